@@ -1,0 +1,107 @@
+/**
+ * The import matrix of the house: a room may import itself and the rooms listed for it, nothing else.
+ * docs/architecture.md explains the rooms. `npm run imports` (and `npm test`) fail on a violation.
+ */
+const MATRIX = {
+  numeric: [],
+  problem: ['numeric'],
+  ir: ['numeric'],
+  plan: ['problem', 'numeric'],
+  patterns: ['ir', 'numeric'],
+  kernels: ['plan', 'ir', 'patterns', 'numeric'],
+  emit: ['ir', 'numeric'],
+  devices: ['emit', 'ir', 'plan', 'problem'],
+  engine: ['numeric', 'problem', 'ir', 'plan', 'patterns', 'kernels', 'emit', 'devices'],
+};
+
+/** The public faces sit side by side: they see the engine and the problem, and may build on one another. */
+const FACES = ['index\\.ts$', 'numpy/', 'cli/', 'signal/'];
+const FACE_MAY_IMPORT = ['engine', 'problem'];
+
+/** Tests stand beside their sources but may reach for any room, for instance to run a kernel they have built. */
+const TESTS = '\\.test\\.ts$';
+
+const roomRules = Object.entries(MATRIX).map(([room, allowed]) => ({
+  name: `room-${room}`,
+  comment: `src/${room}/ may import ${allowed.length ? allowed.join(', ') : 'nothing'} besides itself.`,
+  severity: 'error',
+  from: { path: `^src/${room}/`, pathNot: TESTS },
+  to: { path: '^(src|test|bench|examples|scripts)/', pathNot: `^src/(${[room, ...allowed].join('|')})/` },
+}));
+
+module.exports = {
+  forbidden: [
+    ...roomRules,
+    {
+      name: 'faces',
+      comment: 'index.ts, numpy/, cli/ and signal/ may import engine, problem and one another.',
+      severity: 'error',
+      from: { path: `^src/(${FACES.join('|')})`, pathNot: TESTS },
+      to: {
+        path: '^(src|test|bench|examples|scripts)/',
+        pathNot: `^src/(${[...FACE_MAY_IMPORT.map((room) => `${room}/`), ...FACES].join('|')})`,
+      },
+    },
+    {
+      name: 'no-room-outside-the-matrix',
+      comment: 'Every file under src/ stands in a room that the matrix names.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `^src/(${Object.keys(MATRIX).join('/|')}/|${FACES.join('|')})` },
+      to: {},
+    },
+    {
+      name: 'kernels-see-plan-types-only',
+      comment: 'A kernel is built from one plan leaf; it reads the plan, it does not plan.',
+      severity: 'error',
+      from: { path: '^src/kernels/', pathNot: TESTS },
+      to: { path: '^src/plan/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'devices-see-the-profile-type-only',
+      comment: 'A device fills in a profile; it does not plan.',
+      severity: 'error',
+      from: { path: '^src/devices/', pathNot: TESTS },
+      to: { path: '^src/plan/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'devices-see-errors-only',
+      comment: 'From problem/ a device takes FftError by value; anything else as a type.',
+      severity: 'error',
+      from: { path: '^src/devices/', pathNot: TESTS },
+      to: { path: '^src/problem/', pathNot: '^src/problem/errors\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-node-outside-cli-and-devices',
+      comment: 'The library runs in browsers: Node modules belong in cli/, or loaded on first use in devices/.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `^src/(cli|devices)/|${TESTS}` },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'no-packages-in-the-core',
+      comment: 'Only faces and devices use npm packages.',
+      severity: 'error',
+      from: { path: '^src/(numeric|problem|ir|plan|patterns|kernels|emit|engine)/|^src/index\\.ts$', pathNot: TESTS },
+      to: { path: 'node_modules' },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'Two files that need each other are one file, or three.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-unresolvable',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: 'specify',
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'default'] },
+  },
+};

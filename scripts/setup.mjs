@@ -1,0 +1,77 @@
+// Makes a fresh clone ready to run, and does nothing when it is: installs the locked packages when the lock file
+// has changed since the last install, and builds dist/ when a source is newer than the last build.
+//
+//   node scripts/setup.mjs            install and build what is missing
+//   node scripts/setup.mjs --build    build in any case
+//
+// Plain JavaScript without packages: it runs before any are installed.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const installStamp = join(root, 'node_modules', '.omnifft-lock');
+const buildStamp = join(root, 'dist', '.built');
+
+const [major] = process.versions.node.split('.').map(Number);
+if (major < 20) fail(`omnifft needs Node 20 or newer; this is ${process.version}.`);
+
+install();
+build(process.argv.includes('--build'));
+
+function install() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
+  if (existsSync(installStamp) && readFileSync(installStamp, 'utf8') === lock) return;
+  say('installing packages (npm ci) …');
+  // npm tells its scripts where it lives; started without npm, the one on the path has to do.
+  const cli = process.env.npm_execpath;
+  const arguments_ = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const done = cli?.endsWith('.js')
+    ? spawnSync(process.execPath, [cli, ...arguments_], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+    : spawnSync('npm', arguments_, {
+        cwd: root,
+        stdio: ['ignore', 'ignore', 'inherit'],
+        shell: process.platform === 'win32',
+      });
+  if (done.status !== 0) fail('npm ci failed: see above. It needs a network, or a filled npm cache.');
+  writeFileSync(installStamp, lock);
+}
+
+function build(always) {
+  const inputs = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name));
+  if (!always && existsSync(buildStamp) && newest(inputs) <= statSync(buildStamp).mtimeMs) return;
+  say('building …');
+  // The stamp gets the time before the compiler read its first file, so that an edit made meanwhile counts as newer.
+  const started = new Date();
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const done = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  if (done.status !== 0) fail('the build failed: see the messages above.');
+  writeFileSync(buildStamp, '');
+  utimesSync(buildStamp, started, started);
+}
+
+/** Latest modification time below the given files and folders; folders count too, so that a deletion is seen. */
+function newest(paths) {
+  let latest = 0;
+  for (const path of paths) {
+    const stat = statSync(path);
+    latest = Math.max(latest, stat.mtimeMs);
+    if (stat.isDirectory()) latest = Math.max(latest, newest(readdirSync(path).map((name) => join(path, name))));
+  }
+  return latest;
+}
+
+function say(message) {
+  console.error(`omnifft: ${message}`);
+}
+
+function fail(message) {
+  say(message);
+  process.exit(1);
+}

@@ -1,0 +1,116 @@
+/**
+ * The coloured area of a spectrogram: levels over time and frequency, brought to the pixels there are.
+ */
+
+import { interpolateMagma } from 'd3-scale-chromatic';
+import type { Spectrogram } from '../../signal/index.ts';
+
+/** RGBA pixels, row by row from the top, 8 bits a channel. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array;
+}
+
+/** Decibels at the dark and at the bright end of the colours. */
+export interface LevelRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * The colours, from the lowest level (0) to the highest (255), as RGB bytes. Magma: its lightness grows evenly, so equal
+ * steps in decibels look equal, in grey and to colour-blind eyes too.
+ */
+export const colours: Uint8Array = Uint8Array.from(
+  Array.from({ length: 256 }, (_, step) => {
+    const hex = /^#(..)(..)(..)$/.exec(interpolateMagma(step / 255)) ?? [];
+    return hex.slice(1).map((channel) => Number.parseInt(channel, 16));
+  }).flat(),
+);
+
+/**
+ * A range that shows what there is: up to the loudest level, down to where the noise floor starts, at least 40 and at most
+ * 100 dB, in steps of 10.
+ */
+export function levelRange(levels: Float32Array): LevelRange {
+  // Some ten thousand levels are enough to find the floor; the loudest has to be exact.
+  const stride = Math.max(1, Math.floor(levels.length / 20_000));
+  const sample = levels.filter((_, index) => index % stride === 0).sort();
+  const floor = sample[Math.floor(sample.length * 0.1)] ?? 0;
+  const loudest = levels.reduce((most, level) => Math.max(most, level), Number.NEGATIVE_INFINITY);
+  const high = Math.ceil(loudest / 10) * 10;
+  const low = Math.floor(floor / 10) * 10;
+  return { high, low: Math.min(Math.max(low, high - 100), high - 40) };
+}
+
+/** Draws a spectrogram over its whole duration (left to right) and all its frequencies (upwards from 0 Hz). */
+export function heatmap(spectrogram: Spectrogram, range: LevelRange, width: number, height: number): Pixels {
+  const { levels, frames, bins, size, hop } = spectrogram;
+  const duration = (frames - 1) * hop + size;
+  // A frame is shown at its middle: sample t lies in frame (t − size/2) / hop.
+  const columns = resample(levels, frames, bins, width, (x) => ((x / width) * duration - size / 2) / hop);
+  const rows = resample(transpose(columns, width, bins), bins, width, height, (y) => (y / height) * (bins - 1));
+  const data = new Uint8Array(4 * width * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const level = rows[(height - 1 - y) * width + x] ?? range.low;
+      data.set(colourOf(level, range), 4 * (y * width + x));
+      data[4 * (y * width + x) + 3] = 255;
+    }
+  }
+  return { width, height, data };
+}
+
+function colourOf(level: number, { low, high }: LevelRange): Uint8Array {
+  const step = Math.round(Math.min(Math.max((level - low) / (high - low), 0), 1) * 255);
+  return colours.subarray(3 * step, 3 * step + 3);
+}
+
+/**
+ * Resamples the rows of a matrix. Output row i covers the input rows from `position(i)` to `position(i + 1)`: where that is
+ * more than one, their maximum is taken, since a mean would hide short sounds; where it is less, neighbours are blended.
+ */
+function resample(
+  matrix: Float32Array,
+  rows: number,
+  columns: number,
+  count: number,
+  position: (index: number) => number,
+): Float32Array {
+  const result = new Float32Array(count * columns);
+  const clamp = (row: number) => Math.min(Math.max(row, 0), rows - 1);
+  for (let i = 0; i < count; i++) {
+    const from = clamp(position(i));
+    const to = clamp(position(i + 1));
+    const out = result.subarray(i * columns, (i + 1) * columns);
+    const row = (index: number) => matrix.subarray(index * columns, (index + 1) * columns);
+    if (to - from > 1) {
+      out.fill(Number.NEGATIVE_INFINITY);
+      for (let k = Math.ceil(from); k <= Math.floor(to); k++) {
+        row(k).forEach((level, column) => {
+          if (level > (out[column] ?? 0)) out[column] = level;
+        });
+      }
+    } else {
+      const middle = (from + to) / 2;
+      const below = row(Math.floor(middle));
+      const above = row(Math.ceil(middle));
+      const weight = middle - Math.floor(middle);
+      below.forEach((level, column) => {
+        out[column] = level + weight * ((above[column] ?? level) - level);
+      });
+    }
+  }
+  return result;
+}
+
+function transpose(matrix: Float32Array, rows: number, columns: number): Float32Array {
+  const result = new Float32Array(matrix.length);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      result[column * rows + row] = matrix[row * columns + column] ?? 0;
+    }
+  }
+  return result;
+}

@@ -1,0 +1,76 @@
+/**
+ * What a device offers to the engine: memory, compilation, launches. One folder per kind implements it.
+ */
+import type { Kernel } from '../ir/index.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
+
+export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;
+export type DeviceKind = (typeof deviceKinds)[number];
+
+export type RealArray = Float32Array | Float64Array;
+
+/** Memory on a device. */
+export interface DeviceBuffer {
+  readonly bytes: number;
+  /** Where host code can see the memory itself: a view without a copy, valid until `free`. */
+  view?(type: 'f32' | 'f64'): RealArray;
+  /** Gives the memory back; a second call does nothing. */
+  free(): void;
+  readonly freed: boolean;
+}
+
+/** A place in device memory. */
+export interface Binding {
+  readonly buffer: DeviceBuffer;
+  readonly byteOffset: number;
+}
+
+/** A kernel that is ready to run. */
+export interface CompiledKernel {
+  readonly kernel: Kernel;
+  /** For `explain` and `plan.kernels`: the text, or the bytes of a binary format. */
+  readonly language: string;
+  readonly source: string | Uint8Array;
+}
+
+/** One launch of a program. Arguments follow the kernel's `globals`, then its `tables`. */
+export interface Step {
+  readonly kernel: CompiledKernel;
+  readonly arguments: readonly Argument[];
+}
+
+/** A slot that is bound at launch, plus an offset in it; or memory that is known when the program is made. */
+export type Argument = { readonly slot: number; readonly byteOffset: number } | { readonly fixed: Binding };
+
+/** Steps in order, bound to memory: may run any number of times. */
+export interface BoundProgram {
+  /** Runs all steps with everything the device has. Calls run in order. */
+  run(): Promise<void>;
+  /** Runs all steps on the calling thread before it returns; absent where a device cannot do that. */
+  runSync?(): void;
+  /** Frees what binding took; memory stays. */
+  release(): void;
+}
+
+export interface Backend {
+  readonly kind: DeviceKind;
+  readonly name: string;
+  readonly profile: DeviceProfile;
+  /** @throws FftError `out-of-memory`, `device-closed` */
+  allocate(bytes: number): DeviceBuffer;
+  /** The buffer and offset that a host array is a view of, where it is a view of this device's memory. */
+  locate(array: ArrayBufferView): Binding | undefined;
+  /** Synchronous; the same kernel is compiled again if asked again: the engine keeps them. @throws FftError `compile-failed` */
+  compile(kernel: Kernel): CompiledKernel;
+  /** Resolves when the kernels run at full speed. */
+  warmUp(kernels: readonly CompiledKernel[]): Promise<void>;
+  /** Frees a kernel. */
+  discard(kernel: CompiledKernel): void;
+  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram;
+  /** Host to device and back, ordered with the runs. */
+  upload(target: Binding, data: RealArray): Promise<void>;
+  download(source: Binding, into: RealArray): Promise<void>;
+  /** Resolves when all that was submitted has run. */
+  finish(): Promise<void>;
+  close(): void;
+}

@@ -1,0 +1,103 @@
+/**
+ * Vector accesses: how the lanes of one body read and write memory.
+ *
+ * An access whose address does not depend on the lane is a splat, one that moves by 1 is a vector. For the rest,
+ * neighbouring accesses are grouped: what every lane finds in `lanes` consecutive places is a square of memory that is
+ * read in rows and transposed in registers. Interleaved complex numbers, the first Stockham store and transposing
+ * copies are all this one case. What is left goes lane by lane.
+ */
+import {
+  type ArrayRef,
+  coefficient,
+  dependsOn,
+  type Index,
+  index,
+  indexKey,
+  type Real,
+  reachable,
+  substitute,
+} from '../../ir/index.ts';
+import type { Body } from './schedule.ts';
+
+/** Places an element access at one address per lane: base + lane · stride, or wherever `bases` says. */
+export interface Access {
+  readonly array: ArrayRef;
+  /** Address of lane 0; its constant is the offset within the group. */
+  readonly base: Index;
+  /** Elements from lane to lane; undefined: see `bases`. */
+  readonly stride: number | undefined;
+  readonly bases?: readonly Index[];
+}
+
+export type LoadNode = Extract<Real, { op: 'load' }>;
+
+/** Accesses that are done together: 1, 2 or `lanes` of them at consecutive offsets. */
+export interface Group<T> {
+  readonly access: Access;
+  readonly members: readonly T[];
+}
+
+export interface BodyAccesses {
+  readonly loads: ReadonlyMap<LoadNode, Group<LoadNode>>;
+  readonly stores: readonly Group<Real>[];
+}
+
+export function accessesOf(body: Body, lanes: number): BodyAccesses {
+  const loads = new Map<LoadNode, Group<LoadNode>>();
+  const nodes = reachable(body.stores.map((store) => store.value)).filter((node) => node.op === 'load') as LoadNode[];
+  for (const group of grouped(
+    nodes.map((node) => [locate(node.array, node.index, body), node]),
+    lanes,
+  )) {
+    for (const member of group.members) loads.set(member, group);
+  }
+  const stores = grouped(
+    body.stores.map((store) => [locate(store.array, store.index, body), store.value]),
+    lanes,
+  );
+  return { loads, stores };
+}
+
+/** Every address that the accesses of a body start from: what pointers are needed for. */
+export function basesOf({ loads, stores }: BodyAccesses): { array: ArrayRef; base: Index }[] {
+  const groups = new Set<Group<unknown>>([...loads.values(), ...stores]);
+  return [...groups].flatMap(({ access }) =>
+    (access.bases ?? [access.base]).map((base) => ({ array: access.array, base })),
+  );
+}
+
+function locate(array: ArrayRef, at: Index, { lane }: Body): Access {
+  if (!lane || !dependsOn(at, lane)) return { array, base: at, stride: 0 };
+  const stride = coefficient(at, lane);
+  const lanes = Array.from({ length: lane.count }, (_, l) => substitute(at, new Map([[lane, index(l)]])));
+  return stride === undefined ? { array, base: lanes[0]!, stride, bases: lanes } : { array, base: lanes[0]!, stride };
+}
+
+function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number): Group<T>[] {
+  const groups: Group<T>[] = [];
+  const families = new Map<string, (readonly [Access, T])[]>();
+  for (const entry of accesses) {
+    const [access] = entry;
+    if (access.stride === undefined || access.stride === 0 || access.stride === 1) {
+      groups.push({ access, members: [entry[1]] });
+      continue;
+    }
+    const key = `${access.array.name}|${access.stride}|${indexKey({ ...access.base, constant: 0 })}`;
+    const family = families.get(key);
+    if (family) family.push(entry);
+    else families.set(key, [entry]);
+  }
+  for (const family of families.values()) {
+    const sorted = [...family].sort(([a], [b]) => a.base.constant - b.base.constant);
+    for (let at = 0; at < sorted.length; ) {
+      const [access] = sorted[at]!;
+      let run = 1;
+      while (at + run < sorted.length && sorted[at + run]![0].base.constant === access.base.constant + run) run++;
+      // Where the lanes tile memory in pairs, whole vectors hold them; a square would overlap its neighbour.
+      const size = access.stride !== 2 && run >= lanes ? lanes : run >= 2 ? 2 : 1;
+      groups.push({ access, members: sorted.slice(at, at + size).map(([, member]) => member) });
+      at += size;
+    }
+  }
+  return groups;
+}

@@ -1,0 +1,290 @@
+/**
+ * A WebAssembly assembler: bytes of one module with one exported function over an imported memory.
+ * Knows the binary format (WebAssembly core specification, section 5, and the fixed-width SIMD proposal), nothing else.
+ */
+
+export type ValueType = 'i32' | 'f32' | 'f64' | 'v128';
+
+const TYPE_CODE: Record<ValueType, number> = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b };
+
+/** Plain opcodes by their textual names. */
+const PLAIN = {
+  'i32.eqz': 0x45,
+  'i32.lt_s': 0x48,
+  'i32.ne': 0x47,
+  'i32.lt_u': 0x49,
+  'i32.gt_s': 0x4a,
+  'i32.ge_s': 0x4e,
+  'i32.add': 0x6a,
+  'i32.sub': 0x6b,
+  'i32.mul': 0x6c,
+  'i32.div_s': 0x6d,
+  'i32.div_u': 0x6e,
+  'i32.rem_u': 0x70,
+  'i32.and': 0x71,
+  'i32.shl': 0x74,
+  'i32.shr_u': 0x76,
+  'f32.neg': 0x8c,
+  'f32.add': 0x92,
+  'f32.sub': 0x93,
+  'f32.mul': 0x94,
+  'f64.neg': 0x9a,
+  'f64.add': 0xa0,
+  'f64.sub': 0xa1,
+  'f64.mul': 0xa2,
+  select: 0x1b,
+  return: 0x0f,
+} as const;
+
+/** Opcodes behind the SIMD prefix 0xfd. */
+const SIMD = {
+  'f32x4.splat': 19,
+  'f64x2.splat': 20,
+  'f32x4.neg': 225,
+  'f32x4.add': 228,
+  'f32x4.sub': 229,
+  'f32x4.mul': 230,
+  'f64x2.neg': 237,
+  'f64x2.add': 240,
+  'f64x2.sub': 241,
+  'f64x2.mul': 242,
+} as const;
+
+/** Loads and stores: opcode, and whether it is behind the SIMD prefix. */
+const MEMORY = {
+  'f32.load': [0x2a, false],
+  'f64.load': [0x2b, false],
+  'f32.store': [0x38, false],
+  'f64.store': [0x39, false],
+  'v128.load': [0, true],
+  'v128.load32_splat': [9, true],
+  'v128.load64_splat': [10, true],
+  'v128.store': [11, true],
+  'v128.load32_zero': [92, true],
+  'v128.load64_zero': [93, true],
+  'v128.load32_lane': [86, true],
+  'v128.load64_lane': [87, true],
+  'v128.store32_lane': [90, true],
+  'v128.store64_lane': [91, true],
+} as const;
+
+export type PlainOp = keyof typeof PLAIN | keyof typeof SIMD;
+export type MemoryOp = keyof typeof MEMORY;
+
+/** A growing array of bytes with the format's number encodings. */
+class Bytes {
+  private data = new Uint8Array(1024);
+  length = 0;
+
+  byte(value: number): void {
+    if (this.length === this.data.length) {
+      const grown = new Uint8Array(2 * this.data.length);
+      grown.set(this.data);
+      this.data = grown;
+    }
+    this.data[this.length++] = value;
+  }
+
+  bytes(values: ArrayLike<number>): void {
+    for (let i = 0; i < values.length; i++) this.byte(values[i]!);
+  }
+
+  /** Unsigned LEB128, up to 2^32 − 1. */
+  unsigned(value: number): void {
+    while (value >= 0x80) {
+      this.byte((value % 0x80) | 0x80);
+      value = Math.floor(value / 0x80);
+    }
+    this.byte(value);
+  }
+
+  /** Signed LEB128 of a 32-bit number. */
+  signed(value: number): void {
+    for (;;) {
+      const low = value & 0x7f;
+      value >>= 7;
+      if ((value === 0 && !(low & 0x40)) || (value === -1 && low & 0x40)) return this.byte(low);
+      this.byte(low | 0x80);
+    }
+  }
+
+  text(value: string): void {
+    const encoded = new TextEncoder().encode(value);
+    this.unsigned(encoded.length);
+    this.bytes(encoded);
+  }
+
+  take(): Uint8Array {
+    return this.data.slice(0, this.length);
+  }
+}
+
+/** The body of a function under construction. */
+export class FunctionAssembler {
+  private readonly prologue = new Bytes();
+  private code = new Bytes();
+  private readonly parameters: number;
+  private readonly locals: ValueType[] = [];
+
+  constructor(parameters: number) {
+    this.parameters = parameters;
+  }
+
+  /** What `emit` writes goes to the beginning of the function, after what went there before. */
+  first(emit: () => void): void {
+    const { code } = this;
+    this.code = this.prologue;
+    emit();
+    this.code = code;
+  }
+
+  /** A new local variable; its number. */
+  local(type: ValueType): number {
+    this.locals.push(type);
+    return this.parameters + this.locals.length - 1;
+  }
+
+  op(name: PlainOp): void {
+    if (name in PLAIN) return this.code.byte(PLAIN[name as keyof typeof PLAIN]);
+    this.code.byte(0xfd);
+    this.code.unsigned(SIMD[name as keyof typeof SIMD]);
+  }
+
+  get(local: number): void {
+    this.code.byte(0x20);
+    this.code.unsigned(local);
+  }
+
+  set(local: number): void {
+    this.code.byte(0x21);
+    this.code.unsigned(local);
+  }
+
+  tee(local: number): void {
+    this.code.byte(0x22);
+    this.code.unsigned(local);
+  }
+
+  i32(value: number): void {
+    this.code.byte(0x41);
+    this.code.signed(value | 0);
+  }
+
+  float(type: 'f32' | 'f64', value: number): void {
+    this.code.byte(type === 'f32' ? 0x43 : 0x44);
+    this.code.bytes(
+      new Uint8Array(type === 'f32' ? new Float32Array([value]).buffer : new Float64Array([value]).buffer),
+    );
+  }
+
+  /** A vector with the same number in every lane. */
+  vector(type: 'f32' | 'f64', value: number): void {
+    const lanes = type === 'f32' ? new Float32Array(4).fill(value) : new Float64Array(2).fill(value);
+    this.code.bytes([0xfd, 12]);
+    this.code.bytes(new Uint8Array(lanes.buffer));
+  }
+
+  /** `offset` in bytes is added to the address on the stack; `lane` only for lane accesses. */
+  memory(name: MemoryOp, offset: number, lane?: number): void {
+    const [code, simd] = MEMORY[name];
+    if (simd) {
+      this.code.byte(0xfd);
+      this.code.unsigned(code);
+    } else this.code.byte(code);
+    this.code.byte(2); // alignment hint: 4 bytes, the weakest we promise
+    this.code.unsigned(offset);
+    if (lane !== undefined) this.code.byte(lane);
+  }
+
+  /** Bytes 0–15 choose from the first operand, 16–31 from the second. */
+  shuffle(bytes: readonly number[]): void {
+    this.code.bytes([0xfd, 13]);
+    this.code.bytes(bytes);
+  }
+
+  block(): void {
+    this.code.bytes([0x02, 0x40]);
+  }
+
+  loop(): void {
+    this.code.bytes([0x03, 0x40]);
+  }
+
+  end(): void {
+    this.code.byte(0x0b);
+  }
+
+  branchIf(depth: number): void {
+    this.code.byte(0x0d);
+    this.code.unsigned(depth);
+  }
+
+  /** The finished body: local declarations, code, end. */
+  finish(): Uint8Array {
+    const body = new Bytes();
+    const runs: { type: ValueType; count: number }[] = [];
+    for (const type of this.locals) {
+      const last = runs.at(-1);
+      if (last?.type === type) last.count++;
+      else runs.push({ type, count: 1 });
+    }
+    body.unsigned(runs.length);
+    for (const { type, count } of runs) {
+      body.unsigned(count);
+      body.byte(TYPE_CODE[type]);
+    }
+    body.bytes(this.prologue.take());
+    body.bytes(this.code.take());
+    body.byte(0x0b);
+    return body.take();
+  }
+}
+
+/**
+ * A module that imports `env.memory` and exports `run(i32 × parameters)`.
+ * @param memory limits in pages; a shared memory needs both.
+ */
+export function encodeModule(
+  body: Uint8Array,
+  parameters: number,
+  memory: { readonly initial: number; readonly maximum: number; readonly shared: boolean },
+): Uint8Array<ArrayBuffer> {
+  const module = new Bytes();
+  const section = (id: number, fill: (bytes: Bytes) => void) => {
+    const content = new Bytes();
+    fill(content);
+    const bytes = content.take();
+    module.byte(id);
+    module.unsigned(bytes.length);
+    module.bytes(bytes);
+  };
+  module.bytes([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+  section(1, (s) => {
+    s.unsigned(1);
+    s.byte(0x60);
+    s.unsigned(parameters);
+    for (let i = 0; i < parameters; i++) s.byte(TYPE_CODE.i32);
+    s.unsigned(0);
+  });
+  section(2, (s) => {
+    s.unsigned(1);
+    s.text('env');
+    s.text('memory');
+    s.byte(2);
+    s.byte(memory.shared ? 3 : 1);
+    s.unsigned(memory.initial);
+    s.unsigned(memory.maximum);
+  });
+  section(3, (s) => s.bytes([1, 0]));
+  section(7, (s) => {
+    s.unsigned(1);
+    s.text('run');
+    s.bytes([0, 0]);
+  });
+  section(10, (s) => {
+    s.unsigned(1);
+    s.unsigned(body.length);
+    s.bytes(body);
+  });
+  return new Uint8Array(module.take());
+}

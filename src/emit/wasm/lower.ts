@@ -1,0 +1,399 @@
+/**
+ * IR → WebAssembly: one function `run(first, last, shared, …globals, …tables)` that runs groups first … last − 1.
+ *
+ * The lanes of a vector are the threads in lockstep; all other threads of a group become iterations of loops, which end
+ * where the exchange begins. Addresses are pointers that walk along with the loops: one for each array and way of
+ * walking, so that an access is a pointer and a constant offset.
+ */
+import {
+  type ArrayRef,
+  type Atom,
+  type Index,
+  indexKey,
+  type Kernel,
+  type Real,
+  reachable,
+  type Var,
+  variablesOf,
+} from '../../ir/index.ts';
+import * as exact from '../../numeric/exact.ts';
+import { accessesOf, type BodyAccesses, basesOf, type Group, type LoadNode } from './accesses.ts';
+import { encodeModule, FunctionAssembler } from './encoder.ts';
+import { type Body, type Node, schedule } from './schedule.ts';
+import { VectorUnit } from './vector.ts';
+
+/** Bytes of a vector register. */
+const VECTOR_BYTES = 16;
+
+export interface WasmKernel {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes of shared memory that a run needs at its `shared` argument, 64-byte aligned. */
+  readonly sharedBytes: number;
+  /** Names of the pointer parameters after (first, last, shared), in order. */
+  readonly parameters: readonly string[];
+}
+
+export interface MemoryLimits {
+  readonly initial: number;
+  readonly maximum: number;
+  readonly shared: boolean;
+}
+
+export function emitWasm(kernel: Kernel, memory: MemoryLimits): WasmKernel {
+  const lowering = new Lowering(kernel);
+  const body = lowering.run();
+  const parameters = [...kernel.globals, ...kernel.tables].map((array) => array.name);
+  return {
+    bytes: encodeModule(body, FIXED_PARAMETERS + parameters.length, memory),
+    sharedBytes: lowering.sharedBytes,
+    parameters,
+  };
+}
+
+const FIRST = 0;
+const LAST = 1;
+const SHARED = 2;
+const FIXED_PARAMETERS = 3;
+
+/** What is known at one place in the loop tree. */
+interface Scope {
+  readonly level: number;
+  /** Locals by the array and the terms they have walked so far. */
+  readonly pointers: ReadonlyMap<string, number>;
+  /** Loaded or computed values that do not change within the scope. */
+  readonly values: ReadonlyMap<string, number>;
+}
+
+class Lowering {
+  private readonly kernel: Kernel;
+  private readonly asm: FunctionAssembler;
+  private readonly lanes: number;
+  private readonly elementBytes: number;
+  private readonly bases = new Map<ArrayRef, { local: number; offset: number }>();
+  private readonly levels = new Map<Var, number>();
+  private readonly locals = new Map<Var, number>();
+  private readonly accesses = new Map<Body, BodyAccesses>();
+  private readonly constants = new Map<string, number>();
+  readonly sharedBytes: number;
+
+  constructor(kernel: Kernel) {
+    this.kernel = kernel;
+    this.elementBytes = kernel.precision === 'f32' ? 4 : 8;
+    this.lanes = VECTOR_BYTES / this.elementBytes;
+    const pointers = [...kernel.globals, ...kernel.tables];
+    this.asm = new FunctionAssembler(FIXED_PARAMETERS + pointers.length);
+    pointers.forEach((array, n) => this.bases.set(array, { local: FIXED_PARAMETERS + n, offset: 0 }));
+    let offset = 0;
+    for (const array of kernel.shared) {
+      this.bases.set(array, { local: SHARED, offset });
+      offset += Math.ceil((array.length! * this.elementBytes) / 64) * 64;
+    }
+    this.sharedBytes = offset;
+  }
+
+  run(): Uint8Array {
+    const { asm, kernel } = this;
+    const group = asm.local('i32');
+    this.levels.set(kernel.group, 0);
+    this.locals.set(kernel.group, group);
+    asm.block();
+    asm.get(FIRST);
+    asm.get(LAST);
+    asm.op('i32.ge_s');
+    asm.branchIf(0);
+    asm.get(FIRST);
+    asm.set(group);
+    asm.loop();
+    for (const phase of kernel.phases) this.phase(schedule(phase, this.lanes), phase.repeatable);
+    asm.get(group);
+    asm.i32(1);
+    asm.op('i32.add');
+    asm.tee(group);
+    asm.get(LAST);
+    asm.op('i32.lt_s');
+    asm.branchIf(0);
+    asm.end();
+    asm.end();
+    return asm.finish();
+  }
+
+  private phase(nodes: readonly Node[], repeatable: boolean): void {
+    const level = 0;
+    const pointers = new Map<string, number>();
+    for (const { array, index } of this.prefixes(nodes, level)) {
+      if (index.terms.length > 0) this.computed(pointers, array, index, level);
+    }
+    this.nodes(nodes, { level, pointers, values: new Map() }, repeatable);
+  }
+
+  private nodes(nodes: readonly Node[], scope: Scope, repeatable: boolean): void {
+    for (const node of nodes) {
+      if (node.kind === 'body') this.body(node, scope, repeatable);
+      else this.inner(node, scope, repeatable);
+    }
+  }
+
+  /** A loop, or a clip: both bring a new variable into scope. */
+  private inner(node: Exclude<Node, Body>, outer: Scope, repeatable: boolean): void {
+    const { asm } = this;
+    const level = outer.level + 1;
+    const counter = asm.local('i32');
+    this.levels.set(node.variable, level);
+    this.locals.set(node.variable, counter);
+    const pointers = new Map(outer.pointers);
+    const needed = this.prefixes(node.children, level).filter(({ index }) => this.levelOf(index) === level);
+    if (node.kind === 'clip') {
+      this.index(node.value);
+      asm.tee(counter);
+      asm.i32(node.most);
+      asm.get(counter);
+      asm.i32(node.most);
+      asm.op('i32.lt_s');
+      asm.op('select');
+      asm.set(counter);
+      for (const { array, index } of needed) this.computed(pointers, array, index, level);
+      this.nodes(node.children, { level, pointers, values: outer.values }, repeatable);
+      return;
+    }
+    const walking: { local: number; bytes: number }[] = [];
+    const jumping: typeof needed = [];
+    for (const { array, index } of needed) {
+      const own = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
+      if (own.every(({ atom }) => atom === node.variable)) {
+        const local = asm.local('i32');
+        this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !own.includes(term)) });
+        asm.set(local);
+        walking.push({ local, bytes: own[0]!.factor * this.elementBytes });
+        pointers.set(pointerKey(array, index), local);
+      } else jumping.push({ array, index });
+    }
+    const dynamic = typeof node.trips !== 'number';
+    const end = dynamic ? asm.local('i32') : -1;
+    asm.i32(0);
+    asm.set(counter);
+    if (dynamic) {
+      this.index(node.trips as Index);
+      asm.set(end);
+      asm.block();
+      asm.get(end);
+      asm.op('i32.eqz');
+      asm.branchIf(0);
+    }
+    asm.loop();
+    for (const { array, index } of jumping) this.computed(pointers, array, index, level);
+    const values = new Map(outer.values);
+    this.hoist(node.children, { level, pointers, values }, values);
+    this.nodes(node.children, { level, pointers, values }, repeatable);
+    for (const { local, bytes } of walking) {
+      asm.get(local);
+      asm.i32(bytes);
+      asm.op('i32.add');
+      asm.set(local);
+    }
+    asm.get(counter);
+    asm.i32(1);
+    asm.op('i32.add');
+    asm.tee(counter);
+    if (dynamic) asm.get(end);
+    else asm.i32(node.trips as number);
+    asm.op('i32.lt_s');
+    asm.branchIf(0);
+    asm.end();
+    if (dynamic) asm.end();
+  }
+
+  /** Loads of loops further in that do not depend on them: done once here. */
+  private hoist(children: readonly Node[], scope: Scope, values: Map<string, number>): void {
+    if (children.every((child) => child.kind === 'body')) return;
+    const visit = (node: Node): void => {
+      if (node.kind !== 'body') return node.children.forEach(visit);
+      const unit = this.unit(node);
+      for (const group of new Set(this.accessesOf(node).loads.values())) {
+        const { access } = group;
+        if (access.bases || this.levelOf(access.base) > scope.level) continue;
+        const keys = group.members.map((member) => loadKey(member, node, access.stride));
+        if (keys.every((key) => values.has(key))) continue;
+        const locals = unit.load(group, this.addresses(group, scope));
+        keys.forEach((key, n) => values.set(key, locals[n]!));
+      }
+    };
+    // Only what stays put for at least one loop below: bodies right here load for themselves.
+    for (const child of children) if (child.kind !== 'body') visit(child);
+  }
+
+  private body(body: Body, scope: Scope, repeatable: boolean): void {
+    const { loads, stores } = this.accessesOf(body);
+    const unit = this.unit(body);
+    const known = new Map<Real, number>();
+    const uses = countUses(body);
+    const load = (node: LoadNode): number => {
+      const group = loads.get(node)!;
+      const hoisted = scope.values.get(loadKey(node, body, group.access.stride));
+      if (hoisted !== undefined) return hoisted;
+      const locals = unit.load(group, this.addresses(group, scope));
+      group.members.forEach((member, n) => known.set(member, locals[n]!));
+      return known.get(node)!;
+    };
+    const value = (node: Real): void => {
+      const local = known.get(node);
+      if (local !== undefined) return this.asm.get(local);
+      if (node.op === 'const') return this.constant(node, unit);
+      if (node.op === 'load') {
+        // A plain vector used once needs no local of its own.
+        const group = loads.get(node)!;
+        const hoisted = scope.values.get(loadKey(node, body, group.access.stride));
+        if (hoisted === undefined && uses.get(node) === 1 && unit.loadsDirectly(group)) {
+          const [address] = this.addresses(group, scope);
+          return unit.loadDirect(group, address!);
+        }
+        return this.asm.get(load(node));
+      }
+      value(node.a);
+      if (node.op !== 'neg') value(node.b);
+      unit.operation(node.op);
+      if (uses.get(node)! > 1) {
+        const kept = unit.local();
+        this.asm.tee(kept);
+        known.set(node, kept);
+      }
+    };
+    // Where input and output may be the same memory, everything is read before anything is written.
+    if (!repeatable) for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
+    for (const group of stores) unit.store(group, this.addresses(group, scope), value);
+  }
+
+  private constant(node: Extract<Real, { op: 'const' }>, unit: VectorUnit): void {
+    const key = `${unit.type}:${exact.key(node.value)}`;
+    let local = this.constants.get(key);
+    if (local === undefined) {
+      local = unit.local();
+      this.constants.set(key, local);
+      const number = this.elementBytes === 4 ? exact.toSingle(node.value) : exact.toNumber(node.value);
+      this.asm.first(() => {
+        unit.constant(number);
+        this.asm.set(local!);
+      });
+    }
+    this.asm.get(local);
+  }
+
+  private unit(body: Body): VectorUnit {
+    return new VectorUnit(this.asm, this.kernel.precision, body.lane ? this.lanes : 1);
+  }
+
+  private accessesOf(body: Body): BodyAccesses {
+    let known = this.accesses.get(body);
+    if (!known) this.accesses.set(body, (known = accessesOf(body, this.lanes)));
+    return known;
+  }
+
+  /** Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered. */
+  private addresses<T>({ access }: Group<T>, scope: Scope): { push: () => void; offset: number }[] {
+    return (access.bases ?? [access.base]).map((base) => {
+      const array = this.bases.get(access.array)!;
+      return {
+        push: () => this.pointer(scope.pointers, access.array, base),
+        offset: array.offset + base.constant * this.elementBytes,
+      };
+    });
+  }
+
+  /** Pushes the pointer that has walked the terms of an index. */
+  private pointer(pointers: ReadonlyMap<string, number>, array: ArrayRef, index: Index): void {
+    const local = index.terms.length === 0 ? this.bases.get(array)!.local : pointers.get(pointerKey(array, index));
+    if (local === undefined) throw new Error(`no pointer for ${array.name} at ${indexKey(index)}`);
+    this.asm.get(local);
+  }
+
+  /** Defines a pointer from the one of the level outside and the terms of this level. */
+  private computed(pointers: Map<string, number>, array: ArrayRef, index: Index, level: number): void {
+    const { asm } = this;
+    const own = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
+    this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !own.includes(term)) });
+    for (const term of own) {
+      this.index({ constant: 0, terms: [{ atom: term.atom, factor: term.factor * this.elementBytes }] });
+      asm.op('i32.add');
+    }
+    const local = asm.local('i32');
+    asm.set(local);
+    pointers.set(pointerKey(array, index), local);
+  }
+
+  /** Every (array, terms up to a level) that the bodies under some nodes start from, outer levels first. */
+  private prefixes(nodes: readonly Node[], level: number): { array: ArrayRef; index: Index }[] {
+    const found = new Map<string, { array: ArrayRef; index: Index }>();
+    const visit = (node: Node): void => {
+      if (node.kind !== 'body') return node.children.forEach(visit);
+      for (const { array, base } of basesOf(this.accessesOf(node))) {
+        const index = { constant: 0, terms: base.terms.filter(({ atom }) => this.levelOfAtom(atom) <= level) };
+        found.set(pointerKey(array, index), { array, index });
+      }
+    };
+    nodes.forEach(visit);
+    return [...found.values()];
+  }
+
+  private levelOf(index: Index): number {
+    return index.terms.reduce((level, { atom }) => Math.max(level, this.levelOfAtom(atom)), -1);
+  }
+
+  /** The loop in which an atom gets its value; infinite for a loop not yet entered. */
+  private levelOfAtom(atom: Atom): number {
+    if (atom.kind === 'var') return this.levels.get(atom) ?? Number.POSITIVE_INFINITY;
+    let level = -1;
+    for (const v of variablesOf(atom.of)) level = Math.max(level, this.levels.get(v) ?? Number.POSITIVE_INFINITY);
+    return level;
+  }
+
+  /** Pushes the value of an index. */
+  private index(index: Index): void {
+    const { asm } = this;
+    let first = true;
+    const sum = () => {
+      if (!first) asm.op('i32.add');
+      first = false;
+    };
+    for (const { atom, factor } of index.terms) {
+      if (atom.kind === 'var') asm.get(this.locals.get(atom)!);
+      else {
+        this.index(atom.of);
+        const shift = Math.log2(atom.by);
+        asm.i32(Number.isInteger(shift) ? (atom.kind === 'div' ? shift : atom.by - 1) : atom.by);
+        if (Number.isInteger(shift)) asm.op(atom.kind === 'div' ? 'i32.shr_u' : 'i32.and');
+        else asm.op(atom.kind === 'div' ? 'i32.div_u' : 'i32.rem_u');
+      }
+      if (factor !== 1) {
+        asm.i32(factor);
+        asm.op('i32.mul');
+      }
+      sum();
+    }
+    if (index.constant !== 0 || first) {
+      asm.i32(index.constant);
+      sum();
+    }
+  }
+}
+
+function pointerKey(array: ArrayRef, index: Index): string {
+  return `${array.name}|${indexKey({ ...index, constant: 0 })}`;
+}
+
+/** Equal for loads that give every lane the same, in whichever body. */
+function loadKey(node: LoadNode, body: Body, stride: number | undefined): string {
+  return `${body.lane ? 'v' : 's'}${node.array.name}|${stride}|${indexKey(node.index)}`;
+}
+
+function countUses(body: Body): Map<Real, number> {
+  const uses = new Map<Real, number>();
+  const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
+  for (const { value } of body.stores) use(value);
+  for (const node of reachable(body.stores.map((store) => store.value))) {
+    if (node.op === 'neg') use(node.a);
+    else if (node.op !== 'const' && node.op !== 'load') {
+      use(node.a);
+      use(node.b);
+    }
+  }
+  return uses;
+}

@@ -1,0 +1,212 @@
+/**
+ * Turns a phase's loop nest into loops that a vector machine can run: the lane loop is cut into whole vectors and a
+ * tail, short loops and `unroll` hints are unrolled, loops of one iteration disappear. The result is a tree of run-time
+ * loops over straight-line bodies whose indices have all of that substituted and simplified.
+ */
+import {
+  add,
+  div,
+  Expressions,
+  type Index,
+  index,
+  type Loop,
+  type Phase,
+  type Real,
+  reachable,
+  type Store,
+  scale,
+  substitute,
+  type Var,
+  variable,
+} from '../../ir/index.ts';
+
+/** Straight-line code, run on a whole vector of items at a time or on one. */
+export interface Body {
+  readonly kind: 'body';
+  /** The lane number inside a vector, or undefined for one item at a time. */
+  readonly lane: Var | undefined;
+  readonly stores: readonly Store[];
+}
+
+/** `variable` counts 0, 1, … below `trips`; a run-time number of trips is an index. */
+export interface RunLoop {
+  readonly kind: 'loop';
+  readonly variable: Var;
+  readonly trips: number | Index;
+  readonly children: readonly Node[];
+}
+
+/** Names min(value, most), which is at least 1, for the children. */
+export interface Clip {
+  readonly kind: 'clip';
+  readonly variable: Var;
+  readonly value: Index;
+  readonly most: number;
+  readonly children: readonly Node[];
+}
+
+export type Node = Body | RunLoop | Clip;
+
+/** Operations beyond which unrolling costs more in code than it saves in branches. */
+const UNROLL_BUDGET = 200;
+/** Loops of at most this many iterations are unrolled whole. */
+const UNROLL_WHOLE = 4;
+
+/** @param lanes of the vector unit for the kernel's precision. */
+export function schedule(phase: Phase, lanes: number): Node[] {
+  return new Scheduler(phase, lanes).nest(0, new Map(), undefined);
+}
+
+type Bind = (value: Index) => Node[];
+
+class Scheduler {
+  private readonly phase: Phase;
+  private readonly lanes: number;
+  private readonly operations: number;
+
+  constructor(phase: Phase, lanes: number) {
+    this.phase = phase;
+    this.lanes = lanes;
+    this.operations = reachable(phase.stores.map((store) => store.value)).length + phase.stores.length;
+  }
+
+  nest(depth: number, known: ReadonlyMap<Var, Index>, lane: Var | undefined): Node[] {
+    const loop = this.phase.loops[depth];
+    if (!loop) return [{ kind: 'body', lane, stores: rebuild(this.phase.stores, known) }];
+    const { variable: v } = loop;
+    const innermost = depth === this.phase.loops.length - 1;
+    const bind = (value: Index, withLane = lane) => this.nest(depth + 1, new Map(known).set(v, value), withLane);
+    const isLane = v === this.phase.lanes;
+    if (loop.limit) {
+      const limit = variable(`${v.name}Limit`, v.count + 1);
+      const children = isLane ? this.limitedLanes(v, limit, bind) : this.limited(loop, limit, bind);
+      return [{ kind: 'clip', variable: limit, value: substitute(loop.limit, known), most: v.count, children }];
+    }
+    if (isLane) return this.laneLoop(loop, innermost, bind);
+    return loopOver(v.name, v.count, this.unrolling(loop, v.count, innermost), bind);
+  }
+
+  /** Whole vectors first; then the tail, as one more vector that repeats items already done, or item by item. */
+  private laneLoop(loop: Loop, innermost: boolean, bind: (value: Index, lane: Var | undefined) => Node[]): Node[] {
+    const { lanes } = this;
+    const { name, count } = loop.variable;
+    if (count < lanes) return loopOver(name, count, 1, (value) => bind(value, undefined));
+    const lane = variable(`${name}Lane`, lanes);
+    const whole = Math.floor(count / lanes);
+    const unroll = this.unrolling(loop, whole, innermost);
+    const nodes = loopOver(name, whole, unroll, (value) => bind(add(scale(value, lanes), lane), lane));
+    const rest = count - whole * lanes;
+    if (rest === 0) return nodes;
+    if (this.phase.repeatable) return [...nodes, ...bind(add(lane, count - lanes), lane)];
+    return [...nodes, ...loopOver(name, rest, 1, (value) => bind(add(value, whole * lanes), undefined))];
+  }
+
+  /** The same with an end that only the run knows: the last items go one by one. */
+  private limitedLanes(v: Var, limit: Var, bind: (value: Index, lane: Var | undefined) => Node[]): Node[] {
+    const { lanes } = this;
+    const lane = variable(`${v.name}Lane`, lanes);
+    return [
+      ...(v.count >= lanes ? runLoop(v, div(limit, lanes), (value) => bind(add(scale(value, lanes), lane), lane)) : []),
+      ...this.rest(v, limit, lanes, (value) => bind(value, undefined)),
+    ];
+  }
+
+  private limited(loop: Loop, limit: Var, bind: Bind): Node[] {
+    const { variable: v, unroll = 1 } = loop;
+    if (unroll === 1) return runLoop(v, index(limit), bind);
+    return [
+      ...runLoop(v, div(limit, unroll), (value) => merge(range(unroll).map((u) => bind(add(scale(value, unroll), u))))),
+      ...this.rest(v, limit, unroll, bind),
+    ];
+  }
+
+  /** The items after the last whole block. */
+  private rest(v: Var, limit: Var, block: number, bind: Bind): Node[] {
+    const start = scale(div(limit, block), block);
+    return runLoop(variable(v.name, block), add(limit, scale(start, -1)), (value) => bind(add(start, value)));
+  }
+
+  private unrolling(loop: Loop, trips: number, innermost: boolean): number {
+    if (loop.unroll !== undefined) return Math.min(loop.unroll, trips);
+    if (!innermost) return 1;
+    if (trips <= UNROLL_WHOLE && trips * this.operations <= 2 * UNROLL_BUDGET) return trips;
+    for (const times of [4, 3, 2]) if (trips % times === 0 && times * this.operations <= UNROLL_BUDGET) return times;
+    return 1;
+  }
+}
+
+function runLoop(like: Var, trips: Index, bind: Bind): Node[] {
+  const v = variable(like.name, Math.max(2, like.count));
+  return [{ kind: 'loop', variable: v, trips, children: bind(index(v)) }];
+}
+
+/** `unroll` items per trip; what does not divide follows one by one. */
+function loopOver(name: string, trips: number, unroll: number, bind: Bind): Node[] {
+  const whole = Math.floor(trips / unroll);
+  const block = (value: Index) => merge(range(unroll).map((u) => bind(add(scale(value, unroll), u))));
+  const nodes: Node[] = [];
+  if (whole === 1) nodes.push(...block(index(0)));
+  else {
+    const v = variable(name, whole);
+    nodes.push({ kind: 'loop', variable: v, trips: whole, children: block(index(v)) });
+  }
+  for (let rest = whole * unroll; rest < trips; rest++) nodes.push(...bind(index(rest)));
+  return nodes;
+}
+
+/** Copies of the same code side by side become one body where they can, so that their accesses can be grouped. */
+function merge(copies: readonly Node[][]): Node[] {
+  if (copies.length === 1) return copies[0]!;
+  const shapes = new Set(copies.map((nodes) => nodes.map((node) => node.kind).join()));
+  if (shapes.size > 1) return copies.flat();
+  return copies[0]!.flatMap((_, n) => mergeNodes(copies.map((nodes) => nodes[n]!)));
+}
+
+function mergeNodes(nodes: readonly Node[]): Node[] {
+  const [first] = nodes;
+  if (first!.kind === 'body') {
+    // Every copy made its own lane variable: give them the first one's.
+    const { lane } = first!;
+    const stores = (nodes as readonly Body[]).flatMap((copy) =>
+      copy.lane && lane && copy.lane !== lane ? rebuild(copy.stores, new Map([[copy.lane, index(lane)]])) : copy.stores,
+    );
+    return [{ kind: 'body', lane, stores: rebuild(stores, new Map()) }];
+  }
+  const loops = nodes as readonly RunLoop[];
+  if (first!.kind !== 'loop' || loops.some(({ trips }) => typeof trips !== 'number' || trips !== loops[0]!.trips)) {
+    return [...nodes];
+  }
+  const { variable: v, trips } = loops[0]!;
+  const children = loops.map((loop) =>
+    loop.children.map((child) => rename(child, new Map([[loop.variable, index(v)]]))),
+  );
+  return [{ kind: 'loop', variable: v, trips, children: merge(children) }];
+}
+
+function rename(node: Node, by: ReadonlyMap<Var, Index>): Node {
+  if (node.kind === 'body') return { ...node, stores: rebuild(node.stores, by) };
+  const children = node.children.map((child) => rename(child, by));
+  if (node.kind === 'clip') return { ...node, value: substitute(node.value, by), children };
+  return { ...node, trips: typeof node.trips === 'number' ? node.trips : substitute(node.trips, by), children };
+}
+
+/** The same stores with variables replaced, over fresh expressions, so that equal loads are one node again. */
+function rebuild(stores: readonly Store[], known: ReadonlyMap<Var, Index>): Store[] {
+  const x = new Expressions();
+  const made = new Map<Real, Real>();
+  for (const node of reachable(stores.map((store) => store.value))) {
+    if (node.op === 'const') made.set(node, x.constant(node.value));
+    else if (node.op === 'load') made.set(node, x.load(node.array, substitute(node.index, known)));
+    else if (node.op === 'neg') made.set(node, x.neg(made.get(node.a)!));
+    else made.set(node, x[node.op](made.get(node.a)!, made.get(node.b)!));
+  }
+  return stores.map(({ array, index: at, value }) => ({
+    array,
+    index: substitute(at, known),
+    value: made.get(value)!,
+  }));
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}

@@ -1,0 +1,185 @@
+/**
+ * The vector unit: arithmetic on one element type in all lanes (or on plain scalars), and the transposes that stand
+ * between lanes and memory.
+ */
+import type { ElementType, Real } from '../../ir/index.ts';
+import type { Group, LoadNode } from './accesses.ts';
+import type { FunctionAssembler, MemoryOp, PlainOp, ValueType } from './encoder.ts';
+
+interface Address {
+  readonly push: () => void;
+  readonly offset: number;
+}
+
+export class VectorUnit {
+  private readonly asm: FunctionAssembler;
+  private readonly element: ElementType;
+  private readonly lanes: number;
+  private readonly bytes: number;
+  readonly type: ValueType;
+
+  /** @param lanes 1 for scalars. */
+  constructor(asm: FunctionAssembler, element: ElementType, lanes: number) {
+    this.asm = asm;
+    this.element = element;
+    this.lanes = lanes;
+    this.bytes = element === 'f32' ? 4 : 8;
+    this.type = lanes === 1 ? element : 'v128';
+  }
+
+  local(): number {
+    return this.asm.local(this.type);
+  }
+
+  constant(value: number): void {
+    if (this.lanes === 1) this.asm.float(this.element, value);
+    else this.asm.vector(this.element, value);
+  }
+
+  operation(name: 'add' | 'sub' | 'mul' | 'neg'): void {
+    const shape = this.lanes === 1 ? this.element : this.element === 'f32' ? 'f32x4' : 'f64x2';
+    this.asm.op(`${shape}.${name}` as PlainOp);
+  }
+
+  /** One instruction does the whole load. */
+  loadsDirectly({ access }: Group<LoadNode>): boolean {
+    return this.lanes === 1 || access.stride === 0 || access.stride === 1;
+  }
+
+  loadDirect({ access }: Group<LoadNode>, address: Address): void {
+    address.push();
+    if (this.lanes === 1) this.asm.memory(`${this.element}.load`, address.offset);
+    else if (access.stride === 0) this.asm.memory(`v128.load${(8 * this.bytes) as 32 | 64}_splat`, address.offset);
+    else this.asm.memory('v128.load', address.offset);
+  }
+
+  /** Loads a group; the locals of its members. */
+  load(group: Group<LoadNode>, addresses: readonly Address[]): number[] {
+    if (this.loadsDirectly(group)) {
+      this.loadDirect(group, addresses[0]!);
+      return [this.keep()];
+    }
+    const rows = this.rowAddresses(group, addresses);
+    const size = group.members.length;
+    if (size === this.lanes) {
+      return this.transpose(rows.map((row) => this.read('v128.load', row)));
+    }
+    if (size === 2) {
+      const [a, b] = group.access.stride === 2 ? this.contiguousPairs(rows[0]!) : this.gatheredPairs(rows);
+      return [this.mix(a!, b!, [0, 2, 4, 6]), this.mix(a!, b!, [1, 3, 5, 7])];
+    }
+    rows.forEach((row, lane) => this.readLane(row, lane, this.bytes));
+    return [this.keep()];
+  }
+
+  /** Stores a group whose members `value` pushes. */
+  store(group: Group<Real>, addresses: readonly Address[], value: (node: Real) => void): void {
+    const { asm, lanes } = this;
+    const { members, access } = group;
+    if (lanes === 1 || access.stride === 1) {
+      addresses[0]!.push();
+      value(members[0]!);
+      return asm.memory(lanes === 1 ? `${this.element}.store` : 'v128.store', addresses[0]!.offset);
+    }
+    const rows = this.rowAddresses(group, addresses);
+    const values = members.map((member) => {
+      value(member);
+      return this.keep();
+    });
+    const write = (name: MemoryOp, row: Address, local: number, lane?: number) => {
+      row.push();
+      asm.get(local);
+      asm.memory(name, row.offset, lane);
+    };
+    if (members.length === lanes) {
+      const columns = this.transpose(values);
+      return rows.forEach((row, n) => write('v128.store', row, columns[n]!));
+    }
+    if (members.length === 2) {
+      const low = this.mix(values[0]!, values[1]!, [0, 4, 1, 5]);
+      const high = this.mix(values[0]!, values[1]!, [2, 6, 3, 7]);
+      if (access.stride === 2) {
+        write('v128.store', rows[0]!, low);
+        return write('v128.store', rows[2]!, high);
+      }
+      return rows.forEach((row, n) => write('v128.store64_lane', row, n < 2 ? low : high, n % 2));
+    }
+    const lane = this.bytes === 4 ? 'v128.store32_lane' : 'v128.store64_lane';
+    rows.forEach((row, n) => write(lane, row, values[0]!, n));
+  }
+
+  /** Where each lane finds the first of the group's elements. */
+  private rowAddresses({ access }: Group<unknown>, addresses: readonly Address[]): Address[] {
+    if (access.bases) return [...addresses];
+    const { push, offset } = addresses[0]!;
+    return Array.from({ length: this.lanes }, (_, lane) => ({
+      push,
+      offset: offset + lane * access.stride! * this.bytes,
+    }));
+  }
+
+  private keep(): number {
+    const local = this.local();
+    this.asm.set(local);
+    return local;
+  }
+
+  private read(name: MemoryOp, { push, offset }: Address): number {
+    push();
+    this.asm.memory(name, offset);
+    return this.keep();
+  }
+
+  /** Pushes (lane 0) or replaces one lane of the vector on the stack. */
+  private readLane({ push, offset }: Address, lane: number, bytes: number): void {
+    const width = (8 * bytes) as 32 | 64;
+    if (lane === 0) {
+      push();
+      return this.asm.memory(`v128.load${width}_zero`, offset);
+    }
+    const vector = this.keep();
+    push();
+    this.asm.get(vector);
+    this.asm.memory(`v128.load${width}_lane`, offset, lane);
+  }
+
+  /** x₀ y₀ x₁ y₁ and x₂ y₂ x₃ y₃ from memory that holds them in this order. */
+  private contiguousPairs(row: Address): [number, number] {
+    return [this.read('v128.load', row), this.read('v128.load', { ...row, offset: row.offset + 16 })];
+  }
+
+  /** The same where every lane's pair lies elsewhere. */
+  private gatheredPairs(rows: readonly Address[]): [number, number] {
+    const two = (a: Address, b: Address) => {
+      this.readLane(a, 0, 8);
+      this.readLane(b, 1, 8);
+      return this.keep();
+    };
+    return [two(rows[0]!, rows[1]!), two(rows[2]!, rows[3]!)];
+  }
+
+  /** A square of lanes, transposed. */
+  private transpose(rows: readonly number[]): number[] {
+    const [a, b, c, d] = rows as [number, number, number, number];
+    if (this.lanes === 2) return [this.mix(a, b, [0, 2]), this.mix(a, b, [1, 3])];
+    const lowAB = this.mix(a, b, [0, 4, 1, 5]);
+    const highAB = this.mix(a, b, [2, 6, 3, 7]);
+    const lowCD = this.mix(c, d, [0, 4, 1, 5]);
+    const highCD = this.mix(c, d, [2, 6, 3, 7]);
+    return [
+      this.mix(lowAB, lowCD, [0, 1, 4, 5]),
+      this.mix(lowAB, lowCD, [2, 3, 6, 7]),
+      this.mix(highAB, highCD, [0, 1, 4, 5]),
+      this.mix(highAB, highCD, [2, 3, 6, 7]),
+    ];
+  }
+
+  /** Chooses lanes from two vectors, numbered on from the first to the second. */
+  private mix(a: number, b: number, lanes: readonly number[]): number {
+    const width = 16 / lanes.length;
+    this.asm.get(a);
+    this.asm.get(b);
+    this.asm.shuffle(lanes.flatMap((lane) => Array.from({ length: width }, (_, n) => lane * width + n)));
+    return this.keep();
+  }
+}

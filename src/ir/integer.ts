@@ -1,0 +1,222 @@
+/**
+ * Index arithmetic: integers that are known at plan time or named at run time, kept in one canonical form.
+ *
+ * An `Index` is a constant plus a sum of coefficient × atom. An atom is a run-time variable with a known range, or a
+ * quotient or remainder that could not be simplified. Because the form is canonical, "is the distance between these
+ * two addresses known?" and "by how much does this address move from one lane to the next?" are look-ups, and the
+ * ranges make most divisions that views introduce disappear before anything is printed (design decision 4).
+ */
+
+/** A run-time integer in [0, count). Identity is the object, the name is for people. */
+export interface Var {
+  readonly kind: 'var';
+  readonly id: number;
+  readonly name: string;
+  readonly count: number;
+}
+
+interface Quotient {
+  readonly kind: 'div' | 'mod';
+  readonly id: number;
+  readonly of: Index;
+  readonly by: number;
+}
+
+export type Atom = Var | Quotient;
+
+export interface Term {
+  readonly atom: Atom;
+  readonly factor: number;
+}
+
+/** constant + Σ factor · atom, terms sorted by atom id, no zero factors. */
+export interface Index {
+  readonly constant: number;
+  readonly terms: readonly Term[];
+}
+
+export type IndexLike = Index | Var | number;
+
+let nextId = 1;
+
+/** A fresh run-time variable with values 0 … count − 1. */
+export function variable(name: string, count: number): Var {
+  return { kind: 'var', id: nextId++, name, count };
+}
+
+export function index(value: IndexLike): Index {
+  if (typeof value === 'number') return { constant: value, terms: [] };
+  if ('constant' in value) return value;
+  return value.count === 1 ? { constant: 0, terms: [] } : { constant: 0, terms: [{ atom: value, factor: 1 }] };
+}
+
+export function add(...values: IndexLike[]): Index {
+  let constant = 0;
+  const sum = new Map<Atom, number>();
+  for (const value of values) {
+    const { constant: c, terms } = index(value);
+    constant += c;
+    for (const { atom, factor } of terms) sum.set(atom, (sum.get(atom) ?? 0) + factor);
+  }
+  const terms: Term[] = [];
+  for (const [atom, factor] of sum) if (factor !== 0) terms.push({ atom, factor });
+  terms.sort((a, b) => a.atom.id - b.atom.id);
+  return recombine({ constant, terms });
+}
+
+export function scale(value: IndexLike, by: number): Index {
+  const { constant, terms } = index(value);
+  if (by === 0) return { constant: 0, terms: [] };
+  return { constant: constant * by, terms: terms.map(({ atom, factor }) => ({ atom, factor: factor * by })) };
+}
+
+export function sub(a: IndexLike, b: IndexLike): Index {
+  return add(a, scale(b, -1));
+}
+
+/** The smallest and the largest value that an index can take. */
+export function range(value: IndexLike): [low: number, high: number] {
+  const { constant, terms } = index(value);
+  let low = constant;
+  let high = constant;
+  for (const { atom, factor } of terms) {
+    const [a, b] = atomRange(atom);
+    low += factor > 0 ? factor * a : factor * b;
+    high += factor > 0 ? factor * b : factor * a;
+  }
+  return [low, high];
+}
+
+function atomRange(atom: Atom): [number, number] {
+  if (atom.kind === 'var') return [0, atom.count - 1];
+  const [low, high] = range(atom.of);
+  if (atom.kind === 'div') return [Math.floor(low / atom.by), Math.floor(high / atom.by)];
+  return [0, atom.by - 1];
+}
+
+/** Splits value = by · whole + rest, where `whole` holds every term that `by` divides. */
+function divide(value: Index, by: number): [whole: Index, rest: Index] {
+  const whole: Term[] = [];
+  const rest: Term[] = [];
+  for (const term of value.terms) {
+    if (term.factor % by === 0) whole.push({ atom: term.atom, factor: term.factor / by });
+    else rest.push(term);
+  }
+  const quotient = Math.floor(value.constant / by);
+  return [
+    { constant: quotient, terms: whole },
+    { constant: value.constant - quotient * by, terms: rest },
+  ];
+}
+
+/** ⌊value / by⌋ for a known positive divisor. */
+export function div(value: IndexLike, by: number): Index {
+  const [whole, rest] = divide(index(value), by);
+  const [low, high] = range(rest);
+  if (Math.floor(low / by) === Math.floor(high / by)) return add(whole, Math.floor(low / by));
+  return add(whole, quotient('div', rest, by));
+}
+
+/** value − by · ⌊value / by⌋ for a known positive divisor. */
+export function mod(value: IndexLike, by: number): Index {
+  const [, rest] = divide(index(value), by);
+  const [low, high] = range(rest);
+  const floor = Math.floor(low / by);
+  if (floor === Math.floor(high / by)) return add(rest, -floor * by);
+  return quotient('mod', rest, by);
+}
+
+const quotients = new WeakMap<Atom, Map<string, Quotient>>();
+
+/** Hash-consed, so that the same quotient is the same atom and cancels against itself. */
+function quotient(kind: 'div' | 'mod', of: Index, by: number): Index {
+  const anchor = of.terms[0]!.atom;
+  let known = quotients.get(anchor);
+  if (!known) quotients.set(anchor, (known = new Map()));
+  const key = `${kind}${by}|${indexKey(of)}`;
+  let atom = known.get(key);
+  if (!atom) known.set(key, (atom = { kind, id: nextId++, of, by }));
+  return { constant: 0, terms: [{ atom, factor: 1 }] };
+}
+
+/** by · (x div by) + (x mod by) is x again. */
+function recombine(value: Index): Index {
+  for (const { atom, factor } of value.terms) {
+    if (atom.kind !== 'mod') continue;
+    const twin = value.terms.find(
+      (t) => t.atom.kind === 'div' && t.atom.by === atom.by && t.atom.of === atom.of && t.factor === factor * atom.by,
+    );
+    if (!twin) continue;
+    const rest = value.terms.filter((t) => t.atom !== atom && t !== twin);
+    return add({ constant: value.constant, terms: rest }, scale(atom.of, factor));
+  }
+  return value;
+}
+
+/** A string that is equal for equal indices. */
+export function indexKey(value: Index): string {
+  let key = `${value.constant}`;
+  for (const { atom, factor } of value.terms) key += `+${factor}*${atom.id}`;
+  return key;
+}
+
+/** Replaces variables and simplifies again. */
+export function substitute(value: Index, by: ReadonlyMap<Var, Index>): Index {
+  if (value.terms.every(({ atom }) => atom.kind === 'var' && !by.has(atom))) return value;
+  return add(
+    value.constant,
+    ...value.terms.map(({ atom, factor }) => {
+      if (atom.kind === 'var') return scale(by.get(atom) ?? atom, factor);
+      const of = substitute(atom.of, by);
+      return scale(atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by), factor);
+    }),
+  );
+}
+
+/** The coefficient of a variable, or undefined where the index does not depend on it linearly. */
+export function coefficient(value: Index, of: Var): number | undefined {
+  let found = 0;
+  for (const { atom, factor } of value.terms) {
+    if (atom === of) found = factor;
+    else if (atom.kind !== 'var' && dependsOn(atom.of, of)) return undefined;
+  }
+  return found;
+}
+
+export function dependsOn(value: Index, on: Var): boolean {
+  return value.terms.some(({ atom }) => atom === on || (atom.kind !== 'var' && dependsOn(atom.of, on)));
+}
+
+/** Every run-time variable in an index. */
+export function variablesOf(value: Index, into: Set<Var> = new Set()): Set<Var> {
+  for (const { atom } of value.terms) {
+    if (atom.kind === 'var') into.add(atom);
+    else variablesOf(atom.of, into);
+  }
+  return into;
+}
+
+/** The value of an index whose variables are all given: for tests and for host-side tables. */
+export function evaluate(value: Index, at: ReadonlyMap<Var, number>): number {
+  let sum = value.constant;
+  for (const { atom, factor } of value.terms) {
+    if (atom.kind === 'var') sum += factor * (at.get(atom) ?? 0);
+    else {
+      const of = evaluate(atom.of, at);
+      const quotient = Math.floor(of / atom.by);
+      sum += factor * (atom.kind === 'div' ? quotient : of - quotient * atom.by);
+    }
+  }
+  return sum;
+}
+
+/** For people and for structural keys. */
+export function formatIndex(value: Index): string {
+  const parts = value.terms.map(({ atom, factor }) => {
+    const name =
+      atom.kind === 'var' ? atom.name : `(${formatIndex(atom.of)})${atom.kind === 'div' ? '/' : '%'}${atom.by}`;
+    return factor === 1 ? name : `${factor}*${name}`;
+  });
+  if (value.constant !== 0 || parts.length === 0) parts.push(`${value.constant}`);
+  return parts.join(' + ');
+}

@@ -1,0 +1,114 @@
+/**
+ * A kernel: what one launch does, before any language.
+ *
+ * A launch runs `groups` independent groups of threads. A group walks through its phases; between two phases lies an
+ * exchange: every thread's writes to the shared arrays become visible to all threads of the stated scope. A phase is a
+ * loop nest over independent work items (LIFT's nested `map`), and each item reads, computes and stores. No value can
+ * outlive its phase except through a shared array, so nothing can be carried across a barrier by mistake; `verify`
+ * checks the rest.
+ */
+import { type Index, range, type Var, variablesOf } from './integer.ts';
+import { type Real, reachable } from './real.ts';
+import type { Table } from './tables.ts';
+
+export type ElementType = 'f32' | 'f64';
+
+/**
+ * An array of reals that a kernel touches. `global`: bound at launch. `shared`: one per group, of known length.
+ * `table`: constants that the plan fills in.
+ */
+export interface ArrayRef {
+  readonly name: string;
+  readonly space: 'global' | 'shared' | 'table';
+  readonly type: ElementType;
+  /** Elements; required for `shared`. */
+  readonly length?: number;
+}
+
+/** One loop of a phase. Items whose value reaches `limit` are left out (a tail that is only known at run time). */
+export interface Loop {
+  readonly variable: Var;
+  readonly limit?: Index;
+  /** Repeat the body instead of looping: neighbouring items can then share vector accesses. */
+  readonly unroll?: number;
+}
+
+export interface Store {
+  readonly array: ArrayRef;
+  readonly index: Index;
+  readonly value: Real;
+}
+
+/** Who has to see a phase's stores before the next phase reads them. */
+export type Scope = 'lane' | 'subgroup' | 'group' | 'cluster';
+
+export interface Phase {
+  /** Outermost first. */
+  readonly loops: readonly Loop[];
+  /** The loop whose neighbouring items run in lockstep on neighbouring lanes. */
+  readonly lanes: Var;
+  readonly stores: readonly Store[];
+  /**
+   * True where an item may safely run twice: nothing the phase reads can be what it writes. Lets a device fill its last
+   * vector by repeating items.
+   */
+  readonly repeatable: boolean;
+  /** The exchange that follows the phase. */
+  readonly exchange: Scope;
+}
+
+export interface Kernel {
+  readonly name: string;
+  readonly precision: ElementType;
+  /** The group's number, 0 … groups − 1. */
+  readonly group: Var;
+  /** Threads per group that the planner asks for; devices that loop over items ignore it. */
+  readonly threads: number;
+  readonly globals: readonly ArrayRef[];
+  readonly tables: readonly Table[];
+  readonly shared: readonly ArrayRef[];
+  readonly phases: readonly Phase[];
+}
+
+/** What breaks the rules of a kernel, in words; empty when it is sound. */
+export function verify(kernel: Kernel): string[] {
+  const problems: string[] = [];
+  const written = new Set<ArrayRef>();
+  const known = new Set([...kernel.globals, ...kernel.tables, ...kernel.shared]);
+  kernel.phases.forEach((phase, number) => {
+    const say = (what: string) => problems.push(`${kernel.name}, phase ${number}: ${what}`);
+    const inScope = new Set<Var>([kernel.group, ...phase.loops.map((loop) => loop.variable)]);
+    if (!phase.loops.some((loop) => loop.variable === phase.lanes)) say('the lane variable is not one of its loops');
+    const check = (array: ArrayRef, at: Index) => {
+      if (!known.has(array)) say(`array ${array.name} is not declared`);
+      for (const v of variablesOf(at)) if (!inScope.has(v)) say(`index of ${array.name} uses ${v.name} out of scope`);
+      const [low, high] = range(at);
+      if (low < 0) say(`index of ${array.name} can be ${low}`);
+      if (array.space === 'shared' && high >= array.length!) {
+        say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
+      }
+    };
+    const reads = new Set<ArrayRef>();
+    for (const node of reachable(phase.stores.map((store) => store.value))) {
+      if (node.op !== 'load') continue;
+      check(node.array, node.index);
+      reads.add(node.array);
+      if (node.array.space === 'shared' && !written.has(node.array)) {
+        say(`reads ${node.array.name}, which no earlier phase has written: a value would cross no exchange`);
+      }
+    }
+    const writes = new Set<ArrayRef>();
+    for (const store of phase.stores) {
+      check(store.array, store.index);
+      writes.add(store.array);
+      if (store.array.space === 'table') say(`writes the table ${store.array.name}`);
+      if (store.array.space === 'shared' && reads.has(store.array)) {
+        say(`reads and writes ${store.array.name} without an exchange between`);
+      }
+      if (phase.repeatable && reads.has(store.array))
+        say(`is called repeatable but writes ${store.array.name}, which it reads`);
+    }
+    for (const array of writes) written.add(array);
+  });
+  return problems;
+}

@@ -1,0 +1,177 @@
+/**
+ * Real arithmetic as a directed acyclic graph, simplified while it is built.
+ *
+ * Every operation takes operands that are known at plan time or named at run time (VkFFT guide 3.3); known ones fold,
+ * equal ones are shared, and signs are pushed outwards until they vanish into a subtraction. Butterflies are derived
+ * by running the textbook formula through these constructors (design decisions 1 and 3).
+ */
+
+import type { Exact } from '../numeric/exact.ts';
+import * as exact from '../numeric/exact.ts';
+import { type Index, type IndexLike, index, indexKey } from './integer.ts';
+import type { ArrayRef } from './kernel.ts';
+
+export type Real =
+  | { readonly op: 'const'; readonly id: number; readonly value: Exact }
+  | { readonly op: 'load'; readonly id: number; readonly array: ArrayRef; readonly index: Index }
+  | { readonly op: 'neg'; readonly id: number; readonly a: Real }
+  | { readonly op: 'add' | 'sub' | 'mul'; readonly id: number; readonly a: Real; readonly b: Real };
+
+/** A complex value: two reals. */
+export interface Complex {
+  readonly re: Real;
+  readonly im: Real;
+}
+
+/** Builds hash-consed expressions: one builder per phase, so that equal subexpressions are the same node. */
+export class Expressions {
+  private readonly nodes = new Map<string, Real>();
+  private nextId = 0;
+
+  private intern(key: string, make: (id: number) => Real): Real {
+    let node = this.nodes.get(key);
+    if (!node) this.nodes.set(key, (node = make(this.nextId++)));
+    return node;
+  }
+
+  constant(value: Exact | number): Real {
+    const known = typeof value === 'number' ? exact.exact(value) : value;
+    return this.intern(`#${exact.key(known)}`, (id) => ({ op: 'const', id, value: known }));
+  }
+
+  load(array: ArrayRef, at: IndexLike): Real {
+    const where = index(at);
+    return this.intern(`[${array.name}:${indexKey(where)}`, (id) => ({ op: 'load', id, array, index: where }));
+  }
+
+  neg(a: Real): Real {
+    if (a.op === 'neg') return a.a;
+    if (a.op === 'const') return this.constant(exact.neg(a.value));
+    if (a.op === 'sub') return this.sub(a.b, a.a);
+    return this.intern(`-${a.id}`, (id) => ({ op: 'neg', id, a }));
+  }
+
+  add(a: Real, b: Real): Real {
+    if (a.op === 'const' && b.op === 'const') return this.constant(exact.add(a.value, b.value));
+    if (isZero(a)) return b;
+    if (isZero(b)) return a;
+    if (b.op === 'neg') return this.sub(a, b.a);
+    if (a.op === 'neg') return this.sub(b, a.a);
+    const [x, y] = a.id < b.id ? [a, b] : [b, a];
+    return this.intern(`${x.id}+${y.id}`, (id) => ({ op: 'add', id, a: x, b: y }));
+  }
+
+  sub(a: Real, b: Real): Real {
+    if (a.op === 'const' && b.op === 'const') return this.constant(exact.sub(a.value, b.value));
+    if (isZero(b)) return a;
+    if (isZero(a)) return this.neg(b);
+    if (a === b) return this.constant(exact.ZERO);
+    if (b.op === 'neg') return this.add(a, b.a);
+    // −a − b = −(a + b): the sign moves outwards.
+    if (a.op === 'neg') return this.neg(this.add(a.a, b));
+    // b − a is known already: use its negative rather than a second subtraction.
+    const reversed = this.nodes.get(`${b.id}-${a.id}`);
+    if (reversed) return this.intern(`-${reversed.id}`, (id) => ({ op: 'neg', id, a: reversed }));
+    return this.intern(`${a.id}-${b.id}`, (id) => ({ op: 'sub', id, a, b }));
+  }
+
+  mul(a: Real, b: Real): Real {
+    if (a.op === 'const' && b.op === 'const') return this.constant(exact.mul(a.value, b.value));
+    if (b.op === 'const') return this.mul(b, a);
+    if (a.op === 'const') {
+      if (exact.isZero(a.value)) return a;
+      if (exact.isOne(a.value)) return b;
+      if (exact.sign(a.value) < 0) return this.neg(this.mul(this.constant(exact.neg(a.value)), b));
+    }
+    if (a.op === 'neg') return this.neg(this.mul(a.a, b));
+    if (b.op === 'neg') return this.neg(this.mul(a, b.a));
+    const [x, y] = a.id < b.id ? [a, b] : [b, a];
+    return this.intern(`${x.id}*${y.id}`, (id) => ({ op: 'mul', id, a: x, b: y }));
+  }
+
+  cadd(a: Complex, b: Complex): Complex {
+    return { re: this.add(a.re, b.re), im: this.add(a.im, b.im) };
+  }
+
+  csub(a: Complex, b: Complex): Complex {
+    return { re: this.sub(a.re, b.re), im: this.sub(a.im, b.im) };
+  }
+
+  /** The product of two complex values: 4 multiplications and 2 additions where nothing is known. */
+  cmul(a: Complex, b: Complex): Complex {
+    return {
+      re: this.sub(this.mul(a.re, b.re), this.mul(a.im, b.im)),
+      im: this.add(this.mul(a.re, b.im), this.mul(a.im, b.re)),
+    };
+  }
+
+  /** A real factor. */
+  cscale(a: Complex, by: Real): Complex {
+    return { re: this.mul(by, a.re), im: this.mul(by, a.im) };
+  }
+
+  /** −i · a: a quarter turn in the forward direction. */
+  quarter(a: Complex): Complex {
+    return { re: a.im, im: this.neg(a.re) };
+  }
+
+  /**
+   * a · e^{−2πi·p/q}. Eighth turns cost two additions and two multiplications, quarter turns nothing.
+   */
+  rotate(a: Complex, p: number, q: number): Complex {
+    const turn = (((p * 8) % (8 * q)) + 8 * q) % (8 * q);
+    if (turn % q !== 0) {
+      return this.cmul(a, {
+        re: this.constant(exact.cosTurn(p, q)),
+        im: this.neg(this.constant(exact.sinTurn(p, q))),
+      });
+    }
+    const eighths = turn / q;
+    let result = a;
+    for (let quarters = Math.floor(eighths / 2); quarters > 0; quarters--) result = this.quarter(result);
+    if (eighths % 2 === 0) return result;
+    // (1 − i)/√2 · (x + iy) = ((x + y) + i(y − x))/√2
+    const half = this.constant(exact.cosTurn(1, 8));
+    return {
+      re: this.mul(half, this.add(result.re, result.im)),
+      im: this.mul(half, this.sub(result.im, result.re)),
+    };
+  }
+}
+
+function isZero(a: Real): boolean {
+  return a.op === 'const' && exact.isZero(a.value);
+}
+
+/** Additions, multiplications and negations in the graph under some values. */
+export function countOperations(values: Iterable<Real>): {
+  additions: number;
+  multiplications: number;
+  negations: number;
+} {
+  const counts = { additions: 0, multiplications: 0, negations: 0 };
+  for (const node of reachable(values)) {
+    if (node.op === 'add' || node.op === 'sub') counts.additions++;
+    else if (node.op === 'mul') counts.multiplications++;
+    else if (node.op === 'neg') counts.negations++;
+  }
+  return counts;
+}
+
+/** Every node under some values, operands before their users. */
+export function reachable(values: Iterable<Real>): Real[] {
+  const seen = new Set<Real>();
+  const order: Real[] = [];
+  const visit = (node: Real): void => {
+    if (seen.has(node)) return;
+    seen.add(node);
+    if (node.op === 'neg') visit(node.a);
+    else if (node.op !== 'const' && node.op !== 'load') {
+      visit(node.a);
+      visit(node.b);
+    }
+    order.push(node);
+  };
+  for (const value of values) visit(value);
+  return order;
+}

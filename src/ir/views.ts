@@ -1,0 +1,97 @@
+/**
+ * Views: how a tensor of complex numbers lies in arrays of reals.
+ *
+ * A view answers "where is the element at these coordinates"; it is a composition of small index maps (LIFT's data
+ * layout patterns, section 2.1), so a kernel is always `store view ∘ passes ∘ load view` and never knows about strides,
+ * planes, blocks or direction.
+ */
+import { add, div, type Index, type IndexLike, index, mod, scale } from './integer.ts';
+import type { ArrayRef, Store } from './kernel.ts';
+import type { Complex, Expressions, Real } from './real.ts';
+
+export interface ComplexView {
+  load(x: Expressions, at: readonly IndexLike[]): Complex;
+  store(x: Expressions, at: readonly IndexLike[], value: Complex): Store[];
+}
+
+/** Where the two parts of one complex element lie. */
+export interface Format {
+  re(element: Index): readonly [ArrayRef, Index];
+  im(element: Index): readonly [ArrayRef, Index];
+}
+
+/** re, im, re, im … */
+export function interleaved(array: ArrayRef): Format {
+  return {
+    re: (e) => [array, scale(e, 2)],
+    im: (e) => [array, add(scale(e, 2), 1)],
+  };
+}
+
+/** Two arrays. */
+export function planar(re: ArrayRef, im: ArrayRef): Format {
+  return { re: (e) => [re, e], im: (e) => [im, e] };
+}
+
+/** One array, all real parts first; `plane` is the distance to the imaginary parts. */
+export function split(array: ArrayRef, plane: number): Format {
+  return { re: (e) => [array, e], im: (e) => [array, add(e, plane)] };
+}
+
+/**
+ * Blocks of `lanes` real parts followed by their imaginary parts: both parts of neighbouring elements are whole
+ * vectors in one cache line (the fastest layout between passes on a vector unit, design §4).
+ */
+export function blocked(array: ArrayRef, lanes: number): Format {
+  const re = (e: Index) => add(scale(div(e, lanes), 2 * lanes), mod(e, lanes));
+  return { re: (e) => [array, re(e)], im: (e) => [array, add(re(e), lanes)] };
+}
+
+/** A view of a format whose element index is an affine map of the coordinates. */
+export function strided(format: Format, strides: readonly number[], offset: IndexLike = 0): ComplexView {
+  const element = (at: readonly IndexLike[]) =>
+    add(offset, ...at.map((coordinate, d) => scale(coordinate, strides[d]!)));
+  return {
+    load(x, at) {
+      const e = element(at);
+      return { re: x.load(...format.re(e)), im: x.load(...format.im(e)) };
+    },
+    store(_, at, value) {
+      const e = element(at);
+      const put = ([array, where]: readonly [ArrayRef, Index], part: Real): Store => ({
+        array,
+        index: where,
+        value: part,
+      });
+      return [put(format.re(e), value.re), put(format.im(e), value.im)];
+    },
+  };
+}
+
+/**
+ * Exchanges real and imaginary parts. The inverse transform is `swap ∘ forward ∘ swap`, so both directions share
+ * butterflies and twiddle tables (VkFFT guide 2.7.1 shares the tables; here it costs no instruction at all).
+ */
+export function swapped(view: ComplexView): ComplexView {
+  const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
+  return { load: (x, at) => swap(view.load(x, at)), store: (x, at, value) => view.store(x, at, swap(value)) };
+}
+
+/** Applies a function to what is stored. */
+export function mapped(
+  view: ComplexView,
+  map: (x: Expressions, value: Complex, at: readonly IndexLike[]) => Complex,
+): ComplexView {
+  return { load: view.load, store: (x, at, value) => view.store(x, at, map(x, value, at)) };
+}
+
+/** Splits a flat number into coordinates with the given counts, fastest first. The last one takes what is left. */
+export function coordinates(flat: IndexLike, counts: readonly number[]): Index[] {
+  let rest = index(flat);
+  return counts.map((count, d) => {
+    if (d === counts.length - 1) return rest;
+    const coordinate = mod(rest, count);
+    rest = div(rest, count);
+    return coordinate;
+  });
+}

@@ -1,0 +1,198 @@
+/**
+ * Butterflies: the discrete Fourier transform of a few values that are already at hand, derived from its formula.
+ *
+ * Four identities, chosen by the length alone, run through the folding constructors of ir/real.ts:
+ * prime lengths by conjugate symmetry and Rader's ordering, which turns the cosine and sine sums into a cyclic and a
+ * skew-cyclic correlation; coprime factors by Good's mapping, without twiddles; powers of two from 16 up by split radix;
+ * everything else by Cooley–Tukey. The operation counts are those of FFTW's published codelets or fewer (see the test).
+ */
+
+import type { Complex, Expressions, Real } from '../ir/real.ts';
+import type { Exact } from '../numeric/exact.ts';
+import * as exact from '../numeric/exact.ts';
+import { gcd, modPow, primeFactors, primitiveRoot } from '../numeric/primes.ts';
+
+/** X[k] = Σ x[n] · e^{−2πi·nk/N} for N = x.length, as expressions. */
+export function dft(x: Expressions, values: readonly Complex[]): Complex[] {
+  const n = values.length;
+  if (n === 1) return [...values];
+  const factors = primeFactors(n);
+  if (factors.length === 1) return n === 2 ? pair(x, values[0]!, values[1]!) : prime(x, values);
+  const power = factors.filter((p) => p === factors[0]).length;
+  const coprime = factors[0]! ** power;
+  if (coprime !== n) return good(x, values, coprime, n / coprime);
+  if (factors[0] === 2 && power >= 4) return splitRadix(x, values);
+  return cooleyTukey(x, values, factors[0]! ** (power >> 1));
+}
+
+function pair(x: Expressions, a: Complex, b: Complex): Complex[] {
+  return [x.cadd(a, b), x.csub(a, b)];
+}
+
+/** n = b·i + j, k = k₁ + a·k₂: a-point transforms, twiddles, b-point transforms. */
+function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Complex[] {
+  const n = values.length;
+  const b = n / a;
+  const columns = range(b).map((j) =>
+    dft(
+      x,
+      range(a).map((i) => values[b * i + j]!),
+    ),
+  );
+  const result: Complex[] = new Array(n);
+  for (let k1 = 0; k1 < a; k1++) {
+    const row = dft(
+      x,
+      range(b).map((j) => x.rotate(columns[j]![k1]!, j * k1, n)),
+    );
+    for (let k2 = 0; k2 < b; k2++) result[k1 + a * k2] = row[k2]!;
+  }
+  return result;
+}
+
+/** Good–Thomas: for coprime a and b the index maps of the Chinese remainder theorem remove the twiddles. */
+function good(x: Expressions, values: readonly Complex[], a: number, b: number): Complex[] {
+  const n = a * b;
+  const columns = range(b).map((j) =>
+    dft(
+      x,
+      range(a).map((i) => values[(b * i + a * j) % n]!),
+    ),
+  );
+  const stepA = b * inverseModulo(b, a);
+  const stepB = a * inverseModulo(a, b);
+  const result: Complex[] = new Array(n);
+  for (let k1 = 0; k1 < a; k1++) {
+    const row = dft(
+      x,
+      range(b).map((j) => columns[j]![k1]!),
+    );
+    for (let k2 = 0; k2 < b; k2++) result[(stepA * k1 + stepB * k2) % n] = row[k2]!;
+  }
+  return result;
+}
+
+/** Yavne's split radix: one half-length transform of the even and two quarter-length ones of the odd values. */
+function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
+  const n = values.length;
+  const quarter = n / 4;
+  const even = dft(
+    x,
+    range(n / 2).map((m) => values[2 * m]!),
+  );
+  const first = dft(
+    x,
+    range(quarter).map((m) => values[4 * m + 1]!),
+  );
+  const third = dft(
+    x,
+    range(quarter).map((m) => values[4 * m + 3]!),
+  );
+  const result: Complex[] = new Array(n);
+  for (let k = 0; k < quarter; k++) {
+    const a = x.rotate(first[k]!, k, n);
+    const b = x.rotate(third[k]!, 3 * k, n);
+    const sum = x.cadd(a, b);
+    const difference = x.quarter(x.csub(a, b));
+    result[k] = x.cadd(even[k]!, sum);
+    result[k + 2 * quarter] = x.csub(even[k]!, sum);
+    result[k + quarter] = x.cadd(even[k + quarter]!, difference);
+    result[k + 3 * quarter] = x.csub(even[k + quarter]!, difference);
+  }
+  return result;
+}
+
+/**
+ * Odd prime p with h = (p − 1)/2. With u and v the sums and differences of x[m] and x[p − m],
+ * X[±k] = x[0] + Σ u·cos ∓ i·Σ v·sin. Ordered by powers of a generator (Rader 1968) the cosine sum is a cyclic
+ * correlation of length h, the sine sum a skew-cyclic one.
+ */
+function prime(x: Expressions, values: readonly Complex[]): Complex[] {
+  const p = values.length;
+  const h = (p - 1) / 2;
+  const generator = primitiveRoot(p);
+  const powers = range(h).map((a) => modPow(generator, a, p));
+  const sums = powers.map((m) => x.cadd(values[m]!, values[p - m]!));
+  const differences = powers.map((m) => x.csub(values[m]!, values[p - m]!));
+  const zero = values[0]!;
+  const parts = (['re', 'im'] as const).map((part) => {
+    const cosine = cyclic(
+      x,
+      powers.map((m) => exact.cosTurn(m, p)),
+      sums.map((u) => u[part]),
+      zero[part],
+    );
+    const sine = skewCyclic(
+      x,
+      powers.map((m) => exact.sinTurn(m, p)),
+      differences.map((v) => v[part]),
+    );
+    return { cosine, sine };
+  });
+  const [re, im] = parts as [(typeof parts)[0], (typeof parts)[0]];
+  const result: Complex[] = new Array(p);
+  result[0] = { re: re.cosine.total, im: im.cosine.total };
+  powers.forEach((k, b) => {
+    const even = { re: re.cosine.outputs[b]!, im: im.cosine.outputs[b]! };
+    const odd = x.quarter({ re: re.sine[b]!, im: im.sine[b]! });
+    result[k] = x.cadd(even, odd);
+    result[p - k] = x.csub(even, odd);
+  });
+  return result;
+}
+
+/** offset + Σₐ c[(a + b) mod h] · u[a] for every b, and offset + Σ u. */
+function cyclic(
+  x: Expressions,
+  c: readonly Exact[],
+  u: readonly Real[],
+  offset: Real,
+): { outputs: Real[]; total: Real } {
+  const h = u.length;
+  if (h % 2 === 1) {
+    const total = u.reduce((sum, value) => x.add(sum, value), offset);
+    const outputs = range(h).map((b) =>
+      u.reduce((sum, value, a) => x.add(sum, x.mul(x.constant(c[(a + b) % h]!), value)), offset),
+    );
+    return { outputs, total };
+  }
+  // x^h − 1 = (x^t − 1)(x^t + 1): half as many products.
+  const t = h / 2;
+  const half = exact.rational(1, 2);
+  const low = range(t);
+  const even = cyclic(
+    x,
+    low.map((a) => exact.mul(half, exact.add(c[a]!, c[a + t]!))),
+    low.map((a) => x.add(u[a]!, u[a + t]!)),
+    offset,
+  );
+  const odd = skewCyclic(
+    x,
+    low.map((a) => exact.mul(half, exact.sub(c[a]!, c[a + t]!))),
+    low.map((a) => x.sub(u[a]!, u[a + t]!)),
+  );
+  return {
+    outputs: [...low.map((b) => x.add(even.outputs[b]!, odd[b]!)), ...low.map((b) => x.sub(even.outputs[b]!, odd[b]!))],
+    total: even.total,
+  };
+}
+
+/** Σₐ s[a + b] · v[a] for every b, where s[i + h] = −s[i]. */
+function skewCyclic(x: Expressions, s: readonly Exact[], v: readonly Real[]): Real[] {
+  const h = v.length;
+  return range(h).map((b) =>
+    v
+      .map((value, a) => x.mul(x.constant(a + b < h ? s[a + b]! : exact.neg(s[a + b - h]!)), value))
+      .reduce((sum, product) => x.add(sum, product)),
+  );
+}
+
+function inverseModulo(a: number, modulus: number): number {
+  if (gcd(a, modulus) !== 1) throw new RangeError(`${a} has no inverse modulo ${modulus}`);
+  for (let i = 1; i < modulus; i++) if ((a * i) % modulus === 1) return i;
+  return 0;
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}

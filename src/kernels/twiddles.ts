@@ -1,0 +1,152 @@
+/**
+ * Twiddle factors as views of tables: which roots a pass needs, and where they lie so that the lanes read whole vectors.
+ */
+
+import type { Complex, Expressions, Index, IndexLike, TableBuilder, TableRoot } from '../ir/index.ts';
+import { add, blocked, div, type Format, interleaved, mod, scale, split } from '../ir/index.ts';
+import type { StockhamLeaf } from '../plan/leaf.ts';
+
+/** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
+class RootMatrix {
+  private readonly format: Format;
+  private readonly start: number;
+  private readonly columns: number;
+
+  /** @param exponent p in e^{−2πi·p/q} at a row and column. */
+  constructor(
+    tables: TableBuilder,
+    key: string,
+    shape: { rows: number; columns: number; interleave?: number },
+    kind: 'blocked' | 'planes' | 'pairs',
+    q: number,
+    exponent: (row: number, column: number) => number,
+    lanes: number,
+  ) {
+    const { rows, columns } = shape;
+    this.columns = columns;
+    const array = tables.ref;
+    const plane = rows * columns;
+    this.format =
+      kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? split(array, plane) : interleaved(array);
+    const { format } = this;
+    this.start = tables.append(
+      `${key}:${rows}x${columns}:${kind}${kind === 'blocked' ? lanes : ''}`,
+      2 * plane,
+      function* () {
+        for (let row = 0; row < rows; row++) {
+          for (let column = 0; column < columns; column++) {
+            const element: Index = { constant: row * columns + column, terms: [] };
+            const re = format.re(element)[1].constant;
+            const im = format.im(element)[1].constant;
+            yield { p: exponent(row, column), q, re, im } satisfies TableRoot;
+          }
+        }
+      },
+    );
+  }
+
+  load(x: Expressions, row: IndexLike, column: IndexLike): Complex {
+    const element = add(scale(row, this.columns), column);
+    const [re, atRe] = this.format.re(element);
+    const [im, atIm] = this.format.im(element);
+    return { re: x.load(re, add(atRe, this.start)), im: x.load(im, add(atIm, this.start)) };
+  }
+}
+
+type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
+
+/** e^{−2πi·i·m/(r·s)} on input m of butterfly i: the twiddles between two Stockham passes. */
+export function passTwiddles(
+  tables: TableBuilder,
+  leaf: StockhamLeaf,
+  radix: number,
+  stride: number,
+  aligned: boolean,
+): PassTwiddle {
+  if (stride === 1) return (_, value) => value;
+  const order = radix * stride;
+  const key = `pass${radix}x${stride}`;
+  if (leaf.lanesAlong === 'axis' && aligned) {
+    // Sequential for the pass that reads it: for each vector of i, the vectors m = 1 … r − 1 one after another.
+    const { lanes } = leaf;
+    const matrix = new RootMatrix(
+      tables,
+      key,
+      { rows: stride / lanes, columns: (radix - 1) * lanes },
+      'blocked',
+      order,
+      (row, column) => (row * lanes + (column % lanes)) * (Math.floor(column / lanes) + 1),
+      lanes,
+    );
+    return (x, value, i, m) => x.cmul(value, matrix.load(x, div(i, lanes), add((m - 1) * lanes, mod(i, lanes))));
+  }
+  if (leaf.lanesAlong === 'axis') {
+    const shape = { rows: radix - 1, columns: stride };
+    const matrix = new RootMatrix(tables, key, shape, 'planes', order, (row, i) => (row + 1) * i, leaf.lanes);
+    return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
+  }
+  // All lanes share the twiddle.
+  const shape = { rows: stride, columns: radix - 1 };
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (i, column) => i * (column + 1), leaf.lanes);
+  return (x, value, i, m) => x.cmul(value, matrix.load(x, i, m - 1));
+}
+
+type StepTwiddle = (x: Expressions, value: Complex, at: readonly IndexLike[]) => Complex;
+
+/** Transforms that share one entry of the coarse table when a group holds only one of them. */
+const FINE = 16;
+
+/**
+ * e^{−2πi·k·b/order} on output k of transform b: the twiddles of the four-step algorithm (VkFFT guide 2.5.2).
+ *
+ * With b = B·high + low the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N: the coarse
+ * one is read once, the fine one stays in cache.
+ */
+export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): StepTwiddle {
+  const { length, lanes } = leaf;
+  const count = leaf.batch[0]!;
+  if (leaf.lanesAlong === 'batch') {
+    const size = leaf.tile;
+    const tiles = Math.ceil(count / size);
+    const coarse = new RootMatrix(
+      tables,
+      `step${order}coarse${size}`,
+      { rows: tiles, columns: length },
+      'pairs',
+      order,
+      (row, k) => (row * size * k) % order,
+      lanes,
+    );
+    const fine = new RootMatrix(
+      tables,
+      `step${order}fine`,
+      { rows: length, columns: size },
+      size % lanes === 0 ? 'blocked' : 'planes',
+      order,
+      (k, c) => (k * c) % order,
+      lanes,
+    );
+    return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, tile, k!), fine.load(x, k!, c!)));
+  }
+  const format = length % lanes === 0 ? 'blocked' : 'planes';
+  const coarse = new RootMatrix(
+    tables,
+    `step${order}rows${FINE}`,
+    { rows: Math.ceil(count / FINE), columns: length },
+    format,
+    order,
+    (row, k) => (row * FINE * k) % order,
+    lanes,
+  );
+  const fine = new RootMatrix(
+    tables,
+    `step${order}row`,
+    { rows: Math.min(FINE, count), columns: length },
+    format,
+    order,
+    (row, k) => (row * k) % order,
+    lanes,
+  );
+  return (x, value, [k]) =>
+    x.cmul(value, x.cmul(coarse.load(x, div(tile, FINE), k!), fine.load(x, mod(tile, FINE), k!)));
+}

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FftError } from '../problem/errors.ts';
+import { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
+
+/** A file put together by hand, so that the reader is not only tested against the writer. */
+function file(dict: string, data: ArrayBufferView, version = 1, lengthBytes = version === 1 ? 2 : 4): Uint8Array {
+  const text = new TextEncoder().encode(`${dict}\n`);
+  const bytes = new Uint8Array(8 + lengthBytes + text.length + data.byteLength);
+  bytes.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, version, 0]);
+  for (let i = 0; i < lengthBytes; i++) bytes[8 + i] = (text.length >> (8 * i)) & 0xff;
+  bytes.set(text, 8 + lengthBytes);
+  bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), 8 + lengthBytes + text.length);
+  return bytes;
+}
+
+const dict = (descr: string, shape: string, order = 'False') =>
+  `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': ${shape}, }`;
+
+function failure(run: () => unknown): FftError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof FftError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('readNpy', () => {
+  it.each([1, 2, 3])('reads format version %i at any alignment', (version) => {
+    const values = Float64Array.of(1.5, -2, Number.MIN_VALUE, Infinity, -0, 3);
+    const bytes = file(dict('<f8', '(2, 3)'), values, version);
+    const shifted = new Uint8Array(bytes.length + 3);
+    shifted.set(bytes, 3);
+    const array = readNpy(shifted.subarray(3));
+    expect(array).toEqual({ data: values, shape: [2, 3], dtype: 'float64' });
+  });
+
+  it('keeps single precision single and complex numbers interleaved', () => {
+    const values = Float32Array.of(1, 2, 3, 4);
+    expect(readNpy(file(dict('<c8', '(2,)'), values))).toEqual({ data: values, shape: [2], dtype: 'complex64' });
+    expect(readNpy(file(dict('<f4', '(4,)'), values)).dtype).toBe('float32');
+    expect(readNpy(file(dict('<c16', '()'), Float64Array.of(1, 2)))).toMatchObject({ shape: [], dtype: 'complex128' });
+  });
+
+  it.each<[string, ArrayBufferView, number[]]>([
+    ['|i1', Int8Array.of(-128, 127), [-128, 127]],
+    ['|u1', Uint8Array.of(0, 255), [0, 255]],
+    ['|b1', Uint8Array.of(0, 1), [0, 1]],
+    ['<i2', Int16Array.of(-32768, 5), [-32768, 5]],
+    ['<u2', Uint16Array.of(65535, 5), [65535, 5]],
+    ['<i4', Int32Array.of(-(2 ** 31), 5), [-(2 ** 31), 5]],
+    ['<u4', Uint32Array.of(2 ** 32 - 1, 5), [2 ** 32 - 1, 5]],
+    ['<i8', BigInt64Array.of(-5n, 2n ** 40n), [-5, 2 ** 40]],
+    ['<u8', BigUint64Array.of(5n, 2n ** 40n), [5, 2 ** 40]],
+  ])('converts %s to float64', (descr, raw, values) => {
+    const array = readNpy(file(dict(descr, '(2,)'), raw));
+    expect(array.dtype).toBe('float64');
+    expect([...array.data]).toEqual(values);
+  });
+
+  it('accepts double quotes, other key orders and the long integers of Python 2', () => {
+    const text = '{"shape": (2L, 1L), "fortran_order": False, "descr": "<f4"}';
+    expect(readNpy(file(text, Float32Array.of(7, 8))).shape).toEqual([2, 1]);
+  });
+
+  const two = Float64Array.of(1, 2);
+  it.each<[string, Uint8Array, RegExp]>([
+    ['an empty file', new Uint8Array(0), /is empty/],
+    ['text', new TextEncoder().encode('1,2,3\n4,5,6\n'), /does not start as a \.npy file does.*31 2c/],
+    ['an archive', Uint8Array.of(0x50, 0x4b, 3, 4), /npz/],
+    ['a pickle', Uint8Array.of(0x80, 4, 0x95, 0), /pickle/],
+    ['the magic alone', Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59), /truncated/],
+    ['no header length', file(dict('<f8', '(2,)'), two).subarray(0, 9), /truncated/],
+    ['half a header', file(dict('<f8', '(2,)'), two).subarray(0, 30), /header takes/],
+    ['missing data', file(dict('<f8', '(2,)'), two).subarray(0, -1), /takes 16 bytes of data, the file has 15/],
+    ['an unknown version', file(dict('<f8', '(2,)'), two, 9), /version 9/],
+    ['Fortran order', file(dict('<f8', '(2, 1)', 'True'), two), /Fortran order/],
+    ['big-endian data', file(dict('>f8', '(2,)'), two), /big-endian/],
+    ['objects', file(dict('|O', '(2,)'), two), /Python objects/],
+    ['records', file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", two), /records/],
+    ['half precision', file(dict('<f2', '(2,)'), two), /dtype '<f2'.*float32/],
+    ['texts', file(dict('<U4', '(1,)'), two), /dtype '<U4'/],
+    ['no shape', file("{'descr': '<f8', 'fortran_order': False}", two), /no valid 'shape'/],
+    ['a negative length', file(dict('<f8', '(-2,)'), two), /no valid 'shape'/],
+    ['an absurd shape', file(dict('<f8', '(9007199254740991, 4)'), two), /more elements/],
+    ['no order', file("{'descr': '<f8', 'shape': (2,)}", two), /no valid 'fortran_order'/],
+  ])('refuses %s', (_name, bytes, message) => {
+    const error = failure(() => readNpy(bytes));
+    expect(error.code).toBe('invalid-file');
+    expect(error.message).toMatch(message);
+  });
+
+  it('never fails otherwise, whatever the bytes', () => {
+    const whole = writeNpy({ data: Float32Array.of(1, 2, 3, 4), shape: [2, 2], dtype: 'float32' });
+    const damage = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255), length: fc.nat(whole.length) });
+    fc.assert(
+      fc.property(damage, ({ at, byte, length }) => {
+        const bytes = whole.slice(0, length);
+        if (at < length) bytes[at] = byte;
+        try {
+          readNpy(bytes);
+        } catch (error) {
+          expect(error).toBeInstanceOf(FftError);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('writeNpy', () => {
+  it('is read back bit by bit, with the data at a multiple of 64 bytes', () => {
+    const dtypes = fc.constantFrom<NpyDtype>('float32', 'float64', 'complex64', 'complex128');
+    fc.assert(
+      fc.property(
+        dtypes,
+        fc.array(fc.nat(5), { maxLength: 4 }),
+        fc.infiniteStream(fc.double()),
+        (dtype, shape, stream) => {
+          const entries = shape.reduce((product, length) => product * length, dtype.startsWith('complex') ? 2 : 1);
+          const values = Array.from({ length: entries }, () => stream.next().value as number);
+          const data =
+            dtype === 'float32' || dtype === 'complex64' ? Float32Array.from(values) : Float64Array.from(values);
+          const array: NpyArray = { data, shape, dtype };
+          const bytes = writeNpy(array);
+          expect((bytes.length - data.byteLength) % 64).toBe(0);
+          expect(readNpy(bytes)).toEqual(array);
+        },
+      ),
+    );
+  });
+
+  it('uses format 2 for a header that format 1 cannot hold', () => {
+    const shape = new Array<number>(30000).fill(1);
+    const bytes = writeNpy({ data: Float32Array.of(9), shape, dtype: 'float32' });
+    expect(bytes[6]).toBe(2);
+    expect(readNpy(bytes).shape).toEqual(shape);
+  });
+
+  it('refuses data that does not fit its shape or dtype', () => {
+    const data = new Float32Array(4);
+    expect(failure(() => writeNpy({ data, shape: [4], dtype: 'complex64' })).code).toBe('wrong-length');
+    expect(failure(() => writeNpy({ data, shape: [4], dtype: 'float64' })).code).toBe('wrong-array-type');
+  });
+});

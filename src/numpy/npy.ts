@@ -1,0 +1,225 @@
+/**
+ * The `.npy` file format: how arrays travel between NumPy and omnifft.
+ *
+ * Works on bytes, in browsers and in Node alike; opening files is the caller's affair.
+ * Source: NumPy enhancement proposal 1, "A Simple File Format for NumPy Arrays", and the format's versions 2.0 and 3.0 as
+ * described in the NumPy manual under `numpy.lib.format`.
+ */
+
+import { FftError } from '../problem/errors.ts';
+
+/** Element types that omnifft computes with. */
+export type NpyDtype = 'float32' | 'float64' | 'complex64' | 'complex128';
+
+/** A dense array in C order. */
+export interface NpyArray {
+  /** All elements, slowest axis first; complex numbers interleaved as `re, im`, so twice as many entries. */
+  readonly data: Float32Array | Float64Array;
+  /** Lengths of the axes, row-major: slowest first. Empty for a single number. */
+  readonly shape: readonly number[];
+  readonly dtype: NpyDtype;
+}
+
+interface Element {
+  readonly dtype: NpyDtype;
+  /** Bytes of one element in the file. */
+  readonly bytes: number;
+  /** Reads `count` elements; `bytes` starts on an 8-byte boundary of its own buffer. */
+  readonly decode: (bytes: ArrayBuffer) => Float32Array | Float64Array;
+}
+
+const integer = (
+  bytes: number,
+  view: new (buffer: ArrayBuffer) => Iterable<number | bigint> & ArrayLike<number | bigint>,
+): Element => ({
+  dtype: 'float64',
+  bytes,
+  decode: (buffer) => Float64Array.from(new view(buffer), Number),
+});
+
+const single = (buffer: ArrayBuffer) => new Float32Array(buffer);
+const double = (buffer: ArrayBuffer) => new Float64Array(buffer);
+
+/** What a `descr` without its byte order mark stands for. Integers become doubles, as they do in `numpy.fft`. */
+const ELEMENTS: Readonly<Record<string, Element>> = {
+  f4: { dtype: 'float32', bytes: 4, decode: single },
+  f8: { dtype: 'float64', bytes: 8, decode: double },
+  c8: { dtype: 'complex64', bytes: 8, decode: single },
+  c16: { dtype: 'complex128', bytes: 16, decode: double },
+  b1: integer(1, Uint8Array),
+  i1: integer(1, Int8Array),
+  i2: integer(2, Int16Array),
+  i4: integer(4, Int32Array),
+  i8: integer(8, BigInt64Array),
+  u1: integer(1, Uint8Array),
+  u2: integer(2, Uint16Array),
+  u4: integer(4, Uint32Array),
+  u8: integer(8, BigUint64Array),
+};
+
+const DESCRIPTORS: Readonly<Record<NpyDtype, string>> = {
+  float32: '<f4',
+  float64: '<f8',
+  complex64: '<c8',
+  complex128: '<c16',
+};
+
+const ACCEPTED =
+  'omnifft reads little-endian float32, float64, complex64, complex128, integer and boolean arrays in C order';
+const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]; // \x93NUMPY
+
+/**
+ * Reads a `.npy` file of format 1.0, 2.0 or 3.0. Integer and boolean arrays come back as float64.
+ *
+ * @param bytes The whole file. It is not modified and not kept.
+ * @throws FftError `invalid-file` when the bytes are no `.npy` file, end too early, or hold an array of another kind:
+ *   big-endian, in Fortran order, of Python objects or records, of dates, texts or other floating-point formats.
+ */
+export function readNpy(bytes: Uint8Array): NpyArray {
+  const { header, start } = splitHeader(bytes);
+  const shape = parseShape(header);
+  const element = parseDescriptor(header);
+  if (readField(header, /'fortran_order'\s*:\s*(True|False)/, 'fortran_order') === 'True') {
+    throw invalid(
+      `The array is stored in Fortran order; ${ACCEPTED}. Save it again with numpy.save(file, numpy.ascontiguousarray(a)).`,
+    );
+  }
+  const count = shape.reduce((product, length) => product * length, 1);
+  const expected = count * element.bytes;
+  const present = bytes.byteLength - start;
+  if (expected > present) {
+    throw invalid(
+      `The file is truncated: shape (${shape.join(', ')}) of ${element.bytes}-byte elements takes ${expected} bytes of data, ` +
+        `the file has ${present}.`,
+    );
+  }
+  // A copy, because typed arrays need aligned starts and the header does not promise one.
+  const data = element.decode(bytes.slice(start, start + expected).buffer);
+  return { data, shape, dtype: element.dtype };
+}
+
+/**
+ * Writes an array as a `.npy` file of format 1.0 (2.0 when the shape does not fit), little-endian, C order.
+ *
+ * @throws FftError `wrong-array-type` when `data` is not the typed array of `dtype`; `wrong-length` when it does not have
+ *   as many entries as `shape` and `dtype` ask for.
+ */
+export function writeNpy(array: NpyArray): Uint8Array<ArrayBuffer> {
+  const { data, shape, dtype } = array;
+  const expectedType = dtype === 'float32' || dtype === 'complex64' ? Float32Array : Float64Array;
+  if (!(data instanceof expectedType)) {
+    const given = Object.prototype.toString.call(data).slice(8, -1);
+    throw new FftError('wrong-array-type', `Data of dtype ${dtype} is a ${expectedType.name}; a ${given} was given.`);
+  }
+  const perElement = dtype.startsWith('complex') ? 2 : 1;
+  const entries = shape.reduce((product, length) => product * length, perElement);
+  if (data.length !== entries) {
+    throw new FftError(
+      'wrong-length',
+      `Shape (${shape.join(', ')}) of ${dtype} takes ${entries} entries; the data has ${data.length}.`,
+    );
+  }
+  const header = encodeHeader(DESCRIPTORS[dtype], shape);
+  const bytes = new Uint8Array(header.byteLength + data.byteLength);
+  bytes.set(header);
+  bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), header.byteLength);
+  return bytes;
+}
+
+function encodeHeader(descriptor: string, shape: readonly number[]): Uint8Array {
+  const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`;
+  const text = `{'descr': '${descriptor}', 'fortran_order': False, 'shape': ${tuple}, }`;
+  const version = text.length + 74 < 65536 ? 1 : 2;
+  const prefix = MAGIC.length + 2 + (version === 1 ? 2 : 4);
+  // The data starts at a multiple of 64, so that it may be mapped into memory; the header ends in a line feed.
+  const total = Math.ceil((prefix + text.length + 1) / 64) * 64;
+  const bytes = new Uint8Array(total).fill(0x20);
+  bytes.set([...MAGIC, version, 0]);
+  const view = new DataView(bytes.buffer);
+  if (version === 1) view.setUint16(8, total - prefix, true);
+  else view.setUint32(8, total - prefix, true);
+  bytes.set(new TextEncoder().encode(text), prefix);
+  bytes[total - 1] = 0x0a;
+  return bytes;
+}
+
+/** The header's text and where the data starts. */
+function splitHeader(bytes: Uint8Array): { header: string; start: number } {
+  if (!MAGIC.every((byte, index) => bytes[index] === byte)) {
+    throw invalid(
+      `The file does not start as a .npy file does but ${describeStart(bytes)}; ${ACCEPTED}, written by numpy.save.`,
+    );
+  }
+  const major = bytes[6];
+  if (major === undefined) throw invalid('The file is truncated: it ends within the first 8 bytes of a .npy file.');
+  if (major < 1 || major > 3) {
+    throw invalid(`The file has .npy format version ${major}; versions 1, 2 and 3 are known.`);
+  }
+  const start = major === 1 ? 10 : 12;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.byteLength < start) throw invalid('The file is truncated: it ends before the length of its header.');
+  const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
+  if (bytes.byteLength < start + length) {
+    throw invalid(
+      `The file is truncated: its header takes ${length} bytes, the file has ${bytes.byteLength - start} after its start.`,
+    );
+  }
+  // Version 1 and 2 headers are Latin-1, version 3 is UTF-8; all that can matter here is ASCII.
+  const header = new TextDecoder(major === 3 ? 'utf-8' : 'latin1').decode(bytes.subarray(start, start + length));
+  // Python accepts both kinds of quotes; one of them is enough for the patterns below.
+  return { header: header.replaceAll('"', "'"), start: start + length };
+}
+
+function parseShape(header: string): number[] {
+  // Python 2 wrote long integers with a trailing L.
+  const text = readField(header, /'shape'\s*:\s*\(([\d\s,L]*)\)/, 'shape');
+  const shape = text
+    .split(',')
+    .map((length) => length.trim().replace(/L$/, ''))
+    .filter((length) => length !== '')
+    .map(Number);
+  if (!Number.isSafeInteger(shape.reduce((product, length) => product * length, 16))) {
+    throw invalid(`The header's shape (${shape.join(', ')}) has more elements than any file could hold.`);
+  }
+  return shape;
+}
+
+function parseDescriptor(header: string): Element {
+  if (/'descr'\s*:\s*\[/.test(header)) {
+    throw invalid(`The array has records (a structured dtype) as elements; ${ACCEPTED}.`);
+  }
+  const descriptor = readField(header, /'descr'\s*:\s*'([^']*)'/, 'descr');
+  const [, order, kind] = /^([<>|=]?)(.*)$/.exec(descriptor) ?? [];
+  const element = kind === undefined ? undefined : ELEMENTS[kind];
+  if (element === undefined) {
+    const what = kind?.startsWith('O') ? 'Python objects' : `dtype '${descriptor}'`;
+    throw invalid(`The array has ${what} as elements; ${ACCEPTED}.`);
+  }
+  if (order === '>' && element.bytes > 1) {
+    throw invalid(
+      `The array is big-endian (dtype '${descriptor}'); ${ACCEPTED}. Convert it with a.astype(a.dtype.newbyteorder('<')).`,
+    );
+  }
+  return element;
+}
+
+function readField(header: string, pattern: RegExp, name: string): string {
+  const value = pattern.exec(header)?.[1];
+  if (value === undefined)
+    throw invalid(`The header has no valid '${name}': ${JSON.stringify(header.trim().slice(0, 80))}.`);
+  return value;
+}
+
+/** Names what the file is instead, where its first bytes tell. */
+function describeStart(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === undefined) return 'is empty';
+  if (first === 0x50 && second === 0x4b) return 'as a .npz or other zip archive does';
+  if (first === 0x80 && second !== undefined && second <= 5) return 'as a Python pickle does';
+  if (first === 0x89 && second === 0x48) return 'as an HDF5 file does';
+  return `with the bytes ${Array.from(bytes.subarray(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join(' ')}`;
+}
+
+function invalid(message: string): FftError {
+  return new FftError('invalid-file', message);
+}

@@ -1,0 +1,42 @@
+/**
+ * A leaf of the plan tree, fully resolved: one launch that transforms one axis of everything.
+ *
+ * All complex-to-complex plans consist of this one leaf in different clothes: Stockham passes in shared memory between
+ * a load view and a store view, with the twiddles of a four-step decomposition and a scale factor on the way out.
+ */
+import type { ComplexLayout } from '../problem/problem.ts';
+
+/** One side of a leaf in memory. Strides and offset count complex elements. */
+export interface LeafSide {
+  readonly layout: ComplexLayout;
+  readonly axis: number;
+  /** Stride of each batch dimension. */
+  readonly batch: readonly number[];
+  readonly offset: number;
+}
+
+export interface StockhamLeaf {
+  readonly precision: 'single' | 'double';
+  readonly length: number;
+  /** Radix of each pass; their product is the length. */
+  readonly radices: readonly number[];
+  /** Count of each batch dimension. The first one is tiled: `tile` neighbouring transforms share a group. */
+  readonly batch: readonly number[];
+  readonly tile: number;
+  /** Whether neighbouring lanes hold neighbouring butterflies of one transform or neighbouring transforms. */
+  readonly lanesAlong: 'axis' | 'batch';
+  /** Lanes in lockstep for this precision. */
+  readonly lanes: number;
+  readonly threads: number;
+  readonly sharedFormat: 'blocked' | 'planes';
+  readonly input: LeafSide;
+  readonly output: LeafSide;
+  /** Copy through shared memory, transposing, where memory runs along the axis but lanes along the batch. */
+  readonly staged: { readonly input: boolean; readonly output: boolean };
+  readonly inverse: boolean;
+  /** Output k of transform b (its number in the first batch dimension) is multiplied by e^{∓2πi·k·b/order}. */
+  readonly twiddleOrder?: number;
+  readonly scale: number;
+  /** Input and output may be the same memory. */
+  readonly aliased: boolean;
+}

@@ -1,0 +1,58 @@
+/**
+ * The plan tree: how a transform is decomposed, before anybody has decided which memory each step uses.
+ *
+ * A leaf is one launch. Its dimensions say where they lie in the *tensor* `[left, axis 0 …, coordinate, batch]`, not in
+ * memory: strides follow from the buffer that the assignment chooses (rocFFT buffer assignment, observations 1 and 5).
+ */
+
+/** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
+export interface Place {
+  readonly of: number;
+  readonly step: number;
+}
+
+/** One loop of a leaf, on the side it reads and on the side it writes. */
+export interface Dimension {
+  readonly count: number;
+  readonly input: Place;
+  readonly output: Place;
+}
+
+/** A batched one-dimensional transform: one launch. */
+export interface LeafNode {
+  readonly scheme: 'stockham';
+  /** What it is for, to people: `axis 1`, `columns of axis 0` … */
+  readonly title: string;
+  readonly axis: Dimension;
+  /** All other dimensions, the one that the twiddles of a four-step decomposition count along first. */
+  readonly batch: readonly Dimension[];
+  /** Output k of transform b of the first batch dimension is multiplied by e^{−2πi·k·b/order}. */
+  readonly twiddleOrder?: number;
+  readonly length: readonly number[];
+  readonly outputLength: readonly number[];
+  readonly children: readonly [];
+}
+
+/** A node that only arranges others: they run one after another, each reading what the one before wrote. */
+export interface BranchNode {
+  readonly scheme: 'four-step' | 'axes';
+  readonly title: string;
+  /** Lengths of the tensor as this node sees it, fastest first. */
+  readonly length: readonly number[];
+  readonly outputLength: readonly number[];
+  readonly children: readonly PlanNode[];
+}
+
+export type PlanNode = LeafNode | BranchNode;
+
+/** The launches of a tree in order. */
+export function leavesOf(node: PlanNode): LeafNode[] {
+  return node.scheme === 'stockham' ? [node] : node.children.flatMap(leavesOf);
+}
+
+/** True where every element is written to the place in the tensor it was read from. */
+export function keepsPlaces({ axis, batch }: LeafNode): boolean {
+  return [axis, ...batch].every(
+    ({ count, input, output }) => count === 1 || (input.of === output.of && input.step === output.step),
+  );
+}

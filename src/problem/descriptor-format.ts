@@ -1,0 +1,74 @@
+/**
+ * Writes problems as bbfft descriptors: the way back of descriptor.ts, which gives the grammar.
+ */
+import { maximumAxes, sidesOf } from './descriptor.ts';
+import { FftError, type FftProblem } from './errors.ts';
+import { defaultStrides } from './layout.ts';
+import { resolveProblem } from './normalize.ts';
+import type { Problem, ProblemInput } from './problem.ts';
+
+/**
+ * Writes a problem as a descriptor; default strides and batches of 1 are left out. A descriptor has one direction: a
+ * problem for both is written as its forward transform.
+ * @throws FftError `unsupported-feature` where the problem says something that a descriptor cannot, or as
+ *   `normalizeProblem` where it is wrong
+ */
+export function formatDescriptor(input: ProblemInput): string {
+  const problem = resolveProblem(input);
+  const [first, ...others] = unsayable(problem);
+  if (first !== undefined) throw FftError.fromProblems([first, ...others]);
+  const { size, leftBatches, batches, placement, directions } = problem;
+  const letters = [
+    problem.precision === 'single' ? 's' : 'd',
+    problem.transform[0] === 'r2c' ? 'r' : 'c',
+    directions === 'inverse' ? 'b' : 'f',
+    placement === 'in-place' ? 'i' : 'o',
+  ].join('');
+  const left = leftBatches === 1 ? '' : `${leftBatches}.`;
+  const right = batches === 1 ? '' : `*${batches}`;
+  return `${letters}${left}${size.join('x')}${right}${formatStrides(problem)}`;
+}
+
+function formatStrides(problem: Problem): string {
+  const coordinate = problem.size.length + 1;
+  const sayable = (list: readonly number[]) => list.filter((_, i) => i !== coordinate).join();
+  const { reading, writing } = sidesOf(problem.directions);
+  const lists = [reading, writing].map((side) => ({
+    text: sayable(problem.strides[side]),
+    usual: sayable(defaultStrides(problem, side)),
+  }));
+  const isCustom = lists.map(({ text, usual }) => text !== usual);
+  // In place a descriptor has to repeat the strides even where one of the lists is the default.
+  const both = problem.placement === 'in-place' && isCustom.includes(true);
+  return lists.map(({ text }, i) => (both || isCustom[i] ? `${'io'[i]}${text}` : '')).join('');
+}
+
+/** Every fact of a problem for which the grammar has no words. */
+function unsayable(problem: Problem): FftProblem[] {
+  const { precision, storage, edgeStorage, layout, offsets, scale } = problem;
+  const kind = problem.transform[0];
+  const facts: readonly [path: string, isSaid: boolean, what: string][] = [
+    ['size', problem.size.length <= maximumAxes, `${problem.size.length} axes (three are the most)`],
+    ['transform', kind === 'c2c' || kind === 'r2c', `the transform '${kind}'`],
+    ['omit', !problem.omit.includes(true), 'omitted axes'],
+    ['precision', precision !== 'double-double', `the precision '${precision}'`],
+    ['storage', storage === precision, `the storage '${storage}'`],
+    ['edgeStorage', edgeStorage === precision, `the edge storage '${edgeStorage}'`],
+    ['layout', layout.input === 'interleaved' && layout.output === 'interleaved', 'planar data'],
+    ['coordinates', problem.coordinates === 1, 'coordinates'],
+    ['preserveInput', problem.preserveInput || problem.placement === 'in-place', 'an input that may be overwritten'],
+    ['offsets', offsets.input === 0 && offsets.output === 0, 'offsets'],
+    ['normalize', !problem.normalize, 'normalisation'],
+    ['scale', scale.forward === 1 && scale.inverse === 1, 'scale factors'],
+    ['unordered', !problem.unordered, 'unordered results'],
+    ['tuning', Object.keys(problem.tuning).length === 0, 'tuning'],
+    ['debug', !problem.debug, 'debugging'],
+  ];
+  return facts
+    .filter(([, isSaid]) => !isSaid)
+    .map(([path, , what]) => ({
+      code: 'unsupported-feature',
+      path,
+      message: `A descriptor cannot express ${what}; give the problem as an object.`,
+    }));
+}

@@ -1,0 +1,139 @@
+/**
+ * Reads the short FFT descriptors of bbfft's generator tools, after its document "Descriptor format":
+ *
+ *     fft_descriptor = precision domain direction placement shape [istride] [ostride]
+ *     shape          = [number "."] number *2("x" number) ["*" number]
+ *     istride        = "i" stride        ostride = "o" stride
+ *
+ * A stride list has D + 2 numbers [left, axis 0, …, axis D−1, batch]. As everywhere in ABNF (RFC 5234, section 2.3),
+ * letters may be written in either case. `i` is what the described transform reads: for direction `b` that is the side
+ * which a problem calls its output.
+ */
+import { FftError } from './errors.ts';
+import { show } from './fields.ts';
+import type { ProblemInput, Side } from './problem.ts';
+
+/** The grammar's limit on transformed axes. */
+export const maximumAxes = 3;
+
+/** What a descriptor says, as the fields of a problem. */
+type Described = Required<
+  Pick<ProblemInput, 'size' | 'transform' | 'precision' | 'directions' | 'placement' | 'leftBatches' | 'batches'>
+> &
+  Pick<ProblemInput, 'strides'>;
+
+/**
+ * Reads a descriptor.
+ * @param text for example `scfo16*32i1,1,20`
+ * @returns the problem it describes, for one direction; sizes are not judged here (`normalizeProblem` does)
+ * @throws FftError `invalid-descriptor`, saying at which position (counted from 0) what was expected
+ */
+export function parseDescriptor(text: string): ProblemInput {
+  if (typeof text !== 'string') {
+    throw new FftError('invalid-descriptor', `The descriptor is ${show(text)}, but must be text such as 'scfo1024'.`);
+  }
+  return new Parser(text).descriptor();
+}
+
+class Parser {
+  private position = 0;
+  private readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  descriptor(): Described {
+    const precision = this.letter({ s: 'single', d: 'double' }, "'s' (single) or 'd' (double)");
+    const transform = this.letter({ c: 'c2c', r: 'r2c' }, "'c' (complex) or 'r' (real)");
+    const directions = this.letter({ f: 'forward', b: 'inverse' }, "'f' (forward) or 'b' (backward)");
+    const placement = this.letter({ i: 'in-place', o: 'out-of-place' }, "'i' (in place) or 'o' (out of place)");
+    const shape = this.shape();
+    const axes = shape.size.length;
+    const read = this.accept('i') ? this.strides(axes) : undefined;
+    if (read === undefined && placement === 'in-place' && this.peek() === 'o') {
+      this.fail("'i' strides before the 'o' strides: in place both are needed");
+    }
+    const written = this.accept('o') ? this.strides(axes) : undefined;
+    if (this.position < this.text.length) this.fail(this.ending(shape, read, written));
+    if (placement === 'in-place' && read !== undefined && written === undefined) {
+      this.fail("'o' strides after the 'i' strides: in place both are needed");
+    }
+    const described: Described = { precision, transform, directions, placement, ...shape };
+    if (read === undefined && written === undefined) return described;
+    const { reading, writing } = sidesOf(directions);
+    const strides: { -readonly [S in Side]?: readonly number[] } = {};
+    if (read !== undefined) strides[reading] = read;
+    if (written !== undefined) strides[writing] = written;
+    return { ...described, strides };
+  }
+
+  private shape(): Pick<Described, 'size' | 'leftBatches' | 'batches'> {
+    const first = this.number('the length of the first axis');
+    const hasLeftBatch = this.accept('.');
+    const size = [hasLeftBatch ? this.number('the length of the first axis') : first];
+    while (size.length < maximumAxes && this.accept('x'))
+      size.push(this.number(`the length of axis ${size.length + 1}`));
+    const batches = this.accept('*') ? this.number('the number of batches') : 1;
+    return { size, leftBatches: hasLeftBatch ? first : 1, batches };
+  }
+
+  private strides(axes: number): number[] {
+    const total = axes + 2;
+    const order = `[left, ${axes === 1 ? 'axis' : `${axes} axes`}, batch]`;
+    const list = [this.number(`the first of ${total} strides ${order}`)];
+    while (list.length < total) {
+      if (!this.accept(',')) this.fail(`',' and stride ${list.length + 1} of ${total} ${order}`);
+      list.push(this.number(`stride ${list.length + 1} of ${total} ${order}`));
+    }
+    return list;
+  }
+
+  /** What could have followed where the text goes on with something else. */
+  private ending(shape: { size: readonly number[] }, read: unknown, written: unknown): string {
+    const before = this.text.slice(0, this.position);
+    if (written !== undefined) return 'another digit or the end';
+    if (read !== undefined) return "another digit, 'o' or the end";
+    if (before.includes('*')) return "another digit, 'i', 'o' or the end";
+    const dot = shape.size.length === 1 && !before.includes('.') ? "'.', " : '';
+    const cross = shape.size.length < maximumAxes ? "'x', " : '';
+    const limit = cross === '' ? ` (a descriptor has at most ${maximumAxes} axes)` : '';
+    return `another digit, ${dot}${cross}'*', 'i', 'o' or the end${limit}`;
+  }
+
+  private peek(): string | undefined {
+    return this.text[this.position]?.toLowerCase();
+  }
+
+  private accept(character: string): boolean {
+    if (this.peek() !== character) return false;
+    this.position++;
+    return true;
+  }
+
+  private letter<T extends string>(meanings: Readonly<Record<string, T>>, expected: string): T {
+    const letter = this.peek();
+    if (letter === undefined || !Object.hasOwn(meanings, letter)) this.fail(expected);
+    this.position++;
+    return meanings[letter]!;
+  }
+
+  private number(what: string): number {
+    const digits = /^[0-9]+/.exec(this.text.slice(this.position))?.[0];
+    if (digits === undefined) this.fail(`a digit (${what})`);
+    this.position += digits.length;
+    return Number(digits);
+  }
+
+  private fail(expected: string): never {
+    const rest = this.text.slice(this.position, this.position + 1);
+    const given = rest === '' ? 'the descriptor ends there' : `there is '${rest}'`;
+    const message = `The descriptor ${show(this.text)} is wrong at position ${this.position}: expected ${expected}, but ${given}.`;
+    throw new FftError('invalid-descriptor', message);
+  }
+}
+
+/** Which side of a problem a transform reads and which it writes. */
+export function sidesOf(directions: ProblemInput['directions']): { reading: Side; writing: Side } {
+  return directions === 'inverse' ? { reading: 'output', writing: 'input' } : { reading: 'input', writing: 'output' };
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { FftError, fftErrorCodes } from './errors.ts';
+
+describe('FftError', () => {
+  it('is an Error with a code, one problem of its own and a cause', () => {
+    const cause = new TypeError('underneath');
+    const error = new FftError('invalid-size', 'size is 0.', { path: 'size', cause });
+    expect(error).toBeInstanceOf(Error);
+    expect(error.name).toBe('FftError');
+    expect(error.cause).toBe(cause);
+    expect(error.problems).toEqual([{ code: 'invalid-size', message: 'size is 0.', path: 'size' }]);
+    expect(Object.isFrozen(error.problems)).toBe(true);
+  });
+
+  it('has no cause property where there is no cause', () => {
+    expect('cause' in new FftError('destroyed', 'gone')).toBe(false);
+  });
+
+  it('takes the code of the first of several problems and names them all', () => {
+    const error = FftError.fromProblems([
+      { code: 'invalid-size', message: 'One.', path: 'size' },
+      { code: 'invalid-offset', message: 'Two.', path: 'offsets.input' },
+    ]);
+    expect(error.code).toBe('invalid-size');
+    expect(error.message).toBe('One. Two.');
+    expect(error.problems).toHaveLength(2);
+  });
+});
+
+describe('the closed list of codes', () => {
+  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+  const documented = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map((match) => match[1]);
+
+  it('is what docs/errors.md explains, in the same order', () => {
+    expect(documented).toEqual([...fftErrorCodes]);
+  });
+
+  it('is in kebab-case and without repetition', () => {
+    expect(new Set(fftErrorCodes).size).toBe(fftErrorCodes.length);
+    for (const code of fftErrorCodes) expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
+  });
+
+  it('has a full row for each code', () => {
+    for (const row of page.split('\n').filter((line) => line.startsWith('| `'))) {
+      const cells = row.split('|').slice(1, -1);
+      expect(cells, row).toHaveLength(4);
+      for (const cell of cells) expect(cell.trim(), row).not.toBe('');
+    }
+  });
+});

@@ -1,0 +1,98 @@
+/**
+ * The one error type of the library. Every failure that a caller can meet is an `FftError` with a code from the closed
+ * list below; docs/errors.md says for each code when it is thrown and what to do about it.
+ */
+
+/** Every code an `FftError` can carry, in the order in which docs/errors.md explains them. */
+export const fftErrorCodes = [
+  // What was asked for.
+  'invalid-size',
+  'invalid-batches',
+  'invalid-strides',
+  'overlapping-strides',
+  'invalid-offset',
+  'invalid-field',
+  'unknown-field',
+  'invalid-descriptor',
+  'unsupported-length',
+  'unsupported-feature',
+  'unsupported-precision',
+  // What a call was given.
+  'invalid-argument',
+  'wrong-array-type',
+  'wrong-length',
+  'missing-buffer',
+  'buffer-too-small',
+  'misaligned-buffer',
+  'buffer-usage',
+  'foreign-buffer',
+  'aliased-buffers',
+  'detached-array',
+  'shared-array',
+  'direction-not-planned',
+  'invalid-encoder',
+  'destroyed',
+  'invalid-saved-plan',
+  // The device.
+  'unknown-device',
+  'device-unavailable',
+  'device-limit',
+  'device-lost',
+  'device-closed',
+  'out-of-memory',
+  'compile-failed',
+  'launch-failed',
+  // Files and the command line.
+  'invalid-file',
+  'unreadable-input',
+  'unwritable-output',
+  'invalid-usage',
+  // Our own mistakes.
+  'internal-error',
+] as const;
+
+/** Stable, kebab-case name of a kind of failure. */
+export type FftErrorCode = (typeof fftErrorCodes)[number];
+
+/** One thing that is wrong with what was asked for. */
+export interface FftProblem {
+  readonly code: FftErrorCode;
+  /** What was given and what would be accepted, in one sentence or two. */
+  readonly message: string;
+  /** Where: a field path such as `size[1]` or `strides.output`; empty when it is not about one place. */
+  readonly path: string;
+}
+
+/** Extra facts for an `FftError`. */
+export interface FftErrorOptions {
+  /** Everything that was found; the error's own code and message when left out. */
+  readonly problems?: readonly FftProblem[] | undefined;
+  /** Path of the only problem, used when `problems` is left out. */
+  readonly path?: string | undefined;
+  /** The lower-level error that led to this one. */
+  readonly cause?: unknown;
+}
+
+/**
+ * A failure of omnifft.
+ *
+ * `code` is stable and meant for programs, `message` is one line meant for people, `problems` lists all that validation
+ * found (one entry where there was only one thing to find).
+ */
+export class FftError extends Error {
+  override readonly name = 'FftError';
+  readonly code: FftErrorCode;
+  readonly problems: readonly FftProblem[];
+
+  constructor(code: FftErrorCode, message: string, options: FftErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    const problems = options.problems ?? [{ code, message, path: options.path ?? '' }];
+    this.problems = Object.freeze([...problems]);
+  }
+
+  /** One error for several problems: the code is that of the first, the message names them all. */
+  static fromProblems(problems: readonly [FftProblem, ...FftProblem[]]): FftError {
+    return new FftError(problems[0].code, problems.map((problem) => problem.message).join(' '), { problems });
+  }
+}

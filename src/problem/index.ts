@@ -1,0 +1,34 @@
+/** The room `problem/`: what is asked for, in one normal form, and the error type of the whole library. */
+export { parseDescriptor } from './descriptor.ts';
+export { formatDescriptor } from './descriptor-format.ts';
+export { FftError, type FftErrorCode, type FftErrorOptions, type FftProblem, fftErrorCodes } from './errors.ts';
+export {
+  defaultStrides,
+  type ElementKind,
+  elementBytes,
+  elementKind,
+  hermitianLength,
+  logicalLength,
+  realBytes,
+  realRowLength,
+  scaleFactor,
+  stridedSpan,
+  tensorShape,
+  tensorSpan,
+} from './layout.ts';
+export { normalizeProblem } from './normalize.ts';
+export type {
+  ComplexLayout,
+  Direction,
+  Directions,
+  Placement,
+  Precision,
+  Problem,
+  ProblemInput,
+  Side,
+  Sides,
+  Storage,
+  TransformKind,
+  Tuning,
+} from './problem.ts';
+export { largestPrime } from './validate.ts';

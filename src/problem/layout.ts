@@ -1,0 +1,110 @@
+/**
+ * Where the elements of a problem's two tensors lie: shapes, default strides, spans and element sizes, for complex and
+ * for real data. Rules: the layout section of the design, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
+ */
+import {
+  type Direction,
+  type Placement,
+  type Problem,
+  realTransforms,
+  type Side,
+  type Storage,
+  type TransformKind,
+} from './problem.ts';
+
+/** The facts that shapes and strides follow from; a `Problem` is one. */
+export type TensorFacts = Pick<Problem, 'size' | 'transform' | 'leftBatches' | 'coordinates' | 'batches' | 'placement'>;
+
+/** Whether the elements of one side are single reals or complex numbers. */
+export type ElementKind = 'real' | 'complex';
+
+/** Length of the complex half of a real transform of n points: ⌊n/2⌋ + 1. */
+export function hermitianLength(n: number): number {
+  return Math.floor(n / 2) + 1;
+}
+
+/** Reals between neighbouring rows of default real data along the first axis: in place each row has room for its result. */
+export function realRowLength(n: number, placement: Placement): number {
+  return placement === 'in-place' ? 2 * hermitianLength(n) : n;
+}
+
+/** Type of the elements of one side: real for the forward input of r2c and for both sides of a real-to-real transform. */
+export function elementKind(problem: Pick<Problem, 'transform'>, side: Side): ElementKind {
+  const kind = problem.transform[0];
+  if (kind === 'r2c') return side === 'input' ? 'real' : 'complex';
+  return isRealTransform(kind) ? 'real' : 'complex';
+}
+
+/** Whether a transform maps reals to as many reals. */
+export function isRealTransform(kind: TransformKind | undefined): boolean {
+  return (realTransforms as readonly (TransformKind | undefined)[]).includes(kind);
+}
+
+/** Number of elements along `[left, axis 0, …, axis D−1, coordinate, batch]` on one side. */
+export function tensorShape(problem: TensorFacts, side: Side): number[] {
+  const axes = [...problem.size];
+  if (problem.transform[0] === 'r2c' && side === 'output') axes[0] = hermitianLength(axes[0]!);
+  return [problem.leftBatches, ...axes, problem.coordinates, problem.batches];
+}
+
+/** Elements that each dimension occupies in a packed tensor: its shape, with room for the result in real rows in place. */
+export function packedExtents(problem: TensorFacts, side: Side): number[] {
+  const extents = tensorShape(problem, side);
+  if (problem.transform[0] === 'r2c' && side === 'input') extents[1] = realRowLength(extents[1]!, problem.placement);
+  return extents;
+}
+
+/**
+ * Packed strides `[left, axis 0, …, axis D−1, coordinate, batch]` of one side, in its elements. Each is the product of
+ * all faster extents; an r2c problem in place pads the rows of its real side to 2(⌊N/2⌋ + 1).
+ */
+export function defaultStrides(problem: TensorFacts, side: Side): number[] {
+  const strides: number[] = [];
+  let next = 1;
+  for (const extent of packedExtents(problem, side)) {
+    strides.push(next);
+    next *= extent;
+  }
+  return strides;
+}
+
+/** Elements between the first and the last of a tensor, both included, at offset 0. */
+export function stridedSpan(shape: readonly number[], strides: readonly number[]): number {
+  let last = 0;
+  for (let d = 0; d < shape.length; d++) last += (shape[d]! - 1) * strides[d]!;
+  return last + 1;
+}
+
+/** Elements that a buffer for one side needs at least: its offset plus the span of its tensor (of each array if planar). */
+export function tensorSpan(problem: Problem, side: Side): number {
+  return problem.offsets[side] + stridedSpan(tensorShape(problem, side), problem.strides[side]);
+}
+
+/** Bytes of one real number. A double-double is two doubles. */
+export function realBytes(storage: Storage): number {
+  return { half: 2, single: 4, double: 8, 'double-double': 16 }[storage];
+}
+
+/** Bytes of one element of one side as the user stores it; of a planar complex number, both its parts together. */
+export function elementBytes(problem: Pick<Problem, 'transform' | 'edgeStorage'>, side: Side): number {
+  return realBytes(problem.edgeStorage) * (elementKind(problem, side) === 'complex' ? 2 : 1);
+}
+
+/** The number of points by which a round trip over one axis multiplies (FFTW's logical size for real-to-real). */
+export function logicalLength(kind: TransformKind, n: number): number {
+  if (kind === 'c2c' || kind === 'r2c') return n;
+  if (kind === 'dct1') return 2 * (n - 1);
+  if (kind === 'dst1') return 2 * (n + 1);
+  return 2 * n;
+}
+
+/** The factor on the results of one direction: its `scale`, and for a normalised inverse 1/∏ of the transformed axes. */
+export function scaleFactor(problem: Problem, direction: Direction): number {
+  const scale = problem.scale[direction];
+  if (direction === 'forward' || !problem.normalize) return scale;
+  let points = 1;
+  problem.size.forEach((n, axis) => {
+    if (!problem.omit[axis]) points *= logicalLength(problem.transform[axis]!, n);
+  });
+  return scale / points;
+}

@@ -1,0 +1,273 @@
+/**
+ * From what a user wrote to the one normal form. Everything that is wrong is found in one pass and thrown as one error.
+ */
+import { parseDescriptor } from './descriptor.ts';
+import { FftError, type FftErrorCode, type FftProblem } from './errors.ts';
+import { FieldReader, isRecord, knownFields, plannedFields, type RawRecord, show } from './fields.ts';
+import { defaultStrides, isRealTransform, packedExtents } from './layout.ts';
+import {
+  complexLayouts,
+  type Direction,
+  directionChoices,
+  type Precision,
+  type Problem,
+  type ProblemInput,
+  placements,
+  precisions,
+  type Side,
+  type Sides,
+  sides,
+  storages,
+  type TransformKind,
+  transformKinds,
+} from './problem.ts';
+import { checkExtent, checkGeometry, checkRelease } from './validate.ts';
+
+/** Strides and offsets are only worth judging where these fields, which they depend on, are right. */
+const geometryFields = [
+  'size',
+  'transform',
+  'batches',
+  'leftBatches',
+  'coordinates',
+  'placement',
+  'preserveInput',
+  'directions',
+  'strides',
+  'offsets',
+] as const;
+
+/** Problems that are normal forms already: normalising one again costs nothing. */
+const normalForms = new WeakSet<object>();
+
+/**
+ * The normal form of a problem: every field present, valid, frozen.
+ * @param input a problem object (a normal form is returned as it is) or a bbfft descriptor such as `scfo1024*16`
+ * @throws FftError with everything that is wrong in `problems`; `code` is that of the first. Codes: `invalid-size`,
+ *   `invalid-batches`, `invalid-strides`, `overlapping-strides`, `invalid-offset`, `invalid-field`, `unknown-field`,
+ *   `invalid-descriptor`, `unsupported-length`, `unsupported-feature`
+ */
+export function normalizeProblem(input: ProblemInput | string): Problem {
+  if (isRecord(input) && normalForms.has(input)) return input as Problem;
+  const { problem, problems } = resolve(input);
+  throwIfAny([...problems, ...checkRelease(problem)]);
+  normalForms.add(problem);
+  return problem;
+}
+
+/**
+ * The normal form whether or not this release can compute it; for what only speaks about problems.
+ * @throws FftError as `normalizeProblem`, but without `unsupported-length` and without `unsupported-feature` for values
+ */
+export function resolveProblem(input: ProblemInput | string): Problem {
+  const { problem, problems } = resolve(input);
+  throwIfAny(problems);
+  return problem;
+}
+
+function throwIfAny(problems: readonly FftProblem[]): void {
+  const [first, ...others] = problems;
+  if (first !== undefined) throw FftError.fromProblems([first, ...others]);
+}
+
+/** Reads all fields. The problem is meaningful only where no problems were found, but complete in any case. */
+function resolve(input: ProblemInput | string): { problem: Problem; problems: FftProblem[] } {
+  const raw: unknown = typeof input === 'string' ? parseDescriptor(input) : input;
+  if (!isRecord(raw)) {
+    const accepted = "an object such as { size: [1024] } or a descriptor such as 'scfo1024'";
+    throw new FftError('invalid-field', `The problem is ${show(raw)}, but must be ${accepted}.`);
+  }
+  const reader = new FieldReader();
+  reader.onlyKnown(raw, [...knownFields, ...plannedFields]);
+
+  const size = readSize(reader, raw.size);
+  // Without a list of lengths nothing that has one entry per axis can be judged.
+  const axes = Array.isArray(raw.size) && raw.size.length > 0 ? size.length : undefined;
+  const extents = {
+    batches: readCount(reader, raw.batches, 'batches'),
+    leftBatches: readCount(reader, raw.leftBatches, 'leftBatches'),
+    coordinates: readCount(reader, raw.coordinates, 'coordinates'),
+  };
+  const placement = reader.oneOf(raw.placement, 'placement', placements, 'out-of-place');
+  const fields = {
+    size,
+    transform: readTransform(reader, raw.transform, axes),
+    omit: readOmit(reader, raw.omit, axes),
+    ...readPrecision(reader, raw),
+    layout: readLayout(reader, raw.layout),
+    ...extents,
+    placement,
+    preserveInput: reader.flag(raw.preserveInput, 'preserveInput', true) && placement === 'out-of-place',
+    normalize: reader.flag(raw.normalize, 'normalize', false),
+    scale: readScale(reader, raw.scale),
+    directions: reader.oneOf(raw.directions, 'directions', directionChoices, 'both'),
+    unordered: reader.flag(raw.unordered, 'unordered', false),
+    tuning: readTuning(reader, raw.tuning),
+    debug: reader.flag(raw.debug, 'debug', false),
+  };
+  const given = {
+    strides: axes === undefined ? {} : readStrides(reader, raw.strides, fields),
+    offsets: readOffsets(reader, raw.offsets),
+  };
+  const problem: Problem = Object.freeze({
+    ...fields,
+    strides: fillStrides(reader, given.strides, fields),
+    offsets: fillOffsets(given.offsets, placement),
+  });
+
+  reader.problems.push(...checkExtent(problem));
+  const isKnown = (field: string) => !reader.problems.some(({ path }) => path.split(/[.[]/)[0] === field);
+  if (geometryFields.every(isKnown)) reader.problems.push(...checkGeometry(problem));
+  for (const name of plannedFields) {
+    if (raw[name] === undefined) continue;
+    reader.report('unsupported-feature', name, `${name} is not supported yet; leave it out.`);
+  }
+  return { problem, problems: reader.problems };
+}
+
+function readSize(reader: FieldReader, value: unknown): readonly number[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    const given = value === undefined ? 'missing' : show(value);
+    reader.report('invalid-size', 'size', `size is ${given}, but must list at least one length, such as [1024].`);
+    return Object.freeze([1]);
+  }
+  return Object.freeze(
+    Array.from(value, (length, axis) => reader.integer(length, `size[${axis}]`, 'invalid-size', 'a length', 1)),
+  );
+}
+
+function readCount(reader: FieldReader, value: unknown, path: string): number {
+  return value === undefined ? 1 : reader.integer(value, path, 'invalid-batches', 'a number of transforms', 1);
+}
+
+function readTransform(reader: FieldReader, value: unknown, axes: number | undefined): readonly TransformKind[] {
+  if (!Array.isArray(value)) {
+    const kind = reader.oneOf(value, 'transform', transformKinds, 'c2c');
+    // The other axes of a real transform already have complex data.
+    return Object.freeze(Array.from({ length: axes ?? 1 }, (_, axis) => (kind === 'r2c' && axis > 0 ? 'c2c' : kind)));
+  }
+  if (!matchesAxes(reader, value, 'transform', axes))
+    return Object.freeze(new Array<TransformKind>(axes ?? 1).fill('c2c'));
+  const kinds = Array.from(value, (word, axis) => reader.oneOf(word, `transform[${axis}]`, transformKinds, 'c2c'));
+  const complexAfterFirst = kinds.slice(1).every((kind) => kind === 'c2c');
+  if (!kinds.every(isRealTransform) && !(complexAfterFirst && !isRealTransform(kinds[0]))) {
+    const accepted = "a list must hold one of 'dct1' … 'dst4' for every axis, only 'c2c', or 'r2c' followed by 'c2c'";
+    reader.report('invalid-field', 'transform', `transform is ${show(value)}, but ${accepted}.`);
+  }
+  return Object.freeze(kinds);
+}
+
+function readOmit(reader: FieldReader, value: unknown, axes: number | undefined): readonly boolean[] {
+  const none = Object.freeze(new Array<boolean>(axes ?? 1).fill(false));
+  if (value === undefined || !matchesAxes(reader, value, 'omit', axes)) return none;
+  return Object.freeze(Array.from(value, (flag, axis) => reader.flag(flag, `omit[${axis}]`, false)));
+}
+
+function matchesAxes(reader: FieldReader, value: unknown, path: string, axes: number | undefined): value is unknown[] {
+  if (axes === undefined) return false;
+  if (Array.isArray(value) && value.length === axes) return true;
+  const accepted = `must be a list with one entry for each of the ${axes} axes of size`;
+  reader.report('invalid-field', path, `${path} is ${show(value)}, but ${accepted}.`);
+  return false;
+}
+
+function readPrecision(reader: FieldReader, raw: RawRecord): Pick<Problem, 'precision' | 'storage' | 'edgeStorage'> {
+  const word = reader.oneOf(raw.precision, 'precision', storages, 'single');
+  const precision: Precision = precisions.find((known) => known === word) ?? 'single';
+  const storage = reader.oneOf(raw.storage, 'storage', storages, word);
+  return { precision, storage, edgeStorage: reader.oneOf(raw.edgeStorage, 'edgeStorage', storages, storage) };
+}
+
+/** A frozen pair from a function of the side. */
+function bothSides<T>(make: (side: Side) => T): Sides<T> {
+  return Object.freeze({ input: make('input'), output: make('output') });
+}
+
+function readLayout(reader: FieldReader, value: unknown): Problem['layout'] {
+  if (!isRecord(value)) {
+    const layout = reader.oneOf(value, 'layout', complexLayouts, 'interleaved');
+    return bothSides(() => layout);
+  }
+  const record = reader.record(value, 'layout', sides);
+  return bothSides((side) => reader.oneOf(record[side], `layout.${side}`, complexLayouts, 'interleaved'));
+}
+
+function readScale(reader: FieldReader, value: unknown): Problem['scale'] {
+  const names: readonly Direction[] = ['forward', 'inverse'];
+  const record = reader.record(value, 'scale', names);
+  return Object.freeze({
+    forward: reader.finite(record.forward, 'scale.forward', 1),
+    inverse: reader.finite(record.inverse, 'scale.inverse', 1),
+  });
+}
+
+function readTuning(reader: FieldReader, value: unknown): Problem['tuning'] {
+  if (value === undefined || isRecord(value)) return Object.freeze({ ...value });
+  reader.report('invalid-field', 'tuning', `tuning is ${show(value)}, but must be an object of named settings.`);
+  return Object.freeze({});
+}
+
+type WithoutStrides = Omit<Problem, 'strides' | 'offsets'>;
+
+/** The strides that were given, with D + 3 entries each; nothing for a side that was not given or is wrong. */
+function readStrides(reader: FieldReader, value: unknown, problem: WithoutStrides): Partial<Sides<readonly number[]>> {
+  const record = reader.record(value, 'strides', sides);
+  const given: { -readonly [S in Side]?: readonly number[] } = {};
+  for (const side of sides) {
+    const list = record[side];
+    if (list === undefined) continue;
+    const path = `strides.${side}`;
+    const dimensions = problem.size.length + 2;
+    const accepted = problem.coordinates > 1 ? [dimensions + 1] : [dimensions, dimensions + 1];
+    if (!Array.isArray(list) || !accepted.includes(list.length)) {
+      const order = problem.coordinates > 1 ? '[left, axes …, coordinate, batch]' : '[left, axes …, batch]';
+      const message = `${path} is ${show(list)}, but must list ${accepted[0]} strides ${order}.`;
+      reader.report('invalid-strides', path, message);
+      continue;
+    }
+    const strides = Array.from(list, (stride, i) =>
+      reader.integer(stride, `${path}[${i}]`, 'invalid-strides', 'a stride', 1),
+    );
+    if (problem.coordinates === 1) {
+      // One coordinate has no neighbours: its stride means nothing, and equal problems must look the same.
+      const lastAxis = problem.size.length;
+      const unused = strides[lastAxis]! * packedExtents(problem, side)[lastAxis]!;
+      strides.splice(lastAxis + 1, strides.length - dimensions, unused);
+    }
+    given[side] = Object.freeze(strides);
+  }
+  return given;
+}
+
+/** Defaults for the sides that were not given; in place, one side follows the other. */
+function fillStrides(
+  reader: FieldReader,
+  given: Partial<Sides<readonly number[]>>,
+  problem: WithoutStrides,
+): Problem['strides'] {
+  const one = given.input ?? given.output;
+  if (problem.placement === 'in-place' && one !== undefined) {
+    const sameElements = problem.transform[0] !== 'r2c';
+    if (sameElements) return bothSides((side) => given[side] ?? one);
+    if (given.input === undefined || given.output === undefined) {
+      const message = 'Custom strides of a real transform in place need both strides.input (reals) and strides.output.';
+      reader.report('invalid-strides', 'strides', message);
+    }
+  }
+  return bothSides((side) => given[side] ?? Object.freeze(defaultStrides(problem, side)));
+}
+
+function readOffsets(reader: FieldReader, value: unknown): Partial<Sides<number>> {
+  const record = reader.record(value, 'offsets', sides);
+  const given: { -readonly [S in Side]?: number } = {};
+  const code: FftErrorCode = 'invalid-offset';
+  for (const side of sides) {
+    if (record[side] !== undefined) given[side] = reader.integer(record[side], `offsets.${side}`, code, 'an offset', 0);
+  }
+  return given;
+}
+
+function fillOffsets(given: Partial<Sides<number>>, placement: string): Problem['offsets'] {
+  const follows = placement === 'in-place' ? (given.input ?? given.output) : undefined;
+  return bothSides((side) => given[side] ?? follows ?? 0);
+}

@@ -1,0 +1,218 @@
+/**
+ * Do two different elements of a strided tensor share a memory location?
+ *
+ * They do exactly when Σ dᵢ·strideᵢ = 0 has a solution d ≠ 0 with |dᵢ| < countᵢ (d is the difference of two indices).
+ * Sorting by stride settles almost every tensor people use. What is left is a small integer problem: it is first reduced
+ * (dimensions that cannot take part are dropped, contiguous ones merged, divisibility divided out), then searched, with
+ * the last two dimensions solved in closed form. No element is ever enumerated.
+ *
+ * Strides and counts are positive integers, and the whole span is below 2^53, so that every sum here is exact.
+ */
+import { gcd } from '../numeric/primes.ts';
+
+/** Two different index tuples of one location, or `undecided` where the search was given up. */
+export type Collision = { readonly first: number[]; readonly second: number[] } | 'undecided';
+
+/** One unknown of the equation: `difference` ranges over −max … max, `assign` writes it back to the user's dimensions. */
+interface Unknown {
+  readonly stride: number;
+  readonly max: number;
+  readonly assign: (difference: number, differences: number[]) => void;
+}
+
+/** Search steps before giving up: about a second. Only three or more incommensurable, very long dimensions come near. */
+const STEP_LIMIT = 1 << 21;
+
+/**
+ * Finds two elements of a tensor that share a location.
+ * @param counts elements along each dimension
+ * @param strides distance between neighbours along each dimension, in elements
+ * @returns a pair of colliding indices, `undefined` when all locations differ, `undecided` when the step limit was hit
+ */
+export function findCollision(counts: readonly number[], strides: readonly number[]): Collision | undefined {
+  const unknowns: Unknown[] = [];
+  counts.forEach((count, dimension) => {
+    if (count < 2) return;
+    const assign: Unknown['assign'] = (difference, differences) => {
+      differences[dimension] = difference;
+    };
+    unknowns.push({ stride: strides[dimension]!, max: count - 1, assign });
+  });
+  if (nested(unknowns)) return undefined;
+
+  const differences = new Array<number>(counts.length).fill(0);
+  const outcome = new Search(reduce(unknowns)).run(differences);
+  if (outcome === 'undecided') return 'undecided';
+  if (outcome === 'none') return undefined;
+  return { first: differences.map((d) => Math.max(d, 0)), second: differences.map((d) => Math.max(-d, 0)) };
+}
+
+function reach(unknowns: readonly Unknown[]): number {
+  return unknowns.reduce((sum, { stride, max }) => sum + stride * max, 0);
+}
+
+/** The cheap sufficient test: every stride steps over all that the smaller ones span. */
+function nested(unknowns: readonly Unknown[]): boolean {
+  let covered = 0;
+  for (const { stride, max } of [...unknowns].sort((a, b) => a.stride - b.stride)) {
+    if (stride <= covered) return false;
+    covered += stride * max;
+  }
+  return true;
+}
+
+/** Applies every simplification that keeps the set of solutions until none applies any more. */
+function reduce(start: readonly Unknown[]): Unknown[] {
+  let unknowns = [...start];
+  for (;;) {
+    const next = dropUnreachable(divideOut(mergeContiguous(unknowns)));
+    const unchanged = next.length === unknowns.length && next.every((u, i) => u.stride === unknowns[i]!.stride);
+    unknowns = next;
+    if (unchanged) return unknowns;
+  }
+}
+
+/** An unknown whose stride exceeds the reach of all others together must be zero. */
+function dropUnreachable(unknowns: readonly Unknown[]): Unknown[] {
+  const total = reach(unknowns);
+  return unknowns.filter(({ stride, max }) => stride <= total - stride * max);
+}
+
+/** Two dimensions of which the second starts where the first ends are one longer dimension. */
+function mergeContiguous(unknowns: readonly Unknown[]): Unknown[] {
+  const sorted = [...unknowns].sort((a, b) => a.stride - b.stride);
+  for (let i = 0; i < sorted.length; i++) {
+    const low = sorted[i]!;
+    const radix = low.max + 1;
+    const j = sorted.findIndex((high, at) => at > i && high.stride === low.stride * radix);
+    if (j < 0) continue;
+    const high = sorted[j]!;
+    sorted.splice(j, 1);
+    sorted[i] = {
+      stride: low.stride,
+      max: low.max + radix * high.max,
+      assign: (difference, differences) => {
+        const quotient = Math.trunc(difference / radix);
+        low.assign(difference - quotient * radix, differences);
+        high.assign(quotient, differences);
+      },
+    };
+    i--; // the merged dimension may go on
+  }
+  return sorted;
+}
+
+/** Each unknown must be a multiple of g / gcd(g, stride), where g is the divisor common to all other strides. */
+function divideOut(unknowns: readonly Unknown[]): Unknown[] {
+  const list = [...unknowns];
+  for (let i = 0; i < list.length; i++) {
+    const { stride, max, assign } = list[i]!;
+    const others = list.reduce((g, other, at) => (at === i ? g : gcd(g, other.stride)), 0);
+    const step = others === 0 ? Number.POSITIVE_INFINITY : others / gcd(others, stride);
+    if (step > max) {
+      list.splice(i, 1);
+      i--;
+    } else if (step > 1) {
+      list[i] = {
+        stride: stride * step,
+        max: Math.floor(max / step),
+        assign: (difference, differences) => assign(difference * step, differences),
+      };
+    }
+  }
+  return list;
+}
+
+/** ⌊p / q⌋ without the rounding of the division. */
+function floorDivide(p: number, q: number): number {
+  const rest = ((p % q) + q) % q;
+  return (p - rest) / q;
+}
+
+function ceilDivide(p: number, q: number): number {
+  return -floorDivide(-p, q);
+}
+
+function multiplyModulo(a: number, b: number, modulus: number): number {
+  const product = a * b;
+  if (Number.isSafeInteger(product)) return product % modulus;
+  return Number((BigInt(a) * BigInt(b)) % BigInt(modulus));
+}
+
+/** x in [0, modulus) with a·x ≡ 1, by the extended Euclidean algorithm; a and modulus have no common divisor. */
+function inverseModulo(a: number, modulus: number): number {
+  let [rest, nextRest, x, nextX] = [a % modulus, modulus, 1, 0];
+  while (nextRest !== 0) {
+    const quotient = Math.floor(rest / nextRest);
+    [rest, nextRest] = [nextRest, rest - quotient * nextRest];
+    [x, nextX] = [nextX, x - quotient * nextX];
+  }
+  return ((x % modulus) + modulus) % modulus;
+}
+
+/** Depth-first search over all but the two longest dimensions, largest stride first, with pruning by reach. */
+class Search {
+  private readonly order: Unknown[];
+  private readonly reachAfter: number[];
+  private readonly divisorAfter: number[];
+  private readonly values: number[];
+  private steps = 0;
+
+  constructor(unknowns: readonly Unknown[]) {
+    const byLength = [...unknowns].sort((a, b) => b.max - a.max);
+    const [longest, rest] = [byLength.slice(0, 2), byLength.slice(2)];
+    this.order = [...rest.sort((a, b) => b.stride - a.stride), ...longest];
+    this.reachAfter = this.order.map((_, i) => reach(this.order.slice(i + 1)));
+    this.divisorAfter = this.order.map((_, i) => this.order.slice(i + 1).reduce((g, u) => gcd(g, u.stride), 0));
+    this.values = this.order.map(() => 0);
+  }
+
+  run(differences: number[]): 'found' | 'none' | 'undecided' {
+    if (this.order.length < 2) return 'none';
+    const found = this.descend(0, 0, true);
+    if (!found) return this.steps > STEP_LIMIT ? 'undecided' : 'none';
+    for (let i = 0; i < this.order.length; i++) this.order[i]!.assign(this.values[i]!, differences);
+    return 'found';
+  }
+
+  /** Tries all values from unknown `i` on, given the sum of the earlier terms and whether they are all zero. */
+  private descend(i: number, sum: number, zeroSoFar: boolean): boolean {
+    if (i === this.order.length - 2) return this.solvePair(i, sum, zeroSoFar);
+    const { stride, max } = this.order[i]!;
+    const rest = this.reachAfter[i]!;
+    // A solution's negative is a solution: the first value that is not zero may be taken as positive.
+    const low = zeroSoFar ? 0 : Math.max(-max, ceilDivide(-rest - sum, stride));
+    const high = Math.min(max, floorDivide(rest - sum, stride));
+    for (let value = low; value <= high; value++) {
+      if (++this.steps > STEP_LIMIT) return false;
+      const next = sum + value * stride;
+      if (next % this.divisorAfter[i]! !== 0) continue;
+      this.values[i] = value;
+      if (this.descend(i + 1, next, zeroSoFar && value === 0)) return true;
+    }
+    return false;
+  }
+
+  /** Solves sum + a·x + b·y = 0 for the last two unknowns within their bounds. */
+  private solvePair(i: number, sum: number, zeroSoFar: boolean): boolean {
+    const [first, second] = [this.order[i]!, this.order[i + 1]!];
+    const common = gcd(first.stride, second.stride);
+    const a = first.stride / common;
+    const b = second.stride / common;
+    let x: number;
+    if (zeroSoFar) {
+      x = b; // the smallest solution other than zero; y = −a
+    } else {
+      const target = -sum / common;
+      const bound = b * second.max;
+      const low = Math.max(-first.max, ceilDivide(target - bound, a));
+      const residue = multiplyModulo(((target % b) + b) % b, inverseModulo(a % b, b), b);
+      x = residue + b * ceilDivide(low - residue, b);
+    }
+    const y = ((zeroSoFar ? 0 : -sum / common) - a * x) / b;
+    if (Math.abs(x) > first.max || Math.abs(y) > second.max) return false;
+    this.values[i] = x;
+    this.values[i + 1] = y;
+    return true;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * What a user may ask for (`ProblemInput`) and the one form in which the rest of the library reads it (`Problem`).
+ * Types and the lists of accepted words only: normalize.ts turns the first into the second.
+ */
+
+/** The arithmetic that a plan can be asked to do. */
+export const precisions = ['single', 'double', 'double-double'] as const;
+export type Precision = (typeof precisions)[number];
+
+/** What a number in memory can be. */
+export const storages = ['half', ...precisions] as const;
+export type Storage = (typeof storages)[number];
+
+/** Real-to-real transforms, defined as in FFTW. */
+export const realTransforms = ['dct1', 'dct2', 'dct3', 'dct4', 'dst1', 'dst2', 'dst3', 'dst4'] as const;
+export const transformKinds = ['c2c', 'r2c', ...realTransforms] as const;
+export type TransformKind = (typeof transformKinds)[number];
+
+/** `interleaved`: re, im, re, im … in one array; `planar`: one array for re, one for im. */
+export const complexLayouts = ['interleaved', 'planar'] as const;
+export type ComplexLayout = (typeof complexLayouts)[number];
+
+export const placements = ['out-of-place', 'in-place'] as const;
+export type Placement = (typeof placements)[number];
+
+export const directionChoices = ['both', 'forward', 'inverse'] as const;
+/** The directions a plan is made for. */
+export type Directions = (typeof directionChoices)[number];
+/** One direction: forward has the exponent sign −1, inverse +1. */
+export type Direction = Exclude<Directions, 'both'>;
+
+/** `input` is what the forward transform reads and the inverse writes; `output` is the other side. */
+export const sides = ['input', 'output'] as const;
+export type Side = (typeof sides)[number];
+
+/** One value for each side of a problem. */
+export interface Sides<T> {
+  readonly input: T;
+  readonly output: T;
+}
+
+/** Knobs of planner and device, by name. Which there are is the engine's business; here it is only a frozen record. */
+export type Tuning = Readonly<Record<string, unknown>>;
+
+type PartialSides<T> = { readonly [S in Side]?: T | undefined };
+
+/**
+ * What a user may write. Only `size` is required.
+ *
+ * The tensor is `leftBatches × size[0] × … × size[D−1] × coordinates × batches`, in order of increasing default stride:
+ * axes are listed **fastest first**.
+ */
+export interface ProblemInput {
+  /** Lengths of the D ≥ 1 axes, fastest first. */
+  readonly size: readonly number[];
+  /** What is computed: one word, or one real-to-real transform per axis. Default `c2c`. */
+  readonly transform?: TransformKind | readonly TransformKind[] | undefined;
+  /** Axes of `size` that are only there to be stepped over, one flag per axis. Default none. */
+  readonly omit?: readonly boolean[] | undefined;
+  /** Arithmetic; `half` is short for single arithmetic over half storage. Default `single`. */
+  readonly precision?: Storage | undefined;
+  /** Work and temp memory. Default: the precision. */
+  readonly storage?: Storage | undefined;
+  /** Input and output memory. Default: the storage. */
+  readonly edgeStorage?: Storage | undefined;
+  /** How complex numbers lie, for both sides or for each. Default `interleaved`. */
+  readonly layout?: ComplexLayout | PartialSides<ComplexLayout> | undefined;
+  /** Transforms outside all axes (the slowest dimension). Default 1. */
+  readonly batches?: number | undefined;
+  /** Transforms inside all axes (the fastest dimension). Default 1. */
+  readonly leftBatches?: number | undefined;
+  /** Components of a vector field, between the axes and the batches. Default 1. */
+  readonly coordinates?: number | undefined;
+  /** Default `out-of-place`. */
+  readonly placement?: Placement | undefined;
+  /** Forbids scratch writes to the buffer that is read. Default true; without meaning in place. */
+  readonly preserveInput?: boolean | undefined;
+  /**
+   * D + 2 entries `[left, axis 0, …, axis D−1, batch]`, or D + 3 with the coordinate stride before the batch (required
+   * when `coordinates > 1`), in elements of that side's own type. Default: packed. In place, one side speaks for both.
+   */
+  readonly strides?: PartialSides<readonly number[]> | undefined;
+  /** Index of the first element in each buffer, in elements of that side's own type. Default 0. */
+  readonly offsets?: PartialSides<number> | undefined;
+  /** Divide the inverse by the logical number of points. Default false. */
+  readonly normalize?: boolean | undefined;
+  /** Factors on the results. Default 1. */
+  readonly scale?: { readonly [S in Direction]?: number | undefined } | undefined;
+  /** Which directions to plan for. Default `both`. */
+  readonly directions?: Directions | undefined;
+  /** Leave the bins of a multi-upload transform in the order in which they come out. Default false. */
+  readonly unordered?: boolean | undefined;
+  readonly tuning?: Tuning | undefined;
+  /** Ask engine and device for all they can say and check. Default false. */
+  readonly debug?: boolean | undefined;
+}
+
+/** The normal form of a problem: every field present, valid and frozen. Two equal problems have equal normal forms. */
+export interface Problem {
+  /** Lengths of the D axes, fastest first. */
+  readonly size: readonly number[];
+  /** One per axis; of an r2c problem the first axis is `r2c`, the others `c2c`. */
+  readonly transform: readonly TransformKind[];
+  readonly omit: readonly boolean[];
+  readonly precision: Precision;
+  readonly storage: Storage;
+  readonly edgeStorage: Storage;
+  readonly layout: Sides<ComplexLayout>;
+  readonly batches: number;
+  readonly leftBatches: number;
+  readonly coordinates: number;
+  readonly placement: Placement;
+  /** Always false in place, where there is no separate input to preserve. */
+  readonly preserveInput: boolean;
+  /** D + 3 entries `[left, axis 0, …, axis D−1, coordinate, batch]` in elements of that side's type. */
+  readonly strides: Sides<readonly number[]>;
+  /** In elements of that side's type. */
+  readonly offsets: Sides<number>;
+  readonly normalize: boolean;
+  readonly scale: { readonly [S in Direction]: number };
+  readonly directions: Directions;
+  readonly unordered: boolean;
+  readonly tuning: Tuning;
+  readonly debug: boolean;
+}

@@ -1,0 +1,163 @@
+/**
+ * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
+ */
+import { factorize, gcd } from '../numeric/primes.ts';
+import type { FftErrorCode, FftProblem } from './errors.ts';
+import { elementBytes, elementKind, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
+import { findCollision } from './overlap.ts';
+import { type Problem, type Side, type Storage, sides } from './problem.ts';
+
+/** Largest prime factor of a transformed axis that this release has a scheme for. */
+export const largestPrime = 13;
+
+function found(code: FftErrorCode, path: string, message: string): FftProblem {
+  return { code, path, message };
+}
+
+/** The product where every step is exact, else undefined. */
+function exactProduct(factors: readonly number[]): number | undefined {
+  let product = 1;
+  for (const factor of factors) {
+    product *= factor;
+    if (!Number.isSafeInteger(product)) return undefined;
+  }
+  return product;
+}
+
+/** The packed tensor must be addressable: every byte address has to be exact in a double. */
+export function checkExtent(problem: Problem): FftProblem[] {
+  const bytes = Math.max(elementBytes(problem, 'input'), elementBytes(problem, 'output'));
+  const limit = `so that byte addresses pass 2^53 - 1; ${Math.floor(Number.MAX_SAFE_INTEGER / bytes)} is the most`;
+  if (exactProduct([...problem.size, bytes]) === undefined) {
+    const message = `size has ${problem.size.join(' × ')} elements of ${bytes} bytes, ${limit}.`;
+    return [found('invalid-size', 'size', message)];
+  }
+  const { leftBatches, coordinates, batches } = problem;
+  if (exactProduct([...problem.size, leftBatches, coordinates, batches, bytes]) === undefined) {
+    const counts = `${leftBatches} left batches × ${coordinates} coordinates × ${batches} batches`;
+    const message = `${counts} of size ${problem.size.join(' × ')} have elements of ${bytes} bytes, ${limit}.`;
+    return [found('invalid-batches', 'batches', message)];
+  }
+  return [];
+}
+
+/** Strides and offsets of a problem whose shape is valid. */
+export function checkGeometry(problem: Problem): FftProblem[] {
+  const problems = checkInPlace(problem);
+  for (const side of sides) {
+    const unsafe = checkAddresses(problem, side);
+    problems.push(...unsafe);
+    if (unsafe.length > 0 || !mustNotOverlap(problem, side)) continue;
+    // In place there is one tensor: say it once.
+    if (side === 'input' && problem.placement === 'in-place' && sameStrides(problem)) continue;
+    problems.push(...checkOverlap(problem, side));
+  }
+  return problems;
+}
+
+function sameStrides({ strides }: Problem): boolean {
+  return strides.input.every((stride, i) => stride === strides.output[i]);
+}
+
+/** In place, data that keep their type keep their place. */
+function checkInPlace(problem: Problem): FftProblem[] {
+  if (problem.placement !== 'in-place' || elementKind(problem, 'input') !== elementKind(problem, 'output')) return [];
+  const { strides, offsets, layout } = problem;
+  const problems: FftProblem[] = [];
+  if (!sameStrides(problem)) {
+    const given = `strides.input [${strides.input.join(', ')}] and strides.output [${strides.output.join(', ')}]`;
+    problems.push(found('invalid-strides', 'strides', `In place, ${given} must be equal: there is one buffer.`));
+  }
+  if (offsets.input !== offsets.output) {
+    const given = `offsets.input ${offsets.input} and offsets.output ${offsets.output}`;
+    problems.push(found('invalid-offset', 'offsets', `In place, ${given} must be equal: there is one buffer.`));
+  }
+  if (layout.input !== layout.output) {
+    const given = `layout.input '${layout.input}' and layout.output '${layout.output}'`;
+    problems.push(found('invalid-field', 'layout', `In place, ${given} must be equal: there is one buffer.`));
+  }
+  return problems;
+}
+
+function checkAddresses(problem: Problem, side: Side): FftProblem[] {
+  const bytes = elementBytes(problem, side);
+  const isSafe = (elements: number) => Number.isSafeInteger(elements * bytes);
+  if (!isSafe(stridedSpan(tensorShape(problem, side), problem.strides[side]))) {
+    const message = `strides.${side} [${problem.strides[side].join(', ')}] reach byte addresses beyond 2^53 - 1.`;
+    return [found('invalid-strides', `strides.${side}`, `${message} Smaller strides are needed.`)];
+  }
+  if (!isSafe(tensorSpan(problem, side))) {
+    const message = `offsets.${side} ${problem.offsets[side]} moves elements to byte addresses beyond 2^53 - 1.`;
+    return [found('invalid-offset', `offsets.${side}`, `${message} A smaller offset is needed.`)];
+  }
+  return [];
+}
+
+/** Elements may only share memory on a side that is never written: read by the one direction planned, and preserved. */
+function mustNotOverlap(problem: Problem, side: Side): boolean {
+  if (!problem.preserveInput || problem.directions === 'both') return true;
+  return side === (problem.directions === 'forward' ? 'output' : 'input');
+}
+
+function checkOverlap(problem: Problem, side: Side): FftProblem[] {
+  const shape = tensorShape(problem, side);
+  const strides = problem.strides[side];
+  const collision = findCollision(shape, strides);
+  if (collision === undefined) return [];
+  const path = `strides.${side}`;
+  const shown = `${path} [${strides.join(', ')}]`;
+  if (collision === 'undecided') {
+    const remedy = 'Choose strides of which each steps over the whole extent of the smaller ones.';
+    return [found('overlapping-strides', path, `${shown} cannot be shown to keep all elements apart. ${remedy}`)];
+  }
+  const { first, second } = collision;
+  const involved = shape.map((_, d) => d).filter((d) => first[d] !== second[d]);
+  const axes = involved.map((d) => `${dimensionName(problem, d)} (length ${shape[d]}, stride ${strides[d]})`);
+  const index = (tuple: readonly number[]) => `(${involved.map((d) => tuple[d]).join(', ')})`;
+  const location = first.reduce((sum, k, d) => sum + k * strides[d]!, 0);
+  const elements = `their elements ${index(first)} and ${index(second)} are both at ${location}`;
+  return [found('overlapping-strides', path, `${shown} make ${axes.join(' and ')} overlap: ${elements}.`)];
+}
+
+function dimensionName(problem: Problem, dimension: number): string {
+  const axes = problem.size.length;
+  if (dimension === 0) return 'the left batch';
+  if (dimension <= axes) return `axis ${dimension - 1}`;
+  return dimension === axes + 1 ? 'the coordinates' : 'the batch';
+}
+
+/** What is valid, but not to be had from this release. */
+export function checkRelease(problem: Problem): FftProblem[] {
+  const problems: FftProblem[] = [];
+  problem.size.forEach((length, axis) => {
+    if (problem.omit[axis]) return;
+    const prime = primeOver(length);
+    if (prime === undefined) return;
+    const given = `size[${axis}] = ${length} has the prime factor ${prime}`;
+    const accepted = `this release transforms lengths whose primes are at most ${largestPrime}`;
+    problems.push(found('unsupported-length', `size[${axis}]`, `${given}; ${accepted}.`));
+  });
+  const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
+  const kind = problem.transform.find((word) => word !== 'c2c');
+  if (kind !== undefined) refuse('transform', `transform '${kind}' is not supported yet; 'c2c' is.`);
+  if (problem.precision === 'double-double') {
+    refuse('precision', "precision 'double-double' is not supported yet; 'single' and 'double' are.");
+  }
+  const stored = new Set<Storage>([problem.precision]);
+  for (const field of ['storage', 'edgeStorage'] as const) {
+    // The edge's default is the storage: what was said about that is not said again.
+    if (stored.has(problem[field])) continue;
+    stored.add(problem[field]);
+    const given = `${field} '${problem[field]}' with arithmetic in '${problem.precision}'`;
+    refuse(field, `${given} is not supported yet; leave it out to store numbers as they are computed.`);
+  }
+  return problems;
+}
+
+/** The largest prime factor over the limit, or undefined. Small primes go first: factorising then rarely has to. */
+function primeOver(length: number): number | undefined {
+  const smooth = 2 * 3 * 5 * 7 * 11 * 13;
+  let rest = length;
+  for (let common = gcd(rest, smooth); common > 1; common = gcd(rest, smooth)) rest /= common;
+  return rest === 1 ? undefined : factorize(rest).at(-1)?.prime;
+}

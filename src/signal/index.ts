@@ -1,0 +1,5 @@
+/** Sound and short-time transforms: the package's entry point `omnifft/signal`. */
+
+export { type Device, type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
+export { mixDown, type Recording, readWav } from './wav.ts';
+export { type WindowName, windowFunction, windowNames } from './windows.ts';

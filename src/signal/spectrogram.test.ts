@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDevice } from '../index.ts';
+import { type Device, type Spectrogram, spectrogram } from './spectrogram.ts';
+import { windowNames } from './windows.ts';
+
+let device: Device;
+beforeAll(async () => {
+  device = await openDevice('cpu');
+});
+afterAll(() => device.close());
+
+const sampleRate = 8000;
+const sine = (frequency: number, amplitude: number, length: number) =>
+  Float32Array.from({ length }, (_, k) => amplitude * Math.cos((2 * Math.PI * frequency * k) / sampleRate));
+
+/** The loudest bin of a frame, and its level. */
+function peak({ levels, bins }: Spectrogram, frame: number): { bin: number; level: number } {
+  const row = levels.subarray(frame * bins, (frame + 1) * bins);
+  const level = Math.max(...row);
+  return { bin: row.indexOf(level), level };
+}
+
+describe('spectrogram', () => {
+  it.each(windowNames)('finds a sine at its bin and its level through a %s window', async (window) => {
+    const size = 256;
+    const result = await spectrogram(sine((20 * sampleRate) / size, 0.5, 2000), { sampleRate, device, size, window });
+    expect(result).toMatchObject({ bins: 129, hop: 64, frames: 1 + Math.floor((2000 - 256) / 64), window });
+    for (let frame = 0; frame < result.frames; frame++) {
+      const { bin, level } = peak(result, frame);
+      expect(bin).toBe(20);
+      expect(level).toBeCloseTo(20 * Math.log10(0.5), 2);
+    }
+  });
+
+  it('measures a constant and the Nyquist frequency without doubling them', async () => {
+    const size = 64;
+    const constant = await spectrogram(new Float32Array(size).fill(1), {
+      sampleRate,
+      device,
+      size,
+      window: 'rectangular',
+    });
+    expect(peak(constant, 0).bin).toBe(0);
+    expect(peak(constant, 0).level).toBeCloseTo(0, 3);
+    const fastest = await spectrogram(sine(sampleRate / 2, 1, size), {
+      sampleRate,
+      device,
+      size,
+      window: 'rectangular',
+    });
+    expect(peak(fastest, 0).bin).toBe(32);
+    expect(peak(fastest, 0).level).toBeCloseTo(0, 3);
+  });
+
+  it('follows a tone that changes', async () => {
+    const size = 128;
+    const tones = [10, 50, 30];
+    const samples = Float32Array.from(tones.flatMap((bin) => [...sine((bin * sampleRate) / size, 1, 1024)]));
+    const result = await spectrogram(samples, { sampleRate, device, size, hop: 1024 });
+    expect([0, 1, 2].map((frame) => peak(result, frame).bin)).toEqual(tones);
+  });
+
+  it('gives the same in several rounds as in one', async () => {
+    const samples = sine(440, 0.3, 2 ** 15);
+    const options = { sampleRate, device, size: 4096, hop: 50 };
+    const reports: number[] = [];
+    const whole = await spectrogram(samples, { ...options, onProgress: (done) => reports.push(done) });
+    expect(whole.batches).toBeLessThan(whole.frames);
+    expect(reports.length).toBe(Math.ceil(whole.frames / whole.batches));
+    expect(reports.at(-1)).toBe(whole.frames);
+    const last = whole.frames - 1;
+    const tail = await spectrogram(samples.subarray(last * 50), options);
+    expect(tail.frames).toBe(1);
+    expect(tail.levels).toEqual(whole.levels.slice(last * whole.bins));
+  });
+
+  it('pads a signal shorter than a frame and shows silence as −200 dB', async () => {
+    const result = await spectrogram(new Float32Array(10), { sampleRate, device, size: 64 });
+    expect(result.frames).toBe(1);
+    expect([...new Set(result.levels)]).toEqual([-200]);
+  });
+
+  it.each([
+    ['size', { size: 1 }],
+    ['size', { size: 100.5 }],
+    ['hop', { hop: 0 }],
+    ['sampleRate', { sampleRate: Number.NaN }],
+  ])('refuses a bad %s (%o)', async (path, wrong) => {
+    const samples = new Float32Array(4096);
+    await expect(spectrogram(samples, { sampleRate, device, ...wrong })).rejects.toMatchObject({
+      code: 'invalid-argument',
+      problems: [{ path }],
+    });
+    await expect(spectrogram(new Float32Array(0), { sampleRate, device })).rejects.toMatchObject({
+      code: 'invalid-argument',
+    });
+  });
+});
