@@ -15,7 +15,7 @@ const MATRIX = {
 };
 
 /** The public faces sit side by side: they see the engine and the problem, and may build on one another. */
-const FACES = ['index\\.ts$', 'numpy/', 'cli/', 'signal/'];
+const FACES = ['index\\.ts$', 'version\\.ts$', 'numpy/', 'cli/', 'signal/'];
 const FACE_MAY_IMPORT = ['engine', 'problem'];
 
 /** Tests stand beside their sources but may reach for any room, for instance to run a kernel they have built. */

@@ -8,7 +8,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -52,6 +52,7 @@ function build(always) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const done = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
   if (done.status !== 0) fail('the build failed: see the messages above.');
+  chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
   writeFileSync(buildStamp, '');
   utimesSync(buildStamp, started, started);
 }

@@ -60,6 +60,8 @@ export interface Backend {
   allocate(bytes: number): DeviceBuffer;
   /** The buffer and offset that a host array is a view of, where it is a view of this device's memory. */
   locate(array: ArrayBufferView): Binding | undefined;
+  /** True for live or freed memory that this device allocated. */
+  owns(buffer: DeviceBuffer): boolean;
   /** Synchronous; the same kernel is compiled again if asked again: the engine keeps them. @throws FftError `compile-failed` */
   compile(kernel: Kernel): CompiledKernel;
   /** Resolves when the kernels run at full speed. */

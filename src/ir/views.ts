@@ -77,11 +77,16 @@ export function swapped(view: ComplexView): ComplexView {
   return { load: (x, at) => swap(view.load(x, at)), store: (x, at, value) => view.store(x, at, swap(value)) };
 }
 
+/** Computes on a value that passes through a view at some coordinates. */
+export type ViewMap = (x: Expressions, value: Complex, at: readonly IndexLike[]) => Complex;
+
+/** Applies a function to what is loaded. */
+export function mappedLoad(view: ComplexView, map: ViewMap): ComplexView {
+  return { load: (x, at) => map(x, view.load(x, at), at), store: view.store };
+}
+
 /** Applies a function to what is stored. */
-export function mapped(
-  view: ComplexView,
-  map: (x: Expressions, value: Complex, at: readonly IndexLike[]) => Complex,
-): ComplexView {
+export function mappedStore(view: ComplexView, map: ViewMap): ComplexView {
   return { load: view.load, store: (x, at, value) => view.store(x, at, map(x, value, at)) };
 }
 

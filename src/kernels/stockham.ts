@@ -19,7 +19,8 @@ import {
   interleaved,
   type Kernel,
   type Loop,
-  mapped,
+  mappedLoad,
+  mappedStore,
   type Phase,
   planar,
   type Store,
@@ -66,16 +67,17 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
     const view = strided(format, [side.axis, side.batch[0]!], origin);
     return leaf.inverse ? swapped(view) : view;
   };
-  const input = globalView('input', leaf.input);
+  let input = globalView('input', leaf.input);
   const tables = new TableBuilder('table', type);
   let output = globalView('output', leaf.output);
-  if (leaf.twiddleOrder !== undefined) {
-    const factor = stepTwiddles(tables, leaf, leaf.twiddleOrder, tileNumber!);
-    output = mapped(output, (x, value, at) => factor(x, value, at));
+  if (leaf.twiddle) {
+    const factor = stepTwiddles(tables, leaf, leaf.twiddle.order, tileNumber!);
+    if (leaf.twiddle.on === 'input') input = mappedLoad(input, factor);
+    else output = mappedStore(output, factor);
   }
   if (leaf.scale !== 1) {
     const by = exact.exact(leaf.scale);
-    output = mapped(output, (x, value) => x.cscale(value, x.constant(by)));
+    output = mappedStore(output, (x, value) => x.cscale(value, x.constant(by)));
   }
   // A tile that does not divide the batch leaves a last group with fewer transforms.
   const limit = leaf.batch[0]! % leaf.tile === 0 ? undefined : sub(leaf.batch[0]!, first);
@@ -160,7 +162,7 @@ class PhaseBuilder {
   }
 
   pass(radix: number, stride: number, from: Place, to: Place): Phase {
-    const { length } = this.leaf;
+    const { length, tile } = this.leaf;
     const x = new Expressions();
     const q = variable('q', length / (radix * stride));
     const i = variable('i', stride);

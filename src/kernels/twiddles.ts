@@ -2,7 +2,7 @@
  * Twiddle factors as views of tables: which roots a pass needs, and where they lie so that the lanes read whole vectors.
  */
 
-import type { Complex, Expressions, Index, IndexLike, TableBuilder, TableRoot } from '../ir/index.ts';
+import type { Complex, Expressions, Index, IndexLike, TableBuilder, TableRoot, ViewMap } from '../ir/index.ts';
 import { add, blocked, div, type Format, interleaved, mod, scale, split } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 
@@ -91,8 +91,6 @@ export function passTwiddles(
   return (x, value, i, m) => x.cmul(value, matrix.load(x, i, m - 1));
 }
 
-type StepTwiddle = (x: Expressions, value: Complex, at: readonly IndexLike[]) => Complex;
-
 /** Transforms that share one entry of the coarse table when a group holds only one of them. */
 const FINE = 16;
 
@@ -102,7 +100,7 @@ const FINE = 16;
  * With b = B·high + low the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N: the coarse
  * one is read once, the fine one stays in cache.
  */
-export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): StepTwiddle {
+export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): ViewMap {
   const { length, lanes } = leaf;
   const count = leaf.batch[0]!;
   if (leaf.lanesAlong === 'batch') {

@@ -37,6 +37,11 @@ describe('readNpy', () => {
     expect(array).toEqual({ data: values, shape: [2, 3], dtype: 'float64' });
   });
 
+  it('reads a Buffer, a view of memory that others use', () => {
+    const values = Float32Array.of(1, 2, 3);
+    expect(readNpy(Buffer.from(file(dict('<f4', '(3,)'), values))).data).toEqual(values);
+  });
+
   it('keeps single precision single and complex numbers interleaved', () => {
     const values = Float32Array.of(1, 2, 3, 4);
     expect(readNpy(file(dict('<c8', '(2,)'), values))).toEqual({ data: values, shape: [2], dtype: 'complex64' });

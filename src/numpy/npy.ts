@@ -93,8 +93,9 @@ export function readNpy(bytes: Uint8Array): NpyArray {
         `the file has ${present}.`,
     );
   }
-  // A copy, because typed arrays need aligned starts and the header does not promise one.
-  const data = element.decode(bytes.slice(start, start + expected).buffer);
+  // A copy, because typed arrays need aligned starts and the header does not promise one. (Not by `slice`: that of
+  // Node's Buffer is a view.)
+  const data = element.decode(new Uint8Array(bytes.subarray(start, start + expected)).buffer);
   return { data, shape, dtype: element.dtype };
 }
 

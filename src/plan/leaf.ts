@@ -5,6 +5,7 @@
  * a load view and a store view, with the twiddles of a four-step decomposition and a scale factor on the way out.
  */
 import type { ComplexLayout } from '../problem/problem.ts';
+import type { StepTwiddle } from './node.ts';
 
 /** One side of a leaf in memory. Strides and offset count complex elements. */
 export interface LeafSide {
@@ -34,8 +35,8 @@ export interface StockhamLeaf {
   /** Copy through shared memory, transposing, where memory runs along the axis but lanes along the batch. */
   readonly staged: { readonly input: boolean; readonly output: boolean };
   readonly inverse: boolean;
-  /** Output k of transform b (its number in the first batch dimension) is multiplied by e^{∓2πi·k·b/order}. */
-  readonly twiddleOrder?: number;
+  /** Twiddles of a four-step decomposition: b is the number of a transform in the first batch dimension. */
+  readonly twiddle?: StepTwiddle;
   readonly scale: number;
   /** Input and output may be the same memory. */
   readonly aliased: boolean;

@@ -18,6 +18,12 @@ export interface Dimension {
   readonly output: Place;
 }
 
+/** Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. */
+export interface StepTwiddle {
+  readonly order: number;
+  readonly on: 'input' | 'output';
+}
+
 /** A batched one-dimensional transform: one launch. */
 export interface LeafNode {
   readonly scheme: 'stockham';
@@ -26,8 +32,8 @@ export interface LeafNode {
   readonly axis: Dimension;
   /** All other dimensions, the one that the twiddles of a four-step decomposition count along first. */
   readonly batch: readonly Dimension[];
-  /** Output k of transform b of the first batch dimension is multiplied by e^{−2πi·k·b/order}. */
-  readonly twiddleOrder?: number;
+  /** Twiddles of a four-step decomposition, counted along the first batch dimension. */
+  readonly twiddle?: StepTwiddle;
   readonly length: readonly number[];
   readonly outputLength: readonly number[];
   readonly children: readonly [];

@@ -4,6 +4,7 @@
 
 import { tickStep, ticks } from 'd3-array';
 import type { Spectrogram } from '../../signal/index.ts';
+import type { Caption } from './caption.ts';
 import { colours, type LevelRange } from './heatmap.ts';
 
 /** A rectangle in pixels, from the top left corner of the picture. */
@@ -23,11 +24,6 @@ export const FONT = 'Inter';
 const INK = '#1b1b23';
 const MUTED = '#5f6472';
 const TICK = 9;
-
-export interface Caption {
-  readonly title: string;
-  readonly subtitle: string;
-}
 
 /** The picture without its heat map, whose area stays empty. */
 export function figure(spectrogram: Spectrogram, range: LevelRange, caption: Caption): string {

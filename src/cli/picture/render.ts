@@ -7,7 +7,8 @@ import { createRequire } from 'node:module';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { encode } from 'fast-png';
 import type { Spectrogram } from '../../signal/index.ts';
-import { type Caption, FONT, figure, PLOT } from './figure.ts';
+import type { Caption } from './caption.ts';
+import { FONT, figure, PLOT } from './figure.ts';
 import { heatmap, levelRange, type Pixels } from './heatmap.ts';
 
 const require = createRequire(import.meta.url);

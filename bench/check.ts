@@ -1,0 +1,64 @@
+/** Checks a subject against the DFT's own sum before it may be timed. */
+import { fill } from './data.ts';
+import { points, type Subject, type Workload } from './subject.ts';
+
+/** Up to this many points every bin is checked; above, a few. */
+const fullCheckPoints = 64;
+const sampledBins = 3;
+
+/** Loads fresh data into the subject and compares bins. @throws Error naming the subject and the worst bin */
+export async function check(subject: Subject, workload: Workload, seed: number): Promise<void> {
+  const total = points(workload);
+  const indices =
+    total <= fullCheckPoints
+      ? Array.from({ length: total }, (_, k) => k)
+      : [1, ...Array.from({ length: sampledBins - 1 }, () => Math.floor(Math.random() * total))];
+  await subject.load(seed);
+  const got = await subject.bins(indices);
+  const data = workload.precision === 'single' ? new Float32Array(2 * total) : new Float64Array(2 * total);
+  fill(data, seed);
+  // A loose bound, three orders above rounding: it is wrong answers that are looked for here, accuracy has its own tests.
+  const bound = (workload.precision === 'single' ? 1e-4 : 1e-12) * Math.sqrt(total / (workload.batches ?? 1));
+  indices.forEach((k, i) => {
+    const [re, im] = directBin(data, workload, k);
+    const error = Math.hypot(re - got[2 * i]!, im - got[2 * i + 1]!);
+    if (!(error <= bound)) {
+      throw new Error(
+        `${subject.name}, ${workload.size.join('×')} ${workload.precision}: bin ${k} is ${got[2 * i]}, ${got[2 * i + 1]} ` +
+          `but the sum gives ${re}, ${im}`,
+      );
+    }
+  });
+}
+
+/** One bin of a batched N-dimensional DFT, straight from the definition; exponent sign −1. */
+function directBin(data: ArrayLike<number>, { size }: Workload, bin: number): [number, number] {
+  const length = size.reduce((product, n) => product * n, 1);
+  const batch = Math.floor(bin / length);
+  // The frequency along each axis, and that axis' roots of unity, walked with exact indices modulo n.
+  let rest = bin % length;
+  const axes = size.map((n) => {
+    const frequency = rest % n;
+    rest = Math.floor(rest / n);
+    const angle = (-2 * Math.PI) / n;
+    const roots = Float64Array.from({ length: 2 * n }, (_, i) =>
+      i % 2 === 0 ? Math.cos(angle * ((frequency * (i / 2)) % n)) : Math.sin(angle * ((frequency * ((i - 1) / 2)) % n)),
+    );
+    return { n, roots };
+  });
+  const sum = (axis: number, offset: number): [number, number] => {
+    const { roots } = axes[axis]!;
+    const n = axes[axis]!.n;
+    const stride = size.slice(0, axis).reduce((product, m) => product * m, 1);
+    let re = 0;
+    let im = 0;
+    for (let j = 0; j < n; j++) {
+      const at = offset + j * stride;
+      const [x, y] = axis === 0 ? [data[2 * at]!, data[2 * at + 1]!] : sum(axis - 1, at);
+      re += x * roots[2 * j]! - y * roots[2 * j + 1]!;
+      im += x * roots[2 * j + 1]! + y * roots[2 * j]!;
+    }
+    return [re, im];
+  };
+  return sum(size.length - 1, batch * length);
+}

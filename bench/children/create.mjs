@@ -1,0 +1,20 @@
+// Fresh process: loads the library named by its argument, makes a plan for n = 1024 and prints how long each step took.
+const clock = [performance.now()];
+const { openDevice } = await import(process.argv[2]);
+clock.push(performance.now());
+const device = await openDevice('cpu', { threads: 1 });
+clock.push(performance.now());
+const problem = { size: [1024], precision: 'single' };
+const plan = await device.plan(problem);
+clock.push(performance.now());
+const second = await device.plan(problem);
+clock.push(performance.now());
+plan.destroy();
+second.destroy();
+const start = performance.now();
+const third = await device.plan(problem);
+const again = performance.now() - start;
+third.destroy();
+await device.close();
+const [load, open, cold, warm] = clock.slice(1).map((time, i) => time - clock[i]);
+console.log(JSON.stringify({ load, open, cold, warm, again }));

@@ -1,0 +1,95 @@
+/**
+ * omnifft as a subject. What is timed is `dist/`, the code a user gets, not sources through a loader; `npm run bench`
+ * builds it first. Only the few names of the public surface that are timed here are declared.
+ */
+import { fill } from './data.ts';
+import { pick, points, type Subject, type Workload } from './subject.ts';
+
+type RealArray = Float32Array<ArrayBufferLike> | Float64Array<ArrayBufferLike>;
+
+interface Plan {
+  readonly input: { readonly bytes: number };
+  readonly output: { readonly bytes: number };
+  forward(input: RealArray, output: RealArray): Promise<unknown>;
+  forwardSync(input: RealArray, output: RealArray): unknown;
+  destroy(): void;
+}
+
+interface Memory {
+  readonly array: RealArray;
+  free(): void;
+}
+
+export interface Device {
+  alloc(bytes: number): Memory;
+  plan(problem: object): Promise<Plan>;
+  close(): void | Promise<void>;
+}
+
+interface Library {
+  openDevice(kind: 'cpu', options: { threads: number }): Promise<Device>;
+  readonly version: string;
+}
+
+/** Where child processes import the library from, too. */
+export const libraryUrl = new URL('../dist/index.js', import.meta.url).href;
+
+export async function loadLibrary(): Promise<Library> {
+  return (await import(libraryUrl)) as Library;
+}
+
+export interface Manner {
+  readonly name?: string;
+  /** `alloc`: buffers in the device's memory. `host`: the caller's arrays, so that a call copies in and out. */
+  readonly buffers?: 'alloc' | 'host';
+  /** Times `plan.forward`, which may use all threads of the device, instead of `plan.forwardSync`. */
+  readonly asynchronous?: boolean;
+}
+
+export async function omnifft(device: Device, workload: Workload, manner: Manner = {}): Promise<Subject> {
+  const { name = 'omnifft', buffers = 'alloc', asynchronous = false } = manner;
+  const { size, precision, batches = 1 } = workload;
+  const plan = await device.plan({ size: [...size], batches, precision });
+  const memories: Memory[] = [];
+  const make = (bytes: number): RealArray => {
+    const length = bytes / (precision === 'single' ? 4 : 8);
+    if (buffers === 'host') return precision === 'single' ? new Float32Array(length) : new Float64Array(length);
+    const memory = device.alloc(bytes);
+    memories.push(memory);
+    const { array } = memory;
+    // The view the device hands out, where it is of the right type: that is what users pass.
+    if (precision === 'single') {
+      return array instanceof Float32Array ? array : new Float32Array(array.buffer, array.byteOffset, length);
+    }
+    return array instanceof Float64Array ? array : new Float64Array(array.buffer, array.byteOffset, length);
+  };
+  const input = make(plan.input.bytes);
+  const output = make(plan.output.bytes);
+  if (input.length !== 2 * points(workload)) throw new Error(`omnifft's input has ${input.length} numbers`);
+
+  const timeSync = (calls: number) => {
+    const start = performance.now();
+    for (let i = 0; i < calls; i++) plan.forwardSync(input, output);
+    return ((performance.now() - start) * 1000) / calls;
+  };
+  const timeAsync = async (calls: number) => {
+    const start = performance.now();
+    for (let i = 0; i < calls; i++) await plan.forward(input, output);
+    return ((performance.now() - start) * 1000) / calls;
+  };
+  return {
+    name,
+    load: (seed) => fill(input, seed),
+    async bins(indices) {
+      output.fill(Number.NaN);
+      if (asynchronous) await plan.forward(input, output);
+      else plan.forwardSync(input, output);
+      return pick(output, indices);
+    },
+    time: asynchronous ? timeAsync : timeSync,
+    close() {
+      plan.destroy();
+      for (const memory of memories) memory.free();
+    },
+  };
+}

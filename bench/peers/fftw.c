@@ -1,0 +1,102 @@
+/* The child process behind peers/fftw.ts; the requests are described in peers/native.ts. FFTW is opened at run time, so
+   that its run-time packages are enough. FFTW_MEASURE, one thread, out of place, input preserved, own aligned buffers. */
+#define _POSIX_C_SOURCE 199309L
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FFTW_FORWARD = -1, FFTW_MEASURE = 0, MAX_RANK = 8 };
+
+typedef struct {
+  void *(*alloc)(size_t);
+  void (*release)(void *);
+  void *(*plan)(int rank, const int *n, int howmany, void *in, const int *inembed, int istride, int idist, void *out,
+                const int *onembed, int ostride, int odist, int sign, unsigned flags);
+  void (*execute)(void *);
+  void (*destroy)(void *);
+} Library;
+
+static void *symbol(void *handle, const char *prefix, const char *name) {
+  char full[64];
+  snprintf(full, sizeof full, "%s_%s", prefix, name);
+  void *found = dlsym(handle, full);
+  if (!found) fprintf(stderr, "no %s\n", full), exit(1);
+  return found;
+}
+
+static Library open_library(const char *file, const char *prefix) {
+  void *handle = dlopen(file, RTLD_NOW);
+  if (!handle) fprintf(stderr, "%s\n", dlerror()), exit(1);
+  Library library;
+  *(void **)&library.alloc = symbol(handle, prefix, "malloc");
+  *(void **)&library.release = symbol(handle, prefix, "free");
+  *(void **)&library.plan = symbol(handle, prefix, "plan_many_dft");
+  *(void **)&library.execute = symbol(handle, prefix, "execute");
+  *(void **)&library.destroy = symbol(handle, prefix, "destroy_plan");
+  return library;
+}
+
+/* As `sample` in data.ts. */
+static double sample(uint32_t seed, uint32_t index) {
+  uint32_t h = index * 0x9e3779b9u + seed;
+  h = (h ^ (h >> 16)) * 0x85ebca6bu;
+  h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+  return (h ^ (h >> 16)) / 2147483648.0 - 1;
+}
+
+static double microseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1e6 + now.tv_nsec * 1e-3;
+}
+
+int main(void) {
+  Library libraries[2] = {open_library("libfftw3f.so.3", "fftwf"), open_library("libfftw3.so.3", "fftw")};
+  Library *library = NULL;
+  void *plan = NULL, *in = NULL, *out = NULL;
+  int wide = 0;
+  size_t total = 0;
+  static char line[1 << 16];
+  while (fgets(line, sizeof line, stdin)) {
+    char *word = strtok(line, " \n");
+    if (!word) continue;
+    if (!strcmp(word, "plan")) {
+      if (plan) library->destroy(plan), library->release(in), library->release(out);
+      wide = !strcmp(strtok(NULL, " \n"), "double");
+      library = &libraries[wide];
+      int batches = atoi(strtok(NULL, " \n")), n[MAX_RANK], rank = 0, length = 1;
+      while (rank < MAX_RANK && (word = strtok(NULL, " \n"))) length *= n[rank++] = atoi(word);
+      total = (size_t)length * batches;
+      size_t bytes = total * (wide ? 16 : 8);
+      in = library->alloc(bytes), out = library->alloc(bytes);
+      plan = library->plan(rank, n, batches, in, NULL, 1, length, out, NULL, 1, length, FFTW_FORWARD, FFTW_MEASURE);
+      if (!plan) return fprintf(stderr, "no plan\n"), 1;
+      printf("ok\n");
+    } else if (!strcmp(word, "load")) {
+      uint32_t seed = strtoul(strtok(NULL, " \n"), NULL, 10);
+      for (size_t j = 0; j < 2 * total; j++) {
+        if (wide) ((double *)in)[j] = sample(seed, j);
+        else ((float *)in)[j] = sample(seed, j);
+      }
+      printf("ok\n");
+    } else if (!strcmp(word, "bins")) {
+      library->execute(plan);
+      while ((word = strtok(NULL, " \n"))) {
+        size_t k = strtoul(word, NULL, 10);
+        if (wide) printf("%.17g %.17g ", ((double *)out)[2 * k], ((double *)out)[2 * k + 1]);
+        else printf("%.9g %.9g ", ((float *)out)[2 * k], ((float *)out)[2 * k + 1]);
+      }
+      printf("\n");
+    } else if (!strcmp(word, "time")) {
+      long calls = atol(strtok(NULL, " \n"));
+      double start = microseconds();
+      for (long i = 0; i < calls; i++) library->execute(plan);
+      printf("%.6f\n", (microseconds() - start) / calls);
+    }
+    fflush(stdout);
+  }
+  return 0;
+}

@@ -1,0 +1,54 @@
+"""The child process behind peers/scipy.ts; the requests are described in peers/native.ts.
+
+Timed call: scipy.fft.fftn(x, axes=..., workers=1), or scipy.fft.fft for one axis, on complex64 or complex128. It
+returns a new array, as SciPy always does out of place.
+"""
+
+import sys
+import time
+
+import numpy
+import scipy.fft
+
+
+def sample(seed, count):
+    """As `sample` in data.ts."""
+    h = numpy.arange(count, dtype=numpy.uint32) * numpy.uint32(0x9E3779B9) + numpy.uint32(seed)
+    h = (h ^ (h >> numpy.uint32(16))) * numpy.uint32(0x85EBCA6B)
+    h = (h ^ (h >> numpy.uint32(13))) * numpy.uint32(0xC2B2AE35)
+    return (h ^ (h >> numpy.uint32(16))) / 2.0**31 - 1
+
+
+def main():
+    x = transform = None
+    for line in sys.stdin:
+        request, *words = line.split()
+        if request == "plan":
+            dtype = numpy.complex64 if words[0] == "single" else numpy.complex128
+            shape = [int(word) for word in words[1:]]
+            axes = tuple(range(1, len(shape)))
+            x = numpy.zeros(shape, dtype)
+            if len(axes) == 1:
+                transform = lambda: scipy.fft.fft(x, workers=1)  # noqa: E731
+            else:
+                transform = lambda: scipy.fft.fftn(x, axes=axes, workers=1)  # noqa: E731
+            answer = "ok"
+        elif request == "load":
+            values = sample(int(words[0]), 2 * x.size)
+            x.real = values[0::2].reshape(x.shape)
+            x.imag = values[1::2].reshape(x.shape)
+            answer = "ok"
+        elif request == "bins":
+            y = transform().ravel()
+            assert y.dtype == x.dtype
+            answer = " ".join(f"{y[int(k)].real!s} {y[int(k)].imag!s}" for k in words)
+        elif request == "time":
+            calls = range(int(words[0]))
+            start = time.perf_counter()
+            for _ in calls:
+                transform()
+            answer = str((time.perf_counter() - start) * 1e6 / len(calls))
+        print(answer, flush=True)
+
+
+main()

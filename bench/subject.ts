@@ -1,0 +1,34 @@
+/**
+ * What the benchmark times: one forward complex transform of a fixed workload, by omnifft or by a peer. Every subject
+ * fills its own input, so that peers in other processes get the very same numbers, and answers for single bins of its
+ * result, so that nothing is timed before it has been checked.
+ */
+export type Precision = 'single' | 'double';
+
+export interface Workload {
+  /** Axes, fastest first. */
+  readonly size: readonly number[];
+  readonly precision: Precision;
+  /** Transforms in one call, packed one after another; 1 when absent. */
+  readonly batches?: number;
+}
+
+export interface Subject {
+  readonly name: string;
+  /** Fills the input with `sample(seed, j)` for j = 0 … 2·points − 1, interleaved. */
+  load(seed: number): void | Promise<void>;
+  /** Runs once and answers with `re, im` of the bins asked for; indices count complex numbers of the output. */
+  bins(indices: readonly number[]): Float64Array | Promise<Float64Array>;
+  /** Runs `calls` times and answers with the mean microseconds of one call, by the subject's own clock. */
+  time(calls: number): number | Promise<number>;
+  close(): void | Promise<void>;
+}
+
+export function points(workload: Workload): number {
+  return workload.size.reduce((product, length) => product * length, workload.batches ?? 1);
+}
+
+/** Picks bins out of an interleaved array. */
+export function pick(output: ArrayLike<number>, indices: readonly number[]): Float64Array {
+  return Float64Array.from(indices.flatMap((k) => [output[2 * k]!, output[2 * k + 1]!]));
+}

@@ -1,0 +1,62 @@
+/** How long a plan for n = 1024 takes to make: cold on a fresh device and in a fresh process, and once it has been seen. */
+
+import { runChild } from '../children/run.ts';
+import { libraryUrl, loadLibrary } from '../library.ts';
+import { median } from '../measure.ts';
+import type { Figure, Table } from '../table.ts';
+
+const problem = { size: [1024], precision: 'single' } as const;
+
+/** What children/create.mjs prints, in milliseconds. */
+interface Created {
+  readonly load: number;
+  readonly open: number;
+  readonly cold: number;
+  readonly warm: number;
+  readonly again: number;
+}
+
+export const create: Table = {
+  name: 'create',
+  title: 'making a plan for n = 1024, warm-up of its kernels included',
+  async measure({ quick }) {
+    const repeats = quick ? 3 : 9;
+    const { openDevice } = await loadLibrary();
+    const coldHere: number[] = [];
+    const warmHere: number[] = [];
+    for (let i = 0; i < repeats; i++) {
+      const device = await openDevice('cpu', { threads: 1 });
+      const timed = async (into: number[]) => {
+        const start = performance.now();
+        const plan = await device.plan(problem);
+        into.push(performance.now() - start);
+        plan.destroy();
+      };
+      await timed(coldHere);
+      for (let j = 0; j < repeats; j++) await timed(warmHere);
+      await device.close();
+    }
+    const fresh: Created[] = [];
+    for (let i = 0; i < repeats; i++) fresh.push(await runChild<Created>('create.mjs', [libraryUrl]));
+    const middle = (label: string, values: readonly number[], atMost?: number): Figure => ({
+      label,
+      value: median(values),
+      unit: 'ms',
+      ...(atMost === undefined ? {} : { atMost }),
+    });
+    const of = (key: keyof Created) => fresh.map((times) => times[key]);
+    return {
+      rows: [],
+      figures: [
+        middle('fresh process: loading the library', of('load')),
+        middle('fresh process: openDevice', of('open')),
+        middle('fresh process: first plan', of('cold'), 20),
+        middle('fresh process: the same plan while the first lives', of('warm'), 1),
+        middle('fresh process: the same plan after all were destroyed', of('again'), 1),
+        middle('this process: first plan on a fresh device', coldHere, 20),
+        middle('this process: the same plan after it was destroyed', warmHere, 1),
+      ],
+      notes: [`medians of ${repeats} processes and ${repeats} devices`],
+    };
+  },
+};

@@ -1,0 +1,36 @@
+/** Double precision, powers of two, one thread, out of place, against fft.js. */
+import { omnifft } from '../library.ts';
+import { geometricMean } from '../measure.ts';
+import { fftjs } from '../peers/fftjs.ts';
+import type { Workload } from '../subject.ts';
+import { compare, lengthLabel, missing, native, powersOfTwo, type Row, ratiosTo, type Table } from '../table.ts';
+
+export const double: Table = {
+  name: 'double',
+  title: 'double precision, one thread, out of place, each library on its own buffers',
+  async measure(context) {
+    const device = await context.device(1);
+    const fftw = await context.fftw();
+    const rows: Row[] = [];
+    for (const n of powersOfTwo(8, 20, context.quick)) {
+      const workload: Workload = { size: [n], precision: 'double' };
+      rows.push(
+        await compare(context, lengthLabel(n), [
+          { workload, open: () => omnifft(device, workload) },
+          { workload, open: () => fftjs(n) },
+          { workload, open: () => omnifft(device, workload, { name: 'omnifft, host arrays', buffers: 'host' }) },
+          ...native(fftw, workload),
+        ]),
+      );
+    }
+    const ratios = ratiosTo('fft.js', rows);
+    return {
+      rows,
+      figures: [
+        { label: 'geometric mean over fft.js', value: geometricMean(ratios), unit: '×' },
+        { label: 'worst over fft.js', value: Math.min(...ratios), unit: '×', atLeast: 4 },
+      ],
+      notes: missing('FFTW', fftw),
+    };
+  },
+};

@@ -1,0 +1,258 @@
+/**
+ * The command line as a user meets it: the built program in a process of its own. `npm test` builds before it tests.
+ */
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { decode } from 'fast-png';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type NpyArray, readNpy, writeNpy } from '../numpy/npy.ts';
+
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const guitar = fileURLToPath(new URL('../../examples/data/guitar.wav', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'omnifft-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Outcome {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function omnifft(...args: string[]): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [main, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const outcome: Outcome = { code: null, stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk) => {
+      outcome.stdout += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      outcome.stderr += chunk;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ ...outcome, code }));
+  });
+}
+
+/** Writes a file into the test's folder and returns its path. */
+function put(name: string, bytes: Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+/** A complex array with values that are easy to tell apart. */
+function sampleArray(shape: number[], dtype: NpyArray['dtype']): NpyArray {
+  const entries = shape.reduce((product, length) => product * length, dtype.startsWith('complex') ? 2 : 1);
+  const values = Array.from({ length: entries }, (_, k) => Math.sin(1 + 3 * k) + k / entries);
+  const data = dtype === 'float32' || dtype === 'complex64' ? Float32Array.from(values) : Float64Array.from(values);
+  return { data, shape, dtype };
+}
+
+/** Direct sums over one row-major axis of interleaved complex data. */
+function direct(data: ArrayLike<number>, shape: readonly number[], axis: number, sign: number): Float64Array {
+  const length = shape[axis] ?? 1;
+  const inner = shape.slice(axis + 1).reduce((product, extent) => product * extent, 1);
+  const result = new Float64Array(data.length);
+  for (let start = 0; start < data.length / 2; start++) {
+    const k = Math.floor(start / inner) % length;
+    const base = start - k * inner;
+    for (let n = 0; n < length; n++) {
+      const angle = (sign * 2 * Math.PI * ((n * k) % length)) / length;
+      const re = data[2 * (base + n * inner)] ?? 0;
+      const im = data[2 * (base + n * inner) + 1] ?? 0;
+      result[2 * start] = (result[2 * start] ?? 0) + re * Math.cos(angle) - im * Math.sin(angle);
+      result[2 * start + 1] = (result[2 * start + 1] ?? 0) + re * Math.sin(angle) + im * Math.cos(angle);
+    }
+  }
+  return result;
+}
+
+function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance: number): void {
+  expect(actual.length).toBe(expected.length);
+  let error = 0;
+  let size = 0;
+  for (let k = 0; k < expected.length; k++) {
+    error += ((actual[k] ?? Number.NaN) - (expected[k] ?? 0)) ** 2;
+    size += (expected[k] ?? 0) ** 2;
+  }
+  expect(Math.sqrt(error / size)).toBeLessThan(tolerance);
+}
+
+describe('bad usage ends with 2 and one line on stderr', () => {
+  it.each<[string, string[], RegExp]>([
+    ['an unknown command', ['transfrom'], /unknown command 'transfrom'/],
+    ['an unknown option', ['devices', '--fast'], /unknown option '--fast'/],
+    ['a missing argument', ['explain'], /missing required argument/],
+    ['a missing output', ['transform', 'a.npy'], /required option.*--output/],
+    ['a bad integer', ['spectrogram', 'a.wav', '-o', 'a.png', '--size', '1e3'], /positive integer/],
+    ['bad axes', ['transform', 'a.npy', '-o', 'b.npy', '--axes', '0;1'], /Integers separated by commas/],
+    ['an unknown norm', ['transform', 'a.npy', '-o', 'b.npy', '--norm', 'unit'], /backward, ortho, forward/],
+    ['a bad descriptor', ['explain', 'scfo10y4'], /position 6.*\[invalid-descriptor\]/],
+    ['bad JSON', ['explain', '{"size": [4'], /JSON.*\[invalid-usage\]/],
+    ['an unknown field', ['explain', '{"size": [4], "bathces": 2}'], /batches.*\[unknown-field\]/],
+    ['a bad size', ['bench', 'scfo8', '{"size": [0]}'], /\[invalid-size\]/],
+    ['an unknown device', ['explain', 'scfo8', '--device', 'abacus'], /abacus.*\[unknown-device\]/],
+  ])('%s', async (_name, args, message) => {
+    const { code, stdout, stderr } = await omnifft(...args);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^omnifft: [^\n]+\n$/);
+    expect(stderr).not.toMatch(/\s+at .*:\d+/);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('no command at all: the help', async () => {
+    const { code, stderr } = await omnifft();
+    expect(code).toBe(2);
+    expect(stderr).toContain('Usage: omnifft');
+  });
+});
+
+describe('failures end with 1 and one line on stderr', () => {
+  const array = put('array.npy', writeNpy(sampleArray([4, 6], 'float64')));
+  put('half.npy', writeNpy(sampleArray([4, 6], 'float64')).subarray(0, 200));
+  put('scalar.npy', writeNpy({ data: Float64Array.of(1), shape: [], dtype: 'float64' }));
+  put('primes.npy', writeNpy(sampleArray([4, 17], 'float64')));
+  put('text.wav', new TextEncoder().encode('this is not a recording, whatever its name says'));
+  mkdirSync(join(folder, 'folder'));
+
+  it.each<[string, string[], RegExp]>([
+    [
+      'a missing input',
+      ['transform', 'none.npy', '-o', 'b.npy'],
+      /none\.npy: there is no such file.*\[unreadable-input\]/,
+    ],
+    ['a folder as input', ['transform', 'folder', '-o', 'b.npy'], /it is a folder.*\[unreadable-input\]/],
+    ['a truncated array', ['transform', 'half.npy', '-o', 'b.npy'], /truncated.*\[invalid-file\]/],
+    ['a single number', ['transform', 'scalar.npy', '-o', 'b.npy'], /at least one axis.*\[invalid-file\]/],
+    ['an output folder that is not there', ['transform', array, '-o', 'no/b.npy'], /no\/b\.npy.*\[unwritable-output\]/],
+    ['a folder as output', ['spectrogram', guitar, '-o', 'folder'], /it is a folder.*\[unwritable-output\]/],
+    ['a recording that is none', ['spectrogram', 'text.wav', '-o', 'b.png'], /not a WAV file.*\[invalid-file\]/],
+    ['a length that cannot be done', ['transform', 'primes.npy', '-o', 'b.npy'], /17.*\[unsupported-length\]/],
+    ['a transform that cannot be done', ['explain', 'srfo8'], /\[unsupported-feature\]/],
+  ])('%s', async (_name, args, message) => {
+    const { code, stdout, stderr } = await omnifft(...args);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^omnifft: [^\n]+\n$/);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(existsSync(join(folder, 'b.npy')) || existsSync(join(folder, 'b.png'))).toBe(false);
+  });
+});
+
+describe('transform', () => {
+  it.each<[NpyArray['dtype'], string[], number[], boolean]>([
+    ['complex128', [], [0, 1, 2], false],
+    ['complex128', ['--axes', '-2'], [1], false],
+    ['complex128', ['--axes', '2,0'], [0, 2], false],
+    ['complex64', ['--axes', '0', '--inverse', '--norm', 'forward'], [0], true],
+    ['float64', ['--axes', '1,2', '--inverse', '--norm', 'forward'], [1, 2], true],
+    ['float32', ['--device', 'cpu', '--threads', '1'], [0, 1, 2], false],
+  ])('%s with %j', async (dtype, args, axes, inverse) => {
+    const shape = [6, 5, 8];
+    const array = sampleArray(shape, dtype);
+    const input = put('in.npy', writeNpy(array));
+    const output = join(folder, 'out.npy');
+    const { code, stdout, stderr } = await omnifft('transform', input, '-o', output, '--json', ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const single = array.data instanceof Float32Array;
+    expect(JSON.parse(stdout)).toMatchObject({ output, shape, axes, dtype: single ? 'complex64' : 'complex128' });
+    let expected: ArrayLike<number> = dtype.startsWith('complex')
+      ? array.data
+      : Array.from({ length: 2 * array.data.length }, (_, k) => (k % 2 === 0 ? (array.data[k / 2] ?? 0) : 0));
+    for (const axis of axes) expected = direct(expected, shape, axis, inverse ? 1 : -1);
+    const result = readNpy(readFileSync(output));
+    expect(result).toMatchObject({ shape, dtype: single ? 'complex64' : 'complex128' });
+    expectClose(result.data, expected, single ? 1e-6 : 1e-14);
+  });
+
+  it.each(['backward', 'ortho', 'forward'])('there and back with the norm %s', async (norm) => {
+    const array = sampleArray([12, 10], 'complex128');
+    const [input, middle, output] = ['a.npy', 'b2.npy', 'c.npy'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(input, writeNpy(array));
+    expect((await omnifft('transform', input, '-o', middle, '--norm', norm)).code).toBe(0);
+    expect((await omnifft('transform', middle, '-o', output, '--norm', norm, '-i')).code).toBe(0);
+    expectClose(readNpy(readFileSync(output)).data, array.data, 1e-14);
+    const energy = (data: ArrayLike<number>) => Array.from(data).reduce((sum, value) => sum + value * value, 0);
+    const gain = { backward: 120, ortho: 1, forward: 1 / 120 }[norm] ?? Number.NaN;
+    expect(energy(readNpy(readFileSync(middle)).data) / energy(array.data)).toBeCloseTo(gain, 8);
+  });
+
+  it.each([['3'], ['-4'], ['0,0'], ['0,-3']])('refuses --axes %s for three axes', async (axes) => {
+    const input = put('three.npy', writeNpy(sampleArray([2, 3, 4], 'float32')));
+    const { code, stderr } = await omnifft('transform', input, '-o', 'never.npy', '--axes', axes);
+    expect(stderr).toMatch(/--axes.*\[invalid-usage\]/);
+    expect(code).toBe(2);
+  });
+});
+
+describe('spectrogram', () => {
+  it('draws a recording', async () => {
+    const args = ['--size', '512', '--hop', '256', '--window', 'blackman'];
+    const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', '--json', ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      size: 512,
+      hop: 256,
+      bins: 257,
+      window: 'blackman',
+      output: 'guitar.png',
+    });
+    expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 1600, height: 900 });
+  });
+});
+
+describe('explain, devices and bench', () => {
+  it('explain prints the plan as text and as JSON', async () => {
+    const text = await omnifft('explain', 'scfo1024*16');
+    expect(text).toMatchObject({ code: 0, stderr: '' });
+    expect(text.stdout).toContain('1024');
+    const json = await omnifft('explain', '{"size": [1024], "batches": 16}', '--json', '--device', 'cpu');
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(json.stdout)).toBeTypeOf('object');
+  });
+
+  it('devices lists every kind, with a reason where it is missing', async () => {
+    const { code, stdout } = await omnifft('devices', '--json');
+    expect(code).toBe(0);
+    const devices = JSON.parse(stdout) as { kind: string; available: boolean; reason?: string }[];
+    expect(devices.find(({ kind }) => kind === 'cpu')).toMatchObject({ available: true });
+    for (const { available, reason } of devices) expect(available || (reason ?? '').length > 0).toBe(true);
+    const table = await omnifft('devices');
+    for (const { kind } of devices) expect(table.stdout).toMatch(new RegExp(`^${kind} +(available|missing) `, 'm'));
+  });
+
+  it('bench times each problem', async () => {
+    const problems = ['scfo256*64', 'dcbo1000', 'scfi128x32'];
+    const { code, stdout, stderr } = await omnifft('bench', ...problems, '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const results = JSON.parse(stdout) as Record<string, number | string>[];
+    expect(results.map(({ problem }) => problem)).toEqual(problems);
+    expect(results.map(({ direction }) => direction)).toEqual(['forward', 'inverse', 'forward']);
+    for (const { seconds, gflops, gigabytes, samples } of results) {
+      expect(seconds).toBeGreaterThan(1e-9);
+      expect(Number(samples)).toBeGreaterThanOrEqual(5);
+      expect(Number(gflops)).toBeGreaterThan(0);
+      expect(Number(gigabytes)).toBeGreaterThan(0);
+    }
+    // 5 N log2 N for 64 transforms of 256 points, and 8 bytes a point in and out.
+    const [first] = results;
+    expect(Number(first?.gflops) * Number(first?.seconds)).toBeCloseTo((5 * 64 * 256 * 8) / 1e9, 12);
+    expect(Number(first?.gigabytes) * Number(first?.seconds)).toBeCloseTo((2 * 64 * 256 * 8) / 1e9, 12);
+    expect((await omnifft('bench', 'scfo64')).stdout).toMatch(/scfo64 +forward .*s .*GFLOP\/s .*GB\/s/);
+  });
+});
+
+describe('help and version', () => {
+  it.each([['--help'], ['transform', '--help'], ['--version']])('%s %s', async (...args) => {
+    const { code, stdout, stderr } = await omnifft(...(args.filter(Boolean) as string[]));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(args.includes('--version') ? /^\d+\.\d+\.\d+\n$/ : /^Usage: omnifft/);
+  });
+});

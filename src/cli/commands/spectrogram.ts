@@ -1,0 +1,58 @@
+/** `omnifft spectrogram`: a picture of a recording. */
+
+import { basename } from 'node:path';
+import { type Command, Option } from 'commander';
+import { mixDown, readWav, spectrogram, type WindowName, windowNames } from '../../signal/index.ts';
+import { checkOutput, readInput, writeOutput } from '../files.ts';
+import { duration } from '../format.ts';
+import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
+import { captionOf } from '../picture/caption.ts';
+import { startProgress } from '../progress.ts';
+
+interface SpectrogramOptions extends DeviceOptions {
+  readonly output: string;
+  readonly size: number;
+  readonly hop?: number;
+  readonly window: WindowName;
+  readonly json: boolean;
+}
+
+export function addSpectrogram(program: Command): void {
+  const command = program
+    .command('spectrogram')
+    .description('draw how the frequencies of a recording change over time')
+    .argument('<input.wav>', 'PCM of 8 to 32 bits or floating point; channels are mixed down to one')
+    .requiredOption('-o, --output <output.png>', 'where to write the picture')
+    .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
+    .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
+    .addOption(new Option('-w, --window <name>', 'window function').choices(windowNames).default('hann'));
+  withJson(withDevice(command)).action(spectrogramFile);
+}
+
+async function spectrogramFile(input: string, options: SpectrogramOptions): Promise<void> {
+  await checkOutput(options.output);
+  const recording = readWav(await readInput(input));
+  const progress = startProgress('transforming');
+  try {
+    const { result, seconds, device } = await useDevice(options, async (device) => {
+      const { size, hop, window } = options;
+      const { sampleRate } = recording;
+      const started = performance.now();
+      const result = await spectrogram(mixDown(recording), {
+        ...{ sampleRate, device, size, window, onProgress: progress.update },
+        ...(hop === undefined ? {} : { hop }),
+      });
+      return { result, seconds: (performance.now() - started) / 1000, device: device.name };
+    });
+    // The drawing libraries take longer to load than the other commands to run.
+    const { spectrogramPng } = await import('../picture/render.ts');
+    await writeOutput(options.output, await spectrogramPng(result, captionOf(basename(input), recording, result)));
+    progress.stop();
+    const { frames, bins, size, hop, window } = result;
+    const summary = { output: options.output, frames, bins, size, hop, window, device, seconds };
+    if (options.json) return console.log(JSON.stringify(summary));
+    console.log(`${options.output}: ${frames} transforms of ${size} points, ${duration(seconds)} on ${device}`);
+  } finally {
+    progress.stop();
+  }
+}

@@ -1,0 +1,107 @@
+import { decode } from 'fast-png';
+import { describe, expect, it } from 'vitest';
+import type { Spectrogram } from '../../signal/index.ts';
+import { figure, PICTURE, PLOT, tickLabels } from './figure.ts';
+import { colours, heatmap, levelRange } from './heatmap.ts';
+import { spectrogramPng } from './render.ts';
+
+/** Silence at −120 dB with one loud spot, whose place is given as shares of duration and bandwidth. */
+function spot(time: number, frequency: number, frames = 200, bins = 129): Spectrogram {
+  const size = 2 * (bins - 1);
+  const levels = new Float32Array(frames * bins).fill(-120);
+  levels[Math.round(time * (frames - 1)) * bins + Math.round(frequency * (bins - 1))] = -3;
+  const rest = { sampleRate: 8000, window: 'hann', size, hop: size, batches: 1, plan: '' } as const;
+  return { levels, frames, bins, ...rest };
+}
+
+const brightness = (data: ArrayLike<number>, pixel: number) =>
+  (data[4 * pixel] ?? 0) + (data[4 * pixel + 1] ?? 0) + (data[4 * pixel + 2] ?? 0);
+
+/** Share of width and height, from the bottom left, of the brightest pixel. */
+function brightest(data: ArrayLike<number>, width: number, height: number): [number, number] {
+  let best = 0;
+  for (let pixel = 0; pixel < width * height; pixel++)
+    if (brightness(data, pixel) > brightness(data, best)) best = pixel;
+  return [((best % width) + 0.5) / width, 1 - (Math.floor(best / width) + 0.5) / height];
+}
+
+describe('heatmap', () => {
+  it.each([
+    [0.5, 0.25, 200, 129],
+    [0.25, 0.75, 5000, 129],
+    [0.75, 0.5, 20, 2049],
+    [1, 1, 300, 65],
+    [0, 0, 300, 65],
+  ])('shows time %f and frequency %f where they belong (%i frames, %i bins)', (time, frequency, frames, bins) => {
+    const map = heatmap(spot(time, frequency, frames, bins), { low: -100, high: 0 }, 400, 300);
+    const [x, y] = brightest(map.data, 400, 300);
+    expect(Math.abs(x - time)).toBeLessThan(0.05);
+    expect(Math.abs(y - frequency)).toBeLessThan(0.01);
+  });
+
+  it('grows brighter with the level, from its range’s low to its high end', () => {
+    const steps = Array.from({ length: 256 }, (_, k) => {
+      const [red = 0, green = 0, blue = 0] = colours.subarray(3 * k);
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    });
+    for (let k = 1; k < 256; k++) expect(steps[k]).toBeGreaterThanOrEqual((steps[k - 1] ?? 0) - 0.5);
+    const flat = (level: number) => {
+      const silent = spot(0, 0);
+      return heatmap({ ...silent, levels: silent.levels.fill(level) }, { low: -80, high: 0 }, 2, 2).data.slice(0, 3);
+    };
+    expect(flat(-300)).toEqual(colours.slice(0, 3));
+    expect(flat(50)).toEqual(colours.slice(-3));
+    expect(flat(-40)).toEqual(colours.slice(3 * 128, 3 * 129));
+  });
+});
+
+describe('levelRange', () => {
+  it('reaches from the noise floor to the loudest level, 40 to 100 dB', () => {
+    const around = (floor: number, loudest: number) =>
+      levelRange(Float32Array.from({ length: 500 }, (_, k) => (k ? floor : loudest)));
+    expect(around(-63, -12)).toEqual({ low: -70, high: -10 });
+    expect(around(-200, -12)).toEqual({ low: -110, high: -10 });
+    expect(around(-20, -12)).toEqual({ low: -50, high: -10 });
+    expect(around(-200, -200)).toEqual({ low: -240, high: -200 });
+  });
+});
+
+describe('figure', () => {
+  it('labels axes in fitting units', () => {
+    const svg = (sampleRate: number) =>
+      figure({ ...spot(0, 0), sampleRate }, { low: -90, high: 0 }, { title: 'a < b & "c"', subtitle: '' });
+    expect(svg(8000)).toMatch(/>Time \(s\)<.*>Frequency \(kHz\)</s);
+    expect(svg(1000)).toMatch(/>Time \(s\)<.*>Frequency \(Hz\)</s);
+    expect(svg(48)).toContain('>Time (min)<');
+    expect(svg(1e6)).toContain('>Time (ms)<');
+    expect(svg(8000)).toContain('>a &#60; b &#38; &#34;c&#34;<');
+  });
+
+  it('puts ticks at round values with the decimals they need', () => {
+    expect(tickLabels(0, 8, 9).map(({ label }) => label)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(tickLabels(0, 0.5, 5).map(({ label }) => label)).toEqual(['0.0', '0.1', '0.2', '0.3', '0.4', '0.5']);
+    expect(tickLabels(-20, 0, 2).map(({ label }) => label)).toEqual(['−20', '−10', '0']);
+  });
+});
+
+describe('spectrogramPng', () => {
+  it('is a PNG with the heat map in its frame and letters around it', async () => {
+    const bytes = await spectrogramPng(spot(0.5, 0.5), { title: 'A title', subtitle: 'and more' });
+    const { width, height, data } = decode(bytes);
+    expect([width, height]).toEqual([PICTURE.width, PICTURE.height]);
+    const centre = (PLOT.y + PLOT.height / 2) * width + PLOT.x + Math.round(PLOT.width * 0.1);
+    expect(brightness(data, centre)).toBeLessThan(60);
+    /** Dark pixels in a box: letters and lines on white paper. */
+    const ink = (left: number, top: number, right: number, bottom: number) => {
+      let count = 0;
+      for (let y = top; y < bottom; y++)
+        for (let x = left; x < right; x++) if (brightness(data, y * width + x) < 300) count++;
+      return count;
+    };
+    expect(ink(PLOT.x, 20, 600, 70), 'title').toBeGreaterThan(300);
+    expect(ink(PLOT.x, PLOT.y + PLOT.height + 15, PLOT.x + PLOT.width, height), 'time axis').toBeGreaterThan(500);
+    expect(ink(0, PLOT.y, PLOT.x - 15, PLOT.y + PLOT.height), 'frequency axis').toBeGreaterThan(500);
+    expect(ink(PLOT.x + PLOT.width + 80, PLOT.y, width, PLOT.y + PLOT.height), 'colour bar').toBeGreaterThan(500);
+    expect(ink(0, 0, 20, height), 'margin').toBe(0);
+  });
+});

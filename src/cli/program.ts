@@ -1,0 +1,65 @@
+/**
+ * The command line `omnifft`: its commands, its exit codes and how it reports errors.
+ */
+
+import { Command, CommanderError } from 'commander';
+import { FftError, version } from '../index.ts';
+import { addBench } from './commands/bench.ts';
+import { addDevices } from './commands/devices.ts';
+import { addExplain } from './commands/explain.ts';
+import { addSpectrogram } from './commands/spectrogram.ts';
+import { addTransform } from './commands/transform.ts';
+
+/** 0: done; 1: it was understood but failed; 2: it was not understood. */
+export type ExitCode = 0 | 1 | 2;
+
+/** Errors about what was written on the command line, as opposed to what came of it. */
+const USAGE: ReadonlySet<string> = new Set([
+  'invalid-usage',
+  'invalid-argument',
+  'invalid-descriptor',
+  'invalid-field',
+  'unknown-field',
+  'unknown-device',
+  'invalid-size',
+  'invalid-batches',
+  'invalid-strides',
+  'overlapping-strides',
+  'invalid-offset',
+]);
+
+/** Runs one command. Results go to stdout; an error is one line on stderr, never a stack trace. */
+export async function run(args: readonly string[]): Promise<ExitCode> {
+  try {
+    await program().parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof FftError) {
+      report(`${error.message} [${error.code}]`);
+      return USAGE.has(error.code) ? 2 : 1;
+    }
+    report(`internal error: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  }
+}
+
+function program(): Command {
+  const root = new Command('omnifft')
+    .description('Fast Fourier transforms, planned and compiled at run time for the device they run on.')
+    .version(version, '-V, --version')
+    .showSuggestionAfterError()
+    .exitOverride()
+    // Commander closes with a hint on a second line; one line is what was promised.
+    .configureOutput({ outputError: (text) => report(text.replace(/^error: /, '')) });
+  addTransform(root);
+  addSpectrogram(root);
+  addExplain(root);
+  addDevices(root);
+  addBench(root);
+  return root;
+}
+
+function report(message: string): void {
+  process.stderr.write(`omnifft: ${message.trim().replace(/\s*\n\s*/g, ' ')}\n`);
+}

@@ -1,0 +1,56 @@
+/** What the JavaScript engine around us offers: Node's own modules where there is Node, processors, isolation. */
+
+/** A module of Node, or undefined elsewhere. The name is no literal, so that bundlers for browsers leave it alone. */
+export async function nodeModule<T>(name: string): Promise<T | undefined> {
+  const known = builtin<T>(name);
+  if (known || typeof process === 'undefined' || !process.versions?.node) return known;
+  return (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as T;
+}
+
+/** The same, at once; undefined also in Node before 20.16. */
+export function builtin<T>(name: string): T | undefined {
+  if (typeof process === 'undefined' || typeof process.getBuiltinModule !== 'function') return undefined;
+  return process.getBuiltinModule(name) as T | undefined;
+}
+
+/** Threads that can run at the same time. */
+export async function processorCount(): Promise<number> {
+  const told = globalThis.navigator?.hardwareConcurrency;
+  if (told) return told;
+  const os = await nodeModule<typeof import('node:os')>('node:os');
+  return os?.availableParallelism() ?? 1;
+}
+
+/** True where memory can be shared with worker threads (browsers: on cross-origin isolated pages). */
+export function canShareMemory(): boolean {
+  return typeof SharedArrayBuffer === 'function' && globalThis.crossOriginIsolated !== false;
+}
+
+/** A function that adds two vectors: refused where SIMD is missing or compilation is forbidden. */
+const SIMD_PROBE = [
+  0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 6, 1, 0x60, 1, 0x7b, 1, 0x7b, 3, 2, 1, 0, 10, 11, 1, 9, 0, 0x20, 0, 0x20, 0,
+  0xfd, 0xe4, 0x01, 0x0b,
+];
+
+export interface Availability {
+  readonly available: boolean;
+  /** What is missing. */
+  readonly reason?: string;
+  /** The processor's name where it can be found. */
+  readonly name: string;
+}
+
+/** Whether WebAssembly SIMD can be compiled here. Takes microseconds. */
+export function cpuAvailability(): Availability {
+  const model = builtin<typeof import('node:os')>('node:os')?.cpus()[0]?.model.trim();
+  const name = model || 'CPU';
+  if (typeof WebAssembly !== 'object') return { available: false, reason: 'there is no WebAssembly here', name };
+  const bytes = new Uint8Array(SIMD_PROBE);
+  if (!WebAssembly.validate(bytes)) return { available: false, reason: 'WebAssembly has no SIMD here', name };
+  try {
+    new WebAssembly.Module(bytes);
+  } catch {
+    return { available: false, reason: "the content security policy lacks 'wasm-unsafe-eval'", name };
+  }
+  return { available: true, name };
+}

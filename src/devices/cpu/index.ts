@@ -1,0 +1,167 @@
+/**
+ * The CPU as a device: kernels are WebAssembly SIMD, device memory is one WebAssembly memory, multiprocessors are
+ * worker threads.
+ */
+import type { Kernel } from '../../ir/index.ts';
+import type { DeviceProfile } from '../../plan/profile.ts';
+import { FftError } from '../../problem/errors.ts';
+import type { Backend, Binding, BoundProgram, CompiledKernel, DeviceBuffer, RealArray, Step } from '../device.ts';
+import { canShareMemory, cpuAvailability, processorCount } from './host.ts';
+import { CpuKernel } from './kernel.ts';
+import { CpuBuffer, CpuMemory } from './memory.ts';
+import { MOST_THREADS, Pool } from './pool.ts';
+import { CpuProgram, type Machine } from './program.ts';
+import { DONE, immediately, Queue } from './queue.ts';
+import { Scratch } from './scratch.ts';
+import { warmUp } from './warmup.ts';
+
+export { type Availability, cpuAvailability } from './host.ts';
+
+export interface CpuOptions {
+  /** Threads to work with, the calling one included; default: as many as the machine runs at once. */
+  readonly threads?: number | undefined;
+  /** Replaces parts of the profile that the planner sees. */
+  readonly profile?: Partial<DeviceProfile> | undefined;
+}
+
+/**
+ * Opens the CPU. Where memory cannot be shared (browser pages without cross-origin isolation) there is one thread,
+ * whatever was asked for: `profile.multiprocessors` tells.
+ *
+ * With one thread the memory is not shared, because copying from and to shared memory is three times slower.
+ * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
+ */
+export async function createCpuBackend(options: CpuOptions = {}): Promise<Backend> {
+  const { available, reason, name } = cpuAvailability();
+  if (!available) throw new FftError('device-unavailable', `The CPU device cannot work: ${reason}.`);
+  const asked = options.threads ?? Math.min(await processorCount(), MOST_THREADS);
+  if (!(Number.isInteger(asked) && asked >= 1 && asked <= MOST_THREADS)) {
+    throw new FftError(
+      'invalid-argument',
+      `threads must be a whole number from 1 to ${MOST_THREADS}, but ${asked} was given.`,
+      { path: 'threads' },
+    );
+  }
+  return new CpuBackend(name, canShareMemory() ? asked : 1, options.profile ?? {});
+}
+
+class CpuBackend implements Backend, Machine {
+  readonly kind = 'cpu';
+  readonly name: string;
+  readonly profile: DeviceProfile;
+  readonly queue = new Queue();
+  readonly memory: CpuMemory;
+  readonly scratch: Scratch;
+  readonly pool: Pool | undefined;
+  private closed = false;
+
+  constructor(name: string, threads: number, profile: Partial<DeviceProfile>) {
+    this.name = name;
+    this.profile = {
+      name: `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`,
+      lockstepBytes: 16,
+      sharedBytes: 2 ** 20,
+      coalescedBytes: 128,
+      registers: 16,
+      maxThreads: 1,
+      multiprocessors: threads,
+      doubleBuffered: true,
+      sharedFormat: 'blocked',
+      passCost: 6,
+      ...profile,
+    };
+    this.memory = new CpuMemory(threads > 1, (release) => {
+      if (this.queue.idle) release();
+      else void this.queue.push(immediately(release)).catch(() => {});
+    });
+    this.scratch = new Scratch(this.memory, threads);
+    this.pool = threads > 1 ? new Pool(this.memory, this.scratch, threads) : undefined;
+  }
+
+  /** What was in the memory before is still there. */
+  allocate(bytes: number): DeviceBuffer {
+    this.requireOpen();
+    return this.memory.allocate(bytes);
+  }
+
+  locate(array: ArrayBufferView): Binding | undefined {
+    return this.memory.locate(array);
+  }
+
+  owns(buffer: DeviceBuffer): buffer is CpuBuffer {
+    return buffer instanceof CpuBuffer && buffer.memory === this.memory;
+  }
+
+  compile(kernel: Kernel): CompiledKernel {
+    this.requireOpen();
+    const compiled = new CpuKernel(kernel, this.memory);
+    this.scratch.reserve(compiled.sharedBytes);
+    return compiled;
+  }
+
+  async warmUp(kernels: readonly CompiledKernel[]): Promise<void> {
+    this.requireOpen();
+    await warmUp(kernels.map((kernel) => this.own(kernel)));
+  }
+
+  discard(kernel: CompiledKernel): void {
+    const compiled = this.own(kernel);
+    compiled.discarded = true;
+    this.pool?.discard(compiled);
+  }
+
+  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
+    this.requireOpen();
+    return new CpuProgram(this, steps, slots);
+  }
+
+  /** Copies at once unless something is in flight; then `data` must stay as it is until the promise resolves. */
+  upload(target: Binding, data: RealArray): Promise<void> {
+    return this.copy(target, data, (device) => device.set(data));
+  }
+
+  download(source: Binding, into: RealArray): Promise<void> {
+    return this.copy(source, into, (device) => into.set(device));
+  }
+
+  finish(): Promise<void> {
+    if (this.closed || this.queue.idle) return DONE;
+    return this.queue.push(immediately(() => {}));
+  }
+
+  /** Calls that have not ended are rejected with `device-closed`. A second call does nothing. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.queue.abort(new FftError('device-closed', 'The device was closed before the call had ended.'));
+    this.memory.clear();
+    // Programs look again whether they may run when the generation changes.
+    this.memory.generation++;
+    this.pool?.close();
+  }
+
+  requireOpen(): void {
+    if (this.closed) throw new FftError('device-closed', 'The device is closed; open another one.');
+  }
+
+  private copy(place: Binding, host: RealArray, move: (device: RealArray) => void): Promise<void> {
+    try {
+      this.requireOpen();
+      const { buffer, byteOffset } = place;
+      if (!this.owns(buffer)) {
+        throw new FftError('foreign-buffer', 'The buffer to copy from or to was not allocated on this device.');
+      }
+      const device = buffer.window(byteOffset, host);
+      if (!this.queue.idle) return this.queue.push(immediately(() => move(device)));
+      move(device);
+      return DONE;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  private own(kernel: CompiledKernel): CpuKernel {
+    if (kernel instanceof CpuKernel && kernel.memory === this.memory) return kernel;
+    throw new FftError('internal-error', `Kernel ${kernel.kernel.name} was compiled by another device.`);
+  }
+}

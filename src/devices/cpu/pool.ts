@@ -1,0 +1,250 @@
+/**
+ * Worker threads that share the groups of a step with the calling thread.
+ *
+ * A job lies open in shared memory: whoever is awake joins and takes chunks of groups from a counter. The calling thread
+ * works too, closes the job when no group is left, and waits for those who have joined and for nobody else: a worker
+ * that starts late, sleeps long or still lacks the kernel costs nothing.
+ */
+import { FftError } from '../../problem/errors.ts';
+import { nodeModule } from './host.ts';
+import type { CpuKernel } from './kernel.ts';
+import { CONTROL_ADDRESS, CONTROL_WORDS, type CpuMemory } from './memory.ts';
+import { DONE } from './queue.ts';
+import type { Scratch } from './scratch.ts';
+import { CONTROL, JOINED_MASK, type Message, MOST_POINTERS, OPEN_BIT, workerMain } from './worker.ts';
+
+/** Threads at most: the state word has room for that many. */
+export const MOST_THREADS = JOINED_MASK;
+
+/** Chunks that a thread takes if all are equally fast: small enough that nobody waits long for the last one. */
+const CHUNKS_PER_THREAD = 8;
+/** Looks at a word of shared memory before going to sleep, about 10 ns each: longer than most gaps between two steps. */
+const WORKER_SPINS = 5000;
+/** How long the calling thread looks before it returns to its event loop. */
+const SPIN_MILLISECONDS = 0.05;
+const SPINS_PER_LOOK_AT_CLOCK = 64;
+
+/** A worker as Node and browsers both have it. */
+interface Thread {
+  post(message: Message): void;
+  terminate(): void;
+}
+
+export class Pool {
+  private readonly memory: CpuMemory;
+  private readonly scratch: Scratch;
+  private readonly workers: number;
+  private readonly control: Int32Array;
+  private readonly ids = new Map<CpuKernel, number>();
+  private nextId = 1;
+  private threads: Thread[] = [];
+  private started = false;
+  private closed = false;
+  /** Set when threads cannot be had, or were lost: the calling thread then works alone. */
+  private broken = false;
+  /** Messages that wait for the threads to exist. */
+  private backlog: Message[] = [];
+  /** Workers in the job that was closed last. */
+  private joined = 0;
+  /** What the calling thread met in it. */
+  private failure: FftError | undefined;
+
+  /** @param threads including the calling one, at least 2. */
+  constructor(memory: CpuMemory, scratch: Scratch, threads: number) {
+    this.memory = memory;
+    this.scratch = scratch;
+    this.workers = threads - 1;
+    this.control = new Int32Array(memory.buffer, CONTROL_ADDRESS, CONTROL_WORDS);
+  }
+
+  /** Whether that many arguments can be handed over. */
+  takes(pointers: readonly number[]): boolean {
+    return pointers.length <= MOST_POINTERS;
+  }
+
+  /** Sends a kernel to the workers, which are started by the first one. */
+  prepare(kernel: CpuKernel): void {
+    if (this.broken || this.closed || this.ids.has(kernel)) return;
+    const id = this.nextId++;
+    this.ids.set(kernel, id);
+    if (!this.started) {
+      this.started = true;
+      void this.start();
+    }
+    this.post({ kind: 'kernel', id, module: kernel.module });
+  }
+
+  discard(kernel: CpuKernel): void {
+    const id = this.ids.get(kernel);
+    if (id === undefined) return;
+    this.ids.delete(kernel);
+    this.post({ kind: 'discard', id });
+  }
+
+  /** Runs all groups with whoever joins. Afterwards `settled` tells when those have left. */
+  share(kernel: CpuKernel, groups: number, pointers: readonly number[]): void {
+    const { control, scratch } = this;
+    this.prepare(kernel);
+    this.failure = undefined;
+    this.joined = 0;
+    Atomics.store(control, CONTROL.failed, 0);
+    if (this.broken) return kernel.run(0, groups, scratch.address, ...pointers);
+    const chunk = Math.max(1, Math.floor(groups / (CHUNKS_PER_THREAD * (this.workers + 1))));
+    control[CONTROL.kernel] = this.ids.get(kernel) ?? 0;
+    control[CONTROL.groups] = groups;
+    control[CONTROL.chunk] = chunk;
+    control[CONTROL.scratch] = scratch.address;
+    control[CONTROL.stride] = scratch.stride;
+    control[CONTROL.count] = pointers.length;
+    control.set(pointers, CONTROL.pointers);
+    Atomics.store(control, CONTROL.left, 0);
+    Atomics.store(control, CONTROL.next, 0);
+    this.change(true);
+    try {
+      for (;;) {
+        const first = Atomics.add(control, CONTROL.next, chunk);
+        if (first >= groups) break;
+        kernel.run(first, Math.min(first + chunk, groups), scratch.address, ...pointers);
+      }
+    } catch (cause) {
+      // Thrown by `settled`, when nobody works on the job any more.
+      this.failure = new FftError('launch-failed', `Kernel ${kernel.kernel.name} failed: ${cause}.`, { cause });
+    } finally {
+      Atomics.store(control, CONTROL.next, groups);
+      this.joined = this.change(false);
+    }
+  }
+
+  /**
+   * Whether everyone has left the job.
+   * @param blocking look until it is so; otherwise for 50 µs.
+   * @throws FftError `launch-failed` when a kernel has failed, `device-lost` when a worker that had joined is gone.
+   */
+  settled(blocking: boolean): boolean {
+    const { control } = this;
+    const end = blocking ? Number.POSITIVE_INFINITY : performance.now() + SPIN_MILLISECONDS;
+    for (let spin = 1; Atomics.load(control, CONTROL.left) < this.joined && !this.broken; spin++) {
+      if (spin % SPINS_PER_LOOK_AT_CLOCK === 0 && performance.now() > end) return false;
+    }
+    if (this.failure) throw this.failure;
+    if (Atomics.load(control, CONTROL.left) < this.joined) {
+      throw new FftError('device-lost', 'A worker thread of the CPU device ended while it was at work.');
+    }
+    if (Atomics.load(control, CONTROL.failed) !== 0) {
+      throw new FftError('launch-failed', 'A kernel failed on a worker thread of the CPU device.');
+    }
+    return true;
+  }
+
+  /** Resolves when a worker has left, or a little later. */
+  async wait(): Promise<void> {
+    const { control } = this;
+    const left = Atomics.load(control, CONTROL.left);
+    if (left >= this.joined) return DONE;
+    await sleep(control, left);
+  }
+
+  /** Workers end after the group that they are at. */
+  close(): void {
+    this.closed = true;
+    this.ids.clear();
+    this.backlog = [];
+    Atomics.store(this.control, CONTROL.quit, 1);
+    this.change(false);
+    Atomics.notify(this.control, CONTROL.left);
+    this.threads = [];
+  }
+
+  /** Opens or closes a job and returns how many had joined before. Wakes everyone who waits for a change. */
+  private change(open: boolean): number {
+    const { control } = this;
+    const before = Atomics.load(control, CONTROL.state);
+    const cleared = before & ~JOINED_MASK;
+    const isOpen = (before & OPEN_BIT) !== 0;
+    const after = (cleared + (isOpen === open ? 2 * OPEN_BIT : OPEN_BIT)) | 0;
+    const joined = Atomics.exchange(control, CONTROL.state, after) & JOINED_MASK;
+    // Nobody needs to wake up because a job has closed, except to quit or to read messages.
+    if (open || !isOpen) Atomics.notify(control, CONTROL.state);
+    return joined;
+  }
+
+  private post(message: Message): void {
+    if (this.broken || this.closed) return;
+    if (this.threads.length === 0) this.backlog.push(message);
+    else this.send(() => message);
+  }
+
+  /** The same number of messages to each: the workers compare it with what they have received. */
+  private send(message: (thread: number) => Message): void {
+    // Counted first: a worker that got ahead of the count would go to sleep in its event loop.
+    Atomics.add(this.control, CONTROL.posted, 1);
+    this.threads.forEach((thread, number) => thread.post(message(number + 1)));
+    this.change(false);
+  }
+
+  private async start(): Promise<void> {
+    try {
+      const start = await threadFactory();
+      if (this.closed) return;
+      const text = `(${workerMain})(port, ${JSON.stringify(CONTROL)}, ${OPEN_BIT}, ${WORKER_SPINS});`;
+      const lost = () => this.lose();
+      this.threads = Array.from({ length: this.workers }, () => start(text, lost));
+      const { memory } = this.memory;
+      this.send((thread) => ({ kind: 'memory', memory, address: CONTROL_ADDRESS, thread }));
+      for (const message of this.backlog.splice(0)) this.send(() => message);
+    } catch {
+      this.lose();
+    }
+  }
+
+  /** Goes on without workers. A job that one of them has joined fails. */
+  private lose(): void {
+    if (this.closed || this.broken) return;
+    this.broken = true;
+    this.backlog = [];
+    for (const thread of this.threads.splice(0)) thread.terminate();
+    Atomics.notify(this.control, CONTROL.left);
+  }
+}
+
+type StartThread = (text: string, lost: () => void) => Thread;
+
+async function threadFactory(): Promise<StartThread> {
+  // Some compilers name functions through a helper that the text would lack.
+  const helper = 'const __name = (value) => value;';
+  const node = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
+  if (node) {
+    return (text, lost) => {
+      const start = `${helper} const port = require('node:worker_threads').parentPort; ${text}`;
+      const worker = new node.Worker(start, { eval: true, execArgv: [], env: node.SHARE_ENV, name: 'omnifft' });
+      // A device that was forgotten must not keep the process alive; waiting for a job does (see `sleep`).
+      worker.unref();
+      worker.on('error', lost);
+      worker.on('exit', lost);
+      return { post: (message) => worker.postMessage(message), terminate: () => void worker.terminate() };
+    };
+  }
+  return (text, lost) => {
+    const source = URL.createObjectURL(new Blob([`${helper} const port = self; ${text}`], { type: 'text/javascript' }));
+    const worker = new Worker(source, { name: 'omnifft' });
+    worker.onerror = lost;
+    return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
+  };
+}
+
+/** Until the count of those who have left is no longer `left`. */
+async function sleep(control: Int32Array, left: number): Promise<void> {
+  const { waitAsync } = Atomics as unknown as {
+    waitAsync?: (array: Int32Array, at: number, value: number) => { async: boolean; value: unknown };
+  };
+  if (!waitAsync) return new Promise((resolve) => setTimeout(resolve, 0));
+  const waiting = waitAsync(control, CONTROL.left, left);
+  if (!waiting.async) return;
+  // Waiting for shared memory does not keep a process alive, a timer does.
+  const alive = setInterval(() => {}, 1000);
+  try {
+    await waiting.value;
+  } finally {
+    clearInterval(alive);
+  }
+}

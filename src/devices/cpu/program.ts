@@ -1,0 +1,162 @@
+/** Steps that are bound to memory. */
+import { FftError } from '../../problem/errors.ts';
+import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
+import { CpuKernel } from './kernel.ts';
+import { launcher, type ScratchPlace, sequence } from './launch.ts';
+import { CpuBuffer, type CpuMemory } from './memory.ts';
+import type { Pool } from './pool.ts';
+import { DONE, type Job, type Queue } from './queue.ts';
+
+/** Nanoseconds of work from which on waking other threads pays. */
+const WORTH_SHARING = 20_000;
+
+/** What programs need of their device. */
+export interface Machine {
+  readonly memory: CpuMemory;
+  readonly scratch: ScratchPlace;
+  readonly queue: Queue;
+  /** Missing where there is one thread. */
+  readonly pool: Pool | undefined;
+  /** @throws FftError `device-closed` */
+  requireOpen(): void;
+}
+
+interface BoundStep {
+  readonly kernel: CpuKernel;
+  readonly groups: number;
+  readonly pointers: readonly number[];
+  readonly launch: () => void;
+  readonly shared: boolean;
+}
+
+export class CpuProgram implements BoundProgram {
+  private readonly machine: Machine;
+  private readonly buffers: readonly CpuBuffer[];
+  private readonly steps: readonly BoundStep[];
+  private readonly launch: () => void;
+  private readonly shares: boolean;
+  private generation = -1;
+  private released = false;
+
+  constructor(machine: Machine, steps: readonly Step[], slots: readonly (Binding | undefined)[]) {
+    const buffers = new Set<CpuBuffer>();
+    this.machine = machine;
+    this.steps = steps.map((step, number) => bindStep(machine, step, number, slots, buffers));
+    this.buffers = [...buffers];
+    this.launch = sequence(this.steps.map((step) => step.launch));
+    this.shares = this.steps.some((step) => step.shared);
+  }
+
+  /** Runs at once where the work is small, nothing is waiting and no worker is needed. */
+  run(): Promise<void> {
+    const { queue, pool } = this.machine;
+    try {
+      if (this.generation !== this.machine.memory.generation) this.revalidate();
+      if (!pool || (!this.shares && queue.idle)) {
+        this.launch();
+        return DONE;
+      }
+      return queue.push(new Run(this.steps, pool));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Earlier runs that are still in flight are finished first, on this thread. */
+  runSync(): void {
+    const { memory, queue } = this.machine;
+    if (this.generation !== memory.generation) this.revalidate();
+    if (!queue.idle) queue.drain();
+    this.launch();
+  }
+
+  release(): void {
+    this.released = true;
+    this.generation = -1;
+  }
+
+  /** Memory was freed, or the device closed, since the last run: ours? */
+  private revalidate(): void {
+    this.machine.requireOpen();
+    if (this.released)
+      throw new FftError('destroyed', 'This program was released and cannot run any more; bind it anew.');
+    if (this.buffers.some((buffer) => buffer.freed)) {
+      throw new FftError('destroyed', 'Device memory that this program is bound to was freed; bind it to live memory.');
+    }
+    this.generation = this.machine.memory.generation;
+  }
+}
+
+function bindStep(
+  machine: Machine,
+  step: Step,
+  number: number,
+  slots: readonly (Binding | undefined)[],
+  buffers: Set<CpuBuffer>,
+): BoundStep {
+  const { kernel } = step;
+  if (!(kernel instanceof CpuKernel) || kernel.memory !== machine.memory || kernel.discarded) {
+    throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
+  }
+  const { globals, tables, name, group } = kernel.kernel;
+  if (step.arguments.length !== globals.length + tables.length) {
+    const wanted = globals.length + tables.length;
+    throw new FftError('internal-error', `Kernel ${name} takes ${wanted} arrays, ${step.arguments.length} were bound.`);
+  }
+  const pointers = step.arguments.map((argument, position) => {
+    const binding = bindingOf(argument, slots);
+    const array = [...globals, ...tables][position]!;
+    if (!binding) throw new FftError('missing-buffer', `Nothing is bound for array ${array.name} of kernel ${name}.`);
+    const { buffer, byteOffset } = binding;
+    if (!(buffer instanceof CpuBuffer) || buffer.memory !== machine.memory) {
+      throw new FftError('foreign-buffer', `What is bound for array ${array.name} was not allocated on this device.`);
+    }
+    if (buffer.freed) throw new FftError('destroyed', `The memory bound for array ${array.name} was freed.`);
+    buffers.add(buffer);
+    // Addresses beyond 2 GiB become negative: the same 32 bits, and still small integers to the engine.
+    return (buffer.address + byteOffset) | 0;
+  });
+  const groups = group.count;
+  const { pool, scratch } = machine;
+  const shared = pool !== undefined && groups > 1 && groups * kernel.groupCost >= WORTH_SHARING && pool.takes(pointers);
+  if (shared) pool.prepare(kernel);
+  return { kernel, groups, pointers, launch: launcher(kernel.run, groups, scratch, pointers), shared };
+}
+
+function bindingOf(argument: Argument, slots: readonly (Binding | undefined)[]): Binding | undefined {
+  if ('fixed' in argument) return argument.fixed;
+  const slot = slots[argument.slot];
+  return slot && { buffer: slot.buffer, byteOffset: slot.byteOffset + argument.byteOffset };
+}
+
+/** One run of a program with help from the pool: a step begins when all threads have left the one before. */
+class Run implements Job {
+  private readonly steps: readonly BoundStep[];
+  private readonly pool: Pool;
+  private next = 0;
+  private open = false;
+
+  constructor(steps: readonly BoundStep[], pool: Pool) {
+    this.steps = steps;
+    this.pool = pool;
+  }
+
+  advance(blocking: boolean): boolean {
+    const { pool } = this;
+    for (; this.next < this.steps.length; this.next++) {
+      const step = this.steps[this.next]!;
+      if (!step.shared) step.launch();
+      else {
+        if (!this.open) pool.share(step.kernel, step.groups, step.pointers);
+        this.open = true;
+        if (!pool.settled(blocking)) return false;
+        this.open = false;
+      }
+    }
+    return true;
+  }
+
+  wait(): Promise<void> {
+    return this.pool.wait();
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Memory for the arrays that a group shares: one region for each thread, used by every kernel in turn. Grows to what
+ * the largest kernel needs and stays.
+ */
+import type { ScratchPlace } from './launch.ts';
+import type { CpuBuffer, CpuMemory } from './memory.ts';
+
+/** Keeps the regions of two threads from lying at equal places of a page (see heap.ts), and off each other's lines. */
+const SPACING = 640;
+
+export class Scratch implements ScratchPlace {
+  /** The calling thread's region; thread t has `address + t · stride`. */
+  address = 0;
+  stride = 0;
+  private readonly memory: CpuMemory;
+  private readonly threads: number;
+  private buffer: CpuBuffer | undefined;
+  private bytes = 0;
+
+  constructor(memory: CpuMemory, threads: number) {
+    this.memory = memory;
+    this.threads = threads;
+  }
+
+  /** @throws FftError `out-of-memory` */
+  reserve(bytes: number): void {
+    if (bytes <= this.bytes) return;
+    const stride = Math.ceil(bytes / 4096) * 4096 + SPACING;
+    const buffer = this.memory.allocate(stride * this.threads);
+    this.buffer?.free();
+    this.buffer = buffer;
+    this.bytes = bytes;
+    this.stride = stride;
+    this.address = buffer.address | 0;
+  }
+}

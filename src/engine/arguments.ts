@@ -1,0 +1,174 @@
+/**
+ * What a call was given: host arrays or device memory, one array or two planes. Everything is checked here, before
+ * anything is written.
+ */
+import type { Backend, Binding, DeviceBuffer, RealArray } from '../devices/device.ts';
+import { type ComplexLayout, FftError, type Problem, type Side, tensorSpan } from '../problem/index.ts';
+import { DeviceMemory } from './memory.ts';
+
+/** An array of real numbers, or device memory. */
+export type Data = RealArray | DeviceMemory;
+/** Real and imaginary parts apart. */
+export interface PlanarData<T = Data> {
+  readonly re: T;
+  readonly im: T;
+}
+/** What `forward` and `inverse` take: interleaved complex data or two planes, as the problem's `layout` says. */
+export type ComplexData = Data | PlanarData;
+
+/** What one side of a problem needs. */
+export interface SideFacts {
+  readonly side: Side;
+  readonly layout: ComplexLayout;
+  readonly type: 'f32' | 'f64';
+  /** Reals in each array. */
+  readonly length: number;
+  readonly realBytes: number;
+  /** There are elements in the arrays that do not belong to the tensor. */
+  readonly gaps: boolean;
+}
+
+/** One array or plane: where it is on the device, or the host array that has to be copied. */
+export interface Part {
+  readonly device: Binding | undefined;
+  readonly host: RealArray | undefined;
+}
+
+export function factsOf(problem: Problem, side: Side): SideFacts {
+  const span = tensorSpan(problem, side);
+  const layout = problem.layout[side];
+  const single = problem.precision === 'single';
+  const elements = [...problem.size, problem.leftBatches, problem.coordinates, problem.batches].reduce(
+    (a, b) => a * b,
+    1,
+  );
+  return {
+    side,
+    layout,
+    type: single ? 'f32' : 'f64',
+    length: layout === 'planar' ? span : 2 * span,
+    realBytes: single ? 4 : 8,
+    gaps: span !== elements,
+  };
+}
+
+/** The one or two parts of an argument, checked. */
+export function partsOf(value: ComplexData, facts: SideFacts, what: string, backend: Backend): Part[] {
+  if (facts.layout === 'planar') {
+    if (!isPlanar(value)) {
+      throw wrongType(what, value, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
+    }
+    return [part(value.re, facts, `${what}.re`, backend), part(value.im, facts, `${what}.im`, backend)];
+  }
+  if (isPlanar(value)) {
+    throw wrongType(
+      what,
+      value,
+      `one ${arrayName(facts)} of interleaved re, im, because this side's layout is interleaved`,
+    );
+  }
+  return [part(value, facts, what, backend)];
+}
+
+function isPlanar(value: unknown): value is PlanarData {
+  return typeof value === 'object' && value !== null && 're' in value && 'im' in value;
+}
+
+function part(value: unknown, facts: SideFacts, what: string, backend: Backend): Part {
+  if (value instanceof DeviceMemory) {
+    if (value.buffer.freed) throw new FftError('destroyed', `${what} has been freed.`);
+    const needed = facts.length * facts.realBytes;
+    if (value.bytes < needed) throw tooSmall(what, value.bytes, needed);
+    if (!backend.owns(value.buffer)) {
+      throw new FftError(
+        'foreign-buffer',
+        `${what} was allocated by another device; use memory of this device or a host array.`,
+      );
+    }
+    return { device: { buffer: value.buffer, byteOffset: 0 }, host: undefined };
+  }
+  const wanted = facts.type === 'f32' ? Float32Array : Float64Array;
+  if (!(value instanceof wanted)) throw wrongType(what, value, `a ${arrayName(facts)} of ${facts.length} numbers`);
+  if (isDetached(value)) {
+    throw new FftError('detached-array', `${what} is detached: its memory was transferred away. Pass a live array.`);
+  }
+  if (value.length !== facts.length) {
+    // A longer array is fine for device memory, where the caller decides what lies behind; for host arrays it is a mistake.
+    throw new FftError('wrong-length', `${what} has ${value.length} numbers; this plan needs exactly ${facts.length}.`);
+  }
+  return { device: backend.locate(value), host: value };
+}
+
+/** A view of a transferred buffer has no bytes left. */
+function isDetached(array: RealArray): boolean {
+  return array.length === 0 && array.buffer.byteLength === 0;
+}
+
+function arrayName(facts: SideFacts): string {
+  return facts.type === 'f32' ? 'Float32Array' : 'Float64Array';
+}
+
+function wrongType(what: string, value: unknown, wanted: string): FftError {
+  const given = value === null || value === undefined ? String(value) : (value.constructor?.name ?? typeof value);
+  return new FftError('wrong-array-type', `${what} is ${given}; this plan takes ${wanted}.`);
+}
+
+function tooSmall(what: string, given: number, needed: number): FftError {
+  return new FftError('buffer-too-small', `${what} has ${given} bytes; this plan needs ${needed}.`);
+}
+
+/** Memory that a caller brings as scratch. */
+export function scratchBinding(value: Data, needed: number, what: string, backend: Backend): Binding {
+  const location =
+    value instanceof DeviceMemory
+      ? { buffer: value.buffer, byteOffset: 0 }
+      : ArrayBuffer.isView(value)
+        ? backend.locate(value)
+        : undefined;
+  if (!location || !backend.owns(location.buffer)) {
+    throw new FftError('foreign-buffer', `${what} must be memory of this device, from device.alloc.`);
+  }
+  if (location.buffer.freed) throw new FftError('destroyed', `${what} has been freed.`);
+  const bytes = value instanceof DeviceMemory ? value.bytes : value.byteLength;
+  if (bytes < needed) throw tooSmall(what, bytes, needed);
+  return location;
+}
+
+/** A stretch of memory, for overlap checks. */
+export interface Extent {
+  readonly of: unknown;
+  readonly start: number;
+  readonly end: number;
+  readonly what: string;
+}
+
+export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string): Extent[] {
+  const bytes = facts.length * facts.realBytes;
+  return parts.map(({ device, host }, n) => {
+    const name = parts.length === 2 ? `${what}.${n === 0 ? 're' : 'im'}` : what;
+    if (host) return { of: host.buffer, start: host.byteOffset, end: host.byteOffset + bytes, what: name };
+    return deviceExtent(device!, bytes, name);
+  });
+}
+
+export function deviceExtent({ buffer, byteOffset }: Binding, bytes: number, what: string): Extent {
+  const view = buffer.view?.('f32');
+  if (view)
+    return { of: view.buffer, start: view.byteOffset + byteOffset, end: view.byteOffset + byteOffset + bytes, what };
+  return { of: buffer satisfies DeviceBuffer, start: byteOffset, end: byteOffset + bytes, what };
+}
+
+/** @throws FftError `aliased-buffers` where two stretches share a byte. */
+export function refuseOverlap(extents: readonly Extent[]): void {
+  for (let a = 0; a < extents.length; a++) {
+    for (let b = a + 1; b < extents.length; b++) {
+      const x = extents[a]!;
+      const y = extents[b]!;
+      if (x.of !== y.of || x.end <= y.start || y.end <= x.start) continue;
+      throw new FftError(
+        'aliased-buffers',
+        `${x.what} and ${y.what} share memory; give them memory of their own, or plan with placement 'in-place'.`,
+      );
+    }
+  }
+}

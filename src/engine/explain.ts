@@ -1,0 +1,151 @@
+/**
+ * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
+ */
+import type { Backend } from '../devices/device.ts';
+import type { PlanNode } from '../plan/node.ts';
+import type { Launch } from '../plan/planner.ts';
+import type { Problem } from '../problem/index.ts';
+import type { DirectionProgram } from './program.ts';
+
+export interface LaunchFacts {
+  readonly title: string;
+  readonly scheme: string;
+  readonly from: string;
+  readonly to: string;
+  readonly length: number;
+  readonly radices: readonly number[];
+  readonly batch: readonly number[];
+  readonly transformsPerGroup: number;
+  readonly threads: number;
+  readonly groups: number;
+  readonly lanesAlong: string;
+  readonly twiddles?: number;
+  readonly strides: { readonly input: readonly number[]; readonly output: readonly number[] };
+  readonly staged: { readonly input: boolean; readonly output: boolean };
+  readonly kernel: string;
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+}
+
+export interface NodeFacts {
+  readonly scheme: string;
+  readonly title: string;
+  readonly length: readonly number[];
+  readonly outputLength: readonly number[];
+  readonly children: readonly NodeFacts[];
+}
+
+export function planToJson(
+  problem: Problem,
+  backend: Backend,
+  programs: readonly DirectionProgram[],
+  bytes: { readonly tables: number; readonly temp: number },
+) {
+  const element = problem.precision === 'single' ? 8 : 16;
+  return {
+    device: { kind: backend.kind, name: backend.name },
+    problem,
+    bytes,
+    directions: programs.map(({ plan, kernels }) => {
+      const launches = plan.launches.map((launch, n): LaunchFacts => {
+        const moved = plan.tempElements * element;
+        const { leaf } = launch;
+        return {
+          title: launch.node.title,
+          scheme: launch.node.scheme,
+          from: launch.from,
+          to: launch.to,
+          length: leaf.length,
+          radices: leaf.radices,
+          batch: leaf.batch,
+          transformsPerGroup: leaf.tile,
+          threads: leaf.threads,
+          groups: kernels[n]!.kernel.group.count,
+          lanesAlong: leaf.lanesAlong,
+          ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
+          strides: { input: [leaf.input.axis, ...leaf.input.batch], output: [leaf.output.axis, ...leaf.output.batch] },
+          staged: leaf.staged,
+          kernel: kernels[n]!.kernel.name,
+          bytesRead: moved,
+          bytesWritten: moved,
+        };
+      });
+      const { fused, bufferCount, padded, inPlace, typeChanges } = plan.assignment;
+      return {
+        direction: plan.direction,
+        tree: nodeFacts(plan.tree),
+        assignment: {
+          candidates: plan.candidates,
+          buffers: plan.assignment.buffers,
+          criteria: { fused, buffers: bufferCount, padded, inPlace, typeChanges },
+        },
+        launches,
+        bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
+      };
+    }),
+  };
+}
+
+function nodeFacts({ scheme, title, length, outputLength, children }: PlanNode): NodeFacts {
+  return { scheme, title, length, outputLength, children: children.map(nodeFacts) };
+}
+
+/** The same as indented text. */
+export function explainPlan(plan: ReturnType<typeof planToJson>): string {
+  const { problem, device } = plan;
+  const lines = [
+    `${problem.size.join(' × ')} ${problem.transform[0]}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
+    `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
+  ];
+  for (const { direction, tree, assignment, launches, bytesMoved } of plan.directions) {
+    const { criteria } = assignment;
+    lines.push(
+      '',
+      `${direction}: ${launches.length} launch${launches.length === 1 ? '' : 'es'}, ${bytesText(bytesMoved)} moved`,
+      `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes)`,
+    );
+    let next = 0;
+    const walk = (node: NodeFacts, depth: number) => {
+      const indent = '  '.repeat(depth);
+      if (node.children.length > 0) {
+        lines.push(`${indent}${node.scheme} ${node.title}: ${shape(node.length)} → ${shape(node.outputLength)}`);
+        for (const child of node.children) walk(child, depth + 1);
+        return;
+      }
+      const launch = launches[next++]!;
+      lines.push(
+        `${indent}${launch.scheme} ${launch.title}: ${launch.from} → ${launch.to}`,
+        `${indent}    length ${launch.length} = ${launch.radices.join('·')}, lanes along ${launch.lanesAlong}, ${launch.transformsPerGroup} per group, ${launch.groups} groups × ${launch.threads} threads`,
+        `${indent}    batch ${launch.batch.join(' × ')}, strides ${launch.strides.input.join(' ')} → ${launch.strides.output.join(' ')}${launch.twiddles ? `, twiddles of ${launch.twiddles}` : ''}${stagedText(launch)}`,
+        `${indent}    kernel ${launch.kernel}: reads ${bytesText(launch.bytesRead)}, writes ${bytesText(launch.bytesWritten)}`,
+      );
+    };
+    walk(tree, 1);
+  }
+  return lines.join('\n');
+}
+
+function stagedText({ staged }: LaunchFacts): string {
+  if (staged.input && staged.output) return ', transposed on the way in and out';
+  if (staged.input) return ', transposed on the way in';
+  return staged.output ? ', transposed on the way out' : '';
+}
+
+function shape(length: readonly number[]): string {
+  return length.filter((count) => count > 1).join(' × ') || '1';
+}
+
+/** Bytes with a binary prefix. */
+export function bytesText(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  let value = bytes;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`;
+}
+
+/** @internal for the type of a launch's facts. */
+export type { Launch };

@@ -1,0 +1,61 @@
+/**
+ * Device memory as users hold it.
+ */
+import type { DeviceBuffer, RealArray } from '../devices/device.ts';
+import { FftError } from '../problem/index.ts';
+
+/** Memory of a device, from `device.alloc`. */
+export class DeviceMemory {
+  /** @internal */
+  readonly buffer: DeviceBuffer;
+  private readonly type: 'f32' | 'f64';
+  private cached: RealArray | undefined;
+
+  /** @internal */
+  constructor(buffer: DeviceBuffer, type: 'f32' | 'f64') {
+    this.buffer = buffer;
+    this.type = type;
+  }
+
+  get bytes(): number {
+    return this.buffer.bytes;
+  }
+
+  /**
+   * The memory itself, without a copy, where the device shares memory with the host (`cpu`): a `Float32Array`, or a
+   * `Float64Array` when it was allocated for `double`.
+   * @throws FftError `destroyed` after `free`, `unsupported-feature` where host code cannot see device memory.
+   */
+  get array(): RealArray {
+    this.cached ??= this.view(this.type);
+    if (this.buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
+    return this.cached;
+  }
+
+  /** The same memory as single-precision numbers. */
+  get float32(): Float32Array {
+    return this.view('f32') as Float32Array;
+  }
+
+  /** The same memory as double-precision numbers. */
+  get float64(): Float64Array {
+    return this.view('f64') as Float64Array;
+  }
+
+  /** Gives the memory back. Views of it must not be used afterwards. A second call does nothing. */
+  free(): void {
+    this.buffer.free();
+    this.cached = undefined;
+  }
+
+  private view(type: 'f32' | 'f64'): RealArray {
+    if (this.buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
+    if (!this.buffer.view) {
+      throw new FftError(
+        'unsupported-feature',
+        'Host code cannot see the memory of this device; pass host arrays to the plan instead.',
+      );
+    }
+    return this.buffer.view(type);
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * A plan: one problem, ready to run on one device. This is what users hold.
+ */
+import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
+import type { DirectionPlan } from '../plan/planner.ts';
+import { unorderedPlace } from '../plan/uploads.ts';
+import {
+  type Direction,
+  elementBytes,
+  FftError,
+  type Problem,
+  type Side,
+  tensorShape,
+  tensorSpan,
+} from '../problem/index.ts';
+import { type ComplexData, type Data, factsOf, type SideFacts } from './arguments.ts';
+import { explainPlan, planToJson } from './explain.ts';
+import type { DirectionProgram } from './program.ts';
+import { Runner } from './runner.ts';
+import { serializePlan } from './saved.ts';
+
+/** What the engine does for a plan; keeps plans from knowing the device facade. */
+export interface PlanHost {
+  readonly backend: Backend;
+  program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
+  forget(plan: Plan): void;
+}
+
+/** Memory and offsets for `enqueue`. */
+export interface EnqueueOptions {
+  readonly input?: ComplexData;
+  readonly output?: ComplexData;
+  /** VkFFT's main buffer: intermediate results go here, so that the input is only read and the output only written. */
+  readonly work?: Data;
+  /** Scratch of `plan.bytes.temp` bytes instead of the plan's own. */
+  readonly temp?: Data;
+}
+
+/** One side of a plan, for allocating arrays. */
+export interface PlanSide {
+  /** Complex numbers from the first to the last element, gaps and offset included. */
+  readonly length: number;
+  /** Bytes of one array with all of that; planar data needs half of it twice. */
+  readonly bytes: number;
+  /** Numbers of the tensor, fastest first: left batch, axes, coordinates, batches. */
+  readonly shape: readonly number[];
+  /** Where bin k of each unordered axis lies; k itself otherwise. */
+  order(k: number, axis?: number): number;
+}
+
+/** A kernel as `plan.kernels` shows it. */
+export interface PlanKernel {
+  readonly direction: Direction;
+  readonly name: string;
+  readonly title: string;
+  readonly language: string;
+  readonly source: string | Uint8Array;
+}
+
+export class Plan {
+  readonly problem: Problem;
+  readonly input: PlanSide;
+  readonly output: PlanSide;
+  private readonly host: PlanHost;
+  private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
+  private readonly runners = new Map<Direction, Runner>();
+  private readonly programs = new Map<string, DirectionProgram>();
+  private temp: DeviceBuffer | undefined;
+  private destroyed = false;
+  /** Overlapping calls run in order. */
+  private queue: Promise<unknown> = Promise.resolve();
+
+  /** @internal Made by `device.plan`. */
+  constructor(host: PlanHost, problem: Problem) {
+    this.host = host;
+    this.problem = problem;
+    this.facts = { input: factsOf(problem, 'input'), output: factsOf(problem, 'output') };
+    try {
+      for (const direction of this.directions) this.program(direction, false);
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+    this.input = this.sideOf('input');
+    this.output = this.sideOf('output');
+  }
+
+  get directions(): Direction[] {
+    return this.problem.directions === 'both' ? ['forward', 'inverse'] : [this.problem.directions];
+  }
+
+  /** @internal What has to be warmed up. */
+  get compiledKernels(): CompiledKernel[] {
+    return [...this.programs.values()].flatMap((program) => program.kernels);
+  }
+
+  /** Bytes of device memory: tables (shared with other plans) and temp. */
+  get bytes(): { readonly tables: number; readonly temp: number } {
+    const programs = [...this.programs.values()];
+    return {
+      tables: Math.max(0, ...programs.map((program) => program.tableBytes)),
+      temp: Math.max(0, ...programs.map((program) => program.tempBytes)),
+    };
+  }
+
+  /** The kernels of every direction, in the order in which they run. */
+  get kernels(): PlanKernel[] {
+    return this.directions.flatMap((direction) => {
+      const { plan, kernels } = this.program(direction, false);
+      return kernels.map(({ kernel, language, source }, n) => {
+        return { direction, name: kernel.name, title: plan.launches[n]!.node.title, language, source };
+      });
+    });
+  }
+
+  /**
+   * Transforms `input`.
+   *
+   * @param input interleaved complex numbers, `plan.input.length` of them, or two planes; a host array or device memory.
+   * @param output where to write; a new array when left out. In place it is the input.
+   * @returns the array or memory that holds the result.
+   * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then.
+   */
+  async forward<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
+    return this.run('forward', input, output);
+  }
+
+  /** Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data. */
+  async inverse<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
+    return this.run('inverse', input, output);
+  }
+
+  /** `forward` on the calling thread, for audio callbacks and other places that cannot wait. */
+  forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T {
+    return (this.runners.get('forward') ?? this.runner('forward')).sync(input, output) as T;
+  }
+
+  /** `inverse` on the calling thread. */
+  inverseSync<T extends ComplexData>(input: ComplexData, output?: T): T {
+    return (this.runners.get('inverse') ?? this.runner('inverse')).sync(input, output) as T;
+  }
+
+  /**
+   * Appends the transform to the device's work and returns at once.
+   * @returns a promise of its completion, for those who want to wait here; `device.finish()` waits for everything.
+   * @throws FftError before anything is appended.
+   */
+  enqueue(direction: Direction, options: EnqueueOptions): Promise<void> {
+    return this.runner(direction).enqueue(options);
+  }
+
+  /** The plan for people: tree, buffers, kernels, bytes moved. */
+  explain(): string {
+    return explainPlan(this.toJSON());
+  }
+
+  /** The same as data. */
+  toJSON(): ReturnType<typeof planToJson> {
+    this.check();
+    return planToJson(
+      this.problem,
+      this.host.backend,
+      this.directions.map((direction) => this.program(direction, false)),
+      this.bytes,
+    );
+  }
+
+  /** Everything that planning decided, for `device.plan(problem, { from })` on the same kind of device. */
+  serialize(): string {
+    this.check();
+    return serializePlan(
+      this.problem,
+      this.host.backend,
+      this.directions.map((direction) => this.program(direction, false).plan),
+    );
+  }
+
+  /** Frees kernels, tables and temp. Later calls throw `destroyed`; a second `destroy` does nothing. */
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    for (const runner of this.runners.values()) runner.release();
+    this.runners.clear();
+    for (const program of this.programs.values()) program.release();
+    this.programs.clear();
+    this.temp?.free();
+    this.host.forget(this);
+  }
+
+  private async run<T extends ComplexData>(
+    direction: Direction,
+    input: ComplexData,
+    output: T | undefined,
+  ): Promise<T> {
+    return (await this.runner(direction).async(input, output)) as T;
+  }
+
+  private check(): void {
+    if (this.destroyed)
+      throw new FftError('destroyed', 'This plan has been destroyed; make a new one with device.plan().');
+  }
+
+  private program(direction: Direction, throughWork: boolean): DirectionProgram {
+    const key = `${direction}${throughWork}`;
+    let program = this.programs.get(key);
+    if (!program) this.programs.set(key, (program = this.host.program(this.problem, direction, throughWork)));
+    return program;
+  }
+
+  private runner(direction: Direction): Runner {
+    this.check();
+    if (!this.directions.includes(direction)) {
+      throw new FftError(
+        'direction-not-planned',
+        `This plan is for '${this.problem.directions}' only; plan with directions 'both' to run '${direction}'.`,
+      );
+    }
+    let runner = this.runners.get(direction);
+    if (!runner) {
+      const read = direction === 'forward' ? this.facts.input : this.facts.output;
+      const written = direction === 'forward' ? this.facts.output : this.facts.input;
+      runner = new Runner({
+        backend: this.host.backend,
+        read,
+        written,
+        inPlace: this.problem.placement === 'in-place',
+        program: (throughWork) => this.program(direction, throughWork),
+        temp: (bytes) => this.ownTemp(bytes),
+        check: () => this.check(),
+        inOrder: (task) => this.inOrder(task),
+      });
+      this.runners.set(direction, runner);
+    }
+    return runner;
+  }
+
+  private ownTemp(bytes: number): DeviceBuffer {
+    if (!this.temp || this.temp.bytes < bytes) {
+      const grown = this.host.backend.allocate(bytes);
+      this.temp?.free();
+      this.temp = grown;
+    }
+    return this.temp;
+  }
+
+  private inOrder<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.queue.then(task);
+    this.queue = result.catch(() => undefined);
+    return result;
+  }
+
+  private sideOf(side: Side): PlanSide {
+    const { problem } = this;
+    const length = tensorSpan(problem, side);
+    const unordered = problem.unordered && side === 'output';
+    const plan: DirectionPlan | undefined = this.programs.values().next().value?.plan;
+    return {
+      length,
+      bytes: length * elementBytes(problem, side),
+      shape: tensorShape(problem, side),
+      order: (k, axis = 0) => {
+        const node = plan?.tree.children.find((child) => child.title === `axis ${axis}`);
+        if (!unordered || node?.scheme !== 'four-step') return k;
+        const factors = node.children.map((child) => (child.scheme === 'stockham' ? child.axis.count : 1));
+        return unorderedPlace(k, plan!.direction === 'forward' ? factors : factors.reverse());
+      },
+    };
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * A direction plan, compiled: kernels and tables taken from the device's cache, arguments as slots to bind at launch.
+ */
+import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, Step } from '../devices/device.ts';
+import { type Table, verify } from '../ir/index.ts';
+import { stockhamKernel } from '../kernels/stockham.ts';
+import type { BufferName } from '../plan/buffers/index.ts';
+import type { DirectionPlan } from '../plan/planner.ts';
+import { FftError, type Problem } from '../problem/index.ts';
+import type { KernelCache } from './cache.ts';
+
+/** Memory that a run is bound to. A planar side has two parts, an interleaved one only `re`. */
+export interface SideBinding {
+  readonly re: Binding;
+  readonly im?: Binding | undefined;
+}
+
+export interface ProgramBindings {
+  readonly input: SideBinding;
+  readonly output: SideBinding;
+  readonly work?: Binding | undefined;
+  readonly temp?: Binding | undefined;
+}
+
+const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp: 5 } as const;
+
+export class DirectionProgram {
+  readonly plan: DirectionPlan;
+  readonly kernels: readonly CompiledKernel[];
+  readonly tableBytes: number;
+  readonly tempBytes: number;
+  private readonly backend: Backend;
+  private readonly cache: KernelCache;
+  private readonly steps: Step[] = [];
+  private readonly taken: { key: string; tables: readonly Table[] }[] = [];
+
+  constructor(plan: DirectionPlan, problem: Problem, backend: Backend, cache: KernelCache) {
+    this.plan = plan;
+    this.backend = backend;
+    this.cache = cache;
+    const realBytes = problem.precision === 'single' ? 4 : 8;
+    const plane = plan.tempElements * realBytes;
+    this.tempBytes = plan.assignment.temps * 2 * plane;
+    const seen = new Map<string, number>();
+    try {
+      for (const launch of plan.launches) {
+        const key = JSON.stringify(launch.leaf);
+        const kernel = cache.kernel(key, () => {
+          const built = stockhamKernel(launch.leaf);
+          const broken = problem.debug ? verify(built) : [];
+          if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
+          return built;
+        });
+        const { tables } = kernel.kernel;
+        const taken = { key, tables: [] as Table[] };
+        this.taken.push(taken);
+        const fixed = tables.map((table): Argument => {
+          const binding = cache.table(table);
+          taken.tables.push(table);
+          seen.set(table.key, binding.buffer.bytes);
+          return { fixed: binding };
+        });
+        const { input, output } = launch.leaf;
+        this.steps.push({
+          kernel,
+          arguments: [
+            ...bufferArguments(launch.from, input.layout === 'planar', plane),
+            ...bufferArguments(launch.to, output.layout === 'planar', plane),
+            ...fixed,
+          ],
+        });
+      }
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+    this.kernels = this.steps.map((step) => step.kernel);
+    this.tableBytes = [...seen.values()].reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  bind({ input, output, work, temp }: ProgramBindings): BoundProgram {
+    const slots = [input.re, input.im, output.re, output.im, work, temp];
+    return this.backend.bind(this.steps, slots);
+  }
+
+  release(): void {
+    for (const { key, tables } of this.taken.splice(0)) this.cache.release(key, tables);
+  }
+}
+
+/** Where a launch finds one of its sides: one array, or two planes. */
+function bufferArguments(name: BufferName, planar: boolean, plane: number): Argument[] {
+  const at = (slot: number, byteOffset = 0): Argument => ({ slot, byteOffset });
+  switch (name) {
+    case 'input':
+      return planar ? [at(SLOTS.inputRe), at(SLOTS.inputIm)] : [at(SLOTS.inputRe)];
+    case 'output':
+      return planar ? [at(SLOTS.outputRe), at(SLOTS.outputIm)] : [at(SLOTS.outputRe)];
+    case 'work':
+      return planar ? [at(SLOTS.work), at(SLOTS.work, plane)] : [at(SLOTS.work)];
+    default: {
+      const start = name === 'temp' ? 0 : 2 * plane;
+      return planar ? [at(SLOTS.temp, start), at(SLOTS.temp, start + plane)] : [at(SLOTS.temp, start)];
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** How assignments of one tree are ranked: rocFFT's five criteria ("Choosing a winner"), in their order. */
+export interface Criteria {
+  /** Kernels saved by fusion: more is better. */
+  readonly fused: number;
+  /** Distinct memories used, those of the user included: fewer is better. */
+  readonly bufferCount: number;
+  /** Reads and writes along padded strides: more is better, once the memory is paid for. */
+  readonly padded: number;
+  /** Leaves that write the memory they read: more is better. */
+  readonly inPlace: number;
+  /** Leaves that read one array type and write the other: fewer is better. */
+  readonly typeChanges: number;
+}
+
+/** Negative where `a` is better than `b`, zero where the criteria cannot tell them apart. */
+export function compareCriteria(a: Criteria, b: Criteria): number {
+  return (
+    b.fused - a.fused ||
+    a.bufferCount - b.bufferCount ||
+    b.padded - a.padded ||
+    b.inPlace - a.inPlace ||
+    a.typeChanges - b.typeChanges
+  );
+}

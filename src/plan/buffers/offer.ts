@@ -1,0 +1,72 @@
+/**
+ * What the buffer assignment may use: the buffers of the user, their array types, and the temp buffers.
+ *
+ * Source: rocFFT buffer assignment, observations 4, 6 and 7; VkFFT's input, output and main buffer.
+ */
+import type { ComplexLayout } from '../../problem/problem.ts';
+
+/** `work` is VkFFT's main buffer. `temp` and `temp2` are contiguous and as large as they have to be. */
+export const bufferNames = ['input', 'output', 'work', 'temp', 'temp2'] as const;
+export type BufferName = (typeof bufferNames)[number];
+
+/** rocFFT's array type: one array of pairs or two planes. */
+export type ArrayType = ComplexLayout;
+
+/** A buffer and how complex numbers lie in it. */
+export interface Operand {
+  readonly buffer: BufferName;
+  readonly type: ArrayType;
+}
+
+/** A buffer of the user. */
+export interface UserBuffer {
+  readonly type: ArrayType;
+  /** Elements of the tensor that it holds, all batches included, gaps between strided elements not. */
+  readonly elements: number;
+}
+
+/** What one direction of a plan runs on: `input` is what this direction reads. */
+export interface BufferOffer {
+  /** `writable`: intermediate results may overwrite the input (`preserveInput: false`). */
+  readonly input: UserBuffer & { readonly writable: boolean };
+  readonly output: UserBuffer;
+  /** In place: input and output are one memory. */
+  readonly same: boolean;
+  /** Input and output side have equal strides and offsets. */
+  readonly sameLayout: boolean;
+  /** When given, every intermediate result goes here or to a temp buffer. */
+  readonly work?: UserBuffer | undefined;
+}
+
+/** Number of temp buffers on top of those of the user. */
+export type TempCount = 0 | 1 | 2;
+
+/** One name for each memory: in place `input` and `output` are two names of the output. */
+export function memoryOf(buffer: BufferName, offer: BufferOffer): BufferName {
+  return offer.same && buffer === 'input' ? 'output' : buffer;
+}
+
+/** True where an element lies at the same addresses seen through either operand. */
+export function sameAddresses(a: Operand, b: Operand, offer: BufferOffer): boolean {
+  if (a.type !== b.type || memoryOf(a.buffer, offer) !== memoryOf(b.buffer, offer)) return false;
+  return a.buffer === b.buffer || offer.sameLayout;
+}
+
+/**
+ * Everything that a leaf could write to, in the order in which it is tried, which is also the order of preference
+ * among assignments that the criteria cannot tell apart: the output first because it is written anyway, the input
+ * after everything else the user gave because sparing it costs nothing, interleaved temps before planar ones because
+ * they are one stream of memory instead of two.
+ */
+export function operandsOf(offer: BufferOffer, temps: TempCount): Operand[] {
+  const input: Operand = { buffer: 'input', type: offer.input.type };
+  const output: Operand = { buffer: 'output', type: offer.output.type };
+  const operands = [output];
+  if (offer.work) operands.push({ buffer: 'work', type: offer.work.type });
+  // In place with one layout, the input is the output by another name: trying both would find everything twice.
+  if (!sameAddresses(input, output, offer)) operands.push(input);
+  for (const buffer of (['temp', 'temp2'] as const).slice(0, temps)) {
+    operands.push({ buffer, type: 'interleaved' }, { buffer, type: 'planar' });
+  }
+  return operands;
+}

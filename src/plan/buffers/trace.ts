@@ -1,0 +1,79 @@
+/**
+ * A try, stored as a tree (rocFFT, "A structure storing a try"): each branch of a trace is one choice for the next
+ * leaf, so a path from the root to a trace without branches is an assignment, or a dead end.
+ */
+import type { LeafNode } from '../node.ts';
+import type { Criteria } from './criteria.ts';
+import { type BufferName, type BufferOffer, bufferNames, memoryOf, type Operand } from './offer.ts';
+
+export interface PlacementTrace extends Criteria {
+  /** Nothing at the root, which stands for the user handing over the input. */
+  readonly leaf: LeafNode | undefined;
+  readonly input: Operand;
+  readonly output: Operand;
+  readonly branches: PlacementTrace[];
+  readonly parent: PlacementTrace | undefined;
+  /** Leaves placed so far; the counts of `Criteria` cover these too. */
+  readonly depth: number;
+  /** Set of memories used so far, one bit for each of `bufferNames`. */
+  readonly used: number;
+}
+
+export function rootTrace(offer: BufferOffer): PlacementTrace {
+  const output: Operand = { buffer: 'input', type: offer.input.type };
+  const used = bitOf(memoryOf('input', offer));
+  const counts: Criteria = { fused: 0, bufferCount: 1, padded: 0, inPlace: 0, typeChanges: 0 };
+  return { leaf: undefined, input: output, output, branches: [], parent: undefined, depth: 0, used, ...counts };
+}
+
+/** Grow one branch: `leaf` reads what `parent` wrote and writes `output`. */
+export function branchTo(parent: PlacementTrace, leaf: LeafNode, output: Operand, offer: BufferOffer): PlacementTrace {
+  const input = parent.output;
+  const memory = memoryOf(output.buffer, offer);
+  const trace: PlacementTrace = {
+    leaf,
+    input,
+    output,
+    branches: [],
+    parent,
+    depth: parent.depth + 1,
+    used: parent.used | bitOf(memory),
+    bufferCount: parent.bufferCount + Number(!uses(parent, memory)),
+    // Passes that fuse kernels and pad strides add theirs here.
+    fused: parent.fused,
+    padded: parent.padded,
+    inPlace: parent.inPlace + Number(memoryOf(input.buffer, offer) === memory),
+    typeChanges: parent.typeChanges + Number(input.type !== output.type),
+  };
+  parent.branches.push(trace);
+  return trace;
+}
+
+/** True where the try has used this memory so far. */
+export function uses(trace: PlacementTrace, memory: BufferName): boolean {
+  return (trace.used & bitOf(memory)) !== 0;
+}
+
+/** The tries from the root to this one, without the root. */
+export function pathTo(trace: PlacementTrace): PlacementTrace[] {
+  const path: PlacementTrace[] = [];
+  for (let at: PlacementTrace | undefined = trace; at?.parent; at = at.parent) path.unshift(at);
+  return path;
+}
+
+/** The trace tree as indented text, one line for each try. */
+export function formatTrace(trace: PlacementTrace): string {
+  const { leaf, input, output, inPlace, typeChanges, bufferCount } = trace;
+  const counts = `${bufferCount} buffers, ${inPlace} in place, ${typeChanges} type changes`;
+  const line = leaf ? `${leaf.title}: ${formatOperand(input)} → ${formatOperand(output)} (${counts})` : 'tries';
+  const below = trace.branches.flatMap((branch) => formatTrace(branch).split('\n'));
+  return [line, ...below.map((text) => `  ${text}`)].join('\n');
+}
+
+export function formatOperand({ buffer, type }: Operand): string {
+  return type === 'planar' ? `${buffer} (planar)` : buffer;
+}
+
+function bitOf(memory: BufferName): number {
+  return 1 << bufferNames.indexOf(memory);
+}

@@ -1,0 +1,95 @@
+/**
+ * rocFFT's decision function: may this leaf read here and write there?
+ *
+ * The seven observations, as they read for complex-to-complex leaves:
+ * - the last leaf writes the user's output (2, 4, 5), and nothing else is decided for it;
+ * - a user buffer holds its own array type, a temp buffer either (7);
+ * - the input is written only where that is allowed, or where it is the output anyway;
+ * - with a `work` buffer the input is only read and the output only written by the last leaf (VkFFT);
+ * - what is written has to fit, which temp buffers always see to (7);
+ * - a leaf may write the memory it reads only if every element goes back to the address it came from: a transposing
+ *   leaf never, any other where both sides are laid out alike (7).
+ *
+ * What a leaf reads is no decision: the user's input, or what the leaf before has written (3, 4, 5).
+ */
+import { keepsPlaces, type LeafNode } from '../node.ts';
+import { type BufferOffer, bufferNames, memoryOf, type Operand, sameAddresses } from './offer.ts';
+
+/** The decision function for one offer, with its answers cached over leaves of one shape and over all passes. */
+export interface Validity {
+  /** True where `leaf` may read `from` and write `to`; `isLast` marks the last leaf of the tree. */
+  validOutput(leaf: LeafNode, from: Operand, to: Operand, isLast: boolean): boolean;
+  /** Questions answered from the cache and worked out, so far. */
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** All that the rules look at in a leaf. Leaves that agree in it share their answers. */
+interface Shape {
+  readonly id: number;
+  readonly keepsPlaces: boolean;
+  readonly elements: number;
+}
+
+export function createValidity(offer: BufferOffer): Validity {
+  const shapes = new Map<string, Shape>();
+  const shapeOfLeaf = new Map<LeafNode, Shape>();
+  const answers = new Map<number, boolean>();
+  let hits = 0;
+
+  const shapeOf = (leaf: LeafNode): Shape => {
+    let shape = shapeOfLeaf.get(leaf);
+    if (shape) return shape;
+    const facts = { keepsPlaces: keepsPlaces(leaf), elements: leaf.outputLength.reduce((a, b) => a * b, 1) };
+    const key = `${facts.keepsPlaces} ${facts.elements}`;
+    shape = shapes.get(key) ?? { id: shapes.size, ...facts };
+    shapes.set(key, shape);
+    shapeOfLeaf.set(leaf, shape);
+    return shape;
+  };
+
+  return {
+    validOutput(leaf, from, to, isLast) {
+      const shape = shapeOf(leaf);
+      const key = ((shape.id * 2 + Number(isLast)) * OPERANDS + indexOf(from)) * OPERANDS + indexOf(to);
+      const known = answers.get(key);
+      if (known !== undefined) {
+        hits++;
+        return known;
+      }
+      const answer = decide(shape, from, to, isLast, offer);
+      answers.set(key, answer);
+      return answer;
+    },
+    get hits() {
+      return hits;
+    },
+    get misses() {
+      return answers.size;
+    },
+  };
+}
+
+const OPERANDS = 2 * bufferNames.length;
+
+function indexOf({ buffer, type }: Operand): number {
+  return 2 * bufferNames.indexOf(buffer) + Number(type === 'planar');
+}
+
+function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer: BufferOffer): boolean {
+  if (isLast && to.buffer !== 'output') return false;
+  if (!isLast && !takesIntermediates(to, offer)) return false;
+  if (to.buffer !== 'temp' && to.buffer !== 'temp2') {
+    const user = offer[to.buffer];
+    if (!user || user.type !== to.type || user.elements < shape.elements) return false;
+  }
+  const oneMemory = memoryOf(from.buffer, offer) === memoryOf(to.buffer, offer);
+  return !oneMemory || (shape.keepsPlaces && sameAddresses(from, to, offer));
+}
+
+/** True where a result that is not the last may lie in this buffer. */
+function takesIntermediates({ buffer }: Operand, offer: BufferOffer): boolean {
+  if (buffer === 'temp' || buffer === 'temp2') return true;
+  if (offer.work) return buffer === 'work';
+  return buffer === 'output' || (buffer === 'input' && (offer.input.writable || offer.same));
+}

@@ -1,0 +1,72 @@
+/**
+ * Problem and profile → plan tree: one node for each transformed axis, in one or several uploads.
+ *
+ * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
+ */
+import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
+import type { BranchNode, Dimension, PlanNode } from './node.ts';
+import type { DeviceProfile } from './profile.ts';
+import { axisNode } from './uploads.ts';
+
+/** Bytes of one complex number in a problem's arithmetic. */
+export function complexBytes(problem: Problem): number {
+  return problem.precision === 'single' ? 8 : 16;
+}
+
+/** Values of one variable that run in lockstep. */
+export function lanesOf(problem: Problem, profile: DeviceProfile): number {
+  return (2 * profile.lockstepBytes) / complexBytes(problem);
+}
+
+/** Neighbouring columns that make a whole run of memory. */
+export function columnsPerRun(problem: Problem, profile: DeviceProfile): number {
+  return Math.max(lanesOf(problem, profile), profile.coalescedBytes / complexBytes(problem));
+}
+
+/** Complex numbers that one shared buffer holds. */
+export function sharedElements(problem: Problem, profile: DeviceProfile): number {
+  return Math.floor(profile.sharedBytes / (complexBytes(problem) * (profile.doubleBuffered ? 2 : 1)));
+}
+
+/** The tree of one direction. */
+export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile): BranchNode {
+  const tensor = tensorShape(problem, 'input');
+  const tile = columnsPerRun(problem, profile);
+  const room = sharedElements(problem, profile);
+  const dimensions: Dimension[] = tensor.map((count, of) => ({
+    count,
+    input: { of, step: 1 },
+    output: { of, step: 1 },
+  }));
+  const children: PlanNode[] = [];
+  problem.size.forEach((length, axis) => {
+    if (problem.omit[axis] || length === 1) return;
+    const of = axis + 1;
+    const innermost = tensor.slice(0, of).every((count) => count === 1);
+    const columns = Math.floor(room / tile);
+    children.push(
+      axisNode({
+        of,
+        length,
+        others: dimensions.filter(({ count }, d) => d !== of && count > 1),
+        title: `axis ${axis}`,
+        tensor,
+        // A strided axis brings its neighbours along; half a run of them still reads whole cache lines.
+        capacity: { whole: innermost ? room : 2 * columns, columns },
+        tile,
+        unordered: problem.unordered && direction === 'forward',
+        mirrored: problem.unordered && direction === 'inverse',
+      }),
+    );
+  });
+  if (children.length === 0) children.push(copyNode(dimensions, tensor));
+  if (direction === 'inverse') children.reverse();
+  return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
+}
+
+/** Nothing to transform: the transform of length 1 of everything, which still scales and changes layouts. */
+function copyNode(dimensions: readonly Dimension[], tensor: readonly number[]): PlanNode {
+  const batch = dimensions.filter(({ count }) => count > 1);
+  const axis = { count: 1, input: { of: 1, step: 1 }, output: { of: 1, step: 1 } };
+  return { scheme: 'stockham', title: 'copy', axis, batch, length: tensor, outputLength: tensor, children: [] };
+}

@@ -1,0 +1,121 @@
+/**
+ * One axis: in one upload, or by the four-step algorithm in several (VkFFT guide 2.5.2).
+ *
+ * With N = n₁·n₂, input index i₁·n₂ + i₂ and output index k₁ + n₁·k₂: transforms of length n₁ over i₁ for every i₂,
+ * twiddles e^{−2πi·i₂·k₁/N}, transforms of length n₂ over i₂ for every k₁. The last reordering is the store of the last
+ * upload. A length that is still too long for one upload is split again.
+ */
+import { divisors } from '../numeric/primes.ts';
+import type { Dimension, LeafNode, Place, PlanNode } from './node.ts';
+
+export interface AxisQuestion {
+  /** Dimension of the tensor. */
+  readonly of: number;
+  readonly length: number;
+  /** Every other dimension of the tensor that has more than one element, fastest first. */
+  readonly others: readonly Dimension[];
+  readonly title: string;
+  readonly tensor: readonly number[];
+  /** Longest transform that fits one upload, alone and as one of several columns. */
+  readonly capacity: { readonly whole: number; readonly columns: number };
+  /** Neighbouring columns that one group takes: splits that it divides are preferred. */
+  readonly tile: number;
+  /** Leave out the last reordering: bins stay where the uploads put them. */
+  readonly unordered: boolean;
+  /** Undo an unordered transform: the uploads in reverse, their twiddles on the way in. */
+  readonly mirrored: boolean;
+}
+
+export function axisNode(question: AxisQuestion): PlanNode {
+  const { of, length, others, title, tensor, capacity } = question;
+  if (length <= capacity.whole) {
+    const place = { of, step: 1 };
+    return leaf(question, title, { count: length, input: place, output: place }, others);
+  }
+  const factors = splitLength(length, capacity.columns, question.tile);
+  const children: LeafNode[] = [];
+  // Dimensions of bins that earlier uploads have produced, and where they finally belong.
+  const bins: Dimension[] = [];
+  const at = (step: number): Place => ({ of, step });
+  let rest = length;
+  let produced = 1;
+  factors.forEach((n, upload) => {
+    const order = rest;
+    rest /= n;
+    const last = upload === factors.length - 1;
+    const name = `${title}, upload ${upload + 1} of ${factors.length}`;
+    if (last) {
+      const target = question.unordered || question.mirrored ? at(1) : at(produced);
+      const settled = bins.map((bin) =>
+        question.unordered || question.mirrored ? { ...bin, output: bin.input } : bin,
+      );
+      children.push(leaf(question, name, { count: n, input: at(1), output: target }, [...settled, ...others]));
+      return;
+    }
+    const columns: Dimension = { count: rest, input: at(1), output: at(1) };
+    const kept = bins.map((bin) => ({ ...bin, output: bin.input }));
+    const axis = { count: n, input: at(rest), output: at(rest) };
+    children.push({
+      ...leaf(question, name, axis, [columns, ...kept, ...others]),
+      twiddle: { order, on: question.mirrored ? 'input' : 'output' },
+    });
+    bins.unshift({ count: n, input: at(rest), output: at(produced) });
+    produced *= n;
+  });
+  if (question.mirrored) children.reverse();
+  return { scheme: 'four-step', title, length: tensor, outputLength: tensor, children };
+}
+
+function leaf(question: AxisQuestion, title: string, axis: Dimension, batch: readonly Dimension[]): LeafNode {
+  return {
+    scheme: 'stockham',
+    title,
+    axis,
+    batch,
+    length: question.tensor,
+    outputLength: question.tensor,
+    children: [],
+  };
+}
+
+/** As few factors as fit, as equal as they can be; among equals those that whole tiles of columns divide. */
+export function splitLength(length: number, longest: number, tile: number): number[] {
+  const all = divisors(length);
+  for (let uploads = 2; ; uploads++) {
+    const found = split(length, uploads, longest, tile, all);
+    if (found) return found.factors;
+    if (uploads > 64) throw new RangeError(`${length} has no factors up to ${longest}`);
+  }
+}
+
+function split(
+  length: number,
+  uploads: number,
+  longest: number,
+  tile: number,
+  candidates: readonly number[],
+): { factors: number[]; cost: number } | undefined {
+  if (uploads === 1) return length <= longest ? { factors: [length], cost: 0 } : undefined;
+  const ideal = length ** (1 / uploads);
+  let best: { factors: number[]; cost: number } | undefined;
+  for (const n of candidates) {
+    if (n > longest || n === 1 || length % n !== 0) continue;
+    const own = Math.abs(Math.log2(n / ideal)) + (n % tile === 0 ? 0 : 1);
+    if (best && own >= best.cost) continue;
+    const rest = split(length / n, uploads - 1, longest, tile, candidates);
+    if (rest && (!best || own + rest.cost < best.cost)) best = { factors: [n, ...rest.factors], cost: own + rest.cost };
+  }
+  return best;
+}
+
+/** Where bin k lies along the axis when the last reordering is left out. */
+export function unorderedPlace(k: number, factors: readonly number[]): number {
+  let place = 0;
+  let size = factors.reduce((a, b) => a * b, 1);
+  for (const n of factors) {
+    size /= n;
+    place += (k % n) * size;
+    k = Math.floor(k / n);
+  }
+  return place;
+}
