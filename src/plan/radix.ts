@@ -33,7 +33,7 @@ export const BUTTERFLY_OPERATIONS: Readonly<Record<number, number>> = {
 /** Registers that a butterfly needs beside its values. */
 const WORKING_REGISTERS = 4;
 /** Additions that one value too many costs over a butterfly. */
-const SPILL = 7;
+const SPILL = 24;
 /** Additions that storing one real lane by lane costs. */
 const SCATTER = 2;
 
