@@ -6,7 +6,7 @@
  */
 import type { Backend, Binding, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
 import type { Kernel, Table } from '../ir/index.ts';
-import { type UnitRoot, unitRoot } from '../numeric/roots.ts';
+import { unitRoot } from '../numeric/roots.ts';
 import { FftError } from '../problem/index.ts';
 
 interface Entry<T> {
@@ -106,14 +106,16 @@ export class KernelCache {
 function fill(backend: Backend, buffer: DeviceBuffer, table: Table): void {
   const direct = buffer.view?.(table.type);
   const data = direct ?? (table.type === 'f32' ? new Float32Array(table.length) : new Float64Array(table.length));
-  const rounded = new Float64Array(4);
-  const known = new Map<number, UnitRoot>();
-  for (const { p, q, re, im } of table.roots()) {
-    let root = known.get(q);
-    if (!root) known.set(q, (root = unitRoot(q)));
-    root.at(p, rounded);
-    data[re] = rounded[0]!;
-    data[im] = rounded[2]!;
+  const roots = [...table.roots()];
+  // Passes ask for roots of orders that divide the longest one's: one generator serves them all.
+  const order = roots.reduce((largest, { q }) => Math.max(largest, q), 1);
+  const longest = unitRoot(order);
+  const value = new Float64Array(4);
+  for (const { p, q, re, im } of roots) {
+    if (order % q === 0) longest.at(p * (order / q), value);
+    else unitRoot(q).at(p, value);
+    data[re] = value[0]!;
+    data[im] = value[2]!;
   }
   if (!direct) backend.upload({ buffer, byteOffset: 0 }, data).catch(() => undefined);
 }

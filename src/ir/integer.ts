@@ -51,17 +51,41 @@ export function index(value: IndexLike): Index {
 }
 
 export function add(...values: IndexLike[]): Index {
-  let constant = 0;
-  const sum = new Map<Atom, number>();
-  for (const value of values) {
-    const { constant: c, terms } = index(value);
-    constant += c;
-    for (const { atom, factor } of terms) sum.set(atom, (sum.get(atom) ?? 0) + factor);
-  }
+  let sum = index(values[0]!);
+  for (let n = 1; n < values.length; n++) sum = plus(sum, index(values[n]!));
+  return sum;
+}
+
+/** Merges two sorted lists of terms. */
+function plus(a: Index, b: Index): Index {
+  const constant = a.constant + b.constant;
+  if (b.terms.length === 0) return { constant, terms: a.terms };
+  if (a.terms.length === 0) return { constant, terms: b.terms };
   const terms: Term[] = [];
-  for (const [atom, factor] of sum) if (factor !== 0) terms.push({ atom, factor });
-  terms.sort((a, b) => a.atom.id - b.atom.id);
-  return recombine({ constant, terms });
+  let remainders = false;
+  let i = 0;
+  let j = 0;
+  while (i < a.terms.length || j < b.terms.length) {
+    const x = a.terms[i];
+    const y = b.terms[j];
+    let term: Term;
+    if (!y || (x && x.atom.id < y.atom.id)) {
+      term = x!;
+      i++;
+    } else if (!x || y.atom.id < x.atom.id) {
+      term = y;
+      j++;
+    } else {
+      term = { atom: x.atom, factor: x.factor + y.factor };
+      i++;
+      j++;
+    }
+    if (term.factor === 0) continue;
+    remainders ||= term.atom.kind === 'mod';
+    terms.push(term);
+  }
+  const sum = { constant, terms };
+  return remainders ? recombine(sum) : sum;
 }
 
 export function scale(value: IndexLike, by: number): Index {
@@ -162,15 +186,22 @@ export function indexKey(value: Index): string {
 
 /** Replaces variables and simplifies again. */
 export function substitute(value: Index, by: ReadonlyMap<Var, Index>): Index {
-  if (value.terms.every(({ atom }) => atom.kind === 'var' && !by.has(atom))) return value;
-  return add(
-    value.constant,
-    ...value.terms.map(({ atom, factor }) => {
-      if (atom.kind === 'var') return scale(by.get(atom) ?? atom, factor);
+  let kept: Index = value;
+  let added: Index | undefined;
+  for (const { atom, factor } of value.terms) {
+    let replacement: Index | undefined;
+    if (atom.kind === 'var') replacement = by.get(atom);
+    else {
       const of = substitute(atom.of, by);
-      return scale(atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by), factor);
-    }),
-  );
+      if (of !== atom.of) replacement = atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by);
+    }
+    if (!replacement) continue;
+    if (kept === value) kept = { constant: value.constant, terms: [...value.terms] };
+    kept = { constant: kept.constant, terms: kept.terms.filter((term) => term.atom !== atom) };
+    const scaled = scale(replacement, factor);
+    added = added ? plus(added, scaled) : scaled;
+  }
+  return added ? plus(kept, added) : value;
 }
 
 /** The coefficient of a variable, or undefined where the index does not depend on it linearly. */

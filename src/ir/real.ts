@@ -36,7 +36,7 @@ export class Expressions {
 
   constant(value: Exact | number): Real {
     const known = typeof value === 'number' ? exact.exact(value) : value;
-    return this.intern(`#${exact.key(known)}`, (id) => ({ op: 'const', id, value: known }));
+    return this.intern(constantKey(known), (id) => ({ op: 'const', id, value: known }));
   }
 
   load(array: ArrayRef, at: IndexLike): Real {
@@ -137,6 +137,15 @@ export class Expressions {
       im: this.mul(half, this.sub(result.im, result.re)),
     };
   }
+}
+
+const constantKeys = new WeakMap<Exact, string>();
+
+/** Long to make, so remembered: constants travel through many expressions. */
+function constantKey(value: Exact): string {
+  let key = constantKeys.get(value);
+  if (key === undefined) constantKeys.set(value, (key = `#${exact.key(value)}`));
+  return key;
 }
 
 function isZero(a: Real): boolean {

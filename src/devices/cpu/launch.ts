@@ -2,11 +2,18 @@
  * Calls into compiled kernels with bound arguments. A short transform takes 40 ns, so a launch is a direct call: no
  * argument list is built, nothing is allocated, and each count of pointers has a function of its own.
  */
+import { FftError } from '../../problem/errors.ts';
 import type { Run } from './kernel.ts';
 
 /** Where the calling thread's scratch lies now: it moves when a kernel needs more. */
 export interface ScratchPlace {
   address: number;
+}
+
+/** What a launch threw, as an error of ours. */
+export function launchFailure(cause: unknown): FftError {
+  if (cause instanceof FftError) return cause;
+  return new FftError('launch-failed', `A kernel failed on the CPU device: ${cause}.`, { cause });
 }
 
 /** A call that runs all groups of one kernel. */

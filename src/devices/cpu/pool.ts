@@ -8,6 +8,7 @@
 import { FftError } from '../../problem/errors.ts';
 import { nodeModule } from './host.ts';
 import type { CpuKernel } from './kernel.ts';
+import { launchFailure } from './launch.ts';
 import { CONTROL_ADDRESS, CONTROL_WORDS, type CpuMemory } from './memory.ts';
 import { DONE } from './queue.ts';
 import type { Scratch } from './scratch.ts';
@@ -88,7 +89,13 @@ export class Pool {
     this.failure = undefined;
     this.joined = 0;
     Atomics.store(control, CONTROL.failed, 0);
-    if (this.broken) return kernel.run(0, groups, scratch.address, ...pointers);
+    if (this.broken) {
+      try {
+        return kernel.run(0, groups, scratch.address, ...pointers);
+      } catch (cause) {
+        throw launchFailure(cause);
+      }
+    }
     const chunk = Math.max(1, Math.floor(groups / (CHUNKS_PER_THREAD * (this.workers + 1))));
     control[CONTROL.kernel] = this.ids.get(kernel) ?? 0;
     control[CONTROL.groups] = groups;
@@ -108,7 +115,7 @@ export class Pool {
       }
     } catch (cause) {
       // Thrown by `settled`, when nobody works on the job any more.
-      this.failure = new FftError('launch-failed', `Kernel ${kernel.kernel.name} failed: ${cause}.`, { cause });
+      this.failure = launchFailure(cause);
     } finally {
       Atomics.store(control, CONTROL.next, groups);
       this.joined = this.change(false);
@@ -134,6 +141,11 @@ export class Pool {
       throw new FftError('launch-failed', 'A kernel failed on a worker thread of the CPU device.');
     }
     return true;
+  }
+
+  /** Workers that have joined the last job. */
+  get helpers(): number {
+    return this.joined;
   }
 
   /** Resolves when a worker has left, or a little later. */
@@ -184,11 +196,10 @@ export class Pool {
 
   private async start(): Promise<void> {
     try {
-      const start = await threadFactory();
-      if (this.closed) return;
       const text = `(${workerMain})(port, ${JSON.stringify(CONTROL)}, ${OPEN_BIT}, ${WORKER_SPINS});`;
-      const lost = () => this.lose();
-      this.threads = Array.from({ length: this.workers }, () => start(text, lost));
+      const start = await threadFactory(text, () => this.lose());
+      if (this.closed) return;
+      this.threads = Array.from({ length: this.workers }, start);
       const { memory } = this.memory;
       this.send((thread) => ({ kind: 'memory', memory, address: CONTROL_ADDRESS, thread }));
       for (const message of this.backlog.splice(0)) this.send(() => message);
@@ -207,15 +218,14 @@ export class Pool {
   }
 }
 
-type StartThread = (text: string, lost: () => void) => Thread;
-
-async function threadFactory(): Promise<StartThread> {
+/** How to start a thread from its text. `lost` is called when it ends or cannot begin. */
+async function threadFactory(text: string, lost: () => void): Promise<() => Thread> {
   // Some compilers name functions through a helper that the text would lack.
   const helper = 'const __name = (value) => value;';
   const node = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
   if (node) {
-    return (text, lost) => {
-      const start = `${helper} const port = require('node:worker_threads').parentPort; ${text}`;
+    const start = `${helper} const port = require('node:worker_threads').parentPort; ${text}`;
+    return () => {
       const worker = new node.Worker(start, { eval: true, execArgv: [], env: node.SHARE_ENV, name: 'omnifft' });
       // A device that was forgotten must not keep the process alive; waiting for a job does (see `sleep`).
       worker.unref();
@@ -224,9 +234,10 @@ async function threadFactory(): Promise<StartThread> {
       return { post: (message) => worker.postMessage(message), terminate: () => void worker.terminate() };
     };
   }
-  return (text, lost) => {
-    const source = URL.createObjectURL(new Blob([`${helper} const port = self; ${text}`], { type: 'text/javascript' }));
-    const worker = new Worker(source, { name: 'omnifft' });
+  const source = new Blob([`${helper} const port = self; ${text}`], { type: 'text/javascript' });
+  const url = URL.createObjectURL(source);
+  return () => {
+    const worker = new Worker(url, { name: 'omnifft' });
     worker.onerror = lost;
     return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
   };

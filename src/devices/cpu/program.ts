@@ -2,7 +2,7 @@
 import { FftError } from '../../problem/errors.ts';
 import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
 import { CpuKernel } from './kernel.ts';
-import { launcher, type ScratchPlace, sequence } from './launch.ts';
+import { launcher, launchFailure, type ScratchPlace, sequence } from './launch.ts';
 import { CpuBuffer, type CpuMemory } from './memory.ts';
 import type { Pool } from './pool.ts';
 import { DONE, type Job, type Queue } from './queue.ts';
@@ -58,7 +58,7 @@ export class CpuProgram implements BoundProgram {
       }
       return queue.push(new Run(this.steps, pool));
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(launchFailure(error));
     }
   }
 
@@ -67,7 +67,11 @@ export class CpuProgram implements BoundProgram {
     const { memory, queue } = this.machine;
     if (this.generation !== memory.generation) this.revalidate();
     if (!queue.idle) queue.drain();
-    this.launch();
+    try {
+      this.launch();
+    } catch (error) {
+      throw launchFailure(error);
+    }
   }
 
   release(): void {
@@ -145,8 +149,13 @@ class Run implements Job {
     const { pool } = this;
     for (; this.next < this.steps.length; this.next++) {
       const step = this.steps[this.next]!;
-      if (!step.shared) step.launch();
-      else {
+      if (!step.shared) {
+        try {
+          step.launch();
+        } catch (error) {
+          throw launchFailure(error);
+        }
+      } else {
         if (!this.open) pool.share(step.kernel, step.groups, step.pointers);
         this.open = true;
         if (!pool.settled(blocking)) return false;

@@ -15,6 +15,7 @@ import {
   indexKey,
   type Real,
   reachable,
+  type Store,
   substitute,
 } from '../../ir/index.ts';
 import type { Body } from './schedule.ts';
@@ -42,9 +43,10 @@ export interface BodyAccesses {
   readonly stores: readonly Group<Real>[];
 }
 
-export function accessesOf(body: Body, lanes: number): BodyAccesses {
+/** @param statements of the body. */
+export function accessesOf(body: Body, statements: readonly Store[], lanes: number): BodyAccesses {
   const loads = new Map<LoadNode, Group<LoadNode>>();
-  const nodes = reachable(body.stores.map((store) => store.value)).filter((node) => node.op === 'load') as LoadNode[];
+  const nodes = reachable(statements.map((store) => store.value)).filter((node) => node.op === 'load') as LoadNode[];
   for (const group of grouped(
     nodes.map((node) => [locate(node.array, node.index, body), node]),
     lanes,
@@ -52,7 +54,7 @@ export function accessesOf(body: Body, lanes: number): BodyAccesses {
     for (const member of group.members) loads.set(member, group);
   }
   const stores = grouped(
-    body.stores.map((store) => [locate(store.array, store.index, body), store.value]),
+    statements.map((store) => [locate(store.array, store.index, body), store.value]),
     lanes,
   );
   return { loads, stores };
@@ -69,8 +71,11 @@ export function basesOf({ loads, stores }: BodyAccesses): { array: ArrayRef; bas
 function locate(array: ArrayRef, at: Index, { lane }: Body): Access {
   if (!lane || !dependsOn(at, lane)) return { array, base: at, stride: 0 };
   const stride = coefficient(at, lane);
-  const lanes = Array.from({ length: lane.count }, (_, l) => substitute(at, new Map([[lane, index(l)]])));
-  return stride === undefined ? { array, base: lanes[0]!, stride, bases: lanes } : { array, base: lanes[0]!, stride };
+  if (stride !== undefined) {
+    return { array, base: { ...at, terms: at.terms.filter(({ atom }) => atom !== lane) }, stride };
+  }
+  const bases = Array.from({ length: lane.count }, (_, l) => substitute(at, new Map([[lane, index(l)]])));
+  return { array, base: bases[0]!, stride, bases };
 }
 
 function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number): Group<T>[] {

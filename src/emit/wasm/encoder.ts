@@ -77,16 +77,20 @@ class Bytes {
   length = 0;
 
   byte(value: number): void {
-    if (this.length === this.data.length) {
-      const grown = new Uint8Array(2 * this.data.length);
-      grown.set(this.data);
-      this.data = grown;
-    }
+    if (this.length === this.data.length) this.grow(this.length + 1);
     this.data[this.length++] = value;
   }
 
   bytes(values: ArrayLike<number>): void {
-    for (let i = 0; i < values.length; i++) this.byte(values[i]!);
+    if (this.length + values.length > this.data.length) this.grow(this.length + values.length);
+    this.data.set(values, this.length);
+    this.length += values.length;
+  }
+
+  private grow(length: number): void {
+    const grown = new Uint8Array(Math.max(length, 2 * this.data.length));
+    grown.set(this.data.subarray(0, this.length));
+    this.data = grown;
   }
 
   /** Unsigned LEB128, up to 2^32 − 1. */

@@ -11,15 +11,17 @@ import {
   type Index,
   indexKey,
   type Kernel,
+  type Phase,
   type Real,
   reachable,
+  type Store,
   type Var,
   variablesOf,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
 import { accessesOf, type BodyAccesses, basesOf, type Group, type LoadNode } from './accesses.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
-import { type Body, type Node, schedule } from './schedule.ts';
+import { type Body, type Node, schedule, statementsOf } from './schedule.ts';
 import { VectorUnit } from './vector.ts';
 
 /** Bytes of a vector register. */
@@ -64,6 +66,12 @@ interface Scope {
   readonly values: ReadonlyMap<string, number>;
 }
 
+/** A body, ready to be written. */
+interface BodyCode {
+  readonly accesses: BodyAccesses;
+  readonly uses: ReadonlyMap<Real, number>;
+}
+
 class Lowering {
   private readonly kernel: Kernel;
   private readonly asm: FunctionAssembler;
@@ -72,7 +80,9 @@ class Lowering {
   private readonly bases = new Map<ArrayRef, { local: number; offset: number }>();
   private readonly levels = new Map<Var, number>();
   private readonly locals = new Map<Var, number>();
-  private readonly accesses = new Map<Body, BodyAccesses>();
+  /** What the bodies of the current phase do. */
+  private readonly code = new Map<Body, BodyCode>();
+  private statements: (body: Body) => Store[] = () => [];
   private readonly constants = new Map<string, number>();
   readonly sharedBytes: number;
 
@@ -104,7 +114,7 @@ class Lowering {
     asm.get(FIRST);
     asm.set(group);
     asm.loop();
-    for (const phase of kernel.phases) this.phase(schedule(phase, this.lanes), phase.repeatable);
+    for (const phase of kernel.phases) this.phase(phase);
     asm.get(group);
     asm.i32(1);
     asm.op('i32.add');
@@ -117,13 +127,16 @@ class Lowering {
     return asm.finish();
   }
 
-  private phase(nodes: readonly Node[], repeatable: boolean): void {
+  private phase(phase: Phase): void {
+    this.statements = (body) => statementsOf(body, phase);
+    this.code.clear();
+    const nodes = schedule(phase, this.lanes);
     const level = 0;
     const pointers = new Map<string, number>();
     for (const { array, index } of this.prefixes(nodes, level)) {
       if (index.terms.length > 0) this.computed(pointers, array, index, level);
     }
-    this.nodes(nodes, { level, pointers, values: new Map() }, repeatable);
+    this.nodes(nodes, { level, pointers, values: new Map() }, phase.repeatable);
   }
 
   private nodes(nodes: readonly Node[], scope: Scope, repeatable: boolean): void {
@@ -208,7 +221,7 @@ class Lowering {
     const visit = (node: Node): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);
       const unit = this.unit(node);
-      for (const group of new Set(this.accessesOf(node).loads.values())) {
+      for (const group of new Set(this.codeOf(node).accesses.loads.values())) {
         const { access } = group;
         if (access.bases || this.levelOf(access.base) > scope.level) continue;
         const keys = group.members.map((member) => loadKey(member, node, access.stride));
@@ -222,13 +235,13 @@ class Lowering {
   }
 
   private body(body: Body, scope: Scope, repeatable: boolean): void {
-    const { loads, stores } = this.accessesOf(body);
+    const { accesses, uses } = this.codeOf(body);
+    const { loads, stores } = accesses;
     const unit = this.unit(body);
     const known = new Map<Real, number>();
-    const uses = countUses(body);
     const load = (node: LoadNode): number => {
       const group = loads.get(node)!;
-      const hoisted = scope.values.get(loadKey(node, body, group.access.stride));
+      const hoisted = this.hoisted(node, body, group, scope);
       if (hoisted !== undefined) return hoisted;
       const locals = unit.load(group, this.addresses(group, scope));
       group.members.forEach((member, n) => known.set(member, locals[n]!));
@@ -241,7 +254,7 @@ class Lowering {
       if (node.op === 'load') {
         // A plain vector used once needs no local of its own.
         const group = loads.get(node)!;
-        const hoisted = scope.values.get(loadKey(node, body, group.access.stride));
+        const hoisted = this.hoisted(node, body, group, scope);
         if (hoisted === undefined && uses.get(node) === 1 && unit.loadsDirectly(group)) {
           const [address] = this.addresses(group, scope);
           return unit.loadDirect(group, address!);
@@ -260,6 +273,11 @@ class Lowering {
     // Where input and output may be the same memory, everything is read before anything is written.
     if (!repeatable) for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
     for (const group of stores) unit.store(group, this.addresses(group, scope), value);
+  }
+
+  /** The local that an outer loop has loaded a value into. */
+  private hoisted(node: LoadNode, body: Body, { access }: Group<LoadNode>, scope: Scope): number | undefined {
+    return scope.values.size === 0 ? undefined : scope.values.get(loadKey(node, body, access.stride));
   }
 
   private constant(node: Extract<Real, { op: 'const' }>, unit: VectorUnit): void {
@@ -281,9 +299,13 @@ class Lowering {
     return new VectorUnit(this.asm, this.kernel.precision, body.lane ? this.lanes : 1);
   }
 
-  private accessesOf(body: Body): BodyAccesses {
-    let known = this.accesses.get(body);
-    if (!known) this.accesses.set(body, (known = accessesOf(body, this.lanes)));
+  private codeOf(body: Body): BodyCode {
+    let known = this.code.get(body);
+    if (!known) {
+      const statements = this.statements(body);
+      known = { accesses: accessesOf(body, statements, this.lanes), uses: countUses(statements) };
+      this.code.set(body, known);
+    }
     return known;
   }
 
@@ -324,7 +346,7 @@ class Lowering {
     const found = new Map<string, { array: ArrayRef; index: Index }>();
     const visit = (node: Node): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);
-      for (const { array, base } of basesOf(this.accessesOf(node))) {
+      for (const { array, base } of basesOf(this.codeOf(node).accesses)) {
         const index = { constant: 0, terms: base.terms.filter(({ atom }) => this.levelOfAtom(atom) <= level) };
         found.set(pointerKey(array, index), { array, index });
       }
@@ -384,11 +406,11 @@ function loadKey(node: LoadNode, body: Body, stride: number | undefined): string
   return `${body.lane ? 'v' : 's'}${node.array.name}|${stride}|${indexKey(node.index)}`;
 }
 
-function countUses(body: Body): Map<Real, number> {
+function countUses(statements: readonly Store[]): Map<Real, number> {
   const uses = new Map<Real, number>();
   const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
-  for (const { value } of body.stores) use(value);
-  for (const node of reachable(body.stores.map((store) => store.value))) {
+  for (const { value } of statements) use(value);
+  for (const node of reachable(statements.map((store) => store.value))) {
     if (node.op === 'neg') use(node.a);
     else if (node.op !== 'const' && node.op !== 'load') {
       use(node.a);

@@ -25,7 +25,8 @@ export interface Body {
   readonly kind: 'body';
   /** The lane number inside a vector, or undefined for one item at a time. */
   readonly lane: Var | undefined;
-  readonly stores: readonly Store[];
+  /** What the phase's variables are in each copy of its statements. */
+  readonly copies: readonly ReadonlyMap<Var, Index>[];
 }
 
 /** `variable` counts 0, 1, … below `trips`; a run-time number of trips is an index. */
@@ -72,7 +73,7 @@ class Scheduler {
 
   nest(depth: number, known: ReadonlyMap<Var, Index>, lane: Var | undefined): Node[] {
     const loop = this.phase.loops[depth];
-    if (!loop) return [{ kind: 'body', lane, stores: rebuild(this.phase.stores, known) }];
+    if (!loop) return [{ kind: 'body', lane, copies: [known] }];
     const { variable: v } = loop;
     const innermost = depth === this.phase.loops.length - 1;
     const bind = (value: Index, withLane = lane) => this.nest(depth + 1, new Map(known).set(v, value), withLane);
@@ -167,10 +168,10 @@ function mergeNodes(nodes: readonly Node[]): Node[] {
   if (first!.kind === 'body') {
     // Every copy made its own lane variable: give them the first one's.
     const { lane } = first!;
-    const stores = (nodes as readonly Body[]).flatMap((copy) =>
-      copy.lane && lane && copy.lane !== lane ? rebuild(copy.stores, new Map([[copy.lane, index(lane)]])) : copy.stores,
+    const copies = (nodes as readonly Body[]).flatMap((body) =>
+      body.lane && lane && body.lane !== lane ? renamed(body.copies, new Map([[body.lane, index(lane)]])) : body.copies,
     );
-    return [{ kind: 'body', lane, stores: rebuild(stores, new Map()) }];
+    return [{ kind: 'body', lane, copies }];
   }
   const loops = nodes as readonly RunLoop[];
   if (first!.kind !== 'loop' || loops.some(({ trips }) => typeof trips !== 'number' || trips !== loops[0]!.trips)) {
@@ -184,27 +185,32 @@ function mergeNodes(nodes: readonly Node[]): Node[] {
 }
 
 function rename(node: Node, by: ReadonlyMap<Var, Index>): Node {
-  if (node.kind === 'body') return { ...node, stores: rebuild(node.stores, by) };
+  if (node.kind === 'body') return { ...node, copies: renamed(node.copies, by) };
   const children = node.children.map((child) => rename(child, by));
   if (node.kind === 'clip') return { ...node, value: substitute(node.value, by), children };
   return { ...node, trips: typeof node.trips === 'number' ? node.trips : substitute(node.trips, by), children };
 }
 
-/** The same stores with variables replaced, over fresh expressions, so that equal loads are one node again. */
-function rebuild(stores: readonly Store[], known: ReadonlyMap<Var, Index>): Store[] {
+function renamed(copies: Body['copies'], by: ReadonlyMap<Var, Index>): ReadonlyMap<Var, Index>[] {
+  return copies.map((known) => new Map([...known].map(([v, value]) => [v, substitute(value, by)])));
+}
+
+/** The statements of a body, over fresh expressions, so that equal loads of different copies are one node. */
+export function statementsOf(body: Body, phase: Phase): Store[] {
   const x = new Expressions();
-  const made = new Map<Real, Real>();
-  for (const node of reachable(stores.map((store) => store.value))) {
-    if (node.op === 'const') made.set(node, x.constant(node.value));
-    else if (node.op === 'load') made.set(node, x.load(node.array, substitute(node.index, known)));
-    else if (node.op === 'neg') made.set(node, x.neg(made.get(node.a)!));
-    else made.set(node, x[node.op](made.get(node.a)!, made.get(node.b)!));
-  }
-  return stores.map(({ array, index: at, value }) => ({
-    array,
-    index: substitute(at, known),
-    value: made.get(value)!,
-  }));
+  const nodes = reachable(phase.stores.map((store) => store.value));
+  return body.copies.flatMap((known) => {
+    const made = new Map<Real, Real>();
+    for (const node of nodes) {
+      if (node.op === 'const') made.set(node, x.constant(node.value));
+      else if (node.op === 'load') made.set(node, x.load(node.array, substitute(node.index, known)));
+      else if (node.op === 'neg') made.set(node, x.neg(made.get(node.a)!));
+      else made.set(node, x[node.op](made.get(node.a)!, made.get(node.b)!));
+    }
+    return phase.stores.map(({ array, index: at, value }) => {
+      return { array, index: substitute(at, known), value: made.get(value)! };
+    });
+  });
 }
 
 function range(count: number): number[] {
