@@ -8,7 +8,18 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,8 +30,10 @@ const buildStamp = join(root, 'dist', '.built');
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 20) fail(`omnifft needs Node 20 or newer; this is ${process.version}.`);
 
-install();
-build(process.argv.includes('--build'));
+inTurn(() => {
+  install();
+  build(process.argv.includes('--build'));
+});
 
 function install() {
   const lock = createHash('sha256')
@@ -48,13 +61,46 @@ function build(always) {
   say('building …');
   // The stamp gets the time before the compiler read its first file, so that an edit made meanwhile counts as newer.
   const started = new Date();
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  const dist = join(root, 'dist');
+  const next = join(root, 'dist.next');
+  rmSync(next, { recursive: true, force: true });
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const done = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  const options = ['-p', 'tsconfig.build.json', '--outDir', next];
+  const done = spawnSync(process.execPath, [compiler, ...options], { cwd: root, stdio: 'inherit' });
   if (done.status !== 0) fail('the build failed: see the messages above.');
-  chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
-  writeFileSync(buildStamp, '');
-  utimesSync(buildStamp, started, started);
+  chmodSync(join(next, 'cli', 'main.js'), 0o755);
+  writeFileSync(join(next, '.built'), '');
+  utimesSync(join(next, '.built'), started, started);
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(next, dist);
+}
+
+/** Lets one process of this folder work at a time: two installations at once destroy each other's files. */
+function inTurn(work) {
+  const lock = join(root, 'out', 'setup.pid');
+  mkdirSync(dirname(lock), { recursive: true });
+  for (;;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      if (isRunning(lock)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      else rmSync(lock, { force: true });
+    }
+  }
+  process.on('exit', () => rmSync(lock, { force: true }));
+  work();
+}
+
+/** Whether the process that wrote its number into a file is still there. */
+function isRunning(lock) {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
 }
 
 /** Latest modification time below the given files and folders; folders count too, so that a deletion is seen. */

@@ -3,7 +3,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -216,6 +216,21 @@ describe('explain, devices and bench', () => {
     const json = await omnifft('explain', '{"size": [1024], "batches": 16}', '--json', '--device', 'cpu');
     expect(json).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(json.stdout)).toBeTypeOf('object');
+  });
+
+  it('explain writes kernels that compile', async () => {
+    const { code, stderr } = await omnifft('explain', 'dcfo1000', '--device', 'cpu', '--source', 'kernels');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const files = readdirSync(join(folder, 'kernels'));
+    expect(files.length).toBeGreaterThan(0);
+    for (const name of files) {
+      expect(name).toMatch(/^forward-.*\.wasm$/);
+      expect(WebAssembly.validate(readFileSync(join(folder, 'kernels', name))), name).toBe(true);
+    }
+    expect(await omnifft('explain', 'dcfo1000', '--source', put('file', new Uint8Array(1)))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/there is a file of that name.*\[unwritable-output\]/),
+    });
   });
 
   it('devices lists every kind, with a reason where it is missing', async () => {

@@ -2,13 +2,14 @@
  * Files named on the command line: what can go wrong with them, said in one line.
  */
 
-import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
   EISDIR: 'it is a folder',
+  EEXIST: 'there is a file of that name',
   ENOTDIR: 'a part of its path is not a folder',
   EACCES: 'permission was denied',
   EPERM: 'permission was denied',
@@ -48,6 +49,15 @@ export async function writeOutput(path: string, bytes: Uint8Array): Promise<void
     await writeFile(path, bytes);
   } catch (error) {
     throw fileError('unwritable-output', `Cannot write ${path}`, error);
+  }
+}
+
+/** @throws FftError `unwritable-output`. */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw fileError('unwritable-output', `Cannot make the folder ${path}`, error);
   }
 }
 

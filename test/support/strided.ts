@@ -68,33 +68,40 @@ export function arraysOf(data: HostData): RealArray[] {
   return 're' in data ? [data.re, data.im] : [data];
 }
 
+/** The arrays of the real and of the imaginary parts, the numbers from one to the next, and the first of each. */
+function partsOf(data: HostData): { re: RealArray; im: RealArray; step: number; first: number } {
+  return 're' in data ? { ...data, step: 1, first: 0 } : { re: data, im: data, step: 2, first: 1 };
+}
+
 /** Writes a packed complex tensor into host data; everything between the elements is left as it is. */
 export function scatter(problem: LayoutProblem, side: Side, packed: ArrayLike<number>, into: HostData): void {
-  elementIndices(problem, side).forEach((index, i) => {
-    const [re, im] = [packed[2 * i] as number, packed[2 * i + 1] as number];
-    if ('re' in into) {
-      into.re[index] = re;
-      into.im[index] = im;
-    } else {
-      into[2 * index] = re;
-      into[2 * index + 1] = im;
-    }
-  });
+  const { re, im, step, first } = partsOf(into);
+  const indices = elementIndices(problem, side);
+  for (let i = 0; i < indices.length; i++) {
+    const at = step * (indices[i] as number);
+    re[at] = packed[2 * i] as number;
+    im[at + first] = packed[2 * i + 1] as number;
+  }
 }
 
 /** Reads host data back into a packed complex tensor. */
 export function gather(problem: LayoutProblem, side: Side, from: HostData): Float64Array {
+  const { re, im, step, first } = partsOf(from);
   const indices = elementIndices(problem, side);
   const packed = new Float64Array(2 * indices.length);
-  indices.forEach((index, i) => {
-    packed[2 * i] = ('re' in from ? from.re[index] : from[2 * index]) as number;
-    packed[2 * i + 1] = ('re' in from ? from.im[index] : from[2 * index + 1]) as number;
-  });
+  for (let i = 0; i < indices.length; i++) {
+    const at = step * (indices[i] as number);
+    packed[2 * i] = re[at] as number;
+    packed[2 * i + 1] = im[at + first] as number;
+  }
   return packed;
 }
 
 /** For {@link HostData} of one side: whether an index into each of its arrays belongs to an element of the tensor. */
 export function ownedIndices(problem: LayoutProblem, side: Side): (index: number) => boolean {
-  const owned = new Set(elementIndices(problem, side));
-  return problem.layout[side] === 'planar' ? (i) => owned.has(i) : (i) => owned.has(Math.floor(i / 2));
+  const owned = new Uint8Array(spanOf(problem, side));
+  const indices = elementIndices(problem, side);
+  for (let i = 0; i < indices.length; i++) owned[indices[i] as number] = 1;
+  const step = problem.layout[side] === 'planar' ? 1 : 2;
+  return (i) => owned[Math.floor(i / step)] === 1;
 }

@@ -1,7 +1,8 @@
 /** `omnifft bench`: how fast problems are solved here. */
 
 import type { Command } from 'commander';
-import { normalizeProblem, type Problem, tensorShape } from '../../problem/index.ts';
+import type { ComplexData, DeviceMemory } from '../../index.ts';
+import { elementBytes, normalizeProblem, type Problem, type Side, tensorShape } from '../../problem/index.ts';
 import { digits, duration, table } from '../format.ts';
 import { type Device, type DeviceOptions, readProblem, useDevice, withDevice, withJson } from '../options.ts';
 import { startProgress } from '../progress.ts';
@@ -69,25 +70,33 @@ async function bench(texts: readonly string[], options: BenchOptions): Promise<v
 async function measure(device: Device, problem: Problem): Promise<Omit<Measurement, 'problem' | 'device'>> {
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
   const plan = await device.plan(problem);
-  const memory = [device.alloc(plan.input.bytes)];
-  if (problem.placement === 'out-of-place') memory.push(device.alloc(plan.output.bytes));
+  const memory: DeviceMemory[] = [];
+  const allocate = (side: Side): ComplexData => {
+    const planar = problem.layout[side] === 'planar';
+    const bytes = plan[side].bytes / (planar ? 2 : 1);
+    const part = () => {
+      const part = device.alloc(bytes, problem.precision === 'single' ? 'single' : 'double');
+      // Zeros stay finite however often an in-place problem is run on its own output.
+      part.array.fill(0);
+      memory.push(part);
+      return part;
+    };
+    return planar ? { re: part(), im: part() } : part();
+  };
   try {
-    // Zeros: every result is finite however often an in-place problem is run on its own output.
-    const [input, output] = memory.map(({ array }) => array.fill(0));
-    if (input === undefined) throw new Error('no memory to transform');
-    const from = direction === 'forward' ? input : (output ?? input);
-    const to = direction === 'forward' ? output : output && input;
-    const call = () => (to === undefined ? plan[direction](from) : plan[direction](from, to));
-    const { times, calls } = await sample(call);
+    const [read, written]: [Side, Side] = direction === 'forward' ? ['input', 'output'] : ['output', 'input'];
+    const from = allocate(read);
+    const to = problem.placement === 'in-place' ? from : allocate(written);
+    const { times, calls } = await sample(() => plan[direction](from, to));
     const seconds = times[Math.floor(times.length / 2)] ?? Number.NaN;
     const { points, length } = extent(problem);
     return {
       ...{ direction, seconds, best: times[0] ?? Number.NaN, samples: times.length, calls },
       gflops: (5 * points * Math.log2(length)) / seconds / 1e9,
-      gigabytes: (plan.input.bytes + plan.output.bytes) / seconds / 1e9,
+      gigabytes: (points * (elementBytes(problem, 'input') + elementBytes(problem, 'output'))) / seconds / 1e9,
     };
   } finally {
-    for (const buffer of memory) buffer.free();
+    for (const part of memory) part.free();
     plan.destroy();
   }
 }

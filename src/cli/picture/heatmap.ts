@@ -36,7 +36,8 @@ export const colours: Uint8Array = Uint8Array.from(
 export function levelRange(levels: Float32Array): LevelRange {
   // Some ten thousand levels are enough to find the floor; the loudest has to be exact.
   const stride = Math.max(1, Math.floor(levels.length / 20_000));
-  const sample = levels.filter((_, index) => index % stride === 0).sort();
+  const count = Math.ceil(levels.length / stride);
+  const sample = Float32Array.from({ length: count }, (_, index) => levels[index * stride] ?? 0).sort();
   const floor = sample[Math.floor(sample.length * 0.1)] ?? 0;
   const loudest = levels.reduce((most, level) => Math.max(most, level), Number.NEGATIVE_INFINITY);
   const high = Math.ceil(loudest / 10) * 10;

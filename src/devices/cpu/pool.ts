@@ -220,11 +220,9 @@ export class Pool {
 
 /** How to start a thread from its text. `lost` is called when it ends or cannot begin. */
 async function threadFactory(text: string, lost: () => void): Promise<() => Thread> {
-  // Some compilers name functions through a helper that the text would lack.
-  const helper = 'const __name = (value) => value;';
   const node = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
   if (node) {
-    const start = `${helper} const port = require('node:worker_threads').parentPort; ${text}`;
+    const start = `const port = require('node:worker_threads').parentPort; ${text}`;
     return () => {
       const worker = new node.Worker(start, { eval: true, execArgv: [], env: node.SHARE_ENV, name: 'omnifft' });
       // A device that was forgotten must not keep the process alive; waiting for a job does (see `sleep`).
@@ -234,7 +232,7 @@ async function threadFactory(text: string, lost: () => void): Promise<() => Thre
       return { post: (message) => worker.postMessage(message), terminate: () => void worker.terminate() };
     };
   }
-  const source = new Blob([`${helper} const port = self; ${text}`], { type: 'text/javascript' });
+  const source = new Blob([`const port = self; ${text}`], { type: 'text/javascript' });
   const url = URL.createObjectURL(source);
   return () => {
     const worker = new Worker(url, { name: 'omnifft' });

@@ -137,8 +137,10 @@ describe('worker threads', () => {
 
   it('all join when they are awake, sleep between jobs and join again', async () => {
     const memory = new CpuMemory(true, (release) => release());
-    const pool = new Pool(memory, new Scratch(memory, 3), 3);
     const kernel = new CpuKernel(scaleKernel(2000, 4096, 1), memory);
+    const scratch = new Scratch(memory, 3);
+    scratch.reserve(kernel.sharedBytes);
+    const pool = new Pool(memory, scratch, 3);
     const data = memory.allocate(2000 * 4096 * 4);
     const pointers = [data.address | 0, data.address | 0];
     for (let round = 0; round < 3; round++) {
@@ -216,14 +218,22 @@ describe('worker threads', () => {
         await program.run();
         if (i < 20) await new Promise((resolve) => setTimeout(resolve, 5));
       }
-      console.log(buffer.view('f32').every((value) => value === 40));
+      const right = buffer.view('f32').every((value) => value === 40);
+      // The compiler that runs this file wraps functions in helpers: workers must start all the same.
+      let helpers = 0;
+      for (const end = performance.now() + 10_000; helpers === 0 && performance.now() < end; ) {
+        await program.run();
+        helpers = device.pool.helpers;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      console.log(right, helpers > 0);
       if (process.argv.includes('--close')) device.close();
     `;
     const run = promisify(execFile);
     for (const extra of [[], ['--close']]) {
       const options = ['--import', 'tsx', '--input-type=module', '-e', source, '--', ...extra];
       const { stdout } = await run(process.execPath, options, { timeout: 20_000 });
-      expect(stdout.trim()).toBe('true');
+      expect(stdout.trim()).toBe('true true');
     }
   });
 });

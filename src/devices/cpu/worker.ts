@@ -54,49 +54,52 @@ export function workerMain(port: Port, at: ControlLayout, openBit: number, spins
   let thread = 0;
   let received = 0;
 
-  const work = () => {
-    const run = kernels.get(control[at.kernel] as number);
-    // Without the kernel (it could not be built here) the other threads do this one's share.
-    if (run) {
-      const groups = control[at.groups] as number;
-      const chunk = control[at.chunk] as number;
-      const scratch = (control[at.scratch] as number) + thread * (control[at.stride] as number);
-      const pointers = Array.from(control.subarray(at.pointers, at.pointers + (control[at.count] as number)));
-      try {
-        for (;;) {
-          const first = Atomics.add(control, at.next, chunk);
-          if (first >= groups) break;
-          run(first, Math.min(first + chunk, groups), scratch, ...pointers);
+  // Methods, because compilers that preserve names wrap other functions in a helper, which is not part of this text.
+  const server = {
+    work() {
+      const run = kernels.get(control[at.kernel] as number);
+      // Without the kernel (it could not be built here) the other threads do this one's share.
+      if (run) {
+        const groups = control[at.groups] as number;
+        const chunk = control[at.chunk] as number;
+        const scratch = (control[at.scratch] as number) + thread * (control[at.stride] as number);
+        const pointers = Array.from(control.subarray(at.pointers, at.pointers + (control[at.count] as number)));
+        try {
+          for (;;) {
+            const first = Atomics.add(control, at.next, chunk);
+            if (first >= groups) break;
+            run(first, Math.min(first + chunk, groups), scratch, ...pointers);
+          }
+        } catch {
+          Atomics.store(control, at.failed, 1);
+          Atomics.store(control, at.next, groups);
         }
-      } catch {
-        Atomics.store(control, at.failed, 1);
-        Atomics.store(control, at.next, groups);
       }
-    }
-    Atomics.add(control, at.left, 1);
-    Atomics.notify(control, at.left);
-  };
+      Atomics.add(control, at.left, 1);
+      Atomics.notify(control, at.left);
+    },
 
-  const serve = () => {
-    let finished = -1;
-    for (;;) {
-      const state = Atomics.load(control, at.state);
-      if (Atomics.load(control, at.quit) !== 0) return port.close();
-      // A blocked thread receives nothing: go back to the event loop, which calls again when the message is there.
-      if (Atomics.load(control, at.posted) !== received) return;
-      const job = state & -openBit;
-      if ((state & openBit) !== 0 && job !== finished) {
-        if (Atomics.compareExchange(control, at.state, state, state + 1) === state) {
-          work();
-          finished = job;
+    serve() {
+      let finished = -1;
+      for (;;) {
+        const state = Atomics.load(control, at.state);
+        if (Atomics.load(control, at.quit) !== 0) return port.close();
+        // A blocked thread receives nothing: go back to the event loop, which calls again when the message is there.
+        if (Atomics.load(control, at.posted) !== received) return;
+        const job = state & -openBit;
+        if ((state & openBit) !== 0 && job !== finished) {
+          if (Atomics.compareExchange(control, at.state, state, state + 1) === state) {
+            this.work();
+            finished = job;
+          }
+          continue;
         }
-        continue;
+        // The next step of a program usually follows at once, and waking up takes longer than that.
+        let spin = 0;
+        while (spin < spins && Atomics.load(control, at.state) === state) spin++;
+        if (spin === spins) Atomics.wait(control, at.state, state);
       }
-      // The next step of a program usually follows at once, and waking up takes longer than that.
-      let spin = 0;
-      while (spin < spins && Atomics.load(control, at.state) === state) spin++;
-      if (spin === spins) Atomics.wait(control, at.state, state);
-    }
+    },
   };
 
   port.onmessage = ({ data }) => {
@@ -113,6 +116,6 @@ export function workerMain(port: Port, at: ControlLayout, openBit: number, spins
         kernels.delete(data.id);
       }
     } else kernels.delete(data.id);
-    serve();
+    server.serve();
   };
 }

@@ -1,0 +1,53 @@
+/** One-dimensional transforms: every short length, and a sample of the smooth ones up to 2^14. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Device, FftError, openDevice } from '../../src/index.ts';
+import { largestPrimeFactor } from '../../src/numeric/primes.ts';
+import { randomFor } from '../support/random.ts';
+import { callModes, exhaustive, lengthComplaints } from '../support/transforms.ts';
+
+const random = randomFor('accuracy/lengths');
+const LARGEST_PRIME = 13;
+const isSmooth = (n: number): boolean => n === 1 || largestPrimeFactor(n) <= LARGEST_PRIME;
+const from = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+let device: Device;
+beforeAll(async () => {
+  device = await openDevice('cpu', { threads: 1 });
+});
+afterAll(() => device.close());
+
+describe('every length from 1 to 512', () => {
+  it.each(from(0, 7).map((block) => [64 * block + 1, 64 * block + 64] as const))(
+    'lengths %i to %i are accurate in both precisions and directions',
+    async (first, last) => {
+      for (const n of from(first, last).filter(isSmooth)) {
+        const modes = exhaustive ? callModes : (['host', random.pick(callModes)] as const);
+        expect(await lengthComplaints(device, [n], random, modes)).toEqual([]);
+      }
+    },
+  );
+
+  it('refuses every other length, naming the prime', async () => {
+    const others = from(1, 512).filter((n) => !isSmooth(n));
+    expect(others.length).toBeGreaterThan(300);
+    for (const n of others) {
+      const error = await device.plan({ size: [n] }).catch((cause: unknown) => cause);
+      expect(error).toBeInstanceOf(FftError);
+      const { code, message } = error as FftError;
+      expect([n, code]).toEqual([n, 'unsupported-length']);
+      expect(message).toMatch(new RegExp(`\\b${largestPrimeFactor(n)}\\b`));
+    }
+  });
+});
+
+describe('smooth lengths from 513 to 16384', () => {
+  const smooth = from(513, 2 ** 14).filter(isSmooth);
+  const parts = 8;
+  it.each(from(0, parts - 1))('sample %i is accurate', async (part) => {
+    const mine = smooth.filter((_, i) => i % parts === part);
+    const sample = exhaustive ? mine : from(1, 5).map(() => random.pick(mine));
+    for (const n of sample) {
+      expect(await lengthComplaints(device, [n], random, ['host', random.pick(callModes)])).toEqual([]);
+    }
+  });
+});
