@@ -70,7 +70,7 @@ export function partsOf(value: ComplexData, facts: SideFacts, what: string, back
   return [part(value, facts, what, backend)];
 }
 
-function isPlanar(value: unknown): value is PlanarData {
+export function isPlanar(value: unknown): value is PlanarData {
   return typeof value === 'object' && value !== null && 're' in value && 'im' in value;
 }
 
@@ -89,9 +89,7 @@ function part(value: unknown, facts: SideFacts, what: string, backend: Backend):
   }
   const wanted = facts.type === 'f32' ? Float32Array : Float64Array;
   if (!(value instanceof wanted)) throw wrongType(what, value, `a ${arrayName(facts)} of ${facts.length} numbers`);
-  if (isDetached(value)) {
-    throw new FftError('detached-array', `${what} is detached: its memory was transferred away. Pass a live array.`);
-  }
+  refuseDetached(value, what);
   if (value.length !== facts.length) {
     // A longer array is fine for device memory, where the caller decides what lies behind; for host arrays it is a mistake.
     throw new FftError('wrong-length', `${what} has ${value.length} numbers; this plan needs exactly ${facts.length}.`);
@@ -99,9 +97,17 @@ function part(value: unknown, facts: SideFacts, what: string, backend: Backend):
   return { device: backend.locate(value), host: value };
 }
 
-/** A view of a transferred buffer has no bytes left. */
-function isDetached(array: RealArray): boolean {
-  return array.length === 0 && array.buffer.byteLength === 0;
+/** @throws FftError `detached-array` where the memory of a host array was transferred away. */
+export function refuseDetached(array: RealArray, what: string): void {
+  if (array.length > 0) return;
+  try {
+    // Only a detached buffer refuses a new view.
+    new Uint8Array(array.buffer);
+  } catch (cause) {
+    throw new FftError('detached-array', `${what} is detached: its memory was transferred away. Pass a live array.`, {
+      cause,
+    });
+  }
 }
 
 function arrayName(facts: SideFacts): string {

@@ -2,6 +2,7 @@
  * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
 import type { Backend } from '../devices/device.ts';
+import type { Stride } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { Launch } from '../plan/planner.ts';
 import type { Problem } from '../problem/index.ts';
@@ -20,7 +21,8 @@ export interface LaunchFacts {
   readonly groups: number;
   readonly lanesAlong: string;
   readonly twiddles?: number;
-  readonly strides: { readonly input: readonly number[]; readonly output: readonly number[] };
+  /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
+  readonly strides: { readonly input: readonly (number | string)[]; readonly output: readonly (number | string)[] };
   readonly staged: { readonly input: boolean; readonly output: boolean };
   readonly kernel: string;
   readonly bytesRead: number;
@@ -63,7 +65,10 @@ export function planToJson(
           groups: kernels[n]!.kernel.group.count,
           lanesAlong: leaf.lanesAlong,
           ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
-          strides: { input: [leaf.input.axis, ...leaf.input.batch], output: [leaf.output.axis, ...leaf.output.batch] },
+          strides: {
+            input: [leaf.input.axis, ...leaf.input.batch].map(strideText),
+            output: [leaf.output.axis, ...leaf.output.batch].map(strideText),
+          },
           staged: leaf.staged,
           kernel: kernels[n]!.kernel.name,
           bytesRead: moved,
@@ -84,6 +89,10 @@ export function planToJson(
       };
     }),
   };
+}
+
+function strideText(stride: Stride): number | string {
+  return typeof stride === 'number' ? stride : `1×${stride.run}+${stride.next}`;
 }
 
 function nodeFacts({ scheme, title, length, outputLength, children }: PlanNode): NodeFacts {

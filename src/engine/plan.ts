@@ -63,7 +63,8 @@ export class Plan {
   readonly output: PlanSide;
   private readonly host: PlanHost;
   private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
-  private readonly runners = new Map<Direction, Runner>();
+  /** Calls that wait and calls that cannot have staging memory of their own: one may come in the middle of another. */
+  private readonly runners = new Map<Direction | `${Direction}Sync`, Runner>();
   private readonly programs = new Map<string, DirectionProgram>();
   private temp: DeviceBuffer | undefined;
   private destroyed = false;
@@ -132,12 +133,12 @@ export class Plan {
 
   /** `forward` on the calling thread, for audio callbacks and other places that cannot wait. */
   forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T {
-    return (this.runners.get('forward') ?? this.runner('forward')).sync(input, output) as T;
+    return (this.runners.get('forwardSync') ?? this.runner('forward', 'forwardSync')).sync(input, output) as T;
   }
 
   /** `inverse` on the calling thread. */
   inverseSync<T extends ComplexData>(input: ComplexData, output?: T): T {
-    return (this.runners.get('inverse') ?? this.runner('inverse')).sync(input, output) as T;
+    return (this.runners.get('inverseSync') ?? this.runner('inverse', 'inverseSync')).sync(input, output) as T;
   }
 
   /**
@@ -207,7 +208,7 @@ export class Plan {
     return program;
   }
 
-  private runner(direction: Direction): Runner {
+  private runner(direction: Direction, name: Direction | `${Direction}Sync` = direction): Runner {
     this.check();
     if (!this.directions.includes(direction)) {
       throw new FftError(
@@ -215,7 +216,7 @@ export class Plan {
         `This plan is for '${this.problem.directions}' only; plan with directions 'both' to run '${direction}'.`,
       );
     }
-    let runner = this.runners.get(direction);
+    let runner = this.runners.get(name);
     if (!runner) {
       const read = direction === 'forward' ? this.facts.input : this.facts.output;
       const written = direction === 'forward' ? this.facts.output : this.facts.input;
@@ -229,14 +230,15 @@ export class Plan {
         check: () => this.check(),
         inOrder: (task) => this.inOrder(task),
       });
-      this.runners.set(direction, runner);
+      this.runners.set(name, runner);
     }
     return runner;
   }
 
   private ownTemp(bytes: number): DeviceBuffer {
     if (!this.temp || this.temp.bytes < bytes) {
-      const grown = this.host.backend.allocate(bytes);
+      // Enough for every direction at once: calls that wait are bound to this memory.
+      const grown = this.host.backend.allocate(Math.max(bytes, this.bytes.temp));
       this.temp?.free();
       this.temp = grown;
     }

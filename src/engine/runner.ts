@@ -10,8 +10,11 @@ import {
   type ComplexData,
   deviceExtent,
   extentsOf,
+  isPlanar,
   type Part,
+  type PlanarData,
   partsOf,
+  refuseDetached,
   refuseOverlap,
   type SideFacts,
   scratchBinding,
@@ -41,6 +44,8 @@ interface Staging {
 interface Prepared {
   readonly input: ComplexData;
   readonly output: ComplexData;
+  /** Copies of what planar sides held: the caller may put other planes into the same object. */
+  readonly planes: { readonly input: PlanarData | undefined; readonly output: PlanarData | undefined };
   readonly program: BoundProgram;
   readonly buffers: readonly DeviceBuffer[];
   /** Host arrays to copy in before and out after. */
@@ -65,7 +70,7 @@ export class Runner {
 
   sync(input: ComplexData, output: ComplexData | undefined): ComplexData {
     const { last } = this;
-    if (last !== undefined && last.input === input && last.output === output && isPlain(last)) {
+    if (last !== undefined && last.input === input && last.output === output && isPlain(last) && hasItsPlanes(last)) {
       last.program.runSync!();
       return output;
     }
@@ -88,9 +93,14 @@ export class Runner {
     const checked = this.check(input, output);
     return inOrder(async () => {
       const call = this.bindChecked(checked);
+      // The caller's arrays may have been transferred away while the call waited.
+      for (const { host } of [...call.copiesIn, ...call.copiesOut]) refuseDetached(host, 'An array of a waiting call');
       for (const { host, device } of call.copiesIn) await backend.upload(device, host);
       await call.program.run();
-      for (const { host, device } of call.copiesOut) await backend.download(device, host);
+      for (const { host, device } of call.copiesOut) {
+        refuseDetached(host, 'output');
+        await backend.download(device, host);
+      }
       return call.output;
     });
   }
@@ -153,6 +163,7 @@ export class Runner {
           "This plan is 'in-place': pass one array, or plan with placement 'out-of-place'.",
         );
       }
+      if (source.length > 1) refuseOverlap(extentsOf(source, read, 'input'));
       return { input, output: input, source, target: source };
     }
     const result = output ?? newData(written);
@@ -177,7 +188,16 @@ export class Runner {
     const { read, written, inPlace } = this.host;
     const known = this.last;
     const onDevice = [...source, ...target].every(({ device }) => device);
-    if (known && onDevice && known.input === input && known.output === output && isAlive(known)) return known;
+    if (
+      known &&
+      onDevice &&
+      known.input === input &&
+      known.output === output &&
+      isAlive(known) &&
+      hasItsPlanes(known)
+    ) {
+      return known;
+    }
     const from = this.place(source, read, 'read');
     const to = inPlace ? from : this.place(target, written, 'written');
     const program = this.host.program(false);
@@ -187,6 +207,7 @@ export class Runner {
     const call: Prepared = {
       input,
       output,
+      planes: { input: copyPlanes(input), output: copyPlanes(output) },
       program: bound,
       buffers: [...from, ...to].map(({ device }) => device.buffer).concat(temp ? [temp.buffer] : []),
       // What lies between strided elements belongs to the caller: it goes along and comes back as it was.
@@ -237,6 +258,19 @@ function sideBinding(parts: readonly { readonly device?: Binding | undefined }[]
 function isAlive({ buffers }: Prepared): boolean {
   for (const buffer of buffers) if (buffer.freed) return false;
   return true;
+}
+
+function copyPlanes(data: ComplexData): PlanarData | undefined {
+  return isPlanar(data) ? { re: data.re, im: data.im } : undefined;
+}
+
+/** The objects that planar data came in hold the same planes as they did. */
+function hasItsPlanes({ input, output, planes }: Prepared): boolean {
+  const same = (now: PlanarData, then: PlanarData) => now.re === then.re && now.im === then.im;
+  return (
+    (!planes.input || same(input as PlanarData, planes.input)) &&
+    (!planes.output || same(output as PlanarData, planes.output))
+  );
 }
 
 /** Nothing to copy, and all memory still there. */

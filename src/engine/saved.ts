@@ -12,10 +12,22 @@ interface Saved {
   readonly profile: unknown;
   readonly problem: unknown;
   readonly plans: readonly DirectionPlan[];
+  /** Of `plans`: half a plan, or one that was edited, would write wherever its strides say. */
+  readonly checksum: string;
 }
 
 export function serializePlan(problem: Problem, backend: Backend, plans: readonly DirectionPlan[]): string {
-  return JSON.stringify({ format: FORMAT, profile: backend.profile, problem, plans } satisfies Saved);
+  const { profile } = backend;
+  return JSON.stringify({ format: FORMAT, profile, problem, plans, checksum: checksum(plans) } satisfies Saved);
+}
+
+/** FNV-1a of the text, 32 bits (Fowler, Noll and Vo). */
+function checksum(value: unknown): string {
+  let hash = 0x811c9dc5;
+  for (const character of JSON.stringify(value) ?? '') {
+    hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193);
+  }
+  return (hash >>> 0).toString(16);
 }
 
 /** @throws FftError `invalid-saved-plan` when the text is not a plan for this problem on this device. */
@@ -32,5 +44,6 @@ export function parseSavedPlan(text: string, problem: Problem, backend: Backend)
   if (saved?.format !== FORMAT) refuse(`The saved plan has format ${String(saved?.format)}, not ${FORMAT}`);
   if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');
   if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) refuse('The saved plan is for another device');
+  if (saved.checksum !== checksum(saved.plans)) refuse('The saved plan is damaged or was edited');
   return new Map(saved.plans.map((plan) => [plan.direction, plan]));
 }

@@ -49,8 +49,11 @@ export function blocked(array: ArrayRef, lanes: number): Format {
 
 /** A view of a format whose element index is an affine map of the coordinates. */
 export function strided(format: Format, strides: readonly number[], offset: IndexLike = 0): ComplexView {
-  const element = (at: readonly IndexLike[]) =>
-    add(offset, ...at.map((coordinate, d) => scale(coordinate, strides[d]!)));
+  return mapped(format, (at) => add(offset, ...at.map((coordinate, d) => scale(coordinate, strides[d]!))));
+}
+
+/** A view of a format through any index map. */
+export function mapped(format: Format, element: (at: readonly IndexLike[]) => Index): ComplexView {
   return {
     load(x, at) {
       const e = element(at);

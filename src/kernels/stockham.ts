@@ -12,15 +12,19 @@ import {
   type Complex,
   type ComplexView,
   coordinates,
+  div,
   type ElementType,
   Expressions,
   type Format,
   type Index,
+  type IndexLike,
   interleaved,
   type Kernel,
   type Loop,
+  mapped,
   mappedLoad,
   mappedStore,
+  mod,
   type Phase,
   planar,
   type Store,
@@ -34,7 +38,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { LeafSide, StockhamLeaf } from '../plan/leaf.ts';
+import type { LeafSide, StockhamLeaf, Stride } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { passTwiddles, stepTwiddles } from './twiddles.ts';
 
@@ -59,12 +63,8 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
       return array;
     };
     const format = side.layout === 'planar' ? planar(declare('.re'), declare('.im')) : interleaved(declare(''));
-    const origin = add(
-      side.offset,
-      scale(first, side.batch[0]!),
-      ...outer.map((at, d) => scale(at, side.batch[d + 1]!)),
-    );
-    const view = strided(format, [side.axis, side.batch[0]!], origin);
+    const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
+    const view = mapped(format, ([n, c]) => add(origin, walk(n!, side.axis), walk(add(first, c!), side.batch[0]!)));
     return leaf.inverse ? swapped(view) : view;
   };
   let input = globalView('input', leaf.input);
@@ -112,6 +112,12 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
   };
 }
 
+/** Where an index has walked to. */
+function walk(at: IndexLike, stride: Stride): Index {
+  if (typeof stride === 'number') return scale(at, stride);
+  return add(mod(at, stride.run), scale(div(at, stride.run), stride.next));
+}
+
 class PhaseBuilder {
   private readonly leaf: StockhamLeaf;
   private readonly tables: TableBuilder;
@@ -149,13 +155,19 @@ class PhaseBuilder {
   /** Moves the tile between memory that runs along the axis and shared memory that runs along the batch. */
   copy(from: Place, to: Place): Phase {
     const x = new Expressions();
-    const n = variable('n', this.leaf.length);
-    const c = variable('c', this.leaf.tile);
-    const outer: Loop = { variable: c, unroll: this.leaf.lanes, ...(this.limit ? { limit: this.limit } : {}) };
+    const { length, tile, lanes, input, output, staged } = this.leaf;
+    const stride = from.shared && staged.output ? output.axis : input.axis;
+    // Memory in tiles is read tile by tile, so that it streams.
+    const run = typeof stride === 'number' ? length : stride.run;
+    const block = variable('block', length / run);
+    const n = variable('n', run);
+    const c = variable('c', tile);
+    const at = add(scale(block, run), n);
+    const columns: Loop = { variable: c, unroll: lanes, ...(this.limit ? { limit: this.limit } : {}) };
     return {
-      loops: [outer, { variable: n }],
+      loops: [{ variable: block }, columns, { variable: n }],
       lanes: n,
-      stores: to.view.store(x, [n, c], from.view.load(x, [n, c])),
+      stores: to.view.store(x, [at, c], from.view.load(x, [at, c])),
       repeatable: from.shared !== to.shared || !this.leaf.aliased,
       exchange: 'group',
     };

@@ -4,16 +4,16 @@
  */
 
 import type { ComplexLayout } from '../problem/index.ts';
-import type { StockhamLeaf } from './leaf.ts';
+import type { StockhamLeaf, Stride } from './leaf.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 
-/** One loop in memory, in complex elements. */
+/** One loop in memory. */
 export interface Span {
   readonly count: number;
-  readonly input: number;
-  readonly output: number;
+  readonly input: Stride;
+  readonly output: Stride;
 }
 
 /** A leaf whose buffers are known. */
@@ -49,8 +49,8 @@ export function configureLeaf(placed: PlacedLeaf, profile: DeviceProfile): Stock
   const tile = lanesAlong === 'axis' ? 1 : chooseTile(length, columns.count, lanes, run, room);
   // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
   const stage = (side: 'input' | 'output') =>
-    lanesAlong === 'batch' && columns[side] !== 1 && axis[side] === 1 && length >= lanes;
-  const radices = chooseRadices({ length, lanesAlong, lanes }, profile);
+    lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
+  const { radices } = chooseRadices({ length, lanesAlong, lanes }, profile);
   const widest = Math.max(...radices);
   return {
     precision: placed.precision,
@@ -89,26 +89,37 @@ export function mergeSpans(spans: readonly Span[], keepFirst: boolean): Span[] {
     const mayMerge = last && !(keepFirst && merged.length === 1);
     if (span.count === 1 && merged.length > 0) continue;
     if (mayMerge && last.count === 1) merged[merged.length - 1] = span;
-    else if (mayMerge && span.input === last.input * last.count && span.output === last.output * last.count) {
+    else if (mayMerge && continues(last, span, 'input') && continues(last, span, 'output')) {
       merged[merged.length - 1] = { ...last, count: last.count * span.count };
     } else merged.push(span);
   }
   return merged.length > 0 ? merged : [{ count: 1, input: 0, output: 0 }];
 }
 
+/** One step of `next` is a whole walk of `span`. */
+function continues(span: Span, next: Span, side: 'input' | 'output'): boolean {
+  const stride = span[side];
+  return typeof stride === 'number' && next[side] === stride * span.count;
+}
+
+/** Neighbours lie side by side. */
+function isContiguous(stride: Stride): boolean {
+  return typeof stride === 'number' ? stride === 1 : true;
+}
+
 /** `axis`, or the number of the batch dimension that the lanes run along. */
 function chooseLanes(axis: Span, batch: readonly Span[], lanes: number, twiddled: boolean): 'axis' | number {
   const candidates = twiddled ? [0] : batch.map((_, d) => d);
-  const contiguous = (span: Span) => Number(span.input === 1) + Number(span.output === 1);
+  const contiguous = (span: Span) => Number(isContiguous(span.input)) + Number(isContiguous(span.output));
   const best = candidates
     .filter((d) => batch[d]!.count >= lanes)
     .sort((a, b) => contiguous(batch[b]!) - contiguous(batch[a]!) || batch[b]!.count - batch[a]!.count)[0];
   if (best === undefined) return 'axis';
-  const whole = axis.input === 1 && axis.output === 1;
+  const whole = isContiguous(axis.input) && isContiguous(axis.output);
   // Without twiddles in the way, a long axis that memory runs along needs no neighbours.
   if (whole && axis.count >= SHORT) return 'axis';
   // Neither memory nor short transforms ask for columns: a long axis keeps its lanes.
-  if (!whole && contiguous(batch[best]!) === 0 && axis.input !== 1 && axis.output !== 1 && axis.count >= SHORT) {
+  if (contiguous(batch[best]!) + contiguous(axis) === 0 && axis.count >= SHORT) {
     return 'axis';
   }
   return best;
@@ -118,9 +129,13 @@ function bringForward(batch: readonly Span[], d: number): Span[] {
   return [batch[d]!, ...batch.filter((_, other) => other !== d)];
 }
 
-/** Transforms per group: whole runs of memory, enough points to be worth it, no more than shared memory holds. */
+/**
+ * Transforms per group: whole runs of memory, enough points to be worth it, no more than half of shared memory where that
+ * leaves half a run: tables and the caller's data want their place too.
+ */
 function chooseTile(length: number, count: number, lanes: number, run: number, room: number): number {
-  const most = Math.max(lanes, Math.floor(room / length / lanes) * lanes);
+  const fits = (elements: number) => Math.floor(elements / length / lanes) * lanes;
+  const most = Math.max(lanes, Math.min(fits(room), Math.max(fits(room / 2), run / 2)));
   const wanted = Math.max(run, Math.floor(GROUP_POINTS / length / run) * run);
   const tile = Math.min(wanted, most, Math.ceil(count / lanes) * lanes);
   if (count % tile === 0) return tile;

@@ -7,12 +7,18 @@
 import type { ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
 
-/** One side of a leaf in memory. Strides and offset count complex elements. */
+/**
+ * How an index walks through memory, in complex elements: so many for each step; or, where an intermediate result lies
+ * in tiles, one for each step inside a run and so many from one run to the next.
+ */
+export type Stride = number | { readonly run: number; readonly next: number };
+
+/** One side of a leaf in memory. */
 export interface LeafSide {
   readonly layout: ComplexLayout;
-  readonly axis: number;
+  readonly axis: Stride;
   /** Stride of each batch dimension. */
-  readonly batch: readonly number[];
+  readonly batch: readonly Stride[];
   readonly offset: number;
 }
 

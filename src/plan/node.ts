@@ -24,6 +24,13 @@ export interface StepTwiddle {
   readonly on: 'input' | 'output';
 }
 
+/** A dimension of the tensor seen as rows × columns between two uploads. */
+export interface Intermediate {
+  readonly of: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
 /** A batched one-dimensional transform: one launch. */
 export interface LeafNode {
   readonly scheme: 'stockham';
@@ -32,6 +39,8 @@ export interface LeafNode {
   readonly axis: Dimension;
   /** All other dimensions, the one that the twiddles of a four-step decomposition count along first. */
   readonly batch: readonly Dimension[];
+  /** Set where the leaf's result is only read by the next upload, which does not care how it lies in memory. */
+  readonly intermediate?: Intermediate;
   /** Twiddles of a four-step decomposition, counted along the first batch dimension. */
   readonly twiddle?: StepTwiddle;
   readonly length: readonly number[];

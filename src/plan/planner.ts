@@ -4,10 +4,10 @@
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { configureLeaf, type Span } from './configure.ts';
-import type { StockhamLeaf } from './leaf.ts';
-import type { BranchNode, Dimension, LeafNode } from './node.ts';
+import type { StockhamLeaf, Stride } from './leaf.ts';
+import type { BranchNode, Dimension, Intermediate, LeafNode, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { planTree } from './tree.ts';
+import { columnsPerRun, planTree } from './tree.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */
 export interface Launch {
@@ -53,18 +53,28 @@ export function planDirection(
     ...(throughWork ? { work: { type: 'interleaved', elements } } : {}),
   });
   const assignment = assignments[0]!;
+  const packed = defaultStrides(problem, written);
   const layoutOf = (name: BufferName): { strides: readonly number[]; offset: number } => {
-    if (name !== 'input' && name !== 'output') return { strides: defaultStrides(problem, written), offset: 0 };
+    if (name !== 'input' && name !== 'output') return { strides: packed, offset: 0 };
     const side = name === 'input' ? read : written;
     return { strides: problem.strides[side], offset: problem.offsets[side] };
   };
+  const run = columnsPerRun(problem, profile);
+  // How what the step before left in a temp buffer lies there.
+  let tiles: Intermediate | undefined;
   const launches = assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const from = layoutOf(input.buffer);
     const to = layoutOf(output.buffer);
+    const before = tiles;
+    const reader = assignment.steps[n + 1];
+    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout.
+    const separate = !aliased && reader && !reader.inPlace;
+    tiles = separate && mayTile(node, reader.leaf, output.buffer, packed, run) ? node.intermediate : undefined;
+    const after = tiles;
     const span = ({ count, input: source, output: target }: Dimension): Span => ({
       count,
-      input: from.strides[source.of]! * source.step,
-      output: to.strides[target.of]! * target.step,
+      input: strideOf(source, count, from.strides, before, run),
+      output: strideOf(target, count, to.strides, after, run),
     });
     const last = n === assignment.steps.length - 1;
     const leaf = configureLeaf(
@@ -84,4 +94,45 @@ export function planDirection(
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
   return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements };
+}
+
+/** Intermediate results in memory of our own are laid out for the uploads on both sides of them. */
+function mayTile(
+  node: LeafNode,
+  reader: LeafNode,
+  buffer: BufferName,
+  packed: readonly number[],
+  run: number,
+): boolean {
+  const { intermediate } = node;
+  if (!intermediate || buffer === 'input' || buffer === 'output') return false;
+  const { of, columns } = intermediate;
+  if (packed[of] !== 1 || columns % run !== 0) return false;
+  // A later upload cuts the columns once more: no dimension may step from the middle of one run into another.
+  const places = [
+    ...[node.axis, ...node.batch].map(({ output }) => output),
+    ...[reader.axis, ...reader.batch].map(({ input }) => input),
+  ];
+  return places.every(
+    (place) => place.of !== of || place.step >= columns || place.step % run === 0 || run % place.step === 0,
+  );
+}
+
+/**
+ * The stride of a dimension in a buffer. Rows × columns in tiles: the upload before writes `run` columns at a time and
+ * the one after reads whole rows, so all rows of `run` columns lie together. Both then walk through memory in long
+ * pieces instead of touching a new page for every run.
+ */
+function strideOf(
+  { of, step }: Place,
+  count: number,
+  strides: readonly number[],
+  tiles: Intermediate | undefined,
+  run: number,
+): Stride {
+  if (tiles?.of !== of) return strides[of]! * step;
+  if (step >= tiles.columns) return (step / tiles.columns) * run;
+  if (step >= run) return step * tiles.rows;
+  if (step * count <= run) return step;
+  return { run: run / step, next: run * tiles.rows };
 }

@@ -25,4 +25,9 @@ export interface DeviceProfile {
   readonly sharedFormat: 'blocked' | 'planes';
   /** Cost of a pass over shared memory in additions per point: what the radix search weighs arithmetic against. */
   readonly passCost: number;
+  /**
+   * Measured cost per point of a twiddled pass of some radices, in passes of radix 4. Where it is missing the planner
+   * estimates it from operation counts and registers.
+   */
+  readonly radixCosts?: Readonly<Record<number, number>>;
 }

@@ -1,14 +1,18 @@
 /**
  * Which radices, in which order: a shortest path over the divisors of the length.
  *
- * The cost of a pass is counted in additions per point: its arithmetic, one trip through shared memory, what spills
- * when the butterfly outgrows the registers, and the lanes that idle or scatter when the stride does not suit them.
+ * The cost of a pass is what the device's profile says it measured, or its arithmetic, one trip through shared memory
+ * and what spills when the butterfly outgrows the registers; then come the lanes that idle or scatter when the stride
+ * does not suit them.
  */
 import { primeFactors } from '../numeric/primes.ts';
 import type { DeviceProfile } from './profile.ts';
 
-/** Radices that passes may use: all composites up to 16 of the primes up to 13. */
-export const RADICES = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
+/**
+ * Radices that passes may use: all composites up to 16 of the primes up to 13. Among equally cheap sequences the one
+ * with the larger radices first wins: short passes like the long strides at the end.
+ */
+export const RADICES = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2] as const;
 
 /** Additions plus multiplications of the derived butterflies (checked against kernels/butterfly.ts in a test). */
 export const BUTTERFLY_OPERATIONS: Readonly<Record<number, number>> = {
@@ -33,9 +37,11 @@ export const BUTTERFLY_OPERATIONS: Readonly<Record<number, number>> = {
 /** Registers that a butterfly needs beside its values. */
 const WORKING_REGISTERS = 4;
 /** Additions that one value too many costs over a butterfly. */
-const SPILL = 24;
-/** Additions that storing one real lane by lane costs. */
-const SCATTER = 2;
+const SPILL = 7;
+/** What storing a complex number lane by lane adds, in passes of radix 4. */
+const SCATTER = 0.3;
+/** What vectors that straddle the lanes' blocks add. */
+const UNALIGNED = 0.1;
 
 export interface RadixQuestion {
   readonly length: number;
@@ -43,15 +49,21 @@ export interface RadixQuestion {
   readonly lanes: number;
 }
 
+/** A radix sequence and what it costs per point, in passes of radix 4. */
+export interface RadixChoice {
+  readonly radices: readonly number[];
+  readonly cost: number;
+}
+
 /** The cheapest radix sequence, first pass first. Length 1 is one pass that only copies. */
-export function chooseRadices({ length, lanesAlong, lanes }: RadixQuestion, profile: DeviceProfile): number[] {
-  if (length === 1) return [1];
-  const best = new Map<number, { cost: number; radices: number[] }>();
-  const from = (stride: number): { cost: number; radices: number[] } => {
+export function chooseRadices({ length, lanesAlong, lanes }: RadixQuestion, profile: DeviceProfile): RadixChoice {
+  if (length === 1) return { radices: [1], cost: 1 };
+  const best = new Map<number, RadixChoice>();
+  const from = (stride: number): RadixChoice => {
     if (stride === length) return { cost: 0, radices: [] };
     const known = best.get(stride);
     if (known) return known;
-    let result = { cost: Number.POSITIVE_INFINITY, radices: [] as number[] };
+    let result: RadixChoice = { cost: Number.POSITIVE_INFINITY, radices: [] };
     for (const radix of RADICES) {
       if ((length / stride) % radix !== 0) continue;
       const rest = from(stride * radix);
@@ -61,21 +73,26 @@ export function chooseRadices({ length, lanesAlong, lanes }: RadixQuestion, prof
     best.set(stride, result);
     return result;
   };
-  const { radices } = from(1);
-  if (radices.length === 0) throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
-  return radices;
+  const choice = from(1);
+  if (choice.radices.length === 0)
+    throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
+  return choice;
 }
 
-/** Additions per point of one pass. */
+/** Cost per point of one pass, in passes of radix 4. */
 export function passCost(radix: number, stride: number, length: number, lanes: number, profile: DeviceProfile): number {
-  const twiddles = stride === 1 ? 0 : 6 * (radix - 1);
-  const spilled = Math.max(0, 2 * radix + WORKING_REGISTERS - profile.registers);
-  const arithmetic = (BUTTERFLY_OPERATIONS[radix]! + twiddles + SPILL * spilled) / radix;
+  const own = profile.radixCosts?.[radix] ?? estimate(radix, profile) / estimate(4, profile);
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
   const idle = lanes / used;
-  const scattered = stride === 1 && lanes > 1 ? (SCATTER * 2 * (radix % lanes)) / radix : 0;
-  const unaligned = stride % lanes === 0 || stride === 1 ? 0 : 1;
-  return (arithmetic + profile.passCost) * idle + scattered + unaligned;
+  const scattered = stride === 1 && lanes > 1 ? (SCATTER * (radix % lanes)) / radix : 0;
+  const unaligned = stride % lanes === 0 || stride === 1 ? 0 : UNALIGNED;
+  return own * idle + scattered + unaligned;
+}
+
+/** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
+function estimate(radix: number, profile: DeviceProfile): number {
+  const spilled = Math.max(0, 2 * radix + WORKING_REGISTERS - profile.registers);
+  return (BUTTERFLY_OPERATIONS[radix]! + 6 * (radix - 1) + SPILL * spilled) / radix + profile.passCost;
 }

@@ -6,6 +6,7 @@
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import { chooseRadices } from './radix.ts';
 import { axisNode } from './uploads.ts';
 
 /** Bytes of one complex number in a problem's arithmetic. */
@@ -51,9 +52,10 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         others: dimensions.filter(({ count }, d) => d !== of && count > 1),
         title: `axis ${axis}`,
         tensor,
-        // A strided axis brings its neighbours along; half a run of them still reads whole cache lines.
-        capacity: { whole: innermost ? room : 2 * columns, columns },
+        // Half a run of neighbours still reads whole cache lines: better than one more upload.
+        capacity: { whole: innermost ? room : 4 * columns, columns: 2 * columns },
         tile,
+        cost: (n) => chooseRadices({ length: n, lanesAlong: 'batch', lanes: lanesOf(problem, profile) }, profile).cost,
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
       }),

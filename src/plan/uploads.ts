@@ -20,6 +20,8 @@ export interface AxisQuestion {
   readonly capacity: { readonly whole: number; readonly columns: number };
   /** Neighbouring columns that one group takes: splits that it divides are preferred. */
   readonly tile: number;
+  /** What one upload of a length costs per point, in passes of radix 4. */
+  readonly cost: (length: number) => number;
   /** Leave out the last reordering: bins stay where the uploads put them. */
   readonly unordered: boolean;
   /** Undo an unordered transform: the uploads in reverse, their twiddles on the way in. */
@@ -32,7 +34,7 @@ export function axisNode(question: AxisQuestion): PlanNode {
     const place = { of, step: 1 };
     return leaf(question, title, { count: length, input: place, output: place }, others);
   }
-  const factors = splitLength(length, capacity.columns, question.tile);
+  const factors = splitLength(length, capacity.columns, question.tile, question.cost);
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, and where they finally belong.
   const bins: Dimension[] = [];
@@ -58,6 +60,9 @@ export function axisNode(question: AxisQuestion): PlanNode {
     children.push({
       ...leaf(question, name, axis, [columns, ...kept, ...others]),
       twiddle: { order, on: question.mirrored ? 'input' : 'output' },
+      ...(question.unordered || question.mirrored
+        ? {}
+        : { intermediate: { of, rows: factors[0]!, columns: length / factors[0]! } }),
     });
     bins.unshift({ count: n, input: at(rest), output: at(produced) });
     produced *= n;
@@ -78,32 +83,42 @@ function leaf(question: AxisQuestion, title: string, axis: Dimension, batch: rea
   };
 }
 
-/** As few factors as fit, as equal as they can be; among equals those that whole tiles of columns divide. */
-export function splitLength(length: number, longest: number, tile: number): number[] {
-  const all = divisors(length);
-  for (let uploads = 2; ; uploads++) {
-    const found = split(length, uploads, longest, tile, all);
+/** What columns that do not fill their last tile add to an upload, in passes of radix 4. */
+const RAGGED = 1;
+/** What one doubling of the ratio between factors adds: long columns leave less of the cache to neighbours. */
+const UNBALANCED = 0.05;
+
+/** As few factors as fit; among those the cheapest, which by and large are equal and divided by whole tiles. */
+export function splitLength(length: number, longest: number, tile: number, cost: (n: number) => number): number[] {
+  const candidates = divisors(length).filter((n) => n > 1 && n <= longest);
+  const own = new Map<number, number>();
+  const price = (n: number, ideal: number): number => {
+    let known = own.get(n);
+    if (known === undefined) own.set(n, (known = cost(n) + (n % tile === 0 ? 0 : RAGGED)));
+    return known + UNBALANCED * Math.abs(Math.log2(n / ideal));
+  };
+  for (let uploads = 2; uploads <= 64; uploads++) {
+    const found = split(length, uploads, longest, candidates, (n) => price(n, length ** (1 / uploads)));
     if (found) return found.factors;
-    if (uploads > 64) throw new RangeError(`${length} has no factors up to ${longest}`);
   }
+  throw new RangeError(`${length} has no factors up to ${longest}`);
 }
 
 function split(
   length: number,
   uploads: number,
   longest: number,
-  tile: number,
   candidates: readonly number[],
+  price: (n: number) => number,
 ): { factors: number[]; cost: number } | undefined {
-  if (uploads === 1) return length <= longest ? { factors: [length], cost: 0 } : undefined;
-  const ideal = length ** (1 / uploads);
+  if (uploads === 1) return length > 1 && length <= longest ? { factors: [length], cost: price(length) } : undefined;
   let best: { factors: number[]; cost: number } | undefined;
   for (const n of candidates) {
-    if (n > longest || n === 1 || length % n !== 0) continue;
-    const own = Math.abs(Math.log2(n / ideal)) + (n % tile === 0 ? 0 : 1);
-    if (best && own >= best.cost) continue;
-    const rest = split(length / n, uploads - 1, longest, tile, candidates);
-    if (rest && (!best || own + rest.cost < best.cost)) best = { factors: [n, ...rest.factors], cost: own + rest.cost };
+    if (length % n !== 0) continue;
+    const rest = split(length / n, uploads - 1, longest, candidates, price);
+    if (!rest) continue;
+    const total = price(n) + rest.cost;
+    if (!best || total < best.cost) best = { factors: [n, ...rest.factors], cost: total };
   }
   return best;
 }

@@ -206,12 +206,17 @@ export async function complaints(
   const found: string[] = [];
   try {
     for (const direction of plan.directions) {
-      const data = uniform(random, 2 * elementsOf(plan.problem), plan.problem.precision === 'single' ? 'single' : 'double');
+      const data = uniform(
+        random,
+        2 * elementsOf(plan.problem),
+        plan.problem.precision === 'single' ? 'single' : 'double',
+      );
       const expected = expectedOf(plan.problem, direction, data);
       for (const mode of modes) {
         const { error, allowed, damage } = await tryPlan(device, plan, random, { direction, mode, data, expected });
         const where = `${JSON.stringify(input)} ${direction} ${mode}`;
-        if (!(error <= allowed)) found.push(`${where}: error ${error} is over ${allowed} (${(error / allowed).toFixed(2)} times)`);
+        if (!(error <= allowed))
+          found.push(`${where}: error ${error} is over ${allowed} (${(error / allowed).toFixed(2)} times)`);
         for (const what of damage) found.push(`${where}: ${what}`);
       }
     }
@@ -244,10 +249,16 @@ export async function lengthComplaints(
     for (const direction of plan.directions) {
       const forward = direction === 'forward';
       for (const mode of modes) {
-        const trial = { direction, mode, data: forward ? data : exchanged(data), expected: forward ? expected : mirrored };
+        const trial = {
+          direction,
+          mode,
+          data: forward ? data : exchanged(data),
+          expected: forward ? expected : mirrored,
+        };
         const { error, allowed, damage } = await tryPlan(device, plan, random, trial);
         const where = `${size.join(' × ')} ${precision} ${direction} ${mode}`;
-        if (!(error <= allowed)) found.push(`${where}: error ${error} is over ${allowed} (${(error / allowed).toFixed(2)} times)`);
+        if (!(error <= allowed))
+          found.push(`${where}: error ${error} is over ${allowed} (${(error / allowed).toFixed(2)} times)`);
         for (const what of damage) found.push(`${where}: ${what}`);
       }
     }
