@@ -18,6 +18,8 @@ export interface ComplexView {
 export interface Format {
   re(element: Index): readonly [ArrayRef, Index];
   im(element: Index): readonly [ArrayRef, Index];
+  /** The same for an element that is known: where tables are filled. */
+  at(element: number): readonly [re: number, im: number];
 }
 
 /** re, im, re, im … */
@@ -25,17 +27,18 @@ export function interleaved(array: ArrayRef): Format {
   return {
     re: (e) => [array, scale(e, 2)],
     im: (e) => [array, add(scale(e, 2), 1)],
+    at: (e) => [2 * e, 2 * e + 1],
   };
 }
 
 /** Two arrays. */
 export function planar(re: ArrayRef, im: ArrayRef): Format {
-  return { re: (e) => [re, e], im: (e) => [im, e] };
+  return { re: (e) => [re, e], im: (e) => [im, e], at: (e) => [e, e] };
 }
 
 /** One array, all real parts first; `plane` is the distance to the imaginary parts. */
 export function split(array: ArrayRef, plane: number): Format {
-  return { re: (e) => [array, e], im: (e) => [array, add(e, plane)] };
+  return { re: (e) => [array, e], im: (e) => [array, add(e, plane)], at: (e) => [e, e + plane] };
 }
 
 /**
@@ -44,7 +47,11 @@ export function split(array: ArrayRef, plane: number): Format {
  */
 export function blocked(array: ArrayRef, lanes: number): Format {
   const re = (e: Index) => add(scale(div(e, lanes), 2 * lanes), mod(e, lanes));
-  return { re: (e) => [array, re(e)], im: (e) => [array, add(re(e), lanes)] };
+  return {
+    re: (e) => [array, re(e)],
+    im: (e) => [array, add(re(e), lanes)],
+    at: (e) => [e + lanes * Math.floor(e / lanes), e + lanes * Math.floor(e / lanes) + lanes],
+  };
 }
 
 /** A view of a format whose element index is an affine map of the coordinates. */

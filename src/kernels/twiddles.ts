@@ -16,7 +16,7 @@ class RootMatrix {
   constructor(
     tables: TableBuilder,
     key: string,
-    shape: { rows: number; columns: number; interleave?: number },
+    shape: { rows: number; columns: number },
     kind: 'blocked' | 'planes' | 'pairs',
     q: number,
     exponent: (row: number, column: number) => number,
@@ -35,9 +35,7 @@ class RootMatrix {
       function* () {
         for (let row = 0; row < rows; row++) {
           for (let column = 0; column < columns; column++) {
-            const element: Index = { constant: row * columns + column, terms: [] };
-            const re = format.re(element)[1].constant;
-            const im = format.im(element)[1].constant;
+            const [re, im] = format.at(row * columns + column);
             yield { p: exponent(row, column), q, re, im } satisfies TableRoot;
           }
         }

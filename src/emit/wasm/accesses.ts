@@ -9,7 +9,6 @@
 import {
   type ArrayRef,
   coefficient,
-  dependsOn,
   type Index,
   index,
   indexKey,
@@ -17,6 +16,7 @@ import {
   reachable,
   type Store,
   substitute,
+  type Var,
 } from '../../ir/index.ts';
 import type { Body } from './schedule.ts';
 
@@ -27,6 +27,9 @@ export interface Access {
   readonly base: Index;
   /** Elements from lane to lane; undefined: see `bases`. */
   readonly stride: number | undefined;
+  /** Elements from one repetition of the body to the next. */
+  readonly repeat: number;
+  /** One address for each lane, where the lanes are scattered. */
   readonly bases?: readonly Index[];
 }
 
@@ -43,21 +46,27 @@ export interface BodyAccesses {
   readonly stores: readonly Group<Real>[];
 }
 
-/** @param statements of the body. */
-export function accessesOf(body: Body, statements: readonly Store[], lanes: number): BodyAccesses {
-  const loads = new Map<LoadNode, Group<LoadNode>>();
+/**
+ * @param statements of the body.
+ * @returns undefined where the repetitions of the body do not walk through memory at a fixed step.
+ */
+export function accessesOf(body: Body, statements: readonly Store[], lanes: number): BodyAccesses | undefined {
   const nodes = reachable(statements.map((store) => store.value)).filter((node) => node.op === 'load') as LoadNode[];
-  for (const group of grouped(
-    nodes.map((node) => [locate(node.array, node.index, body), node]),
-    lanes,
-  )) {
-    for (const member of group.members) loads.set(member, group);
+  const reads: [Access, LoadNode][] = [];
+  const writes: [Access, Real][] = [];
+  for (const node of nodes) {
+    const access = locate(node.array, node.index, body);
+    if (!access) return undefined;
+    reads.push([access, node]);
   }
-  const stores = grouped(
-    statements.map((store) => [locate(store.array, store.index, body), store.value]),
-    lanes,
-  );
-  return { loads, stores };
+  for (const { array, index: at, value } of statements) {
+    const access = locate(array, at, body);
+    if (!access) return undefined;
+    writes.push([access, value]);
+  }
+  const loads = new Map<LoadNode, Group<LoadNode>>();
+  for (const group of grouped(reads, lanes)) for (const member of group.members) loads.set(member, group);
+  return { loads, stores: grouped(writes, lanes) };
 }
 
 /** Every address that the accesses of a body start from: what pointers are needed for. */
@@ -68,14 +77,22 @@ export function basesOf({ loads, stores }: BodyAccesses): { array: ArrayRef; bas
   );
 }
 
-function locate(array: ArrayRef, at: Index, { lane }: Body): Access {
-  if (!lane || !dependsOn(at, lane)) return { array, base: at, stride: 0 };
-  const stride = coefficient(at, lane);
-  if (stride !== undefined) {
-    return { array, base: { ...at, terms: at.terms.filter(({ atom }) => atom !== lane) }, stride };
-  }
-  const bases = Array.from({ length: lane.count }, (_, l) => substitute(at, new Map([[lane, index(l)]])));
-  return { array, base: bases[0]!, stride, bases };
+function locate(array: ArrayRef, at: Index, body: Body): Access | undefined {
+  const [once, repeat] = body.repeat ? without(at, body.repeat) : [at, 0];
+  if (repeat === undefined) return undefined;
+  const { lane } = body;
+  if (!lane) return { array, base: once, stride: 0, repeat };
+  const [base, stride] = without(once, lane);
+  if (stride !== undefined) return { array, base, stride, repeat };
+  const bases = Array.from({ length: lane.count }, (_, l) => substitute(once, new Map([[lane, index(l)]])));
+  return { array, base: bases[0]!, stride, repeat, bases };
+}
+
+/** Takes a variable out of an index: the rest and the coefficient, which is undefined where there is none. */
+function without(at: Index, v: Var): [rest: Index, coefficient: number | undefined] {
+  const factor = coefficient(at, v);
+  if (!factor) return [at, factor];
+  return [{ constant: at.constant, terms: at.terms.filter(({ atom }) => atom !== v) }, factor];
 }
 
 function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number): Group<T>[] {
@@ -87,7 +104,7 @@ function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number):
       groups.push({ access, members: [entry[1]] });
       continue;
     }
-    const key = `${access.array.name}|${access.stride}|${indexKey({ ...access.base, constant: 0 })}`;
+    const key = `${access.array.name}|${access.stride}|${access.repeat}|${indexKey({ ...access.base, constant: 0 })}`;
     const family = families.get(key);
     if (family) family.push(entry);
     else families.set(key, [entry]);

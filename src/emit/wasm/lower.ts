@@ -15,13 +15,14 @@ import {
   type Real,
   reachable,
   type Store,
+  type Term,
   type Var,
   variablesOf,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
 import { accessesOf, type BodyAccesses, basesOf, type Group, type LoadNode } from './accesses.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
-import { type Body, type Node, schedule, statementsOf } from './schedule.ts';
+import { type Body, type Node, schedule, statementsOf, unrolled } from './schedule.ts';
 import { VectorUnit } from './vector.ts';
 
 /** Bytes of a vector register. */
@@ -70,6 +71,9 @@ interface Scope {
 interface BodyCode {
   readonly accesses: BodyAccesses;
   readonly uses: ReadonlyMap<Real, number>;
+  readonly repetitions: number;
+  /** Values that are the same in every repetition. */
+  readonly steady: ReadonlySet<Real>;
 }
 
 class Lowering {
@@ -223,10 +227,10 @@ class Lowering {
       const unit = this.unit(node);
       for (const group of new Set(this.codeOf(node).accesses.loads.values())) {
         const { access } = group;
-        if (access.bases || this.levelOf(access.base) > scope.level) continue;
+        if (access.bases || access.repeat !== 0 || this.levelOf(access.base) > scope.level) continue;
         const keys = group.members.map((member) => loadKey(member, node, access.stride));
         if (keys.every((key) => values.has(key))) continue;
-        const locals = unit.load(group, this.addresses(group, scope));
+        const locals = unit.load(group, this.addresses(group, scope, 0));
         keys.forEach((key, n) => values.set(key, locals[n]!));
       }
     };
@@ -235,44 +239,51 @@ class Lowering {
   }
 
   private body(body: Body, scope: Scope, repeatable: boolean): void {
-    const { accesses, uses } = this.codeOf(body);
+    const { accesses, uses, repetitions, steady } = this.codeOf(body);
     const { loads, stores } = accesses;
     const unit = this.unit(body);
-    const known = new Map<Real, number>();
-    const load = (node: LoadNode): number => {
-      const group = loads.get(node)!;
-      const hoisted = this.hoisted(node, body, group, scope);
-      if (hoisted !== undefined) return hoisted;
-      const locals = unit.load(group, this.addresses(group, scope));
-      group.members.forEach((member, n) => known.set(member, locals[n]!));
-      return known.get(node)!;
-    };
-    const value = (node: Real): void => {
-      const local = known.get(node);
-      if (local !== undefined) return this.asm.get(local);
-      if (node.op === 'const') return this.constant(node, unit);
-      if (node.op === 'load') {
-        // A plain vector used once needs no local of its own.
+    const kept = new Map<Real, number>();
+    for (let repetition = 0; repetition < repetitions; repetition++) {
+      const known = new Map<Real, number>(kept);
+      const keep = (node: Real, local: number): void => {
+        known.set(node, local);
+        if (steady.has(node)) kept.set(node, local);
+      };
+      const load = (node: LoadNode): number => {
         const group = loads.get(node)!;
         const hoisted = this.hoisted(node, body, group, scope);
-        if (hoisted === undefined && uses.get(node) === 1 && unit.loadsDirectly(group)) {
-          const [address] = this.addresses(group, scope);
-          return unit.loadDirect(group, address!);
+        if (hoisted !== undefined) return hoisted;
+        const locals = unit.load(group, this.addresses(group, scope, repetition));
+        group.members.forEach((member, n) => keep(member, locals[n]!));
+        return known.get(node)!;
+      };
+      const value = (node: Real): void => {
+        const local = known.get(node);
+        if (local !== undefined) return this.asm.get(local);
+        if (node.op === 'const') return this.constant(node, unit);
+        const once = uses.get(node) === 1 && !steady.has(node);
+        if (node.op === 'load') {
+          // A plain vector used once needs no local of its own.
+          const group = loads.get(node)!;
+          if (once && unit.loadsDirectly(group) && this.hoisted(node, body, group, scope) === undefined) {
+            const [address] = this.addresses(group, scope, repetition);
+            return unit.loadDirect(group, address!);
+          }
+          return this.asm.get(load(node));
         }
-        return this.asm.get(load(node));
-      }
-      value(node.a);
-      if (node.op !== 'neg') value(node.b);
-      unit.operation(node.op);
-      if (uses.get(node)! > 1) {
-        const kept = unit.local();
-        this.asm.tee(kept);
-        known.set(node, kept);
-      }
-    };
-    // Where input and output may be the same memory, everything is read before anything is written.
-    if (!repeatable) for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
-    for (const group of stores) unit.store(group, this.addresses(group, scope), value);
+        value(node.a);
+        if (node.op !== 'neg') value(node.b);
+        unit.operation(node.op);
+        if (!once) {
+          const result = unit.local();
+          this.asm.tee(result);
+          keep(node, result);
+        }
+      };
+      // Where input and output may be the same memory, everything is read before anything is written.
+      if (!repeatable) for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
+      for (const group of stores) unit.store(group, this.addresses(group, scope, repetition), value);
+    }
   }
 
   /** The local that an outer loop has loaded a value into. */
@@ -301,23 +312,26 @@ class Lowering {
 
   private codeOf(body: Body): BodyCode {
     let known = this.code.get(body);
-    if (!known) {
-      const statements = this.statements(body);
-      known = { accesses: accessesOf(body, statements, this.lanes), uses: countUses(statements) };
-      this.code.set(body, known);
-    }
+    if (!known) this.code.set(body, (known = this.prepare(body) ?? this.prepare(unrolled(body))!));
     return known;
   }
 
+  private prepare(body: Body): BodyCode | undefined {
+    const statements = this.statements(body);
+    const accesses = accessesOf(body, statements, this.lanes);
+    if (!accesses) return undefined;
+    const repetitions = body.repeat?.count ?? 1;
+    const steady = repetitions > 1 ? steadyValues(statements, accesses) : new Set<Real>();
+    return { accesses, uses: countUses(statements), repetitions, steady };
+  }
+
   /** Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered. */
-  private addresses<T>({ access }: Group<T>, scope: Scope): { push: () => void; offset: number }[] {
-    return (access.bases ?? [access.base]).map((base) => {
-      const array = this.bases.get(access.array)!;
-      return {
-        push: () => this.pointer(scope.pointers, access.array, base),
-        offset: array.offset + base.constant * this.elementBytes,
-      };
-    });
+  private addresses<T>({ access }: Group<T>, scope: Scope, repetition: number): { push: () => void; offset: number }[] {
+    const array = this.bases.get(access.array)!;
+    return (access.bases ?? [access.base]).map((base) => ({
+      push: () => this.pointer(scope.pointers, access.array, base),
+      offset: array.offset + (base.constant + repetition * access.repeat) * this.elementBytes,
+    }));
   }
 
   /** Pushes the pointer that has walked the terms of an index. */
@@ -397,8 +411,13 @@ class Lowering {
   }
 }
 
-function pointerKey(array: ArrayRef, index: Index): string {
-  return `${array.name}|${indexKey({ ...index, constant: 0 })}`;
+const termKeys = new WeakMap<readonly Term[], string>();
+
+/** Equal for equal walks through an array; remembered, because every access asks. */
+function pointerKey(array: ArrayRef, { terms }: Index): string {
+  let key = termKeys.get(terms);
+  if (key === undefined) termKeys.set(terms, (key = indexKey({ constant: 0, terms })));
+  return `${array.name}|${key}`;
 }
 
 /** Equal for loads that give every lane the same, in whichever body. */
@@ -418,4 +437,17 @@ function countUses(statements: readonly Store[]): Map<Real, number> {
     }
   }
   return uses;
+}
+
+/** What no repetition changes: constants, loads from a place that stays, and what is computed from them. */
+function steadyValues(statements: readonly Store[], { loads }: BodyAccesses): Set<Real> {
+  const steady = new Set<Real>();
+  for (const node of reachable(statements.map((store) => store.value))) {
+    if (node.op === 'const') continue;
+    const isSteady = (operand: Real) => operand.op === 'const' || steady.has(operand);
+    if (node.op === 'load') {
+      if (loads.get(node)!.access.repeat === 0) steady.add(node);
+    } else if (isSteady(node.a) && (node.op === 'neg' || isSteady(node.b))) steady.add(node);
+  }
+  return steady;
 }

@@ -27,6 +27,8 @@ export interface Body {
   readonly lane: Var | undefined;
   /** What the phase's variables are in each copy of its statements. */
   readonly copies: readonly ReadonlyMap<Var, Index>[];
+  /** The whole body is repeated for every value of this variable, one after another. */
+  readonly repeat: Var | undefined;
 }
 
 /** `variable` counts 0, 1, … below `trips`; a run-time number of trips is an index. */
@@ -73,7 +75,7 @@ class Scheduler {
 
   nest(depth: number, known: ReadonlyMap<Var, Index>, lane: Var | undefined): Node[] {
     const loop = this.phase.loops[depth];
-    if (!loop) return [{ kind: 'body', lane, copies: [known] }];
+    if (!loop) return [{ kind: 'body', lane, copies: [known], repeat: undefined }];
     const { variable: v } = loop;
     const innermost = depth === this.phase.loops.length - 1;
     const bind = (value: Index, withLane = lane) => this.nest(depth + 1, new Map(known).set(v, value), withLane);
@@ -84,7 +86,7 @@ class Scheduler {
       return [{ kind: 'clip', variable: limit, value: substitute(loop.limit, known), most: v.count, children }];
     }
     if (isLane) return this.laneLoop(loop, innermost, bind);
-    return loopOver(v.name, v.count, this.unrolling(loop, v.count, innermost), bind);
+    return loopOver(v.name, v.count, this.unrolling(loop, v.count, innermost), bind, innermost && !loop.unroll);
   }
 
   /** Whole vectors first; then the tail, as one more vector that repeats items already done, or item by item. */
@@ -95,7 +97,8 @@ class Scheduler {
     const lane = variable(`${name}Lane`, lanes);
     const whole = Math.floor(count / lanes);
     const unroll = this.unrolling(loop, whole, innermost);
-    const nodes = loopOver(name, whole, unroll, (value) => bind(add(scale(value, lanes), lane), lane));
+    const vector = (value: Index) => bind(add(scale(value, lanes), lane), lane);
+    const nodes = loopOver(name, whole, unroll, vector, innermost && !loop.unroll);
     const rest = count - whole * lanes;
     if (rest === 0) return nodes;
     if (this.phase.repeatable) return [...nodes, ...bind(add(lane, count - lanes), lane)];
@@ -141,10 +144,19 @@ function runLoop(like: Var, trips: Index, bind: Bind): Node[] {
   return [{ kind: 'loop', variable: v, trips, children: bind(index(v)) }];
 }
 
-/** `unroll` items per trip; what does not divide follows one by one. */
-function loopOver(name: string, trips: number, unroll: number, bind: Bind): Node[] {
+/**
+ * `unroll` items per trip; what does not divide follows one by one. Items of an innermost loop are simply repeated;
+ * others stand side by side, so that their accesses can be grouped.
+ */
+function loopOver(name: string, trips: number, unroll: number, bind: Bind, repeats = false): Node[] {
   const whole = Math.floor(trips / unroll);
-  const block = (value: Index) => merge(range(unroll).map((u) => bind(add(scale(value, unroll), u))));
+  const block = (value: Index) => {
+    if (!repeats || unroll === 1) return merge(range(unroll).map((u) => bind(add(scale(value, unroll), u))));
+    const copy = variable(`${name}Copy`, unroll);
+    return bind(add(scale(value, unroll), copy)).map((node) =>
+      node.kind === 'body' ? { ...node, repeat: copy } : node,
+    );
+  };
   const nodes: Node[] = [];
   if (whole === 1) nodes.push(...block(index(0)));
   else {
@@ -166,12 +178,15 @@ function merge(copies: readonly Node[][]): Node[] {
 function mergeNodes(nodes: readonly Node[]): Node[] {
   const [first] = nodes;
   if (first!.kind === 'body') {
-    // Every copy made its own lane variable: give them the first one's.
-    const { lane } = first!;
-    const copies = (nodes as readonly Body[]).flatMap((body) =>
-      body.lane && lane && body.lane !== lane ? renamed(body.copies, new Map([[body.lane, index(lane)]])) : body.copies,
-    );
-    return [{ kind: 'body', lane, copies }];
+    // Every copy made its own lane and repeat variables: give them the first one's.
+    const { lane, repeat } = first!;
+    const copies = (nodes as readonly Body[]).flatMap((body) => {
+      const by = new Map<Var, Index>();
+      if (body.lane && lane && body.lane !== lane) by.set(body.lane, index(lane));
+      if (body.repeat && repeat && body.repeat !== repeat) by.set(body.repeat, index(repeat));
+      return by.size > 0 ? renamed(body.copies, by) : body.copies;
+    });
+    return [{ kind: 'body', lane, copies, repeat }];
   }
   const loops = nodes as readonly RunLoop[];
   if (first!.kind !== 'loop' || loops.some(({ trips }) => typeof trips !== 'number' || trips !== loops[0]!.trips)) {
@@ -193,6 +208,14 @@ function rename(node: Node, by: ReadonlyMap<Var, Index>): Node {
 
 function renamed(copies: Body['copies'], by: ReadonlyMap<Var, Index>): ReadonlyMap<Var, Index>[] {
   return copies.map((known) => new Map([...known].map(([v, value]) => [v, substitute(value, by)])));
+}
+
+/** The same body with its repetitions written out as copies. */
+export function unrolled(body: Body): Body {
+  const { repeat } = body;
+  if (!repeat) return body;
+  const copies = range(repeat.count).flatMap((u) => renamed(body.copies, new Map([[repeat, index(u)]])));
+  return { ...body, copies, repeat: undefined };
 }
 
 /** The statements of a body, over fresh expressions, so that equal loads of different copies are one node. */

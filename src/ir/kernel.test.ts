@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { add, type Index, index, scale, variable } from './integer.ts';
+import { type ArrayRef, type Kernel, type Phase, verify } from './kernel.ts';
+import { Expressions } from './real.ts';
+
+const group = variable('group', 3);
+const input: ArrayRef = { name: 'input', space: 'global', type: 'f32' };
+const output: ArrayRef = { name: 'output', space: 'global', type: 'f32' };
+const ping: ArrayRef = { name: 'ping', space: 'shared', type: 'f32', length: 8 };
+const pong: ArrayRef = { name: 'pong', space: 'shared', type: 'f32', length: 8 };
+
+/** Copies eight numbers, in whatever way a test wants it. */
+function copy(from: ArrayRef, to: ArrayRef, change: { read?: Index; write?: Index; repeatable?: boolean } = {}): Phase {
+  const i = variable('i', 8);
+  const place = (array: ArrayRef) => (array.space === 'shared' ? index(i) : add(i, scale(group, 8)));
+  const x = new Expressions();
+  const value = x.load(from, change.read ?? place(from));
+  return {
+    loops: [{ variable: i }],
+    lanes: i,
+    stores: [{ array: to, index: change.write ?? place(to), value }],
+    repeatable: change.repeatable ?? from !== to,
+    exchange: 'group',
+  };
+}
+
+function kernel(...phases: Phase[]): Kernel {
+  return {
+    name: 'test',
+    precision: 'f32',
+    group,
+    threads: 1,
+    globals: [input, output],
+    tables: [],
+    shared: [ping, pong],
+    phases,
+  };
+}
+
+/** Expects exactly one complaint, about the given phase. */
+function expectOne(broken: Kernel, phase: number, what: RegExp): void {
+  const problems = verify(broken);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(new RegExp(`^test, phase ${phase}: `));
+  expect(problems[0]).toMatch(what);
+}
+
+describe('verify', () => {
+  it('finds nothing in sound kernels', () => {
+    expect(verify(kernel(copy(input, output)))).toEqual([]);
+    expect(verify(kernel(copy(input, ping), copy(ping, pong), copy(pong, ping), copy(ping, output)))).toEqual([]);
+    expect(verify(kernel(copy(input, input)))).toEqual([]);
+  });
+
+  it('shared memory that is read before it is written', () => {
+    expectOne(kernel(copy(ping, output)), 0, /reads ping.*no earlier phase has written/);
+    expectOne(kernel(copy(input, ping), copy(pong, output)), 1, /reads pong/);
+  });
+
+  it('shared memory that is read and written without an exchange between', () => {
+    const i = variable('i', 8);
+    const x = new Expressions();
+    const both: Phase = {
+      ...copy(ping, ping),
+      loops: [{ variable: i }],
+      lanes: i,
+      stores: [{ array: ping, index: index(i), value: x.load(ping, add(7, scale(i, -1))) }],
+    };
+    expectOne(kernel(copy(input, ping), both), 1, /reads and writes ping without an exchange/);
+  });
+
+  it('indices that leave shared memory', () => {
+    expectOne(kernel(copy(input, ping, { write: add(group, 6) })), 0, /index of ping can be 8, its length is 8/);
+    expectOne(kernel(copy(input, ping), copy(ping, output, { read: add(group, -1) })), 1, /index of ping can be -1/);
+    expectOne(kernel(copy(input, output, { read: add(group, -2) })), 0, /index of input can be -2/);
+  });
+
+  it('variables that are out of scope', () => {
+    const stranger = variable('stranger', 4);
+    expectOne(kernel(copy(input, output, { read: index(stranger) })), 0, /index of input uses stranger out of scope/);
+    expectOne(kernel(copy(input, output, { write: add(group, stranger) })), 0, /index of output uses stranger/);
+    const phase = copy(input, output);
+    expectOne(kernel({ ...phase, lanes: stranger }), 0, /lane variable/);
+  });
+
+  it('arrays that are not declared, and tables that are written', () => {
+    const table = { name: 'table', space: 'table', type: 'f32', length: 64, key: 'k', *roots() {} } as const;
+    expectOne(kernel(copy({ ...input, name: 'elsewhere' }, output)), 0, /array elsewhere is not declared/);
+    expectOne({ ...kernel(copy(input, table)), tables: [table] }, 0, /writes the table/);
+  });
+
+  it('phases that may not be repeated although they say so', () => {
+    expectOne(kernel(copy(input, input, { repeatable: true })), 0, /repeatable/);
+  });
+});

@@ -1,0 +1,50 @@
+/**
+ * Makes and destroys 10 000 plans and prints, as JSON, the resident memory before the first plan, with full caches and
+ * at the end. Run with `--expose-gc`.
+ */
+import { openDevice, type ProblemInput } from '../../src/index.ts';
+
+const PLANS = 10_000;
+/** Plans that fill the device's caches first, so that what follows has to make room for itself. */
+const FILL = 300;
+const NEW_EVERY = 25;
+
+const problems: ProblemInput[] = [];
+for (const n of [1, 8, 60, 100, 243, 256, 500, 1024]) {
+  problems.push({ size: [n] }, { size: [n], precision: 'double', placement: 'in-place' });
+  problems.push({ size: [n], batches: 7, layout: 'planar', directions: 'forward' }, { size: [n, 6], normalize: true });
+}
+
+const settle = async (): Promise<number> => {
+  for (let i = 0; i < 4; i++) {
+    (globalThis as { gc?: () => void }).gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return process.memoryUsage.rss();
+};
+
+/** The next problem: one of those above, or now and then one that nobody has asked for yet. */
+function problemOf(made: number): ProblemInput {
+  if (made % NEW_EVERY === 0 || made < FILL) return { size: [20], batches: made + 1, directions: 'forward' };
+  return problems[made % problems.length] as ProblemInput;
+}
+
+const device = await openDevice('cpu', { threads: 1 });
+const before = await settle();
+let filled = before;
+for (let made = 0; made < FILL + PLANS; made++) {
+  const plan = await device.plan(problemOf(made));
+  const { precision, layout } = plan.problem;
+  // Some plans also get memory of their own for a call.
+  if (made % 11 === 0) {
+    const planar = layout.input === 'planar';
+    const length = plan.input.length * (planar ? 1 : 2);
+    const make = () => (precision === 'double' ? new Float64Array(length) : new Float32Array(length));
+    await plan.forward(planar ? { re: make(), im: make() } : make());
+  }
+  plan.destroy();
+  if (made === FILL + 2 * problems.length) filled = await settle();
+}
+const after = await settle();
+console.log(JSON.stringify({ before, filled, after }));
+device.close();

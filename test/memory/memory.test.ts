@@ -1,0 +1,70 @@
+/** What plans and devices leave behind. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type Device, openDevice } from '../../src/index.ts';
+
+/** The largest piece of memory that a device would still give. */
+function largestPiece(device: Device): number {
+  let [fits, fails] = [0, 2 ** 33];
+  while (fails - fits > 4096) {
+    const bytes = Math.floor((fits + fails) / 2);
+    try {
+      device.alloc(bytes).free();
+      fits = bytes;
+    } catch {
+      fails = bytes;
+    }
+  }
+  return fits;
+}
+
+describe('memory', () => {
+  it('10 000 plans made and destroyed leave the process within 10 MB of where it was', {
+    timeout: 120_000,
+  }, async () => {
+    const script = fileURLToPath(new URL('churn.ts', import.meta.url));
+    // The young generation of the engine's own heap grows with use and does not shrink: it is kept small here.
+    const flags = ['--expose-gc', '--max-semi-space-size=2', '--import', 'tsx'];
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, script]);
+    const { before, filled, after } = JSON.parse(stdout) as Record<'before' | 'filled' | 'after', number>;
+    expect(filled).toBeGreaterThan(before / 2);
+    expect(after - filled).toBeLessThan(10 * 2 ** 20);
+  });
+
+  it('destroyed plans give their device memory back', async () => {
+    const device = await openDevice('cpu', { threads: 1 });
+    // The first plan leaves kernels, tables and scratch in the caches.
+    const use = async (): Promise<void> => {
+      const plan = await device.plan({ size: [2 ** 17], precision: 'double' });
+      expect(plan.bytes.temp).toBeGreaterThan(0);
+      await plan.inverse(await plan.forward(new Float64Array(2 ** 18)));
+      plan.destroy();
+    };
+    await use();
+    const room = largestPiece(device);
+    for (let round = 0; round < 3; round++) await use();
+    expect(largestPiece(device)).toBe(room);
+    device.close();
+  });
+
+  it('closing a device destroys its plans and frees its memory', async () => {
+    const device = await openDevice('cpu', { threads: 2 });
+    const plans = [await device.plan({ size: [64] }), await device.plan({ size: [2 ** 16, 4] })];
+    const memory = [device.alloc(1000), device.alloc(2 ** 24)];
+    device.close();
+    for (const plan of plans) expect(() => plan.explain()).toThrow(expect.objectContaining({ code: 'destroyed' }));
+    for (const each of memory) expect(() => each.array).toThrow(expect.objectContaining({ code: 'destroyed' }));
+  });
+
+  it('hundreds of devices can be opened and closed one after another', { timeout: 120_000 }, async () => {
+    for (let n = 0; n < 200; n++) {
+      const device = await openDevice('cpu', { threads: n % 20 === 0 ? 2 : 1 });
+      const plan = await device.plan({ size: [16], directions: 'forward' });
+      const result = await plan.forward<Float32Array>(new Float32Array(32).fill(1));
+      expect(result[0]).toBe(16);
+      device.close();
+    }
+  });
+});
