@@ -2,13 +2,11 @@
  * Finding and opening devices. Only what is asked for is loaded.
  */
 import { type DeviceKind, deviceKinds } from '../devices/device.ts';
+import { type DeviceOptions, deviceModule, openableKinds } from '../devices/registry.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
 
-export interface DeviceOptions {
-  /** Threads of the `cpu` device; default: one for each processor. */
-  readonly threads?: number;
-}
+export type { DeviceOptions } from '../devices/registry.ts';
 
 export interface DeviceInfo {
   readonly kind: DeviceKind;
@@ -20,11 +18,13 @@ export interface DeviceInfo {
 
 /** Every kind of device, with the reason where one is missing. */
 export async function listDevices(): Promise<DeviceInfo[]> {
-  const { cpuAvailability } = await import('../devices/cpu/index.ts');
-  return deviceKinds.map((kind) => {
-    if (kind === 'cpu') return { kind, ...cpuAvailability() };
-    return { kind, name: kind, available: false, reason: 'this release runs on the CPU only' };
-  });
+  return Promise.all(deviceKinds.map(deviceInfo));
+}
+
+async function deviceInfo(kind: DeviceKind): Promise<DeviceInfo> {
+  const module = await deviceModule(kind);
+  if (!module) return { kind, name: kind, available: false, reason: 'this release has no support for it yet' };
+  return { kind, ...module.availability() };
 }
 
 /**
@@ -44,12 +44,12 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
     throw new FftError('invalid-argument', `threads is ${String(threads)}; it must be a whole number of at least 1.`);
   }
-  if (kind !== 'auto' && kind !== 'cpu') {
-    const { reason } = (await listDevices()).find((device) => device.kind === kind)!;
-    throw new FftError('device-unavailable', `The device '${kind}' cannot be opened: ${reason}. Use 'cpu' or 'auto'.`);
+  const infos = await Promise.all((kind === 'auto' ? openableKinds : [kind]).map(deviceInfo));
+  const found = infos.find((info) => info.available);
+  if (!found) {
+    const reasons = infos.map((info) => `${info.kind}: ${info.reason}`).join('; ');
+    throw new FftError('device-unavailable', `No device can be opened (${reasons}). listDevices() says what there is.`);
   }
-  const { createCpuBackend, cpuAvailability } = await import('../devices/cpu/index.ts');
-  const { available, reason } = cpuAvailability();
-  if (!available) throw new FftError('device-unavailable', `The CPU device cannot be opened: ${reason}.`);
-  return new Device(await createCpuBackend(threads === undefined ? {} : { threads }));
+  const module = await deviceModule(found.kind);
+  return new Device(await module!.create(options));
 }

@@ -3,7 +3,7 @@
  */
 import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, Step } from '../devices/device.ts';
 import { type Table, verify } from '../ir/index.ts';
-import { stockhamKernel } from '../kernels/stockham.ts';
+import { buildKernel } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { FftError, type Problem } from '../problem/index.ts';
@@ -46,7 +46,7 @@ export class DirectionProgram {
       for (const launch of plan.launches) {
         const key = JSON.stringify(launch.leaf);
         const kernel = cache.kernel(key, () => {
-          const built = stockhamKernel(launch.leaf);
+          const built = buildKernel(launch.leaf);
           const broken = problem.debug ? verify(built) : [];
           if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
           return built;

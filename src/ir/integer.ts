@@ -168,7 +168,11 @@ function recombine(value: Index): Index {
   for (const { atom, factor } of value.terms) {
     if (atom.kind !== 'mod') continue;
     const twin = value.terms.find(
-      (t) => t.atom.kind === 'div' && t.atom.by === atom.by && t.atom.of === atom.of && t.factor === factor * atom.by,
+      (t) =>
+        t.atom.kind === 'div' &&
+        t.atom.by === atom.by &&
+        t.factor === factor * atom.by &&
+        indexKey(t.atom.of) === indexKey(atom.of),
     );
     if (!twin) continue;
     const rest = value.terms.filter((t) => t.atom !== atom && t !== twin);

@@ -1,0 +1,343 @@
+/** Random kernels, run as WebAssembly and by an interpreter: the bits agree. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { interpret } from '../../../test/support/interpret.ts';
+import { poison } from '../../../test/support/poison.ts';
+import { randomFor, seedFor, uniform } from '../../../test/support/random.ts';
+import {
+  type ArrayRef,
+  add,
+  div,
+  type ElementType,
+  Expressions,
+  type Index,
+  type Kernel,
+  type Loop,
+  mod,
+  type Phase,
+  type Real,
+  range,
+  scale,
+  sub,
+  type Var,
+  variable,
+  verify,
+} from '../../ir/index.ts';
+import { emitWasm } from './lower.ts';
+
+const random = randomFor('emit/wasm');
+const PAGE = 65536;
+
+type Numbers = Float32Array | Float64Array;
+
+/** Runs a kernel as WebAssembly over copies of the given arrays, at addresses that suit elements but no vectors. */
+function runWasm(
+  kernel: Kernel,
+  memory: Readonly<Record<string, Numbers>>,
+  first = 0,
+  last = kernel.group.count,
+): Record<string, Numbers> {
+  const pages = 16;
+  const { bytes, sharedBytes, parameters } = emitWasm(kernel, { initial: pages, maximum: pages, shared: false });
+  expect(WebAssembly.validate(bytes)).toBe(true);
+  const linear = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const element = kernel.precision === 'f32' ? 4 : 8;
+  poison(new Uint8Array(linear.buffer));
+  let address = 1024 + Math.ceil(sharedBytes / 64) * 64;
+  const views: Record<string, Numbers> = {};
+  const pointers = parameters.map((name) => {
+    const source = memory[name] as Numbers;
+    // Only whole elements are promised, not whole vectors.
+    address += element * random.integer(1, 9);
+    const Numbers = kernel.precision === 'f32' ? Float32Array : Float64Array;
+    const view = new Numbers(linear.buffer, address, source.length);
+    view.set(source);
+    views[name] = view;
+    const pointer = address;
+    address += source.byteLength;
+    return pointer;
+  });
+  expect(address).toBeLessThan(pages * PAGE);
+  const { run } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory: linear } }).exports as {
+    run: (...values: number[]) => void;
+  };
+  run(first, last, 1024, ...pointers);
+  return Object.fromEntries(Object.entries(views).map(([name, view]) => [name, view.slice()]));
+}
+
+function numbers(type: ElementType, length: number): Numbers {
+  const values = uniform(random, length, 'single');
+  return type === 'f32' ? new Float32Array(values) : values;
+}
+
+/** Expects both ways of running a kernel to leave the same bits everywhere. */
+function expectSame(kernel: Kernel, lengths: Readonly<Record<string, number>>): void {
+  expect(verify(kernel)).toEqual([]);
+  const memory = Object.fromEntries(
+    Object.entries(lengths).map(([name, length]) => [name, numbers(kernel.precision, length)]),
+  );
+  const compiled = runWasm(kernel, memory);
+  interpret(kernel, memory);
+  const bits = (array: Numbers) => Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString('hex');
+  for (const name of Object.keys(memory)) {
+    if (bits(compiled[name] as Numbers) === bits(memory[name] as Numbers)) continue;
+    expect(Array.from(compiled[name] as Numbers), name).toEqual(Array.from(memory[name] as Numbers));
+  }
+}
+
+/** A kernel with one phase that combines `members` neighbouring numbers, whose lanes are `stride` numbers apart. */
+function gather(
+  type: ElementType,
+  count: number,
+  stride: number,
+  members: number,
+  change: { step?: number; repeatable?: boolean } = {},
+) {
+  const { step = 1, repeatable = true } = change;
+  const group = variable('group', 2);
+  const input: ArrayRef = { name: 'input', space: 'global', type };
+  const output: ArrayRef = { name: 'output', space: 'global', type };
+  const i = variable('i', count);
+  const x = new Expressions();
+  const at = (m: number) => add(scale(i, stride), m * step, scale(group, 3));
+  const values = Array.from({ length: members }, (_, m) => x.load(input, at(m)));
+  // Every member goes out once more beside a sum, so that stores form groups of the same shapes.
+  const outStride = Math.max(stride, members * step);
+  const place = (m: number) => add(scale(i, outStride), m * step, scale(group, outStride * count + members));
+  const stores = values.map((value, m) => ({
+    array: output,
+    index: place(m),
+    value: x.add(value, x.mul(x.constant(0.1), values[(m + 1) % members] as Real)),
+  }));
+  const phase: Phase = { loops: [{ variable: i }], lanes: i, stores, repeatable, exchange: 'group' };
+  const kernel: Kernel = {
+    name: 'gather',
+    precision: type,
+    group,
+    threads: 1,
+    globals: [input, output],
+    tables: [],
+    shared: [],
+    phases: [phase],
+  };
+  const lengthOf = (index: Index) => range(index)[1] + 8;
+  return { kernel, lengths: { input: lengthOf(at(members - 1)), output: lengthOf(place(members - 1)) } };
+}
+
+describe.each(['f32', 'f64'] as const)('%s', (type) => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 16])('lanes that are %i numbers apart, in groups of every size', (stride) => {
+    for (let members = 1; members <= 9; members++) {
+      for (const step of [1, 2]) {
+        const { kernel, lengths } = gather(type, 12, stride, members, { step });
+        expectSame(kernel, lengths);
+      }
+    }
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16, 17, 31])('%i items: whole vectors and the tail', (count) => {
+    for (const repeatable of [true, false]) {
+      for (const [stride, members] of [
+        [1, 1],
+        [2, 2],
+        [3, 1],
+        [4, 4],
+        [8, 2],
+      ] as const) {
+        const { kernel, lengths } = gather(type, count, stride, members, { repeatable });
+        expectSame(kernel, lengths);
+      }
+    }
+  });
+
+  it('runs only the groups it is asked for', () => {
+    const { kernel, lengths } = gather(type, 8, 1, 1);
+    const memory = { input: numbers(type, lengths.input), output: poison(numbers(type, lengths.output)) };
+    const none = runWasm(kernel, memory, 1, 1);
+    expect(none.output?.every(Number.isNaN)).toBe(true);
+    const second = runWasm(kernel, memory, 1, 2);
+    expect(second.output?.subarray(0, 8).every(Number.isNaN)).toBe(true);
+    expect(second.output?.subarray(9, 17).every(Number.isFinite)).toBe(true);
+  });
+});
+
+/** What a random kernel is made from. */
+interface Recipe {
+  readonly type: ElementType;
+  readonly groups: number;
+  readonly counts: readonly number[];
+  readonly order: readonly number[];
+  readonly lane: number;
+  readonly unroll: number | undefined;
+  /** The last group has this many items of the outermost loop. */
+  readonly remaining: number | undefined;
+  readonly loads: readonly {
+    readonly factors: readonly number[];
+    readonly constant: number;
+    readonly split: number | undefined;
+    readonly by: number;
+  }[];
+  readonly members: number;
+  readonly spread: number;
+  readonly throughShared: boolean;
+  readonly inPlace: boolean;
+  readonly operations: readonly (readonly ['add' | 'sub' | 'mul', number, number])[];
+}
+
+const recipe: fc.Arbitrary<Recipe> = fc.record({
+  type: fc.constantFrom('f32' as const, 'f64' as const),
+  groups: fc.integer({ min: 1, max: 3 }),
+  counts: fc.array(fc.integer({ min: 1, max: 13 }), { minLength: 1, maxLength: 3 }),
+  order: fc.shuffledSubarray([0, 1, 2], { minLength: 3 }),
+  lane: fc.nat({ max: 2 }),
+  unroll: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined, freq: 3 }),
+  remaining: fc.option(fc.integer({ min: 1, max: 13 }), { nil: undefined, freq: 2 }),
+  loads: fc.array(
+    fc.record({
+      factors: fc.array(fc.constantFrom(0, 1, 1, 2, 3, 4, 8, 10), { minLength: 4, maxLength: 4 }),
+      constant: fc.nat({ max: 5 }),
+      split: fc.option(fc.constantFrom(2, 3, 4, 5, 8), { nil: undefined, freq: 3 }),
+      by: fc.constantFrom(1, 2, 7),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+  members: fc.integer({ min: 1, max: 5 }),
+  spread: fc.nat({ max: 3 }),
+  throughShared: fc.boolean(),
+  inPlace: fc.boolean(),
+  operations: fc.array(
+    fc.tuple(fc.constantFrom('add' as const, 'sub' as const, 'mul' as const), fc.nat({ max: 20 }), fc.nat({ max: 20 })),
+    { maxLength: 12 },
+  ),
+});
+
+function cook(of: Recipe): { kernel: Kernel; lengths: Record<string, number> } {
+  const { type, counts, members } = of;
+  const group = variable('group', of.groups);
+  const [input, output] = ['input', 'output'].map((name): ArrayRef => ({ name, space: 'global', type })) as [
+    ArrayRef,
+    ArrayRef,
+  ];
+  const items = counts.reduce((a, b) => a * b, 1);
+  // Every item owns `width` numbers of its own, in an order of the loops that is not the order of walking.
+  const width = members + of.spread;
+  const globals = new Map<ArrayRef, number>();
+  const touch = (array: ArrayRef, at: Index): Index => {
+    globals.set(array, Math.max(globals.get(array) ?? 0, range(at)[1] + 1));
+    return at;
+  };
+  const loopsOf = (): { variables: Var[]; loops: Loop[]; lanes: Var; place: Index } => {
+    const variables = counts.map((count, d) => variable(`i${d}`, count));
+    const loops = variables.map((v, d): Loop => {
+      const unroll = of.unroll !== undefined && d === counts.length - 1 ? { unroll: of.unroll } : {};
+      // Groups before the last are whole.
+      const left = Math.min(of.remaining ?? v.count, v.count);
+      const limit =
+        d === 0 && of.remaining !== undefined
+          ? { limit: sub((of.groups - 1) * v.count + left, scale(group, v.count)) }
+          : {};
+      return { variable: v, ...unroll, ...limit };
+    });
+    let place: Index = add(0);
+    let stride = 1;
+    for (const d of of.order) {
+      if (d >= counts.length) continue;
+      place = add(place, scale(variables[d] as Var, stride));
+      stride *= counts[d] as number;
+    }
+    return { variables, loops, lanes: variables[of.lane % counts.length] as Var, place };
+  };
+  const phases: Phase[] = [];
+  const shared: ArrayRef[] = [];
+  const source = of.inPlace ? output : input;
+
+  /** Numbers that an item reads: anywhere in `from`, or only its own where it also writes there. */
+  const read = (
+    x: Expressions,
+    from: ArrayRef,
+    variables: readonly Var[],
+    own: Index | undefined,
+    length?: number,
+  ): Real[] =>
+    of.loads.map(({ factors, constant, split, by }, n) => {
+      if (own) return x.load(from, touch(from, add(own, n % members)));
+      let at = add(
+        constant,
+        scale(group, length === undefined ? (factors[3] as number) : 0),
+        ...variables.map((v, d) => scale(v, factors[d] as number)),
+      );
+      if (split !== undefined) at = add(scale(div(at, split), by), mod(at, split));
+      if (length !== undefined) at = mod(at, length);
+      return x.load(from, length === undefined ? touch(from, at) : at);
+    });
+  const combine = (x: Expressions, values: readonly Real[]): Real[] => {
+    const all = [...values, x.constant(0.7), x.constant(-3)];
+    for (const [op, a, b] of of.operations) all.push(x[op](all[a % all.length] as Real, all[b % all.length] as Real));
+    return all.reverse();
+  };
+  const store = (x: Expressions, to: ArrayRef, own: Index, values: readonly Real[]) =>
+    Array.from({ length: members }, (_, m) => {
+      const index = add(own, m);
+      if (to.space === 'global') touch(to, index);
+      // Something of the item itself is in every store.
+      return { array: to, index, value: x.add(values[m % values.length] as Real, x.constant(m)) };
+    });
+  const ownPlace = (place: Index) => add(scale(place, width), scale(group, width * items));
+
+  if (of.throughShared) {
+    const ping: ArrayRef = { name: 'ping', space: 'shared', type, length: items * width };
+    shared.push(ping);
+    const filling = loopsOf();
+    const x = new Expressions();
+    const own = scale(filling.place, width);
+    const values = combine(x, read(x, source, filling.variables, undefined));
+    // Shared memory is written whole: a limit or gaps would leave what nobody may read.
+    const stores = Array.from({ length: width }, (_, m) => ({
+      array: ping,
+      index: add(own, m),
+      value: values[m % values.length] as Real,
+    }));
+    phases.push({
+      loops: filling.loops.map(({ limit: _, ...loop }) => loop),
+      lanes: filling.lanes,
+      stores,
+      repeatable: true,
+      exchange: 'group',
+    });
+    const emptying = loopsOf();
+    const y = new Expressions();
+    const loaded = combine(y, read(y, ping, emptying.variables, undefined, items * width));
+    const out = store(y, output, ownPlace(emptying.place), loaded);
+    phases.push({ loops: emptying.loops, lanes: emptying.lanes, stores: out, repeatable: true, exchange: 'group' });
+  } else {
+    const { variables, loops, lanes, place } = loopsOf();
+    const x = new Expressions();
+    const own = ownPlace(place);
+    const values = combine(x, read(x, source, variables, of.inPlace ? own : undefined));
+    phases.push({ loops, lanes, stores: store(x, output, own, values), repeatable: !of.inPlace, exchange: 'group' });
+  }
+  const kernel: Kernel = {
+    name: 'random',
+    precision: type,
+    group,
+    threads: 1,
+    globals: [input, output],
+    tables: [],
+    shared,
+    phases,
+  };
+  return { kernel, lengths: { input: (globals.get(input) ?? 0) + 1, output: (globals.get(output) ?? 0) + 1 } };
+}
+
+describe('any kernel', () => {
+  it('does what the interpreter does', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(recipe, (of) => {
+        // One group only where shared memory would carry what another group has written to the input.
+        const sound = of.throughShared && of.inPlace ? { ...of, groups: 1 } : of;
+        const { kernel, lengths } = cook(sound);
+        expectSame(kernel, lengths);
+      }),
+      { seed: seedFor('emit/wasm/kernels') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 20_000 : 800 },
+    );
+  });
+});
