@@ -10,7 +10,7 @@ import { canShareMemory, cpuAvailability, processorCount } from './host.ts';
 import { CpuKernel } from './kernel.ts';
 import { CpuBuffer, CpuMemory } from './memory.ts';
 import { MOST_THREADS, Pool } from './pool.ts';
-import { CpuProgram, type Machine } from './program.ts';
+import { CpuProgram, isWorthSharing, type Machine } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
 import { Scratch } from './scratch.ts';
 import { warmUp } from './warmup.ts';
@@ -124,7 +124,10 @@ class CpuBackend implements Backend, Machine {
 
   async warmUp(kernels: readonly CompiledKernel[]): Promise<void> {
     this.requireOpen();
-    await warmUp(kernels.map((kernel) => this.own(kernel)));
+    const own = kernels.map((kernel) => this.own(kernel));
+    const { pool } = this;
+    for (const kernel of own) if (isWorthSharing(kernel)) pool?.prepare(kernel);
+    await Promise.all([warmUp(own), pool?.ready()]);
   }
 
   discard(kernel: CompiledKernel): void {

@@ -24,6 +24,8 @@ const WORKER_SPINS = 5000;
 /** How long the calling thread looks before it returns to its event loop. */
 const SPIN_MILLISECONDS = 0.05;
 const SPINS_PER_LOOK_AT_CLOCK = 64;
+/** How long a plan waits for the workers at most. They may still join later. */
+const START_MILLISECONDS = 500;
 
 /** A worker as Node and browsers both have it. */
 interface Thread {
@@ -73,6 +75,20 @@ export class Pool {
       void this.start();
     }
     this.post({ kind: 'kernel', id, module: kernel.module });
+  }
+
+  /**
+   * Resolves when the workers run and know all kernels that were prepared, or when that takes too long. Starting a
+   * thread needs turns of the event loop, which a caller who only awaits transforms may never give.
+   */
+  async ready(): Promise<void> {
+    const { control } = this;
+    for (const start = performance.now(); performance.now() - start < START_MILLISECONDS; ) {
+      const posted = Atomics.load(control, CONTROL.posted);
+      const known = this.threads.length > 0 && Atomics.load(control, CONTROL.seen) >= posted * this.workers;
+      if (known || !this.started || this.broken || this.closed) return;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
   }
 
   discard(kernel: CpuKernel): void {

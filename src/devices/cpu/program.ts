@@ -10,6 +10,11 @@ import { DONE, type Job, type Queue } from './queue.ts';
 /** Nanoseconds of work from which on waking other threads pays. */
 const WORTH_SHARING = 20_000;
 
+/** Whether a kernel has enough groups, and enough to do, for several threads. */
+export function isWorthSharing({ kernel, groupCost }: CpuKernel): boolean {
+  return kernel.group.count > 1 && kernel.group.count * groupCost >= WORTH_SHARING;
+}
+
 /** What programs need of their device. */
 export interface Machine {
   readonly memory: CpuMemory;
@@ -122,7 +127,7 @@ function bindStep(
   });
   const groups = group.count;
   const { pool, scratch } = machine;
-  const shared = pool !== undefined && groups > 1 && groups * kernel.groupCost >= WORTH_SHARING && pool.takes(pointers);
+  const shared = pool !== undefined && isWorthSharing(kernel) && pool.takes(pointers);
   if (shared) pool.prepare(kernel);
   return { kernel, groups, pointers, launch: launcher(kernel.run, groups, scratch, pointers), shared };
 }

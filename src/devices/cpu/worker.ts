@@ -18,6 +18,8 @@ export const CONTROL = {
   quit: 49,
   /** Set when a worker's kernel has failed. */
   failed: 50,
+  /** Messages that all workers together have dealt with. */
+  seen: 51,
   /** The job. */
   kernel: 64,
   groups: 65,
@@ -116,6 +118,7 @@ export function workerMain(port: Port, at: ControlLayout, openBit: number, spins
         kernels.delete(data.id);
       }
     } else kernels.delete(data.id);
+    Atomics.add(control, at.seen, 1);
     server.serve();
   };
 }

@@ -1,0 +1,31 @@
+/**
+ * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
+ */
+import { FftError, type FftProblem } from '../problem/index.ts';
+
+/** Names an object may have, and names of the contract that this release cannot serve yet. */
+export interface KnownOptions {
+  readonly works: readonly string[];
+  readonly planned?: readonly string[];
+}
+
+/**
+ * @param what the object is, in messages: `enqueue`, `tuning` …
+ * @throws FftError `invalid-argument` when it is no object, `unknown-field`, `unsupported-feature`
+ */
+export function checkOptions(options: object, { works, planned = [] }: KnownOptions, what: string): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new FftError('invalid-argument', `The options of ${what} are ${String(options)}; an object is needed.`);
+  }
+  const problems: FftProblem[] = [];
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || works.includes(name)) continue;
+    const path = `${what}.${name}`;
+    const accepted = works.length > 0 ? `${what} takes ${works.join(', ')}` : `this release has no entries of ${what}`;
+    if (planned.includes(name)) {
+      problems.push({ code: 'unsupported-feature', path, message: `${path} is not supported yet; ${accepted}.` });
+    } else problems.push({ code: 'unknown-field', path, message: `${path} is not known; ${accepted}.` });
+  }
+  const [first, ...more] = problems;
+  if (first) throw FftError.fromProblems([first, ...more]);
+}
