@@ -1,2 +1,1 @@
-/** The version of the package; a test holds it against package.json. */
-export const version = '0.1.0';
+export { version } from './engine/version.ts';

@@ -4,9 +4,19 @@
 import type { Backend, DeviceKind } from '../devices/device.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import { type Direction, FftError, normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
+import {
+  type Direction,
+  elementBytes,
+  FftError,
+  normalizeProblem,
+  type Problem,
+  type ProblemInput,
+  type Side,
+  tensorSpan,
+} from '../problem/index.ts';
 import { KernelCache } from './cache.ts';
 import { DeviceMemory } from './memory.ts';
+import { checkOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
 import { DirectionProgram } from './program.ts';
 import { parseSavedPlan } from './saved.ts';
@@ -24,6 +34,8 @@ export class Device {
   private readonly cache: KernelCache;
   private readonly plans = new Set<Plan>();
   private readonly remembered = new Map<string, DirectionPlan>();
+  /** Of the plan made last: what `alloc` is most likely for. */
+  private precision: 'single' | 'double' = 'single';
   private closed = false;
 
   /** @internal Made by `openDevice`. */
@@ -54,15 +66,14 @@ export class Device {
    */
   async plan(problem: ProblemInput | string, options: PlanOptions = {}): Promise<Plan> {
     this.check();
+    checkOptions(options, { works: ['from'] }, 'plan options');
     const normal = normalizeProblem(problem);
-    if (options.from !== undefined) {
-      for (const [direction, saved] of parseSavedPlan(options.from, normal, this.backend)) {
-        this.remember(planKey(normal, direction, false), saved);
-      }
-    }
+    checkOptions(normal.tuning, { works: [] }, 'tuning');
+    const saved = options.from === undefined ? undefined : parseSavedPlan(options.from, normal, this.backend);
     const host: PlanHost = {
       backend: this.backend,
-      program: (of, direction, throughWork) => this.program(of, direction, throughWork),
+      program: (of, direction, throughWork) =>
+        this.program(of, direction, throughWork, throughWork ? undefined : saved?.get(direction)),
       forget: (plan) => this.plans.delete(plan),
     };
     const plan = new Plan(host, normal);
@@ -74,16 +85,18 @@ export class Device {
       plan.destroy();
       throw error;
     }
+    this.precision = normal.precision === 'single' ? 'single' : 'double';
     return plan;
   }
 
   /**
    * Allocates device memory.
    * @param bytes at least; `plan.input.bytes` and `plan.output.bytes` say what a plan needs.
-   * @param precision of the numbers that `memory.array` shows, where the host can see the memory.
+   * @param precision of the numbers that `memory.array` shows, where the host can see the memory; default: that of the
+   * plan made last on this device, `single` before there was one.
    * @throws FftError `invalid-argument`, `out-of-memory`, `device-closed`
    */
-  alloc(bytes: number, precision: 'single' | 'double' = 'single'): DeviceMemory {
+  alloc(bytes: number, precision: 'single' | 'double' = this.precision): DeviceMemory {
     this.check();
     if (!Number.isSafeInteger(bytes) || bytes <= 0) {
       throw new FftError(
@@ -121,14 +134,40 @@ export class Device {
       throw new FftError('device-closed', 'This device has been closed; open another with openDevice().');
   }
 
-  private program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram {
+  private program(
+    problem: Problem,
+    direction: Direction,
+    throughWork: boolean,
+    saved: DirectionPlan | undefined,
+  ): DirectionProgram {
     this.check();
+    const { profile } = this.backend;
+    // Planning something far too large would take its time, so the sides are looked at before, temp after it.
+    refuseTooLarge(problem, 0, profile);
     const key = planKey(problem, direction, throughWork);
-    let plan = this.remembered.get(key);
-    if (plan) this.remembered.delete(key);
-    else plan = planDirection(problem, direction, this.backend.profile, throughWork);
+    const plan = saved ?? this.remembered.get(key) ?? planDirection(problem, direction, profile, throughWork);
+    refuseTooLarge(problem, plan.assignment.temps * plan.tempElements * elementBytes(problem, 'input'), profile);
+    const program = saved
+      ? this.savedProgram(saved, problem)
+      : new DirectionProgram(plan, problem, this.backend, this.cache);
+    this.remembered.delete(key);
     this.remember(key, plan);
-    return new DirectionProgram(plan, problem, this.backend, this.cache);
+    return program;
+  }
+
+  /** @throws FftError `invalid-saved-plan` where no kernel can be made from the plan, or one that breaks rules. */
+  private savedProgram(plan: DirectionPlan, problem: Problem): DirectionProgram {
+    try {
+      return new DirectionProgram(plan, problem, this.backend, this.cache, true);
+    } catch (cause) {
+      if (cause instanceof FftError && cause.code === 'out-of-memory') throw cause;
+      throw new FftError(
+        'invalid-saved-plan',
+        `No kernels can be made from the saved plan (${cause instanceof Error ? cause.message : String(cause)}); ` +
+          "plan without 'from' and serialize again.",
+        { cause },
+      );
+    }
   }
 
   /** Keeps a plan as the most recent one; the oldest is forgotten. */
@@ -140,6 +179,23 @@ export class Device {
       return;
     }
   }
+}
+
+/** @throws FftError `device-limit` where the buffers of a problem exceed what the device can address. */
+function refuseTooLarge(problem: Problem, temp: number, { name, maxBytes }: DeviceProfile): void {
+  if (maxBytes === undefined) return;
+  const bytesOf = (side: Side) => tensorSpan(problem, side) * elementBytes(problem, side);
+  const [input, output] = [bytesOf('input'), bytesOf('output')];
+  const inPlace = problem.placement === 'in-place';
+  const bytes = (inPlace ? Math.max(input, output) : input + output) + temp;
+  if (bytes <= maxBytes) return;
+  const sides = inPlace ? `data ${input}` : `input ${input}, output ${output}`;
+  throw new FftError(
+    'device-limit',
+    `This problem needs ${bytes} bytes of device memory (${sides}${temp > 0 ? `, temp ${temp}` : ''}); ` +
+      `${name} can address ${maxBytes}. Fewer or shorter transforms at a time would fit.`,
+    { path: 'size' },
+  );
 }
 
 function planKey(problem: Problem, direction: Direction, throughWork: boolean): string {

@@ -13,10 +13,11 @@ import {
   tensorShape,
   tensorSpan,
 } from '../problem/index.ts';
-import { type ComplexData, type Data, factsOf, type SideFacts } from './arguments.ts';
+import { type ComplexData, factsOf, type SideFacts } from './arguments.ts';
+import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import type { DirectionProgram } from './program.ts';
-import { Runner } from './runner.ts';
+import { Runner, type RunnerHost } from './runner.ts';
 import { serializePlan } from './saved.ts';
 
 /** What the engine does for a plan; keeps plans from knowing the device facade. */
@@ -24,16 +25,6 @@ export interface PlanHost {
   readonly backend: Backend;
   program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
   forget(plan: Plan): void;
-}
-
-/** Memory and offsets for `enqueue`. */
-export interface EnqueueOptions {
-  readonly input?: ComplexData;
-  readonly output?: ComplexData;
-  /** VkFFT's main buffer: intermediate results go here, so that the input is only read and the output only written. */
-  readonly work?: Data;
-  /** Scratch of `plan.bytes.temp` bytes instead of the plan's own. */
-  readonly temp?: Data;
 }
 
 /** One side of a plan, for allocating arrays. */
@@ -70,6 +61,7 @@ export class Plan {
   private destroyed = false;
   /** Overlapping calls run in order. */
   private queue: Promise<unknown> = Promise.resolve();
+  private waiting = 0;
 
   /** @internal Made by `device.plan`. */
   constructor(host: PlanHost, problem: Problem) {
@@ -122,12 +114,12 @@ export class Plan {
    * @returns the array or memory that holds the result.
    * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then.
    */
-  async forward<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
+  forward<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
     return this.run('forward', input, output);
   }
 
   /** Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data. */
-  async inverse<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
+  inverse<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
     return this.run('inverse', input, output);
   }
 
@@ -144,10 +136,11 @@ export class Plan {
   /**
    * Appends the transform to the device's work and returns at once.
    * @returns a promise of its completion, for those who want to wait here; `device.finish()` waits for everything.
-   * @throws FftError before anything is appended.
+   * @throws FftError at once, before anything is appended: `unknown-field` and `unsupported-feature` for options that do
+   * not exist or not yet, and what a call with such data would be refused for.
    */
   enqueue(direction: Direction, options: EnqueueOptions): Promise<void> {
-    return this.runner(direction).enqueue(options);
+    return enqueue(this.runnerHost(direction), options);
   }
 
   /** The plan for people: tree, buffers, kernels, bytes moved. */
@@ -188,12 +181,12 @@ export class Plan {
     this.host.forget(this);
   }
 
-  private async run<T extends ComplexData>(
-    direction: Direction,
-    input: ComplexData,
-    output: T | undefined,
-  ): Promise<T> {
-    return (await this.runner(direction).async(input, output)) as T;
+  private run<T extends ComplexData>(direction: Direction, input: ComplexData, output: T | undefined): Promise<T> {
+    try {
+      return (this.runners.get(direction) ?? this.runner(direction)).async(input, output) as Promise<T>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   private check(): void {
@@ -210,29 +203,34 @@ export class Plan {
 
   private runner(direction: Direction, name: Direction | `${Direction}Sync` = direction): Runner {
     this.check();
+    let runner = this.runners.get(name);
+    if (!runner) this.runners.set(name, (runner = new Runner(this.runnerHost(direction))));
+    return runner;
+  }
+
+  /** @throws FftError `destroyed`, `direction-not-planned` */
+  private runnerHost(direction: Direction): RunnerHost {
+    this.check();
     if (!this.directions.includes(direction)) {
       throw new FftError(
         'direction-not-planned',
         `This plan is for '${this.problem.directions}' only; plan with directions 'both' to run '${direction}'.`,
       );
     }
-    let runner = this.runners.get(name);
-    if (!runner) {
-      const read = direction === 'forward' ? this.facts.input : this.facts.output;
-      const written = direction === 'forward' ? this.facts.output : this.facts.input;
-      runner = new Runner({
-        backend: this.host.backend,
-        read,
-        written,
-        inPlace: this.problem.placement === 'in-place',
-        program: (throughWork) => this.program(direction, throughWork),
-        temp: (bytes) => this.ownTemp(bytes),
-        check: () => this.check(),
-        inOrder: (task) => this.inOrder(task),
-      });
-      this.runners.set(name, runner);
-    }
-    return runner;
+    const isIdle = () => this.waiting === 0;
+    return {
+      backend: this.host.backend,
+      read: direction === 'forward' ? this.facts.input : this.facts.output,
+      written: direction === 'forward' ? this.facts.output : this.facts.input,
+      inPlace: this.problem.placement === 'in-place',
+      get idle() {
+        return isIdle();
+      },
+      program: (throughWork) => this.program(direction, throughWork),
+      temp: (bytes) => this.ownTemp(bytes),
+      check: () => this.check(),
+      inOrder: (task) => this.inOrder(task),
+    };
   }
 
   private ownTemp(bytes: number): DeviceBuffer {
@@ -247,7 +245,11 @@ export class Plan {
 
   private inOrder<T>(task: () => Promise<T>): Promise<T> {
     const result = this.queue.then(task);
-    this.queue = result.catch(() => undefined);
+    const ended = () => {
+      this.waiting--;
+    };
+    this.waiting++;
+    this.queue = result.then(ended, ended);
     return result;
   }
 

@@ -34,7 +34,8 @@ export class DirectionProgram {
   private readonly steps: Step[] = [];
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
-  constructor(plan: DirectionPlan, problem: Problem, backend: Backend, cache: KernelCache) {
+  /** @param verified look for rules that new kernels break before they are compiled. */
+  constructor(plan: DirectionPlan, problem: Problem, backend: Backend, cache: KernelCache, verified = problem.debug) {
     this.plan = plan;
     this.backend = backend;
     this.cache = cache;
@@ -47,7 +48,7 @@ export class DirectionProgram {
         const key = JSON.stringify(launch.leaf);
         const kernel = cache.kernel(key, () => {
           const built = buildKernel(launch.leaf);
-          const broken = problem.debug ? verify(built) : [];
+          const broken = verified ? verify(built) : [];
           if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
           return built;
         });

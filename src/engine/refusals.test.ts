@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changedOutside, poison, snapshot } from '../../test/support/poison.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
-import { type Device, openDevice } from './index.ts';
+import { type Device, type DeviceMemory, openDevice } from './index.ts';
 
 const random = randomFor('engine/refusals');
 const N = 48;
@@ -322,7 +322,7 @@ describe('memory that is too small, missing or not to be had', () => {
 
   it('more memory than there is', async () => {
     expect(await codeOf(() => device.alloc(2 ** 40))).toBe('out-of-memory');
-    const hoard = [];
+    const hoard: DeviceMemory[] = [];
     for (let bytes = 2 ** 31; bytes >= 4096; bytes = Math.floor(bytes / 2)) {
       while ((await codeOf(() => hoard.push(device.alloc(bytes)))) === undefined);
     }

@@ -4,11 +4,15 @@
 import type { Backend } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
+import { faultOf } from './saved-check.ts';
+import { version } from './version.ts';
 
-const FORMAT = 'omnifft-plan-1';
+const FORMAT = 'omnifft-plan-2';
 
 interface Saved {
   readonly format: string;
+  /** Of omnifft: another one may write other kernels for the same plan. */
+  readonly version: string;
   readonly profile: unknown;
   readonly problem: unknown;
   readonly plans: readonly DirectionPlan[];
@@ -18,7 +22,8 @@ interface Saved {
 
 export function serializePlan(problem: Problem, backend: Backend, plans: readonly DirectionPlan[]): string {
   const { profile } = backend;
-  return JSON.stringify({ format: FORMAT, profile, problem, plans, checksum: checksum(plans) } satisfies Saved);
+  const saved: Saved = { format: FORMAT, version, profile, problem, plans, checksum: checksum(plans) };
+  return JSON.stringify(saved);
 }
 
 /** FNV-1a of the text, 32 bits (Fowler, Noll and Vo). */
@@ -42,8 +47,11 @@ export function parseSavedPlan(text: string, problem: Problem, backend: Backend)
     return refuse('The saved plan is not the text that plan.serialize() gave', cause);
   }
   if (saved?.format !== FORMAT) refuse(`The saved plan has format ${String(saved?.format)}, not ${FORMAT}`);
+  if (saved.version !== version) refuse(`The saved plan is of omnifft ${String(saved.version)}, this is ${version}`);
   if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');
   if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) refuse('The saved plan is for another device');
   if (saved.checksum !== checksum(saved.plans)) refuse('The saved plan is damaged or was edited');
+  const fault = faultOf(saved.plans, problem, backend.profile);
+  if (fault) refuse(`The saved plan cannot be used: ${fault}`);
   return new Map(saved.plans.map((plan) => [plan.direction, plan]));
 }

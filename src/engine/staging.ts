@@ -6,7 +6,7 @@ import type { Part, SideFacts } from './arguments.ts';
 
 /** A host array and the device memory that stands in for it. */
 export interface Copy {
-  readonly host: RealArray;
+  host: RealArray;
   readonly device: Binding;
   /** The stand-in as an array, where host code can see it. */
   readonly view: RealArray | undefined;
@@ -26,7 +26,7 @@ interface StandIn {
 export class Staging {
   private readonly backend: Backend;
   private readonly facts: SideFacts;
-  private readonly standIns: StandIn[] = [];
+  private readonly standIns: (StandIn | undefined)[] = [];
 
   constructor(backend: Backend, facts: SideFacts) {
     this.backend = backend;

@@ -48,8 +48,7 @@ function build(of: Written, variables: readonly Var[]): Index {
   const at = (part: Written) => build(part, variables);
   if (of.op === 'constant') return index(of.value);
   if (of.op === 'variable') return index(variables[of.number] as Var);
-  if (of.op === 'add') return add(at(of.a), at(of.b));
-  if (of.op === 'sub') return sub(at(of.a), at(of.b));
+  if ('b' in of) return of.op === 'add' ? add(at(of.a), at(of.b)) : sub(at(of.a), at(of.b));
   if (of.op === 'scale') return scale(at(of.a), of.by);
   return of.op === 'div' ? div(at(of.a), of.by) : mod(at(of.a), of.by);
 }
@@ -58,8 +57,7 @@ function meaning(of: Written, values: readonly number[]): number {
   const at = (part: Written) => meaning(part, values);
   if (of.op === 'constant') return of.value;
   if (of.op === 'variable') return values[of.number] as number;
-  if (of.op === 'add') return at(of.a) + at(of.b);
-  if (of.op === 'sub') return at(of.a) - at(of.b);
+  if ('b' in of) return of.op === 'add' ? at(of.a) + at(of.b) : at(of.a) - at(of.b);
   if (of.op === 'scale') return at(of.a) * of.by;
   const quotient = Math.floor(at(of.a) / of.by);
   return of.op === 'div' ? quotient : at(of.a) - of.by * quotient;

@@ -49,6 +49,11 @@ export interface Phase {
   readonly lanes: Var;
   readonly stores: readonly Store[];
   /**
+   * Groups of values in an order that keeps few of them alive at a time, for devices whose compiler does not find one.
+   * A hint: results do not depend on it.
+   */
+  readonly steps?: readonly (readonly Real[])[];
+  /**
    * True where an item may safely run twice: nothing the phase reads can be what it writes. Lets a device fill its last
    * vector by repeating items.
    */

@@ -27,6 +27,13 @@ export interface Complex {
 export class Expressions {
   private readonly nodes = new Map<string, Real>();
   private nextId = 0;
+  /** Groups of values in the order in which they are best computed: see `Phase.steps`. */
+  readonly steps: Real[][] = [];
+
+  /** Says that these values are done with what they were made of, and best computed before anything that follows. */
+  together(...values: readonly Complex[]): void {
+    this.steps.push(values.flatMap(({ re, im }) => [re, im]));
+  }
 
   private intern(key: string, make: (id: number) => Real): Real {
     let node = this.nodes.get(key);

@@ -25,6 +25,14 @@ export function dft(x: Expressions, values: readonly Complex[]): Complex[] {
   return cooleyTukey(x, values, factors[0]! ** (power >> 1));
 }
 
+/** A transform that is a step of a larger one: its results are best computed before the next one begins. */
+function part(x: Expressions, values: readonly Complex[], whole: number): Complex[] {
+  const result = dft(x, values);
+  // Four values and their twiddles fit any register file.
+  if (whole > 4) x.together(...result);
+  return result;
+}
+
 function pair(x: Expressions, a: Complex, b: Complex): Complex[] {
   return [x.cadd(a, b), x.csub(a, b)];
 }
@@ -34,9 +42,10 @@ function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Com
   const n = values.length;
   const b = n / a;
   const columns = range(b).map((j) =>
-    dft(
+    part(
       x,
       range(a).map((i) => values[b * i + j]!),
+      n,
     ),
   );
   const result: Complex[] = new Array(n);
@@ -54,9 +63,10 @@ function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Com
 function good(x: Expressions, values: readonly Complex[], a: number, b: number): Complex[] {
   const n = a * b;
   const columns = range(b).map((j) =>
-    dft(
+    part(
       x,
       range(a).map((i) => values[(b * i + a * j) % n]!),
+      n,
     ),
   );
   const stepA = b * inverseModulo(b, a);
@@ -76,17 +86,20 @@ function good(x: Expressions, values: readonly Complex[], a: number, b: number):
 function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
   const n = values.length;
   const quarter = n / 4;
-  const even = dft(
+  const even = part(
     x,
     range(n / 2).map((m) => values[2 * m]!),
+    n,
   );
-  const first = dft(
+  const first = part(
     x,
     range(quarter).map((m) => values[4 * m + 1]!),
+    n,
   );
-  const third = dft(
+  const third = part(
     x,
     range(quarter).map((m) => values[4 * m + 3]!),
+    n,
   );
   const result: Complex[] = new Array(n);
   for (let k = 0; k < quarter; k++) {
@@ -114,6 +127,7 @@ function prime(x: Expressions, values: readonly Complex[]): Complex[] {
   const powers = range(h).map((a) => modPow(generator, a, p));
   const sums = powers.map((m) => x.cadd(values[m]!, values[p - m]!));
   const differences = powers.map((m) => x.csub(values[m]!, values[p - m]!));
+  powers.forEach((_, a) => x.together(sums[a]!, differences[a]!));
   const zero = values[0]!;
   const parts = (['re', 'im'] as const).map((part) => {
     const cosine = cyclic(

@@ -185,12 +185,14 @@ class PhaseBuilder {
     for (let m = 0; m < radix; m++) {
       const point = from.view.load(x, [add(butterfly, (m * length) / radix), c]);
       values.push(m === 0 ? point : twiddle(x, point, i, m));
+      if (m > 0 && stride > 1) x.together(values[m]!);
     }
     const target = add(scale(q, stride * radix), i);
     const stores: Store[] = dft(x, values).flatMap((value, k) => to.view.store(x, [add(target, k * stride), c], value));
     return {
       ...this.nest(q, i, c, stride, !from.shared || !to.shared),
       stores,
+      steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
       repeatable: from.shared || to.shared || !this.leaf.aliased,
       exchange: 'group',

@@ -8,6 +8,8 @@ export interface DeviceProfile {
   readonly lockstepBytes: number;
   /** Bytes of memory shared by a group. On a CPU: the share of the second-level cache that a core can count on. */
   readonly sharedBytes: number;
+  /** Bytes of memory that addresses on the device reach: what a problem's buffers have to fit into. */
+  readonly maxBytes?: number;
   /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
   readonly coalescedBytes: number;
   /** Vector registers of a thread: what a butterfly may keep alive. */

@@ -23,7 +23,7 @@ export interface ReferenceResult {
 }
 
 /** Numbers in the tensor `leftBatches × size × coordinates × batches`. */
-export function elementsOf(problem: ReferenceProblem): number {
+export function elementsOf(problem: Omit<ReferenceProblem, 'direction' | 'scale'>): number {
   const { size, leftBatches = 1, coordinates = 1, batches = 1 } = problem;
   return size.reduce((product, length) => product * length, leftBatches * coordinates * batches);
 }

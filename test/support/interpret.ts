@@ -1,4 +1,4 @@
-/** Runs kernels of the IR one item after another, in plain JavaScript: what every emitter has to agree with, to the bit. */
+/** Runs kernels of the IR one item after another, in plain JavaScript: what every emitter has to agree with exactly. */
 import { type ArrayRef, evaluate, type Kernel, type Real, reachable, type Var } from '../../src/ir/index.ts';
 import * as exact from '../../src/numeric/exact.ts';
 import type { RealArray } from './strided.ts';

@@ -47,24 +47,24 @@ export async function createCpuBackend(options: CpuOptions = {}): Promise<Backen
 
 /**
  * Passes over cached data, timed in column transforms of about 1500 points and divided by radix 4. The engines' register
- * allocation spills from radix 6 on, so small radices win although they read and write more often.
+ * allocation spills wide butterflies, so small radices win although they read and write more often.
  */
 const RADIX_COSTS = {
-  2: 0.59,
-  3: 0.83,
+  2: 0.69,
+  3: 0.97,
   4: 1,
   5: 1.5,
-  6: 1.7,
-  7: 2.55,
-  8: 2.3,
-  9: 2.75,
-  10: 2.67,
-  11: 4.5,
-  12: 2.55,
-  13: 4.5,
-  14: 3.5,
-  15: 3.5,
-  16: 4.05,
+  6: 1.45,
+  7: 2.35,
+  8: 1.68,
+  9: 2.25,
+  10: 2.1,
+  11: 4.35,
+  12: 1.9,
+  13: 4.3,
+  14: 2.8,
+  15: 2.45,
+  16: 3.3,
 };
 
 class CpuBackend implements Backend, Machine {
@@ -79,10 +79,15 @@ class CpuBackend implements Backend, Machine {
 
   constructor(name: string, threads: number, profile: Partial<DeviceProfile>) {
     this.name = name;
+    this.memory = new CpuMemory(threads > 1, (release) => {
+      if (this.queue.idle) release();
+      else void this.queue.push(immediately(release)).catch(() => {});
+    });
     this.profile = {
       name: `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`,
       lockstepBytes: 16,
       sharedBytes: 2 ** 20,
+      maxBytes: this.memory.buffer.byteLength,
       coalescedBytes: 256,
       registers: 16,
       maxThreads: 1,
@@ -93,10 +98,6 @@ class CpuBackend implements Backend, Machine {
       radixCosts: RADIX_COSTS,
       ...profile,
     };
-    this.memory = new CpuMemory(threads > 1, (release) => {
-      if (this.queue.idle) release();
-      else void this.queue.push(immediately(release)).catch(() => {});
-    });
     this.scratch = new Scratch(this.memory, threads);
     this.pool = threads > 1 ? new Pool(this.memory, this.scratch, threads) : undefined;
   }

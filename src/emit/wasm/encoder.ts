@@ -9,6 +9,7 @@ const TYPE_CODE: Record<ValueType, number> = { i32: 0x7f, f32: 0x7d, f64: 0x7c, 
 
 /** Plain opcodes by their textual names. */
 const PLAIN = {
+  drop: 0x1a,
   'i32.eqz': 0x45,
   'i32.lt_s': 0x48,
   'i32.ne': 0x47,
@@ -208,6 +209,10 @@ export class FunctionAssembler {
 
   block(): void {
     this.code.bytes([0x02, 0x40]);
+  }
+
+  if(): void {
+    this.code.bytes([0x04, 0x40]);
   }
 
   loop(): void {

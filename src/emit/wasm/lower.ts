@@ -22,7 +22,7 @@ import {
 import * as exact from '../../numeric/exact.ts';
 import { accessesOf, type BodyAccesses, basesOf, type Group, type LoadNode } from './accesses.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
-import { type Body, type Node, schedule, statementsOf, unrolled } from './schedule.ts';
+import { type Body, type Node, type Statements, schedule, statementsOf, unrolled } from './schedule.ts';
 import { VectorUnit } from './vector.ts';
 
 /** Bytes of a vector register. */
@@ -61,6 +61,8 @@ const FIXED_PARAMETERS = 3;
 /** What is known at one place in the loop tree. */
 interface Scope {
   readonly level: number;
+  /** The innermost loop's counter. */
+  readonly counter: number;
   /** Locals by the array and the terms they have walked so far. */
   readonly pointers: ReadonlyMap<string, number>;
   /** Loaded or computed values that do not change within the scope. */
@@ -74,6 +76,7 @@ interface BodyCode {
   readonly repetitions: number;
   /** Values that are the same in every repetition. */
   readonly steady: ReadonlySet<Real>;
+  readonly steps: Statements['steps'];
 }
 
 class Lowering {
@@ -86,8 +89,10 @@ class Lowering {
   private readonly locals = new Map<Var, number>();
   /** What the bodies of the current phase do. */
   private readonly code = new Map<Body, BodyCode>();
-  private statements: (body: Body) => Store[] = () => [];
+  private statements: (body: Body) => Statements = () => ({ stores: [], steps: [] });
   private readonly constants = new Map<string, number>();
+  /** The last bound that a counter was compared with in vain. */
+  private never = 0;
   readonly sharedBytes: number;
 
   constructor(kernel: Kernel) {
@@ -140,7 +145,8 @@ class Lowering {
     for (const { array, index } of this.prefixes(nodes, level)) {
       if (index.terms.length > 0) this.computed(pointers, array, index, level);
     }
-    this.nodes(nodes, { level, pointers, values: new Map() }, phase.repeatable);
+    const counter = this.locals.get(this.kernel.group)!;
+    this.nodes(nodes, { level, counter, pointers, values: new Map() }, phase.repeatable);
   }
 
   private nodes(nodes: readonly Node[], scope: Scope, repeatable: boolean): void {
@@ -169,7 +175,7 @@ class Lowering {
       asm.op('select');
       asm.set(counter);
       for (const { array, index } of needed) this.computed(pointers, array, index, level);
-      this.nodes(node.children, { level, pointers, values: outer.values }, repeatable);
+      this.nodes(node.children, { level, counter, pointers, values: outer.values }, repeatable);
       return;
     }
     const walking: { local: number; bytes: number }[] = [];
@@ -199,8 +205,8 @@ class Lowering {
     asm.loop();
     for (const { array, index } of jumping) this.computed(pointers, array, index, level);
     const values = new Map(outer.values);
-    this.hoist(node.children, { level, pointers, values }, values);
-    this.nodes(node.children, { level, pointers, values }, repeatable);
+    this.hoist(node.children, { level, counter, pointers, values }, values);
+    this.nodes(node.children, { level, counter, pointers, values }, repeatable);
     for (const { local, bytes } of walking) {
       asm.get(local);
       asm.i32(bytes);
@@ -239,7 +245,7 @@ class Lowering {
   }
 
   private body(body: Body, scope: Scope, repeatable: boolean): void {
-    const { accesses, uses, repetitions, steady } = this.codeOf(body);
+    const { accesses, uses, repetitions, steady, steps } = this.codeOf(body);
     const { loads, stores } = accesses;
     const unit = this.unit(body);
     const kept = new Map<Real, number>();
@@ -282,8 +288,43 @@ class Lowering {
       };
       // Where input and output may be the same memory, everything is read before anything is written.
       if (!repeatable) for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
+      if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
       for (const group of stores) unit.store(group, this.addresses(group, scope, repetition), value);
     }
+  }
+
+  /**
+   * Computes some values now. The engine's compiler would sink each to its first use, load everything first and spill
+   * what does not fit; values that flow into a merge have to be there before it. So a branch that is never taken
+   * changes them: it costs a compare and a jump, and a spill is a store and a load.
+   */
+  private step(
+    step: readonly Real[],
+    unit: VectorUnit,
+    known: ReadonlyMap<Real, number>,
+    value: (node: Real) => void,
+    scope: Scope,
+  ): void {
+    const { asm } = this;
+    const locals: number[] = [];
+    for (const node of step) {
+      if (node.op === 'const' || node.op === 'load' || known.has(node)) continue;
+      value(node);
+      asm.op('drop');
+      const local = known.get(node);
+      if (local !== undefined) locals.push(local);
+    }
+    if (locals.length === 0) return;
+    // Counters are never negative, which the compiler does not know; a new bound each time keeps it from remembering.
+    asm.get(scope.counter);
+    asm.i32(--this.never);
+    asm.op('i32.lt_s');
+    asm.if();
+    for (const local of locals) {
+      unit.constant(0);
+      asm.set(local);
+    }
+    asm.end();
   }
 
   /** The local that an outer loop has loaded a value into. */
@@ -317,12 +358,12 @@ class Lowering {
   }
 
   private prepare(body: Body): BodyCode | undefined {
-    const statements = this.statements(body);
-    const accesses = accessesOf(body, statements, this.lanes);
+    const { stores, steps } = this.statements(body);
+    const accesses = accessesOf(body, stores, this.lanes);
     if (!accesses) return undefined;
     const repetitions = body.repeat?.count ?? 1;
-    const steady = repetitions > 1 ? steadyValues(statements, accesses) : new Set<Real>();
-    return { accesses, uses: countUses(statements), repetitions, steady };
+    const steady = repetitions > 1 ? steadyValues(stores, accesses) : new Set<Real>();
+    return { accesses, uses: countUses(stores), repetitions, steady, steps };
   }
 
   /** Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered. */

@@ -218,11 +218,20 @@ export function unrolled(body: Body): Body {
   return { ...body, copies, repeat: undefined };
 }
 
+/** What a body does. */
+export interface Statements {
+  readonly stores: readonly Store[];
+  /** See `Phase.steps`. */
+  readonly steps: readonly (readonly Real[])[];
+}
+
 /** The statements of a body, over fresh expressions, so that equal loads of different copies are one node. */
-export function statementsOf(body: Body, phase: Phase): Store[] {
+export function statementsOf(body: Body, phase: Phase): Statements {
   const x = new Expressions();
   const nodes = reachable(phase.stores.map((store) => store.value));
-  return body.copies.flatMap((known) => {
+  const stores: Store[] = [];
+  const steps: Real[][] = [];
+  for (const known of body.copies) {
     const made = new Map<Real, Real>();
     for (const node of nodes) {
       if (node.op === 'const') made.set(node, x.constant(node.value));
@@ -230,10 +239,13 @@ export function statementsOf(body: Body, phase: Phase): Store[] {
       else if (node.op === 'neg') made.set(node, x.neg(made.get(node.a)!));
       else made.set(node, x[node.op](made.get(node.a)!, made.get(node.b)!));
     }
-    return phase.stores.map(({ array, index: at, value }) => {
-      return { array, index: substitute(at, known), value: made.get(value)! };
-    });
-  });
+    for (const { array, index: at, value } of phase.stores) {
+      stores.push({ array, index: substitute(at, known), value: made.get(value)! });
+    }
+    // Values that folding has made superfluous are nobody's.
+    for (const step of phase.steps ?? []) steps.push(step.flatMap((value) => made.get(value) ?? []));
+  }
+  return { stores, steps };
 }
 
 function range(count: number): number[] {

@@ -1,0 +1,191 @@
+/**
+ * Whether what was read from a saved plan is a plan for a problem on a device: of the right shape, and such that no
+ * launch reads or writes outside its buffers. Whether it computes the right thing is what the checksum is for.
+ */
+import type { BufferName } from '../plan/buffers/index.ts';
+import type { StockhamLeaf, Stride } from '../plan/leaf.ts';
+import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
+import { type Direction, type Problem, tensorShape, tensorSpan } from '../problem/index.ts';
+
+type Check = (value: unknown) => boolean;
+
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1;
+const isIndex: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isNumber: Check = (value) => Number.isFinite(value);
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isText: Check = (value) => typeof value === 'string';
+const oneOf =
+  (...words: readonly unknown[]): Check =>
+  (value) =>
+    words.includes(value);
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const recordOf =
+  (fields: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]));
+
+const isPlace = recordOf({ of: isIndex, step: isIndex });
+const isDimension = recordOf({ count: isCount, input: isPlace, output: isPlace });
+const isTwiddle = recordOf({ order: isCount, on: oneOf('input', 'output') });
+const isLeafNode = recordOf({
+  scheme: oneOf('stockham'),
+  title: isText,
+  axis: isDimension,
+  batch: listOf(isDimension),
+  length: listOf(isCount),
+  outputLength: listOf(isCount),
+  children: listOf(() => false),
+});
+const isBranch: Check = (value) => isBranchRecord(value);
+const isBranchRecord = recordOf({
+  scheme: oneOf('four-step', 'axes'),
+  title: isText,
+  length: listOf(isCount),
+  outputLength: listOf(isCount),
+  children: listOf((child) => isLeafNode(child) || isBranch(child)),
+});
+
+const isStride: Check = (value) => isIndex(value) || recordOf({ run: isCount, next: isIndex })(value);
+const isSide = recordOf({
+  layout: oneOf('interleaved', 'planar'),
+  axis: isStride,
+  batch: listOf(isStride),
+  offset: isIndex,
+});
+const isLeaf = recordOf({
+  precision: oneOf('single', 'double'),
+  length: isCount,
+  radices: listOf(isCount),
+  batch: listOf(isCount),
+  tile: isCount,
+  lanesAlong: oneOf('axis', 'batch'),
+  lanes: isCount,
+  threads: isCount,
+  sharedFormat: oneOf('blocked', 'planes'),
+  input: isSide,
+  output: isSide,
+  staged: recordOf({ input: isFlag, output: isFlag }),
+  inverse: isFlag,
+  twiddle: optional(isTwiddle),
+  scale: isNumber,
+  aliased: isFlag,
+});
+
+/** A saved plan never goes through `work`: that is planned when `enqueue` first asks for it. */
+const isBuffer = oneOf('input', 'output', 'temp', 'temp2');
+const isPlan = recordOf({
+  direction: oneOf('forward', 'inverse'),
+  tree: isBranch,
+  assignment: recordOf({
+    buffers: listOf(isBuffer),
+    temps: oneOf(0, 1, 2),
+    fused: isIndex,
+    bufferCount: isIndex,
+    padded: isIndex,
+    inPlace: isIndex,
+    typeChanges: isIndex,
+  }),
+  candidates: isCount,
+  launches: (value) =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every(recordOf({ node: isLeafNode, from: isBuffer, to: isBuffer, leaf: isLeaf })),
+  tempElements: isCount,
+});
+
+/** What is wrong with the plans of a saved plan, in words; undefined when they can be used. */
+export function faultOf(plans: unknown, problem: Problem, profile: DeviceProfile): string | undefined {
+  const directions: readonly Direction[] =
+    problem.directions === 'both' ? ['forward', 'inverse'] : [problem.directions];
+  if (!Array.isArray(plans) || plans.length !== directions.length) return 'it does not have one plan per direction';
+  for (const [n, direction] of directions.entries()) {
+    if (!isPlan(plans[n])) return `its plan ${n} lacks fields or has some of the wrong type`;
+    const plan = plans[n] as DirectionPlan;
+    if (plan.direction !== direction) return `its plan ${n} is not for '${direction}'`;
+    const elements = product(tensorShape(problem, 'input'));
+    if (plan.tempElements !== elements) return `its temp buffers hold ${plan.tempElements} elements, not ${elements}`;
+    for (const [step, launch] of plan.launches.entries()) {
+      const fault = launchFault(launch, plan, problem, profile);
+      if (fault) return `launch ${step} of '${direction}' ${fault}`;
+    }
+    const end = plan.launches.at(-1)!.to;
+    if (memoryOf(end, problem) !== 'output') return `'${direction}' ends in ${end}`;
+  }
+  return undefined;
+}
+
+function launchFault(
+  { leaf, from, to }: Launch,
+  plan: DirectionPlan,
+  problem: Problem,
+  profile: DeviceProfile,
+): string | undefined {
+  const { length, radices, batch, precision, lanes } = leaf;
+  if (precision !== problem.precision) return `computes in ${precision} precision`;
+  if (leaf.inverse !== (plan.direction === 'inverse')) return 'has the wrong sign';
+  if (product(radices) !== length) return `has radices ${radices.join('·')} for a length of ${length}`;
+  if (length * product(batch) !== plan.tempElements) return 'does not transform every element once';
+  if (
+    lanes * (precision === 'single' ? 4 : 8) !== profile.lockstepBytes ||
+    leaf.sharedFormat !== profile.sharedFormat
+  ) {
+    return 'is made for other lanes or shared memory';
+  }
+  if (memoryOf(from, problem) === memoryOf(to, problem) && !leaf.aliased) return `does not know that it works in place`;
+  if (memoryOf(to, problem) === 'input' && problem.preserveInput) return 'writes the input, which is to be preserved';
+  for (const [side, buffer] of [
+    [leaf.input, from],
+    [leaf.output, to],
+  ] as const) {
+    const room = roomIn(buffer, plan, problem);
+    if (room === undefined) return `uses ${buffer}, which the plan does not have`;
+    if (buffer === 'input' || buffer === 'output') {
+      if (side.layout !== problem.layout[problemSide(buffer, plan)]) return `takes ${buffer} for ${side.layout}`;
+    }
+    if (side.batch.length !== batch.length) return `has ${side.batch.length} strides for ${batch.length} batches`;
+    const last = side.offset + reach(side.axis, length) + sum(side.batch.map((stride, d) => reach(stride, batch[d]!)));
+    if (!(last < room)) return `reaches element ${last} of ${buffer}, which has ${room}`;
+  }
+  return undefined;
+}
+
+/** In place, input and output are two names of one memory. */
+function memoryOf(buffer: BufferName, problem: Problem): BufferName {
+  return buffer === 'input' && problem.placement === 'in-place' ? 'output' : buffer;
+}
+
+function problemSide(buffer: 'input' | 'output', { direction }: DirectionPlan) {
+  return sideOf(direction, buffer === 'input' ? 'read' : 'written');
+}
+
+/** Complex numbers in a buffer; undefined where the plan does not have it. */
+function roomIn(buffer: BufferName, plan: DirectionPlan, problem: Problem): number | undefined {
+  const { temps } = plan.assignment;
+  if (buffer === 'input' || buffer === 'output') return tensorSpan(problem, problemSide(buffer, plan));
+  return temps >= (buffer === 'temp' ? 1 : 2) ? plan.tempElements : undefined;
+}
+
+/** The furthest that `count` steps lead. */
+function reach(stride: Stride, count: StockhamLeaf['length']): number {
+  if (typeof stride === 'number') return stride * (count - 1);
+  const runs = Math.floor((count - 1) / stride.run);
+  return runs * stride.next + Math.min(stride.run, count) - 1;
+}
+
+function product(values: readonly number[]): number {
+  return values.reduce((a, b) => a * b, 1);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((a, b) => a + b, 0);
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { randomProfile } from '../../test/support/devices.ts';
+import { interpret } from '../../test/support/interpret.ts';
+import { configurations } from '../../test/support/problems.ts';
+import { randomFor, seedFor } from '../../test/support/random.ts';
+import { emitWasm } from '../emit/wasm/lower.ts';
+import { verify } from '../ir/index.ts';
+import { planDirection } from '../plan/planner.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
+import { normalizeProblem } from '../problem/index.ts';
+import { stockhamKernel } from './stockham.ts';
+
+const random = randomFor('kernels/stockham');
+const plain: DeviceProfile = {
+  name: 'test',
+  lockstepBytes: 16,
+  sharedBytes: 2 ** 20,
+  coalescedBytes: 128,
+  registers: 16,
+  maxThreads: 1,
+  multiprocessors: 1,
+  doubleBuffered: true,
+  sharedFormat: 'blocked',
+  passCost: 6,
+};
+
+describe('kernels of any plan', () => {
+  it('break no rule, and become valid modules', { timeout: 120_000 }, () => {
+    const memory = { initial: 1, maximum: 1, shared: false };
+    fc.assert(
+      fc.property(configurations(50_000), ({ input }) => {
+        const problem = normalizeProblem(input);
+        const profile = { ...plain, ...randomProfile(random) };
+        for (const direction of problem.directions === 'both'
+          ? (['forward', 'inverse'] as const)
+          : [problem.directions]) {
+          const { launches, assignment } = planDirection(problem, direction, profile, random.unit() < 0.2);
+          expect(launches.length).toBe(assignment.steps.length);
+          for (const { leaf } of launches) {
+            const kernel = stockhamKernel(leaf);
+            expect(verify(kernel), JSON.stringify(leaf)).toEqual([]);
+            // A leaf alone says what its kernel is: saved plans and caches rely on it.
+            const again = stockhamKernel(JSON.parse(JSON.stringify(leaf)));
+            const { bytes } = emitWasm(kernel, memory);
+            expect(Buffer.compare(bytes, emitWasm(again, memory).bytes)).toBe(0);
+            expect(WebAssembly.validate(bytes)).toBe(true);
+          }
+        }
+      }),
+      { seed: seedFor('kernels/stockham/rules') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 3000 : 120 },
+    );
+  });
+});
+
+describe('tables', () => {
+  it('have the same contents whenever they have the same key', () => {
+    const seen = new Map<string, string>();
+    let shared = 0;
+    for (const n of [16, 60, 64, 360, 512]) {
+      for (const direction of ['forward', 'inverse'] as const) {
+        for (const batches of [1, 7, 64]) {
+          const problem = normalizeProblem({ size: [n], batches });
+          for (const { leaf } of planDirection(problem, direction, { ...plain, sharedBytes: 4096 }, false).launches) {
+            for (const table of stockhamKernel(leaf).tables) {
+              const contents = JSON.stringify([...table.roots()]);
+              const known = seen.get(table.key);
+              if (known !== undefined) shared++;
+              expect(known ?? contents).toBe(contents);
+              seen.set(table.key, contents);
+              for (const { re, im } of table.roots()) expect(Math.max(re, im)).toBeLessThan(table.length);
+            }
+          }
+        }
+      }
+    }
+    expect(shared).toBeGreaterThan(5);
+  });
+});
+
+describe('one leaf, interpreted', () => {
+  it('transforms an impulse into ones', () => {
+    for (const n of [1, 5, 16, 30, 64, 100]) {
+      const problem = normalizeProblem({ size: [n], precision: 'double' });
+      const [launch] = planDirection(problem, 'forward', plain, false).launches;
+      const kernel = stockhamKernel((launch as { leaf: Parameters<typeof stockhamKernel>[0] }).leaf);
+      const table = new Float64Array(kernel.tables[0]?.length ?? 0);
+      for (const { p, q, re, im } of kernel.tables[0]?.roots() ?? []) {
+        table[re] = Math.cos((-2 * Math.PI * p) / q);
+        table[im] = Math.sin((-2 * Math.PI * p) / q);
+      }
+      const input = new Float64Array(2 * n);
+      input[0] = 1;
+      const output = new Float64Array(2 * n).fill(Number.NaN);
+      interpret(kernel, { input, output, table });
+      expect(Array.from(output)).toEqual(Array.from({ length: 2 * n }, (_, i) => (i % 2 === 0 ? 1 : 0)));
+    }
+  });
+});

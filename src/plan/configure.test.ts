@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { seedFor } from '../../test/support/random.ts';
+import { largestPrimeFactor } from '../numeric/primes.ts';
+import { configureLeaf, mergeSpans, type PlacedLeaf, type Span } from './configure.ts';
+import type { DeviceProfile } from './profile.ts';
+
+const profile: DeviceProfile = {
+  name: 'test',
+  lockstepBytes: 16,
+  sharedBytes: 2 ** 20,
+  coalescedBytes: 128,
+  registers: 16,
+  maxThreads: 64,
+  multiprocessors: 1,
+  doubleBuffered: true,
+  sharedFormat: 'blocked',
+  passCost: 6,
+};
+const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
+const options = (name: string) => ({ seed: seedFor(`plan/configure/${name}`) | 0, numRuns: 600 });
+
+const span: fc.Arbitrary<Span> = fc.record({
+  count: fc.integer({ min: 1, max: 9 }),
+  input: fc.constantFrom(1, 2, 6, 12, 40),
+  output: fc.constantFrom(1, 2, 6, 12, 40),
+});
+
+/** Where loops lead, on both sides, as sorted text. */
+function visited(spans: readonly Span[]): string[] {
+  let places = [[0, 0]];
+  for (const { count, input, output } of spans) {
+    places = places.flatMap(([a, b]) =>
+      Array.from({ length: count }, (_, i) => [
+        (a as number) + i * (input as number),
+        (b as number) + i * (output as number),
+      ]),
+    );
+  }
+  return places.map(([a, b]) => `${a}→${b}`).sort();
+}
+
+describe('merging loops', () => {
+  it('visits the same places with fewer loops', () => {
+    fc.assert(
+      fc.property(fc.array(span, { maxLength: 5 }), fc.boolean(), (spans, keepFirst) => {
+        const merged = mergeSpans(spans, keepFirst);
+        expect(visited(merged)).toEqual(visited(spans));
+        expect(merged.length).toBeGreaterThan(0);
+        expect(merged.length).toBeLessThanOrEqual(Math.max(1, spans.length));
+        // Twiddles count along the first loop: it must stay what it is.
+        if (keepFirst && spans[0]) expect(merged[0]).toEqual(spans[0]);
+      }),
+      options('merge'),
+    );
+  });
+
+  it('joins loops that continue each other on both sides only', () => {
+    const rows: Span = { count: 4, input: 1, output: 2 };
+    expect(mergeSpans([rows, { count: 3, input: 4, output: 8 }], false)).toEqual([{ count: 12, input: 1, output: 2 }]);
+    expect(mergeSpans([rows, { count: 3, input: 4, output: 9 }], false)).toHaveLength(2);
+    expect(mergeSpans([rows, { count: 3, input: 4, output: 8 }], true)).toHaveLength(2);
+  });
+});
+
+describe('configured leaves', () => {
+  const smooth = Array.from({ length: 600 }, (_, i) => i + 1).filter((n) => n === 1 || largestPrimeFactor(n) <= 13);
+  const placed: fc.Arbitrary<PlacedLeaf> = fc
+    .record({
+      precision: fc.constantFrom('single' as const, 'double' as const),
+      axis: fc.record({
+        count: fc.constantFrom(...smooth),
+        input: fc.constantFrom(1, 64),
+        output: fc.constantFrom(1, 64),
+      }),
+      batch: fc.array(span, { maxLength: 3 }),
+      twiddled: fc.boolean(),
+    })
+    .map(({ precision, axis, batch, twiddled }) => ({
+      precision,
+      axis,
+      batch,
+      ...(twiddled ? { twiddle: { order: axis.count * (batch[0]?.count ?? 1), on: 'output' as const } } : {}),
+      layout: { input: 'interleaved' as const, output: 'interleaved' as const },
+      offset: { input: 0, output: 0 },
+      inverse: false,
+      scale: 1,
+      aliased: false,
+    }));
+  const profiles = fc
+    .record({
+      lockstepBytes: fc.constantFrom(8, 16, 128),
+      coalescedBytes: fc.constantFrom(16, 128),
+      maxThreads: fc.constantFrom(1, 7, 1024),
+      sharedBytes: fc.constantFrom(2 ** 15, 2 ** 20),
+    })
+    .map((change): DeviceProfile => ({ ...profile, ...change }));
+
+  it('keep every transform, ask for threads there are, and tile in whole lanes', () => {
+    fc.assert(
+      fc.property(placed, profiles, (leaf, device) => {
+        const result = configureLeaf(leaf, device);
+        expect(product(result.radices)).toBe(leaf.axis.count);
+        expect(product(result.batch)).toBe(product(leaf.batch.map(({ count }) => count)));
+        expect(result.input.batch).toHaveLength(result.batch.length);
+        expect(result.output.batch).toHaveLength(result.batch.length);
+        expect(result.threads).toBeGreaterThanOrEqual(1);
+        expect(result.threads).toBeLessThanOrEqual(device.maxThreads);
+        if (result.lanesAlong === 'batch') {
+          expect(result.tile % result.lanes).toBe(0);
+          expect(result.batch[0]).toBeGreaterThanOrEqual(result.lanes);
+        } else expect(result.tile).toBe(1);
+        // Twiddles count along the first batch dimension, so that has to stay first.
+        if (leaf.twiddle && leaf.batch[0]) expect(result.batch[0]).toBe(leaf.batch[0].count);
+      }),
+      options('leaf'),
+    );
+  });
+
+  it('stay in shared memory: a tile and its other buffer fit, down to one vector of columns', () => {
+    fc.assert(
+      fc.property(placed, profiles, (leaf, device) => {
+        const result = configureLeaf(leaf, device);
+        const bytes = (leaf.precision === 'single' ? 8 : 16) * 2 * result.length * result.tile;
+        const least = result.lanesAlong === 'axis' ? 1 : result.lanes;
+        expect(bytes <= device.sharedBytes || result.tile === least).toBe(true);
+      }),
+      options('room'),
+    );
+  });
+
+  it('run along what lies side by side in memory', () => {
+    const base = {
+      layout: { input: 'interleaved', output: 'interleaved' },
+      offset: { input: 0, output: 0 },
+      inverse: false,
+      scale: 1,
+      aliased: false,
+      precision: 'single',
+    } as const;
+    const rows = configureLeaf(
+      { ...base, axis: { count: 1024, input: 1, output: 1 }, batch: [{ count: 64, input: 1024, output: 1024 }] },
+      profile,
+    );
+    expect(rows.lanesAlong).toBe('axis');
+    const columns = configureLeaf(
+      { ...base, axis: { count: 64, input: 1024, output: 1024 }, batch: [{ count: 1024, input: 1, output: 1 }] },
+      profile,
+    );
+    expect([columns.lanesAlong, columns.staged]).toEqual(['batch', { input: false, output: false }]);
+    expect(columns.tile * 8).toBeGreaterThanOrEqual(profile.coalescedBytes);
+  });
+});

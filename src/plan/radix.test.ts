@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { seedFor } from '../../test/support/random.ts';
+import { countOperations, Expressions } from '../ir/index.ts';
+// The counts that the planner believes are those of the butterflies that kernels are made of.
+import { dft } from '../kernels/butterfly.ts';
+import { largestPrimeFactor } from '../numeric/primes.ts';
+import type { DeviceProfile } from './profile.ts';
+import { BUTTERFLY_OPERATIONS, chooseRadices, passCost, RADICES } from './radix.ts';
+
+const profile: DeviceProfile = {
+  name: 'test',
+  lockstepBytes: 16,
+  sharedBytes: 2 ** 20,
+  coalescedBytes: 128,
+  registers: 16,
+  maxThreads: 1,
+  multiprocessors: 1,
+  doubleBuffered: true,
+  sharedFormat: 'blocked',
+  passCost: 6,
+};
+const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
+const smooth = Array.from({ length: 5000 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);
+const question = fc.record({
+  length: fc.constantFrom(...smooth, 2 ** 16, 3 ** 10, 13 ** 4),
+  lanesAlong: fc.constantFrom('axis' as const, 'batch' as const),
+  lanes: fc.constantFrom(1, 2, 4, 32),
+});
+const profiles = fc
+  .record({ registers: fc.constantFrom(4, 16, 32, 255), passCost: fc.nat({ max: 60 }) })
+  .map((change): DeviceProfile => ({ ...profile, ...change }));
+
+describe('operation counts', () => {
+  it.each(Object.keys(BUTTERFLY_OPERATIONS).map(Number))('of radix %i are those of the derived butterfly', (radix) => {
+    const x = new Expressions();
+    const array = { name: 'x', space: 'global', type: 'f64' } as const;
+    const values = Array.from({ length: radix }, (_, i) => ({
+      re: x.load(array, 2 * i),
+      im: x.load(array, 2 * i + 1),
+    }));
+    const { additions, multiplications } = countOperations(dft(x, values).flatMap(({ re, im }) => [re, im]));
+    expect(additions + multiplications).toBe(BUTTERFLY_OPERATIONS[radix]);
+  });
+
+  it('there is one for every radix', () => {
+    for (const radix of RADICES) expect(BUTTERFLY_OPERATIONS[radix]).toBeGreaterThan(0);
+  });
+});
+
+describe('radix sequences', () => {
+  it('multiply to the length and hold known radices only', () => {
+    fc.assert(
+      fc.property(question, profiles, (asked, device) => {
+        const { radices } = chooseRadices(asked, device);
+        expect(product(radices)).toBe(asked.length);
+        for (const radix of radices) expect(RADICES).toContain(radix);
+      }),
+      { seed: seedFor('plan/radix/product') | 0, numRuns: 500 },
+    );
+  });
+
+  it('cost what their passes cost, and no sequence costs less', () => {
+    fc.assert(
+      fc.property(question, profiles, fc.infiniteStream(fc.nat({ max: 1000 })), (asked, device, choices) => {
+        const lanes = asked.lanesAlong === 'axis' ? asked.lanes : 1;
+        const costOf = (radices: readonly number[]): number => {
+          let [cost, stride] = [0, 1];
+          for (const radix of radices) {
+            cost += passCost(radix, stride, asked.length, lanes, device);
+            stride *= radix;
+          }
+          return cost;
+        };
+        const chosen = chooseRadices(asked, device);
+        expect(chosen.cost).toBeCloseTo(costOf(chosen.radices), 9);
+        const other: number[] = [];
+        for (let rest = asked.length; rest > 1; ) {
+          const fitting = RADICES.filter((radix) => rest % radix === 0);
+          const radix = fitting[(choices.next().value as number) % fitting.length] as number;
+          other.push(radix);
+          rest /= radix;
+        }
+        expect(chosen.cost).toBeLessThanOrEqual(costOf(other) + 1e-9);
+      }),
+      { seed: seedFor('plan/radix/cost') | 0, numRuns: 500 },
+    );
+  });
+
+  it('one pass for one point, and an error where there is no radix', () => {
+    expect(chooseRadices({ length: 1, lanesAlong: 'axis', lanes: 4 }, profile).radices).toEqual([1]);
+    expect(() => chooseRadices({ length: 34, lanesAlong: 'axis', lanes: 4 }, profile)).toThrow(RangeError);
+  });
+});

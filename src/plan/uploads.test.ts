@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { seedFor } from '../../test/support/random.ts';
+import { largestPrimeFactor } from '../numeric/primes.ts';
+import { leavesOf } from './node.ts';
+import { type AxisQuestion, axisNode, splitLength, unorderedPlace } from './uploads.ts';
+
+const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
+const smooth = Array.from({ length: 20_000 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);
+const options = (name: string) => ({ seed: seedFor(`plan/uploads/${name}`) | 0, numRuns: 400 });
+
+describe('splitting a length', () => {
+  it('gives factors that fit, as few as there can be', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...smooth),
+        fc.integer({ min: 13, max: 300 }),
+        fc.constantFrom(2, 4, 16),
+        (n, longest, tile) => {
+          // What fits is never split.
+          fc.pre(n > longest);
+          const factors = splitLength(n, longest, tile, () => 1);
+          expect(product(factors)).toBe(n);
+          expect(Math.min(...factors)).toBeGreaterThan(1);
+          expect(Math.max(...factors)).toBeLessThanOrEqual(longest);
+          // Fewer factors could not even hold the product.
+          const fewest = Math.ceil(Math.log(n) / Math.log(longest) - 1e-9);
+          expect(factors.length).toBeGreaterThanOrEqual(Math.max(2, fewest));
+          const pairs =
+            factors.length > 2 &&
+            Array.from({ length: longest }, (_, i) => i + 1).some((a) => n % a === 0 && n / a <= longest);
+          expect(pairs).toBe(false);
+        },
+      ),
+      options('split'),
+    );
+  });
+
+  it('says where it cannot', () => {
+    expect(() => splitLength(13 * 13, 12, 4, () => 1)).toThrow(RangeError);
+  });
+
+  it('prefers equal factors and whole tiles, where all cost the same', () => {
+    expect(splitLength(2 ** 20, 4096, 16, () => 1)).toEqual([1024, 1024]);
+    for (const factor of splitLength(2 ** 19, 4096, 16, () => 1)) expect(factor % 16).toBe(0);
+  });
+});
+
+describe('unordered places', () => {
+  it('are a permutation', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 }), (factors) => {
+        const n = product(factors);
+        const places = Array.from({ length: n }, (_, k) => unorderedPlace(k, factors));
+        expect([...places].sort((a, b) => a - b)).toEqual(places.map((_, k) => k));
+      }),
+      options('places'),
+    );
+  });
+
+  it('transpose a matrix of two uploads, and leave one upload alone', () => {
+    expect(Array.from({ length: 6 }, (_, k) => unorderedPlace(k, [2, 3]))).toEqual([0, 3, 1, 4, 2, 5]);
+    expect(Array.from({ length: 6 }, (_, k) => unorderedPlace(k, [6]))).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+});
+
+describe('the leaves of an axis', () => {
+  const asked = fc.record({
+    length: fc.constantFrom(...smooth.filter((n) => n < 4000)),
+    longest: fc.integer({ min: 13, max: 200 }),
+    kind: fc.constantFrom('ordered', 'unordered', 'mirrored'),
+    others: fc.array(fc.integer({ min: 2, max: 5 }), { maxLength: 2 }),
+  });
+
+  it('read and write every element once, and only twiddle between uploads', () => {
+    fc.assert(
+      fc.property(asked, ({ length, longest, kind, others }) => {
+        const question: AxisQuestion = {
+          of: 1,
+          length,
+          others: others.map((count, d) => ({ count, input: { of: 2 + d, step: 1 }, output: { of: 2 + d, step: 1 } })),
+          title: 'axis 0',
+          tensor: [1, length, ...others],
+          capacity: { whole: longest, columns: longest },
+          tile: 4,
+          cost: () => 1,
+          unordered: kind === 'unordered',
+          mirrored: kind === 'mirrored',
+        };
+        const leaves = leavesOf(axisNode(question));
+        expect(leaves.length === 1).toBe(length <= longest);
+        leaves.forEach((leaf, n) => {
+          expect(product([leaf.axis.count, ...leaf.batch.map(({ count }) => count)])).toBe(length * product(others));
+          const own = [leaf.axis, ...leaf.batch].filter(({ input }) => input.of === 1);
+          for (const side of ['input', 'output'] as const) {
+            let places = [0];
+            for (const dimension of own) {
+              places = places.flatMap((at) =>
+                Array.from({ length: dimension.count }, (_, i) => at + i * dimension[side].step),
+              );
+            }
+            expect(new Set(places).size).toBe(length);
+            expect(Math.max(...places)).toBe(length - 1);
+          }
+          const edge = kind === 'mirrored' ? 0 : leaves.length - 1;
+          expect(leaf.twiddle === undefined).toBe(n === edge || leaves.length === 1);
+          if (leaf.twiddle) expect(leaf.twiddle.on).toBe(kind === 'mirrored' ? 'input' : 'output');
+        });
+      }),
+      options('leaves'),
+    );
+  });
+});
