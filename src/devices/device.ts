@@ -58,7 +58,10 @@ export interface Backend {
   readonly profile: DeviceProfile;
   /** @throws FftError `out-of-memory`, `device-closed` */
   allocate(bytes: number): DeviceBuffer;
-  /** The buffer and offset that a host array is a view of, where it is a view of this device's memory. */
+  /**
+   * The buffer and offset that a host array is a view of, where it is a view of this device's memory.
+   * @throws FftError `destroyed` when the memory it is a view of has been freed.
+   */
   locate(array: ArrayBufferView): Binding | undefined;
   /** True for live or freed memory that this device allocated. */
   owns(buffer: DeviceBuffer): boolean;

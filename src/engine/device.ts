@@ -66,7 +66,7 @@ export class Device {
    */
   async plan(problem: ProblemInput | string, options: PlanOptions = {}): Promise<Plan> {
     this.check();
-    checkOptions(options, { works: ['from'] }, 'plan options');
+    checkOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
     checkOptions(normal.tuning, { works: [] }, 'tuning');
     const saved = options.from === undefined ? undefined : parseSavedPlan(options.from, normal, this.backend);

@@ -6,6 +6,7 @@ import type { BufferName } from '../plan/buffers/index.ts';
 import type { StockhamLeaf, Stride } from '../plan/leaf.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
+import { RADICES } from '../plan/radix.ts';
 import { type Direction, type Problem, tensorShape, tensorSpan } from '../problem/index.ts';
 
 type Check = (value: unknown) => boolean;
@@ -65,7 +66,7 @@ const isSide = recordOf({
 const isLeaf = recordOf({
   precision: oneOf('single', 'double'),
   length: isCount,
-  radices: listOf(isCount),
+  radices: listOf(oneOf(1, ...RADICES)),
   batch: listOf(isCount),
   tile: isCount,
   lanesAlong: oneOf('axis', 'batch'),
@@ -141,6 +142,7 @@ function launchFault(
   ) {
     return 'is made for other lanes or shared memory';
   }
+  if (leaf.tile > Math.ceil((batch[0] ?? 1) / lanes) * lanes) return `has tiles of ${leaf.tile} transforms`;
   if (memoryOf(from, problem) === memoryOf(to, problem) && !leaf.aliased) return `does not know that it works in place`;
   if (memoryOf(to, problem) === 'input' && problem.preserveInput) return 'writes the input, which is to be preserved';
   for (const [side, buffer] of [

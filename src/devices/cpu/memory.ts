@@ -139,9 +139,14 @@ export class CpuMemory {
   locate(array: ArrayBufferView): Binding | undefined {
     if (array.buffer !== this.buffer) return undefined;
     const buffer = this.live[above(this.addresses, array.byteOffset) - 1];
-    if (!buffer) return undefined;
-    const byteOffset = array.byteOffset - buffer.address;
-    return byteOffset + array.byteLength <= buffer.bytes ? { buffer, byteOffset } : undefined;
+    const byteOffset = buffer ? array.byteOffset - buffer.address : 0;
+    if (buffer && byteOffset + array.byteLength <= buffer.bytes) return { buffer, byteOffset };
+    // Somebody else may own these bytes by now: writing to them would be silent damage.
+    throw new FftError(
+      'destroyed',
+      'This array is a view of device memory that has been freed, or reaches beyond what was allocated; ' +
+        'take the array of live memory.',
+    );
   }
 
   /** Frees every buffer. */

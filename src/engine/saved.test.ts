@@ -1,0 +1,111 @@
+/** Saved plans that were tampered with, checksum and all: refused, or harmless. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changedOutside, poison, snapshot } from '../../test/support/poison.ts';
+import { type Random, randomFor } from '../../test/support/random.ts';
+import { FftError, type ProblemInput } from '../problem/index.ts';
+import { type Device, openDevice } from './index.ts';
+
+const random = randomFor('engine/saved');
+const problems: ProblemInput[] = [
+  { size: [60] },
+  { size: [12, 5], batches: 3, placement: 'in-place' },
+  { size: [2 ** 17], directions: 'forward' },
+  { size: [30], layout: { output: 'planar' }, strides: { input: [1, 2, 60] }, precision: 'double' },
+];
+
+let device: Device;
+beforeEach(async () => {
+  device = await openDevice('cpu', { threads: 1 });
+});
+afterEach(() => device.close());
+
+type Saved = Record<string, unknown> & { plans: unknown[] };
+
+/** The checksum as it is saved: FNV-1a, 32 bits. */
+function sealed(saved: Saved): string {
+  let hash = 0x811c9dc5;
+  for (const character of JSON.stringify(saved.plans))
+    hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193);
+  return JSON.stringify({ ...saved, checksum: (hash >>> 0).toString(16) });
+}
+
+/** Changes, removes or adds one value somewhere in a tree of JSON. */
+function tamper(value: unknown, random: Random): unknown {
+  if (typeof value !== 'object' || value === null || random.unit() < 0.05) {
+    if (typeof value === 'number' && random.unit() < 0.7) return value + random.pick([-1, 1, 0.5, 7, 4096]);
+    if (typeof value === 'boolean') return !value;
+    return random.pick([null, 0, 1, -1, 2 ** 40, 'input', 'temp', [], {}, true]);
+  }
+  if (Array.isArray(value)) {
+    const copy = [...value];
+    const place = Math.floor(random.unit() * copy.length);
+    const dice = random.unit();
+    if (copy.length === 0 || dice < 0.05) copy.push(1);
+    else if (dice < 0.1) copy.splice(place, 1);
+    else copy[place] = tamper(copy[place], random);
+    return copy;
+  }
+  const record = { ...(value as Record<string, unknown>) };
+  const name = random.pick(Object.keys(record));
+  record[name] = tamper(record[name], random);
+  return record;
+}
+
+async function outcome(problem: ProblemInput, from: string): Promise<string> {
+  try {
+    (await device.plan(problem, { from })).destroy();
+    return 'accepted';
+  } catch (error) {
+    expect(error).toBeInstanceOf(FftError);
+    return (error as FftError).code;
+  }
+}
+
+describe('saved plans', () => {
+  it.each(problems)('tampered with: %j', async (problem) => {
+    const plan = await device.plan(problem);
+    const saved = JSON.parse(plan.serialize()) as Saved;
+    expect(sealed(saved)).toBe(plan.serialize());
+    expect(await outcome(problem, sealed(saved))).toBe('accepted');
+    let refusals = 0;
+    for (let round = 0; round < 150; round++) {
+      const plans = tamper(saved.plans, random) as unknown[];
+      const found = await outcome(problem, sealed({ ...saved, plans }));
+      expect(['accepted', 'invalid-saved-plan']).toContain(found);
+      if (found !== 'accepted') refusals++;
+    }
+    expect(refusals).toBeGreaterThan(50);
+  });
+
+  it('are refused when they came from another version', async () => {
+    const plan = await device.plan({ size: [60] });
+    const saved = JSON.parse(plan.serialize()) as Saved;
+    expect(await outcome({ size: [60] }, sealed({ ...saved, version: '0.0.1' }))).toBe('invalid-saved-plan');
+  });
+
+  it('never reach outside the arrays of a call', async () => {
+    const n = 24;
+    const problem: ProblemInput = { size: [n], batches: 2, directions: 'forward' };
+    const plan = await device.plan(problem);
+    const saved = JSON.parse(plan.serialize()) as { plans: [{ launches: [{ leaf: Record<string, unknown> }] }] };
+    const pool = device.alloc(16 * plan.output.bytes);
+    const view = pool.float32;
+    const [input, output] = [view.subarray(0, 4 * n), view.subarray(8 * n, 12 * n)];
+    for (const change of [{ offset: 1 }, { axis: 2 }, { axis: 1 + n }, { batch: [n + 1] }, { batch: [-n] }]) {
+      for (const side of ['input', 'output']) {
+        const copy = structuredClone(saved);
+        const { leaf } = copy.plans[0].launches[0];
+        leaf[side] = { ...(leaf[side] as object), ...change };
+        poison(view);
+        const before = snapshot(view);
+        const from = sealed(copy as unknown as Saved);
+        expect([side, change, await outcome(problem, from)]).toEqual([side, change, 'invalid-saved-plan']);
+        expect(changedOutside(view, before)).toEqual([]);
+      }
+    }
+    // The device still plans the problem itself.
+    input.fill(1);
+    (await device.plan(problem)).forwardSync(input, output);
+    expect([output[0], output[2]]).toEqual([n, 0]);
+  });
+});
