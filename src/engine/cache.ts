@@ -13,14 +13,21 @@ interface Entry<T> {
   readonly value: T;
   readonly cost: number;
   uses: number;
+  lastUse: number;
 }
 
-/** Counts uses; forgets unused entries, oldest first, beyond a budget. */
+/**
+ * Counts uses; forgets unused entries, oldest first, beyond a budget.
+ *
+ * Ages are numbers. Moving an entry to the end of the map at each use would do as well, but leaves a chain of outgrown
+ * hash tables behind that an engine's collector of young garbage cannot tell from live ones.
+ */
 class Shelf<T> {
   private readonly entries = new Map<string, Entry<T>>();
   private readonly budget: number;
   private readonly drop: (value: T) => void;
   private idle = 0;
+  private clock = 0;
 
   constructor(budget: number, drop: (value: T) => void) {
     this.budget = budget;
@@ -29,12 +36,10 @@ class Shelf<T> {
 
   take(key: string, make: () => { value: T; cost: number }): T {
     let entry = this.entries.get(key);
-    if (entry) {
-      if (entry.uses === 0) this.idle -= entry.cost;
-      this.entries.delete(key);
-    } else entry = { ...make(), uses: 0 };
+    if (!entry) this.entries.set(key, (entry = { uses: 0, lastUse: 0, ...make() }));
+    else if (entry.uses === 0) this.idle -= entry.cost;
     entry.uses++;
-    this.entries.set(key, entry);
+    entry.lastUse = ++this.clock;
     return entry.value;
   }
 
@@ -47,13 +52,44 @@ class Shelf<T> {
 
   /** Forgets unused entries until they cost no more than `budget`. */
   trim(budget: number): void {
-    for (const [key, entry] of this.entries) {
-      if (this.idle <= budget) return;
-      if (entry.uses > 0) continue;
-      this.idle -= entry.cost;
+    if (this.idle <= budget) return;
+    const unused = [...this.entries].filter(([, { uses }]) => uses === 0);
+    for (const [key, { value, cost }] of unused.sort(([, a], [, b]) => a.lastUse - b.lastUse)) {
+      this.idle -= cost;
       this.entries.delete(key);
-      this.drop(entry.value);
+      this.drop(value);
+      if (this.idle <= budget) return;
     }
+  }
+}
+
+/** The values asked for most recently, by key. */
+export class Recent<T> {
+  private readonly entries = new Map<string, { readonly value: T; lastUse: number }>();
+  private readonly most: number;
+  private clock = 0;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  get(key: string): T | undefined {
+    const entry = this.entries.get(key);
+    if (entry) entry.lastUse = ++this.clock;
+    return entry?.value;
+  }
+
+  /** Keeps a value; where that is one too many, the one not asked for longest is forgotten. */
+  set(key: string, value: T): void {
+    this.entries.set(key, { value, lastUse: ++this.clock });
+    if (this.entries.size <= this.most) return;
+    let oldest: [string, number] = ['', Number.POSITIVE_INFINITY];
+    for (const [other, { lastUse }] of this.entries) if (lastUse < oldest[1]) oldest = [other, lastUse];
+    this.entries.delete(oldest[0]);
+  }
+
+  clear(): void {
+    this.entries.clear();
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type Side,
   tensorSpan,
 } from '../problem/index.ts';
-import { KernelCache } from './cache.ts';
+import { KernelCache, Recent } from './cache.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
@@ -33,7 +33,7 @@ export class Device {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
   private readonly plans = new Set<Plan>();
-  private readonly remembered = new Map<string, DirectionPlan>();
+  private readonly remembered = new Recent<DirectionPlan>(REMEMBERED);
   /** Of the plan made last: what `alloc` is most likely for. */
   private precision: 'single' | 'double' = 'single';
   private closed = false;
@@ -145,13 +145,13 @@ export class Device {
     // Planning something far too large would take its time, so the sides are looked at before, temp after it.
     refuseTooLarge(problem, 0, profile);
     const key = planKey(problem, direction, throughWork);
-    const plan = saved ?? this.remembered.get(key) ?? planDirection(problem, direction, profile, throughWork);
+    const known = saved ?? this.remembered.get(key);
+    const plan = known ?? planDirection(problem, direction, profile, throughWork);
     refuseTooLarge(problem, plan.assignment.temps * plan.tempElements * elementBytes(problem, 'input'), profile);
     const program = saved
       ? this.savedProgram(saved, problem)
       : new DirectionProgram(plan, problem, this.backend, this.cache);
-    this.remembered.delete(key);
-    this.remember(key, plan);
+    if (saved || !known) this.remembered.set(key, plan);
     return program;
   }
 
@@ -167,16 +167,6 @@ export class Device {
           "plan without 'from' and serialize again.",
         { cause },
       );
-    }
-  }
-
-  /** Keeps a plan as the most recent one; the oldest is forgotten. */
-  private remember(key: string, plan: DirectionPlan): void {
-    this.remembered.set(key, plan);
-    if (this.remembered.size <= REMEMBERED) return;
-    for (const oldest of this.remembered.keys()) {
-      this.remembered.delete(oldest);
-      return;
     }
   }
 }

@@ -109,10 +109,11 @@ function resolve(input: ProblemInput | string): { problem: Problem; problems: Ff
     strides: axes === undefined ? {} : readStrides(reader, raw.strides, fields),
     offsets: readOffsets(reader, raw.offsets),
   };
+  // Spread last: V8 makes a hidden class of its own for every object that adds fields to a spread, and keeps it a while.
   const problem: Problem = Object.freeze({
-    ...fields,
     strides: fillStrides(reader, given.strides, fields),
     offsets: fillOffsets(given.offsets, placement),
+    ...fields,
   });
 
   reader.problems.push(...checkExtent(problem));

@@ -2,27 +2,15 @@
  * IR → WebAssembly: one function `run(first, last, shared, …globals, …tables)` that runs groups first … last − 1.
  *
  * The lanes of a vector are the threads in lockstep; all other threads of a group become iterations of loops, which end
- * where the exchange begins. Addresses are pointers that walk along with the loops: one for each array and way of
- * walking, so that an access is a pointer and a constant offset.
+ * where the exchange begins.
  */
-import {
-  type ArrayRef,
-  type Atom,
-  type Index,
-  indexKey,
-  type Kernel,
-  type Phase,
-  type Real,
-  reachable,
-  type Store,
-  type Term,
-  type Var,
-  variablesOf,
-} from '../../ir/index.ts';
+import type { ArrayRef, Index, Kernel, Phase, Real } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { accessesOf, type BodyAccesses, basesOf, type Group, type LoadNode } from './accesses.ts';
+import { basesOf, type Group, type LoadNode } from './accesses.ts';
+import { Addresses, type Pointers, pointerKey } from './addresses.ts';
+import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
-import { type Body, type Node, type Statements, schedule, statementsOf, unrolled } from './schedule.ts';
+import { type Body, type Node, schedule } from './schedule.ts';
 import { VectorUnit } from './vector.ts';
 
 /** Bytes of a vector register. */
@@ -63,20 +51,9 @@ interface Scope {
   readonly level: number;
   /** The innermost loop's counter. */
   readonly counter: number;
-  /** Locals by the array and the terms they have walked so far. */
-  readonly pointers: ReadonlyMap<string, number>;
+  readonly pointers: Pointers;
   /** Loaded or computed values that do not change within the scope. */
   readonly values: ReadonlyMap<string, number>;
-}
-
-/** A body, ready to be written. */
-interface BodyCode {
-  readonly accesses: BodyAccesses;
-  readonly uses: ReadonlyMap<Real, number>;
-  readonly repetitions: number;
-  /** Values that are the same in every repetition. */
-  readonly steady: ReadonlySet<Real>;
-  readonly steps: Statements['steps'];
 }
 
 class Lowering {
@@ -84,12 +61,11 @@ class Lowering {
   private readonly asm: FunctionAssembler;
   private readonly lanes: number;
   private readonly elementBytes: number;
-  private readonly bases = new Map<ArrayRef, { local: number; offset: number }>();
-  private readonly levels = new Map<Var, number>();
-  private readonly locals = new Map<Var, number>();
+  private readonly addresses: Addresses;
+  private readonly group: number;
   /** What the bodies of the current phase do. */
   private readonly code = new Map<Body, BodyCode>();
-  private statements: (body: Body) => Statements = () => ({ stores: [], steps: [] });
+  private current: Phase;
   private readonly constants = new Map<string, number>();
   /** The last bound that a counter was compared with in vain. */
   private never = 0;
@@ -101,20 +77,21 @@ class Lowering {
     this.lanes = VECTOR_BYTES / this.elementBytes;
     const pointers = [...kernel.globals, ...kernel.tables];
     this.asm = new FunctionAssembler(FIXED_PARAMETERS + pointers.length);
-    pointers.forEach((array, n) => this.bases.set(array, { local: FIXED_PARAMETERS + n, offset: 0 }));
+    const bases = new Map(pointers.map((array, n) => [array as ArrayRef, { local: FIXED_PARAMETERS + n, offset: 0 }]));
     let offset = 0;
     for (const array of kernel.shared) {
-      this.bases.set(array, { local: SHARED, offset });
+      bases.set(array, { local: SHARED, offset });
       offset += Math.ceil((array.length! * this.elementBytes) / 64) * 64;
     }
     this.sharedBytes = offset;
+    this.addresses = new Addresses(this.asm, this.elementBytes, bases);
+    this.group = this.asm.local('i32');
+    this.addresses.enter(kernel.group, 0, this.group);
+    this.current = kernel.phases[0]!;
   }
 
   run(): Uint8Array {
-    const { asm, kernel } = this;
-    const group = asm.local('i32');
-    this.levels.set(kernel.group, 0);
-    this.locals.set(kernel.group, group);
+    const { asm, group, kernel } = this;
     asm.block();
     asm.get(FIRST);
     asm.get(LAST);
@@ -137,16 +114,15 @@ class Lowering {
   }
 
   private phase(phase: Phase): void {
-    this.statements = (body) => statementsOf(body, phase);
+    this.current = phase;
     this.code.clear();
     const nodes = schedule(phase, this.lanes);
     const level = 0;
     const pointers = new Map<string, number>();
     for (const { array, index } of this.prefixes(nodes, level)) {
-      if (index.terms.length > 0) this.computed(pointers, array, index, level);
+      if (index.terms.length > 0) this.addresses.computed(pointers, array, index, level);
     }
-    const counter = this.locals.get(this.kernel.group)!;
-    this.nodes(nodes, { level, counter, pointers, values: new Map() }, phase.repeatable);
+    this.nodes(nodes, { level, counter: this.group, pointers, values: new Map() }, phase.repeatable);
   }
 
   private nodes(nodes: readonly Node[], scope: Scope, repeatable: boolean): void {
@@ -161,12 +137,11 @@ class Lowering {
     const { asm } = this;
     const level = outer.level + 1;
     const counter = asm.local('i32');
-    this.levels.set(node.variable, level);
-    this.locals.set(node.variable, counter);
+    this.addresses.enter(node.variable, level, counter);
     const pointers = new Map(outer.pointers);
-    const needed = this.prefixes(node.children, level).filter(({ index }) => this.levelOf(index) === level);
+    const needed = this.prefixes(node.children, level).filter(({ index }) => this.addresses.levelOf(index) === level);
     if (node.kind === 'clip') {
-      this.index(node.value);
+      this.addresses.index(node.value);
       asm.tee(counter);
       asm.i32(node.most);
       asm.get(counter);
@@ -174,17 +149,20 @@ class Lowering {
       asm.op('i32.lt_s');
       asm.op('select');
       asm.set(counter);
-      for (const { array, index } of needed) this.computed(pointers, array, index, level);
+      for (const { array, index } of needed) this.addresses.computed(pointers, array, index, level);
       this.nodes(node.children, { level, counter, pointers, values: outer.values }, repeatable);
       return;
     }
     const walking: { local: number; bytes: number }[] = [];
     const jumping: typeof needed = [];
     for (const { array, index } of needed) {
-      const own = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
+      const own = index.terms.filter(({ atom }) => this.addresses.levelOfAtom(atom) === level);
       if (own.every(({ atom }) => atom === node.variable)) {
         const local = asm.local('i32');
-        this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !own.includes(term)) });
+        this.addresses.pointer(pointers, array, {
+          constant: 0,
+          terms: index.terms.filter((term) => !own.includes(term)),
+        });
         asm.set(local);
         walking.push({ local, bytes: own[0]!.factor * this.elementBytes });
         pointers.set(pointerKey(array, index), local);
@@ -195,7 +173,7 @@ class Lowering {
     asm.i32(0);
     asm.set(counter);
     if (dynamic) {
-      this.index(node.trips as Index);
+      this.addresses.index(node.trips as Index);
       asm.set(end);
       asm.block();
       asm.get(end);
@@ -203,7 +181,7 @@ class Lowering {
       asm.branchIf(0);
     }
     asm.loop();
-    for (const { array, index } of jumping) this.computed(pointers, array, index, level);
+    for (const { array, index } of jumping) this.addresses.computed(pointers, array, index, level);
     const values = new Map(outer.values);
     this.hoist(node.children, { level, counter, pointers, values }, values);
     this.nodes(node.children, { level, counter, pointers, values }, repeatable);
@@ -233,10 +211,10 @@ class Lowering {
       const unit = this.unit(node);
       for (const group of new Set(this.codeOf(node).accesses.loads.values())) {
         const { access } = group;
-        if (access.bases || access.repeat !== 0 || this.levelOf(access.base) > scope.level) continue;
+        if (access.bases || access.repeat !== 0 || this.addresses.levelOf(access.base) > scope.level) continue;
         const keys = group.members.map((member) => loadKey(member, node, access.stride));
         if (keys.every((key) => values.has(key))) continue;
-        const locals = unit.load(group, this.addresses(group, scope, 0));
+        const locals = unit.load(group, this.addresses.of(group, scope.pointers, 0));
         keys.forEach((key, n) => values.set(key, locals[n]!));
       }
     };
@@ -259,7 +237,7 @@ class Lowering {
         const group = loads.get(node)!;
         const hoisted = this.hoisted(node, body, group, scope);
         if (hoisted !== undefined) return hoisted;
-        const locals = unit.load(group, this.addresses(group, scope, repetition));
+        const locals = unit.load(group, this.addresses.of(group, scope.pointers, repetition));
         group.members.forEach((member, n) => keep(member, locals[n]!));
         return known.get(node)!;
       };
@@ -272,7 +250,7 @@ class Lowering {
           // A plain vector used once needs no local of its own.
           const group = loads.get(node)!;
           if (once && unit.loadsDirectly(group) && this.hoisted(node, body, group, scope) === undefined) {
-            const [address] = this.addresses(group, scope, repetition);
+            const [address] = this.addresses.of(group, scope.pointers, repetition);
             return unit.loadDirect(group, address!);
           }
           return this.asm.get(load(node));
@@ -289,7 +267,7 @@ class Lowering {
       // Where input and output may be the same memory, everything is read before anything is written.
       if (!repeatable) for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
-      for (const group of stores) unit.store(group, this.addresses(group, scope, repetition), value);
+      for (const group of stores) unit.store(group, this.addresses.of(group, scope.pointers, repetition), value);
     }
   }
 
@@ -353,47 +331,8 @@ class Lowering {
 
   private codeOf(body: Body): BodyCode {
     let known = this.code.get(body);
-    if (!known) this.code.set(body, (known = this.prepare(body) ?? this.prepare(unrolled(body))!));
+    if (!known) this.code.set(body, (known = prepareBody(body, this.current, this.lanes)));
     return known;
-  }
-
-  private prepare(body: Body): BodyCode | undefined {
-    const { stores, steps } = this.statements(body);
-    const accesses = accessesOf(body, stores, this.lanes);
-    if (!accesses) return undefined;
-    const repetitions = body.repeat?.count ?? 1;
-    const steady = repetitions > 1 ? steadyValues(stores, accesses) : new Set<Real>();
-    return { accesses, uses: countUses(stores), repetitions, steady, steps };
-  }
-
-  /** Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered. */
-  private addresses<T>({ access }: Group<T>, scope: Scope, repetition: number): { push: () => void; offset: number }[] {
-    const array = this.bases.get(access.array)!;
-    return (access.bases ?? [access.base]).map((base) => ({
-      push: () => this.pointer(scope.pointers, access.array, base),
-      offset: array.offset + (base.constant + repetition * access.repeat) * this.elementBytes,
-    }));
-  }
-
-  /** Pushes the pointer that has walked the terms of an index. */
-  private pointer(pointers: ReadonlyMap<string, number>, array: ArrayRef, index: Index): void {
-    const local = index.terms.length === 0 ? this.bases.get(array)!.local : pointers.get(pointerKey(array, index));
-    if (local === undefined) throw new Error(`no pointer for ${array.name} at ${indexKey(index)}`);
-    this.asm.get(local);
-  }
-
-  /** Defines a pointer from the one of the level outside and the terms of this level. */
-  private computed(pointers: Map<string, number>, array: ArrayRef, index: Index, level: number): void {
-    const { asm } = this;
-    const own = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
-    this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !own.includes(term)) });
-    for (const term of own) {
-      this.index({ constant: 0, terms: [{ atom: term.atom, factor: term.factor * this.elementBytes }] });
-      asm.op('i32.add');
-    }
-    const local = asm.local('i32');
-    asm.set(local);
-    pointers.set(pointerKey(array, index), local);
   }
 
   /** Every (array, terms up to a level) that the bodies under some nodes start from, outer levels first. */
@@ -402,93 +341,14 @@ class Lowering {
     const visit = (node: Node): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);
       for (const { array, base } of basesOf(this.codeOf(node).accesses)) {
-        const index = { constant: 0, terms: base.terms.filter(({ atom }) => this.levelOfAtom(atom) <= level) };
+        const index = {
+          constant: 0,
+          terms: base.terms.filter(({ atom }) => this.addresses.levelOfAtom(atom) <= level),
+        };
         found.set(pointerKey(array, index), { array, index });
       }
     };
     nodes.forEach(visit);
     return [...found.values()];
   }
-
-  private levelOf(index: Index): number {
-    return index.terms.reduce((level, { atom }) => Math.max(level, this.levelOfAtom(atom)), -1);
-  }
-
-  /** The loop in which an atom gets its value; infinite for a loop not yet entered. */
-  private levelOfAtom(atom: Atom): number {
-    if (atom.kind === 'var') return this.levels.get(atom) ?? Number.POSITIVE_INFINITY;
-    let level = -1;
-    for (const v of variablesOf(atom.of)) level = Math.max(level, this.levels.get(v) ?? Number.POSITIVE_INFINITY);
-    return level;
-  }
-
-  /** Pushes the value of an index. */
-  private index(index: Index): void {
-    const { asm } = this;
-    let first = true;
-    const sum = () => {
-      if (!first) asm.op('i32.add');
-      first = false;
-    };
-    for (const { atom, factor } of index.terms) {
-      if (atom.kind === 'var') asm.get(this.locals.get(atom)!);
-      else {
-        this.index(atom.of);
-        const shift = Math.log2(atom.by);
-        asm.i32(Number.isInteger(shift) ? (atom.kind === 'div' ? shift : atom.by - 1) : atom.by);
-        if (Number.isInteger(shift)) asm.op(atom.kind === 'div' ? 'i32.shr_u' : 'i32.and');
-        else asm.op(atom.kind === 'div' ? 'i32.div_u' : 'i32.rem_u');
-      }
-      if (factor !== 1) {
-        asm.i32(factor);
-        asm.op('i32.mul');
-      }
-      sum();
-    }
-    if (index.constant !== 0 || first) {
-      asm.i32(index.constant);
-      sum();
-    }
-  }
-}
-
-const termKeys = new WeakMap<readonly Term[], string>();
-
-/** Equal for equal walks through an array; remembered, because every access asks. */
-function pointerKey(array: ArrayRef, { terms }: Index): string {
-  let key = termKeys.get(terms);
-  if (key === undefined) termKeys.set(terms, (key = indexKey({ constant: 0, terms })));
-  return `${array.name}|${key}`;
-}
-
-/** Equal for loads that give every lane the same, in whichever body. */
-function loadKey(node: LoadNode, body: Body, stride: number | undefined): string {
-  return `${body.lane ? 'v' : 's'}${node.array.name}|${stride}|${indexKey(node.index)}`;
-}
-
-function countUses(statements: readonly Store[]): Map<Real, number> {
-  const uses = new Map<Real, number>();
-  const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
-  for (const { value } of statements) use(value);
-  for (const node of reachable(statements.map((store) => store.value))) {
-    if (node.op === 'neg') use(node.a);
-    else if (node.op !== 'const' && node.op !== 'load') {
-      use(node.a);
-      use(node.b);
-    }
-  }
-  return uses;
-}
-
-/** What no repetition changes: constants, loads from a place that stays, and what is computed from them. */
-function steadyValues(statements: readonly Store[], { loads }: BodyAccesses): Set<Real> {
-  const steady = new Set<Real>();
-  for (const node of reachable(statements.map((store) => store.value))) {
-    if (node.op === 'const') continue;
-    const isSteady = (operand: Real) => operand.op === 'const' || steady.has(operand);
-    if (node.op === 'load') {
-      if (loads.get(node)!.access.repeat === 0) steady.add(node);
-    } else if (isSteady(node.a) && (node.op === 'neg' || isSteady(node.b))) steady.add(node);
-  }
-  return steady;
 }

@@ -6,7 +6,8 @@ import type { ElementType, Real } from '../../ir/index.ts';
 import type { Group, LoadNode } from './accesses.ts';
 import type { FunctionAssembler, MemoryOp, PlainOp, ValueType } from './encoder.ts';
 
-interface Address {
+/** How to push an address, and bytes to add to it. */
+export interface Address {
   readonly push: () => void;
   readonly offset: number;
 }

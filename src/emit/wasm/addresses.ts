@@ -1,0 +1,120 @@
+/**
+ * Addresses: pointers that walk along with the loops, one for each array and way of walking, so that an access is a
+ * pointer and a constant offset.
+ *
+ * The terms of an index are split by the loop in which they change. Each level's pointer starts from the one of the level
+ * outside; what is linear in the loop's variable is added once per iteration, the rest is computed anew.
+ */
+import { type ArrayRef, type Atom, type Index, indexKey, type Term, type Var, variablesOf } from '../../ir/index.ts';
+import type { Group } from './accesses.ts';
+import type { FunctionAssembler } from './encoder.ts';
+import type { Address } from './vector.ts';
+
+/** Locals by the array and the terms they have walked so far. */
+export type Pointers = ReadonlyMap<string, number>;
+
+export class Addresses {
+  private readonly asm: FunctionAssembler;
+  private readonly elementBytes: number;
+  private readonly bases: ReadonlyMap<ArrayRef, { readonly local: number; readonly offset: number }>;
+  private readonly levels = new Map<Var, number>();
+  private readonly locals = new Map<Var, number>();
+
+  /** @param bases the local that holds each array's address, and bytes to add to it. */
+  constructor(
+    asm: FunctionAssembler,
+    elementBytes: number,
+    bases: ReadonlyMap<ArrayRef, { readonly local: number; readonly offset: number }>,
+  ) {
+    this.asm = asm;
+    this.elementBytes = elementBytes;
+    this.bases = bases;
+  }
+
+  /** A variable gets its value at this level of the loop tree, in this local. */
+  enter(variable: Var, level: number, local: number): void {
+    this.levels.set(variable, level);
+    this.locals.set(variable, local);
+  }
+
+  /** Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered. */
+  of<T>({ access }: Group<T>, pointers: Pointers, repetition: number): Address[] {
+    const array = this.bases.get(access.array)!;
+    return (access.bases ?? [access.base]).map((base) => ({
+      push: () => this.pointer(pointers, access.array, base),
+      offset: array.offset + (base.constant + repetition * access.repeat) * this.elementBytes,
+    }));
+  }
+
+  /** Pushes the pointer that has walked the terms of an index. */
+  pointer(pointers: Pointers, array: ArrayRef, index: Index): void {
+    const local = index.terms.length === 0 ? this.bases.get(array)!.local : pointers.get(pointerKey(array, index));
+    if (local === undefined) throw new Error(`no pointer for ${array.name} at ${indexKey(index)}`);
+    this.asm.get(local);
+  }
+
+  /** Defines a pointer from the one of the level outside and the terms of this level. */
+  computed(pointers: Map<string, number>, array: ArrayRef, index: Index, level: number): void {
+    const { asm } = this;
+    const own = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
+    this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !own.includes(term)) });
+    for (const term of own) {
+      this.index({ constant: 0, terms: [{ atom: term.atom, factor: term.factor * this.elementBytes }] });
+      asm.op('i32.add');
+    }
+    const local = asm.local('i32');
+    asm.set(local);
+    pointers.set(pointerKey(array, index), local);
+  }
+
+  /** The innermost loop that an index changes in. */
+  levelOf(index: Index): number {
+    return index.terms.reduce((level, { atom }) => Math.max(level, this.levelOfAtom(atom)), -1);
+  }
+
+  /** The loop in which an atom gets its value; infinite for a loop not yet entered. */
+  levelOfAtom(atom: Atom): number {
+    if (atom.kind === 'var') return this.levels.get(atom) ?? Number.POSITIVE_INFINITY;
+    let level = -1;
+    for (const v of variablesOf(atom.of)) level = Math.max(level, this.levels.get(v) ?? Number.POSITIVE_INFINITY);
+    return level;
+  }
+
+  /** Pushes the value of an index. */
+  index(index: Index): void {
+    const { asm } = this;
+    let first = true;
+    const sum = () => {
+      if (!first) asm.op('i32.add');
+      first = false;
+    };
+    for (const { atom, factor } of index.terms) {
+      if (atom.kind === 'var') asm.get(this.locals.get(atom)!);
+      else {
+        this.index(atom.of);
+        const shift = Math.log2(atom.by);
+        asm.i32(Number.isInteger(shift) ? (atom.kind === 'div' ? shift : atom.by - 1) : atom.by);
+        if (Number.isInteger(shift)) asm.op(atom.kind === 'div' ? 'i32.shr_u' : 'i32.and');
+        else asm.op(atom.kind === 'div' ? 'i32.div_u' : 'i32.rem_u');
+      }
+      if (factor !== 1) {
+        asm.i32(factor);
+        asm.op('i32.mul');
+      }
+      sum();
+    }
+    if (index.constant !== 0 || first) {
+      asm.i32(index.constant);
+      sum();
+    }
+  }
+}
+
+const termKeys = new WeakMap<readonly Term[], string>();
+
+/** Equal for equal walks through an array; remembered, because every access asks. */
+export function pointerKey(array: ArrayRef, { terms }: Index): string {
+  let key = termKeys.get(terms);
+  if (key === undefined) termKeys.set(terms, (key = indexKey({ constant: 0, terms })));
+  return `${array.name}|${key}`;
+}
