@@ -7,7 +7,6 @@
 import type { Backend, Binding, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
 import type { Kernel, Table } from '../ir/index.ts';
 import { unitRoot } from '../numeric/roots.ts';
-import { FftError } from '../problem/index.ts';
 
 interface Entry<T> {
   readonly value: T;
@@ -154,9 +153,4 @@ function fill(backend: Backend, buffer: DeviceBuffer, table: Table): void {
     data[im] = value[2]!;
   }
   if (!direct) backend.upload({ buffer, byteOffset: 0 }, data).catch(() => undefined);
-}
-
-/** For code that must not go on after something that cannot happen. */
-export function impossible(what: string): never {
-  throw new FftError('internal-error', `${what}: this is a mistake in omnifft, please report it.`);
 }

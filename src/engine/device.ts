@@ -65,6 +65,28 @@ export class Device {
    * @throws FftError (as a rejection): what is wrong with the problem, `out-of-memory`, `compile-failed`, `device-closed`.
    */
   async plan(problem: ProblemInput | string, options: PlanOptions = {}): Promise<Plan> {
+    const plan = this.newPlan(problem, options);
+    try {
+      await this.backend.warmUp(plan.compiledKernels);
+    } catch (error) {
+      plan.destroy();
+      throw error;
+    }
+    return plan;
+  }
+
+  /**
+   * Like `plan`, for callers that cannot wait: kernels begin to warm up, so the first transforms may be slower.
+   * @throws FftError as `plan` does, but at once
+   */
+  planSync(problem: ProblemInput | string, options: PlanOptions = {}): Plan {
+    const plan = this.newPlan(problem, options);
+    // A device that is closed meanwhile has nothing left to warm up.
+    this.backend.warmUp(plan.compiledKernels).catch(() => undefined);
+    return plan;
+  }
+
+  private newPlan(problem: ProblemInput | string, options: PlanOptions): Plan {
     this.check();
     checkOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
@@ -78,13 +100,6 @@ export class Device {
     };
     const plan = new Plan(host, normal);
     this.plans.add(plan);
-    const kernels = plan.compiledKernels;
-    try {
-      await this.backend.warmUp(kernels);
-    } catch (error) {
-      plan.destroy();
-      throw error;
-    }
     this.precision = normal.precision === 'single' ? 'single' : 'double';
     return plan;
   }

@@ -4,7 +4,6 @@
 import type { Backend } from '../devices/device.ts';
 import type { Stride } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
-import type { Launch } from '../plan/planner.ts';
 import type { Problem } from '../problem/index.ts';
 import type { DirectionProgram } from './program.ts';
 
@@ -155,6 +154,3 @@ export function bytesText(bytes: number): string {
   }
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`;
 }
-
-/** @internal for the type of a launch's facts. */
-export type { Launch };

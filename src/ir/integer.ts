@@ -76,6 +76,7 @@ function plus(a: Index, b: Index): Index {
       term = y;
       j++;
     } else {
+      if (x.atom !== y.atom) throw new Error('index expressions of two copies of this module were mixed');
       term = { atom: x.atom, factor: x.factor + y.factor };
       i++;
       j++;

@@ -4,6 +4,7 @@
  */
 
 import type { ComplexLayout } from '../problem/index.ts';
+import { capacityOf } from './capacity.ts';
 import type { StockhamLeaf, Stride } from './leaf.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -35,9 +36,7 @@ const SHORT = 48;
 const GROUP_POINTS = 1024;
 
 export function configureLeaf(placed: PlacedLeaf, profile: DeviceProfile): StockhamLeaf {
-  const bytes = placed.precision === 'single' ? 8 : 16;
-  const lanes = (2 * profile.lockstepBytes) / bytes;
-  const room = Math.floor(profile.sharedBytes / (bytes * (profile.doubleBuffered ? 2 : 1)));
+  const { lanes, run, room } = capacityOf(placed.precision, profile);
   const { axis } = placed;
   const length = axis.count;
   const batch = mergeSpans(placed.batch, placed.twiddle !== undefined);
@@ -45,7 +44,6 @@ export function configureLeaf(placed: PlacedLeaf, profile: DeviceProfile): Stock
   const first = along === 'axis' ? batch : bringForward(batch, along);
   const [columns] = first as [Span, ...Span[]];
   const lanesAlong = along === 'axis' ? 'axis' : 'batch';
-  const run = Math.max(lanes, profile.coalescedBytes / bytes);
   const tile = lanesAlong === 'axis' ? 1 : chooseTile(length, columns.count, lanes, run, room);
   // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
   const stage = (side: 'input' | 'output') =>

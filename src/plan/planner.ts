@@ -3,11 +3,12 @@
  */
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
+import { capacityOf, kernelPrecision } from './capacity.ts';
 import { configureLeaf, type Span } from './configure.ts';
 import type { StockhamLeaf, Stride } from './leaf.ts';
 import type { BranchNode, Dimension, Intermediate, LeafNode, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { columnsPerRun, planTree } from './tree.ts';
+import { planTree } from './tree.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */
 export interface Launch {
@@ -59,7 +60,8 @@ export function planDirection(
     const side = name === 'input' ? read : written;
     return { strides: problem.strides[side], offset: problem.offsets[side] };
   };
-  const run = columnsPerRun(problem, profile);
+  const precision = kernelPrecision(problem.precision);
+  const { run } = capacityOf(precision, profile);
   // How what the step before left in a temp buffer lies there.
   let tiles: Intermediate | undefined;
   const launches = assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
@@ -79,7 +81,7 @@ export function planDirection(
     const last = n === assignment.steps.length - 1;
     const leaf = configureLeaf(
       {
-        precision: problem.precision === 'double' ? 'double' : 'single',
+        precision,
         axis: span(node.axis),
         batch: node.batch.map(span),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),

@@ -4,36 +4,16 @@
  * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
+import { capacityOf, kernelPrecision } from './capacity.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { axisNode } from './uploads.ts';
 
-/** Bytes of one complex number in a problem's arithmetic. */
-export function complexBytes(problem: Problem): number {
-  return problem.precision === 'single' ? 8 : 16;
-}
-
-/** Values of one variable that run in lockstep. */
-export function lanesOf(problem: Problem, profile: DeviceProfile): number {
-  return (2 * profile.lockstepBytes) / complexBytes(problem);
-}
-
-/** Neighbouring columns that make a whole run of memory. */
-export function columnsPerRun(problem: Problem, profile: DeviceProfile): number {
-  return Math.max(lanesOf(problem, profile), profile.coalescedBytes / complexBytes(problem));
-}
-
-/** Complex numbers that one shared buffer holds. */
-export function sharedElements(problem: Problem, profile: DeviceProfile): number {
-  return Math.floor(profile.sharedBytes / (complexBytes(problem) * (profile.doubleBuffered ? 2 : 1)));
-}
-
 /** The tree of one direction. */
 export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile): BranchNode {
   const tensor = tensorShape(problem, 'input');
-  const tile = columnsPerRun(problem, profile);
-  const room = sharedElements(problem, profile);
+  const { lanes, run, room } = capacityOf(kernelPrecision(problem.precision), profile);
   const dimensions: Dimension[] = tensor.map((count, of) => ({
     count,
     input: { of, step: 1 },
@@ -44,7 +24,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     if (problem.omit[axis] || length === 1) return;
     const of = axis + 1;
     const innermost = tensor.slice(0, of).every((count) => count === 1);
-    const columns = Math.floor(room / tile);
+    const columns = Math.floor(room / run);
     children.push(
       axisNode({
         of,
@@ -54,8 +34,8 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         tensor,
         // Half a run of neighbours still reads whole cache lines: better than one more upload.
         capacity: { whole: innermost ? room : 4 * columns, columns: 2 * columns },
-        tile,
-        cost: (n) => chooseRadices({ length: n, lanesAlong: 'batch', lanes: lanesOf(problem, profile) }, profile).cost,
+        tile: run,
+        cost: (n) => chooseRadices({ length: n, lanesAlong: 'batch', lanes }, profile).cost,
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
       }),

@@ -104,23 +104,38 @@ export function splitLength(length: number, longest: number, tile: number, cost:
   throw new RangeError(`${length} has no factors up to ${longest}`);
 }
 
+/** A shortest path over the divisors: what is left and how many uploads it may take is all that matters. */
 function split(
   length: number,
   uploads: number,
   longest: number,
   candidates: readonly number[],
   price: (n: number) => number,
-): { factors: number[]; cost: number } | undefined {
-  if (uploads === 1) return length > 1 && length <= longest ? { factors: [length], cost: price(length) } : undefined;
-  let best: { factors: number[]; cost: number } | undefined;
-  for (const n of candidates) {
-    if (length % n !== 0) continue;
-    const rest = split(length / n, uploads - 1, longest, candidates, price);
-    if (!rest) continue;
-    const total = price(n) + rest.cost;
-    if (!best || total < best.cost) best = { factors: [n, ...rest.factors], cost: total };
-  }
-  return best;
+): Split | undefined {
+  const known = new Map<string, Split | undefined>();
+  const from = (rest: number, left: number): Split | undefined => {
+    if (left === 1) return rest > 1 && rest <= longest ? { factors: [rest], cost: price(rest) } : undefined;
+    // Too much for so few uploads, or too little.
+    if (rest > longest ** left || rest < 2 ** left) return undefined;
+    const key = `${rest},${left}`;
+    if (known.has(key)) return known.get(key);
+    let best: Split | undefined;
+    for (const n of candidates) {
+      if (rest % n !== 0) continue;
+      const after = from(rest / n, left - 1);
+      if (!after) continue;
+      const cost = price(n) + after.cost;
+      if (!best || cost < best.cost) best = { factors: [n, ...after.factors], cost };
+    }
+    known.set(key, best);
+    return best;
+  };
+  return from(length, uploads);
+}
+
+interface Split {
+  readonly factors: number[];
+  readonly cost: number;
 }
 
 /** Where bin k lies along the axis when the last reordering is left out. */

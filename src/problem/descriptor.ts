@@ -122,7 +122,12 @@ class Parser {
     const digits = /^[0-9]+/.exec(this.text.slice(this.position))?.[0];
     if (digits === undefined) this.fail(`a digit (${what})`);
     this.position += digits.length;
-    return Number(digits);
+    const value = Number(digits);
+    if (!Number.isSafeInteger(value)) {
+      this.position -= digits.length;
+      this.fail(`a number up to ${Number.MAX_SAFE_INTEGER}`);
+    }
+    return value;
   }
 
   private fail(expected: string): never {

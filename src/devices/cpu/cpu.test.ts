@@ -122,7 +122,9 @@ describe('memory of the CPU device', () => {
           const view = buffer.view!('f32');
           expect(device.locate(view)).toEqual({ buffer, byteOffset: 0 });
           expect(device.locate(view.subarray(1))).toEqual({ buffer, byteOffset: 4 });
-          expect(() => device.locate(new Uint8Array(view.buffer, view.byteOffset, buffer.bytes + 1))).toThrow(/reaches beyond/);
+          expect(() => device.locate(new Uint8Array(view.buffer, view.byteOffset, buffer.bytes + 1))).toThrow(
+            /reaches beyond/,
+          );
           expect(device.locate(new Float32Array(4))).toBeUndefined();
           for (const one of buffers) one.free();
           expect(() => device.locate(view)).toThrow(/has been freed/);

@@ -1,4 +1,5 @@
 /** What the JavaScript engine around us offers: Node's own modules where there is Node, processors, isolation. */
+import type { Availability } from '../registry.ts';
 
 /** A module of Node, or undefined elsewhere. The name is no literal, so that bundlers for browsers leave it alone. */
 export async function nodeModule<T>(name: string): Promise<T | undefined> {
@@ -31,14 +32,6 @@ const SIMD_PROBE = [
   0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 6, 1, 0x60, 1, 0x7b, 1, 0x7b, 3, 2, 1, 0, 10, 11, 1, 9, 0, 0x20, 0, 0x20, 0,
   0xfd, 0xe4, 0x01, 0x0b,
 ];
-
-export interface Availability {
-  readonly available: boolean;
-  /** What is missing. */
-  readonly reason?: string;
-  /** The processor's name where it can be found. */
-  readonly name: string;
-}
 
 /** Whether WebAssembly SIMD can be compiled here. Takes microseconds. */
 export function cpuAvailability(): Availability {

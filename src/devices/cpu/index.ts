@@ -15,7 +15,7 @@ import { DONE, immediately, Queue } from './queue.ts';
 import { Scratch } from './scratch.ts';
 import { warmUp } from './warmup.ts';
 
-export { type Availability, cpuAvailability } from './host.ts';
+export { cpuAvailability } from './host.ts';
 
 export interface CpuOptions {
   /** Threads to work with, the calling one included; default: as many as the machine runs at once. */
@@ -32,17 +32,21 @@ export interface CpuOptions {
  * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
  */
 export async function createCpuBackend(options: CpuOptions = {}): Promise<Backend> {
+  return openCpuBackend({ ...options, threads: options.threads ?? Math.min(await processorCount(), MOST_THREADS) });
+}
+
+/** The same at once, where the number of threads is known. */
+export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonly threads: number }): Backend {
   const { available, reason, name } = cpuAvailability();
   if (!available) throw new FftError('device-unavailable', `The CPU device cannot work: ${reason}.`);
-  const asked = options.threads ?? Math.min(await processorCount(), MOST_THREADS);
-  if (!(Number.isInteger(asked) && asked >= 1 && asked <= MOST_THREADS)) {
+  if (!(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {
     throw new FftError(
       'invalid-argument',
-      `threads must be a whole number from 1 to ${MOST_THREADS}, but ${asked} was given.`,
+      `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
       { path: 'threads' },
     );
   }
-  return new CpuBackend(name, canShareMemory() ? asked : 1, options.profile ?? {});
+  return new CpuBackend(name, canShareMemory() ? threads : 1, profile);
 }
 
 /**

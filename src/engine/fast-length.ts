@@ -1,0 +1,17 @@
+/** Which lengths are fast here. */
+import { nextSmooth } from '../numeric/primes.ts';
+import { FftError, largestPrime } from '../problem/index.ts';
+import { show } from '../problem/fields.ts';
+
+/**
+ * The smallest length of at least `target` that has a butterfly for each of its primes (at most 13).
+ * @throws FftError `invalid-size` when `target` is not a positive integer
+ */
+export function nextFastLength(target: number): number {
+  if (!(Number.isSafeInteger(target) && target >= 1)) {
+    throw new FftError('invalid-size', `The length is ${show(target)}; it must be a positive integer below 2^53.`, {
+      path: 'target',
+    });
+  }
+  return nextSmooth(target, largestPrime);
+}
