@@ -122,12 +122,7 @@ class Parser {
     const digits = /^[0-9]+/.exec(this.text.slice(this.position))?.[0];
     if (digits === undefined) this.fail(`a digit (${what})`);
     this.position += digits.length;
-    const value = Number(digits);
-    if (!Number.isSafeInteger(value)) {
-      this.position -= digits.length;
-      this.fail(`a number up to ${Number.MAX_SAFE_INTEGER}`);
-    }
-    return value;
+    return Number(digits);
   }
 
   private fail(expected: string): never {
