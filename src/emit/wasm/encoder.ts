@@ -202,7 +202,7 @@ export class FunctionAssembler {
   }
 
   /** Bytes 0–15 choose from the first operand, 16–31 from the second. */
-  shuffle(bytes: readonly number[]): void {
+  shuffle(bytes: ArrayLike<number>): void {
     this.code.bytes([0xfd, 13]);
     this.code.bytes(bytes);
   }

@@ -12,6 +12,14 @@ export interface Address {
   readonly offset: number;
 }
 
+/** Of four lanes each: every second one; the lower or upper ones in turns; halves of two or four lanes side by side. */
+const EVEN = pattern(0, 2, 4, 6);
+const ODD = pattern(1, 3, 5, 7);
+const LOW = pattern(0, 4, 1, 5);
+const HIGH = pattern(2, 6, 3, 7);
+const FIRST_HALVES = pattern(0, 2);
+const SECOND_HALVES = pattern(1, 3);
+
 export class VectorUnit {
   private readonly asm: FunctionAssembler;
   private readonly element: ElementType;
@@ -67,7 +75,7 @@ export class VectorUnit {
     }
     if (size === 2) {
       const [a, b] = group.access.stride === 2 ? this.contiguousPairs(rows[0]!) : this.gatheredPairs(rows);
-      return [this.mix(a!, b!, [0, 2, 4, 6]), this.mix(a!, b!, [1, 3, 5, 7])];
+      return [this.mix(a!, b!, EVEN), this.mix(a!, b!, ODD)];
     }
     rows.forEach((row, lane) => this.readLane(row, lane, this.bytes));
     return [this.keep()];
@@ -97,8 +105,8 @@ export class VectorUnit {
       return rows.forEach((row, n) => write('v128.store', row, columns[n]!));
     }
     if (members.length === 2) {
-      const low = this.mix(values[0]!, values[1]!, [0, 4, 1, 5]);
-      const high = this.mix(values[0]!, values[1]!, [2, 6, 3, 7]);
+      const low = this.mix(values[0]!, values[1]!, LOW);
+      const high = this.mix(values[0]!, values[1]!, HIGH);
       if (access.stride === 2) {
         write('v128.store', rows[0]!, low);
         return write('v128.store', rows[2]!, high);
@@ -162,25 +170,30 @@ export class VectorUnit {
   /** A square of lanes, transposed. */
   private transpose(rows: readonly number[]): number[] {
     const [a, b, c, d] = rows as [number, number, number, number];
-    if (this.lanes === 2) return [this.mix(a, b, [0, 2]), this.mix(a, b, [1, 3])];
-    const lowAB = this.mix(a, b, [0, 4, 1, 5]);
-    const highAB = this.mix(a, b, [2, 6, 3, 7]);
-    const lowCD = this.mix(c, d, [0, 4, 1, 5]);
-    const highCD = this.mix(c, d, [2, 6, 3, 7]);
+    if (this.lanes === 2) return [this.mix(a, b, FIRST_HALVES), this.mix(a, b, SECOND_HALVES)];
+    const lowAB = this.mix(a, b, LOW);
+    const highAB = this.mix(a, b, HIGH);
+    const lowCD = this.mix(c, d, LOW);
+    const highCD = this.mix(c, d, HIGH);
     return [
-      this.mix(lowAB, lowCD, [0, 1, 4, 5]),
-      this.mix(lowAB, lowCD, [2, 3, 6, 7]),
-      this.mix(highAB, highCD, [0, 1, 4, 5]),
-      this.mix(highAB, highCD, [2, 3, 6, 7]),
+      this.mix(lowAB, lowCD, FIRST_HALVES),
+      this.mix(lowAB, lowCD, SECOND_HALVES),
+      this.mix(highAB, highCD, FIRST_HALVES),
+      this.mix(highAB, highCD, SECOND_HALVES),
     ];
   }
 
-  /** Chooses lanes from two vectors, numbered on from the first to the second. */
-  private mix(a: number, b: number, lanes: readonly number[]): number {
-    const width = 16 / lanes.length;
+  /** Chooses lanes from two vectors. */
+  private mix(a: number, b: number, pattern: Uint8Array): number {
     this.asm.get(a);
     this.asm.get(b);
-    this.asm.shuffle(lanes.flatMap((lane) => Array.from({ length: width }, (_, n) => lane * width + n)));
+    this.asm.shuffle(pattern);
     return this.keep();
   }
+}
+
+/** A shuffle as the format wants it, byte by byte. Lanes are numbered on from the first vector to the second. */
+function pattern(...lanes: number[]): Uint8Array {
+  const width = 16 / lanes.length;
+  return Uint8Array.from({ length: 16 }, (_, byte) => lanes[Math.floor(byte / width)]! * width + (byte % width));
 }
