@@ -48,7 +48,7 @@ export interface BoundProgram {
   run(): Promise<void>;
   /** Runs all steps on the calling thread before it returns; absent where a device cannot do that. */
   runSync?(): void;
-  /** Frees what binding took; memory stays. */
+  /** Frees what binding took; memory stays, and runs that were submitted end as if it were bound. */
   release(): void;
 }
 
@@ -77,5 +77,7 @@ export interface Backend {
   download(source: Binding, into: RealArray): Promise<void>;
   /** Resolves when all that was submitted has run. */
   finish(): Promise<void>;
+  /** The same on the calling thread, before it returns; absent where a device cannot do that. */
+  finishSync?(): void;
   close(): void;
 }

@@ -3,7 +3,7 @@
  * anything is written.
  */
 import type { Backend, Binding, DeviceBuffer, RealArray } from '../devices/device.ts';
-import { type ComplexLayout, FftError, type Problem, type Side, tensorSpan } from '../problem/index.ts';
+import { type ComplexLayout, FftError, type Problem, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
 import { DeviceMemory } from './memory.ts';
 
 /** An array of real numbers, or device memory. */
@@ -38,10 +38,7 @@ export function factsOf(problem: Problem, side: Side): SideFacts {
   const span = tensorSpan(problem, side);
   const layout = problem.layout[side];
   const single = problem.precision === 'single';
-  const elements = [...problem.size, problem.leftBatches, problem.coordinates, problem.batches].reduce(
-    (a, b) => a * b,
-    1,
-  );
+  const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
   return {
     side,
     layout,

@@ -110,8 +110,9 @@ function holds(data: ComplexData | undefined, planes: PlanarData | undefined): b
   return planes === undefined || ((data as PlanarData).re === planes.re && (data as PlanarData).im === planes.im);
 }
 
-/** Copies in, runs, copies out, on the calling thread; for devices that can. */
-export function runNow({ copiesIn, copiesOut, program }: Call): void {
+/** Copies in, runs, copies out, on the calling thread; for devices that can. Earlier calls end first. */
+export function runNow({ copiesIn, copiesOut, program }: Call, backend: Backend): void {
+  if (copiesIn.length > 0) backend.finishSync?.();
   for (const { host, view } of copiesIn) (view as RealArray).set(host);
   program.runSync!();
   for (const { host, view } of copiesOut) host.set(view as RealArray);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { expectedOf } from '../../test/support/transforms.ts';
-import { type Device, openDevice, type Plan } from './index.ts';
+import { type Device, type DeviceMemory as M, openDevice, type Plan } from './index.ts';
 
 const random = randomFor('engine/calls');
 
@@ -98,17 +98,44 @@ describe.each([1, 2])('on %i threads', (threads) => {
     });
   });
 
+  it('a device closes under work that nobody waits for', async () => {
+    const own = await openDevice('cpu', { threads: 2 });
+    const plan = await own.plan({ size: [2 ** 16], batches: 4 });
+    const [a, b] = [own.alloc(plan.input.bytes), own.alloc(plan.output.bytes)];
+    const lost: unknown[] = [];
+    const note = (reason: unknown) => lost.push(reason);
+    process.on('unhandledRejection', note);
+    for (let n = 0; n < 4; n++) void plan.enqueue('forward', { input: a, output: b });
+    own.close();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off('unhandledRejection', note);
+    expect(lost).toEqual([]);
+  });
+
+  it('every kind of call runs after those before it', async () => {
+    const plan = await device.plan({ size: [4096], batches: 32 });
+    const x = signal(4096 * 32);
+    const [a, b, c, d] = [0, 1, 2, 3].map(() => device.alloc(plan.input.bytes)) as [M, M, M, M];
+    (a.array as Float32Array).set(x);
+    void plan.forward(a, b);
+    void plan.enqueue('inverse', { input: b, output: c });
+    const host = new Float32Array(x.length);
+    void plan.forward(c, host);
+    plan.inverseSync(host, d);
+    for (let i = 0; i < x.length; i += 1001) expect((d.array as Float32Array)[i]! / 4096 ** 2).toBeCloseTo(x[i]!, 4);
+  });
+
   it('a failing call does not stop the ones behind it', async () => {
     const plan = await device.plan({ size: [32] });
     const x = signal(32);
     const [a, b] = [device.alloc(plan.input.bytes), device.alloc(plan.input.bytes)];
+    a.free();
     const calls = [
       plan.forward<Float32Array>(x),
       plan.forward(x, a),
       plan.forward(x, b),
       plan.forward<Float32Array>(x),
     ];
-    a.free();
     const settled = await Promise.allSettled(calls);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
     expectTransform(plan, x, (settled[3] as PromiseFulfilledResult<Float32Array>).value);

@@ -1,7 +1,6 @@
 /**
  * `plan.enqueue`: one direction of a plan over memory that the caller manages, appended to the device's work.
  */
-import type { ComplexLayout } from '../problem/index.ts';
 import { FftError } from '../problem/index.ts';
 import {
   type ComplexData,
@@ -22,7 +21,10 @@ import type { RunnerHost } from './runner.ts';
 export interface EnqueueOptions {
   readonly input?: ComplexData;
   readonly output?: ComplexData;
-  /** VkFFT's main buffer: intermediate results go here, so that the input is only read and the output only written. */
+  /**
+   * VkFFT's main buffer, at least `plan.bytes.work` bytes: intermediate results go here, so that the input is only read
+   * and the output only written by the last launch.
+   */
   readonly work?: Data;
   /** Scratch of `plan.bytes.temp` bytes instead of the plan's own. */
   readonly temp?: Data;
@@ -63,7 +65,7 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
   if (inPlace) refuseTwoPlaces(source, target, read, written);
   else ownExtents.unshift(...extentsOf(source, read, 'input'));
   const program = host.program(work !== undefined);
-  const workBytes = written.length * written.realBytes * planes(written.layout);
+  const workBytes = host.workBytes;
   const workAt = work === undefined ? undefined : scratchBinding(work, workBytes, 'work', backend);
   const { tempBytes } = program;
   const ownTemp = () => (tempBytes === 0 ? undefined : { buffer: host.temp(tempBytes), byteOffset: 0 });
@@ -74,7 +76,11 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
     ...(tempAt ? [deviceExtent(tempAt, tempBytes, 'temp')] : []),
   ]);
   const bound = program.bind({ input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt });
-  return bound.run().finally(() => bound.release());
+  const done = bound.run();
+  bound.release();
+  // Nobody has to wait here: a failure that nobody asked about must not end the process.
+  done.catch(() => undefined);
+  return done;
 }
 
 /** @throws FftError `aliased-buffers` where both sides of an in-place plan are not the same memory. */
@@ -84,10 +90,6 @@ function refuseTwoPlaces(source: readonly Part[], target: readonly Part[], read:
   if (apart) {
     throw new FftError('aliased-buffers', "This plan is 'in-place': input and output must be the same memory.");
   }
-}
-
-function planes(layout: ComplexLayout): number {
-  return layout === 'planar' ? 2 : 1;
 }
 
 function sideBinding(parts: readonly Part[]): SideBinding {

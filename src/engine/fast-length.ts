@@ -1,7 +1,7 @@
 /** Which lengths are fast here. */
 import { nextSmooth } from '../numeric/primes.ts';
-import { FftError, largestPrime } from '../problem/index.ts';
 import { show } from '../problem/fields.ts';
+import { FftError, largestPrime } from '../problem/index.ts';
 
 /**
  * The smallest length of at least `target` that has a butterfly for each of its primes (at most 13).

@@ -35,7 +35,10 @@ export interface PlanSide {
   readonly bytes: number;
   /** Numbers of the tensor, fastest first: left batch, axes, coordinates, batches. */
   readonly shape: readonly number[];
-  /** Where bin k of each unordered axis lies; k itself otherwise. */
+  /**
+   * Where bin k of an axis lies along that axis: k itself, unless the plan is `unordered`.
+   * @throws FftError `invalid-argument` when there is no such bin or axis.
+   */
   order(k: number, axis?: number): number;
 }
 
@@ -59,9 +62,6 @@ export class Plan {
   private readonly programs = new Map<string, DirectionProgram>();
   private temp: DeviceBuffer | undefined;
   private destroyed = false;
-  /** Overlapping calls run in order. */
-  private queue: Promise<unknown> = Promise.resolve();
-  private waiting = 0;
 
   /** @internal Made by `device.plan`. */
   constructor(host: PlanHost, problem: Problem) {
@@ -87,16 +87,24 @@ export class Plan {
     return [...this.programs.values()].flatMap((program) => program.kernels);
   }
 
-  /** Bytes of device memory: tables (shared with other plans) and temp. */
-  get bytes(): { readonly tables: number; readonly temp: number } {
+  /**
+   * Bytes of device memory: tables (shared with other plans), the temp memory that any call may need, and what `work`
+   * has to hold where it is given to `enqueue`.
+   */
+  get bytes(): { readonly tables: number; readonly temp: number; readonly work: number } {
     const programs = [...this.programs.values()];
+    const tables = new Map(programs.flatMap((program) => [...program.tables]));
     return {
-      tables: Math.max(0, ...programs.map((program) => program.tableBytes)),
+      tables: [...tables.values()].reduce((sum, bytes) => sum + bytes, 0),
       temp: Math.max(0, ...programs.map((program) => program.tempBytes)),
+      work: 2 * this.facts.input.realBytes * this.input.shape.reduce((elements, count) => elements * count, 1),
     };
   }
 
-  /** The kernels of every direction, in the order in which they run. */
+  /**
+   * The kernels of every direction, in the order in which they run.
+   * @throws FftError `destroyed`
+   */
   get kernels(): PlanKernel[] {
     return this.directions.flatMap((direction) => {
       const { plan, kernels } = this.program(direction, false);
@@ -194,7 +202,9 @@ export class Plan {
       throw new FftError('destroyed', 'This plan has been destroyed; make a new one with device.plan().');
   }
 
+  /** @throws FftError `destroyed` */
   private program(direction: Direction, throughWork: boolean): DirectionProgram {
+    this.check();
     const key = `${direction}${throughWork}`;
     let program = this.programs.get(key);
     if (!program) this.programs.set(key, (program = this.host.program(this.problem, direction, throughWork)));
@@ -211,25 +221,24 @@ export class Plan {
   /** @throws FftError `destroyed`, `direction-not-planned` */
   private runnerHost(direction: Direction): RunnerHost {
     this.check();
+    if (direction !== 'forward' && direction !== 'inverse') {
+      throw new FftError('invalid-argument', `The direction is ${String(direction)}; choose 'forward' or 'inverse'.`);
+    }
     if (!this.directions.includes(direction)) {
       throw new FftError(
         'direction-not-planned',
         `This plan is for '${this.problem.directions}' only; plan with directions 'both' to run '${direction}'.`,
       );
     }
-    const isIdle = () => this.waiting === 0;
     return {
       backend: this.host.backend,
       read: direction === 'forward' ? this.facts.input : this.facts.output,
       written: direction === 'forward' ? this.facts.output : this.facts.input,
       inPlace: this.problem.placement === 'in-place',
-      get idle() {
-        return isIdle();
-      },
+      workBytes: this.bytes.work,
       program: (throughWork) => this.program(direction, throughWork),
       temp: (bytes) => this.ownTemp(bytes),
       check: () => this.check(),
-      inOrder: (task) => this.inOrder(task),
     };
   }
 
@@ -243,16 +252,6 @@ export class Plan {
     return this.temp;
   }
 
-  private inOrder<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.queue.then(task);
-    const ended = () => {
-      this.waiting--;
-    };
-    this.waiting++;
-    this.queue = result.then(ended, ended);
-    return result;
-  }
-
   private sideOf(side: Side): PlanSide {
     const { problem } = this;
     const length = tensorSpan(problem, side);
@@ -263,11 +262,18 @@ export class Plan {
       bytes: length * elementBytes(problem, side),
       shape: tensorShape(problem, side),
       order: (k, axis = 0) => {
-        const node = plan?.tree.children.find((child) => child.title === `axis ${axis}`);
+        requireIndex(axis, problem.size.length, 'axis');
+        requireIndex(k, problem.size[axis]!, `bin of axis ${axis}`);
+        const node = plan?.tree.children.find((child) => child.axisOf === axis);
         if (!unordered || node?.scheme !== 'four-step') return k;
         const factors = node.children.map((child) => (child.scheme === 'stockham' ? child.axis.count : 1));
         return unorderedPlace(k, plan!.direction === 'forward' ? factors : factors.reverse());
       },
     };
   }
+}
+
+function requireIndex(value: number, count: number, what: string): void {
+  if (Number.isInteger(value) && value >= 0 && value < count) return;
+  throw new FftError('invalid-argument', `order was asked for ${what} ${String(value)}; there are 0 to ${count - 1}.`);
 }

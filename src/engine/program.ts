@@ -27,7 +27,8 @@ const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp:
 export class DirectionProgram {
   readonly plan: DirectionPlan;
   readonly kernels: readonly CompiledKernel[];
-  readonly tableBytes: number;
+  /** Bytes of each table, by its key. */
+  readonly tables: ReadonlyMap<string, number>;
   readonly tempBytes: number;
   private readonly backend: Backend;
   private readonly cache: KernelCache;
@@ -76,7 +77,7 @@ export class DirectionProgram {
       throw error;
     }
     this.kernels = this.steps.map((step) => step.kernel);
-    this.tableBytes = [...seen.values()].reduce((sum, bytes) => sum + bytes, 0);
+    this.tables = seen;
   }
 
   bind({ input, output, work, temp }: ProgramBindings): BoundProgram {

@@ -24,13 +24,12 @@ export interface RunnerHost {
   readonly read: SideFacts;
   readonly written: SideFacts;
   readonly inPlace: boolean;
-  /** No call of the plan is waiting. */
-  readonly idle: boolean;
+  /** What `work` has to hold: the tensor, packed. */
+  readonly workBytes: number;
   program(throughWork: boolean): DirectionProgram;
   temp(bytes: number): DeviceBuffer;
   /** @throws FftError `destroyed` */
   check(): void;
-  inOrder<T>(task: () => Promise<T>): Promise<T>;
 }
 
 /** A program and the memory it is bound to. */
@@ -73,17 +72,19 @@ export class Runner {
         'This device cannot run on the calling thread; use the asynchronous forward and inverse.',
       );
     }
-    runNow(call);
+    runNow(call, host.backend);
     return call.output;
   }
 
-  /** Errors come as rejections. */
+  /**
+   * Submits everything at once: the device runs what it is given in order, so that is the order of overlapping calls.
+   * @throws FftError at once, before anything is submitted.
+   */
   async(input: ComplexData, given: ComplexData | undefined): Promise<ComplexData> {
     const { last, host } = this;
     const output = given ?? (host.inPlace ? input : undefined);
-    // The device keeps runs in order; only what has to be copied needs the order of the plan.
-    if (last?.direct && host.idle && last.repeats(input, output)) return last.program.run().then(() => last.output);
-    return this.queued(input, output);
+    if (last?.direct && last.repeats(input, output)) return last.program.run().then(() => last.output);
+    return this.submit(this.bind(this.check(input, output)));
   }
 
   release(): void {
@@ -93,23 +94,21 @@ export class Runner {
     this.staging.written.release();
   }
 
-  private async queued(input: ComplexData, output: ComplexData | undefined): Promise<ComplexData> {
+  private async submit({ copiesIn, copiesOut, program, output }: Call): Promise<ComplexData> {
     const { backend } = this.host;
-    // Checked at once, so that what is wrong is said before anything waits.
-    const checked = this.check(input, output);
-    return this.host.inOrder(async () => {
-      this.host.check();
-      const call = this.bind(checked);
-      // The caller's arrays may have been transferred away while the call waited.
-      for (const { host } of [...call.copiesIn, ...call.copiesOut]) refuseDetached(host, 'An array of a waiting call');
-      for (const { host, device } of call.copiesIn) await backend.upload(device, host);
-      await call.program.run();
-      for (const { host, device } of call.copiesOut) {
-        refuseDetached(host, 'output');
-        await backend.download(device, host);
-      }
-      return call.output;
-    });
+    const hosts = [...copiesIn, ...copiesOut].map(({ host }) => host);
+    const work = [
+      ...copiesIn.map(({ host, device }) => backend.upload(device, host)),
+      program.run(),
+      ...copiesOut.map(({ host, device }) => backend.download(device, host)),
+    ];
+    try {
+      await Promise.all(work);
+    } finally {
+      // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
+      for (const host of hosts) refuseDetached(host, 'An array of a waiting call');
+    }
+    return output;
   }
 
   private check(input: ComplexData, given: ComplexData | undefined): Checked {

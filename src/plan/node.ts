@@ -34,8 +34,10 @@ export interface Intermediate {
 /** A batched one-dimensional transform: one launch. */
 export interface LeafNode {
   readonly scheme: 'stockham';
-  /** What it is for, to people: `axis 1`, `columns of axis 0` … */
+  /** What it is for, to people: `axis 1`, `axis 0, upload 2 of 2` … */
   readonly title: string;
+  /** The axis of the problem that the node transforms, where it is one. */
+  readonly axisOf?: number;
   readonly axis: Dimension;
   /** All other dimensions, the one that the twiddles of a four-step decomposition count along first. */
   readonly batch: readonly Dimension[];
@@ -52,6 +54,7 @@ export interface LeafNode {
 export interface BranchNode {
   readonly scheme: 'four-step' | 'axes';
   readonly title: string;
+  readonly axisOf?: number;
   /** Lengths of the tensor as this node sees it, fastest first. */
   readonly length: readonly number[];
   readonly outputLength: readonly number[];

@@ -9,7 +9,7 @@ import { divisors } from '../numeric/primes.ts';
 import type { Dimension, LeafNode, Place, PlanNode } from './node.ts';
 
 export interface AxisQuestion {
-  /** Dimension of the tensor. */
+  /** Dimension of the tensor: one more than the axis of the problem. */
   readonly of: number;
   readonly length: number;
   /** Every other dimension of the tensor that has more than one element, fastest first. */
@@ -68,13 +68,14 @@ export function axisNode(question: AxisQuestion): PlanNode {
     produced *= n;
   });
   if (question.mirrored) children.reverse();
-  return { scheme: 'four-step', title, length: tensor, outputLength: tensor, children };
+  return { scheme: 'four-step', title, axisOf: of - 1, length: tensor, outputLength: tensor, children };
 }
 
 function leaf(question: AxisQuestion, title: string, axis: Dimension, batch: readonly Dimension[]): LeafNode {
   return {
     scheme: 'stockham',
     title,
+    axisOf: question.of - 1,
     axis,
     batch,
     length: question.tensor,

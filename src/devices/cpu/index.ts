@@ -160,6 +160,10 @@ class CpuBackend implements Backend, Machine {
     return this.queue.push(immediately(() => {}));
   }
 
+  finishSync(): void {
+    if (!this.queue.idle) this.queue.drain();
+  }
+
   /** Calls that have not ended are rejected with `device-closed`. A second call does nothing. */
   close(): void {
     if (this.closed) return;
