@@ -128,7 +128,10 @@ export class Device {
     return new DeviceMemory(this.backend.allocate(bytes), precision === 'single' ? 'f32' : 'f64');
   }
 
-  /** Resolves when all work that was enqueued has run. */
+  /**
+   * Resolves when all work that was enqueued has run; whether it succeeded is said by the promises of `enqueue`.
+   * @throws FftError (as a rejection) `device-closed`
+   */
   async finish(): Promise<void> {
     this.check();
     await this.backend.finish();

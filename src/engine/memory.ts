@@ -32,12 +32,18 @@ export class DeviceMemory {
     return this.cached;
   }
 
-  /** The same memory as single-precision numbers. */
+  /**
+   * The same memory as single-precision numbers.
+   * @throws FftError as `array`.
+   */
   get float32(): Float32Array {
     return this.view('f32') as Float32Array;
   }
 
-  /** The same memory as double-precision numbers. */
+  /**
+   * The same memory as double-precision numbers.
+   * @throws FftError as `array`.
+   */
   get float64(): Float64Array {
     return this.view('f64') as Float64Array;
   }

@@ -29,7 +29,7 @@ export interface PlanHost {
 
 /** One side of a plan, for allocating arrays. */
 export interface PlanSide {
-  /** Complex numbers from the first to the last element, gaps and offset included. */
+  /** Complex numbers from the first to the last element, gaps and offset included; planar data has that many in each plane. */
   readonly length: number;
   /** Bytes of one array with all of that; planar data needs half of it twice. */
   readonly bytes: number;
@@ -126,17 +126,28 @@ export class Plan {
     return this.run('forward', input, output);
   }
 
-  /** Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data. */
+  /**
+   * Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data.
+   * @throws FftError (as a rejection) as `forward`.
+   */
   inverse<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
     return this.run('inverse', input, output);
   }
 
-  /** `forward` on the calling thread, for audio callbacks and other places that cannot wait. */
+  /**
+   * `forward` on the calling thread, for audio callbacks and other places that cannot wait. Calls that are still running
+   * end first.
+   * @param output a new array when left out, as in `forward`.
+   * @throws FftError at once, as `forward`; `unsupported-feature` where a device cannot run on the calling thread.
+   */
   forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T {
     return (this.runners.get('forwardSync') ?? this.runner('forward', 'forwardSync')).sync(input, output) as T;
   }
 
-  /** `inverse` on the calling thread. */
+  /**
+   * `inverse` on the calling thread.
+   * @throws FftError as `forwardSync`.
+   */
   inverseSync<T extends ComplexData>(input: ComplexData, output?: T): T {
     return (this.runners.get('inverseSync') ?? this.runner('inverse', 'inverseSync')).sync(input, output) as T;
   }
@@ -151,12 +162,18 @@ export class Plan {
     return enqueue(this.runnerHost(direction), options);
   }
 
-  /** The plan for people: tree, buffers, kernels, bytes moved. */
+  /**
+   * The plan for people: tree, buffers, kernels, bytes moved.
+   * @throws FftError `destroyed`
+   */
   explain(): string {
     return explainPlan(this.toJSON());
   }
 
-  /** The same as data. */
+  /**
+   * The same as data.
+   * @throws FftError `destroyed`
+   */
   toJSON(): ReturnType<typeof planToJson> {
     this.check();
     return planToJson(
@@ -167,7 +184,10 @@ export class Plan {
     );
   }
 
-  /** Everything that planning decided, for `device.plan(problem, { from })` on the same kind of device. */
+  /**
+   * Everything that planning decided, for `device.plan(problem, { from })` on the same kind of device.
+   * @throws FftError `destroyed`
+   */
   serialize(): string {
     this.check();
     return serializePlan(
