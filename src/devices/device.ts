@@ -7,6 +7,14 @@ import type { DeviceProfile } from '../plan/profile.ts';
 export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;
 export type DeviceKind = (typeof deviceKinds)[number];
 
+/** Whether a device can be opened here. */
+export interface Availability {
+  readonly name: string;
+  readonly available: boolean;
+  /** Why it is not available. */
+  readonly reason?: string;
+}
+
 export type RealArray = Float32Array | Float64Array;
 
 /** Memory on a device. */

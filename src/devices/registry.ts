@@ -2,14 +2,7 @@
  * Every kind of device that this build can open, and how: a new device is a folder beside this file and a line here.
  * Modules are loaded on first use.
  */
-import type { Backend, DeviceKind } from './device.ts';
-
-export interface Availability {
-  readonly name: string;
-  readonly available: boolean;
-  /** Why it is not available. */
-  readonly reason?: string;
-}
+import type { Availability, Backend, DeviceKind } from './device.ts';
 
 /** What `openDevice` may be told. */
 export interface DeviceOptions {

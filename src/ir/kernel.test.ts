@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ArrayRef } from './arrays.ts';
 import { add, type Index, index, scale, variable } from './integer.ts';
-import { type ArrayRef, type Kernel, type Phase, verify } from './kernel.ts';
+import { type Kernel, type Phase, verify } from './kernel.ts';
 import { Expressions } from './real.ts';
 
 const group = variable('group', 3);

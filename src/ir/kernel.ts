@@ -7,23 +7,10 @@
  * outlive its phase except through a shared array, so nothing can be carried across a barrier by mistake; `verify`
  * checks the rest.
  */
+import type { ArrayRef, ElementType } from './arrays.ts';
 import { type Index, range, type Var, variablesOf } from './integer.ts';
 import { type Real, reachable } from './real.ts';
 import type { Table } from './tables.ts';
-
-export type ElementType = 'f32' | 'f64';
-
-/**
- * An array of reals that a kernel touches. `global`: bound at launch. `shared`: one per group, of known length.
- * `table`: constants that the plan fills in.
- */
-export interface ArrayRef {
-  readonly name: string;
-  readonly space: 'global' | 'shared' | 'table';
-  readonly type: ElementType;
-  /** Elements; required for `shared`. */
-  readonly length?: number;
-}
 
 /** One loop of a phase. Items whose value reaches `limit` are left out (a tail that is only known at run time). */
 export interface Loop {

@@ -8,8 +8,8 @@
 
 import type { Exact } from '../numeric/exact.ts';
 import * as exact from '../numeric/exact.ts';
+import type { ArrayRef } from './arrays.ts';
 import { type Index, type IndexLike, index, indexKey } from './integer.ts';
-import type { ArrayRef } from './kernel.ts';
 
 export type Real =
   | { readonly op: 'const'; readonly id: number; readonly value: Exact }

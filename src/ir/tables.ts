@@ -1,7 +1,7 @@
 /**
  * Tables of roots of unity that a kernel reads. Described exactly here, rounded once by whoever fills them.
  */
-import type { ArrayRef, ElementType } from './kernel.ts';
+import type { ArrayRef, ElementType } from './arrays.ts';
 
 /** e^{−2πi·p/q}, to be written at `re` and `im` (element indices). */
 export interface TableRoot {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { ArrayRef } from './arrays.ts';
 import { add, evaluate, type Index, index, scale, type Var, variable } from './integer.ts';
-import type { ArrayRef } from './kernel.ts';
 import { Expressions } from './real.ts';
 import {
   blocked,

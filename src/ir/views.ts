@@ -5,8 +5,10 @@
  * layout patterns, section 2.1), so a kernel is always `store view ∘ passes ∘ load view` and never knows about strides,
  * planes, blocks or direction.
  */
+
+import type { ArrayRef } from './arrays.ts';
 import { add, div, type Index, type IndexLike, index, mod, scale } from './integer.ts';
-import type { ArrayRef, Store } from './kernel.ts';
+import type { Store } from './kernel.ts';
 import type { Complex, Expressions, Real } from './real.ts';
 
 export interface ComplexView {

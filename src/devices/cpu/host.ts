@@ -1,5 +1,5 @@
 /** What the JavaScript engine around us offers: Node's own modules where there is Node, processors, isolation. */
-import type { Availability } from '../registry.ts';
+import type { Availability } from '../device.ts';
 
 /** A module of Node, or undefined elsewhere. The name is no literal, so that bundlers for browsers leave it alone. */
 export async function nodeModule<T>(name: string): Promise<T | undefined> {

@@ -1,0 +1,15 @@
+/** The arrays of reals that kernels touch. */
+
+export type ElementType = 'f32' | 'f64';
+
+/**
+ * An array of reals that a kernel touches. `global`: bound at launch. `shared`: one per group, of known length.
+ * `table`: constants that the plan fills in.
+ */
+export interface ArrayRef {
+  readonly name: string;
+  readonly space: 'global' | 'shared' | 'table';
+  readonly type: ElementType;
+  /** Elements; required for `shared`. */
+  readonly length?: number;
+}

@@ -1,0 +1,111 @@
+/**
+ * Arrays as the functions of this room take and return them: what was given is checked here and brought into one form.
+ */
+import { refuseDetached } from '../engine/arguments.ts';
+import { FftError } from '../problem/errors.ts';
+import { show } from '../problem/fields.ts';
+import type { NpyArray, NpyDtype } from './npy.ts';
+
+/** A dense array in C order: `shape` is slowest first, complex numbers lie as `re, im` in `data`. */
+export type NumpyArray = NpyArray;
+
+export type ComplexDtype = 'complex64' | 'complex128';
+
+/** What a transform returns. */
+export interface ComplexArray extends NumpyArray {
+  readonly dtype: ComplexDtype;
+}
+
+export type TypedArray =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array;
+
+/** What the functions take: an array with a shape, or a bare typed array, which is real and has one axis. */
+export type ArrayInput = NumpyArray | TypedArray;
+
+const dtypes: readonly NpyDtype[] = ['float32', 'float64', 'complex64', 'complex128'];
+
+export function isComplex(dtype: NpyDtype): dtype is ComplexDtype {
+  return dtype === 'complex64' || dtype === 'complex128';
+}
+
+export function isSingle(dtype: NpyDtype): boolean {
+  return dtype === 'float32' || dtype === 'complex64';
+}
+
+export function product(lengths: readonly number[]): number {
+  return lengths.reduce((total, length) => total * length, 1);
+}
+
+/**
+ * The checked form of what was given; `data` is the caller's own wherever it need not be converted.
+ * Integers become doubles, as they do in `numpy.fft`.
+ * @throws FftError `wrong-array-type`, `invalid-argument`, `wrong-length`, `detached-array`
+ */
+export function asArray(input: ArrayInput): NumpyArray {
+  if (ArrayBuffer.isView(input) && !(input instanceof DataView)) {
+    const data = asFloats(input);
+    return { data, shape: [data.length], dtype: data instanceof Float32Array ? 'float32' : 'float64' };
+  }
+  if (typeof input !== 'object' || input === null || !('data' in input)) {
+    throw wrongType(`The array is ${show(input)}; it must be a typed array or { data, shape, dtype }.`);
+  }
+  const { data, shape, dtype } = input;
+  if (!dtypes.includes(dtype)) {
+    throw wrongType(`dtype is ${show(dtype)}; it must be one of ${dtypes.join(', ')}.`, 'dtype');
+  }
+  const wanted = isSingle(dtype) ? Float32Array : Float64Array;
+  if (!(data instanceof wanted)) {
+    throw wrongType(`data is ${show(data)}; that of dtype ${dtype} must be a ${wanted.name}.`, 'data');
+  }
+  refuseDetached(data, 'data');
+  if (!Array.isArray(shape) || !Array.from<unknown>(shape).every(isLength)) {
+    const given = Array.isArray(shape) ? `[${shape.join(', ')}]` : show(shape);
+    const accepted = 'it must list the lengths of the axes, slowest first, as integers from 0';
+    throw new FftError('invalid-argument', `shape is ${given}; ${accepted}.`, { path: 'shape' });
+  }
+  const entries = product(shape) * (isComplex(dtype) ? 2 : 1);
+  if (data.length !== entries) {
+    throw new FftError(
+      'wrong-length',
+      `Shape [${shape.join(', ')}] of ${dtype} takes ${entries} entries; data has ${data.length}.`,
+      { path: 'data' },
+    );
+  }
+  return { data, shape: [...shape], dtype };
+}
+
+/** An array of zeros for `length` numbers. @throws FftError `out-of-memory` */
+export function zeros(length: number, single: boolean): Float32Array | Float64Array {
+  try {
+    return single ? new Float32Array(length) : new Float64Array(length);
+  } catch (cause) {
+    throw new FftError('out-of-memory', `An array of ${length} numbers does not fit in host memory.`, { cause });
+  }
+}
+
+function asFloats(input: ArrayBufferView): Float32Array | Float64Array {
+  refuseDetached(input as Float64Array, 'The array');
+  if (input instanceof Float32Array || input instanceof Float64Array) return input;
+  // Where the engine has half precision, single is the smallest that holds all of it.
+  if (Object.prototype.toString.call(input) === '[object Float16Array]')
+    return Float32Array.from(input as unknown as ArrayLike<number>);
+  return Float64Array.from(input as unknown as ArrayLike<number | bigint>, Number);
+}
+
+function isLength(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function wrongType(message: string, path = ''): FftError {
+  return new FftError('wrong-array-type', message, { path });
+}

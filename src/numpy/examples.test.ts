@@ -1,0 +1,163 @@
+/** The examples of NumPy's reference manual (numpy.fft), by value, on both faces. */
+import { describe, expect, it } from 'vitest';
+import * as numpy from './index.ts';
+import * as sync from './sync.ts';
+
+type Lists = number | readonly Lists[];
+
+const faces = [
+  { name: 'omnifft/numpy', face: numpy },
+  { name: 'omnifft/numpy/sync', face: sync },
+];
+
+function shapeOf(lists: Lists): number[] {
+  return typeof lists === 'number' ? [] : [lists.length, ...shapeOf(lists[0] ?? 0)];
+}
+
+/** An array of reals from nested lists. */
+function real(lists: Lists): numpy.NumpyArray {
+  const flat = (part: Lists): number[] => (typeof part === 'number' ? [part] : part.flatMap(flat));
+  return { data: Float64Array.from(flat(lists)), shape: shapeOf(lists), dtype: 'float64' };
+}
+
+/** Row, column or layer number: numpy.mgrid[:length, …][0]. */
+function mgrid(shape: readonly number[]): numpy.NumpyArray {
+  const inner = shape.slice(1).reduce((a, b) => a * b, 1);
+  const data = Float64Array.from({ length: inner * shape[0]! }, (_, k) => Math.floor(k / inner));
+  return { data, shape, dtype: 'float64' };
+}
+
+const eye = (n: number, value = 1) =>
+  real(Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => (i === j ? value : 0))));
+
+function expectComplex(
+  array: numpy.NumpyArray,
+  shape: readonly number[],
+  re: readonly number[],
+  im: readonly number[] = [],
+): void {
+  expect(array).toMatchObject({ shape, dtype: 'complex128' });
+  expect(array.data).toBeInstanceOf(Float64Array);
+  expect(array.data.length).toBe(2 * re.length);
+  re.forEach((value, k) => {
+    expect(array.data[2 * k], `real part ${k}`).toBeCloseTo(value, 12);
+    expect(array.data[2 * k + 1], `imaginary part ${k}`).toBeCloseTo(im[k] ?? 0, 12);
+  });
+}
+
+describe.each(faces)("NumPy's examples, $name", ({ face }) => {
+  it('fft of a complex exponential', async () => {
+    const data = Float64Array.from({ length: 16 }, (_, k) =>
+      (k % 2 ? Math.sin : Math.cos)((2 * Math.PI * (k >> 1)) / 8),
+    );
+    expectComplex(await face.fft({ data, shape: [8], dtype: 'complex128' }), [8], [0, 8, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it('ifft', async () => {
+    expectComplex(await face.ifft(Float64Array.of(0, 4, 0, 0)), [4], [1, 0, -1, 0], [0, 1, 0, -1]);
+  });
+
+  it('fft2', async () => {
+    const column = (values: number[]) => values.flatMap((value) => [value, 0, 0, 0, 0]);
+    const cotangent = (k: number) => 12.5 / Math.tan((Math.PI * k) / 5);
+    const result = await face.fft2(mgrid([5, 5]));
+    expectComplex(
+      result,
+      [5, 5],
+      column([50, -12.5, -12.5, -12.5, -12.5]),
+      column([0, cotangent(1), cotangent(2), cotangent(3), cotangent(4)]),
+    );
+    // As printed in the manual.
+    expect(result.data[11]).toBeCloseTo(17.20477401, 7);
+    expect(result.data[21]).toBeCloseTo(4.0614962, 7);
+  });
+
+  it('ifft2', async () => {
+    expectComplex(await face.ifft2(eye(4, 4)), [4, 4], [1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0]);
+  });
+
+  it('fftn over chosen axes', async () => {
+    const layers = [0, 9, 18].flatMap((value) => [value, ...new Array(8).fill(0)]);
+    expectComplex(await face.fftn(mgrid([3, 3, 3]), { axes: [1, 2] }), [3, 3, 3], layers);
+  });
+
+  it('fftn with s and axes', async () => {
+    const values = [2, 2, 2, 0, 0, 0, -2, -2, -2, 0, 0, 0];
+    expectComplex(await face.fftn(mgrid([3, 3, 3]), { s: [2, 2], axes: [0, 1] }), [2, 2, 3], values);
+  });
+
+  it('ifftn after fftn over another axis', async () => {
+    const half = await face.fftn(eye(4), { axes: [0] });
+    expectComplex(await face.ifftn(half, { axes: [1] }), [4, 4], [...eye(4).data]);
+  });
+
+  it('fftfreq', () => {
+    expect(face.fftfreq(8, 0.1)).toEqual({
+      data: Float64Array.of(0, 1.25, 2.5, 3.75, -5, -3.75, -2.5, -1.25),
+      shape: [8],
+      dtype: 'float64',
+    });
+    expect(face.fftfreq(8, { d: 0.1 })).toEqual(face.fftfreq(8, 0.1));
+    expect([...face.fftfreq(5).data]).toEqual([0, 1, 2, -2, -1].map((k) => k * (1 / 5)));
+  });
+
+  it('fftshift', () => {
+    expect([...face.fftshift(face.fftfreq(10, 0.1)).data]).toEqual([-5, -4, -3, -2, -1, 0, 1, 2, 3, 4]);
+    const frequencies = { ...face.fftfreq(9, 1 / 9), shape: [3, 3] };
+    const shifted = face.fftshift(frequencies, { axes: [1] });
+    expect(shifted).toEqual(
+      real([
+        [2, 0, 1],
+        [-4, 3, 4],
+        [-1, -3, -2],
+      ]),
+    );
+    for (const axes of [1, -1, [1], { axes: 1 }]) expect(face.fftshift(frequencies, axes)).toEqual(shifted);
+  });
+
+  it('ifftshift', () => {
+    const frequencies = real([
+      [0, 1, 2],
+      [3, 4, -4],
+      [-3, -2, -1],
+    ]);
+    expect(face.ifftshift(face.fftshift(frequencies))).toEqual(frequencies);
+    expect(face.fftshift(frequencies)).toEqual(
+      real([
+        [-1, -3, -2],
+        [2, 0, 1],
+        [-4, 3, 4],
+      ]),
+    );
+  });
+
+  it('nextFastLength', () => {
+    const isFast = (n: number) =>
+      [2, 3, 5, 7, 11, 13].reduce((rest, p) => {
+        while (rest % p === 0) rest /= p;
+        return rest;
+      }, n) === 1;
+    for (let target = 1; target < 3000; target++) {
+      let expected = target;
+      while (!isFast(expected)) expected++;
+      expect(face.nextFastLength(target)).toBe(expected);
+    }
+    // scipy.fft.next_fast_len(93059, real=True) is 93312 = 2^7·3^6; with 7, 11 and 13 a nearer one can be had.
+    expect(face.nextFastLength(93059)).toBe(2 * 5 * 7 * 11 ** 3);
+    expect(face.nextFastLength(2 ** 52 - 1)).toBeLessThanOrEqual(2 ** 52);
+  });
+
+  it('.npy files go in and come out', async () => {
+    const spectrum = await face.fft(
+      face.readNpy(
+        face.writeNpy(
+          real([
+            [1, 2],
+            [3, 4],
+          ]),
+        ),
+      ),
+    );
+    expect(face.readNpy(face.writeNpy(spectrum))).toEqual(spectrum);
+  });
+});

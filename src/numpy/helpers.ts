@@ -1,0 +1,80 @@
+/** What comes with the transforms and computes none: frequencies of bins, the order of bins, lengths worth padding to. */
+
+import { checkOptions } from '../engine/options.ts';
+import { FftError } from '../problem/errors.ts';
+import { show } from '../problem/fields.ts';
+import { type ArrayInput, asArray, isComplex, type NumpyArray, zeros } from './array.ts';
+import { checkLength, resolveAxes } from './axes.ts';
+
+export { nextFastLength } from '../engine/fast-length.ts';
+
+/** Axes for `fftshift` and `ifftshift`: one, several, or as an option. Default: all. */
+export type ShiftAxes = number | readonly number[] | { readonly axes?: number | readonly number[] | undefined };
+
+/**
+ * The frequency of each of `n` bins, in cycles per unit of the sample spacing `d`: 0, 1, … , −2, −1 times 1/(d·n).
+ *
+ * @param d sample spacing, also as `{ d }`; default 1
+ * @returns float64 of shape `[n]`
+ * @throws FftError `invalid-size`, `invalid-argument`, `unknown-field`, `out-of-memory`
+ */
+export function fftfreq(n: number, d: number | { readonly d?: number | undefined } = 1): NumpyArray {
+  checkLength(n, 'n');
+  if (typeof d === 'object') checkOptions(d, { works: ['d'] }, 'fftfreq');
+  const spacing = typeof d === 'object' ? (d.d ?? 1) : d;
+  if (typeof spacing !== 'number' || !Number.isFinite(spacing) || spacing === 0) {
+    throw new FftError('invalid-argument', `d is ${show(spacing)}; a sample spacing is a finite number other than 0.`, {
+      path: 'd',
+    });
+  }
+  const data = zeros(n, false);
+  // One division, as in NumPy, so that the last bits agree too.
+  const step = 1 / (n * spacing);
+  const negative = Math.ceil(n / 2);
+  for (let k = 0; k < n; k++) data[k] = (k < negative ? k : k - n) * step;
+  return { data, shape: [n], dtype: 'float64' };
+}
+
+/**
+ * Moves bin 0 from the start of each axis to its middle, index ⌊n/2⌋.
+ *
+ * @returns a new array of the same shape; integers become float64
+ * @throws FftError `invalid-argument`, `unknown-field`, and those for arrays that are none
+ */
+export function fftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
+  return roll(asArray(x), axes, 'fftshift', (length) => Math.floor(length / 2));
+}
+
+/** Undoes `fftshift`; for odd lengths the two differ. */
+export function ifftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
+  return roll(asArray(x), axes, 'ifftshift', (length) => Math.ceil(length / 2));
+}
+
+/** Element k of an axis goes to k + shift, around the end. */
+function roll(array: NumpyArray, given: ShiftAxes, name: string, shiftOf: (length: number) => number): NumpyArray {
+  const { shape, dtype } = array;
+  let data: NumpyArray['data'] = array.data.slice();
+  let inner = isComplex(dtype) ? 2 : 1;
+  const axes = shiftAxes(given, shape.length, name);
+  for (let axis = shape.length - 1; axis >= 0; inner *= shape[axis--]!) {
+    const block = shape[axis]! * inner;
+    const head = (shape[axis]! - shiftOf(shape[axis]!)) * inner;
+    if (!axes.includes(axis) || head === block || block === 0) continue;
+    const rolled = zeros(data.length, data instanceof Float32Array);
+    for (let start = 0; start < data.length; start += block) {
+      rolled.set(data.subarray(start + head, start + block), start);
+      rolled.set(data.subarray(start, start + head), start + block - head);
+    }
+    data = rolled;
+  }
+  return { data, shape, dtype };
+}
+
+function shiftAxes(given: ShiftAxes, dimensions: number, name: string): readonly number[] {
+  const isList = (value: ShiftAxes): value is readonly number[] => Array.isArray(value);
+  if (typeof given === 'number') return resolveAxes([given], dimensions);
+  if (isList(given)) return resolveAxes(given, dimensions);
+  checkOptions(given, { works: ['axes'] }, name);
+  if (given.axes !== undefined) return shiftAxes(given.axes, dimensions, name);
+  return Array.from({ length: dimensions }, (_, axis) => axis);
+}

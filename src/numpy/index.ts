@@ -1,0 +1,54 @@
+/**
+ * `omnifft/numpy`: Fourier transforms under NumPy's names.
+ *
+ * Arrays are `{ data, shape, dtype }`, row-major, shape slowest first; complex numbers lie as `re, im`. A bare typed array
+ * is real and has one axis. Single precision stays single (float32 and complex64 give complex64), all else is double.
+ * Forward has the exponent sign −1. Arguments that NumPy takes by name are fields of the last argument.
+ */
+import type { ArrayInput, ComplexArray } from './array.ts';
+import { type LineOptions, lineRequest, planeRequest, spaceRequest, type TensorOptions } from './request.ts';
+import { type DeviceChoice, transform } from './run.ts';
+
+export type { ArrayInput, ComplexArray, ComplexDtype, NumpyArray, TypedArray } from './array.ts';
+export { fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
+export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
+export type { LineOptions, Norm, TensorOptions } from './request.ts';
+export type { DeviceChoice } from './run.ts';
+
+/**
+ * Transforms one axis.
+ *
+ * @param x must stay as it is until the promise resolves
+ * @param options `n`, `axis`, `norm`, and the `device` to work on: by default a CPU device that all calls share.
+ * @returns complex64 or complex128, of the shape of `x` but for `n`
+ * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, `invalid-size`, `wrong-array-type`,
+ *   `wrong-length`, `detached-array`, `unsupported-length`, and those of `device.plan`
+ */
+export async function fft(x: ArrayInput, options: LineOptions & DeviceChoice = {}): Promise<ComplexArray> {
+  return transform(lineRequest('forward', x, options, ['device']), options.device);
+}
+
+/** Undoes `fft`: the exponent sign is +1, and the result is divided by the length unless `norm` says otherwise. */
+export async function ifft(x: ArrayInput, options: LineOptions & DeviceChoice = {}): Promise<ComplexArray> {
+  return transform(lineRequest('inverse', x, options, ['device']), options.device);
+}
+
+/** Transforms two axes, the last two by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
+export async function fft2(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
+  return transform(planeRequest('forward', x, options, ['device']), options.device);
+}
+
+/** Undoes `fft2`. */
+export async function ifft2(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
+  return transform(planeRequest('inverse', x, options, ['device']), options.device);
+}
+
+/** Transforms any axes, all by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
+export async function fftn(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
+  return transform(spaceRequest('forward', x, options, ['device']), options.device);
+}
+
+/** Undoes `fftn`. */
+export async function ifftn(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
+  return transform(spaceRequest('inverse', x, options, ['device']), options.device);
+}

@@ -1,0 +1,122 @@
+/** What cannot be done is refused by its code, on both faces alike. */
+import { describe, expect, it } from 'vitest';
+import { FftError, openDevice } from '../index.ts';
+import * as numpy from './index.ts';
+import { type ArrayInput, fft, fftfreq, fftshift, ifftshift, nextFastLength } from './index.ts';
+import * as sync from './sync.ts';
+
+const later = { ...numpy };
+const atOnce = { ...sync };
+const image = { data: new Float64Array(24), shape: [2, 3, 4], dtype: 'float64' } as const;
+const detached = new Float32Array(8);
+structuredClone(detached.buffer, { transfer: [detached.buffer] });
+
+type Name = 'fft' | 'ifft' | 'fft2' | 'ifft2' | 'fftn' | 'ifftn';
+const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] = [
+  ['an axis out of range', 'fft', image, { axis: 3 }, 'invalid-argument'],
+  ['a negative axis out of range', 'ifft', image, { axis: -4 }, 'invalid-argument'],
+  ['a fractional axis', 'fft', image, { axis: 0.5 }, 'invalid-argument'],
+  [
+    'an axis of a single number',
+    'fft',
+    { data: Float32Array.of(1), shape: [], dtype: 'float32' },
+    {},
+    'invalid-argument',
+  ],
+  ['two axes of one', 'fft2', new Float32Array(4), {}, 'invalid-argument'],
+  ['repeated axes', 'fftn', image, { axes: [0, 0] }, 'invalid-argument'],
+  ['repeated axes under two names', 'ifftn', image, { axes: [2, 0, -1] }, 'invalid-argument'],
+  ['axes that are no list', 'fftn', image, { axes: 1 }, 'invalid-argument'],
+  ['n = 0', 'fft', image, { n: 0 }, 'invalid-size'],
+  ['n = −1', 'ifft', image, { n: -1 }, 'invalid-size'],
+  ['a fractional n', 'fft', image, { n: 2.5 }, 'invalid-size'],
+  ['n that is no number', 'fft', image, { n: '8' }, 'invalid-size'],
+  ['s with a zero', 'fft2', image, { s: [4, 0] }, 'invalid-size'],
+  ['s for fewer axes than there are', 'fft2', image, { s: [4] }, 'invalid-argument'],
+  ['s for more axes than there are', 'fftn', image, { s: [4, 4, 4, 4] }, 'invalid-argument'],
+  ['s that does not match axes', 'fftn', image, { s: [4, 4], axes: [0] }, 'invalid-argument'],
+  ['s that is no list', 'ifft2', image, { s: 4 }, 'invalid-argument'],
+  ['no numbers to transform', 'fft', new Float64Array(0), {}, 'invalid-size'],
+  ['an empty axis', 'fftn', { data: new Float64Array(0), shape: [0, 4], dtype: 'float64' }, {}, 'invalid-size'],
+  ['lengths beyond any memory', 'fftn', image, { s: [2 ** 40, 2 ** 40], axes: [0, 1] }, 'invalid-size'],
+  ['lengths beyond this memory', 'fft', image, { n: 2 ** 42 }, 'out-of-memory'],
+  ['an unknown norm', 'fft', image, { norm: 'unitary' }, 'invalid-argument'],
+  ['an unknown norm of nothing', 'fftn', image, { norm: 'sideways', axes: [] }, 'invalid-argument'],
+  ['an option of another function', 'fft', image, { axes: [0] }, 'unknown-field'],
+  ['an unknown option', 'ifftn', image, { shape: [4] }, 'unknown-field'],
+  ['options that are no object', 'fft', image, 16, 'invalid-argument'],
+  ['no options', 'fft', image, null, 'invalid-argument'],
+  ['a prime over 13', 'fft', new Float32Array(17), {}, 'unsupported-length'],
+  ['a shape that does not hold the data', 'fft', { ...image, shape: [2, 3, 5] }, {}, 'wrong-length'],
+  ['a real array as complex', 'fft', { ...image, dtype: 'complex128' }, {}, 'wrong-length'],
+  ['a negative length', 'fft', { ...image, shape: [-2, -3, 4] }, {}, 'invalid-argument'],
+  ['no shape', 'fft', { data: image.data, dtype: 'float64' }, {}, 'invalid-argument'],
+  ['a shape with a hole', 'fft', { ...image, shape: new Array(3) }, {}, 'invalid-argument'],
+  ['an unknown dtype', 'fft', { ...image, dtype: 'float16' }, {}, 'wrong-array-type'],
+  ['no dtype', 'fft', { data: image.data, shape: [24] }, {}, 'wrong-array-type'],
+  ['data of another dtype', 'fft', { ...image, dtype: 'float32' }, {}, 'wrong-array-type'],
+  ['a list', 'fft', [1, 2, 3, 4], {}, 'wrong-array-type'],
+  ['a buffer', 'fft', new ArrayBuffer(32), {}, 'wrong-array-type'],
+  ['a data view', 'fft', new DataView(new ArrayBuffer(32)), {}, 'wrong-array-type'],
+  ['nothing', 'fft', undefined, {}, 'wrong-array-type'],
+  ['a detached array', 'fft', detached, {}, 'detached-array'],
+  ['a detached array with a shape', 'fftn', { data: detached, shape: [2, 4], dtype: 'float32' }, {}, 'detached-array'],
+];
+
+function failure(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('a call is refused for', () => {
+  it.each(refusals)('%s', async (_, name, input, options, code) => {
+    const call: Promise<unknown> = later[name](input as ArrayInput, options as object);
+    const rejected = await call.then(
+      () => undefined,
+      (error) => error,
+    );
+    const thrown = failure(() => atOnce[name](input as ArrayInput, options as object));
+    for (const error of [rejected, thrown]) {
+      expect(error).toBeInstanceOf(FftError);
+      expect(error).toMatchObject({ code, problems: [{ code }] });
+    }
+    // One face has an option more than the other.
+    expect((rejected as Error).message.replace(', device.', '.')).toBe((thrown as Error).message);
+  });
+
+  it('a device that is none, that is closed, or that the synchronous face cannot wait for', async () => {
+    await expect(fft(image, { device: {} as never })).rejects.toMatchObject({ code: 'invalid-argument' });
+    const device = await openDevice('cpu', { threads: 1 });
+    await fft(image, { device });
+    device.close();
+    for (const axis of [0, -1])
+      await expect(fft(image, { device, axis })).rejects.toMatchObject({ code: 'device-closed' });
+    expect(failure(() => sync.fft(image, { device } as object))).toMatchObject({ code: 'unknown-field' });
+  });
+});
+
+describe('the helpers refuse', () => {
+  it.each([
+    ['no bins', () => fftfreq(0), 'invalid-size'],
+    ['half a bin', () => fftfreq(1.5), 'invalid-size'],
+    ['no spacing', () => fftfreq(8, 0), 'invalid-argument'],
+    ['an endless spacing', () => fftfreq(8, { d: Number.POSITIVE_INFINITY }), 'invalid-argument'],
+    ['a spacing that is no number', () => fftfreq(8, '1' as never), 'invalid-argument'],
+    ['null for a spacing', () => fftfreq(8, null as never), 'invalid-argument'],
+    ['another option', () => fftfreq(8, { n: 1 } as never), 'unknown-field'],
+    ['an axis out of range', () => fftshift(image, 3), 'invalid-argument'],
+    ['repeated axes', () => ifftshift(image, [0, -3]), 'invalid-argument'],
+    ['axes that are none', () => fftshift(image, 'last' as never), 'invalid-argument'],
+    ['an unknown option of a shift', () => fftshift(image, { axis: 1 } as never), 'unknown-field'],
+    ['no array', () => fftshift('abc' as never), 'wrong-array-type'],
+    ['a target of 0', () => nextFastLength(0), 'invalid-size'],
+    ['a fractional target', () => nextFastLength(10.5), 'invalid-size'],
+    ['a target beyond exact integers', () => nextFastLength(2 ** 53), 'invalid-size'],
+  ])('%s', (_, run, code) => {
+    expect(failure(run)).toMatchObject({ name: 'FftError', code });
+  });
+});

@@ -1,0 +1,73 @@
+/** Runs requests on devices that have to be waited for. */
+import { Device, openDevice, type Plan } from '../engine/index.ts';
+import { FftError } from '../problem/errors.ts';
+import { show } from '../problem/fields.ts';
+import type { ComplexArray } from './array.ts';
+import { PlanCache } from './plans.ts';
+import type { TransformRequest } from './request.ts';
+
+/** Where to work. */
+export interface DeviceChoice {
+  /** Default: a CPU device that all calls share, opened on first use. It does not keep a process alive. */
+  readonly device?: Device | undefined;
+}
+
+type Plans = PlanCache<Promise<Plan>>;
+
+/** Plans go with their device. */
+const plansOf = new WeakMap<Device, Plans>();
+let shared: Promise<Device> | undefined;
+
+/** @throws FftError (as a rejection) `invalid-argument`, and those of opening, planning and running */
+export async function transform(request: TransformRequest, chosen: Device | undefined): Promise<ComplexArray> {
+  if (chosen !== undefined && !(chosen instanceof Device)) {
+    throw new FftError('invalid-argument', `device is ${show(chosen)}; it must come from openDevice().`, {
+      path: 'device',
+    });
+  }
+  const { problem, operand } = request;
+  if (!problem) return { ...operand, data: operand.data.slice() };
+  const device = chosen ?? (await sharedDevice());
+  const plans = cacheOf(device);
+  const lease = plans.take(problem);
+  try {
+    return await run(request, await lease.plan);
+  } catch (error) {
+    plans.forget(lease);
+    if (!(error instanceof FftError && error.code === 'destroyed')) throw error;
+  } finally {
+    plans.give(lease);
+  }
+  // Closing a device destroys its plans; asked for a new one, it says that it is closed.
+  const plan = await device.plan(problem);
+  try {
+    return await run(request, plan);
+  } finally {
+    plan.destroy();
+  }
+}
+
+async function run({ direction, operand }: TransformRequest, plan: Plan): Promise<ComplexArray> {
+  return { ...operand, data: await plan[direction](operand.data) };
+}
+
+function sharedDevice(): Promise<Device> {
+  shared ??= openDevice('cpu').catch((error) => {
+    shared = undefined;
+    throw error;
+  });
+  return shared;
+}
+
+function cacheOf(device: Device): Plans {
+  let plans = plansOf.get(device);
+  if (!plans) plansOf.set(device, (plans = new PlanCache((problem) => device.plan(problem), destroy)));
+  return plans;
+}
+
+function destroy(plan: Promise<Plan>): void {
+  plan.then(
+    (made) => made.destroy(),
+    () => undefined,
+  );
+}
