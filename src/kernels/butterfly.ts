@@ -127,7 +127,7 @@ function prime(x: Expressions, values: readonly Complex[]): Complex[] {
   const powers = range(h).map((a) => modPow(generator, a, p));
   const sums = powers.map((m) => x.cadd(values[m]!, values[p - m]!));
   const differences = powers.map((m) => x.csub(values[m]!, values[p - m]!));
-  powers.forEach((_, a) => x.together(sums[a]!, differences[a]!));
+  if (p > 3) powers.forEach((_, a) => x.together(sums[a]!, differences[a]!));
   const zero = values[0]!;
   const parts = (['re', 'im'] as const).map((part) => {
     const cosine = cyclic(
@@ -149,6 +149,7 @@ function prime(x: Expressions, values: readonly Complex[]): Complex[] {
   powers.forEach((k, b) => {
     const even = { re: re.cosine.outputs[b]!, im: im.cosine.outputs[b]! };
     const odd = x.quarter({ re: re.sine[b]!, im: im.sine[b]! });
+    if (p > 5) x.together(even, odd);
     result[k] = x.cadd(even, odd);
     result[p - k] = x.csub(even, odd);
   });
