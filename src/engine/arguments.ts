@@ -84,8 +84,7 @@ function part(value: unknown, facts: SideFacts, what: string, backend: Backend):
     }
     return { device: { buffer: value.buffer, byteOffset: 0 }, host: undefined };
   }
-  const wanted = facts.type === 'f32' ? Float32Array : Float64Array;
-  if (!(value instanceof wanted)) throw wrongType(what, value, `a ${arrayName(facts)} of ${facts.length} numbers`);
+  if (!isArrayOf(value, facts)) throw wrongType(what, value, `a ${arrayName(facts)} of ${facts.length} numbers`);
   refuseDetached(value, what);
   if (value.length !== facts.length) {
     // A longer array is fine for device memory, where the caller decides what lies behind; for host arrays it is a mistake.
@@ -105,6 +104,11 @@ export function refuseDetached(array: RealArray, what: string): void {
       cause,
     });
   }
+}
+
+/** By its tag, which arrays from another window or context have too. */
+function isArrayOf(value: unknown, facts: SideFacts): value is RealArray {
+  return Object.prototype.toString.call(value) === `[object ${arrayName(facts)}]`;
 }
 
 function arrayName(facts: SideFacts): string {

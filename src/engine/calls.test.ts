@@ -1,4 +1,5 @@
 /** Many calls at once, in every mixture of waiting and not waiting, on one and on several threads. */
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
@@ -110,6 +111,15 @@ describe.each([1, 2])('on %i threads', (threads) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     process.off('unhandledRejection', note);
     expect(lost).toEqual([]);
+  });
+
+  it('arrays of another context are arrays', async () => {
+    const plan = await device.plan({ size: [16] });
+    const foreign = runInNewContext('new Float32Array(32)') as Float32Array;
+    const x = signal(16);
+    foreign.set(x);
+    expectTransform(plan, x, await plan.forward<Float32Array>(foreign));
+    expect(plan.forwardSync<Float32Array>(foreign)).toEqual(await plan.forward(x));
   });
 
   it('every kind of call runs after those before it', async () => {

@@ -90,6 +90,7 @@ export interface ProblemInput {
   readonly directions?: Directions | undefined;
   /** Leave the bins of a multi-upload transform in the order in which they come out. Default false. */
   readonly unordered?: boolean | undefined;
+  /** Knobs by name; there are none yet, so every entry is refused. */
   readonly tuning?: Tuning | undefined;
   /** Ask engine and device for all they can say and check. Default false. */
   readonly debug?: boolean | undefined;

@@ -56,7 +56,7 @@ export class CpuBuffer implements DeviceBuffer {
 
   /** A part of the buffer as an array of the given kind. The last one is kept: making a view takes longer than a short copy. */
   window(byteOffset: number, like: RealArray): RealArray {
-    const type = like instanceof Float32Array ? 'f32' : 'f64';
+    const type = like.BYTES_PER_ELEMENT === 4 ? 'f32' : 'f64';
     const size = like.BYTES_PER_ELEMENT;
     if (byteOffset === 0 && like.length * size === this.bytes) return this.view(type);
     if (this.freed) this.view(type);
