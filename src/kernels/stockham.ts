@@ -206,9 +206,8 @@ class PhaseBuilder {
     if (lanesAlong === 'batch') return { loops: [{ variable: q }, { variable: i }, column], lanes: c };
     const around: Loop[] = tile > 1 ? [column] : [];
     if (stride === 1) return { loops: [...around, { variable: q }], lanes: q };
-    // Butterflies with the same i share their twiddles: with few vectors of i, keep them in registers over all q.
-    const few = stride <= 4 * lanes && q.count > 1;
-    const loops = few ? [{ variable: i }, { variable: q }] : [{ variable: q }, { variable: i }];
+    // Butterflies with the same i share their twiddles: a single vector of them stays in registers over all q.
+    const loops = stride <= lanes ? [{ variable: i }, { variable: q }] : [{ variable: q }, { variable: i }];
     return { loops: [...around, ...loops], lanes: i };
   }
 }

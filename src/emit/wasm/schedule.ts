@@ -51,7 +51,7 @@ export interface Clip {
 export type Node = Body | RunLoop | Clip;
 
 /** Operations beyond which unrolling costs more in code than it saves in branches. */
-const UNROLL_BUDGET = 200;
+const UNROLL_BUDGET = 120;
 /** Loops of at most this many iterations are unrolled whole. */
 const UNROLL_WHOLE = 4;
 
