@@ -56,6 +56,13 @@ export interface BoundProgram {
   run(): Promise<void>;
   /** Runs all steps on the calling thread before it returns; absent where a device cannot do that. */
   runSync?(): void;
+  /**
+   * Appends all steps to work of the caller's own, which the caller submits: a `GPUCommandEncoder` or a compute pass, a
+   * stream, a queue. @throws FftError `invalid-encoder`
+   */
+  encode?(target: unknown): void;
+  /** Runs all steps so many times and resolves to the milliseconds that one of them took on the device. */
+  time?(repeats: number): Promise<number>;
   /** Frees what binding took; memory stays, and runs that were submitted end as if it were bound. */
   release(): void;
 }
@@ -71,6 +78,12 @@ export interface Backend {
    * @throws FftError `destroyed` when the memory it is a view of has been freed.
    */
   locate(array: ArrayBufferView): Binding | undefined;
+  /**
+   * Device memory that the caller made: a `GPUBuffer` or a list of them, a device pointer, a `cl_mem`. Undefined for
+   * anything else. It stays the caller's: `free` does not touch it.
+   * @throws FftError `foreign-buffer`, `buffer-usage`, `destroyed`
+   */
+  adopt?(memory: unknown): DeviceBuffer | undefined;
   /** True for live or freed memory that this device allocated. */
   owns(buffer: DeviceBuffer): boolean;
   /** Synchronous; the same kernel is compiled again if asked again: the engine keeps them. @throws FftError `compile-failed` */

@@ -45,6 +45,11 @@ export interface Phase {
    * vector by repeating items.
    */
   readonly repeatable: boolean;
+  /**
+   * All loads of all items come before any store, so that the phase may read and write the same shared array. Only for
+   * devices whose threads keep the values of a whole group in registers meanwhile (`doubleBuffered: false`).
+   */
+  readonly readsFirst?: boolean;
   /** The exchange that follows the phase. */
   readonly exchange: Scope;
 }
@@ -57,6 +62,8 @@ export interface Kernel {
   /** Threads per group that the planner asks for; devices that loop over items ignore it. */
   readonly threads: number;
   readonly globals: readonly ArrayRef[];
+  /** The globals may be the same memory: the transform is in place. */
+  readonly aliased?: boolean;
   readonly tables: readonly Table[];
   readonly shared: readonly ArrayRef[];
   readonly phases: readonly Phase[];
@@ -94,7 +101,7 @@ export function verify(kernel: Kernel): string[] {
       check(store.array, store.index);
       writes.add(store.array);
       if (store.array.space === 'table') say(`writes the table ${store.array.name}`);
-      if (store.array.space === 'shared' && reads.has(store.array)) {
+      if (store.array.space === 'shared' && reads.has(store.array) && !phase.readsFirst) {
         say(`reads and writes ${store.array.name} without an exchange between`);
       }
       if (phase.repeatable && reads.has(store.array))

@@ -106,6 +106,7 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
     group,
     threads: leaf.threads,
     globals,
+    aliased: leaf.aliased,
     tables: table ? [table] : [],
     shared,
     phases,

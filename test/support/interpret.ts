@@ -26,6 +26,7 @@ export function interpret(kernel: Kernel, memory: Readonly<Record<string, RealAr
     const arrayOf = (array: ArrayRef): RealArray => shared.get(array) ?? (memory[array.name] as RealArray);
     for (const phase of kernel.phases) {
       const nodes = reachable(phase.stores.map((store) => store.value));
+      const late: (() => void)[] = [];
       const item = (at: ReadonlyMap<Var, number>): void => {
         const values = new Map<Real, number>();
         for (const node of nodes) {
@@ -40,8 +41,15 @@ export function interpret(kernel: Kernel, memory: Readonly<Record<string, RealAr
             }
           }
         }
-        for (const { array, index, value } of phase.stores)
-          arrayOf(array)[evaluate(index, at)] = values.get(value) as number;
+        for (const { array, index, value } of phase.stores) {
+          const place = evaluate(index, at);
+          const result = values.get(value) as number;
+          const store = () => {
+            arrayOf(array)[place] = result;
+          };
+          if (phase.readsFirst) late.push(store);
+          else store();
+        }
       };
       const nest = (depth: number, at: Map<Var, number>): void => {
         const loop = phase.loops[depth];
@@ -50,6 +58,7 @@ export function interpret(kernel: Kernel, memory: Readonly<Record<string, RealAr
         for (let i = 0; i < Math.min(loop.variable.count, limit); i++) nest(depth + 1, at.set(loop.variable, i));
       };
       nest(0, new Map([[kernel.group, group]]));
+      for (const store of late) store();
     }
   }
 }
