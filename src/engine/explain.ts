@@ -62,7 +62,10 @@ export function planToJson(
           transformsPerGroup: leaf.tile,
           threads: leaf.threads,
           groups: kernels[n]!.kernel.group.count,
-          lanesAlong: leaf.lanesAlong,
+          lanesAlong:
+            leaf.lanesAlong.input === leaf.lanesAlong.output
+              ? leaf.lanesAlong.input
+              : `${leaf.lanesAlong.input}, then ${leaf.lanesAlong.output}`,
           ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
           strides: {
             input: [leaf.input.axis, ...leaf.input.batch].map(strideText),

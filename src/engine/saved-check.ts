@@ -3,6 +3,7 @@
  * launch reads or writes outside its buffers. Whether it computes the right thing is what the checksum is for.
  */
 import type { BufferName } from '../plan/buffers/index.ts';
+import { capacityOf } from '../plan/capacity.ts';
 import type { StockhamLeaf, Stride } from '../plan/leaf.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
@@ -69,10 +70,11 @@ const isLeaf = recordOf({
   radices: listOf(oneOf(1, ...RADICES)),
   batch: listOf(isCount),
   tile: isCount,
-  lanesAlong: oneOf('axis', 'batch'),
+  lockstep: oneOf('vector', 'threads'),
+  lanesAlong: recordOf({ input: oneOf('axis', 'batch'), output: oneOf('axis', 'batch') }),
   lanes: isCount,
   threads: isCount,
-  sharedFormat: oneOf('blocked', 'planes'),
+  shared: recordOf({ format: oneOf('blocked', 'planes', 'pairs'), arrays: oneOf(1, 2), banks: isCount, room: isCount }),
   input: isSide,
   output: isSide,
   staged: recordOf({ input: isFlag, output: isFlag }),
@@ -138,7 +140,10 @@ function launchFault(
   if (length * product(batch) !== plan.tempElements) return 'does not transform every element once';
   if (
     lanes * (precision === 'single' ? 4 : 8) !== profile.lockstepBytes ||
-    leaf.sharedFormat !== profile.sharedFormat
+    leaf.lockstep !== profile.lockstep ||
+    leaf.shared.format !== profile.sharedFormat ||
+    leaf.shared.arrays !== (profile.doubleBuffered ? 2 : 1) ||
+    leaf.shared.room !== capacityOf(leaf.precision, profile).room
   ) {
     return 'is made for other lanes or shared memory';
   }

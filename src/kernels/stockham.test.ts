@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { randomProfile } from '../../test/support/devices.ts';
+import { conflictsOf } from '../../test/support/conflicts.ts';
+import { randomProfile, randomThreads } from '../../test/support/devices.ts';
 import { interpret } from '../../test/support/interpret.ts';
+import { openInterpreted } from '../../test/support/interpreted.ts';
 import { configurations } from '../../test/support/problems.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
+import { complaints } from '../../test/support/transforms.ts';
 import { emitWasm } from '../emit/wasm/lower.ts';
 import { verify } from '../ir/index.ts';
 import { planDirection } from '../plan/planner.ts';
@@ -14,6 +17,7 @@ import { stockhamKernel } from './stockham.ts';
 const random = randomFor('kernels/stockham');
 const plain: DeviceProfile = {
   name: 'test',
+  lockstep: 'vector',
   lockstepBytes: 16,
   sharedBytes: 2 ** 20,
   coalescedBytes: 128,
@@ -22,6 +26,8 @@ const plain: DeviceProfile = {
   multiprocessors: 1,
   doubleBuffered: true,
   sharedFormat: 'blocked',
+  banks: 1,
+  groupPoints: 1024,
   passCost: 6,
 };
 
@@ -50,6 +56,47 @@ describe('kernels of any plan', () => {
       }),
       { seed: seedFor('kernels/stockham/rules') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 3000 : 120 },
     );
+  });
+});
+
+describe('kernels for threads', () => {
+  it('agree with the reference, interpreted', { timeout: 240_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(configurations(600), async ({ input }) => {
+        const profile = { ...plain, ...randomThreads(random) };
+        const device = openInterpreted(profile);
+        expect(await complaints(device, input, random), JSON.stringify(profile)).toEqual([]);
+      }),
+      { seed: seedFor('kernels/stockham/threads') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 3000 : 150 },
+    );
+  });
+
+  it('never wait for a bank of shared memory where lengths are powers of two', () => {
+    for (const sharedBytes of [65536, 2 ** 18]) {
+      const profile: DeviceProfile = {
+        ...plain,
+        ...randomThreads(random),
+        sharedFormat: 'pairs',
+        banks: 32,
+        registers: 64,
+        passCost: 30,
+        doubleBuffered: false,
+        coalescedBytes: 64,
+        groupPoints: 2048,
+        sharedBytes,
+      };
+      for (const input of [
+        ...[64, 256, 512, 1024, 2048, 4096].map((n) => ({ size: [n], batches: 64 })),
+        ...[64, 128, 256, 512].map((n) => ({ size: [n, n] })),
+      ]) {
+        for (const { leaf } of planDirection(normalizeProblem(input), 'forward', profile, false).launches) {
+          expect(
+            conflictsOf(stockhamKernel(leaf)),
+            JSON.stringify({ ...input, radices: leaf.radices, lanes: leaf.lanesAlong, tile: leaf.tile }),
+          ).toBe(0);
+        }
+      }
+    }
   });
 });
 

@@ -64,7 +64,13 @@ export function passTwiddles(
   if (stride === 1) return (_, value) => value;
   const order = radix * stride;
   const key = `pass${radix}x${stride}`;
-  if (leaf.lanesAlong === 'axis' && aligned) {
+  if (leaf.lockstep === 'threads') {
+    const shape = { rows: radix - 1, columns: stride };
+    const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (row, i) => (row + 1) * i, leaf.lanes);
+    return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
+  }
+  const along = leaf.lanesAlong.input;
+  if (along === 'axis' && aligned) {
     // Sequential for the pass that reads it: for each vector of i, the vectors m = 1 … r − 1 one after another.
     const { lanes } = leaf;
     const matrix = new RootMatrix(
@@ -78,7 +84,7 @@ export function passTwiddles(
     );
     return (x, value, i, m) => x.cmul(value, matrix.load(x, div(i, lanes), add((m - 1) * lanes, mod(i, lanes))));
   }
-  if (leaf.lanesAlong === 'axis') {
+  if (along === 'axis') {
     const shape = { rows: radix - 1, columns: stride };
     const matrix = new RootMatrix(tables, key, shape, 'planes', order, (row, i) => (row + 1) * i, leaf.lanes);
     return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
@@ -101,7 +107,8 @@ const FINE = 16;
 export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): ViewMap {
   const { length, lanes } = leaf;
   const count = leaf.batch[0]!;
-  if (leaf.lanesAlong === 'batch') {
+  if (leaf.lockstep === 'threads') return threadStepTwiddles(tables, leaf, order, tile);
+  if (leaf.lanesAlong.input === 'batch') {
     const size = leaf.tile;
     const tiles = Math.ceil(count / size);
     const coarse = new RootMatrix(
@@ -145,4 +152,44 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
   );
   return (x, value, [k]) =>
     x.cmul(value, x.cmul(coarse.load(x, div(tile, FINE), k!), fine.load(x, mod(tile, FINE), k!)));
+}
+
+/** Roots that a table of all of them may hold before it is worth two: it then stays in the first-level cache. */
+const SMALL_TABLE = 4096;
+
+/** The same for threads, which may each take any root: numbers of transforms in two digits, each with a table. */
+function threadStepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): ViewMap {
+  const { length, lanes } = leaf;
+  const count = leaf.batch[0]!;
+  const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
+  // The low digit is a whole number of tiles, so that the high one is the same for all of a group.
+  const tilesInLow = Math.max(1, Math.round(Math.sqrt(count) / leaf.tile));
+  const low = count * length <= SMALL_TABLE ? count : Math.min(count, tilesInLow * leaf.tile);
+  // Neighbouring threads read neighbouring roots, whether they walk along transforms or along an axis.
+  const [rows, cells] = columns ? [length, low] : [low, length];
+  const fine = new RootMatrix(
+    tables,
+    `step${order}low${low}${columns ? 'columns' : 'rows'}`,
+    { rows, columns: cells },
+    'pairs',
+    order,
+    (row, cell) => (row * cell) % order,
+    lanes,
+  );
+  const at = (c: IndexLike): Index => add(scale(tile, leaf.tile), c);
+  const lowRoot = (x: Expressions, k: IndexLike, c: IndexLike): Complex => {
+    const digit = mod(at(c), low);
+    return columns ? fine.load(x, k, digit) : fine.load(x, digit, k);
+  };
+  if (low >= count) return (x, value, [k, c]) => x.cmul(value, lowRoot(x, k!, c!));
+  const coarse = new RootMatrix(
+    tables,
+    `step${order}high${low}`,
+    { rows: Math.ceil(count / low), columns: length },
+    'pairs',
+    order,
+    (row, k) => (row * low * k) % order,
+    lanes,
+  );
+  return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, div(at(c!), low), k!), lowRoot(x, k!, c!)));
 }

@@ -20,7 +20,7 @@ export function capacityOf(precision: 'single' | 'double', profile: DeviceProfil
   return {
     complexBytes,
     lanes,
-    run: Math.max(lanes, profile.coalescedBytes / complexBytes),
+    run: Math.max(profile.lockstep === 'vector' ? lanes : 1, profile.coalescedBytes / complexBytes),
     room: Math.floor(profile.sharedBytes / (complexBytes * (profile.doubleBuffered ? 2 : 1))),
   };
 }

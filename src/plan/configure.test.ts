@@ -2,11 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { configureLeaf, mergeSpans, type PlacedLeaf, type Span } from './configure.ts';
+import { configureLeaf, mergeSpans, type PlacedLeaf } from './configure.ts';
 import type { DeviceProfile } from './profile.ts';
+import type { Span } from './tiling.ts';
 
 const profile: DeviceProfile = {
   name: 'test',
+  lockstep: 'vector',
   lockstepBytes: 16,
   sharedBytes: 2 ** 20,
   coalescedBytes: 128,
@@ -15,6 +17,8 @@ const profile: DeviceProfile = {
   multiprocessors: 1,
   doubleBuffered: true,
   sharedFormat: 'blocked',
+  banks: 1,
+  groupPoints: 1024,
   passCost: 6,
 };
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
@@ -106,7 +110,7 @@ describe('configured leaves', () => {
         expect(result.output.batch).toHaveLength(result.batch.length);
         expect(result.threads).toBeGreaterThanOrEqual(1);
         expect(result.threads).toBeLessThanOrEqual(device.maxThreads);
-        if (result.lanesAlong === 'batch') {
+        if (result.lanesAlong.input === 'batch') {
           expect(result.tile % result.lanes).toBe(0);
           expect(result.batch[0]).toBeGreaterThanOrEqual(result.lanes);
         } else expect(result.tile).toBe(1);
@@ -122,7 +126,7 @@ describe('configured leaves', () => {
       fc.property(placed, profiles, (leaf, device) => {
         const result = configureLeaf(leaf, device);
         const bytes = (leaf.precision === 'single' ? 8 : 16) * 2 * result.length * result.tile;
-        const least = result.lanesAlong === 'axis' ? 1 : result.lanes;
+        const least = result.lanesAlong.input === 'axis' ? 1 : result.lanes;
         expect(bytes <= device.sharedBytes || result.tile === least).toBe(true);
       }),
       options('room'),
@@ -142,12 +146,12 @@ describe('configured leaves', () => {
       { ...base, axis: { count: 1024, input: 1, output: 1 }, batch: [{ count: 64, input: 1024, output: 1024 }] },
       profile,
     );
-    expect(rows.lanesAlong).toBe('axis');
+    expect(rows.lanesAlong.input).toBe('axis');
     const columns = configureLeaf(
       { ...base, axis: { count: 64, input: 1024, output: 1024 }, batch: [{ count: 1024, input: 1, output: 1 }] },
       profile,
     );
-    expect([columns.lanesAlong, columns.staged]).toEqual(['batch', { input: false, output: false }]);
+    expect([columns.lanesAlong.input, columns.staged]).toEqual(['batch', { input: false, output: false }]);
     expect(columns.tile * 8).toBeGreaterThanOrEqual(profile.coalescedBytes);
   });
 });

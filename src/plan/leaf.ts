@@ -22,6 +22,19 @@ export interface LeafSide {
   readonly offset: number;
 }
 
+export type LanesAlong = 'axis' | 'batch';
+
+/** The memory that the threads of a group share. */
+export interface SharedMemory {
+  readonly format: 'blocked' | 'planes' | 'pairs';
+  /** Passes read one array and write the other, or read all of one before they write it. */
+  readonly arrays: 1 | 2;
+  /** 4-byte banks. */
+  readonly banks: number;
+  /** Complex numbers that each array may hold, padding included. */
+  readonly room: number;
+}
+
 export interface StockhamLeaf {
   readonly precision: 'single' | 'double';
   readonly length: number;
@@ -30,15 +43,20 @@ export interface StockhamLeaf {
   /** Count of each batch dimension. The first one is tiled: `tile` neighbouring transforms share a group. */
   readonly batch: readonly number[];
   readonly tile: number;
-  /** Whether neighbouring lanes hold neighbouring butterflies of one transform or neighbouring transforms. */
-  readonly lanesAlong: 'axis' | 'batch';
+  /** Whether the lanes are the elements of vectors or threads of a group. */
+  readonly lockstep: 'vector' | 'threads';
+  /**
+   * Whether neighbouring lanes hold neighbouring butterflies of one transform or neighbouring transforms, in the pass
+   * that reads the input and in the one that writes the output. Vectors cannot change their mind between.
+   */
+  readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
   /** Lanes in lockstep for this precision. */
   readonly lanes: number;
   readonly threads: number;
-  readonly sharedFormat: 'blocked' | 'planes';
+  readonly shared: SharedMemory;
   readonly input: LeafSide;
   readonly output: LeafSide;
-  /** Copy through shared memory, transposing, where memory runs along the axis but lanes along the batch. */
+  /** Copy through shared memory, where the lanes of the first or last pass would not walk along memory. */
   readonly staged: { readonly input: boolean; readonly output: boolean };
   readonly inverse: boolean;
   /** Twiddles of a four-step decomposition: b is the number of a transform in the first batch dimension. */

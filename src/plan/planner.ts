@@ -4,10 +4,11 @@
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { capacityOf, kernelPrecision } from './capacity.ts';
-import { configureLeaf, type Span } from './configure.ts';
+import { configureLeaf } from './configure.ts';
 import type { StockhamLeaf, Stride } from './leaf.ts';
 import type { BranchNode, Dimension, Intermediate, LeafNode, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import type { Span } from './tiling.ts';
 import { planTree } from './tree.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */

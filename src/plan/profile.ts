@@ -4,6 +4,11 @@
 export interface DeviceProfile {
   /** For people; the planner never reads it. */
   readonly name: string;
+  /**
+   * What runs in lockstep: the elements of a vector, which walk along one loop together, or threads of a group, each of
+   * which may take any item of a phase.
+   */
+  readonly lockstep: 'vector' | 'threads';
   /** Bytes that the threads in lockstep hold of one variable: 16 for a `v128`, 128 for a warp of 32 singles. */
   readonly lockstepBytes: number;
   /** Bytes of memory shared by a group. On a CPU: the share of the second-level cache that a core can count on. */
@@ -12,7 +17,7 @@ export interface DeviceProfile {
   readonly maxBytes?: number;
   /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
   readonly coalescedBytes: number;
-  /** Vector registers of a thread: what a butterfly may keep alive. */
+  /** What a butterfly may keep alive: vector registers, or 32-bit registers of one of many threads. */
   readonly registers: number;
   /** Threads in a group at most. */
   readonly maxThreads: number;
@@ -23,8 +28,14 @@ export interface DeviceProfile {
    * buffer and write another.
    */
   readonly doubleBuffered: boolean;
-  /** How neighbouring complex numbers lie in shared memory: in blocks of one lockstep width, or as two planes. */
-  readonly sharedFormat: 'blocked' | 'planes';
+  /** How complex numbers lie in shared memory: in blocks of one lockstep width, as two planes, or one after another. */
+  readonly sharedFormat: 'blocked' | 'planes' | 'pairs';
+  /** 4-byte banks of shared memory that threads in lockstep share; 1 where every access costs the same. */
+  readonly banks: number;
+  /** Points that make a group worth its start, and keep the machine busy. */
+  readonly groupPoints: number;
+  /** What it can compute in; missing where it is both. */
+  readonly precisions?: readonly ('single' | 'double')[];
   /** Cost of a pass over shared memory in additions per point: what the radix search weighs arithmetic against. */
   readonly passCost: number;
   /**

@@ -10,6 +10,7 @@ import { BUTTERFLY_OPERATIONS, chooseRadices, passCost, RADICES } from './radix.
 
 const profile: DeviceProfile = {
   name: 'test',
+  lockstep: 'vector',
   lockstepBytes: 16,
   sharedBytes: 2 ** 20,
   coalescedBytes: 128,
@@ -18,6 +19,8 @@ const profile: DeviceProfile = {
   multiprocessors: 1,
   doubleBuffered: true,
   sharedFormat: 'blocked',
+  banks: 1,
+  groupPoints: 1024,
   passCost: 6,
 };
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
@@ -26,6 +29,7 @@ const question = fc.record({
   length: fc.constantFrom(...smooth, 2 ** 16, 3 ** 10, 13 ** 4),
   lanesAlong: fc.constantFrom('axis' as const, 'batch' as const),
   lanes: fc.constantFrom(1, 2, 4, 32),
+  precision: fc.constantFrom('single' as const, 'double' as const),
 });
 const profiles = fc
   .record({ registers: fc.constantFrom(4, 16, 32, 255), passCost: fc.nat({ max: 60 }) })
@@ -67,7 +71,7 @@ describe('radix sequences', () => {
         const costOf = (radices: readonly number[]): number => {
           let [cost, stride] = [0, 1];
           for (const radix of radices) {
-            cost += passCost(radix, stride, asked.length, lanes, device);
+            cost += passCost({ ...asked, radix, stride, lanes }, device);
             stride *= radix;
           }
           return cost;
@@ -88,7 +92,11 @@ describe('radix sequences', () => {
   });
 
   it('one pass for one point, and an error where there is no radix', () => {
-    expect(chooseRadices({ length: 1, lanesAlong: 'axis', lanes: 4 }, profile).radices).toEqual([1]);
-    expect(() => chooseRadices({ length: 34, lanesAlong: 'axis', lanes: 4 }, profile)).toThrow(RangeError);
+    expect(chooseRadices({ length: 1, lanesAlong: 'axis', lanes: 4, precision: 'single' }, profile).radices).toEqual([
+      1,
+    ]);
+    expect(() => chooseRadices({ length: 34, lanesAlong: 'axis', lanes: 4, precision: 'single' }, profile)).toThrow(
+      RangeError,
+    );
   });
 });

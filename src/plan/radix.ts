@@ -47,6 +47,7 @@ export interface RadixQuestion {
   readonly length: number;
   readonly lanesAlong: 'axis' | 'batch';
   readonly lanes: number;
+  readonly precision: 'single' | 'double';
 }
 
 /** A radix sequence and what it costs per point, in passes of radix 4. */
@@ -56,7 +57,9 @@ export interface RadixChoice {
 }
 
 /** The cheapest radix sequence, first pass first. Length 1 is one pass that only copies. */
-export function chooseRadices({ length, lanesAlong, lanes }: RadixQuestion, profile: DeviceProfile): RadixChoice {
+export function chooseRadices(question: RadixQuestion, profile: DeviceProfile): RadixChoice {
+  const { length, lanesAlong, precision } = question;
+  const lanes = lanesAlong === 'axis' ? question.lanes : 1;
   if (length === 1) return { radices: [1], cost: 1 };
   const best = new Map<number, RadixChoice>();
   const from = (stride: number): RadixChoice => {
@@ -67,7 +70,7 @@ export function chooseRadices({ length, lanesAlong, lanes }: RadixQuestion, prof
     for (const radix of RADICES) {
       if ((length / stride) % radix !== 0) continue;
       const rest = from(stride * radix);
-      const cost = passCost(radix, stride, length, lanesAlong === 'axis' ? lanes : 1, profile) + rest.cost;
+      const cost = passCost({ radix, stride, length, lanes, precision }, profile) + rest.cost;
       if (cost < result.cost) result = { cost, radices: [radix, ...rest.radices] };
     }
     best.set(stride, result);
@@ -79,9 +82,19 @@ export function chooseRadices({ length, lanesAlong, lanes }: RadixQuestion, prof
   return choice;
 }
 
+export interface PassQuestion {
+  readonly radix: number;
+  /** Product of the radices before it. */
+  readonly stride: number;
+  readonly length: number;
+  /** Neighbouring butterflies of one transform that run in lockstep. */
+  readonly lanes: number;
+  readonly precision: 'single' | 'double';
+}
+
 /** Cost per point of one pass, in passes of radix 4. */
-export function passCost(radix: number, stride: number, length: number, lanes: number, profile: DeviceProfile): number {
-  const own = profile.radixCosts?.[radix] ?? estimate(radix, profile) / estimate(4, profile);
+export function passCost({ radix, stride, length, lanes, precision }: PassQuestion, profile: DeviceProfile): number {
+  const own = profile.radixCosts?.[radix] ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
@@ -92,7 +105,9 @@ export function passCost(radix: number, stride: number, length: number, lanes: n
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
-function estimate(radix: number, profile: DeviceProfile): number {
-  const spilled = Math.max(0, 2 * radix + WORKING_REGISTERS - profile.registers);
+function estimate(radix: number, precision: 'single' | 'double', profile: DeviceProfile): number {
+  // A vector register holds fewer doubles; a thread's double takes two of its registers.
+  const each = profile.lockstep === 'threads' && precision === 'double' ? 2 : 1;
+  const spilled = Math.max(0, 2 * radix + WORKING_REGISTERS - profile.registers / each);
   return (BUTTERFLY_OPERATIONS[radix]! + 6 * (radix - 1) + SPILL * spilled) / radix + profile.passCost;
 }

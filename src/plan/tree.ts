@@ -13,7 +13,8 @@ import { axisNode } from './uploads.ts';
 /** The tree of one direction. */
 export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile): BranchNode {
   const tensor = tensorShape(problem, 'input');
-  const { lanes, run, room } = capacityOf(kernelPrecision(problem.precision), profile);
+  const precision = kernelPrecision(problem.precision);
+  const { lanes, run, room } = capacityOf(precision, profile);
   const dimensions: Dimension[] = tensor.map((count, of) => ({
     count,
     input: { of, step: 1 },
@@ -35,7 +36,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         // Half a run of neighbours still reads whole cache lines: better than one more upload.
         capacity: { whole: innermost ? room : 4 * columns, columns: 2 * columns },
         tile: run,
-        cost: (n) => chooseRadices({ length: n, lanesAlong: 'batch', lanes }, profile).cost,
+        cost: (n) => chooseRadices({ length: n, lanesAlong: 'batch', lanes, precision }, profile).cost,
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
       }),

@@ -15,9 +15,26 @@ export function randomProfile(random: Random): Partial<DeviceProfile> {
     sharedBytes: least * random.pick([1, 1, 2, 3, 10]),
     registers: random.pick([8, 16, 32]),
     maxThreads: random.pick([1, 64]),
-    doubleBuffered: random.unit() < 0.7,
+    doubleBuffered: true,
     sharedFormat: random.pick(['blocked', 'planes'] as const),
     passCost: random.pick([0, 6, 50]),
+  };
+}
+
+/** A profile of a device whose threads are in lockstep: a GPU, more or less. */
+export function randomThreads(random: Random): Partial<DeviceProfile> {
+  return {
+    ...randomProfile(random),
+    lockstep: 'threads',
+    lockstepBytes: 128,
+    coalescedBytes: random.pick([16, 32, 64, 128]),
+    registers: random.pick([32, 64, 255]),
+    maxThreads: random.pick([32, 64, 256]),
+    doubleBuffered: random.unit() < 0.5,
+    sharedFormat: random.pick(['planes', 'pairs'] as const),
+    banks: random.pick([1, 32]),
+    groupPoints: random.pick([1, 64, 1024, 2048]),
+    sharedBytes: random.pick([2048, 4096, 16384, 32768]),
   };
 }
 

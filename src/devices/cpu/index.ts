@@ -89,6 +89,7 @@ class CpuBackend implements Backend, Machine {
     });
     this.profile = {
       name: `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`,
+      lockstep: 'vector',
       lockstepBytes: 16,
       sharedBytes: 2 ** 20,
       maxBytes: this.memory.buffer.byteLength,
@@ -98,6 +99,8 @@ class CpuBackend implements Backend, Machine {
       multiprocessors: threads,
       doubleBuffered: true,
       sharedFormat: 'blocked',
+      banks: 1,
+      groupPoints: 1024,
       passCost: 6,
       radixCosts: RADIX_COSTS,
       ...profile,

@@ -1,0 +1,134 @@
+/**
+ * Phases for the elements of a vector, which walk along one loop together: all passes along the axis, or all along
+ * neighbouring transforms. Passes go from one shared array to another.
+ */
+import {
+  type ArrayRef,
+  add,
+  blocked,
+  type Complex,
+  type ComplexView,
+  type ElementType,
+  Expressions,
+  type Format,
+  type Index,
+  type Loop,
+  type Phase,
+  type Store,
+  scale,
+  split,
+  strided,
+  type TableBuilder,
+  type Var,
+  variable,
+} from '../ir/index.ts';
+import type { StockhamLeaf } from '../plan/leaf.ts';
+import { dft } from './butterfly.ts';
+import type { BuiltSteps, Place, StepsToBuild } from './steps.ts';
+import { passTwiddles } from './twiddles.ts';
+
+export function vectorPhases({ leaf, steps, tables, limit, input, output }: StepsToBuild): BuiltSteps {
+  const builder = new VectorPhases(leaf, tables, limit);
+  const shared = builder.sharedArrays(leaf.precision === 'single' ? 'f32' : 'f64', Math.min(steps.length - 1, 2));
+  const between = (n: number): Place => ({ view: builder.sharedView(shared[n % 2]!), shared: true });
+  const phases = steps.map((step, n) => {
+    const from = n === 0 ? input : between(n - 1);
+    const to = n === steps.length - 1 ? output : between(n);
+    return step.kind === 'copy' ? builder.copy(from, to) : builder.pass(step.radix, step.stride, from, to);
+  });
+  return { shared, phases };
+}
+
+class VectorPhases {
+  private readonly leaf: StockhamLeaf;
+  private readonly tables: TableBuilder;
+  private readonly limit: Index | undefined;
+  /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
+  private readonly aligned: boolean;
+
+  constructor(leaf: StockhamLeaf, tables: TableBuilder, limit: Index | undefined) {
+    this.leaf = leaf;
+    this.tables = tables;
+    this.limit = limit;
+    const [firstRadix, ...rest] = leaf.radices;
+    this.aligned =
+      leaf.shared.format === 'blocked' &&
+      (leaf.lanesAlong.input === 'batch'
+        ? leaf.tile % leaf.lanes === 0
+        : firstRadix! % leaf.lanes === 0 && rest.every((radix) => (leaf.length / radix) % leaf.lanes === 0));
+  }
+
+  sharedArrays(type: ElementType, count: number): ArrayRef[] {
+    const length = 2 * this.plane();
+    return ['ping', 'pong'].slice(0, count).map((name) => ({ name, space: 'shared', type, length }));
+  }
+
+  private plane(): number {
+    return Math.ceil((this.leaf.length * this.leaf.tile) / this.leaf.lanes) * this.leaf.lanes;
+  }
+
+  /** Element n of transform c of the tile lies at n·tile + c. */
+  sharedView(array: ArrayRef): ComplexView {
+    const format: Format = this.aligned ? blocked(array, this.leaf.lanes) : split(array, this.plane());
+    return strided(format, [this.leaf.tile, 1]);
+  }
+
+  /** Moves the tile between memory that runs along the axis and shared memory that runs along the batch. */
+  copy(from: Place, to: Place): Phase {
+    const x = new Expressions();
+    const { length, tile, lanes, input, output, staged } = this.leaf;
+    const stride = from.shared && staged.output ? output.axis : input.axis;
+    // Memory in tiles is read tile by tile, so that it streams.
+    const run = typeof stride === 'number' ? length : stride.run;
+    const block = variable('block', length / run);
+    const n = variable('n', run);
+    const c = variable('c', tile);
+    const at = add(scale(block, run), n);
+    const columns: Loop = { variable: c, unroll: lanes, ...(this.limit ? { limit: this.limit } : {}) };
+    return {
+      loops: [{ variable: block }, columns, { variable: n }],
+      lanes: n,
+      stores: to.view.store(x, [at, c], from.view.load(x, [at, c])),
+      repeatable: from.shared !== to.shared || !this.leaf.aliased,
+      exchange: 'group',
+    };
+  }
+
+  pass(radix: number, stride: number, from: Place, to: Place): Phase {
+    const { length, tile } = this.leaf;
+    const x = new Expressions();
+    const q = variable('q', length / (radix * stride));
+    const i = variable('i', stride);
+    const c = variable('c', tile);
+    const butterfly = add(scale(q, stride), i);
+    const twiddle = passTwiddles(this.tables, this.leaf, radix, stride, this.aligned);
+    const values: Complex[] = [];
+    for (let m = 0; m < radix; m++) {
+      const point = from.view.load(x, [add(butterfly, (m * length) / radix), c]);
+      values.push(m === 0 ? point : twiddle(x, point, i, m));
+      if (m > 0 && stride > 1) x.together(values[m]!);
+    }
+    const target = add(scale(q, stride * radix), i);
+    const stores: Store[] = dft(x, values).flatMap((value, k) => to.view.store(x, [add(target, k * stride), c], value));
+    return {
+      ...this.nest(q, i, c, stride, !from.shared || !to.shared),
+      stores,
+      steps: x.steps,
+      // Input and output of a leaf in place are the same memory only where one pass does both.
+      repeatable: from.shared || to.shared || !this.leaf.aliased,
+      exchange: 'group',
+    };
+  }
+
+  /** The order of the loops, the longest of the contiguous ones innermost. */
+  private nest(q: Var, i: Var, c: Var, stride: number, touchesGlobal: boolean): { loops: Loop[]; lanes: Var } {
+    const { tile, lanes, lanesAlong } = this.leaf;
+    const column: Loop = { variable: c, ...(this.limit && touchesGlobal ? { limit: this.limit } : {}) };
+    if (lanesAlong.input === 'batch') return { loops: [{ variable: q }, { variable: i }, column], lanes: c };
+    const around: Loop[] = tile > 1 ? [column] : [];
+    if (stride === 1) return { loops: [...around, { variable: q }], lanes: q };
+    // Butterflies with the same i share their twiddles: a single vector of them stays in registers over all q.
+    const loops = stride <= lanes ? [{ variable: i }, { variable: q }] : [{ variable: q }, { variable: i }];
+    return { loops: [...around, ...loops], lanes: i };
+  }
+}

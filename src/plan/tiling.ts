@@ -1,0 +1,144 @@
+/**
+ * How a leaf is laid out over the lanes of a device: along which loops neighbouring lanes walk, how many transforms share
+ * a group, what is copied through shared memory, and the radices.
+ */
+import { capacityOf } from './capacity.ts';
+import type { LanesAlong, StockhamLeaf, Stride } from './leaf.ts';
+import type { DeviceProfile } from './profile.ts';
+import { chooseRadices } from './radix.ts';
+
+/** One loop in memory. */
+export interface Span {
+  readonly count: number;
+  readonly input: Stride;
+  readonly output: Stride;
+}
+
+export interface TilingQuestion {
+  readonly axis: Span;
+  readonly batch: readonly Span[];
+  readonly precision: 'single' | 'double';
+  /** The first batch dimension is the one that twiddles count along: it stays first. */
+  readonly twiddled: boolean;
+}
+
+export interface Tiling extends Pick<StockhamLeaf, 'lanesAlong' | 'tile' | 'radices' | 'staged'> {
+  /** The batch dimensions, the one whose neighbours share a group first. */
+  readonly order: readonly number[];
+}
+
+type Side = 'input' | 'output';
+
+/** Transforms shorter than this do not fill the lanes along their axis. */
+const SHORT = 48;
+
+/** For the elements of a vector, which walk along one loop: all passes along the same one. */
+export function vectorTiling({ axis, batch, precision, twiddled }: TilingQuestion, profile: DeviceProfile): Tiling {
+  const { lanes, run, room } = capacityOf(precision, profile);
+  const length = axis.count;
+  const along = chooseLanes(axis, batch, lanes, twiddled);
+  const order = forward(batch, along === 'axis' ? 0 : along);
+  const columns = batch[order[0]!]!;
+  const lanesAlong = along === 'axis' ? 'axis' : 'batch';
+  const tile = lanesAlong === 'axis' ? 1 : chooseTile(length, columns.count, { grain: lanes, run, room }, profile);
+  // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
+  const stage = (side: Side) =>
+    lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
+  return {
+    order,
+    lanesAlong: { input: lanesAlong, output: lanesAlong },
+    tile,
+    radices: chooseRadices({ length, lanesAlong, lanes, precision }, profile).radices,
+    staged: { input: stage('input'), output: stage('output') },
+  };
+}
+
+/** For threads: the first pass walks along whatever is contiguous in the input, the last one likewise in the output. */
+export function threadTiling({ axis, batch, precision, twiddled }: TilingQuestion, profile: DeviceProfile): Tiling {
+  const { run, room } = capacityOf(precision, profile);
+  const length = axis.count;
+  const order = forward(batch, twiddled ? 0 : nearest(batch));
+  const columns = batch[order[0]!]!;
+  const walks = (side: Side): LanesAlong =>
+    columns.count > 1 && step(columns[side]) < step(axis[side]) && length > 1
+      ? 'batch'
+      : length === 1
+        ? 'batch'
+        : 'axis';
+  const lanesAlong = { input: walks('input'), output: walks('output') };
+  const byColumns = lanesAlong.input === 'batch' || lanesAlong.output === 'batch';
+  const size = { grain: 1, run: byColumns ? run : 1, room };
+  const tile = chooseTile(length, columns.count, size, profile);
+  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
+  // A pass takes points that lie N/r apart: pieces of memory shorter than a run are better copied whole.
+  const stage = (side: Side, radix: number) =>
+    length > 1 && lanesAlong[side] === 'axis' && isContiguous(axis[side]) && length / radix < Math.min(run, length);
+  return {
+    order,
+    lanesAlong,
+    tile,
+    radices,
+    staged: { input: stage('input', radices[0]!), output: stage('output', radices.at(-1)!) },
+  };
+}
+
+/** The batch dimension with the shortest steps on either side. */
+function nearest(batch: readonly Span[]): number {
+  const steps = batch.map((span) => (span.count > 1 ? step(span.input) + step(span.output) : Number.POSITIVE_INFINITY));
+  return Math.max(0, steps.indexOf(Math.min(...steps)));
+}
+
+/** How far apart neighbours lie. */
+function step(stride: Stride): number {
+  return typeof stride === 'number' ? stride : 1;
+}
+
+/** Neighbours lie side by side. */
+function isContiguous(stride: Stride): boolean {
+  return typeof stride === 'number' ? stride === 1 : true;
+}
+
+/** `axis`, or the number of the batch dimension that the lanes run along. */
+function chooseLanes(axis: Span, batch: readonly Span[], lanes: number, twiddled: boolean): 'axis' | number {
+  const candidates = twiddled ? [0] : batch.map((_, d) => d);
+  const contiguous = (span: Span) => Number(isContiguous(span.input)) + Number(isContiguous(span.output));
+  const best = candidates
+    .filter((d) => batch[d]!.count >= lanes)
+    .sort((a, b) => contiguous(batch[b]!) - contiguous(batch[a]!) || batch[b]!.count - batch[a]!.count)[0];
+  if (best === undefined) return 'axis';
+  const whole = isContiguous(axis.input) && isContiguous(axis.output);
+  // Without twiddles in the way, a long axis that memory runs along needs no neighbours.
+  if (whole && axis.count >= SHORT) return 'axis';
+  // Neither memory nor short transforms ask for columns: a long axis keeps its lanes.
+  if (contiguous(batch[best]!) + contiguous(axis) === 0 && axis.count >= SHORT) {
+    return 'axis';
+  }
+  return best;
+}
+
+/** The dimensions with one of them first. */
+function forward(batch: readonly Span[], d: number): number[] {
+  return [d, ...batch.keys()].filter((other, place) => place === 0 || other !== d);
+}
+
+/**
+ * Transforms per group: whole runs of memory, enough points to be worth it, no more than half of shared memory where that
+ * leaves half a run: tables and the caller's data want their place too.
+ */
+function chooseTile(
+  length: number,
+  count: number,
+  { grain, run, room }: { readonly grain: number; readonly run: number; readonly room: number },
+  { groupPoints }: DeviceProfile,
+): number {
+  const fits = (elements: number) => Math.floor(elements / length / grain) * grain;
+  const most = Math.max(grain, Math.min(fits(room), Math.max(fits(room / 2), run / 2)));
+  const wanted = Math.max(run, Math.floor(groupPoints / length / run) * run);
+  const tile = Math.min(wanted, most, Math.ceil(count / grain) * grain);
+  if (count % tile === 0) return tile;
+  // A tile that divides the batch spares the tail.
+  for (let smaller = tile; smaller >= Math.max(grain, tile / 2); smaller -= grain) {
+    if (count % smaller === 0) return smaller;
+  }
+  return tile;
+}

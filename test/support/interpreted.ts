@@ -1,0 +1,106 @@
+/**
+ * A device that runs kernels by the interpreter (interpret.ts): plans for any profile, GPUs included, can be tried
+ * without one. Slow, exact in its rounding, and it sees every rule of the kernel language.
+ */
+import type {
+  Backend,
+  Binding,
+  BoundProgram,
+  CompiledKernel,
+  DeviceBuffer,
+  RealArray,
+  Step,
+} from '../../src/devices/device.ts';
+import { Device } from '../../src/engine/device.ts';
+import { type Kernel, verify } from '../../src/ir/index.ts';
+import type { DeviceProfile } from '../../src/plan/profile.ts';
+import { interpret } from './interpret.ts';
+
+class HostBuffer implements DeviceBuffer {
+  freed = false;
+  readonly bytes: number;
+  readonly memory: ArrayBuffer;
+
+  constructor(bytes: number) {
+    this.bytes = bytes;
+    this.memory = new ArrayBuffer(Math.ceil(bytes / 8) * 8);
+  }
+
+  view(type: 'f32' | 'f64'): RealArray {
+    return type === 'f32' ? new Float32Array(this.memory) : new Float64Array(this.memory);
+  }
+
+  free(): void {
+    this.freed = true;
+  }
+}
+
+class InterpretingBackend implements Backend {
+  readonly kind = 'cpu';
+  readonly name = 'interpreter';
+  readonly profile: DeviceProfile;
+
+  constructor(profile: DeviceProfile) {
+    this.profile = profile;
+  }
+
+  allocate(bytes: number): DeviceBuffer {
+    return new HostBuffer(bytes);
+  }
+
+  locate(): undefined {
+    return undefined;
+  }
+
+  owns(buffer: DeviceBuffer): boolean {
+    return buffer instanceof HostBuffer;
+  }
+
+  compile(kernel: Kernel): CompiledKernel {
+    const broken = verify(kernel);
+    if (broken.length > 0) throw new Error(broken.join('; '));
+    const bytes = kernel.precision === 'f32' ? 4 : 8;
+    const shared = kernel.shared.reduce((sum, { length }) => sum + bytes * (length as number), 0);
+    if (shared > this.profile.sharedBytes) throw new Error(`${shared} bytes of shared memory`);
+    if (kernel.threads > this.profile.maxThreads) throw new Error(`${kernel.threads} threads`);
+    return { kernel, language: 'none', source: '' };
+  }
+
+  async warmUp(): Promise<void> {}
+  discard(): void {}
+
+  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
+    const run = () => {
+      for (const { kernel: compiled, arguments: given } of steps) {
+        const { kernel } = compiled;
+        const names = [...kernel.globals, ...kernel.tables].map(({ name }) => name);
+        const memory = given.map((argument) => {
+          const place = 'fixed' in argument ? argument.fixed : slots[argument.slot]!;
+          const start = place.byteOffset + ('fixed' in argument ? 0 : argument.byteOffset);
+          const whole = (place.buffer as HostBuffer).memory;
+          return kernel.precision === 'f32' ? new Float32Array(whole, start) : new Float64Array(whole, start);
+        });
+        interpret(kernel, Object.fromEntries(names.map((name, n) => [name, memory[n]!])));
+      }
+    };
+    return { run: async () => run(), runSync: run, release: () => undefined };
+  }
+
+  async upload({ buffer, byteOffset }: Binding, data: RealArray): Promise<void> {
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    new Uint8Array((buffer as HostBuffer).memory).set(bytes, byteOffset);
+  }
+
+  async download({ buffer, byteOffset }: Binding, into: RealArray): Promise<void> {
+    const source = new Uint8Array((buffer as HostBuffer).memory, byteOffset, into.byteLength);
+    new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(source);
+  }
+
+  async finish(): Promise<void> {}
+  finishSync(): void {}
+  close(): void {}
+}
+
+export function openInterpreted(profile: DeviceProfile): Device {
+  return new Device(new InterpretingBackend(profile));
+}
