@@ -56,7 +56,9 @@ function install() {
 }
 
 function build(always) {
-  const inputs = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name));
+  const inputs = ['src', 'scripts/bundle-browser.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package.json'].map(
+    (name) => join(root, name),
+  );
   if (!always && existsSync(buildStamp) && newest(inputs) <= statSync(buildStamp).mtimeMs) return;
   say('building …');
   // The stamp gets the time before the compiler read its first file, so that an edit made meanwhile counts as newer.
@@ -69,6 +71,9 @@ function build(always) {
   const done = spawnSync(process.execPath, [compiler, ...options], { cwd: root, stdio: 'inherit' });
   if (done.status !== 0) fail('the build failed: see the messages above.');
   chmodSync(join(next, 'cli', 'main.js'), 0o755);
+  const bundler = join(root, 'scripts', 'bundle-browser.mjs');
+  const bundled = spawnSync(process.execPath, [bundler, join(next, 'browser')], { cwd: root, stdio: 'inherit' });
+  if (bundled.status !== 0) fail('the bundle for browsers failed: see the messages above.');
   writeFileSync(join(next, '.built'), '');
   utimesSync(join(next, '.built'), started, started);
   rmSync(dist, { recursive: true, force: true });

@@ -11,14 +11,24 @@ export {
   type DeviceKind,
   DeviceMemory,
   type DeviceOptions,
+  type DeviceProfile,
   type EnqueueOptions,
+  type ForeignGpuBuffer,
+  type ForeignMemory,
   listDevices,
+  type MeasureOptions,
+  type MemoryOptions,
+  type OfflineLanguage,
   openDevice,
+  openProfile,
   Plan,
   type PlanarData,
   type PlanKernel,
   type PlanOptions,
   type PlanSide,
+  type ProfileName,
+  type ProfileOptions,
+  profileNames,
 } from './engine/index.ts';
 export {
   type ComplexLayout,
@@ -31,5 +41,6 @@ export {
   type Problem,
   type ProblemInput,
   parseDescriptor,
+  type Tuning,
 } from './problem/index.ts';
 export { version } from './version.ts';

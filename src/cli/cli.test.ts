@@ -95,6 +95,14 @@ describe('bad usage ends with 2 and one line on stderr', () => {
     ['bad JSON', ['explain', '{"size": [4'], /JSON.*\[invalid-usage\]/],
     ['an unknown field', ['explain', '{"size": [4], "bathces": 2}'], /batches.*\[unknown-field\]/],
     ['a bad size', ['bench', 'scfo8', '{"size": [0]}'], /\[invalid-size\]/],
+    ['an unknown profile', ['explain', 'scfo8', '--profile', 'x200'], /x200.*h200.*\[unknown-device\]/],
+    [
+      'a language it cannot have',
+      ['explain', 'scfo8', '--profile', 'h200', '--language', 'wasm'],
+      /\[invalid-argument\]/,
+    ],
+    ['a language of a device', ['explain', 'scfo8', '--language', 'wgsl'], /--profile.*\[invalid-usage\]/],
+    ['a profile and a device', ['explain', 'scfo8', '--profile', 'h200', '--device', 'cpu'], /cannot be used with/],
     ['an unknown device', ['explain', 'scfo8', '--device', 'abacus'], /abacus.*\[unknown-device\]/],
   ])('%s', async (_name, args, message) => {
     const { code, stdout, stderr } = await omnifft(...args);
@@ -231,6 +239,25 @@ describe('explain, devices and bench', () => {
       code: 1,
       stderr: expect.stringMatching(/there is a file of that name.*\[unwritable-output\]/),
     });
+  });
+
+  it('explain plans for devices that are not there, and writes each kernel once', async () => {
+    const extensions = { h200: 'cu', mi250x: 'hip', arc: 'cl', 'webgpu-default': 'wgsl', 'wasm-cpu': 'wasm' };
+    for (const [profile, extension] of Object.entries(extensions)) {
+      const size = profile === 'wasm-cpu' ? 2 ** 20 : 2 ** 16;
+      const problem = JSON.stringify({ size: [size], directions: 'forward' });
+      const { code, stdout, stderr } = await omnifft('explain', problem, '--profile', profile, '--source', profile);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain('(profile)');
+      const files = readdirSync(join(folder, profile));
+      expect(files.every((name) => name.startsWith('forward-') && name.endsWith(`.${extension}`))).toBe(true);
+      const launches = Number(/forward: (\d+) launch/.exec(stdout)?.[1]);
+      expect(files.length).toBe(launches);
+      expect(new Set(files.map((name) => readFileSync(join(folder, profile, name), 'latin1'))).size).toBe(launches);
+    }
+    const other = await omnifft('explain', 'scfo64', '--profile', 'h200', '--language', 'opencl', '--source', 'other');
+    expect(other.code).toBe(0);
+    expect(readdirSync(join(folder, 'other'))).toEqual(['forward-stockham64.cl']);
   });
 
   it('devices lists every kind, with a reason where it is missing', async () => {

@@ -2,16 +2,20 @@
  * Options and arguments that several commands share, and how they are read.
  */
 
-import { type Command, InvalidArgumentError } from 'commander';
-import { FftError, openDevice, parseDescriptor } from '../index.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { FftError, openDevice, openProfile, parseDescriptor, profileNames } from '../index.ts';
 import type { ProblemInput } from '../problem/index.ts';
 
 export interface DeviceOptions {
   readonly device: string;
   readonly threads?: number;
+  /** A device that is not there, instead. */
+  readonly profile?: string;
+  readonly language?: string;
 }
 
 type DeviceKind = Parameters<typeof openDevice>[0];
+type Profile = Parameters<typeof openProfile>;
 export type Device = Awaited<ReturnType<typeof openDevice>>;
 
 /** Adds `--device` and `--threads`. */
@@ -21,6 +25,14 @@ export function withDevice(command: Command): Command {
     .option('--threads <count>', 'threads of a CPU device (default: its own choice)', positiveInteger);
 }
 
+/** Adds `--profile` and `--language`. */
+export function withProfile(command: Command): Command {
+  const profile = new Option('--profile <name>', `instead of a device, the profile of one: ${profileNames.join(', ')}`);
+  return command
+    .addOption(profile.conflicts(['device', 'threads']))
+    .option('--language <name>', 'what kernels for a profile are written in: cuda, hip, opencl, wgsl or wasm');
+}
+
 /** Adds `--json`. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'print the result as JSON', false);
@@ -28,14 +40,23 @@ export function withJson(command: Command): Command {
 
 /** Opens the device that the options name, lends it to `use` and closes it. */
 export async function useDevice<T>(options: DeviceOptions, use: (device: Device) => Promise<T>): Promise<T> {
-  const threads = options.threads === undefined ? {} : { threads: options.threads };
-  // An unknown name is refused by openDevice, which knows them all.
-  const device = await openDevice(options.device as DeviceKind, threads);
+  const device = await open(options);
   try {
     return await use(device);
   } finally {
     await device.close();
   }
+}
+
+/** Unknown names are refused by those who know them all. */
+function open({ device, threads, profile, language }: DeviceOptions): Promise<Device> {
+  if (profile !== undefined) {
+    return openProfile(profile as Profile[0], language === undefined ? {} : ({ language } as NonNullable<Profile[1]>));
+  }
+  if (language !== undefined) {
+    throw new FftError('invalid-usage', '--language is for profiles: name one with --profile. A device has its own.');
+  }
+  return openDevice(device as DeviceKind, threads === undefined ? {} : { threads });
 }
 
 /** Reads a problem as it is given on the command line: a descriptor, or the problem object as JSON. */

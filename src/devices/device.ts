@@ -3,6 +3,7 @@
  */
 import type { Kernel } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
+import type { FftError } from '../problem/errors.ts';
 
 export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;
 export type DeviceKind = (typeof deviceKinds)[number];
@@ -13,18 +14,49 @@ export interface Availability {
   readonly available: boolean;
   /** Why it is not available. */
   readonly reason?: string;
+  /** It works, but computes on the processor: `auto` never chooses it. */
+  readonly software?: boolean;
 }
 
 export type RealArray = Float32Array | Float64Array;
 
+/** A stretch of memory: two of them overlap where they are `of` the same object and share a byte. */
+export interface Stretch {
+  readonly of: unknown;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Memory that the caller made with the device's own API. `webgpu`: a `GPUBuffer`, or several that hold one array, in
+ * order; `cuda` and `hip`: `{ devicePointer, bytes }`; `opencl`: `{ clMem, bytes }`.
+ */
+export type ForeignMemory =
+  | ForeignGpuBuffer
+  | readonly ForeignGpuBuffer[]
+  | { readonly devicePointer: bigint | number; readonly bytes: number }
+  | { readonly clMem: unknown; readonly bytes?: number };
+
+/** What a `GPUBuffer` is recognised by. */
+export interface ForeignGpuBuffer {
+  readonly size: number;
+  readonly usage: number;
+  readonly mapState: string;
+  destroy(): unknown;
+}
+
 /** Memory on a device. */
 export interface DeviceBuffer {
   readonly bytes: number;
+  /** What a part of it occupies, where that cannot be told from the buffer's identity; for overlap checks. */
+  stretches?(byteOffset: number, bytes: number): readonly Stretch[];
   /** Where host code can see the memory itself: a view without a copy, valid until `free`. */
   view?(type: 'f32' | 'f64'): RealArray;
   /** Gives the memory back; a second call does nothing. */
   free(): void;
   readonly freed: boolean;
+  /** Why the device could not give this memory after all; it is freed then. */
+  readonly failure?: FftError | undefined;
 }
 
 /** A place in device memory. */
@@ -58,9 +90,11 @@ export interface BoundProgram {
   runSync?(): void;
   /**
    * Appends all steps to work of the caller's own, which the caller submits: a `GPUCommandEncoder` or a compute pass, a
-   * stream, a queue. @throws FftError `invalid-encoder`
+   * stream, a queue.
+   * @returns where only the device can tell whether the target takes them, a promise of that; else nothing.
+   * @throws FftError `invalid-encoder`
    */
-  encode?(target: unknown): void;
+  encode?(target: unknown): void | Promise<void>;
   /** Runs all steps so many times and resolves to the milliseconds that one of them took on the device. */
   time?(repeats: number): Promise<number>;
   /** Frees what binding took; memory stays, and runs that were submitted end as if it were bound. */
@@ -79,12 +113,13 @@ export interface Backend {
    */
   locate(array: ArrayBufferView): Binding | undefined;
   /**
-   * Device memory that the caller made: a `GPUBuffer` or a list of them, a device pointer, a `cl_mem`. Undefined for
-   * anything else. It stays the caller's: `free` does not touch it.
-   * @throws FftError `foreign-buffer`, `buffer-usage`, `destroyed`
+   * Device memory that the caller made (`ForeignMemory`); undefined for anything else. The same memory gives the same
+   * buffer. It stays the caller's: `free` does not touch it.
+   * @param what its name in messages: `input`, `output.re` …
+   * @throws FftError `foreign-buffer`, `buffer-usage`, `misaligned-buffer`, `destroyed`
    */
-  adopt?(memory: unknown): DeviceBuffer | undefined;
-  /** True for live or freed memory that this device allocated. */
+  adopt?(memory: unknown, what: string): DeviceBuffer | undefined;
+  /** True for live or freed memory that this device allocated or adopted. */
   owns(buffer: DeviceBuffer): boolean;
   /** Synchronous; the same kernel is compiled again if asked again: the engine keeps them. @throws FftError `compile-failed` */
   compile(kernel: Kernel): CompiledKernel;

@@ -2,12 +2,12 @@
  * What a call was given: host arrays or device memory, one array or two planes. Everything is checked here, before
  * anything is written.
  */
-import type { Backend, Binding, DeviceBuffer, RealArray } from '../devices/device.ts';
+import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
 import { type ComplexLayout, FftError, type Problem, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
 import { DeviceMemory } from './memory.ts';
 
-/** An array of real numbers, or device memory. */
-export type Data = RealArray | DeviceMemory;
+/** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
+export type Data = RealArray | DeviceMemory | ForeignMemory;
 /** Real and imaginary parts apart. */
 export interface PlanarData<T = Data> {
   readonly re: T;
@@ -49,13 +49,16 @@ export function factsOf(problem: Problem, side: Side): SideFacts {
   };
 }
 
-/** The one or two parts of an argument, checked. */
-export function partsOf(value: ComplexData, facts: SideFacts, what: string, backend: Backend): Part[] {
+/**
+ * The one or two parts of an argument, checked.
+ * @param offset elements of this side to skip in each array: complex numbers, or reals of planes.
+ */
+export function partsOf(value: ComplexData, facts: SideFacts, what: string, backend: Backend, offset = 0): Part[] {
   if (facts.layout === 'planar') {
     if (!isPlanar(value)) {
       throw wrongType(what, value, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
     }
-    return [part(value.re, facts, `${what}.re`, backend), part(value.im, facts, `${what}.im`, backend)];
+    return [part(value.re, facts, `${what}.re`, backend, offset), part(value.im, facts, `${what}.im`, backend, offset)];
   }
   if (isPlanar(value)) {
     throw wrongType(
@@ -64,33 +67,46 @@ export function partsOf(value: ComplexData, facts: SideFacts, what: string, back
       `one ${arrayName(facts)} of interleaved re, im, because this side's layout is interleaved`,
     );
   }
-  return [part(value, facts, what, backend)];
+  return [part(value, facts, what, backend, 2 * offset)];
 }
 
 export function isPlanar(value: unknown): value is PlanarData {
   return typeof value === 'object' && value !== null && 're' in value && 'im' in value;
 }
 
-function part(value: unknown, facts: SideFacts, what: string, backend: Backend): Part {
-  if (value instanceof DeviceMemory) {
-    if (value.buffer.freed) throw new FftError('destroyed', `${what} has been freed.`);
-    const needed = facts.length * facts.realBytes;
-    if (value.bytes < needed) throw tooSmall(what, value.bytes, needed);
-    if (!backend.owns(value.buffer)) {
-      throw new FftError(
-        'foreign-buffer',
-        `${what} was allocated by another device; use memory of this device or a host array.`,
-      );
-    }
-    return { device: { buffer: value.buffer, byteOffset: 0 }, host: undefined };
+/** @param skip reals before the data. */
+function part(value: unknown, facts: SideFacts, what: string, backend: Backend, skip: number): Part {
+  const needed = (skip + facts.length) * facts.realBytes;
+  const isArray = isArrayOf(value, facts);
+  const memory = isArray ? undefined : deviceBuffer(value, what, backend);
+  if (memory) {
+    if (memory.bytes < needed) throw tooSmall(what, memory.bytes, needed);
+    return { device: { buffer: memory, byteOffset: skip * facts.realBytes }, host: undefined };
   }
-  if (!isArrayOf(value, facts)) throw wrongType(what, value, `a ${arrayName(facts)} of ${facts.length} numbers`);
+  if (!isArray) throw wrongType(what, value, `a ${arrayName(facts)} of ${facts.length} numbers`);
   refuseDetached(value, what);
-  if (value.length !== facts.length) {
+  const length = skip + facts.length;
+  if (skip === 0 ? value.length !== length : value.length < length) {
     // A longer array is fine for device memory, where the caller decides what lies behind; for host arrays it is a mistake.
-    throw new FftError('wrong-length', `${what} has ${value.length} numbers; this plan needs exactly ${facts.length}.`);
+    const wanted = skip === 0 ? `exactly ${length}` : `${length}, ${skip} of them before the data`;
+    throw new FftError('wrong-length', `${what} has ${value.length} numbers; this plan needs ${wanted}.`);
   }
-  return { device: backend.locate(value), host: value };
+  const data = skip === 0 ? value : value.subarray(skip, length);
+  return { device: backend.locate(data), host: data };
+}
+
+/** Memory of this device, its own or the caller's; undefined for what is none. */
+function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
+  const buffer = value instanceof DeviceMemory ? value.buffer : backend.adopt?.(value, what);
+  if (buffer?.failure) throw buffer.failure;
+  if (buffer?.freed) throw new FftError('destroyed', `${what} has been freed.`);
+  if (buffer && !backend.owns(buffer)) {
+    throw new FftError(
+      'foreign-buffer',
+      `${what} was allocated by another device; use memory of this device or a host array.`,
+    );
+  }
+  return buffer;
 }
 
 /** @throws FftError `detached-array` where the memory of a host array was transferred away. */
@@ -126,43 +142,35 @@ function tooSmall(what: string, given: number, needed: number): FftError {
 
 /** Memory that a caller brings as scratch. */
 export function scratchBinding(value: Data, needed: number, what: string, backend: Backend): Binding {
-  const location =
-    value instanceof DeviceMemory
-      ? { buffer: value.buffer, byteOffset: 0 }
-      : ArrayBuffer.isView(value)
-        ? backend.locate(value)
-        : undefined;
-  if (!location || !backend.owns(location.buffer)) {
-    throw new FftError('foreign-buffer', `${what} must be memory of this device, from device.alloc.`);
+  const view = ArrayBuffer.isView(value) ? backend.locate(value) : undefined;
+  const buffer = view ? view.buffer : deviceBuffer(value, what, backend);
+  if (!buffer) {
+    throw new FftError('foreign-buffer', `${what} must be memory of this device, for instance from device.alloc.`);
   }
-  if (location.buffer.freed) throw new FftError('destroyed', `${what} has been freed.`);
-  const bytes = value instanceof DeviceMemory ? value.bytes : value.byteLength;
+  const bytes = ArrayBuffer.isView(value) ? value.byteLength : buffer.bytes;
   if (bytes < needed) throw tooSmall(what, bytes, needed);
-  return location;
+  return view ?? { buffer, byteOffset: 0 };
 }
 
 /** A stretch of memory, for overlap checks. */
-export interface Extent {
-  readonly of: unknown;
-  readonly start: number;
-  readonly end: number;
+export interface Extent extends Stretch {
   readonly what: string;
 }
 
 export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string): Extent[] {
   const bytes = facts.length * facts.realBytes;
-  return parts.map(({ device, host }, n) => {
+  return parts.flatMap(({ device, host }, n) => {
     const name = parts.length === 2 ? `${what}.${n === 0 ? 're' : 'im'}` : what;
-    if (host) return { of: host.buffer, start: host.byteOffset, end: host.byteOffset + bytes, what: name };
-    return deviceExtent(device!, bytes, name);
+    if (host) return [{ of: host.buffer, start: host.byteOffset, end: host.byteOffset + bytes, what: name }];
+    return deviceExtents(device!, bytes, name);
   });
 }
 
-export function deviceExtent({ buffer, byteOffset }: Binding, bytes: number, what: string): Extent {
+export function deviceExtents({ buffer, byteOffset }: Binding, bytes: number, what: string): Extent[] {
+  if (buffer.stretches) return buffer.stretches(byteOffset, bytes).map((stretch) => ({ ...stretch, what }));
   const view = buffer.view?.('f32');
-  if (view)
-    return { of: view.buffer, start: view.byteOffset + byteOffset, end: view.byteOffset + byteOffset + bytes, what };
-  return { of: buffer satisfies DeviceBuffer, start: byteOffset, end: byteOffset + bytes, what };
+  const start = (view?.byteOffset ?? 0) + byteOffset;
+  return [{ of: view?.buffer ?? buffer, start, end: start + bytes, what }];
 }
 
 /** @throws FftError `aliased-buffers` where two stretches share a byte. */

@@ -31,6 +31,8 @@ export class Call {
   private readonly buffers: readonly DeviceBuffer[];
   /** What planar sides held: the caller may put other planes into the same object. */
   private readonly planes: { readonly input: PlanarData | undefined; readonly output: PlanarData | undefined };
+  /** The caller may put other buffers into the same list. */
+  private readonly mutable: boolean;
   /** Set where each side is one host array. */
   private readonly pair: HostPair | undefined;
 
@@ -44,6 +46,7 @@ export class Call {
     const target = from === to ? source : copiesOf(to);
     this.copiesIn = gaps && from !== to ? [...source, ...target] : source;
     this.copiesOut = target;
+    this.mutable = isListed(input) || isListed(output);
     const { input: planar } = this.planes;
     this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
   }
@@ -55,7 +58,7 @@ export class Call {
 
   /** Whether this is the same call with the same data, all of it still there. */
   repeats(input: ComplexData, output: ComplexData | undefined): boolean {
-    if (input !== this.input || output !== this.output) return false;
+    if (input !== this.input || output !== this.output || this.mutable) return false;
     for (const { freed } of this.buffers) if (freed) return false;
     for (const { host, view } of this.copiesIn) if (host.length !== view?.length) return false;
     for (const { host, view } of this.copiesOut) if (host.length !== view?.length) return false;
@@ -104,6 +107,10 @@ function copiesOf(parts: readonly PlacedPart[]): Copy[] {
 
 function planesOf(data: ComplexData): PlanarData | undefined {
   return isPlanar(data) ? { re: data.re, im: data.im } : undefined;
+}
+
+function isListed(data: ComplexData): boolean {
+  return isPlanar(data) ? Array.isArray(data.re) || Array.isArray(data.im) : Array.isArray(data);
 }
 
 function holds(data: ComplexData | undefined, planes: PlanarData | undefined): boolean {

@@ -2,7 +2,7 @@
  * A device as users hold it: plans and memory.
  */
 import type { Backend, DeviceKind } from '../devices/device.ts';
-import { type DirectionPlan, planDirection } from '../plan/planner.ts';
+import type { DirectionPlan } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import {
   type Direction,
@@ -20,6 +20,7 @@ import { checkOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
 import { DirectionProgram } from './program.ts';
 import { parseSavedPlan } from './saved.ts';
+import { planTuned } from './tuning.ts';
 
 export interface PlanOptions {
   /** Text from `plan.serialize()` for the same problem and device: planning is skipped. */
@@ -90,7 +91,7 @@ export class Device {
     this.check();
     checkOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
-    checkOptions(normal.tuning, { works: [] }, 'tuning');
+    requirePrecision(normal, this.backend);
     const saved = options.from === undefined ? undefined : parseSavedPlan(options.from, normal, this.backend);
     const host: PlanHost = {
       backend: this.backend,
@@ -164,7 +165,7 @@ export class Device {
     refuseTooLarge(problem, 0, profile);
     const key = planKey(problem, direction, throughWork);
     const known = saved ?? this.remembered.get(key);
-    const plan = known ?? planDirection(problem, direction, profile, throughWork);
+    const plan = known ?? planTuned(problem, direction, profile, throughWork);
     refuseTooLarge(problem, plan.assignment.temps * plan.tempElements * elementBytes(problem, 'input'), profile);
     const program = saved
       ? this.savedProgram(saved, problem)
@@ -187,6 +188,18 @@ export class Device {
       );
     }
   }
+}
+
+/** @throws FftError `unsupported-precision` where the device cannot compute in the precision of a problem. */
+function requirePrecision({ precision }: Problem, { name, profile }: Backend): void {
+  const { precisions } = profile;
+  if (!precisions || precisions.some((known) => known === precision)) return;
+  throw new FftError(
+    'unsupported-precision',
+    `${name} computes in ${precisions.join(' and ')} precision only; '${precision}' was asked for. ` +
+      `openDevice('auto', { precision: '${precision}' }) finds a device that does, if only the CPU.`,
+    { path: 'precision' },
+  );
 }
 
 /** @throws FftError `device-limit` where the buffers of a problem exceed what the device can address. */

@@ -1,11 +1,12 @@
 /**
  * `plan.enqueue`: one direction of a plan over memory that the caller manages, appended to the device's work.
  */
+import type { BoundProgram } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
 import {
   type ComplexData,
   type Data,
-  deviceExtent,
+  deviceExtents,
   extentsOf,
   type Part,
   partsOf,
@@ -17,8 +18,8 @@ import { checkOptions } from './options.ts';
 import type { SideBinding } from './program.ts';
 import type { RunnerHost } from './runner.ts';
 
-/** Memory for `enqueue`. */
-export interface EnqueueOptions {
+/** Memory for one run of a direction: memory of the device, or the caller's own (`ForeignMemory`). */
+export interface MemoryOptions {
   readonly input?: ComplexData;
   readonly output?: ComplexData;
   /**
@@ -28,37 +29,83 @@ export interface EnqueueOptions {
   readonly work?: Data;
   /** Scratch of `plan.bytes.temp` bytes instead of the plan's own. */
   readonly temp?: Data;
+  /**
+   * Elements before the data in each array of a side: complex numbers of an interleaved side, reals of a planar one. They
+   * add to the problem's own `offsets`.
+   */
+  readonly offsets?: { readonly input?: number; readonly output?: number };
 }
 
-const OPTIONS = {
-  works: ['input', 'output', 'work', 'temp'],
-  planned: ['kernel', 'offsets', 'encoder', 'stream', 'queue'],
-};
+/** Memory for `enqueue`, and where the work is appended: at most one of `encoder`, `stream` and `queue`. */
+export interface EnqueueOptions extends MemoryOptions {
+  /** `webgpu`: a `GPUCommandEncoder` or `GPUComputePassEncoder` of the plan's device, which the caller ends and submits. */
+  readonly encoder?: unknown;
+  /** `cuda`, `hip`: a stream of the caller. */
+  readonly stream?: unknown;
+  /** `opencl`: a command queue of the caller. */
+  readonly queue?: unknown;
+}
+
+export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets'] as const;
+const TARGETS = ['encoder', 'stream', 'queue'] as const;
+const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS], planned: ['kernel'] };
 
 /**
- * @returns a promise of completion.
+ * @returns a promise of completion; where the work was appended to the caller's own, of its being accepted.
  * @throws FftError at once, before anything is appended: `unknown-field`, `unsupported-feature`, `missing-buffer`,
- * `foreign-buffer`, `buffer-too-small`, `aliased-buffers`, `destroyed`
+ * `foreign-buffer`, `buffer-too-small`, `buffer-usage`, `misaligned-buffer`, `aliased-buffers`, `destroyed`,
+ * `invalid-encoder`
  */
 export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void> {
-  const { backend, read, written, inPlace } = host;
   host.check();
   checkOptions(options, OPTIONS, 'enqueue');
+  const [name, another] = TARGETS.filter((target) => options[target] !== undefined);
+  if (another) {
+    throw new FftError('invalid-argument', `enqueue was given both ${name} and ${another}; one of them is enough.`);
+  }
+  const bound = bindMemory(host, options, 'enqueue');
+  try {
+    if (name === undefined) return unattended(bound.run());
+    if (!bound.encode) {
+      throw new FftError(
+        'unsupported-feature',
+        `A ${host.backend.kind} device appends to its own work only; leave out ${name}.`,
+      );
+    }
+    return unattended(Promise.resolve(bound.encode(options[name])));
+  } finally {
+    bound.release();
+  }
+}
+
+/** Nobody has to wait for it: a failure that nobody asked about must not end the process. */
+function unattended(done: Promise<void>): Promise<void> {
+  done.catch(() => undefined);
+  return done;
+}
+
+/**
+ * Checks the memory of a call and binds the direction to it.
+ * @param what the call, in messages.
+ */
+export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
+  const { backend, read, written, inPlace } = host;
   const { input, output, work, temp } = options;
   const from = input ?? (inPlace ? output : undefined);
   const to = output ?? (inPlace ? input : undefined);
   if (!from || !to) {
     throw new FftError(
       'missing-buffer',
-      `enqueue needs ${from ? 'output' : 'input'}: memory of this device, from device.alloc.`,
+      `${what} needs ${from ? 'output' : 'input'}: memory of this device, from device.alloc.`,
     );
   }
-  const source = partsOf(from, read, 'input', backend);
-  const target = partsOf(to, written, 'output', backend);
+  const skip = offsetsOf(options, inPlace, what);
+  const source = partsOf(from, read, 'input', backend, skip.input);
+  const target = partsOf(to, written, 'output', backend, skip.output);
   if (![...source, ...target].every(({ device }) => device)) {
     throw new FftError(
       'foreign-buffer',
-      'enqueue takes memory of this device only; use forward or inverse for host arrays.',
+      `${what} takes memory of this device only; use forward or inverse for host arrays.`,
     );
   }
   const ownExtents = [...extentsOf(target, written, 'output')];
@@ -72,15 +119,27 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
   const tempAt = temp === undefined ? ownTemp() : scratchBinding(temp, tempBytes, 'temp', backend);
   refuseOverlap([
     ...ownExtents,
-    ...(workAt ? [deviceExtent(workAt, workBytes, 'work')] : []),
-    ...(tempAt ? [deviceExtent(tempAt, tempBytes, 'temp')] : []),
+    ...(workAt ? deviceExtents(workAt, workBytes, 'work') : []),
+    ...(tempAt ? deviceExtents(tempAt, tempBytes, 'temp') : []),
   ]);
-  const bound = program.bind({ input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt });
-  const done = bound.run();
-  bound.release();
-  // Nobody has to wait here: a failure that nobody asked about must not end the process.
-  done.catch(() => undefined);
-  return done;
+  return program.bind({ input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt });
+}
+
+/** @throws FftError `unknown-field`, `invalid-argument` */
+function offsetsOf({ offsets = {} }: MemoryOptions, inPlace: boolean, what: string): { input: number; output: number } {
+  checkOptions(offsets, { works: ['input', 'output'] }, `${what}.offsets`);
+  for (const [side, offset] of Object.entries(offsets)) {
+    if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) continue;
+    throw new FftError(
+      'invalid-argument',
+      `${what}.offsets.${side} is ${String(offset)}; it counts elements, from 0 up.`,
+    );
+  }
+  const { input, output } = offsets;
+  // In place, one of them speaks for both.
+  return inPlace
+    ? { input: input ?? output ?? 0, output: output ?? input ?? 0 }
+    : { input: input ?? 0, output: output ?? 0 };
 }
 
 /** @throws FftError `aliased-buffers` where both sides of an in-place plan are not the same memory. */

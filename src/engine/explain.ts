@@ -2,7 +2,7 @@
  * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
 import type { Backend } from '../devices/device.ts';
-import type { Stride } from '../plan/leaf.ts';
+import { dimensionsOf, type Leaf, type Stride } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { Problem } from '../problem/index.ts';
 import type { DirectionProgram } from './program.ts';
@@ -12,8 +12,12 @@ export interface LaunchFacts {
   readonly scheme: string;
   readonly from: string;
   readonly to: string;
-  readonly length: number;
-  readonly radices: readonly number[];
+  /** Of the dimensions that the launch transforms. */
+  readonly lengths: readonly number[];
+  /** Of each of them. */
+  readonly radices: readonly (readonly number[])[];
+  /** Blocks of the cluster that shares a tile. */
+  readonly blocks?: number;
   readonly batch: readonly number[];
   readonly transformsPerGroup: number;
   readonly threads: number;
@@ -51,27 +55,26 @@ export function planToJson(
       const launches = plan.launches.map((launch, n): LaunchFacts => {
         const moved = plan.tempElements * element;
         const { leaf } = launch;
+        const dimensions = dimensionsOf(leaf);
         return {
           title: launch.node.title,
           scheme: launch.node.scheme,
           from: launch.from,
           to: launch.to,
-          length: leaf.length,
-          radices: leaf.radices,
+          lengths: dimensions.lengths,
+          radices: dimensions.radices,
+          ...(leaf.scheme === 'fused' && leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
           batch: leaf.batch,
           transformsPerGroup: leaf.tile,
           threads: leaf.threads,
           groups: kernels[n]!.kernel.group.count,
-          lanesAlong:
-            leaf.lanesAlong.input === leaf.lanesAlong.output
-              ? leaf.lanesAlong.input
-              : `${leaf.lanesAlong.input}, then ${leaf.lanesAlong.output}`,
+          lanesAlong: lanesText(leaf),
           ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
           strides: {
-            input: [leaf.input.axis, ...leaf.input.batch].map(strideText),
-            output: [leaf.output.axis, ...leaf.output.batch].map(strideText),
+            input: [...dimensions.input, ...leaf.input.batch].map(strideText),
+            output: [...dimensions.output, ...leaf.output.batch].map(strideText),
           },
-          staged: leaf.staged,
+          staged: leaf.scheme === 'stockham' ? leaf.staged : { input: false, output: false },
           kernel: kernels[n]!.kernel.name,
           bytesRead: moved,
           bytesWritten: moved,
@@ -91,6 +94,16 @@ export function planToJson(
       };
     }),
   };
+}
+
+function lanesText(leaf: Leaf): string {
+  const ways = leaf.scheme === 'stockham' ? [leaf.lanesAlong] : leaf.stages.map(({ lanesAlong }) => lanesAlong);
+  const all = ways.flatMap(({ input, output }) => [input, output]);
+  return all.filter((way, n) => way !== all[n - 1]).join(', then ');
+}
+
+function lengthText({ lengths, radices }: LaunchFacts): string {
+  return lengths.map((length, d) => `${length} = ${radices[d]!.join('·')}`).join(' by ');
 }
 
 function strideText(stride: Stride): number | string {
@@ -126,7 +139,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
       const launch = launches[next++]!;
       lines.push(
         `${indent}${launch.scheme} ${launch.title}: ${launch.from} → ${launch.to}`,
-        `${indent}    length ${launch.length} = ${launch.radices.join('·')}, lanes along ${launch.lanesAlong}, ${launch.transformsPerGroup} per group, ${launch.groups} groups × ${launch.threads} threads`,
+        `${indent}    length ${lengthText(launch)}, lanes along ${launch.lanesAlong}, ${launch.transformsPerGroup} per group, ${launch.groups} groups × ${launch.blocks ? `${launch.blocks} blocks × ` : ''}${launch.threads} threads`,
         `${indent}    batch ${launch.batch.join(' × ')}, strides ${launch.strides.input.join(' ')} → ${launch.strides.output.join(' ')}${launch.twiddles ? `, twiddles of ${launch.twiddles}` : ''}${stagedText(launch)}`,
         `${indent}    kernel ${launch.kernel}: reads ${bytesText(launch.bytesRead)}, writes ${bytesText(launch.bytesWritten)}`,
       );

@@ -1,8 +1,5 @@
-/**
- * Opening the CPU without waiting. A file of its own, because whoever imports it loads the CPU's code at once, while
- * `openDevice` loads only what is asked for.
- */
-import { openCpuBackend } from '../devices/cpu/index.ts';
+/** Opening a device without waiting. A file of its own: see devices/sync.ts. */
+import { openBackendSync } from '../devices/sync.ts';
 import { Device } from './device.ts';
 
 /**
@@ -10,5 +7,5 @@ import { Device } from './device.ts';
  * @throws FftError `device-unavailable`, `out-of-memory`
  */
 export function openCpuSync(): Device {
-  return new Device(openCpuBackend({ threads: 1 }));
+  return new Device(openBackendSync());
 }

@@ -14,6 +14,8 @@ export interface DeviceInfo {
   readonly available: boolean;
   /** Why it is not available. */
   readonly reason?: string;
+  /** It computes on the processor, slower than the `cpu` device: `auto` does not choose it. */
+  readonly software?: boolean;
 }
 
 /** Every kind of device, with the reason where one is missing. */
@@ -24,14 +26,18 @@ export async function listDevices(): Promise<DeviceInfo[]> {
 async function deviceInfo(kind: DeviceKind): Promise<DeviceInfo> {
   const module = await deviceModule(kind);
   if (!module) return { kind, name: kind, available: false, reason: 'this release has no support for it yet' };
-  return { kind, ...module.availability() };
+  const { name, available, reason, software } = await module.availability();
+  return { kind, name, available, ...(reason ? { reason } : {}), ...(software ? { software } : {}) };
 }
 
 /**
  * Opens a device.
  *
- * @param kind `auto` takes the best device there is.
- * @throws FftError (as a rejection) `unknown-device`, `device-unavailable`, `invalid-argument`, `out-of-memory`
+ * @param kind `auto` takes the best device there is: a GPU before the CPU, and the CPU before a GPU that is only
+ * simulated. Not every GPU computes in double precision: `{ precision: 'double' }` finds one that does. Options are those
+ * of the kind; `auto` hands them to whichever it opens.
+ * @throws FftError (as a rejection) `unknown-device`, `device-unavailable`, `unsupported-precision`,
+ * `invalid-argument`, `out-of-memory`
  */
 export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: DeviceOptions = {}): Promise<Device> {
   if (kind !== 'auto' && !deviceKinds.includes(kind)) {
@@ -40,16 +46,56 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
       `There is no device '${String(kind)}'; choose one of auto, ${deviceKinds.join(', ')}.`,
     );
   }
-  const { threads } = options;
+  const { threads, precision } = options;
+  if (precision !== undefined && precision !== 'single' && precision !== 'double') {
+    throw new FftError('invalid-argument', `precision is ${String(precision)}; choose 'single' or 'double'.`);
+  }
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
     throw new FftError('invalid-argument', `threads is ${String(threads)}; it must be a whole number of at least 1.`);
   }
-  const infos = await Promise.all((kind === 'auto' ? openableKinds : [kind]).map(deviceInfo));
-  const found = infos.find((info) => info.available);
-  if (!found) {
-    const reasons = infos.map((info) => `${info.kind}: ${info.reason}`).join('; ');
-    throw new FftError('device-unavailable', `No device can be opened (${reasons}). listDevices() says what there is.`);
+  if (kind !== 'auto') {
+    const device = await openKind(kind, options);
+    if (precision !== undefined && !computesIn(device, precision)) {
+      device.close();
+      throw new FftError('unsupported-precision', `${device.name} has no ${precision} precision; try another device.`);
+    }
+    return device;
   }
-  const module = await deviceModule(found.kind);
-  return new Device(await module!.create(options));
+  const reasons: string[] = [];
+  for (const candidate of openableKinds) {
+    const { available, software, reason } = await deviceInfo(candidate);
+    if (!available || software) {
+      reasons.push(`${candidate}: ${reason ?? 'it computes on the processor'}`);
+      continue;
+    }
+    try {
+      const device = await openKind(candidate, options);
+      if (precision === undefined || computesIn(device, precision)) return device;
+      device.close();
+      reasons.push(`${candidate}: it has no ${precision} precision`);
+    } catch (error) {
+      // A device that is listed but does not open leaves the turn to the next.
+      if (!(error instanceof FftError && error.code === 'device-unavailable')) throw error;
+      reasons.push(`${candidate}: ${error.message}`);
+    }
+  }
+  throw new FftError(
+    'device-unavailable',
+    `No device can be opened (${reasons.join('; ')}). listDevices() says what there is.`,
+  );
+}
+
+function computesIn({ profile }: Device, precision: 'single' | 'double'): boolean {
+  return profile.precisions?.includes(precision) ?? true;
+}
+
+async function openKind(kind: DeviceKind, options: DeviceOptions): Promise<Device> {
+  const module = await deviceModule(kind);
+  if (!module) {
+    throw new FftError(
+      'device-unavailable',
+      `This release has no support for '${kind}'. listDevices() says what can be opened.`,
+    );
+  }
+  return new Device(await module.create(options));
 }

@@ -2,6 +2,7 @@
  * A plan: one problem, ready to run on one device. This is what users hold.
  */
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
+import { isLeaf } from '../plan/node.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { unorderedPlace } from '../plan/uploads.ts';
 import {
@@ -16,6 +17,7 @@ import {
 import { type ComplexData, factsOf, type SideFacts } from './arguments.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
+import { type MeasureOptions, measure } from './measure.ts';
 import type { DirectionProgram } from './program.ts';
 import { Runner, type RunnerHost } from './runner.ts';
 import { serializePlan } from './saved.ts';
@@ -153,13 +155,24 @@ export class Plan {
   }
 
   /**
-   * Appends the transform to the device's work and returns at once.
-   * @returns a promise of its completion, for those who want to wait here; `device.finish()` waits for everything.
+   * Appends the transform to the device's work, or to the caller's own, and returns at once.
+   * @returns a promise of its completion, for those who want to wait here; `device.finish()` waits for everything. Where
+   * the work was appended to the caller's `encoder`, `stream` or `queue`, the promise only says that it was accepted.
    * @throws FftError at once, before anything is appended: `unknown-field` and `unsupported-feature` for options that do
    * not exist or not yet, and what a call with such data would be refused for.
    */
   enqueue(direction: Direction, options: EnqueueOptions): Promise<void> {
     return enqueue(this.runnerHost(direction), options);
+  }
+
+  /**
+   * How long one transform takes on the device, without copies to and from the host: the mean of many in a row.
+   * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default.
+   * @returns milliseconds, by the device's own clock where it has one.
+   * @throws FftError (as a rejection) as `enqueue`
+   */
+  async measure(direction: Direction, options: MeasureOptions = {}): Promise<number> {
+    return measure(this.runnerHost(direction), options);
   }
 
   /**
@@ -263,7 +276,7 @@ export class Plan {
   }
 
   private ownTemp(bytes: number): DeviceBuffer {
-    if (!this.temp || this.temp.bytes < bytes) {
+    if (!this.temp || this.temp.freed || this.temp.bytes < bytes) {
       // Enough for every direction at once: calls that wait are bound to this memory.
       const grown = this.host.backend.allocate(Math.max(bytes, this.bytes.temp));
       this.temp?.free();
@@ -286,7 +299,7 @@ export class Plan {
         requireIndex(k, problem.size[axis]!, `bin of axis ${axis}`);
         const node = plan?.tree.children.find((child) => child.axisOf === axis);
         if (!unordered || node?.scheme !== 'four-step') return k;
-        const factors = node.children.map((child) => (child.scheme === 'stockham' ? child.axis.count : 1));
+        const factors = node.children.map((child) => (isLeaf(child) ? child.axis.count : 1));
         return unorderedPlace(k, plan!.direction === 'forward' ? factors : factors.reverse());
       },
     };

@@ -6,7 +6,7 @@ import { type Table, verify } from '../ir/index.ts';
 import { buildKernel } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
-import { FftError, type Problem } from '../problem/index.ts';
+import { type ComplexLayout, FftError, type Problem } from '../problem/index.ts';
 import type { KernelCache } from './cache.ts';
 
 /** Memory that a run is bound to. A planar side has two parts, an interleaved one only `re`. */
@@ -21,6 +21,9 @@ export interface ProgramBindings {
   readonly work?: Binding | undefined;
   readonly temp?: Binding | undefined;
 }
+
+/** Parts of temp memory begin where any device can bind them. */
+const ALIGNMENT = 256;
 
 const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp: 5 } as const;
 
@@ -42,7 +45,10 @@ export class DirectionProgram {
     this.cache = cache;
     const realBytes = problem.precision === 'single' ? 4 : 8;
     const plane = plan.tempElements * realBytes;
-    this.tempBytes = plan.assignment.temps * 2 * plane;
+    const tempPlane = Math.ceil(plane / ALIGNMENT) * ALIGNMENT;
+    this.tempBytes = plan.assignment.temps * 2 * tempPlane;
+    const argumentsOf = (name: BufferName, layout: ComplexLayout) =>
+      bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
     const seen = new Map<string, number>();
     try {
       for (const launch of plan.launches) {
@@ -65,11 +71,7 @@ export class DirectionProgram {
         const { input, output } = launch.leaf;
         this.steps.push({
           kernel,
-          arguments: [
-            ...bufferArguments(launch.from, input.layout === 'planar', plane),
-            ...bufferArguments(launch.to, output.layout === 'planar', plane),
-            ...fixed,
-          ],
+          arguments: [...argumentsOf(launch.from, input.layout), ...argumentsOf(launch.to, output.layout), ...fixed],
         });
       }
     } catch (error) {

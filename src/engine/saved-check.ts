@@ -4,7 +4,7 @@
  */
 import type { BufferName } from '../plan/buffers/index.ts';
 import { capacityOf } from '../plan/capacity.ts';
-import type { StockhamLeaf, Stride } from '../plan/leaf.ts';
+import { dimensionsOf, type Stride } from '../plan/leaf.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { RADICES } from '../plan/radix.ts';
@@ -40,9 +40,10 @@ const isPlace = recordOf({ of: isIndex, step: isIndex });
 const isDimension = recordOf({ count: isCount, input: isPlace, output: isPlace });
 const isTwiddle = recordOf({ order: isCount, on: oneOf('input', 'output') });
 const isLeafNode = recordOf({
-  scheme: oneOf('stockham'),
+  scheme: oneOf('stockham', 'fused'),
   title: isText,
   axis: isDimension,
+  more: optional(listOf(isDimension)),
   batch: listOf(isDimension),
   length: listOf(isCount),
   outputLength: listOf(isCount),
@@ -64,7 +65,14 @@ const isSide = recordOf({
   batch: listOf(isStride),
   offset: isIndex,
 });
-const isLeaf = recordOf({
+const isShared = recordOf({
+  format: oneOf('blocked', 'planes', 'pairs'),
+  arrays: oneOf(1, 2),
+  banks: isCount,
+  room: isCount,
+});
+const isStockham = recordOf({
+  scheme: oneOf('stockham'),
   precision: oneOf('single', 'double'),
   length: isCount,
   radices: listOf(oneOf(1, ...RADICES)),
@@ -74,7 +82,7 @@ const isLeaf = recordOf({
   lanesAlong: recordOf({ input: oneOf('axis', 'batch'), output: oneOf('axis', 'batch') }),
   lanes: isCount,
   threads: isCount,
-  shared: recordOf({ format: oneOf('blocked', 'planes', 'pairs'), arrays: oneOf(1, 2), banks: isCount, room: isCount }),
+  shared: isShared,
   input: isSide,
   output: isSide,
   staged: recordOf({ input: isFlag, output: isFlag }),
@@ -83,6 +91,41 @@ const isLeaf = recordOf({
   scale: isNumber,
   aliased: isFlag,
 });
+
+const isFusedSide = recordOf({
+  layout: oneOf('interleaved', 'planar'),
+  axes: listOf(isStride),
+  batch: listOf(isStride),
+  offset: isIndex,
+});
+const isFused = recordOf({
+  scheme: oneOf('fused'),
+  precision: oneOf('single', 'double'),
+  lengths: listOf(isCount),
+  stages: listOf(
+    recordOf({
+      of: isIndex,
+      radices: listOf(oneOf(1, ...RADICES)),
+      split: isIndex,
+      columns: listOf(isNumber),
+      lanesAlong: recordOf({ input: oneOf('axis', 'batch'), output: oneOf('axis', 'batch') }),
+    }),
+  ),
+  coupled: isFlag,
+  blocks: isCount,
+  batch: listOf(isCount),
+  tile: isCount,
+  lanes: isCount,
+  threads: isCount,
+  shared: isShared,
+  input: isFusedSide,
+  output: isFusedSide,
+  inverse: isFlag,
+  twiddle: optional(isTwiddle),
+  scale: isNumber,
+  aliased: isFlag,
+});
+const isLeaf: Check = (value) => isStockham(value) || isFused(value);
 
 /** A saved plan never goes through `work`: that is planned when `enqueue` first asks for it. */
 const isBuffer = oneOf('input', 'output', 'temp', 'temp2');
@@ -133,14 +176,19 @@ function launchFault(
   problem: Problem,
   profile: DeviceProfile,
 ): string | undefined {
-  const { length, radices, batch, precision, lanes } = leaf;
+  const { batch, precision, lanes } = leaf;
+  const { lengths, radices, input, output } = dimensionsOf(leaf);
+  const blocks = leaf.scheme === 'fused' ? leaf.blocks : 1;
   if (precision !== problem.precision) return `computes in ${precision} precision`;
   if (leaf.inverse !== (plan.direction === 'inverse')) return 'has the wrong sign';
-  if (product(radices) !== length) return `has radices ${radices.join('·')} for a length of ${length}`;
-  if (length * product(batch) !== plan.tempElements) return 'does not transform every element once';
+  for (const [d, length] of lengths.entries()) {
+    if (product(radices[d] ?? []) !== length) return `has radices ${radices[d]?.join('·')} for a length of ${length}`;
+  }
+  if (product(lengths) * product(batch) !== plan.tempElements) return 'does not transform every element once';
   if (
     lanes * (precision === 'single' ? 4 : 8) !== profile.lockstepBytes ||
-    leaf.lockstep !== profile.lockstep ||
+    (leaf.scheme === 'stockham' ? leaf.lockstep : 'threads') !== profile.lockstep ||
+    blocks > (profile.cluster?.blocks ?? 1) ||
     leaf.shared.format !== profile.sharedFormat ||
     leaf.shared.arrays !== (profile.doubleBuffered ? 2 : 1) ||
     leaf.shared.room !== capacityOf(leaf.precision, profile).room
@@ -150,17 +198,22 @@ function launchFault(
   if (leaf.tile > Math.ceil((batch[0] ?? 1) / lanes) * lanes) return `has tiles of ${leaf.tile} transforms`;
   if (memoryOf(from, problem) === memoryOf(to, problem) && !leaf.aliased) return `does not know that it works in place`;
   if (memoryOf(to, problem) === 'input' && problem.preserveInput) return 'writes the input, which is to be preserved';
-  for (const [side, buffer] of [
-    [leaf.input, from],
-    [leaf.output, to],
+  for (const [side, axes, buffer] of [
+    [leaf.input, input, from],
+    [leaf.output, output, to],
   ] as const) {
+    if (axes.length !== lengths.length) return `has ${axes.length} strides for ${lengths.length} dimensions`;
     const room = roomIn(buffer, plan, problem);
     if (room === undefined) return `uses ${buffer}, which the plan does not have`;
     if (buffer === 'input' || buffer === 'output') {
       if (side.layout !== problem.layout[problemSide(buffer, plan)]) return `takes ${buffer} for ${side.layout}`;
     }
     if (side.batch.length !== batch.length) return `has ${side.batch.length} strides for ${batch.length} batches`;
-    const last = side.offset + reach(side.axis, length) + sum(side.batch.map((stride, d) => reach(stride, batch[d]!)));
+    const steps = [
+      ...axes.map((stride, d) => reach(stride, lengths[d]!)),
+      ...side.batch.map((stride, d) => reach(stride, batch[d]!)),
+    ];
+    const last = side.offset + sum(steps);
     if (!(last < room)) return `reaches element ${last} of ${buffer}, which has ${room}`;
   }
   return undefined;
@@ -183,7 +236,7 @@ function roomIn(buffer: BufferName, plan: DirectionPlan, problem: Problem): numb
 }
 
 /** The furthest that `count` steps lead. */
-function reach(stride: Stride, count: StockhamLeaf['length']): number {
+function reach(stride: Stride, count: number): number {
   if (typeof stride === 'number') return stride * (count - 1);
   const runs = Math.floor((count - 1) / stride.run);
   return runs * stride.next + Math.min(stride.run, count) - 1;

@@ -5,6 +5,7 @@ import type { Backend } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import { faultOf } from './saved-check.ts';
+import { tunedProfile } from './tuning.ts';
 import { version } from './version.ts';
 
 const FORMAT = 'omnifft-plan-2';
@@ -51,7 +52,7 @@ export function parseSavedPlan(text: string, problem: Problem, backend: Backend)
   if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');
   if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) refuse('The saved plan is for another device');
   if (saved.checksum !== checksum(saved.plans)) refuse('The saved plan is damaged or was edited');
-  const fault = faultOf(saved.plans, problem, backend.profile);
+  const fault = faultOf(saved.plans, problem, tunedProfile(backend.profile, problem));
   if (fault) refuse(`The saved plan cannot be used: ${fault}`);
   return new Map(saved.plans.map((plan) => [plan.direction, plan]));
 }

@@ -37,7 +37,9 @@ export class Staging {
   place(parts: readonly Part[]): PlacedPart[] {
     return parts.map(({ device, host }, n) => {
       if (device) return { device, copy: undefined };
-      const standIn = (this.standIns[n] ??= this.allocate());
+      let standIn = this.standIns[n];
+      // Memory that the device could not give after all is freed already.
+      if (!standIn || standIn.device.buffer.freed) standIn = this.standIns[n] = this.allocate();
       return { device: standIn.device, copy: { host: host!, ...standIn } };
     });
   }

@@ -24,6 +24,8 @@ export interface Store {
   readonly array: ArrayRef;
   readonly index: Index;
   readonly value: Real;
+  /** Which block of the cluster's copy of a shared array; without it the block's own. */
+  readonly block?: Index;
 }
 
 /** Who has to see a phase's stores before the next phase reads them. */
@@ -47,7 +49,8 @@ export interface Phase {
   readonly repeatable: boolean;
   /**
    * All loads of all items come before any store, so that the phase may read and write the same shared array. Only for
-   * devices whose threads keep the values of a whole group in registers meanwhile (`doubleBuffered: false`).
+   * devices whose threads keep the values of a whole group in registers meanwhile (`doubleBuffered: false`). Where the
+   * exchange is one of the cluster, so is what lies between loads and stores.
    */
   readonly readsFirst?: boolean;
   /** The exchange that follows the phase. */
@@ -59,6 +62,11 @@ export interface Kernel {
   readonly precision: ElementType;
   /** The group's number, 0 … groups − 1. */
   readonly group: Var;
+  /**
+   * A group may be a cluster of several blocks: each has its own copy of the shared arrays and `threads` threads, and does
+   * all items of every phase for its own `rank`. Only stores reach into the copies of others.
+   */
+  readonly cluster?: { readonly blocks: number; readonly rank: Var };
   /** Threads per group that the planner asks for; devices that loop over items ignore it. */
   readonly threads: number;
   readonly globals: readonly ArrayRef[];
@@ -76,7 +84,8 @@ export function verify(kernel: Kernel): string[] {
   const known = new Set([...kernel.globals, ...kernel.tables, ...kernel.shared]);
   kernel.phases.forEach((phase, number) => {
     const say = (what: string) => problems.push(`${kernel.name}, phase ${number}: ${what}`);
-    const inScope = new Set<Var>([kernel.group, ...phase.loops.map((loop) => loop.variable)]);
+    const own = kernel.cluster ? [kernel.group, kernel.cluster.rank] : [kernel.group];
+    const inScope = new Set<Var>([...own, ...phase.loops.map((loop) => loop.variable)]);
     if (!phase.loops.some((loop) => loop.variable === phase.lanes)) say('the lane variable is not one of its loops');
     const check = (array: ArrayRef, at: Index) => {
       if (!known.has(array)) say(`array ${array.name} is not declared`);
@@ -100,6 +109,11 @@ export function verify(kernel: Kernel): string[] {
     for (const store of phase.stores) {
       check(store.array, store.index);
       writes.add(store.array);
+      if (store.block) {
+        const blocks = kernel.cluster?.blocks ?? 1;
+        if (range(store.block)[0] < 0 || range(store.block)[1] >= blocks) say(`stores to a block that is not there`);
+        if (!phase.readsFirst || phase.exchange !== 'cluster') say(`stores to other blocks, which may not be ready`);
+      }
       if (store.array.space === 'table') say(`writes the table ${store.array.name}`);
       if (store.array.space === 'shared' && reads.has(store.array) && !phase.readsFirst) {
         say(`reads and writes ${store.array.name} without an exchange between`);

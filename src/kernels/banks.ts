@@ -6,10 +6,8 @@
  * different banks. Which ones is found by trying: count the conflicts of every layout of a small family on a sample of
  * the accesses, and take the first with the fewest.
  */
-import type { LanesAlong, StockhamLeaf } from '../plan/leaf.ts';
-import type { Step } from './steps.ts';
 
-/** Element n of transform c lies at a + pad·⌊a/period⌋ with a = n·axis + c·batch. */
+/** Element n of column c lies at a + pad·⌊a/period⌋ with a = n·axis + c·batch. */
 export interface SharedLayout {
   readonly axis: number;
   readonly batch: number;
@@ -17,28 +15,38 @@ export interface SharedLayout {
   readonly pad: number;
 }
 
-/** A step, and along what its neighbouring threads walk. */
-export interface Walk {
-  readonly step: Step;
-  readonly along: LanesAlong;
+/** What is laid out: so many transforms of a length, side by side. */
+export interface Tile {
+  readonly length: number;
+  readonly columns: number;
 }
 
-/** Complex numbers from the first to the last of a tile. */
-export function spanOf({ axis, batch, period, pad }: SharedLayout, { length, tile }: StockhamLeaf): number {
-  const last = (length - 1) * axis + (tile - 1) * batch;
+/** What threads in lockstep access at once: element and column of each. */
+export type Access = readonly (readonly [n: number, c: number])[];
+
+export interface LayoutQuestion {
+  readonly tile: Tile;
+  /** Stores of one pass and loads of the next, a sample of them. */
+  readonly accesses: readonly Access[];
+  /** Distance between the groups of places that the stores go to. */
+  readonly stores: number;
+  /** Elements that are accessed at once without waiting, if each is on another bank. */
+  readonly wave: number;
+  /** Elements that the array may have. */
+  readonly room: number;
+}
+
+/** Elements from the first to the last of a tile. */
+export function spanOf({ axis, batch, period, pad }: SharedLayout, { length, columns }: Tile): number {
+  const last = (length - 1) * axis + (columns - 1) * batch;
   return last + pad * Math.floor(last / period) + 1;
 }
 
-/** The layout between two steps: what the first one stores and the second one loads. */
-export function chooseLayout(leaf: StockhamLeaf, writer: Walk, reader: Walk): SharedLayout {
-  const { length, tile, shared, precision } = leaf;
-  const realBytes = precision === 'single' ? 4 : 8;
-  const wave = (4 * shared.banks) / (shared.format === 'pairs' ? 2 * realBytes : realBytes);
-  const accesses = wave > 1 ? [...sample(leaf, writer, 'store', wave), ...sample(leaf, reader, 'load', wave)] : [];
+export function chooseLayout({ tile, accesses, stores, wave, room }: LayoutQuestion): SharedLayout {
   let best: SharedLayout | undefined;
   let fewest = Number.POSITIVE_INFINITY;
-  for (const layout of family(length, tile, wave, writer.step)) {
-    if (best && spanOf(layout, leaf) > shared.room) continue;
+  for (const layout of family(tile, stores, wave)) {
+    if (best && spanOf(layout, tile) > room) continue;
     const conflicts = countConflicts(layout, accesses, wave, fewest);
     if (conflicts < fewest) {
       best = layout;
@@ -50,49 +58,19 @@ export function chooseLayout(leaf: StockhamLeaf, writer: Walk, reader: Walk): Sh
 }
 
 /** Simple ones first. */
-function* family(length: number, tile: number, wave: number, writer: Step): Iterable<SharedLayout> {
+function* family({ length, columns }: Tile, stores: number, wave: number): Iterable<SharedLayout> {
   const plain = [
     { axis: 1, batch: length },
-    { axis: tile, batch: 1 },
-  ];
-  for (const base of tile === 1 ? plain.slice(0, 1) : plain) yield { ...base, period: length * tile, pad: 0 };
-  const stores = writer.kind === 'pass' ? writer.stride * writer.radix : 1;
-  const periods = new Set([wave, 2 * wave, 4 * wave, 8 * wave, 16 * wave, stores, stores * tile, length, tile]);
-  for (const base of tile === 1 ? plain.slice(0, 1) : plain) {
+    { axis: columns, batch: 1 },
+  ].slice(0, columns === 1 ? 1 : 2);
+  for (const base of plain) yield { ...base, period: length * columns, pad: 0 };
+  const waves = [1, 2, 4, 8, 16].map((times) => times * wave);
+  const periods = new Set([...waves, stores, stores * columns, length, columns]);
+  for (const base of plain) {
     for (const period of periods) {
       for (let pad = 1; pad < wave; pad *= 2) if (period > 1) yield { ...base, period, pad };
     }
   }
-}
-
-type Access = readonly (readonly [n: number, c: number])[];
-
-/** Accesses of some waves of threads: at the beginning, and further on. */
-function sample(leaf: StockhamLeaf, { step, along }: Walk, side: 'load' | 'store', wave: number): Access[] {
-  const { length, tile } = leaf;
-  const radix = step.kind === 'pass' ? step.radix : 1;
-  const butterflies = length / radix;
-  const items = butterflies * tile;
-  const starts = new Set([0, wave, 2 * wave, 5 * wave, Math.floor(items / 2 / wave) * wave]);
-  const place = (b: number, m: number): number => {
-    if (step.kind === 'copy') return b;
-    if (side === 'load') return b + m * butterflies;
-    const i = b % step.stride;
-    return (b - i) * radix + i + m * step.stride;
-  };
-  const found: Access[] = [];
-  for (const start of starts) {
-    if (start >= items) continue;
-    for (let m = 0; m < radix; m += Math.max(1, radix >> 2)) {
-      const access: [number, number][] = [];
-      for (let item = start; item < Math.min(items, start + wave); item++) {
-        const b = along === 'axis' ? item % butterflies : Math.floor(item / tile);
-        access.push([place(b, m), along === 'axis' ? Math.floor(item / butterflies) : item % tile]);
-      }
-      found.push(access);
-    }
-  }
-  return found;
 }
 
 /** Turns that waves wait beyond the one they need. */

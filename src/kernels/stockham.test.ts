@@ -12,6 +12,7 @@ import { verify } from '../ir/index.ts';
 import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem } from '../problem/index.ts';
+import { buildKernel } from './index.ts';
 import { stockhamKernel } from './stockham.ts';
 
 const random = randomFor('kernels/stockham');
@@ -44,10 +45,10 @@ describe('kernels of any plan', () => {
           const { launches, assignment } = planDirection(problem, direction, profile, random.unit() < 0.2);
           expect(launches.length).toBe(assignment.steps.length);
           for (const { leaf } of launches) {
-            const kernel = stockhamKernel(leaf);
+            const kernel = buildKernel(leaf);
             expect(verify(kernel), JSON.stringify(leaf)).toEqual([]);
             // A leaf alone says what its kernel is: saved plans and caches rely on it.
-            const again = stockhamKernel(JSON.parse(JSON.stringify(leaf)));
+            const again = buildKernel(JSON.parse(JSON.stringify(leaf)));
             const { bytes } = emitWasm(kernel, memory);
             expect(Buffer.compare(bytes, emitWasm(again, memory).bytes)).toBe(0);
             expect(WebAssembly.validate(bytes)).toBe(true);
@@ -90,10 +91,7 @@ describe('kernels for threads', () => {
         ...[64, 128, 256, 512].map((n) => ({ size: [n, n] })),
       ]) {
         for (const { leaf } of planDirection(normalizeProblem(input), 'forward', profile, false).launches) {
-          expect(
-            conflictsOf(stockhamKernel(leaf)),
-            JSON.stringify({ ...input, radices: leaf.radices, lanes: leaf.lanesAlong, tile: leaf.tile }),
-          ).toBe(0);
+          expect(conflictsOf(buildKernel(leaf)), JSON.stringify({ ...input, leaf })).toBe(0);
         }
       }
     }
@@ -109,7 +107,7 @@ describe('tables', () => {
         for (const batches of [1, 7, 64]) {
           const problem = normalizeProblem({ size: [n], batches });
           for (const { leaf } of planDirection(problem, direction, { ...plain, sharedBytes: 4096 }, false).launches) {
-            for (const table of stockhamKernel(leaf).tables) {
+            for (const table of buildKernel(leaf).tables) {
               const contents = JSON.stringify([...table.roots()]);
               const known = seen.get(table.key);
               if (known !== undefined) shared++;

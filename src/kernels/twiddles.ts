@@ -64,11 +64,6 @@ export function passTwiddles(
   if (stride === 1) return (_, value) => value;
   const order = radix * stride;
   const key = `pass${radix}x${stride}`;
-  if (leaf.lockstep === 'threads') {
-    const shape = { rows: radix - 1, columns: stride };
-    const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (row, i) => (row + 1) * i, leaf.lanes);
-    return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
-  }
   const along = leaf.lanesAlong.input;
   if (along === 'axis' && aligned) {
     // Sequential for the pass that reads it: for each vector of i, the vectors m = 1 … r − 1 one after another.
@@ -95,6 +90,27 @@ export function passTwiddles(
   return (x, value, i, m) => x.cmul(value, matrix.load(x, i, m - 1));
 }
 
+/** The same for threads. Neighbouring butterflies read neighbouring roots, or the same one. */
+export function threadPassTwiddles(tables: TableBuilder, radix: number, stride: number): PassTwiddle {
+  if (stride === 1) return (_, value) => value;
+  const shape = { rows: radix - 1, columns: stride };
+  const key = `pass${radix}x${stride}`;
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', radix * stride, (row, i) => (row + 1) * i, 1);
+  return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
+}
+
+/**
+ * e^{−2πi·k·m/(r·s·A)}: what the digit k < A of an index adds to the twiddles of passes over its other digit. Apart from
+ * those, both tables are short enough to stay close to the threads.
+ */
+export function couplingTwiddles(tables: TableBuilder, radix: number, stride: number, count: number): PassTwiddle {
+  const shape = { rows: radix - 1, columns: count };
+  const key = `couple${radix}x${stride}x${count}`;
+  const order = radix * stride * count;
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (row, k) => (row + 1) * k, 1);
+  return (x, value, k, m) => x.cmul(value, matrix.load(x, m - 1, k));
+}
+
 /** Transforms that share one entry of the coarse table when a group holds only one of them. */
 const FINE = 16;
 
@@ -107,7 +123,10 @@ const FINE = 16;
 export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): ViewMap {
   const { length, lanes } = leaf;
   const count = leaf.batch[0]!;
-  if (leaf.lockstep === 'threads') return threadStepTwiddles(tables, leaf, order, tile);
+  if (leaf.lockstep === 'threads') {
+    const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
+    return threadStepTwiddles(tables, { length, count, tile: leaf.tile, columns }, order, scale(tile, leaf.tile));
+  }
   if (leaf.lanesAlong.input === 'batch') {
     const size = leaf.tile;
     const tiles = Math.ceil(count / size);
@@ -157,39 +176,43 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
 /** Roots that a table of all of them may hold before it is worth two: it then stays in the first-level cache. */
 const SMALL_TABLE = 4096;
 
-/** The same for threads, which may each take any root: numbers of transforms in two digits, each with a table. */
-function threadStepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): ViewMap {
-  const { length, lanes } = leaf;
-  const count = leaf.batch[0]!;
-  const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
+/** What the twiddles of a four-step decomposition have to know of a leaf whose lanes are threads. */
+export interface StepShape {
+  /** Length of a transform. */
+  readonly length: number;
+  /** Transforms that the factors count along. */
+  readonly count: number;
+  /** Transforms that share a group. */
+  readonly tile: number;
+  /** Neighbouring threads take neighbouring transforms, where the factors are needed. */
+  readonly columns: boolean;
+}
+
+/**
+ * The same for threads, which may each take any root: numbers of transforms in two digits, each with a table.
+ * @param first number of the first transform of the group.
+ */
+export function threadStepTwiddles(
+  tables: TableBuilder,
+  { length, count, tile, columns }: StepShape,
+  order: number,
+  first: Index,
+): ViewMap {
   // The low digit is a whole number of tiles, so that the high one is the same for all of a group.
-  const tilesInLow = Math.max(1, Math.round(Math.sqrt(count) / leaf.tile));
-  const low = count * length <= SMALL_TABLE ? count : Math.min(count, tilesInLow * leaf.tile);
+  const tilesInLow = Math.max(1, Math.round(Math.sqrt(count) / tile));
+  const low = count * length <= SMALL_TABLE ? count : Math.min(count, tilesInLow * tile);
   // Neighbouring threads read neighbouring roots, whether they walk along transforms or along an axis.
   const [rows, cells] = columns ? [length, low] : [low, length];
-  const fine = new RootMatrix(
-    tables,
-    `step${order}low${low}${columns ? 'columns' : 'rows'}`,
-    { rows, columns: cells },
-    'pairs',
-    order,
-    (row, cell) => (row * cell) % order,
-    lanes,
-  );
-  const at = (c: IndexLike): Index => add(scale(tile, leaf.tile), c);
+  const key = `step${order}low${low}${columns ? 'columns' : 'rows'}`;
+  const exponent = (row: number, cell: number) => (row * cell) % order;
+  const fine = new RootMatrix(tables, key, { rows, columns: cells }, 'pairs', order, exponent, 1);
   const lowRoot = (x: Expressions, k: IndexLike, c: IndexLike): Complex => {
-    const digit = mod(at(c), low);
+    const digit = mod(add(first, c), low);
     return columns ? fine.load(x, k, digit) : fine.load(x, digit, k);
   };
   if (low >= count) return (x, value, [k, c]) => x.cmul(value, lowRoot(x, k!, c!));
-  const coarse = new RootMatrix(
-    tables,
-    `step${order}high${low}`,
-    { rows: Math.ceil(count / low), columns: length },
-    'pairs',
-    order,
-    (row, k) => (row * low * k) % order,
-    lanes,
-  );
-  return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, div(at(c!), low), k!), lowRoot(x, k!, c!)));
+  const shape = { rows: Math.ceil(count / low), columns: length };
+  const highExponent = (row: number, k: number) => (row * low * k) % order;
+  const coarse = new RootMatrix(tables, `step${order}high${low}`, shape, 'pairs', order, highExponent, 1);
+  return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, div(add(first, c!), low), k!), lowRoot(x, k!, c!)));
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { configureLeaf, mergeSpans, type PlacedLeaf } from './configure.ts';
+import { mergeSpans, type PlacedLeaf, stockhamLeaf } from './configure.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Span } from './tiling.ts';
 
@@ -103,7 +103,7 @@ describe('configured leaves', () => {
   it('keep every transform, ask for threads there are, and tile in whole lanes', () => {
     fc.assert(
       fc.property(placed, profiles, (leaf, device) => {
-        const result = configureLeaf(leaf, device);
+        const result = stockhamLeaf(leaf, device);
         expect(product(result.radices)).toBe(leaf.axis.count);
         expect(product(result.batch)).toBe(product(leaf.batch.map(({ count }) => count)));
         expect(result.input.batch).toHaveLength(result.batch.length);
@@ -124,7 +124,7 @@ describe('configured leaves', () => {
   it('stay in shared memory: a tile and its other buffer fit, down to one vector of columns', () => {
     fc.assert(
       fc.property(placed, profiles, (leaf, device) => {
-        const result = configureLeaf(leaf, device);
+        const result = stockhamLeaf(leaf, device);
         const bytes = (leaf.precision === 'single' ? 8 : 16) * 2 * result.length * result.tile;
         const least = result.lanesAlong.input === 'axis' ? 1 : result.lanes;
         expect(bytes <= device.sharedBytes || result.tile === least).toBe(true);
@@ -142,12 +142,12 @@ describe('configured leaves', () => {
       aliased: false,
       precision: 'single',
     } as const;
-    const rows = configureLeaf(
+    const rows = stockhamLeaf(
       { ...base, axis: { count: 1024, input: 1, output: 1 }, batch: [{ count: 64, input: 1024, output: 1024 }] },
       profile,
     );
     expect(rows.lanesAlong.input).toBe('axis');
-    const columns = configureLeaf(
+    const columns = stockhamLeaf(
       { ...base, axis: { count: 64, input: 1024, output: 1024 }, batch: [{ count: 1024, input: 1, output: 1 }] },
       profile,
     );

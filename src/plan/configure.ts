@@ -5,7 +5,7 @@
 
 import type { ComplexLayout } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
-import type { StockhamLeaf } from './leaf.ts';
+import type { SharedMemory, StockhamLeaf } from './leaf.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { type Span, threadTiling, vectorTiling } from './tiling.ts';
@@ -14,6 +14,8 @@ import { type Span, threadTiling, vectorTiling } from './tiling.ts';
 export interface PlacedLeaf {
   readonly precision: 'single' | 'double';
   readonly axis: Span;
+  /** Slower axes that are transformed in the same launch. */
+  readonly more?: readonly Span[];
   readonly batch: readonly Span[];
   readonly twiddle?: StepTwiddle;
   readonly layout: { readonly input: ComplexLayout; readonly output: ComplexLayout };
@@ -21,17 +23,28 @@ export interface PlacedLeaf {
   readonly inverse: boolean;
   readonly scale: number;
   readonly aliased: boolean;
+  /** The axis of the problem that is transformed, where it is one. */
+  readonly axisOf?: number;
+  /** One of several uploads of that axis. */
+  readonly split?: boolean;
 }
 
-export function configureLeaf(placed: PlacedLeaf, profile: DeviceProfile): StockhamLeaf {
+export function stockhamLeaf(placed: PlacedLeaf, profile: DeviceProfile): StockhamLeaf {
   const capacity = capacityOf(placed.precision, profile);
   const batch = mergeSpans(placed.batch, placed.twiddle !== undefined);
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
-    { axis: placed.axis, batch, precision: placed.precision, twiddled: placed.twiddle !== undefined },
+    {
+      axis: placed.axis,
+      batch,
+      precision: placed.precision,
+      twiddled: placed.twiddle !== undefined,
+      ...wishedGroup(placed, profile),
+    },
     profile,
   );
   const ordered = order.map((d) => batch[d]!);
   return {
+    scheme: 'stockham',
     precision: placed.precision,
     length: placed.axis.count,
     radices,
@@ -40,13 +53,8 @@ export function configureLeaf(placed: PlacedLeaf, profile: DeviceProfile): Stock
     lockstep: profile.lockstep,
     lanesAlong,
     lanes: capacity.lanes,
-    threads: Math.min(profile.maxThreads, Math.ceil((placed.axis.count * tile) / Math.max(...radices))),
-    shared: {
-      format: profile.sharedFormat,
-      arrays: profile.doubleBuffered ? 2 : 1,
-      banks: profile.banks,
-      room: capacity.room,
-    },
+    threads: threadsFor(placed.axis.count * tile, radices, placed, profile),
+    shared: sharedOf(placed.precision, profile),
     input: side(placed, ordered, 'input'),
     output: side(placed, ordered, 'output'),
     staged,
@@ -55,6 +63,75 @@ export function configureLeaf(placed: PlacedLeaf, profile: DeviceProfile): Stock
     scale: placed.scale,
     aliased: placed.aliased,
   };
+}
+
+export function sharedOf(precision: PlacedLeaf['precision'], profile: DeviceProfile): SharedMemory {
+  return {
+    format: profile.sharedFormat,
+    arrays: profile.doubleBuffered ? 2 : 1,
+    banks: profile.banks,
+    room: capacityOf(precision, profile).room,
+  };
+}
+
+function wishedGroup({ axisOf }: PlacedLeaf, { tuning }: DeviceProfile): { group?: number } {
+  const group = axisOf === undefined ? 0 : (tuning?.groupedBatch?.[axisOf] ?? 0);
+  return group > 0 ? { group } : {};
+}
+
+/**
+ * Threads that a group has work for. Passes of different radices have different numbers of butterflies: the best count
+ * leaves the fewest threads idle over all of them, and no thread more values than its registers hold.
+ */
+function butterfliesOf(
+  points: number,
+  radices: readonly number[],
+  { precision }: PlacedLeaf,
+  { lockstep, lockstepBytes, maxThreads, registers }: DeviceProfile,
+): number {
+  const items = radices.map((radix) => points / radix);
+  const plain = Math.min(...items);
+  if (lockstep === 'vector') return Math.ceil(plain);
+  const warp = lockstepBytes / 4;
+  const values = registers / (precision === 'single' ? 2 : 4);
+  let best = Math.ceil(plain);
+  let least = Number.POSITIVE_INFINITY;
+  for (const share of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    for (const count of new Set(items)) {
+      const threads = Math.ceil(count / share);
+      if (threads > maxThreads || (threads < 2 * warp && threads < plain)) continue;
+      if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
+      const taken = Math.ceil(threads / warp) * warp;
+      const idle = items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
+      if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best)) {
+        best = threads;
+        least = idle;
+      }
+    }
+  }
+  return best;
+}
+
+/** Butterflies that a thread may be given for the sake of fewer threads: it keeps them all in registers. */
+const MOST_BUTTERFLIES = 4;
+
+/**
+ * A thread for each butterfly, or as few as are wished for.
+ * @param points that a block works on.
+ */
+export function threadsFor(
+  points: number,
+  radices: readonly number[],
+  placed: PlacedLeaf,
+  profile: DeviceProfile,
+): number {
+  const { maxThreads, tuning = {} } = profile;
+  const { split } = placed;
+  const butterflies = butterfliesOf(points, radices, placed, profile);
+  const most = Math.min(maxThreads, butterflies);
+  const aim = Math.min(most, tuning.threads ?? most);
+  const wished = tuning.halfThreads && split ? Math.ceil(aim / 2) : aim;
+  return Math.max(wished, Math.ceil(most / MOST_BUTTERFLIES));
 }
 
 function side(placed: PlacedLeaf, batch: readonly Span[], name: 'input' | 'output'): StockhamLeaf['input'] {

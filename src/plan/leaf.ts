@@ -36,6 +36,7 @@ export interface SharedMemory {
 }
 
 export interface StockhamLeaf {
+  readonly scheme: 'stockham';
   readonly precision: 'single' | 'double';
   readonly length: number;
   /** Radix of each pass; their product is the length. */
@@ -64,4 +65,70 @@ export interface StockhamLeaf {
   readonly scale: number;
   /** Input and output may be the same memory. */
   readonly aliased: boolean;
+}
+
+/** One side of a fused leaf in memory. */
+export interface FusedSide {
+  readonly layout: ComplexLayout;
+  /** Stride of each dimension of a tile. */
+  readonly axes: readonly Stride[];
+  readonly batch: readonly Stride[];
+  readonly offset: number;
+}
+
+/** Transforms along one dimension of a tile, while each block of the cluster holds its share of another. */
+export interface FusedStage {
+  /** The dimension that is transformed. */
+  readonly of: number;
+  readonly radices: readonly number[];
+  /** The dimension that is shared out among the blocks. */
+  readonly split: number;
+  /** The other dimensions in the order in which neighbouring threads walk through them, −1 for the tile's own. */
+  readonly columns: readonly number[];
+  /** Along what neighbouring threads walk in the first and the last pass: the transformed dimension, or the columns. */
+  readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
+}
+
+/**
+ * Several transforms along different dimensions of one tile, in one launch: two axes of an image, or one long axis cut
+ * into two digits. The tile lies in the shared memory of a cluster of blocks, which exchange their shares between the
+ * stages (design §4: a cluster is a bigger upload).
+ */
+export interface FusedLeaf {
+  readonly scheme: 'fused';
+  readonly precision: 'single' | 'double';
+  /** Lengths of the dimensions of a tile. */
+  readonly lengths: readonly number[];
+  readonly stages: readonly FusedStage[];
+  /** The dimensions are the two digits of one axis: stages are coupled by twiddles. */
+  readonly coupled: boolean;
+  /** Blocks of a cluster; 1: no cluster is needed. */
+  readonly blocks: number;
+  readonly batch: readonly number[];
+  readonly tile: number;
+  readonly lanes: number;
+  readonly threads: number;
+  readonly shared: SharedMemory;
+  readonly input: FusedSide;
+  readonly output: FusedSide;
+  readonly inverse: boolean;
+  readonly twiddle?: StepTwiddle;
+  readonly scale: number;
+  readonly aliased: boolean;
+}
+
+export type Leaf = StockhamLeaf | FusedLeaf;
+
+/** What both kinds of leaf have in common: lengths of the dimensions they transform, radices of each, and strides. */
+export function dimensionsOf(leaf: Leaf): {
+  readonly lengths: readonly number[];
+  readonly radices: readonly (readonly number[])[];
+  readonly input: readonly Stride[];
+  readonly output: readonly Stride[];
+} {
+  if (leaf.scheme === 'stockham') {
+    return { lengths: [leaf.length], radices: [leaf.radices], input: [leaf.input.axis], output: [leaf.output.axis] };
+  }
+  const radices = leaf.stages.map((stage) => stage.radices);
+  return { lengths: leaf.lengths, radices, input: leaf.input.axes, output: leaf.output.axes };
 }

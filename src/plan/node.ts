@@ -31,14 +31,16 @@ export interface Intermediate {
   readonly columns: number;
 }
 
-/** A batched one-dimensional transform: one launch. */
+/** Batched transforms along one axis, or along several: one launch. */
 export interface LeafNode {
-  readonly scheme: 'stockham';
+  readonly scheme: 'stockham' | 'fused';
   /** What it is for, to people: `axis 1`, `axis 0, upload 2 of 2` … */
   readonly title: string;
   /** The axis of the problem that the node transforms, where it is one. */
   readonly axisOf?: number;
   readonly axis: Dimension;
+  /** Slower axes that are transformed in the same launch: `fused`. */
+  readonly more?: readonly Dimension[];
   /** All other dimensions, the one that the twiddles of a four-step decomposition count along first. */
   readonly batch: readonly Dimension[];
   /** Set where the leaf's result is only read by the next upload, which does not care how it lies in memory. */
@@ -63,14 +65,18 @@ export interface BranchNode {
 
 export type PlanNode = LeafNode | BranchNode;
 
+export function isLeaf(node: PlanNode): node is LeafNode {
+  return node.scheme === 'stockham' || node.scheme === 'fused';
+}
+
 /** The launches of a tree in order. */
 export function leavesOf(node: PlanNode): LeafNode[] {
-  return node.scheme === 'stockham' ? [node] : node.children.flatMap(leavesOf);
+  return isLeaf(node) ? [node] : node.children.flatMap(leavesOf);
 }
 
 /** True where every element is written to the place in the tensor it was read from. */
-export function keepsPlaces({ axis, batch }: LeafNode): boolean {
-  return [axis, ...batch].every(
+export function keepsPlaces({ axis, more = [], batch }: LeafNode): boolean {
+  return [axis, ...more, ...batch].every(
     ({ count, input, output }) => count === 1 || (input.of === output.of && input.step === output.step),
   );
 }

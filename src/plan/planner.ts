@@ -4,9 +4,10 @@
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { capacityOf, kernelPrecision } from './capacity.ts';
-import { configureLeaf } from './configure.ts';
-import type { StockhamLeaf, Stride } from './leaf.ts';
-import type { BranchNode, Dimension, Intermediate, LeafNode, Place } from './node.ts';
+import { type PlacedLeaf, stockhamLeaf } from './configure.ts';
+import { fuseAxes, fuseAxis } from './fuse.ts';
+import type { Leaf, Stride } from './leaf.ts';
+import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Span } from './tiling.ts';
 import { planTree } from './tree.ts';
@@ -16,7 +17,7 @@ export interface Launch {
   readonly node: LeafNode;
   readonly from: BufferName;
   readonly to: BufferName;
-  readonly leaf: StockhamLeaf;
+  readonly leaf: Leaf;
 }
 
 export interface DirectionPlan {
@@ -70,9 +71,13 @@ export function planDirection(
     const to = layoutOf(output.buffer);
     const before = tiles;
     const reader = assignment.steps[n + 1];
-    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout.
+    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
+    // read whole runs anyway: tiles only spare a CPU's pages.
     const separate = !aliased && reader && !reader.inPlace;
-    tiles = separate && mayTile(node, reader.leaf, output.buffer, packed, run) ? node.intermediate : undefined;
+    tiles =
+      separate && profile.lockstep === 'vector' && mayTile(node, reader.leaf, output.buffer, packed, run)
+        ? node.intermediate
+        : undefined;
     const after = tiles;
     const span = ({ count, input: source, output: target }: Dimension): Span => ({
       count,
@@ -84,6 +89,7 @@ export function planDirection(
       {
         precision,
         axis: span(node.axis),
+        ...(node.more ? { more: node.more.map(span) } : {}),
         batch: node.batch.map(span),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
         layout: { input: input.type, output: output.type },
@@ -91,12 +97,24 @@ export function planDirection(
         inverse: direction === 'inverse',
         scale: last ? scaleFactor(problem, direction) : 1,
         aliased,
+        ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
+        split: isUpload(node, tree),
       },
       profile,
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
   return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements };
+}
+
+export function configureLeaf(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
+  if (placed.more) return fuseAxes(placed, profile);
+  return fuseAxis(placed, profile) ?? stockhamLeaf(placed, profile);
+}
+
+/** One of several uploads of an axis. */
+function isUpload(node: LeafNode, tree: BranchNode): boolean {
+  return tree.children.some((child) => child.scheme === 'four-step' && leavesOf(child).includes(node));
 }
 
 /** Intermediate results in memory of our own are laid out for the uploads on both sides of them. */

@@ -13,6 +13,13 @@ export interface DeviceProfile {
   readonly lockstepBytes: number;
   /** Bytes of memory shared by a group. On a CPU: the share of the second-level cache that a core can count on. */
   readonly sharedBytes: number;
+  /** Bytes of shared memory for all groups that run side by side on a multiprocessor; default: those of one group. */
+  readonly residentBytes?: number;
+  /**
+   * Groups of several blocks that write into one another's shared memory: how many at most, how many bytes of each block
+   * a group had best take, and from how many bytes on a tile is worth it. Missing where there are none.
+   */
+  readonly cluster?: { readonly blocks: number; readonly sharedBytes: number; readonly above: number };
   /** Bytes of memory that addresses on the device reach: what a problem's buffers have to fit into. */
   readonly maxBytes?: number;
   /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
@@ -43,4 +50,22 @@ export interface DeviceProfile {
    * estimates it from operation counts and registers.
    */
   readonly radixCosts?: Readonly<Record<number, number>>;
+  /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
+  readonly tuning?: PlannerTuning;
+}
+
+/** Decisions that are otherwise the planner's. Each is a wish: what does not fit is met as far as it does. */
+export interface PlannerTuning {
+  /** Threads of a group. */
+  readonly threads?: number;
+  /** Half the threads in the uploads of an axis that has several. */
+  readonly halfThreads?: boolean;
+  /** Transforms per group, for each axis; 0: the planner's choice. */
+  readonly groupedBatch?: readonly number[];
+  /** Lengths from which on an axis has at least two or three uploads. */
+  readonly uploadSwitch?: { readonly two?: number; readonly three?: number };
+  /** Into how many parts a run of memory may be cut for a longer upload; −1: any number. */
+  readonly performBandwidthBoost?: number;
+  /** The innermost axis is planned like the others. */
+  readonly considerAllAxesStrided?: boolean;
 }

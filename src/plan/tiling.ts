@@ -20,6 +20,8 @@ export interface TilingQuestion {
   readonly precision: 'single' | 'double';
   /** The first batch dimension is the one that twiddles count along: it stays first. */
   readonly twiddled: boolean;
+  /** Transforms per group, where somebody asks for so many. */
+  readonly group?: number;
 }
 
 export interface Tiling extends Pick<StockhamLeaf, 'lanesAlong' | 'tile' | 'radices' | 'staged'> {
@@ -33,14 +35,18 @@ type Side = 'input' | 'output';
 const SHORT = 48;
 
 /** For the elements of a vector, which walk along one loop: all passes along the same one. */
-export function vectorTiling({ axis, batch, precision, twiddled }: TilingQuestion, profile: DeviceProfile): Tiling {
+export function vectorTiling(
+  { axis, batch, precision, twiddled, group }: TilingQuestion,
+  profile: DeviceProfile,
+): Tiling {
   const { lanes, run, room } = capacityOf(precision, profile);
   const length = axis.count;
   const along = chooseLanes(axis, batch, lanes, twiddled);
   const order = forward(batch, along === 'axis' ? 0 : along);
   const columns = batch[order[0]!]!;
   const lanesAlong = along === 'axis' ? 'axis' : 'batch';
-  const tile = lanesAlong === 'axis' ? 1 : chooseTile(length, columns.count, { grain: lanes, run, room }, profile);
+  const tile =
+    lanesAlong === 'axis' ? 1 : chooseTile(length, columns.count, { grain: lanes, run, room, group }, profile);
   // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
   const stage = (side: Side) =>
     lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
@@ -54,10 +60,13 @@ export function vectorTiling({ axis, batch, precision, twiddled }: TilingQuestio
 }
 
 /** For threads: the first pass walks along whatever is contiguous in the input, the last one likewise in the output. */
-export function threadTiling({ axis, batch, precision, twiddled }: TilingQuestion, profile: DeviceProfile): Tiling {
+export function threadTiling(
+  { axis, batch, precision, twiddled, group }: TilingQuestion,
+  profile: DeviceProfile,
+): Tiling {
   const { run, room } = capacityOf(precision, profile);
   const length = axis.count;
-  const order = forward(batch, twiddled ? 0 : nearest(batch));
+  const order = threadOrder(axis, batch, twiddled);
   const columns = batch[order[0]!]!;
   const walks = (side: Side): LanesAlong =>
     columns.count > 1 && step(columns[side]) < step(axis[side]) && length > 1
@@ -66,9 +75,10 @@ export function threadTiling({ axis, batch, precision, twiddled }: TilingQuestio
         ? 'batch'
         : 'axis';
   const lanesAlong = { input: walks('input'), output: walks('output') };
-  const byColumns = lanesAlong.input === 'batch' || lanesAlong.output === 'batch';
-  const size = { grain: 1, run: byColumns ? run : 1, room };
-  const tile = chooseTile(length, columns.count, size, profile);
+  const byColumns = length > 1 && (lanesAlong.input === 'batch' || lanesAlong.output === 'batch');
+  const tile = byColumns
+    ? chooseColumns(length, columns.count, { precision, group }, profile)
+    : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, profile);
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
   // A pass takes points that lie N/r apart: pieces of memory shorter than a run are better copied whole.
   const stage = (side: Side, radix: number) =>
@@ -82,9 +92,19 @@ export function threadTiling({ axis, batch, precision, twiddled }: TilingQuestio
   };
 }
 
-/** The batch dimension with the shortest steps on either side. */
-function nearest(batch: readonly Span[]): number {
-  const steps = batch.map((span) => (span.count > 1 ? step(span.input) + step(span.output) : Number.POSITIVE_INFINITY));
+/** The batch dimensions, the one whose neighbours had best share a group first. */
+export function threadOrder(axis: Span, batch: readonly Span[], twiddled: boolean): number[] {
+  return forward(batch, twiddled ? 0 : nearest(axis, batch));
+}
+
+/** The batch dimension whose neighbours lie nearest, on the sides where those along the axis do not. */
+function nearest(axis: Span, batch: readonly Span[]): number {
+  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : step(span[side]));
+  const steps = batch.map((span) =>
+    span.count > 1
+      ? distance(span, 'input') + distance(span, 'output') + (step(span.input) + step(span.output)) / 2 ** 53
+      : Number.POSITIVE_INFINITY,
+  );
   return Math.max(0, steps.indexOf(Math.min(...steps)));
 }
 
@@ -94,7 +114,7 @@ function step(stride: Stride): number {
 }
 
 /** Neighbours lie side by side. */
-function isContiguous(stride: Stride): boolean {
+export function isContiguous(stride: Stride): boolean {
   return typeof stride === 'number' ? stride === 1 : true;
 }
 
@@ -121,6 +141,13 @@ function forward(batch: readonly Span[], d: number): number[] {
   return [d, ...batch.keys()].filter((other, place) => place === 0 || other !== d);
 }
 
+interface TileSize {
+  readonly grain: number;
+  readonly run: number;
+  readonly room: number;
+  readonly group: number | undefined;
+}
+
 /**
  * Transforms per group: whole runs of memory, enough points to be worth it, no more than half of shared memory where that
  * leaves half a run: tables and the caller's data want their place too.
@@ -128,10 +155,11 @@ function forward(batch: readonly Span[], d: number): number[] {
 function chooseTile(
   length: number,
   count: number,
-  { grain, run, room }: { readonly grain: number; readonly run: number; readonly room: number },
+  { grain, run, room, group }: TileSize,
   { groupPoints }: DeviceProfile,
 ): number {
   const fits = (elements: number) => Math.floor(elements / length / grain) * grain;
+  if (group) return Math.max(grain, Math.min(fits(room), Math.ceil(Math.min(group, count) / grain) * grain));
   const most = Math.max(grain, Math.min(fits(room), Math.max(fits(room / 2), run / 2)));
   const wanted = Math.max(run, Math.floor(groupPoints / length / run) * run);
   const tile = Math.min(wanted, most, Math.ceil(count / grain) * grain);
@@ -141,4 +169,37 @@ function chooseTile(
     if (count % smaller === 0) return smaller;
   }
   return tile;
+}
+
+/** Of the bandwidth for whole runs, what is left for halves, quarters … of them (measured with strided passes). */
+const CUT_RUNS = [1, 0.84, 0.62, 0.35];
+/** What is left where a group takes so much shared memory that few others run beside it. */
+const CROWDED = 0.9;
+
+/** Neighbouring columns per group: as whole runs as fit, several of them where transforms are short. */
+function chooseColumns(
+  length: number,
+  count: number,
+  { precision, group }: { readonly precision: 'single' | 'double'; readonly group: number | undefined },
+  profile: DeviceProfile,
+): number {
+  const { run, room, complexBytes } = capacityOf(precision, profile);
+  const most = Math.max(1, Math.floor(room / length));
+  if (group) return Math.min(group, count, most);
+  const plenty = run * Math.max(1, Math.floor(profile.groupPoints / length / run));
+  let best = Math.min(count, most);
+  let reached = 0;
+  const consider = (tile: number, share: number) => {
+    if (tile > most || tile < 1) return;
+    const filled = count / (Math.ceil(count / tile) * tile);
+    const crowded = length * tile * complexBytes > 0.3 * (profile.residentBytes ?? profile.sharedBytes);
+    const worth = filled * share * (crowded ? CROWDED : 1);
+    if (worth > reached) {
+      best = tile;
+      reached = worth;
+    }
+  };
+  for (let tile = plenty; tile >= run; tile -= run) consider(Math.min(tile, count), 1);
+  for (const [cut, share] of CUT_RUNS.entries()) if (run % 2 ** cut === 0) consider(run / 2 ** cut, share);
+  return best;
 }

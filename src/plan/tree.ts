@@ -5,8 +5,9 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { capacityOf, kernelPrecision } from './capacity.ts';
+import { cutAxes, cutAxis } from './fuse.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
-import type { DeviceProfile } from './profile.ts';
+import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { axisNode } from './uploads.ts';
 
@@ -14,18 +15,24 @@ import { axisNode } from './uploads.ts';
 export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const precision = kernelPrecision(problem.precision);
-  const { lanes, run, room } = capacityOf(precision, profile);
+  const { lanes, run, room, complexBytes } = capacityOf(precision, profile);
+  const { tuning = {} } = profile;
+  const grain = profile.lockstep === 'vector' ? lanes : 1;
   const dimensions: Dimension[] = tensor.map((count, of) => ({
     count,
     input: { of, step: 1 },
     output: { of, step: 1 },
   }));
   const children: PlanNode[] = [];
+  const fused = fusedAxes(problem, profile);
+  if (fused.length > 1) children.push(fusedNode(fused, dimensions, tensor));
+  const crowded = profile.cluster?.above ?? Number.POSITIVE_INFINITY;
   problem.size.forEach((length, axis) => {
-    if (problem.omit[axis] || length === 1) return;
+    if (problem.omit[axis] || length === 1 || fused.includes(axis)) return;
     const of = axis + 1;
-    const innermost = tensor.slice(0, of).every((count) => count === 1);
+    const innermost = !tuning.considerAllAxesStrided && tensor.slice(0, of).every((count) => count === 1);
     const columns = Math.floor(room / run);
+    const cut = (parts: number) => Math.min(room, columns * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
     children.push(
       axisNode({
         of,
@@ -33,10 +40,15 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         others: dimensions.filter(({ count }, d) => d !== of && count > 1),
         title: `axis ${axis}`,
         tensor,
+        strided: !innermost,
         // Half a run of neighbours still reads whole cache lines: better than one more upload.
-        capacity: { whole: innermost ? room : 4 * columns, columns: 2 * columns },
+        capacity: { whole: innermost ? room : cut(4), columns: cut(2) },
+        fusable: (n, columns) => cutAxis(n, columns ? run : 1, precision, profile) !== undefined,
+        uploads: uploadsFor(length, tuning),
         tile: run,
-        cost: (n) => chooseRadices({ length: n, lanesAlong: 'batch', lanes, precision }, profile).cost,
+        cost: (n) =>
+          chooseRadices({ length: n, lanesAlong: 'batch', lanes, precision }, profile).cost +
+          (n * run * complexBytes > crowded ? CROWDED : 0),
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
       }),
@@ -45,6 +57,50 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   if (children.length === 0) children.push(copyNode(dimensions, tensor));
   if (direction === 'inverse') children.reverse();
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
+}
+
+/** What it costs, in passes of radix 4, that columns of whole runs outgrow one block. */
+const CROWDED = 1;
+
+/** The fastest axes that fit one launch together: their numbers, fastest first. */
+function fusedAxes({ size, omit, precision, leftBatches, unordered }: Problem, profile: DeviceProfile): number[] {
+  const { tuning = {} } = profile;
+  const axes = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
+  // Uploads that somebody asked for, or whose order is to stay, are not for us to undo.
+  if (leftBatches > 1 || unordered || tuning.uploadSwitch || tuning.considerAllAxesStrided) return [];
+  for (const count of [3, 2]) {
+    const first = axes.slice(0, count);
+    if (first.length < count || first[0] !== 0) continue;
+    const lengths = first.map((axis) => size[axis]!).reverse();
+    if (cutAxes(lengths, kernelPrecision(precision), profile)) return first;
+  }
+  return [];
+}
+
+function fusedNode(axes: readonly number[], dimensions: readonly Dimension[], tensor: readonly number[]): PlanNode {
+  const [axis, ...more] = axes.map((number) => dimensions[number + 1]!) as [Dimension, ...Dimension[]];
+  return {
+    scheme: 'fused',
+    title: `axes ${axes.join(' and ')}`,
+    axis,
+    more,
+    batch: dimensions.filter(({ count }, d) => count > 1 && !axes.includes(d - 1)),
+    length: tensor,
+    outputLength: tensor,
+    children: [],
+  };
+}
+
+/** Into how many parts a run may be cut, −1 being as many as there are. */
+function cutsOf(run: number, parts: number, grain: number): number {
+  const most = Math.max(1, run / grain);
+  return parts === -1 ? most : Math.min(parts, most);
+}
+
+/** Uploads that an axis is to have at least. */
+function uploadsFor(length: number, { uploadSwitch = {} }: PlannerTuning): number {
+  const { two = Number.POSITIVE_INFINITY, three = Number.POSITIVE_INFINITY } = uploadSwitch;
+  return length >= three ? 3 : length >= two ? 2 : 1;
 }
 
 /** Nothing to transform: the transform of length 1 of everything, which still scales and changes layouts. */

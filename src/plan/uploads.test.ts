@@ -19,7 +19,12 @@ describe('splitting a length', () => {
         (n, longest, tile) => {
           // What fits is never split.
           fc.pre(n > longest);
-          const factors = splitLength(n, longest, tile, () => 1);
+          const factors = splitLength(
+            n,
+            (n) => n <= longest,
+            tile,
+            () => 1,
+          );
           expect(product(factors)).toBe(n);
           expect(Math.min(...factors)).toBeGreaterThan(1);
           expect(Math.max(...factors)).toBeLessThanOrEqual(longest);
@@ -37,12 +42,32 @@ describe('splitting a length', () => {
   });
 
   it('says where it cannot', () => {
-    expect(() => splitLength(13 * 13, 12, 4, () => 1)).toThrow(RangeError);
+    expect(() =>
+      splitLength(
+        13 * 13,
+        (n) => n <= 12,
+        4,
+        () => 1,
+      ),
+    ).toThrow(RangeError);
   });
 
   it('prefers equal factors and whole tiles, where all cost the same', () => {
-    expect(splitLength(2 ** 20, 4096, 16, () => 1)).toEqual([1024, 1024]);
-    for (const factor of splitLength(2 ** 19, 4096, 16, () => 1)) expect(factor % 16).toBe(0);
+    expect(
+      splitLength(
+        2 ** 20,
+        (n) => n <= 4096,
+        16,
+        () => 1,
+      ),
+    ).toEqual([1024, 1024]);
+    for (const factor of splitLength(
+      2 ** 19,
+      (n) => n <= 4096,
+      16,
+      () => 1,
+    ))
+      expect(factor % 16).toBe(0);
   });
 });
 
@@ -81,6 +106,8 @@ describe('the leaves of an axis', () => {
           others: others.map((count, d) => ({ count, input: { of: 2 + d, step: 1 }, output: { of: 2 + d, step: 1 } })),
           title: 'axis 0',
           tensor: [1, length, ...others],
+          strided: false,
+          fusable: () => false,
           capacity: { whole: longest, columns: longest },
           tile: 4,
           cost: () => 1,

@@ -5,7 +5,7 @@
  * twiddles e^{−2πi·i₂·k₁/N}, transforms of length n₂ over i₂ for every k₁. The last reordering is the store of the last
  * upload. A length that is still too long for one upload is split again.
  */
-import { divisors } from '../numeric/primes.ts';
+import { divisors, primeFactors } from '../numeric/primes.ts';
 import type { Dimension, LeafNode, Place, PlanNode } from './node.ts';
 
 export interface AxisQuestion {
@@ -16,8 +16,14 @@ export interface AxisQuestion {
   readonly others: readonly Dimension[];
   readonly title: string;
   readonly tensor: readonly number[];
+  /** Memory does not run along the axis. */
+  readonly strided: boolean;
   /** Longest transform that fits one upload, alone and as one of several columns. */
   readonly capacity: { readonly whole: number; readonly columns: number };
+  /** Whether a longer one fits several blocks together, alone or as one of several columns. */
+  readonly fusable: (length: number, columns: boolean) => boolean;
+  /** Uploads at least, as far as the length has factors; default: as few as fit. */
+  readonly uploads?: number;
   /** Neighbouring columns that one group takes: splits that it divides are preferred. */
   readonly tile: number;
   /** What one upload of a length costs per point, in passes of radix 4. */
@@ -29,12 +35,14 @@ export interface AxisQuestion {
 }
 
 export function axisNode(question: AxisQuestion): PlanNode {
-  const { of, length, others, title, tensor, capacity } = question;
-  if (length <= capacity.whole) {
+  const { of, length, others, title, tensor, capacity, uploads = 1 } = question;
+  const least = uploads === 1 ? 1 : Math.min(uploads, primeFactors(length).length);
+  if (least <= 1 && (length <= capacity.whole || question.fusable(length, question.strided))) {
     const place = { of, step: 1 };
     return leaf(question, title, { count: length, input: place, output: place }, others);
   }
-  const factors = splitLength(length, capacity.columns, question.tile, question.cost);
+  const fits = (n: number) => n <= capacity.columns || question.fusable(n, true);
+  const factors = splitLength(length, fits, question.tile, question.cost, least);
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, and where they finally belong.
   const bins: Dimension[] = [];
@@ -89,20 +97,27 @@ const RAGGED = 1;
 /** What one doubling of the ratio between factors adds: long columns leave less of the cache to neighbours. */
 const UNBALANCED = 0.05;
 
-/** As few factors as fit; among those the cheapest, which by and large are equal and divided by whole tiles. */
-export function splitLength(length: number, longest: number, tile: number, cost: (n: number) => number): number[] {
-  const candidates = divisors(length).filter((n) => n > 1 && n <= longest);
+/** As few factors as fit, but `least`; among those the cheapest: by and large equal, and divided by whole tiles. */
+export function splitLength(
+  length: number,
+  fits: (n: number) => boolean,
+  tile: number,
+  cost: (n: number) => number,
+  least = 2,
+): number[] {
+  const candidates = divisors(length).filter((n) => n > 1 && fits(n));
+  const longest = Math.max(1, ...candidates);
   const own = new Map<number, number>();
   const price = (n: number, ideal: number): number => {
     let known = own.get(n);
     if (known === undefined) own.set(n, (known = cost(n) + (n % tile === 0 ? 0 : RAGGED)));
     return known + UNBALANCED * Math.abs(Math.log2(n / ideal));
   };
-  for (let uploads = 2; uploads <= 64; uploads++) {
+  for (let uploads = Math.max(2, least); uploads <= 64; uploads++) {
     const found = split(length, uploads, longest, candidates, (n) => price(n, length ** (1 / uploads)));
     if (found) return found.factors;
   }
-  throw new RangeError(`${length} has no factors up to ${longest}`);
+  throw new RangeError(`${length} has no factors that fit one upload`);
 }
 
 /** A shortest path over the divisors: what is left and how many uploads it may take is all that matters. */
@@ -115,7 +130,7 @@ function split(
 ): Split | undefined {
   const known = new Map<string, Split | undefined>();
   const from = (rest: number, left: number): Split | undefined => {
-    if (left === 1) return rest > 1 && rest <= longest ? { factors: [rest], cost: price(rest) } : undefined;
+    if (left === 1) return candidates.includes(rest) ? { factors: [rest], cost: price(rest) } : undefined;
     // Too much for so few uploads, or too little.
     if (rest > longest ** left || rest < 2 ** left) return undefined;
     const key = `${rest},${left}`;

@@ -141,7 +141,7 @@ describe('formatDescriptor', () => {
         normalize: true,
         scale: { forward: 2 },
         unordered: true,
-        tuning: { radix: 4 },
+        tuning: { coalescedBytes: 64 },
         debug: true,
       }),
     );

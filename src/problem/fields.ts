@@ -51,6 +51,20 @@ const foreignNames: Readonly<Record<string, string>> = {
   inputStride: 'strides',
   outputStride: 'strides',
   norm: 'normalize',
+  coalescedMemory: 'coalescedBytes',
+  numSharedBanks: 'banks',
+  aimThreads: 'threads',
+  maxThreadsNum: 'maxThreads',
+  maxComputeWorkGroupSize: 'maxThreads',
+  maxComputeWorkGroupCount: 'maxGroups',
+  sharedMemorySize: 'sharedBytes',
+  sharedMemorySizeStatic: 'sharedBytes',
+  lockstep: 'warpSize',
+  swapTo2Stage4Step: 'uploadSwitch',
+  swapTo3Stage4Step: 'uploadSwitch',
+  num_streams: 'streams',
+  useLUT: 'twiddles',
+  useLUT_4step: 'twiddles',
 };
 
 /** A plain record of unknown values. */

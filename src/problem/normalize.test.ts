@@ -46,7 +46,7 @@ describe('the normal form', () => {
   });
 
   it('is frozen through and through, and leaves the user’s objects alone', () => {
-    const input = { size: [8], strides: { input: [1, 1, 8] }, tuning: { radix: 4 } };
+    const input = { size: [8], strides: { input: [1, 1, 8] }, tuning: { coalescedBytes: 64 } };
     const problem = normalizeProblem(input);
     const { size, transform, omit, layout, strides, offsets, scale, tuning } = problem;
     for (const part of [problem, size, transform, omit, layout, strides, strides.input, strides.output]) {

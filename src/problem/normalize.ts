@@ -21,6 +21,7 @@ import {
   type TransformKind,
   transformKinds,
 } from './problem.ts';
+import { readTuning } from './tuning.ts';
 import { checkExtent, checkGeometry, checkRelease } from './validate.ts';
 
 /** Strides and offsets are only worth judging where these fields, which they depend on, are right. */
@@ -102,7 +103,7 @@ function resolve(input: ProblemInput | string): { problem: Problem; problems: Ff
     scale: readScale(reader, raw.scale),
     directions: reader.oneOf(raw.directions, 'directions', directionChoices, 'both'),
     unordered: reader.flag(raw.unordered, 'unordered', false),
-    tuning: readTuning(reader, raw.tuning),
+    tuning: readTuning(reader, raw.tuning, axes),
     debug: reader.flag(raw.debug, 'debug', false),
   };
   const given = {
@@ -200,12 +201,6 @@ function readScale(reader: FieldReader, value: unknown): Problem['scale'] {
     forward: reader.finite(record.forward, 'scale.forward', 1),
     inverse: reader.finite(record.inverse, 'scale.inverse', 1),
   });
-}
-
-function readTuning(reader: FieldReader, value: unknown): Problem['tuning'] {
-  if (value === undefined || isRecord(value)) return Object.freeze({ ...value });
-  reader.report('invalid-field', 'tuning', `tuning is ${show(value)}, but must be an object of named settings.`);
-  return Object.freeze({});
 }
 
 type WithoutStrides = Omit<Problem, 'strides' | 'offsets'>;

@@ -39,8 +39,47 @@ export interface Sides<T> {
   readonly output: T;
 }
 
-/** Knobs of planner and device, by name. Which there are is the engine's business; here it is only a frozen record. */
-export type Tuning = Readonly<Record<string, unknown>>;
+/** Knobs of the planner, for those who know better on one device; docs/tuning.md explains each. */
+export interface Tuning {
+  /** Bytes that memory moves at once. A power of two from 16 to 4096. */
+  readonly coalescedBytes?: number | undefined;
+  /** Bytes of shared memory that a group may use, from 4096 to what the device has. */
+  readonly sharedBytes?: number | undefined;
+  /** Banks of shared memory, 4 bytes each. A power of two up to 1024. */
+  readonly banks?: number | undefined;
+  /** Threads in lockstep. A power of two up to what the device has. */
+  readonly warpSize?: number | undefined;
+  /** Threads that groups should have; no promise. */
+  readonly threads?: number | undefined;
+  /** Threads that no group may exceed, from 32 to what the device allows. */
+  readonly maxThreads?: number | undefined;
+  /** Half the threads in the uploads of an axis that has several. */
+  readonly halfThreads?: boolean | undefined;
+  /** Blocks that may share a tile in one launch, where a device has clusters; 1: none. */
+  readonly clusterBlocks?: number | undefined;
+  /** Transforms per group: one number, or one for each axis; 0 leaves it to the planner. */
+  readonly groupedBatch?: number | readonly number[] | undefined;
+  /** Lengths from which on an axis has at least two, or three, uploads. */
+  readonly uploadSwitch?: { readonly two?: number | undefined; readonly three?: number | undefined } | undefined;
+  /** Into how many parts a run of memory may be cut for a longer upload: 1 to 64, or −1 for any number. */
+  readonly performBandwidthBoost?: number | undefined;
+  /** Plan the innermost axis like the others. */
+  readonly considerAllAxesStrided?: boolean | undefined;
+  /** Only `table` so far. */
+  readonly twiddles?: 'table' | 'computed' | undefined;
+  /** Only 1 so far. */
+  readonly streams?: number | undefined;
+  /** Only 1 so far. */
+  readonly registerBoost?: number | undefined;
+  /** Only false so far. */
+  readonly registerBoostNonPow2?: boolean | undefined;
+  /** Only 1 so far. */
+  readonly registerBoost4Step?: number | undefined;
+  /** None so far. */
+  readonly maxGroups?: number | undefined;
+  /** Only false so far. */
+  readonly disableMergeSequencesR2C?: boolean | undefined;
+}
 
 type PartialSides<T> = { readonly [S in Side]?: T | undefined };
 
@@ -90,7 +129,7 @@ export interface ProblemInput {
   readonly directions?: Directions | undefined;
   /** Leave the bins of a multi-upload transform in the order in which they come out. Default false. */
   readonly unordered?: boolean | undefined;
-  /** Knobs by name; there are none yet, so every entry is refused. */
+  /** Knobs of the planner. Default: none is turned. */
   readonly tuning?: Tuning | undefined;
   /** Ask engine and device for all they can say and check. Default false. */
   readonly debug?: boolean | undefined;
@@ -121,6 +160,7 @@ export interface Problem {
   readonly scale: { readonly [S in Direction]: number };
   readonly directions: Directions;
   readonly unordered: boolean;
+  /** What differs from the planner's own choice, in the order of `Tuning`; `groupedBatch` as a list. */
   readonly tuning: Tuning;
   readonly debug: boolean;
 }

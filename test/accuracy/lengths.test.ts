@@ -1,9 +1,9 @@
 /** One-dimensional transforms: every short length, and a sample of the smooth ones up to 2^14. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Device, FftError, openDevice } from '../../src/index.ts';
+import { type Device, FftError } from '../../src/index.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import { randomFor } from '../support/random.ts';
-import { callModes, exhaustive, lengthComplaints } from '../support/transforms.ts';
+import { callModes, exhaustive, lengthComplaints, openWith } from '../support/transforms.ts';
 
 const random = randomFor('accuracy/lengths');
 const LARGEST_PRIME = 13;
@@ -12,7 +12,7 @@ const from = (first: number, last: number): number[] => Array.from({ length: las
 
 let device: Device;
 beforeAll(async () => {
-  device = await openDevice('cpu', { threads: 1 });
+  device = await openWith({}, 1);
 });
 afterAll(() => device.close());
 

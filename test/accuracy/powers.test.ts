@@ -1,8 +1,8 @@
 /** Powers of the primes up to 13, as far as 2^22 points. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Device, openDevice } from '../../src/index.ts';
+import type { Device } from '../../src/index.ts';
 import { randomFor } from '../support/random.ts';
-import { exhaustive, lengthComplaints } from '../support/transforms.ts';
+import { exhaustive, lengthComplaints, openWith } from '../support/transforms.ts';
 
 const random = randomFor('accuracy/powers');
 const LONGEST = 2 ** 22;
@@ -11,7 +11,7 @@ const QUICK = 2 ** 18;
 
 let device: Device;
 beforeAll(async () => {
-  device = await openDevice('cpu', { threads: 2 });
+  device = await openWith({}, 2);
 });
 afterAll(() => device.close());
 

@@ -1,8 +1,8 @@
 /** Tensors of one to six axes, with every way of laying them out that a problem has. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Device, openDevice, type ProblemInput } from '../../src/index.ts';
+import type { Device, ProblemInput } from '../../src/index.ts';
 import { randomFor } from '../support/random.ts';
-import { type CallMode, callModes, complaints } from '../support/transforms.ts';
+import { type CallMode, callModes, complaints, openWith } from '../support/transforms.ts';
 
 const random = randomFor('accuracy/tensors');
 const precisions = ['single', 'double'] as const;
@@ -10,7 +10,7 @@ const layouts = ['interleaved', 'planar'] as const;
 
 let device: Device;
 beforeAll(async () => {
-  device = await openDevice('cpu', { threads: 1 });
+  device = await openWith({}, 1);
 });
 afterAll(() => device.close());
 

@@ -1,6 +1,6 @@
 /** Axes too long for one upload: four-step plans of two, three and more, ordered and not, along memory and across it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Device, openDevice, type Plan, type ProblemInput } from '../../src/index.ts';
+import type { Device, Plan, ProblemInput } from '../../src/index.ts';
 import { randomFor } from '../support/random.ts';
 import { type CallMode, callModes, complaints, exhaustive, openWith } from '../support/transforms.ts';
 
@@ -89,7 +89,7 @@ describe('with little shared memory', () => {
 describe('with the device’s own shared memory', () => {
   let device: Device;
   beforeAll(async () => {
-    device = await openDevice('cpu', { threads: 2 });
+    device = await openWith({}, 2);
   });
   afterAll(() => device.close());
 

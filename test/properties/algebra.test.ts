@@ -8,7 +8,7 @@ import { relativeError, tolerance } from '../support/accuracy.ts';
 import { variedDevices } from '../support/devices.ts';
 import { type Configuration, configurations } from '../support/problems.ts';
 import { randomFor, seedFor, uniform } from '../support/random.ts';
-import { exhaustive, transformedPoints, tryPlan } from '../support/transforms.ts';
+import { exhaustive, precisionsOf, transformedPoints, tryPlan } from '../support/transforms.ts';
 
 const random = randomFor('properties/algebra');
 const runs = exhaustive ? 4000 : 80;
@@ -42,6 +42,7 @@ async function holds(name: string, property: (subject: Subject) => Promise<void>
   await fc.assert(
     fc.asyncProperty(unscaled, fc.boolean(), async ({ input, device, mode }, forward) => {
       const chosen = devices[device % devices.length] as Device;
+      fc.pre(precisionsOf(chosen).some((precision) => precision === input.precision));
       const plan = await chosen.plan(input);
       const { problem } = plan;
       const precision = problem.precision === 'single' ? 'single' : 'double';

@@ -2,7 +2,7 @@
 import type { Device } from '../../src/engine/device.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
 import type { Random } from './random.ts';
-import { openWith } from './transforms.ts';
+import { openWith, testKind } from './transforms.ts';
 
 /** A profile that a planner can work with: shared memory holds 13 columns of a whole run of memory, at least. */
 export function randomProfile(random: Random): Partial<DeviceProfile> {
@@ -23,6 +23,12 @@ export function randomProfile(random: Random): Partial<DeviceProfile> {
 
 /** A profile of a device whose threads are in lockstep: a GPU, more or less. */
 export function randomThreads(random: Random): Partial<DeviceProfile> {
+  const sharedBytes = random.pick([2048, 4096, 16384, 32768]);
+  const cluster = {
+    blocks: random.pick([1, 2, 3, 4, 6, 8, 16]),
+    sharedBytes: random.pick([sharedBytes, sharedBytes / 2]),
+    above: random.pick([0, 1024, sharedBytes]),
+  };
   return {
     ...randomProfile(random),
     lockstep: 'threads',
@@ -34,13 +40,15 @@ export function randomThreads(random: Random): Partial<DeviceProfile> {
     sharedFormat: random.pick(['planes', 'pairs'] as const),
     banks: random.pick([1, 32]),
     groupPoints: random.pick([1, 64, 1024, 2048]),
-    sharedBytes: random.pick([2048, 4096, 16384, 32768]),
+    sharedBytes,
+    ...(random.unit() < 0.6 ? { cluster } : {}),
   };
 }
 
-/** The plain device on one and on two threads, and `count` others. */
+/** The plain device (the CPU on one and on two threads) and `count` others. */
 export async function variedDevices(random: Random, count: number): Promise<Device[]> {
-  const devices = [await openWith({}, 1), await openWith({}, 2)];
+  const devices = [await openWith({}, 1)];
+  if (testKind === 'cpu') devices.push(await openWith({}, 2));
   for (let n = 0; n < count; n++) devices.push(await openWith(randomProfile(random), n % 3 === 2 ? 2 : 1));
   return devices;
 }

@@ -17,21 +17,27 @@ export function interpret(kernel: Kernel, memory: Readonly<Record<string, RealAr
     return value;
   };
   for (let group = 0; group < kernel.group.count; group++) {
-    const shared = new Map(
-      kernel.shared.map((array) => [
-        array,
-        (single ? new Float32Array(array.length as number) : new Float64Array(array.length as number)).fill(Number.NaN),
-      ]),
+    const blocks = kernel.cluster?.blocks ?? 1;
+    const shared = Array.from(
+      { length: blocks },
+      () =>
+        new Map(
+          kernel.shared.map((array) => {
+            const length = array.length as number;
+            return [array, (single ? new Float32Array(length) : new Float64Array(length)).fill(Number.NaN)];
+          }),
+        ),
     );
-    const arrayOf = (array: ArrayRef): RealArray => shared.get(array) ?? (memory[array.name] as RealArray);
+    const arrayOf = (array: ArrayRef, block: number): RealArray =>
+      shared[block]!.get(array) ?? (memory[array.name] as RealArray);
     for (const phase of kernel.phases) {
       const nodes = reachable(phase.stores.map((store) => store.value));
       const late: (() => void)[] = [];
-      const item = (at: ReadonlyMap<Var, number>): void => {
+      const item = (at: ReadonlyMap<Var, number>, rank: number): void => {
         const values = new Map<Real, number>();
         for (const node of nodes) {
           if (node.op === 'const') values.set(node, known(node));
-          else if (node.op === 'load') values.set(node, arrayOf(node.array)[evaluate(node.index, at)] as number);
+          else if (node.op === 'load') values.set(node, arrayOf(node.array, rank)[evaluate(node.index, at)] as number);
           else {
             const a = values.get(node.a) as number;
             if (node.op === 'neg') values.set(node, -a);
@@ -41,23 +47,28 @@ export function interpret(kernel: Kernel, memory: Readonly<Record<string, RealAr
             }
           }
         }
-        for (const { array, index, value } of phase.stores) {
+        for (const { array, index, value, block } of phase.stores) {
           const place = evaluate(index, at);
           const result = values.get(value) as number;
+          const target = arrayOf(array, block ? evaluate(block, at) : rank);
           const store = () => {
-            arrayOf(array)[place] = result;
+            target[place] = result;
           };
           if (phase.readsFirst) late.push(store);
           else store();
         }
       };
-      const nest = (depth: number, at: Map<Var, number>): void => {
+      const nest = (depth: number, at: Map<Var, number>, rank: number): void => {
         const loop = phase.loops[depth];
-        if (!loop) return item(at);
+        if (!loop) return item(at, rank);
         const limit = loop.limit ? evaluate(loop.limit, at) : Number.POSITIVE_INFINITY;
-        for (let i = 0; i < Math.min(loop.variable.count, limit); i++) nest(depth + 1, at.set(loop.variable, i));
+        for (let i = 0; i < Math.min(loop.variable.count, limit); i++) nest(depth + 1, at.set(loop.variable, i), rank);
       };
-      nest(0, new Map([[kernel.group, group]]));
+      for (let rank = 0; rank < blocks; rank++) {
+        const at = new Map([[kernel.group, group]]);
+        if (kernel.cluster) at.set(kernel.cluster.rank, rank);
+        nest(0, at, rank);
+      }
       for (const store of late) store();
     }
   }

@@ -2,8 +2,10 @@
  * One transform of one problem, checked in every respect: its result against the reference, its input and all gaps
  * and guards bit for bit. Outputs are poisoned beforehand.
  */
-import { createCpuBackend } from '../../src/devices/cpu/index.ts';
+import type { Backend, DeviceKind } from '../../src/devices/device.ts';
+import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
+import type { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Plan } from '../../src/engine/plan.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
 import type { Direction, Problem, ProblemInput } from '../../src/problem/index.ts';
@@ -26,14 +28,42 @@ import {
 /** True when everything is to be tested instead of a sample. */
 export const exhaustive = process.env.OMNIFFT_EXHAUSTIVE === '1';
 
-/** A CPU device whose planner sees another profile: little shared memory makes plans of several uploads small. */
+/**
+ * The kind of device that the suites run on: `OMNIFFT_TEST_DEVICE`, or the CPU. What a device cannot do is left out: calls
+ * on the calling thread become calls that wait, and problems in other precisions than its own are not tried.
+ */
+export const testKind = (process.env.OMNIFFT_TEST_DEVICE ?? 'cpu') as DeviceKind;
+
+/**
+ * A device of that kind whose planner sees another profile: little shared memory makes plans of several uploads small.
+ * What only vectors have is left out where lanes are threads.
+ */
 export async function openWith(profile: Partial<DeviceProfile>, threads = 1): Promise<Device> {
-  return new Device(await createCpuBackend({ threads, profile }));
+  const module = await deviceModule(testKind);
+  if (!module) throw new Error(`OMNIFFT_TEST_DEVICE is ${testKind}, which cannot be opened`);
+  const options = { threads, profile: testKind === 'cpu' ? profile : threadProfile(profile) };
+  return new Device(await module.create(options));
+}
+
+/** The part of a profile made for vectors that makes sense for threads, within what every device has. */
+export function threadProfile({ sharedBytes, coalescedBytes, registers, passCost }: Partial<DeviceProfile>) {
+  const profile = { sharedBytes: sharedBytes && Math.min(sharedBytes, 16384), coalescedBytes, registers, passCost };
+  return Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== undefined));
 }
 
 /** How a transform is called. `work` is enqueued with the caller's work and temp memory. */
 export const callModes = ['host', 'alloc', 'host-sync', 'alloc-sync', 'enqueue', 'work'] as const;
 export type CallMode = (typeof callModes)[number];
+
+/** The modes that a device has: only the CPU runs on the calling thread. */
+export function modesOf(device: Device): CallMode[] {
+  return callModes.filter((mode) => device.kind === 'cpu' || !mode.endsWith('-sync'));
+}
+
+/** The precisions that a device computes in. */
+export function precisionsOf({ profile }: Device): readonly ('single' | 'double')[] {
+  return profile.precisions ?? ['single', 'double'];
+}
 
 /** Points over which errors add up. */
 export function transformedPoints({ size, omit }: Problem): number {
@@ -115,10 +145,57 @@ export interface Trial {
 /** Reals behind the last element of device memory, which nobody may touch. */
 const GUARD = 24;
 
+/** Device memory and what is in it, as host arrays: the memory itself where the host can see it. */
+class Stage {
+  private readonly device: Device;
+  private readonly backend: Backend;
+  private readonly entries: { readonly memory: DeviceMemory; readonly mirror: RealArray }[] = [];
+
+  constructor(device: Device) {
+    this.device = device;
+    this.backend = (device as unknown as { readonly backend: Backend }).backend;
+  }
+
+  /** Poisoned memory. */
+  allocate(reals: number, precision: 'single' | 'double'): RealArray {
+    const memory = this.device.alloc(reals * (precision === 'single' ? 4 : 8), precision);
+    const make = () => (precision === 'single' ? new Float32Array(reals) : new Float64Array(reals));
+    const mirror = poison(memory.buffer.view ? memory.array.subarray(0, reals) : make());
+    this.entries.push({ memory, mirror });
+    return mirror;
+  }
+
+  /** What to pass to a plan for the part of an array in front of its guard. */
+  handle(array: RealArray): RealArray | DeviceMemory {
+    const entry = this.entries.find(
+      ({ mirror }) => mirror.buffer === array.buffer && mirror.byteOffset === array.byteOffset,
+    );
+    return entry && !entry.memory.buffer.view ? entry.memory : array;
+  }
+
+  async toDevice(): Promise<void> {
+    for (const { memory, mirror } of this.entries) {
+      if (!memory.buffer.view) await this.backend.upload({ buffer: memory.buffer, byteOffset: 0 }, mirror);
+    }
+  }
+
+  async fromDevice(): Promise<void> {
+    for (const { memory, mirror } of this.entries) {
+      if (!memory.buffer.view) await this.backend.download({ buffer: memory.buffer, byteOffset: 0 }, mirror);
+    }
+  }
+
+  free(): void {
+    for (const { memory } of this.entries) memory.free();
+  }
+}
+
 /** Runs a plan once and looks at everything that it read and wrote. */
 export async function tryPlan(device: Device, plan: Plan, random: Random, trial: Trial): Promise<Outcome> {
   const { problem } = plan;
-  const { direction, mode = 'host' } = trial;
+  const { direction } = trial;
+  const wanted = trial.mode ?? 'host';
+  const mode = modesOf(device).find((known) => known === wanted) ?? (wanted === 'host-sync' ? 'host' : 'alloc');
   const precision = problem.precision === 'single' ? 'single' : 'double';
   const [read, written]: [Side, Side] = direction === 'forward' ? ['input', 'output'] : ['output', 'input'];
   const inPlace = problem.placement === 'in-place';
@@ -126,13 +203,10 @@ export async function tryPlan(device: Device, plan: Plan, random: Random, trial:
   const expected = trial.expected ?? expectedOf(problem, direction, packed);
 
   const onDevice = mode !== 'host' && mode !== 'host-sync';
-  const allocated: { free(): void }[] = [];
+  const stage = new Stage(device);
   const guards: { array: RealArray; before: Uint8Array; what: string }[] = [];
   const allocate = (reals: number, what: string): RealArray => {
-    const bytes = (reals + GUARD) * (precision === 'single' ? 4 : 8);
-    const memory = device.alloc(bytes, precision);
-    allocated.push(memory);
-    const whole = poison(memory.array.subarray(0, reals + GUARD));
+    const whole = stage.allocate(reals + GUARD, precision);
     const guard = whole.subarray(reals);
     guards.push({ array: guard, before: snapshot(guard), what: `the guard behind ${what}` });
     return whole.subarray(0, reals);
@@ -152,18 +226,27 @@ export async function tryPlan(device: Device, plan: Plan, random: Random, trial:
     const before = (data: HostData) => arraysOf(data).map(snapshot);
     const [sourceBefore, targetBefore] = [before(source), before(target)];
 
-    if (mode === 'host' || mode === 'alloc') await plan[direction](source, inPlace ? undefined : target);
-    else if (mode === 'host-sync' || mode === 'alloc-sync') {
-      plan[`${direction}Sync`](source, inPlace ? undefined : target);
+    const handle = (data: HostData) =>
+      're' in data ? { re: stage.handle(data.re), im: stage.handle(data.im) } : stage.handle(data);
+    const [from, to] = [handle(source), inPlace ? undefined : handle(target)];
+    if (mode === 'host' || mode === 'alloc') {
+      await stage.toDevice();
+      await plan[direction](from, to);
+    } else if (mode === 'host-sync' || mode === 'alloc-sync') {
+      plan[`${direction}Sync`](from, to);
     } else if (mode === 'enqueue') {
-      void plan.enqueue(direction, { input: source, output: target });
+      await stage.toDevice();
+      void plan.enqueue(direction, { input: from, output: to ?? from });
       await device.finish();
     } else {
       const real = precision === 'single' ? 4 : 8;
-      const work = allocate(2 * spanOf(problem, written), 'work');
+      const work = stage.handle(allocate(2 * spanOf(problem, written), 'work'));
       const temp = allocate(plan.bytes.temp / real, 'temp');
-      await plan.enqueue(direction, { input: source, output: target, work, ...(temp.length > 0 ? { temp } : {}) });
+      await stage.toDevice();
+      const scratch = temp.length > 0 ? { temp: stage.handle(temp) } : {};
+      await plan.enqueue(direction, { input: from, output: to ?? from, work, ...scratch });
     }
+    await stage.fromDevice();
 
     const damage: string[] = [];
     const compare = (data: HostData, snapshots: Uint8Array[], side: Side, what: string, mayChange: boolean) => {
@@ -191,7 +274,7 @@ export async function tryPlan(device: Device, plan: Plan, random: Random, trial:
       result,
     };
   } finally {
-    for (const memory of allocated) memory.free();
+    stage.free();
   }
 }
 
@@ -202,6 +285,7 @@ export async function complaints(
   random: Random,
   modes: readonly CallMode[] = ['host'],
 ): Promise<string[]> {
+  if (!precisionsOf(device).some((precision) => precision === (input.precision ?? 'single'))) return [];
   const plan = await device.plan(input);
   const found: string[] = [];
   try {
@@ -244,7 +328,7 @@ export async function lengthComplaints(
   const data = uniform(random, 2 * elements, 'single');
   const expected = referenceTransform({ size }, data);
   const mirrored = { hi: exchanged(expected.hi), lo: exchanged(expected.lo) };
-  for (const precision of ['single', 'double'] as const) {
+  for (const precision of precisionsOf(device)) {
     const plan = await device.plan({ ...more, size, precision });
     for (const direction of plan.directions) {
       const forward = direction === 'forward';

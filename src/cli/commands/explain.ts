@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Plan } from '../../index.ts';
 import { makeFolder, writeOutput } from '../files.ts';
-import { type DeviceOptions, readProblem, useDevice, withDevice, withJson } from '../options.ts';
+import { type DeviceOptions, readProblem, useDevice, withDevice, withJson, withProfile } from '../options.ts';
 
 interface ExplainOptions extends DeviceOptions {
   readonly json: boolean;
@@ -17,7 +17,7 @@ export function addExplain(program: Command): void {
     .description('show the plan for a problem: its tree, buffers, kernels and the bytes they move')
     .argument('<problem>', 'bbfft descriptor such as scfo1024*16, or the problem object as JSON')
     .option('--source <folder>', 'write the kernels there, as the device gets them');
-  withJson(withDevice(command)).action(explain);
+  withJson(withProfile(withDevice(command))).action(explain);
 }
 
 async function explain(text: string, options: ExplainOptions): Promise<void> {
@@ -33,11 +33,23 @@ async function explain(text: string, options: ExplainOptions): Promise<void> {
   });
 }
 
-/** One file for each different kernel, named after it. */
+/** How files of a language are usually called; for others, the language's name. */
+const EXTENSIONS: Readonly<Record<string, string>> = { cuda: 'cu', opencl: 'cl' };
+
+/** One file for each different kernel, named after the direction that runs it first. */
 async function writeKernels(plan: Plan, folder: string): Promise<void> {
   await makeFolder(folder);
+  const written = new Set<string>();
+  const taken = new Map<string, number>();
   for (const { direction, name, language, source } of plan.kernels) {
     const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : source;
-    await writeOutput(join(folder, `${direction}-${name}.${language}`), bytes);
+    const contents = Buffer.from(bytes).toString('latin1');
+    if (written.has(contents)) continue;
+    written.add(contents);
+    const stem = `${direction}-${name}`;
+    const number = (taken.get(stem) ?? 0) + 1;
+    taken.set(stem, number);
+    const file = `${stem}${number === 1 ? '' : `-${number}`}.${EXTENSIONS[language] ?? language}`;
+    await writeOutput(join(folder, file), bytes);
   }
 }

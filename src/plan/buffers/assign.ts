@@ -12,7 +12,7 @@
  * loses worse assignments only: the winner is that of the full search.
  */
 import { FftError } from '../../problem/errors.ts';
-import { type LeafNode, leavesOf, type PlanNode } from '../node.ts';
+import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../node.ts';
 import { type Criteria, compareCriteria } from './criteria.ts';
 import { type BufferName, type BufferOffer, memoryOf, type Operand, operandsOf, type TempCount } from './offer.ts';
 import { branchTo, formatOperand, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
@@ -163,11 +163,11 @@ function toAssignment(trace: PlacementTrace, offer: BufferOffer, temps: TempCoun
 
 function checkTree(node: PlanNode): void {
   const numbers = [...node.length, ...node.outputLength];
-  if (node.scheme === 'stockham') numbers.push(node.axis.count, ...node.batch.map(({ count }) => count));
+  if (isLeaf(node)) numbers.push(...[node.axis, ...(node.more ?? []), ...node.batch].map(({ count }) => count));
   if (!numbers.every((count) => Number.isSafeInteger(count) && count > 0)) {
     throw new RangeError(`Lengths and counts of '${node.title}' must be positive integers, not ${numbers.join(', ')}.`);
   }
-  if (node.scheme === 'stockham') return;
+  if (isLeaf(node)) return;
   if (node.children.length === 0) throw new RangeError(`'${node.title}' arranges no steps: it needs children.`);
   for (const child of node.children) checkTree(child);
 }

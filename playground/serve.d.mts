@@ -1,0 +1,5 @@
+export declare function serve(options?: {
+  readonly port?: number;
+  readonly entries?: Readonly<Record<string, string>>;
+  readonly define?: Record<string, string>;
+}): Promise<{ readonly url: string; close(): Promise<void> }>;

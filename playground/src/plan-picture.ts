@@ -1,0 +1,124 @@
+/**
+ * A plan as a picture: its tree on the left, one row for each node; on the right the memory it uses, one line for each
+ * buffer, with an arrow for each launch from what it reads to what it writes.
+ */
+import { bytesText } from '../../src/engine/index.ts';
+import type { Plan } from '../../src/index.ts';
+import { svg } from './dom.ts';
+
+type Facts = ReturnType<Plan['toJSON']>['directions'][number];
+type Node = Facts['tree'];
+type Launch = Facts['launches'][number];
+
+/** The order in which buffers stand, whatever the order in which they are used. */
+const BUFFERS = ['input', 'work', 'temp', 'temp2', 'output'];
+const BRANCH_HEIGHT = 30;
+const LEAF_HEIGHT = 74;
+const INDENT = 22;
+const LANE_WIDTH = 108;
+const WIDEST_LANE = 240;
+const HEADER = 28;
+const TEXT_WIDTH = 500;
+
+interface Row {
+  readonly depth: number;
+  readonly top: number;
+  readonly height: number;
+  readonly name: string;
+  readonly details: readonly string[];
+  readonly launch: Launch | undefined;
+}
+
+/** @param room width to fill, where the picture does not need more */
+export function planPicture(facts: Facts, room: number): SVGSVGElement {
+  const rows = rowsOf(facts);
+  const last = rows.at(-1);
+  const height = last ? last.top + last.height + 8 : HEADER;
+  const used = facts.launches.flatMap(({ from, to }) => [from, to]);
+  const lanes = [...new Set(used)].sort((a, b) => BUFFERS.indexOf(a) - BUFFERS.indexOf(b));
+  const laneWidth = Math.min(WIDEST_LANE, Math.max(LANE_WIDTH, Math.floor((room - TEXT_WIDTH) / lanes.length)));
+  const laneAt = (name: string) => TEXT_WIDTH + laneWidth * (lanes.indexOf(name) + 0.5);
+  const width = TEXT_WIDTH + laneWidth * lanes.length;
+  const picture = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img' });
+  const flow = facts.launches.map(({ from, to }) => `${from} to ${to}`).join(', ');
+  picture.append(svg('title', {}, `The ${facts.direction} plan: ${flow}`));
+  for (const row of rows) {
+    if (row.launch)
+      picture.append(svg('rect', { class: 'row', x: 0, y: row.top, width, height: row.height - 6, rx: 6 }));
+  }
+  for (const name of lanes) {
+    const at = laneAt(name);
+    picture.append(
+      svg('text', { class: 'name', x: at, y: 16, 'text-anchor': 'middle' }, name),
+      svg('line', { class: 'lane', x1: at, x2: at, y1: HEADER, y2: height - 8 }),
+    );
+  }
+  rows.forEach((row, n) => {
+    const left = 10 + row.depth * INDENT;
+    picture.append(...elbow(rows, n), svg('text', { class: 'name', x: left, y: row.top + 19 }, row.name));
+    row.details.forEach((text, line) => {
+      picture.append(svg('text', { x: left, y: row.top + 37 + 16 * line }, text));
+    });
+    if (row.launch) picture.append(...arrow(row, row.launch, laneAt));
+  });
+  return picture;
+}
+
+function rowsOf({ tree, launches }: Facts): Row[] {
+  const rows: Row[] = [];
+  let next = 0;
+  let top = HEADER;
+  const walk = (node: Node, depth: number) => {
+    const launch = node.children.length === 0 ? launches[next++] : undefined;
+    const height = launch ? LEAF_HEIGHT : BRANCH_HEIGHT;
+    const lengths = shape(node.length);
+    const name = launch ? `${node.scheme}, ${node.title}` : `${node.scheme}, ${node.title}: ${lengths}`;
+    rows.push({ depth, top, height, name, details: launch ? detailsOf(launch) : [], launch });
+    top += height;
+    for (const child of node.children) walk(child, depth + 1);
+  };
+  walk(tree, 0);
+  return rows;
+}
+
+function detailsOf(launch: Launch): string[] {
+  const { length, radices, transformsPerGroup, groups, threads, lanesAlong, twiddles } = launch;
+  const many = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+  return [
+    `${length} = ${radices.join('·') || '1'}, lanes along the ${lanesAlong}${twiddles ? `, twiddles of ${twiddles}` : ''}`,
+    `${many(transformsPerGroup, 'transform')} a group, ${many(groups, 'group')} × ${many(threads, 'thread')}`,
+  ];
+}
+
+function shape(length: readonly number[]): string {
+  return length.filter((count) => count > 1).join(' × ') || '1';
+}
+
+/** The line from a node to its parent: the nearest row above that is less deep. */
+function elbow(rows: readonly Row[], n: number): SVGElement[] {
+  const row = rows[n];
+  const parent = rows.slice(0, n).findLast(({ depth }) => row && depth === row.depth - 1);
+  if (!row || !parent) return [];
+  const x = 14 + parent.depth * INDENT;
+  return [svg('path', { class: 'branch', d: `M${x} ${parent.top + 25}V${row.top + 14}H${x + INDENT - 8}` })];
+}
+
+/** From the buffer that is read to the one that is written; a loop where they are the same. */
+function arrow({ top }: Row, { from, to, bytesRead }: Launch, laneAt: (name: string) => number): SVGElement[] {
+  const [start, end, y] = [laneAt(from), laneAt(to), top + 40];
+  const label = { x: (start + end) / 2, y: y - 8, 'text-anchor': 'middle' };
+  if (start === end) {
+    return [
+      svg('path', { class: 'flow', d: `M${start} ${y - 12}c34 -6 34 30 7 24` }),
+      svg('path', { class: 'head', d: `M${start} ${y + 12}l10 -6v12z` }),
+      svg('text', { x: start - 8, y: y + 4, 'text-anchor': 'end' }, bytesText(bytesRead)),
+    ];
+  }
+  const way = Math.sign(end - start);
+  return [
+    svg('path', { class: 'flow', d: `M${start} ${y}H${end - 9 * way}` }),
+    svg('path', { class: 'head', d: `M${end} ${y}l${-10 * way} -6v12z` }),
+    svg('circle', { class: 'head', cx: start, cy: y, r: 3.5 }),
+    svg('text', label, bytesText(bytesRead)),
+  ];
+}

@@ -1,0 +1,105 @@
+// The library for browsers: ES modules that need nothing but a browser, written to dist/browser/.
+//
+//   node scripts/bundle-browser.mjs [folder]
+//
+// omnifft.js is the package's main entry, the others are its further entries. What they share, and every device, is a
+// chunk of its own: a page loads only the device that it opens.
+
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** File of the bundle → what it consists of. */
+export const libraryEntries = {
+  omnifft: 'src/index.ts',
+  numpy: 'src/numpy/index.ts',
+  'numpy-sync': 'src/numpy/sync.ts',
+  // An AudioWorklet has no import(), so what opens the CPU there has to be loaded with the module itself.
+  worklet: 'browser-entry:worklet',
+};
+
+const WORKLET = `
+  // An AudioWorklet has no TextEncoder either; the names in a kernel are ASCII.
+  globalThis.TextEncoder ??= class {
+    encode(text) {
+      return Uint8Array.from(text, (character) => character.charCodeAt(0));
+    }
+  };
+  export { openCpuSync } from './src/engine/open-sync.ts';
+  export { FftError } from './src/problem/index.ts';
+`;
+
+/** The modules of devices that a browser can never open. */
+const NATIVE = /^src\/devices\/(cuda|opencl|hip|vulkan|level-zero)\/index\.ts$/;
+
+/** In the place of such a module: the same exports, saying that the device is not to be had. */
+async function absent(file) {
+  const { metafile } = await build({
+    entryPoints: [file],
+    write: false,
+    metafile: true,
+    format: 'esm',
+    logLevel: 'error',
+  });
+  const [{ exports }] = Object.values(metafile.outputs);
+  const reason = 'it needs Node; in browsers there are cpu and webgpu';
+  const lines = exports.map((name) =>
+    name.endsWith('Availability')
+      ? `export const ${name} = () => ({ name: ${JSON.stringify(basename(dirname(file)))}, available: false, reason });`
+      : `export const ${name} = () => { throw new Error(reason); };`,
+  );
+  return `const reason = ${JSON.stringify(reason)};\n${lines.join('\n')}`;
+}
+
+const browserOnly = {
+  name: 'browser-only',
+  setup(plugin) {
+    plugin.onResolve({ filter: /^browser-entry:/ }, ({ path }) => ({ path, namespace: 'browser-entry' }));
+    plugin.onLoad({ filter: /.*/, namespace: 'browser-entry' }, () => ({ contents: WORKLET, resolveDir: root }));
+    plugin.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
+      if (kind !== 'dynamic-import') return;
+      const file = resolve(resolveDir, path);
+      return NATIVE.test(file.slice(root.length + 1)) ? { path: file, namespace: 'native' } : undefined;
+    });
+    plugin.onLoad({ filter: /.*/, namespace: 'native' }, async ({ path }) => ({ contents: await absent(path) }));
+  },
+};
+
+/**
+ * @param options.entries name → file, relative to the repository
+ * @param options.define as esbuild's
+ * @returns {Promise<{ files: Map<string, Uint8Array>, metafile: import('esbuild').Metafile }>} files by their name in
+ * the bundle; those of the metafile have the same names
+ */
+export async function bundleBrowser({ entries = libraryEntries, minify = true, define = {} } = {}) {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: entries,
+    outdir: root,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    chunkNames: 'chunk-[hash]',
+    define,
+    minify,
+    metafile: true,
+    write: false,
+    plugins: [browserOnly],
+  });
+  return { metafile, files: new Map(outputFiles.map(({ path, contents }) => [path.slice(root.length + 1), contents])) };
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1])).href) {
+  const folder = resolve(process.argv[2] ?? join(root, 'dist', 'browser'));
+  const { files } = await bundleBrowser();
+  mkdirSync(folder, { recursive: true });
+  // Chunks are named after their contents: those of an earlier build would stay for ever.
+  for (const name of readdirSync(folder)) if (/^chunk-\w+\.js$/.test(name)) rmSync(join(folder, name));
+  for (const [name, contents] of files) writeFileSync(join(folder, name), contents);
+  console.log(`${files.size} files in ${folder}`);
+}

@@ -1,0 +1,127 @@
+// Makes one archive that tests and times omnifft on a GPU host with nothing else on it: Node, the built library, its
+// native bindings for Linux x64, and the programs of test/device.
+//
+//   node scripts/bundle.mjs [--no-build]     → out/bundle/ and out/omnifft-bundle.tar.xz; dist/ as it is
+//
+//   tar -xJf omnifft-bundle.tar.xz && cd omnifft && ./node run.mjs info
+
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const out = join(root, 'out');
+const bundle = join(out, 'bundle');
+const archive = join(out, 'omnifft-bundle.tar.xz');
+const MOST_BYTES = 60e6;
+
+if (process.platform !== 'linux' || process.arch !== 'x64') fail('the archive is for Linux x64 and is made there.');
+
+if (!process.argv.includes('--no-build')) run(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--build']);
+rmSync(bundle, { recursive: true, force: true });
+mkdirSync(bundle, { recursive: true });
+cpSync(join(root, 'dist'), join(bundle, 'dist'), { recursive: true, filter: (path) => !/\.(map|d\.ts)$/.test(path) });
+// Node takes the nearest package.json for what dist/ is, and the programs for what the package is called.
+const { name, version, type, exports } = readPackage(root);
+writeFileSync(join(bundle, 'package.json'), JSON.stringify({ name, version, type, exports }));
+
+for (const packageName of dependencies(['commander', 'cli-progress'])) addPackage(packageName);
+addPackage('koffi', (path) => !/^(doc|vendor|lib)(\/|$)|\.(cc|hh|S|asm|inc|def|md|txt)$/.test(path));
+addPackage('@koromix/koffi-linux-x64', (path) => !path.includes('musl'));
+addPackage('webgpu', (path) => !/^(dist\/(darwin|linux-arm64|win32)|build(\/|$))/.test(path));
+strip(join(bundle, 'node_modules', 'webgpu', 'dist', 'linux-x64', 'dawn.node'));
+
+copyFileSync(process.execPath, join(bundle, 'node'));
+chmodSync(join(bundle, 'node'), 0o755);
+strip(join(bundle, 'node'));
+await programs();
+
+run(join(bundle, 'node'), [join(bundle, 'run.mjs'), 'info']);
+rmSync(archive, { force: true });
+const names = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--transform=s,^bundle,omnifft,`];
+run('tar', [...names, '-C', out, '-cf', `${archive}.tar`, 'bundle']);
+run('xz', ['-T0', '-2', '--force', `${archive}.tar`]);
+run('mv', [`${archive}.tar.xz`, archive]);
+const { size } = statSync(archive);
+if (size > MOST_BYTES) fail(`the archive has ${size} bytes, over ${MOST_BYTES}.`);
+say(`${relative(root, archive)}: ${(size / 1e6).toFixed(1)} MB`);
+
+/** The programs of test/device as one file, on top of dist/. */
+async function programs() {
+  const { build } = await import('esbuild');
+  const onDist = {
+    name: 'dist',
+    setup(builder) {
+      builder.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => {
+        const file = relative(join(root, 'src'), resolve(resolveDir, path));
+        if (file.startsWith('..')) return undefined;
+        return { path: `./dist/${file.replace(/\.ts$/, '.js')}`, external: true };
+      });
+    },
+  };
+  await build({
+    entryPoints: [join(root, 'test', 'device', 'run.ts')],
+    outfile: join(bundle, 'run.mjs'),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: ['koffi', 'webgpu'],
+    plugins: [onDist],
+    logLevel: 'warning',
+  });
+}
+
+/** Packages and all that they need. */
+function dependencies(names, seen = new Set()) {
+  for (const packageName of names) {
+    if (seen.has(packageName)) continue;
+    seen.add(packageName);
+    dependencies(Object.keys(readPackage(join(root, 'node_modules', packageName)).dependencies ?? {}), seen);
+  }
+  return seen;
+}
+
+function addPackage(packageName, keep = () => true) {
+  const from = join(root, 'node_modules', packageName);
+  if (!existsSync(from)) fail(`${packageName} is not installed: run npm install.`);
+  cpSync(from, join(bundle, 'node_modules', packageName), {
+    recursive: true,
+    filter: (path) => keep(relative(from, path)),
+  });
+}
+
+function readPackage(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+/** Symbols for debuggers take half of the space. */
+function strip(file) {
+  const done = spawnSync('strip', [file], { stdio: 'ignore' });
+  if (done.error) say('there is no strip: the archive will be larger.');
+}
+
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) fail(`${command} failed${error ? `: ${error.message}` : ''}.`);
+}
+
+function say(message) {
+  console.error(`omnifft: ${message}`);
+}
+
+function fail(message) {
+  say(message);
+  process.exit(1);
+}

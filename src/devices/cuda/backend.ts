@@ -1,0 +1,296 @@
+/**
+ * A GPU behind a driver API of CUDA's kind: memory, compilation, launches, all in one stream. CUDA and HIP differ in
+ * their tables of names alone.
+ */
+import { emitCuda } from '../../emit/cuda/index.ts';
+import { pairedArrays } from '../../emit/spmd/accesses.ts';
+import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { Kernel } from '../../ir/index.ts';
+import type { DeviceProfile } from '../../plan/profile.ts';
+import { FftError } from '../../problem/errors.ts';
+import type {
+  Backend,
+  Binding,
+  BoundProgram,
+  CompiledKernel,
+  DeviceBuffer,
+  DeviceKind,
+  RealArray,
+  Step,
+} from '../device.ts';
+import type { Koffi } from '../native/library.ts';
+import type { RuntimeCompiler } from './compiler.ts';
+import type { Driver } from './driver.ts';
+import { Jobs } from './jobs.ts';
+import { type Compile, GpuKernel } from './kernel.ts';
+import { GpuBuffer, GpuMemory } from './memory.ts';
+import { readProfile } from './profile.ts';
+import { GpuProgram, type Machine } from './program.ts';
+import { Download, Staging, Upload } from './staging.ts';
+import { CallerStreams } from './streams.ts';
+import { Timeline } from './timeline.ts';
+
+/** A device that was opened, and how to compile for it. */
+export interface GpuSetup {
+  readonly koffi: Koffi;
+  readonly driver: Driver;
+  readonly compiler: RuntimeCompiler;
+  /** For the architecture of the device. */
+  readonly compilerOptions: readonly string[];
+  readonly device: number;
+  readonly context: bigint;
+  /** The caller's; absent: one of the device's own. */
+  readonly stream?: bigint | undefined;
+  /** Gives the context back. */
+  readonly leave: () => void;
+  readonly profile?: Partial<DeviceProfile> | undefined;
+}
+
+export class GpuBackend implements Backend, Machine {
+  readonly kind: DeviceKind;
+  readonly name: string;
+  readonly profile: DeviceProfile;
+  readonly driver: Driver;
+  readonly stream: bigint;
+  readonly memory: GpuMemory;
+  readonly jobs = new Jobs();
+  readonly timeline: Timeline;
+  readonly streams: CallerStreams;
+  private readonly setup: GpuSetup;
+  private readonly staging: Staging;
+  private readonly kernels = new Set<GpuKernel>();
+  private readonly compiling: Compile;
+  private closed = false;
+
+  constructor(setup: GpuSetup) {
+    const { driver, device, context, koffi, compiler, compilerOptions } = setup;
+    this.setup = setup;
+    this.driver = driver;
+    this.kind = driver.names.kind;
+    this.profile = { ...readProfile(driver, device), ...setup.profile };
+    this.name = driver.deviceName(device);
+    driver.setContext(context);
+    this.stream = setup.stream ?? driver.createStream();
+    const enter = () => driver.setContext(context);
+    this.timeline = new Timeline(driver, this.stream, enter);
+    this.streams = new CallerStreams(driver, this.stream, this.timeline);
+    const retire = (action: () => void) => this.retire(action);
+    this.memory = new GpuMemory(driver, driver.deviceMemory(device), retire, () => this.drain());
+    this.staging = new Staging({
+      driver,
+      stream: this.stream,
+      timeline: this.timeline,
+      view: (address, bytes) => koffi.view(address, bytes),
+      enter: () => this.enter(),
+      pump: () => this.jobs.pump(),
+    });
+    this.compiling = {
+      now: ({ source, entry }) => compiler.compile(source, entry, compilerOptions),
+      aside: ({ source, entry }) => compiler.compileAside(source, entry, compilerOptions),
+    };
+  }
+
+  allocate(bytes: number): DeviceBuffer {
+    this.requireOpen();
+    this.driver.setContext(this.setup.context);
+    return this.memory.allocate(bytes);
+  }
+
+  /** Host arrays are never device memory here. */
+  locate(): undefined {
+    return undefined;
+  }
+
+  adopt(memory: unknown, what: string): DeviceBuffer | undefined {
+    if (typeof memory !== 'object' || memory === null || !('devicePointer' in memory)) return undefined;
+    this.requireOpen();
+    const { devicePointer, bytes } = memory as { devicePointer: unknown; bytes: unknown };
+    const pointer =
+      typeof devicePointer === 'number' && Number.isSafeInteger(devicePointer) ? BigInt(devicePointer) : devicePointer;
+    if (typeof pointer !== 'bigint' || pointer <= 0n) {
+      throw new FftError(
+        'invalid-argument',
+        `${what}.devicePointer is ${String(devicePointer)}; an address is needed, a bigint.`,
+      );
+    }
+    if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes <= 0) {
+      throw new FftError(
+        'invalid-argument',
+        `${what}.bytes is ${String(bytes)}; the bytes at devicePointer are needed, a positive whole number.`,
+      );
+    }
+    this.driver.setContext(this.setup.context);
+    return this.memory.adopt(pointer, bytes, what);
+  }
+
+  owns(buffer: DeviceBuffer): buffer is GpuBuffer {
+    return buffer instanceof GpuBuffer && buffer.memory === this.memory;
+  }
+
+  /** Only to text: the compiler takes its time, which `warmUp` spends on another thread. */
+  compile(kernel: Kernel): CompiledKernel {
+    this.requireOpen();
+    let program: SpmdProgram;
+    try {
+      const { kind, mostGroups } = this.driver.names;
+      program = emitCuda(kernel, { dialect: kind, maxGroups: mostGroups });
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      throw new FftError(
+        'compile-failed',
+        `Kernel ${kernel.name} cannot be written for ${this.name}: ${cause.message}.`,
+        {
+          cause,
+        },
+      );
+    }
+    const pairs = pairedArrays(kernel);
+    const alignments = kernel.globals.map((array) => (array.type === 'f32' ? 4 : 8) * (pairs.has(array) ? 2 : 1));
+    const compiled = new GpuKernel(this, kernel, program, alignments);
+    this.kernels.add(compiled);
+    return compiled;
+  }
+
+  async warmUp(kernels: readonly CompiledKernel[]): Promise<void> {
+    this.requireOpen();
+    const load = async (kernel: GpuKernel) => {
+      const code = await kernel.prepare(this.compiling);
+      this.requireOpen();
+      if (kernel.discarded) return;
+      this.driver.setContext(this.setup.context);
+      kernel.entry(this.driver, this.compiling, code);
+    };
+    await Promise.all([...new Set(kernels)].map((kernel) => load(this.own(kernel))));
+  }
+
+  discard(kernel: CompiledKernel): void {
+    const own = this.own(kernel);
+    own.discarded = true;
+    if (this.kernels.delete(own) && !this.closed) this.retire(() => own.unload(this.driver));
+  }
+
+  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
+    this.requireOpen();
+    return new GpuProgram(this, steps, slots);
+  }
+
+  upload(target: Binding, data: RealArray): Promise<void> {
+    return this.copy(target, data, (address) => new Upload(this.staging, address, data));
+  }
+
+  download(source: Binding, into: RealArray): Promise<void> {
+    return this.copy(source, into, (address) => new Download(this.staging, address, into));
+  }
+
+  finish(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.closed) {
+        resolve();
+        return;
+      }
+      this.jobs.submit({
+        advance: () => {
+          this.enter();
+          this.timeline.after((failure) => (failure ? reject(failure) : resolve()));
+          return true;
+        },
+        fail: reject,
+      });
+    });
+  }
+
+  finishSync(): void {
+    if (this.closed) return;
+    this.enter();
+    this.drain();
+  }
+
+  /** Calls that have not ended are rejected with `device-closed`. A second call does nothing. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    const { driver } = this;
+    const failure = new FftError('device-closed', 'The device was closed before the call had ended.');
+    this.jobs.abort(failure);
+    try {
+      this.enter();
+      driver.synchronize(this.stream);
+    } catch {
+      // A device that was lost has nothing left to wait for.
+    }
+    this.timeline.close(failure);
+    this.memory.clear();
+    this.memory.generation++;
+    for (const kernel of this.kernels) kernel.unload(driver);
+    this.kernels.clear();
+    this.streams.release();
+    this.staging.release();
+    if (this.setup.stream === undefined) driver.destroyStream(this.stream);
+    this.setup.leave();
+  }
+
+  requireOpen(): void {
+    if (this.closed) throw new FftError('device-closed', 'The device is closed; open another one.');
+    const { failure } = this.timeline;
+    if (failure) throw failure;
+  }
+
+  enter(): void {
+    this.driver.setContext(this.setup.context);
+    this.streams.join();
+  }
+
+  entry(kernel: GpuKernel): bigint {
+    return kernel.entry(this.driver, this.compiling);
+  }
+
+  addressOf(block: ArrayBuffer): bigint {
+    return this.setup.koffi.address(block);
+  }
+
+  drain(): void {
+    this.timeline.settle();
+  }
+
+  retire(action: () => void): void {
+    if (this.closed) {
+      action();
+      return;
+    }
+    this.jobs.submit({
+      advance: () => {
+        this.enter();
+        this.timeline.after(() => action());
+        return true;
+      },
+      fail: () => action(),
+    });
+  }
+
+  private copy(place: Binding, host: RealArray, make: (address: bigint) => Upload | Download): Promise<void> {
+    try {
+      this.requireOpen();
+      const { buffer, byteOffset } = place;
+      if (!this.owns(buffer)) {
+        throw new FftError('foreign-buffer', 'The buffer to copy from or to is not memory of this device.');
+      }
+      if (buffer.freed) throw new FftError('destroyed', 'The device memory to copy from or to was freed.');
+      if (byteOffset < 0 || byteOffset + host.byteLength > buffer.bytes) {
+        throw new FftError(
+          'wrong-length',
+          `${host.byteLength} bytes at byte ${byteOffset} do not fit into a buffer of ${buffer.bytes} bytes.`,
+        );
+      }
+      const copy = make(buffer.address + BigInt(byteOffset));
+      this.jobs.submit(copy);
+      return copy.done;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  private own(kernel: CompiledKernel): GpuKernel {
+    if (kernel instanceof GpuKernel && kernel.belongsTo(this)) return kernel;
+    throw new FftError('internal-error', `Kernel ${kernel.kernel.name} was compiled by another device.`);
+  }
+}

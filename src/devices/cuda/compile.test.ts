@@ -1,0 +1,52 @@
+/** Every kernel of a fixed list of plans goes through NVIDIA's compiler, which needs no GPU. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { compiledProblems } from '../../../test/device/cases.ts';
+import { kernelsOf } from '../../../test/device/kernels.ts';
+import { emitCuda } from '../../emit/cuda/index.ts';
+import { gpuProfile } from '../profiles/gpu.ts';
+
+const roots = [process.env.CUDA_PATH, process.env.CUDA_HOME, '/usr/local/cuda'];
+const inToolkit = roots.map((root) => join(root ?? '', 'bin', 'nvcc')).find((path) => existsSync(path));
+const nvcc = spawnSync('nvcc', ['--version']).status === 0 ? 'nvcc' : inToolkit;
+
+// Continuous integration may have no toolkit: where it is meant to have one, OMNIFFT_EXPECT_NVCC says so.
+if (!nvcc && process.env.OMNIFFT_EXPECT_NVCC) throw new Error('nvcc is expected here, but was not found');
+if (!nvcc) console.log('SKIPPED: CUDA kernels are not compiled here: there is no nvcc.');
+
+/** The kernels as one file: starting the compiler takes longer than compiling one. */
+function together(sources: readonly { readonly source: string; readonly entry: string }[]): string {
+  return sources
+    .map(({ source, entry }, n) => `#define ${entry} ${entry}_${n}\n${source}\n#undef ${entry}\n`)
+    .join('\n');
+}
+
+function compile(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'omnifft-nvcc-'));
+  try {
+    const file = join(folder, 'kernels.cu');
+    writeFileSync(file, text);
+    const options = ['-arch=sm_90', '-std=c++17', '-cubin', '-o', join(folder, 'kernels.cubin'), file];
+    const { status, stderr } = spawnSync(nvcc as string, options, { encoding: 'utf8' });
+    return status === 0 ? '' : stderr;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe.runIf(nvcc)('CUDA', () => {
+  it('compiles every kernel of the list for Hopper', () => {
+    const profile = { ...gpuProfile, name: 'h200', sharedBytes: 227 * 1024, maxThreads: 1024, multiprocessors: 132 };
+    const kernels = kernelsOf(compiledProblems, profile);
+    expect(kernels.length).toBeGreaterThan(compiledProblems.length);
+    const programs = kernels.map((kernel) => emitCuda(kernel));
+    expect(compile(together(programs))).toBe('');
+  });
+
+  it('says what is wrong with text that is none', () => {
+    expect(compile('extern "C" __global__ void broken() { undeclared = 1; }')).toContain('undeclared');
+  });
+});

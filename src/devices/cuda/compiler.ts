@@ -1,0 +1,139 @@
+/**
+ * Run-time compilers: NVRTC and HIPRTC, which have the same interface under two names. Text goes in, code for one
+ * architecture comes out.
+ */
+import { FftError } from '../../problem/errors.ts';
+import type { NativeFunction, NativeLibrary } from '../native/library.ts';
+
+export interface CompilerNames {
+  /** For people: `NVRTC`, `HIPRTC`. */
+  readonly title: string;
+  /** What its functions begin with. */
+  readonly prefix: 'nvrtc' | 'hiprtc';
+  /** The pairs of functions that give the size and the bytes of the code, the best first: an empty result is skipped. */
+  readonly results: readonly string[];
+}
+
+/** Reports failures of the compiler itself, besides those of the text. */
+const COMPILATION = 6;
+
+export class RuntimeCompiler {
+  readonly names: CompilerNames;
+  private readonly functions: Readonly<Record<Name, NativeFunction>>;
+  private readonly results: readonly { readonly size: NativeFunction; readonly get: NativeFunction }[];
+  private readonly supported: NativeFunction | undefined;
+  private readonly supportedCount: NativeFunction | undefined;
+
+  /** @throws FftError `device-unavailable` where the library is too old. */
+  constructor(library: NativeLibrary, names: CompilerNames) {
+    this.names = names;
+    const { prefix } = names;
+    const func = (name: Name) => {
+      const [result, parameters] = SIGNATURES[name];
+      return library.func(`${prefix}${name}`, result, parameters);
+    };
+    this.functions = Object.fromEntries(
+      (Object.keys(SIGNATURES) as Name[]).map((name) => [name, func(name)]),
+    ) as Record<Name, NativeFunction>;
+    this.results = names.results.flatMap((result) => {
+      const size = library.optional(`${prefix}Get${result}Size`, 'int', ['void *', 'void *']);
+      const get = library.optional(`${prefix}Get${result}`, 'int', ['void *', 'void *']);
+      return size && get ? [{ size, get }] : [];
+    });
+    this.supportedCount = library.optional(`${prefix}GetNumSupportedArchs`, 'int', ['void *']);
+    this.supported = library.optional(`${prefix}GetSupportedArchs`, 'int', ['void *']);
+  }
+
+  get version(): string {
+    const parts = new Int32Array(2);
+    this.functions.Version(parts, parts.subarray(1));
+    return parts.join('.');
+  }
+
+  /** Numbers of the architectures that it compiles for, ascending; empty where it cannot say. */
+  architectures(): number[] {
+    const count = new Int32Array(1);
+    if (!this.supported || !this.supportedCount || this.supportedCount(count) !== 0) return [];
+    const list = new Int32Array(count[0]!);
+    return this.supported(list) === 0 ? [...list].sort((a, b) => a - b) : [];
+  }
+
+  /** On the calling thread. @throws FftError `compile-failed` with the compiler's log */
+  compile(source: string, name: string, options: readonly string[]): Uint8Array {
+    const program = this.create(source, name);
+    try {
+      return this.finish(program, name, this.functions.CompileProgram(program, options.length, [...options]) as number);
+    } finally {
+      this.destroy(program);
+    }
+  }
+
+  /** On another thread. @throws FftError (as a rejection) `compile-failed` with the compiler's log */
+  compileAside(source: string, name: string, options: readonly string[]): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const program = this.create(source, name);
+      const ended = (error: unknown, status: number) => {
+        try {
+          if (error) throw error;
+          resolve(this.finish(program, name, status));
+        } catch (failure) {
+          reject(failure);
+        } finally {
+          this.destroy(program);
+        }
+      };
+      this.functions.CompileProgram.async(program, options.length, [...options], ended);
+    });
+  }
+
+  private create(source: string, name: string): bigint {
+    const out = new BigUint64Array(1);
+    const status = this.functions.CreateProgram(out, source, `${name}.cu`, 0, null, null) as number;
+    if (status !== 0) throw this.failure(name, status, '');
+    return out[0]!;
+  }
+
+  private destroy(program: bigint): void {
+    this.functions.DestroyProgram(new BigUint64Array([program]));
+  }
+
+  private finish(program: bigint, name: string, status: number): Uint8Array {
+    if (status !== 0) throw this.failure(name, status, this.log(program));
+    for (const { size, get } of this.results) {
+      const bytes = new BigUint64Array(1);
+      if (size(program, bytes) !== 0 || bytes[0] === 0n) continue;
+      const code = new Uint8Array(Number(bytes[0]));
+      const failed = get(program, code) as number;
+      if (failed !== 0) throw this.failure(name, failed, '');
+      return code;
+    }
+    throw new FftError('compile-failed', `${this.names.title} compiled kernel ${name} but gave no code for it.`);
+  }
+
+  private log(program: bigint): string {
+    const bytes = new BigUint64Array(1);
+    if (this.functions.GetProgramLogSize(program, bytes) !== 0 || bytes[0]! < 2n) return '';
+    const text = new Uint8Array(Number(bytes[0]));
+    if (this.functions.GetProgramLog(program, text) !== 0) return '';
+    return new TextDecoder().decode(text.subarray(0, text.length - 1)).trim();
+  }
+
+  private failure(name: string, status: number, log: string): FftError {
+    const reason = this.functions.GetErrorString(status) as string;
+    const told = log === '' ? '' : `\n${log}`;
+    const what = status === COMPILATION ? 'refused' : 'failed on';
+    return new FftError('compile-failed', `${this.names.title} ${what} kernel ${name}: ${reason}.${told}`);
+  }
+}
+
+const SIGNATURES = {
+  Version: ['int', ['void *', 'void *']],
+  CreateProgram: ['int', ['void *', 'str', 'str', 'int', 'void *', 'void *']],
+  CompileProgram: ['int', ['void *', 'int', 'str *']],
+  DestroyProgram: ['int', ['void *']],
+  GetProgramLogSize: ['int', ['void *', 'void *']],
+  GetProgramLog: ['int', ['void *', 'void *']],
+  GetErrorString: ['str', ['int']],
+} as const;
+
+type Name = keyof typeof SIGNATURES;

@@ -1,0 +1,104 @@
+/** Plans on a simulated GPU: the emitted CUDA text is compiled and run, whole transforms are held against the reference. */
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { smallProblems } from '../../../test/device/cases.ts';
+import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
+import { relativeError, tolerance } from '../../../test/support/accuracy.ts';
+import { randomFor, uniform } from '../../../test/support/random.ts';
+import { complaints, exhaustive, expectedOf } from '../../../test/support/transforms.ts';
+import { Device } from '../../engine/device.ts';
+import type { ForeignMemory, ProblemInput } from '../../index.ts';
+import { codeOf } from '../cpu/fixture.ts';
+
+const random = randomFor('devices/cuda/plans');
+const simulator = await buildSimulator();
+afterAll(() => simulator?.remove());
+
+/** Fibers are slow, and each kernel takes the compiler most of a second. */
+const MOST_POINTS = exhaustive ? 2 ** 17 : 2 ** 15;
+const SHARE = exhaustive ? 1 : 0.06;
+
+describe.runIf(simulator)('on a simulated GPU', () => {
+  const sim = simulator as Simulator;
+  let device: Device;
+  beforeEach(async () => {
+    device = new Device(await sim.open());
+  });
+  afterEach(() => {
+    device.close();
+    const { bytes, modules, events, host, faults } = sim.counts();
+    expect({ bytes, modules, events, host, faults }).toEqual({ bytes: 0, modules: 0, events: 0, host: 0, faults: 0 });
+  });
+
+  const pointsOf = ({ size, batches = 1 }: ProblemInput) => size.reduce((a, b) => a * b, 1) * batches;
+  const chosen = smallProblems().filter((problem) => pointsOf(problem) <= MOST_POINTS && random.unit() < SHARE);
+  chosen.push({ size: [2 ** 15], batches: 2, layout: { input: 'planar' }, placement: 'out-of-place' });
+  it.each(chosen)('%j', async (problem) => {
+    const precision = random.pick(['single', 'double'] as const);
+    const modes = [random.pick(['host', 'alloc'] as const), random.pick(['enqueue', 'work'] as const)];
+    expect(await complaints(device, { ...problem, precision }, random, modes)).toEqual([]);
+  });
+
+  const native = (name: string, parameters: readonly string[], ...values: unknown[]) =>
+    expect(sim.driver(name, parameters)(...values)).toBe(0);
+  const create = (name: string, ...values: (number | bigint)[]): bigint => {
+    const out = new BigUint64Array(1);
+    native(name, ['void *', 'size_t'], out, ...values);
+    return out[0] as bigint;
+  };
+
+  it("appends to a caller's stream, over memory of the caller's, with offsets", async () => {
+    const n = 64;
+    const plan = await device.plan({ size: [n], batches: 2, directions: 'forward' });
+    const bytes = plan.input.bytes + 8 * 3;
+    const stream = create('cuStreamCreate', 1);
+    const pointers = [create('cuMemAlloc_v2', bytes), create('cuMemAlloc_v2', bytes)] as const;
+    const [input, output] = pointers.map((devicePointer): ForeignMemory => ({ devicePointer, bytes })) as [
+      ForeignMemory,
+      ForeignMemory,
+    ];
+    const data = new Float32Array(uniform(random, bytes / 4, 'single'));
+    const result = new Float32Array(bytes / 4);
+    const copy = ['void *', 'void *', 'size_t', 'void *'];
+    native('cuMemcpyHtoDAsync_v2', copy, pointers[0], data, bytes, stream);
+    await plan.enqueue('forward', { input, output, stream, offsets: { input: 3, output: 1 } });
+    native('cuMemcpyDtoHAsync_v2', copy, result, pointers[1], bytes, stream);
+    native('cuStreamSynchronize', ['void *'], stream);
+    const { hi } = expectedOf(plan.problem, 'forward', Float64Array.from(data.subarray(6)));
+    expect(relativeError(result.subarray(2, 2 + 4 * n), hi)).toBeLessThanOrEqual(tolerance('single', n));
+    expect(result[0]).toBeNaN();
+    expect(result.subarray(2 + 4 * n).every(Number.isNaN)).toBe(true);
+
+    const enqueue = (options: object) => codeOf(() => plan.enqueue('forward', { input, output, stream, ...options }));
+    expect(await enqueue({ offsets: { input: 4 } })).toBe('buffer-too-small');
+    expect(await enqueue({ output: input })).toBe('aliased-buffers');
+    expect(await enqueue({ input: { devicePointer: pointers[0] + 4n, bytes: bytes - 4 } })).toBe('misaligned-buffer');
+    expect(await enqueue({ input: { devicePointer: 8n, bytes } })).toBe('foreign-buffer');
+    expect(await enqueue({ stream: 'mine' })).toBe('invalid-encoder');
+    for (const pointer of pointers) native('cuMemFree_v2', ['void *'], pointer);
+    native('cuStreamDestroy_v2', ['void *'], stream);
+  });
+
+  it('measures by events, and shows its source', async () => {
+    const plan = await device.plan({ size: [2 ** 15], directions: 'forward' });
+    expect(await plan.measure('forward', { repeats: 2 })).toBe(0.75);
+    for (const { language, source } of plan.kernels) {
+      expect(language).toBe('cuda');
+      expect(source).toContain('__global__');
+    }
+  });
+
+  it('leaves nothing behind after many plans', async () => {
+    const data = new Float32Array(uniform(random, 128, 'single'));
+    const use = async () => {
+      const plan = await device.plan({ size: [64], batches: 1 });
+      await plan.inverse(await plan.forward(data));
+      plan.destroy();
+      await device.finish();
+    };
+    await use();
+    const before = sim.counts();
+    for (let n = 0; n < (exhaustive ? 10000 : 300); n++) await use();
+    const after = sim.counts();
+    expect({ ...after, launches: 0 }).toEqual({ ...before, launches: 0 });
+  });
+});

@@ -1,0 +1,62 @@
+/** Every kernel of a fixed list of plans goes through AMD's run-time compiler, which needs no GPU. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { compiledProblems } from '../../../test/device/cases.ts';
+import { kernelsOf } from '../../../test/device/kernels.ts';
+import { emitCuda } from '../../emit/cuda/index.ts';
+import { FftError } from '../../problem/errors.ts';
+import { codeOf } from '../cpu/fixture.ts';
+import { RuntimeCompiler } from '../cuda/compiler.ts';
+import { openLibrary } from '../native/library.ts';
+import { gpuProfile } from '../profiles/gpu.ts';
+import { hip, hipAvailability } from './index.ts';
+
+const options = ['--offload-arch=gfx90a', '--std=c++17'];
+
+async function openCompiler(): Promise<RuntimeCompiler | undefined> {
+  try {
+    return new RuntimeCompiler(await openLibrary(hip.compilerLibrary()), hip.compiler);
+  } catch (error) {
+    if (!(error instanceof FftError) || process.env.CI) throw error;
+    console.log(`SKIPPED: HIP kernels are not compiled here: ${error.message}`);
+    return undefined;
+  }
+}
+
+const compiler = await openCompiler();
+
+describe.runIf(compiler)('HIP', () => {
+  let hiprtc: RuntimeCompiler;
+  beforeAll(() => {
+    hiprtc = compiler as RuntimeCompiler;
+  });
+
+  it('compiles every kernel of the list for an MI200', async () => {
+    const profile = {
+      ...gpuProfile,
+      name: 'mi250x',
+      lockstepBytes: 256,
+      sharedBytes: 64 * 1024,
+      maxThreads: 1024,
+      multiprocessors: 104,
+    };
+    for (const kernel of kernelsOf(compiledProblems, profile)) {
+      const { source, entry } = emitCuda(kernel, { dialect: 'hip' });
+      const code = await hiprtc.compileAside(source, entry, options);
+      // Code objects are ELF files, or bundles of them.
+      expect(new TextDecoder('latin1').decode(code)).toContain('\x7fELF');
+    }
+  });
+
+  it('gives the log of the compiler with an error', async () => {
+    const broken = 'extern "C" __global__ void broken() { undeclared = 1; }';
+    expect(await codeOf(() => hiprtc.compile(broken, 'broken', options))).toBe('compile-failed');
+    expect(() => hiprtc.compile(broken, 'broken', options)).toThrow(/undeclared/);
+    await expect(hiprtc.compileAside(broken, 'broken', options)).rejects.toThrow(/undeclared/);
+  });
+
+  it('says why there is no device, or its name', async () => {
+    const { available, name, reason } = await hipAvailability();
+    expect(name).toContain('HIP');
+    expect(available ? name : reason).toMatch(/\w/);
+  });
+});

@@ -1,0 +1,111 @@
+/** AMD GPUs: the HIP driver API, and HIPRTC to compile at run time. The backend is CUDA's. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from '../cuda/open.ts';
+import type { Availability, Backend } from '../device.ts';
+
+const windows = process.platform === 'win32';
+const install =
+  'Install ROCm, or on Debian the packages libamdhip64-5 and rocm-device-libs; set ROCM_PATH where ROCm is in a place of its own.';
+
+/** HIPRTC was part of the runtime before it became a library of its own. */
+const runtimes = windows
+  ? ['amdhip64_7.dll', 'amdhip64_6.dll', 'amdhip64.dll']
+  : ['libamdhip64.so.7', 'libamdhip64.so.6', 'libamdhip64.so.5', 'libamdhip64.so'];
+const compilers = windows
+  ? ['hiprtc0701.dll', 'hiprtc0604.dll', 'hiprtc0602.dll']
+  : ['libhiprtc.so.7', 'libhiprtc.so.6', 'libhiprtc.so.5', 'libhiprtc.so'];
+
+/** How GPUs of AMD are found; tests use parts of it. */
+export const hip: GpuKind = {
+  driver: {
+    kind: 'hip',
+    title: 'HIP',
+    functions: {
+      init: 'hipInit',
+      driverVersion: 'hipDriverGetVersion',
+      deviceCount: 'hipGetDeviceCount',
+      device: 'hipDeviceGet',
+      deviceName: 'hipDeviceGetName',
+      deviceMemory: 'hipDeviceTotalMem',
+      attribute: 'hipDeviceGetAttribute',
+      retainContext: 'hipDevicePrimaryCtxRetain',
+      releaseContext: 'hipDevicePrimaryCtxRelease',
+      setContext: 'hipCtxSetCurrent',
+      contextDevice: 'hipCtxGetDevice',
+      memoryInfo: 'hipMemGetInfo',
+      allocate: 'hipMalloc',
+      free: 'hipFree',
+      allocateHost: 'hipHostMalloc',
+      freeHost: 'hipHostFree',
+      addressRange: 'hipMemGetAddressRange',
+      copyIn: 'hipMemcpyHtoDAsync',
+      copyOut: 'hipMemcpyDtoHAsync',
+      copyAcross: 'hipMemcpyDtoDAsync',
+      createStream: 'hipStreamCreateWithFlags',
+      destroyStream: 'hipStreamDestroy',
+      synchronizeStream: 'hipStreamSynchronize',
+      waitEvent: 'hipStreamWaitEvent',
+      isCapturing: 'hipStreamIsCapturing',
+      createEvent: 'hipEventCreateWithFlags',
+      destroyEvent: 'hipEventDestroy',
+      recordEvent: 'hipEventRecord',
+      queryEvent: 'hipEventQuery',
+      elapsed: 'hipEventElapsedTime',
+      loadModule: 'hipModuleLoadData',
+      unloadModule: 'hipModuleUnload',
+      getFunction: 'hipModuleGetFunction',
+      // Kernels may have all the shared memory there is without asking.
+      setFunctionAttribute: '',
+      launch: 'hipModuleLaunchKernel',
+      beginCapture: 'hipStreamBeginCapture',
+      endCapture: 'hipStreamEndCapture',
+      instantiateGraph: 'hipGraphInstantiateWithFlags',
+      launchGraph: 'hipGraphLaunch',
+      destroyGraph: 'hipGraphDestroy',
+      destroyGraphExec: 'hipGraphExecDestroy',
+      errorName: 'hipGetErrorName',
+    },
+    attributes: {
+      maxThreads: 56,
+      sharedPerBlock: 74,
+      // On AMD's hardware this has no meaning, and some releases answer with a wrong number.
+      sharedPerBlockOptin: -1,
+      sharedPerMultiprocessor: 10002,
+      warpSize: 87,
+      multiprocessors: 63,
+      major: 23,
+      minor: 61,
+    },
+    errors: { notReady: 600, outOfMemory: [2], lost: [4, 214, 700, 702, 709, 710, 719, 999] },
+    // All threads in x have to be fewer than 2³², in groups of up to 1024.
+    mostGroups: 2 ** 22 - 1,
+    hostAllocTakesFlags: true,
+    errorNameIsResult: true,
+  },
+  driverLibrary: { names: inPrefixes(runtimes), what: 'The HIP runtime', install },
+  compiler: { title: 'HIPRTC', prefix: 'hiprtc', results: ['Code'] },
+  compilerLibrary: () => ({ names: inPrefixes([...compilers, ...runtimes]), what: 'HIPRTC', install }),
+  // Without being told, HIPRTC compiles for the device that is current.
+  compilerOptions: () => ['--std=c++17'],
+};
+
+export function hipAvailability(): Promise<Availability> {
+  return gpuAvailability(hip);
+}
+
+/**
+ * Opens an AMD GPU.
+ * @throws FftError (as a rejection) `device-unavailable`, `invalid-argument`
+ */
+export function createHipBackend(options: GpuOptions = {}): Promise<Backend> {
+  return openGpu(hip, options);
+}
+
+/** The files where ROCm was installed, then wherever the loader looks. */
+function inPrefixes(files: readonly string[]): string[] {
+  const { ROCM_PATH, HIP_PATH } = process.env;
+  const roots = [ROCM_PATH, HIP_PATH, '/opt/rocm'].filter((root): root is string => root !== undefined && root !== '');
+  const paths = roots.flatMap((root) => files.map((file) => join(root, windows ? 'bin' : 'lib', file)));
+  return [...paths.filter((path) => existsSync(path)), ...files];
+}

@@ -1,0 +1,101 @@
+/**
+ * Shared libraries of the system, through koffi, which is loaded on first use. What a library's functions mean is none of
+ * this file's business.
+ */
+import type koffi from 'koffi';
+import { FftError } from '../../problem/errors.ts';
+
+export type Koffi = typeof koffi;
+
+/** A C function. Pointers are BigInts, or arrays whose memory is meant; `async` takes a callback as its last argument. */
+export interface NativeFunction {
+  // biome-ignore lint/suspicious/noExplicitAny: what a C function takes and gives is known to its caller alone.
+  (...values: any[]): any;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  async: (...values: any[]) => void;
+}
+
+export interface LibraryRequest {
+  /** File names or paths, the best first. */
+  readonly names: readonly string[];
+  /** What it is, in messages. */
+  readonly what: string;
+  /** What to do where it is missing: a sentence. */
+  readonly install: string;
+}
+
+export interface NativeLibrary {
+  /** The name or path that was found. */
+  readonly name: string;
+  /** @throws FftError `device-unavailable` where the library is too old to have the function. */
+  func(name: string, result: string, parameters: readonly string[]): NativeFunction;
+  /** The same; undefined where the library does not have it. */
+  optional(name: string, result: string, parameters: readonly string[]): NativeFunction | undefined;
+}
+
+/** Compilers of the drivers run on the stack that koffi calls with; its own default is too small for them. */
+const STACK_BYTES = 16 * 2 ** 20;
+
+let loading: Promise<Koffi> | undefined;
+
+/** @throws FftError `device-unavailable` where koffi is not installed or has no binary for this system. */
+export function loadKoffi(): Promise<Koffi> {
+  loading ??= import('koffi').then(
+    ({ default: koffi }) => {
+      try {
+        koffi.config({ sync_stack_size: STACK_BYTES, async_stack_size: STACK_BYTES });
+      } catch {
+        // The caller's own code has loaded libraries already: its settings stay.
+      }
+      return koffi;
+    },
+    (cause) => {
+      throw new FftError(
+        'device-unavailable',
+        "Native devices need the package koffi, which is not installed or has no binary for this system: run 'npm install koffi'.",
+        { cause },
+      );
+    },
+  );
+  return loading;
+}
+
+/** @throws FftError `device-unavailable` that says what is missing and what to install. */
+export async function openLibrary({ names, what, install }: LibraryRequest): Promise<NativeLibrary> {
+  const koffi = await loadKoffi();
+  let cause: unknown;
+  for (const name of names) {
+    try {
+      return wrap(koffi, name, what);
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw new FftError('device-unavailable', `${what} was not found (looked for ${names.join(', ')}). ${install}`, {
+    cause,
+  });
+}
+
+function wrap(koffi: Koffi, name: string, what: string): NativeLibrary {
+  const handle = koffi.load(name);
+  const func: NativeLibrary['func'] = (symbol, result, parameters) => {
+    try {
+      return handle.func(symbol, result, [...parameters]) as NativeFunction;
+    } catch (cause) {
+      throw new FftError('device-unavailable', `${what} (${name}) has no function ${symbol}: it is too old.`, {
+        cause,
+      });
+    }
+  };
+  return {
+    name,
+    func,
+    optional(symbol, result, parameters) {
+      try {
+        return func(symbol, result, parameters);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

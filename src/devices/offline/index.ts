@@ -1,0 +1,106 @@
+/**
+ * A device that is not there: its profile is planned for and its kernels are written, but it has no memory and runs
+ * nothing. What plans need only to describe themselves (the sizes of tables) is pretended.
+ */
+import type { Kernel } from '../../ir/index.ts';
+import type { DeviceProfile } from '../../plan/profile.ts';
+import { FftError } from '../../problem/errors.ts';
+import type { Backend, BoundProgram, CompiledKernel, DeviceBuffer, DeviceKind } from '../device.ts';
+import { kindOf, type OfflineLanguage, type Writer, writerOf } from './languages.ts';
+
+export { type OfflineLanguage, offlineLanguages } from './languages.ts';
+
+export interface OfflineSettings {
+  readonly profile: DeviceProfile;
+  readonly language: OfflineLanguage;
+}
+
+/** Loads the language's emitter: kernels are written at once later. */
+export async function createOfflineBackend({ profile, language }: OfflineSettings): Promise<Backend> {
+  return new OfflineBackend(profile, language, await writerOf(language, profile));
+}
+
+/** Why something cannot be done. */
+export function profileOnly(name: string, what: string): FftError {
+  return new FftError(
+    'device-unavailable',
+    `${name} is a profile only, so it cannot ${what}: it plans, explains and shows kernels. ` +
+      'openDevice() opens a device that runs; listDevices() says which there are.',
+  );
+}
+
+/** So many bytes, and none behind them. */
+class PretendedBuffer implements DeviceBuffer {
+  freed = false;
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    this.bytes = bytes;
+  }
+
+  free(): void {
+    this.freed = true;
+  }
+}
+
+class OfflineBackend implements Backend {
+  readonly kind: DeviceKind;
+  readonly name: string;
+  readonly profile: DeviceProfile;
+  private readonly language: OfflineLanguage;
+  private readonly write: Writer;
+
+  constructor(profile: DeviceProfile, language: OfflineLanguage, write: Writer) {
+    this.kind = kindOf[language];
+    this.name = `${profile.name} (profile)`;
+    this.profile = profile;
+    this.language = language;
+    this.write = write;
+  }
+
+  allocate(bytes: number): DeviceBuffer {
+    return new PretendedBuffer(bytes);
+  }
+
+  locate(): undefined {
+    return undefined;
+  }
+
+  owns(buffer: DeviceBuffer): boolean {
+    return buffer instanceof PretendedBuffer;
+  }
+
+  compile(kernel: Kernel): CompiledKernel {
+    try {
+      return { kernel, language: this.language, source: this.write(kernel) };
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      throw new FftError(
+        'device-limit',
+        `Kernel ${kernel.name} cannot be written in ${this.language}: ${cause.message}.`,
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  async warmUp(): Promise<void> {}
+
+  discard(): void {}
+
+  bind(): BoundProgram {
+    throw profileOnly(this.name, 'run anything');
+  }
+
+  /** Tables are filled here like anywhere; there is nothing to fill. */
+  async upload(): Promise<void> {}
+
+  async download(): Promise<void> {
+    throw profileOnly(this.name, 'give anything back');
+  }
+
+  async finish(): Promise<void> {}
+
+  close(): void {}
+}

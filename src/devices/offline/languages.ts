@@ -1,0 +1,53 @@
+/**
+ * The languages that kernels can be written in without a device: each emitter behind one signature, loaded when it is
+ * asked for.
+ */
+import type { SpmdOptions, SpmdProgram } from '../../emit/spmd/program.ts';
+import type { Kernel } from '../../ir/index.ts';
+import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceKind } from '../device.ts';
+
+export const offlineLanguages = ['cuda', 'hip', 'opencl', 'wgsl', 'wasm'] as const;
+export type OfflineLanguage = (typeof offlineLanguages)[number];
+
+/** The device that kernels in a language are for. */
+export const kindOf: Readonly<Record<OfflineLanguage, DeviceKind>> = {
+  cuda: 'cuda',
+  hip: 'hip',
+  opencl: 'opencl',
+  wgsl: 'webgpu',
+  wasm: 'cpu',
+};
+
+/** @throws RangeError where the language has no words for the kernel. */
+export type Writer = (kernel: Kernel) => string | Uint8Array;
+
+/** What a WebAssembly module may address; a device names what it has. */
+const WASM_PAGES = 65536;
+
+export async function writerOf(language: OfflineLanguage, { maxThreads }: DeviceProfile): Promise<Writer> {
+  const spmd = (emit: (kernel: Kernel, options: SpmdOptions) => SpmdProgram): Writer => {
+    return (kernel) => emit(kernel, { threads: Math.min(kernel.threads, maxThreads) }).source;
+  };
+  switch (language) {
+    case 'cuda':
+    case 'hip': {
+      const { emitCuda } = await import('../../emit/cuda/index.ts');
+      return spmd((kernel, options) => emitCuda(kernel, { ...options, dialect: language }));
+    }
+    case 'opencl': {
+      const { emitOpencl } = await import('../../emit/opencl/index.ts');
+      return spmd(emitOpencl);
+    }
+    case 'wgsl': {
+      const { emitWgsl } = await import('../../emit/wgsl/index.ts');
+      const { defaultArrangement } = await import('../webgpu/arrangement.ts');
+      // What is one memory may be bound only once.
+      return spmd((kernel, options) => emitWgsl(kernel, { ...options, arrangement: defaultArrangement(kernel) }));
+    }
+    case 'wasm': {
+      const { emitWasm } = await import('../../emit/wasm/lower.ts');
+      return (kernel) => emitWasm(kernel, { initial: 1, maximum: WASM_PAGES, shared: false }).bytes;
+    }
+  }
+}

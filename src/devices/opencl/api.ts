@@ -1,0 +1,263 @@
+/**
+ * The functions and numbers of OpenCL 1.2 that the device uses, over the system's loader library. Handles are BigInts;
+ * calls that fail throw what their error number means (errors.ts).
+ */
+import { FftError } from '../../problem/errors.ts';
+import { type NativeFunction, openLibrary } from '../native/library.ts';
+import { type Asked, failure } from './errors.ts';
+
+/** A `cl_platform_id`, `cl_mem`, … */
+export type Handle = bigint;
+
+export const INFO = {
+  platformName: 0x0902,
+  deviceType: 0x1000,
+  computeUnits: 0x1002,
+  maxWorkGroupSize: 0x1004,
+  vectorWidthFloat: 0x100a,
+  maxAllocBytes: 0x1010,
+  globalBytes: 0x101f,
+  localBytes: 0x1023,
+  available: 0x1027,
+  compilerAvailable: 0x1028,
+  deviceName: 0x102b,
+  deviceVersion: 0x102f,
+  extensions: 0x1030,
+  doubleConfig: 0x1032,
+  warpSizeNv: 0x4000,
+  wavefrontWidthAmd: 0x4043,
+  contextDevices: 0x1081,
+  queueContext: 0x1090,
+  queueDevice: 0x1091,
+  queueProperties: 0x1093,
+  memType: 0x1100,
+  memFlags: 0x1101,
+  memSize: 0x1102,
+  memContext: 0x1106,
+  memAssociated: 0x1107,
+  memOffset: 0x1108,
+  buildLog: 0x1183,
+  kernelThreads: 0x11b0,
+  eventStatus: 0x11d3,
+  profilingStart: 0x1282,
+  profilingEnd: 0x1283,
+} as const;
+
+export const DEVICE_TYPE = { cpu: 2, gpu: 4, accelerator: 8, all: 0xffffffff } as const;
+export const MEMORY = { readWrite: 1, writeOnly: 2, readOnly: 4, allocHost: 16, buffer: 0x10f0 } as const;
+export const QUEUE = { outOfOrder: 1, profiling: 2 } as const;
+export const MAP_READ_WRITE = 3;
+const CONTEXT_PLATFORM = 0x1084;
+const DEVICE_NOT_FOUND = -1;
+/** What the loader says where no platform is installed. */
+const PLATFORM_NOT_FOUND = -1001;
+
+const P = 'void *';
+/** What each function takes; those in `MAKERS` give a handle and take a place for the error number last. */
+const CALLS = {
+  clGetPlatformIDs: ['uint32_t', P, P],
+  clGetPlatformInfo: [P, 'uint32_t', 'size_t', P, P],
+  clGetDeviceIDs: [P, 'uint64_t', 'uint32_t', P, P],
+  clGetDeviceInfo: [P, 'uint32_t', 'size_t', P, P],
+  clGetContextInfo: [P, 'uint32_t', 'size_t', P, P],
+  clGetCommandQueueInfo: [P, 'uint32_t', 'size_t', P, P],
+  clGetMemObjectInfo: [P, 'uint32_t', 'size_t', P, P],
+  clGetProgramBuildInfo: [P, P, 'uint32_t', 'size_t', P, P],
+  clGetKernelWorkGroupInfo: [P, P, 'uint32_t', 'size_t', P, P],
+  clGetEventInfo: [P, 'uint32_t', 'size_t', P, P],
+  clGetEventProfilingInfo: [P, 'uint32_t', 'size_t', P, P],
+  clRetainContext: [P],
+  clRetainCommandQueue: [P],
+  clRetainMemObject: [P],
+  clRetainEvent: [P],
+  clReleaseContext: [P],
+  clReleaseCommandQueue: [P],
+  clReleaseMemObject: [P],
+  clReleaseProgram: [P],
+  clReleaseKernel: [P],
+  clReleaseEvent: [P],
+  clBuildProgram: [P, 'uint32_t', P, 'str', P, P],
+  clSetKernelArg: [P, 'uint32_t', 'size_t', P],
+  clFlush: [P],
+  clWaitForEvents: ['uint32_t', P],
+  clEnqueueNDRangeKernel: [P, P, 'uint32_t', P, P, P, 'uint32_t', P, P],
+  clEnqueueReadBuffer: [P, P, 'uint32_t', 'size_t', 'size_t', P, 'uint32_t', P, P],
+  clEnqueueWriteBuffer: [P, P, 'uint32_t', 'size_t', 'size_t', P, 'uint32_t', P, P],
+  clEnqueueUnmapMemObject: [P, P, P, 'uint32_t', P, P],
+  clEnqueueMarkerWithWaitList: [P, 'uint32_t', P, P],
+  clEnqueueBarrierWithWaitList: [P, 'uint32_t', P, P],
+} as const;
+const MAKERS = {
+  clCreateContext: [P, 'uint32_t', P, P, P, P],
+  clCreateCommandQueue: [P, P, 'uint64_t', P],
+  clCreateBuffer: [P, 'uint64_t', 'size_t', P, P],
+  clCreateProgramWithSource: [P, 'uint32_t', 'const char **', P, P],
+  clCreateKernel: [P, 'str', P],
+  clEnqueueMapBuffer: [P, P, 'uint32_t', 'uint64_t', 'size_t', 'size_t', 'uint32_t', P, P, P],
+} as const;
+
+type Call = keyof typeof CALLS;
+type Maker = keyof typeof MAKERS;
+
+/** What can be asked about, and by which function. */
+const QUERIES = {
+  platform: 'clGetPlatformInfo',
+  device: 'clGetDeviceInfo',
+  context: 'clGetContextInfo',
+  queue: 'clGetCommandQueueInfo',
+  memory: 'clGetMemObjectInfo',
+  event: 'clGetEventInfo',
+  profiling: 'clGetEventProfilingInfo',
+} as const satisfies Record<string, Call>;
+export type Queried = keyof typeof QUERIES;
+
+/** OpenCL, as this device uses it. */
+export class OpenCl {
+  /** The functions themselves, which give error numbers. */
+  readonly raw: Readonly<Record<Call, NativeFunction>>;
+  private readonly makers: Readonly<Record<Maker, NativeFunction>>;
+  private readonly status = new Int32Array(2);
+  private readonly word = new BigInt64Array(1);
+  private readonly place = new BigUint64Array(1);
+
+  private constructor(raw: Record<Call, NativeFunction>, makers: Record<Maker, NativeFunction>) {
+    this.raw = raw;
+    this.makers = makers;
+  }
+
+  /** @throws FftError `device-unavailable` */
+  static async load(): Promise<OpenCl> {
+    const library = await openLibrary({
+      names: LIBRARIES[process.platform] ?? LIBRARIES.linux!,
+      what: 'The OpenCL loader library',
+      install: INSTALL,
+    });
+    const bind = <K extends string>(table: Record<K, readonly string[]>, result: string) =>
+      Object.fromEntries(
+        Object.entries<readonly string[]>(table).map(([name, takes]) => [name, library.func(name, result, takes)]),
+      ) as Record<K, NativeFunction>;
+    return new OpenCl(bind(CALLS, 'int'), bind(MAKERS, P));
+  }
+
+  /** Calls a function and throws where it fails. `asked` says what for, where the caller can say. */
+  call(name: Call, asked: Asked | undefined, ...values: unknown[]): void {
+    const status = this.raw[name](...values) as number;
+    if (status !== 0) throw failure(name, status, asked);
+  }
+
+  /** Calls a function that makes something. */
+  make(name: Maker, asked: Asked | undefined, ...values: unknown[]): Handle {
+    this.status[0] = 0;
+    const made = this.makers[name](...values, this.status) as Handle | null;
+    if (this.status[0] !== 0 || made === null) throw failure(name, this.status[0]!, asked);
+    return made;
+  }
+
+  /** A fact that is a number; `undefined` where the object does not know it. */
+  number(of: Queried, handle: Handle, what: number): number | undefined {
+    this.word[0] = 0n;
+    const status = this.raw[QUERIES[of]](handle, what, 8, this.word, null) as number;
+    return status === 0 ? Number(this.word[0]) : undefined;
+  }
+
+  /** A fact that is a handle; 0n where the object does not know it. */
+  handle(of: Queried, handle: Handle, what: number): Handle {
+    this.place[0] = 0n;
+    this.call(QUERIES[of], undefined, handle, what, 8, this.place, null);
+    return this.place[0];
+  }
+
+  /** A fact that is text; empty where the object does not know it. */
+  text(of: 'platform' | 'device', handle: Handle, what: number): string {
+    return this.string((bytes, place, size) => this.raw[QUERIES[of]](handle, what, bytes, place, size) as number);
+  }
+
+  /** What the compiler said. */
+  buildLog(program: Handle, device: Handle): string {
+    const get = this.raw.clGetProgramBuildInfo;
+    return this.string((bytes, place, size) => get(program, device, INFO.buildLog, bytes, place, size) as number);
+  }
+
+  /** Threads that a group of a kernel may have on a device: registers may leave fewer than the device has otherwise. */
+  kernelThreads(kernel: Handle, device: Handle): number {
+    this.call('clGetKernelWorkGroupInfo', undefined, kernel, device, INFO.kernelThreads, 8, this.place, null);
+    return Number(this.place[0]);
+  }
+
+  platforms(): Handle[] {
+    const get = (count: number, place: unknown, found: unknown) =>
+      this.raw.clGetPlatformIDs(count, place, found) as number;
+    return this.list('clGetPlatformIDs', get, PLATFORM_NOT_FOUND);
+  }
+
+  devices(platform: Handle): Handle[] {
+    const get = (count: number, place: unknown, found: unknown) =>
+      this.raw.clGetDeviceIDs(platform, DEVICE_TYPE.all, count, place, found) as number;
+    return this.list('clGetDeviceIDs', get, DEVICE_NOT_FOUND);
+  }
+
+  createContext(platform: Handle, device: Handle): Handle {
+    const properties = new BigInt64Array([BigInt(CONTEXT_PLATFORM), platform, 0n]);
+    return this.make('clCreateContext', undefined, properties, 1, new BigUint64Array([device]), null, null);
+  }
+
+  /** How far the command of an event is: 0 ended, negative failed, positive not yet. */
+  eventStatus(event: Handle): number {
+    const status = this.raw.clGetEventInfo(event, INFO.eventStatus, 4, this.status, null) as number;
+    return status === 0 ? this.status[0]! : status;
+  }
+
+  private string(get: (bytes: number, place: unknown, size: unknown) => number): string {
+    if (get(0, null, this.place) !== 0) return '';
+    const bytes = new Uint8Array(Number(this.place[0]));
+    if (get(bytes.length, bytes, null) !== 0) return '';
+    const end = bytes.indexOf(0);
+    return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trim();
+  }
+
+  private list(name: Call, get: (count: number, place: unknown, found: unknown) => number, none: number): Handle[] {
+    const found = new Uint32Array(1);
+    const status = get(0, null, found);
+    if (status === none || (status === 0 && found[0] === 0)) return [];
+    if (status !== 0) throw failure(name, status);
+    const handles = new BigUint64Array(found[0]!);
+    const second = get(handles.length, handles, null);
+    if (second !== 0) throw failure(name, second);
+    return [...handles];
+  }
+}
+
+const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  linux: ['libOpenCL.so.1', 'libOpenCL.so'],
+  win32: ['OpenCL.dll'],
+  darwin: ['/System/Library/Frameworks/OpenCL.framework/OpenCL'],
+};
+
+export const INSTALL =
+  "Install the driver of your GPU; for the processor, on Debian and Ubuntu: 'apt install ocl-icd-libopencl1 pocl-opencl-icd'.";
+
+let loading: Promise<OpenCl> | undefined;
+
+/** OpenCL, loaded once. @throws FftError `device-unavailable` */
+export function openCl(): Promise<OpenCl> {
+  loading ??= OpenCl.load().catch((error: unknown) => {
+    // What was missing may be installed by the time of the next try.
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+/** Nothing lies in the first page of memory: such numbers are mistakes, and following them would end the process. */
+const LEAST_POINTER = 4096n;
+
+/** Whether a value can be a handle. Whether it is one, OpenCL does not tell. */
+export function isHandle(value: unknown): value is Handle {
+  return typeof value === 'bigint' && value >= LEAST_POINTER;
+}
+
+/** @throws FftError `invalid-argument` */
+export function requireHandle(value: unknown, what: string): Handle {
+  if (isHandle(value)) return value;
+  throw new FftError('invalid-argument', `${what} is ${String(value)}; it must be a pointer, as a BigInt.`);
+}

@@ -1,0 +1,74 @@
+/** What OpenCL's error numbers mean to callers of the library. */
+import { FftError, type FftErrorCode } from '../../problem/errors.ts';
+
+/** What a call was for: puts words and numbers into its message. */
+export interface Asked {
+  /** The beginning of a sentence: `Allocating 4096 bytes`. */
+  readonly what: string;
+  /** The code where the number has no meaning of its own; default `launch-failed`. */
+  readonly otherwise?: FftErrorCode;
+  /** Added to a message about memory. */
+  readonly memory?: string;
+  /** It is an allocation: missing resources are missing memory. */
+  readonly allocates?: boolean;
+}
+
+const NAMES: Readonly<Record<number, string>> = {
+  [-1]: 'CL_DEVICE_NOT_FOUND',
+  [-2]: 'CL_DEVICE_NOT_AVAILABLE',
+  [-3]: 'CL_COMPILER_NOT_AVAILABLE',
+  [-4]: 'CL_MEM_OBJECT_ALLOCATION_FAILURE',
+  [-5]: 'CL_OUT_OF_RESOURCES',
+  [-6]: 'CL_OUT_OF_HOST_MEMORY',
+  [-7]: 'CL_PROFILING_INFO_NOT_AVAILABLE',
+  [-11]: 'CL_BUILD_PROGRAM_FAILURE',
+  [-14]: 'CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST',
+  [-30]: 'CL_INVALID_VALUE',
+  [-32]: 'CL_INVALID_PLATFORM',
+  [-33]: 'CL_INVALID_DEVICE',
+  [-34]: 'CL_INVALID_CONTEXT',
+  [-35]: 'CL_INVALID_QUEUE_PROPERTIES',
+  [-36]: 'CL_INVALID_COMMAND_QUEUE',
+  [-38]: 'CL_INVALID_MEM_OBJECT',
+  [-43]: 'CL_INVALID_BUILD_OPTIONS',
+  [-44]: 'CL_INVALID_PROGRAM',
+  [-45]: 'CL_INVALID_PROGRAM_EXECUTABLE',
+  [-46]: 'CL_INVALID_KERNEL_NAME',
+  [-48]: 'CL_INVALID_KERNEL',
+  [-49]: 'CL_INVALID_ARG_INDEX',
+  [-50]: 'CL_INVALID_ARG_VALUE',
+  [-51]: 'CL_INVALID_ARG_SIZE',
+  [-52]: 'CL_INVALID_KERNEL_ARGS',
+  [-53]: 'CL_INVALID_WORK_DIMENSION',
+  [-54]: 'CL_INVALID_WORK_GROUP_SIZE',
+  [-55]: 'CL_INVALID_WORK_ITEM_SIZE',
+  [-57]: 'CL_INVALID_EVENT_WAIT_LIST',
+  [-58]: 'CL_INVALID_EVENT',
+  [-59]: 'CL_INVALID_OPERATION',
+  [-61]: 'CL_INVALID_BUFFER_SIZE',
+  [-63]: 'CL_INVALID_GLOBAL_WORK_SIZE',
+};
+
+/** Out of memory on the device or the host, or more than one buffer may have. */
+const MEMORY = [-4, -6, -61];
+const OUT_OF_RESOURCES = -5;
+/** The handles are our own: that they are no longer valid means that the device is gone. */
+const LOST = [-2, -33, -34, -36];
+
+export function errorName(status: number): string {
+  return NAMES[status] ?? 'an error that OpenCL does not name';
+}
+
+/** The error for a call that gave an error number. */
+export function failure(name: string, status: number, asked?: Asked): FftError {
+  const { what = `The call of ${name}`, otherwise = 'launch-failed' } = asked ?? {};
+  const said = `${errorName(status)} (${status}${asked ? `, from ${name}` : ''})`;
+  if (MEMORY.includes(status) || (asked?.allocates && status === OUT_OF_RESOURCES)) {
+    const more = asked?.memory ? ` ${asked.memory}` : '';
+    return new FftError('out-of-memory', `${what} failed for lack of memory: ${said}.${more}`);
+  }
+  if (LOST.includes(status)) {
+    return new FftError('device-lost', `${what} failed because the device is gone: ${said}. Open it anew.`);
+  }
+  return new FftError(otherwise, `${what} failed: ${said}.`);
+}

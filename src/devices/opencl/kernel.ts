@@ -1,0 +1,105 @@
+/** A kernel of the IR, built by the driver's compiler. */
+import { emitOpencl } from '../../emit/opencl/index.ts';
+import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import type { Kernel } from '../../ir/index.ts';
+import { FftError } from '../../problem/errors.ts';
+import type { CompiledKernel } from '../device.ts';
+import { type Handle, INFO, type OpenCl } from './api.ts';
+import { failure } from './errors.ts';
+
+const BUILD_OPTIONS = '-cl-std=CL1.2';
+
+/** Where kernels are built. */
+export interface Place {
+  readonly cl: OpenCl;
+  readonly context: Handle;
+  readonly device: Handle;
+}
+
+export class ClKernel implements CompiledKernel {
+  readonly kernel: Kernel;
+  readonly language = 'opencl';
+  readonly emitted: SpmdProgram;
+  readonly place: Place;
+  private readonly program: Handle;
+  private discarded = false;
+
+  /** @throws FftError `compile-failed` with the compiler's log, `device-limit`, `out-of-memory`, `device-lost` */
+  constructor(kernel: Kernel, place: Place) {
+    this.kernel = kernel;
+    this.place = place;
+    this.emitted = emit(kernel);
+    refuseLargeGroups(this.emitted, kernel.name, place);
+    this.program = build(this.emitted.source, kernel.name, place);
+    try {
+      this.requireThreads();
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
+  }
+
+  get source(): string {
+    return this.emitted.source;
+  }
+
+  /** A `cl_kernel` of its own: arguments stay with it, so every binding has one. The caller releases it. */
+  instance(): Handle {
+    if (this.discarded) {
+      throw new FftError('internal-error', `Kernel ${this.kernel.name} was discarded and cannot be bound any more.`);
+    }
+    const asked = { what: `Making kernel ${this.kernel.name}`, otherwise: 'compile-failed' } as const;
+    return this.place.cl.make('clCreateKernel', asked, this.program, this.emitted.entry);
+  }
+
+  /** @throws FftError `device-limit` where the compiled kernel takes more registers than a whole group can have. */
+  private requireThreads(): void {
+    const { cl, device } = this.place;
+    const { threads } = this.emitted;
+    const instance = this.instance();
+    const most = cl.kernelThreads(instance, device);
+    cl.raw.clReleaseKernel(instance);
+    if (most >= threads) return;
+    throw new FftError(
+      'device-limit',
+      `Kernel ${this.kernel.name} takes groups of ${threads} threads; compiled for this device it can have ${most}.`,
+    );
+  }
+
+  discard(): void {
+    if (this.discarded) return;
+    this.discarded = true;
+    this.place.cl.raw.clReleaseProgram(this.program);
+  }
+}
+
+/** Every global has an offset: `cl_mem` objects have no addresses to add one to. */
+function emit(kernel: Kernel): SpmdProgram {
+  const globals = kernel.globals.map((_, binding) => ({ pieces: [{ binding }] }));
+  return emitOpencl(kernel, { arrangement: { globals, bindings: globals.length, offsets: true } });
+}
+
+/** @throws FftError `compile-failed` with the compiler's log, `out-of-memory`, `device-lost` */
+export function build(source: string, name: string, { cl, context, device }: Place): Handle {
+  const asked = { what: `Compiling kernel ${name}`, otherwise: 'compile-failed' } as const;
+  const program = cl.make('clCreateProgramWithSource', asked, context, 1, [source], null);
+  const status = cl.raw.clBuildProgram(program, 1, new BigUint64Array([device]), BUILD_OPTIONS, null, null) as number;
+  if (status === 0) return program;
+  const log = cl.buildLog(program, device);
+  cl.raw.clReleaseProgram(program);
+  const error = failure('clBuildProgram', status, asked);
+  if (error.code !== 'compile-failed' || log === '') throw error;
+  throw new FftError('compile-failed', `${error.message} The compiler said: ${log}`);
+}
+
+/** @throws FftError `device-limit` where the device cannot run groups as large as the kernel's. */
+function refuseLargeGroups({ threads, sharedBytes }: SpmdProgram, name: string, { cl, device }: Place): void {
+  const mostThreads = cl.number('device', device, INFO.maxWorkGroupSize) ?? 0;
+  const mostBytes = cl.number('device', device, INFO.localBytes) ?? 0;
+  if (threads <= mostThreads && sharedBytes <= mostBytes) return;
+  throw new FftError(
+    'device-limit',
+    `A group of kernel ${name} takes ${threads} threads and ${sharedBytes} bytes of local memory; ` +
+      `the device has ${mostThreads} and ${mostBytes}.`,
+  );
+}

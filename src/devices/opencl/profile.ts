@@ -1,0 +1,61 @@
+/** What the driver says about a device → the numbers that the planner reads. */
+import type { DeviceProfile } from '../../plan/profile.ts';
+import { INFO, type OpenCl } from './api.ts';
+import type { Candidate } from './select.ts';
+
+/** Where the driver does not say how many threads run in lockstep. */
+const USUAL_LOCKSTEP = 16;
+/** 32-bit registers that a thread of a GPU can use without driving the others out. */
+const GPU_REGISTERS = 64;
+
+/** @param name for people. */
+export function profileOf(cl: OpenCl, { device, type }: Candidate, name: string): DeviceProfile {
+  const ask = (what: number): number => cl.number('device', device, what) ?? 0;
+  const localBytes = ask(INFO.localBytes);
+  const most = ask(INFO.maxWorkGroupSize);
+  const common = {
+    name,
+    lockstep: 'threads',
+    maxBytes: ask(INFO.globalBytes),
+    multiprocessors: Math.max(1, ask(INFO.computeUnits)),
+    coalescedBytes: 64,
+    passCost: 6,
+    precisions: ask(INFO.doubleConfig) === 0 ? (['single'] as const) : (['single', 'double'] as const),
+  } as const;
+  if (type === 'cpu') {
+    // Threads of a group are elements of vectors and turns of loops here; what they keep over a barrier goes to memory.
+    return {
+      ...common,
+      lockstepBytes: Math.max(4, 4 * ask(INFO.vectorWidthFloat)),
+      sharedBytes: Math.min(localBytes, CPU_SHARED_BYTES),
+      registers: 16,
+      maxThreads: Math.min(most, CPU_THREADS),
+      doubleBuffered: true,
+      sharedFormat: 'planes',
+      banks: 1,
+      groupPoints: 1024,
+    };
+  }
+  return {
+    ...common,
+    lockstepBytes: 4 * (cl.number('device', device, lockstepFact(cl, device)) || USUAL_LOCKSTEP),
+    sharedBytes: localBytes,
+    registers: GPU_REGISTERS,
+    maxThreads: most,
+    doubleBuffered: false,
+    sharedFormat: 'pairs',
+    banks: 32,
+    groupPoints: 2048,
+  };
+}
+
+/** What a core's second-level cache is sure to hold beside the caller's data. */
+const CPU_SHARED_BYTES = 2 ** 18;
+/** More turns of the loops between barriers than this save nothing, and their compilation takes long. */
+const CPU_THREADS = 256;
+
+/** Asking a driver for another maker's fact is an error to some, and to others no more than an unknown number. */
+function lockstepFact(cl: OpenCl, device: bigint): number {
+  const extensions = cl.text('device', device, INFO.extensions);
+  return extensions.includes('cl_amd_device_attribute_query') ? INFO.wavefrontWidthAmd : INFO.warpSizeNv;
+}

@@ -1,0 +1,108 @@
+/** Which OpenCL device to take: the platforms and devices of the system, and what the caller asked for. */
+import { FftError } from '../../problem/errors.ts';
+import type { Availability } from '../device.ts';
+import { DEVICE_TYPE, type Handle, INFO, INSTALL, type OpenCl, openCl } from './api.ts';
+
+/** A device of the system. */
+export interface Candidate {
+  readonly platform: Handle;
+  readonly device: Handle;
+  /** For people: the device's name and its platform's. */
+  readonly name: string;
+  readonly platformName: string;
+  readonly type: 'gpu' | 'accelerator' | 'cpu';
+  /** Why it cannot be used; undefined where it can. */
+  readonly fault: string | undefined;
+}
+
+/** What a caller may ask for. Numbers count in the order in which the system lists things; text is part of a name. */
+export interface Choice {
+  readonly platform?: unknown;
+  readonly device?: unknown;
+}
+
+/** GPUs first. */
+const RANK = { gpu: 0, accelerator: 1, cpu: 2 } as const;
+
+/** Every device of the system, in the system's order. */
+export function candidates(cl: OpenCl): Candidate[] {
+  return cl.platforms().flatMap((platform) => {
+    const platformName = cl.text('platform', platform, INFO.platformName);
+    return cl.devices(platform).map((device) => candidate(cl, platform, platformName, device));
+  });
+}
+
+function candidate(cl: OpenCl, platform: Handle, platformName: string, device: Handle): Candidate {
+  const type = cl.number('device', device, INFO.deviceType) ?? 0;
+  const name = cl.text('device', device, INFO.deviceName);
+  return {
+    platform,
+    device,
+    name: platformName === '' ? name : `${name} (${platformName})`,
+    platformName,
+    type: type & DEVICE_TYPE.gpu ? 'gpu' : type & DEVICE_TYPE.cpu ? 'cpu' : 'accelerator',
+    fault: faultOf(cl, device),
+  };
+}
+
+function faultOf(cl: OpenCl, device: Handle): string | undefined {
+  if (!cl.number('device', device, INFO.available)) return 'is not available';
+  if (!cl.number('device', device, INFO.compilerAvailable)) return 'has no compiler';
+  const version = cl.text('device', device, INFO.deviceVersion);
+  const [, major = '0', minor = '0'] = /^OpenCL (\d+)\.(\d+)/.exec(version) ?? [];
+  if (Number(major) > 1 || Number(minor) >= 2) return undefined;
+  return `speaks ${version || 'no version of OpenCL'}; 1.2 is needed`;
+}
+
+/** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
+export function choose(found: readonly Candidate[], { platform, device }: Choice): Candidate {
+  const platforms = [...new Set(found.map((each) => each.platform))];
+  const named = found.filter((each) => fits(platform, 'platform', platforms.indexOf(each.platform), each.platformName));
+  const fitting = named.filter((each, n) => fits(device, 'device', n, each.name));
+  const [best] = fitting.filter(({ fault }) => fault === undefined).sort((a, b) => RANK[a.type] - RANK[b.type]);
+  if (best) return best;
+  const asked = [
+    ...(platform === undefined ? [] : [`platform ${JSON.stringify(platform)}`]),
+    ...(device === undefined ? [] : [`device ${JSON.stringify(device)}`]),
+  ];
+  const which = asked.length > 0 ? ` for ${asked.join(' and ')}` : '';
+  const there = found.map(({ name, fault }, n) => `${n}: ${name}${fault ? `, which ${fault}` : ''}`).join('; ');
+  throw new FftError(
+    'device-unavailable',
+    `There is no usable OpenCL device${which}. ${there ? `The system has ${there}.` : INSTALL}`,
+  );
+}
+
+function fits(wanted: unknown, path: 'platform' | 'device', place: number, name: string): boolean {
+  if (wanted === undefined) return true;
+  if (typeof wanted === 'number' && Number.isInteger(wanted) && wanted >= 0) return wanted === place;
+  if (typeof wanted === 'string' && wanted !== '') return name.toLowerCase().includes(wanted.toLowerCase());
+  throw new FftError(
+    'invalid-argument',
+    `${path} is ${typeof wanted === 'object' ? 'an object' : String(wanted)}; it takes a number from 0 up or part of a name.`,
+    { path },
+  );
+}
+
+/** What there is. The names of all devices, the one that would be chosen first. */
+export async function openClAvailability(): Promise<Availability> {
+  try {
+    const found = candidates(await openCl());
+    const best = choose(found, {});
+    const others = found.filter((each) => each !== best);
+    const name = [best, ...others].map((each) => each.name).join('; ');
+    return { name, available: true, ...(best.type === 'cpu' ? { software: true } : {}) };
+  } catch (error) {
+    if (!(error instanceof FftError)) throw error;
+    return { name: 'OpenCL', available: false, reason: error.message };
+  }
+}
+
+/** Devices of a context that the caller brought. @throws FftError `launch-failed` where it is none */
+export function contextDevices(cl: OpenCl, context: Handle): Candidate[] {
+  const size = new BigUint64Array(1);
+  cl.call('clGetContextInfo', undefined, context, INFO.contextDevices, 0, null, size);
+  const devices = new BigUint64Array(Number(size[0]) / 8);
+  cl.call('clGetContextInfo', undefined, context, INFO.contextDevices, devices.byteLength, devices, null);
+  return [...devices].map((device) => candidate(cl, 0n, '', device));
+}

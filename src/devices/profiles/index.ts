@@ -1,0 +1,138 @@
+/**
+ * Devices that everybody has heard of, as the planner sees them: for planning without one at hand. Data only; the facts
+ * are the makers' own (data sheets and programming guides, named beside each), the rest is `gpuProfile`.
+ */
+import type { DeviceProfile } from '../../plan/profile.ts';
+import type { OfflineLanguage } from '../offline/languages.ts';
+import { cpuProfile } from './cpu.ts';
+import { gpuProfile } from './gpu.ts';
+
+export interface NamedProfile {
+  readonly profile: DeviceProfile;
+  /** What kernels for it are written in. */
+  readonly language: OfflineLanguage;
+}
+
+const KIB = 2 ** 10;
+const GB = 1e9;
+const GIB = 2 ** 30;
+
+/** CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": at most 1024 threads in a block. */
+const CUDA_THREADS = 1024;
+/**
+ * The same table: what a multiprocessor has of shared memory, and what one block may opt in to, which is 1 KiB less,
+ * because each block has that much taken from it.
+ */
+const cuda = (kib: number) => ({
+  ...gpuProfile,
+  maxThreads: CUDA_THREADS,
+  sharedBytes: (kib - 1) * KIB,
+  residentBytes: kib * KIB,
+});
+const hopper = cuda(228);
+const ampere = cuda(164);
+const ada = cuda(100);
+
+/**
+ * AMD's table of GPU hardware specifications: wavefronts of 64 threads and 64 KiB of local data share in a compute unit,
+ * which HIP gives to one block as a whole; 1024 threads in a block (HIP documentation).
+ */
+const cdna = { ...gpuProfile, lockstepBytes: 256, sharedBytes: 64 * KIB, maxThreads: 1024 } as const;
+
+/** WebGPU has single precision only. */
+const SINGLE = ['single'] as const;
+
+/** Intel Arc A770: 32 Xe cores, 16 GB, no double precision in hardware; OpenCL offers 64 KiB and 1024 work-items. */
+const arc: NamedProfile = {
+  language: 'opencl',
+  profile: {
+    ...gpuProfile,
+    name: 'Intel Arc A770',
+    // Sub-groups of 16, the middle of 8, 16 and 32.
+    lockstepBytes: 64,
+    sharedBytes: 64 * KIB,
+    maxThreads: 1024,
+    multiprocessors: 32,
+    maxBytes: 16 * GB,
+    precisions: SINGLE,
+  },
+};
+
+export const namedProfiles = {
+  /** NVIDIA H200 data sheet: 132 multiprocessors, 141 GB; compute capability 9.0. */
+  h200: {
+    language: 'cuda',
+    profile: { ...hopper, name: 'NVIDIA H200', multiprocessors: 132, maxBytes: 141 * GB },
+  },
+  /** NVIDIA H100 (SXM) data sheet: 132 multiprocessors, 80 GB; compute capability 9.0. */
+  h100: {
+    language: 'cuda',
+    profile: { ...hopper, name: 'NVIDIA H100', multiprocessors: 132, maxBytes: 80 * GB },
+  },
+  /** NVIDIA A100 data sheet: 108 multiprocessors, 80 GB; compute capability 8.0. */
+  a100: {
+    language: 'cuda',
+    profile: { ...ampere, name: 'NVIDIA A100', multiprocessors: 108, maxBytes: 80 * GB },
+  },
+  /** NVIDIA Ada architecture paper: RTX 4090 with 128 multiprocessors, 24 GB; compute capability 8.9. */
+  rtx4090: {
+    language: 'cuda',
+    profile: { ...ada, name: 'NVIDIA GeForce RTX 4090', multiprocessors: 128, maxBytes: 24 * GB },
+  },
+  /** One of the two dies of an AMD Instinct MI250X, which is what HIP opens: 110 compute units, half of 128 GiB. */
+  mi250x: {
+    language: 'hip',
+    profile: { ...cdna, name: 'AMD Instinct MI250X, one die', multiprocessors: 110, maxBytes: 64 * GIB },
+  },
+  /** AMD Instinct MI300X: 304 compute units, 192 GiB. */
+  mi300x: {
+    language: 'hip',
+    profile: { ...cdna, name: 'AMD Instinct MI300X', multiprocessors: 304, maxBytes: 192 * GIB },
+  },
+  'arc-a770': arc,
+  arc,
+  /** Apple M2, 10 GPU cores; Metal feature set tables: 32 KiB of threadgroup memory, 1024 threads; SIMD groups of 32. */
+  m2: {
+    language: 'wgsl',
+    profile: {
+      ...gpuProfile,
+      name: 'Apple M2',
+      sharedBytes: 32 * KIB,
+      maxThreads: 1024,
+      multiprocessors: 10,
+      precisions: SINGLE,
+    },
+  },
+  /** The limits that the WebGPU specification promises of every device; what it says nothing about is `gpuProfile`'s. */
+  'webgpu-default': {
+    language: 'wgsl',
+    profile: {
+      ...gpuProfile,
+      name: 'WebGPU, default limits',
+      sharedBytes: 16 * KIB,
+      maxThreads: 256,
+      multiprocessors: 64,
+      precisions: SINGLE,
+    },
+  },
+  /** SwiftShader as it reports itself to Dawn: 32 KiB of workgroup memory, 256 invocations, subgroups of 4. */
+  swiftshader: {
+    language: 'wgsl',
+    profile: {
+      ...gpuProfile,
+      name: 'SwiftShader',
+      lockstepBytes: 16,
+      sharedBytes: 32 * KIB,
+      maxThreads: 256,
+      multiprocessors: 1,
+      precisions: SINGLE,
+    },
+  },
+  /** The device `cpu` with one thread. */
+  'wasm-cpu': {
+    language: 'wasm',
+    profile: { ...cpuProfile, name: 'WebAssembly, one thread', multiprocessors: 1 },
+  },
+} as const satisfies Readonly<Record<string, NamedProfile>>;
+
+export type ProfileName = keyof typeof namedProfiles;

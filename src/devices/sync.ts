@@ -1,0 +1,14 @@
+/**
+ * The one kind of device that opens without waiting. A file of its own, because whoever imports it loads that device's
+ * code at once, while the registry loads only what is asked for.
+ */
+import { openCpuBackend } from './cpu/index.ts';
+import type { Backend } from './device.ts';
+
+/**
+ * On the calling thread alone.
+ * @throws FftError `device-unavailable`, `out-of-memory`
+ */
+export function openBackendSync(): Backend {
+  return openCpuBackend({ threads: 1 });
+}

@@ -1,0 +1,106 @@
+/** From options to a `GPUDevice`: the adapter, everything it offers asked for, and what came of it as a profile. */
+import type { DeviceProfile } from '../../plan/profile.ts';
+import { FftError } from '../../problem/errors.ts';
+import type { Availability } from '../device.ts';
+import { findGpu, softwareByDefault } from './host.ts';
+import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
+
+/** A `GPUDevice` and whose it is. */
+export interface Opened {
+  readonly gpu: GPUDevice;
+  /** Made here: to be destroyed here. */
+  readonly own: boolean;
+  readonly info: GPUAdapterInfo | undefined;
+}
+
+/** Used where the adapter has them. */
+const FEATURES: readonly GPUFeatureName[] = ['timestamp-query', 'subgroups'];
+
+/** @throws FftError `device-unavailable` */
+export async function openGpu(options: WebGpuOptions): Promise<Opened> {
+  if (options.device) {
+    const gpu = options.device as GPUDevice;
+    return { gpu, own: false, info: gpu.adapterInfo };
+  }
+  const adapter = (options.adapter as GPUAdapter | undefined) ?? (await findAdapter(options));
+  const requiredLimits = Object.fromEntries(limitNames.map((name) => [name, adapter.limits[name]]));
+  const requiredFeatures = FEATURES.filter((name) => adapter.features.has(name));
+  try {
+    const gpu = await adapter.requestDevice({ label: 'omnifft', requiredFeatures, requiredLimits });
+    return { gpu, own: true, info: adapter.info };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new FftError('device-unavailable', `The WebGPU adapter ${nameOf(adapter.info)} gave no device: ${why}`, {
+      cause,
+    });
+  }
+}
+
+async function findAdapter({ gpu, powerPreference, software }: WebGpuOptions): Promise<GPUAdapter> {
+  const wanted = software ?? softwareByDefault();
+  let why: string;
+  let cause: unknown;
+  try {
+    const entry = (gpu as GPU | undefined) ?? (await findGpu(wanted));
+    const adapter = await entry.requestAdapter({
+      ...(powerPreference ? { powerPreference } : {}),
+      // Only browsers have both kinds behind one entry.
+      ...(wanted && entry === globalThis.navigator?.gpu ? { forceFallbackAdapter: true } : {}),
+    });
+    if (adapter) return adapter;
+    why = 'there is no adapter: no GPU, no driver for it, or it is blocked';
+  } catch (error) {
+    cause = error;
+    why = error instanceof Error ? error.message : String(error);
+  }
+  throw new FftError('device-unavailable', `WebGPU cannot be opened: ${why}.`, { cause });
+}
+
+/** Whether there is an adapter, and its name. */
+export async function webGpuAvailability(): Promise<Availability> {
+  try {
+    const { info } = await findAdapter({});
+    return { name: nameOf(info), available: true, ...(isSoftware(info) ? { software: true } : {}) };
+  } catch (error) {
+    const reason = (error as Error).message.replace(/^WebGPU cannot be opened: |\.$/g, '');
+    return { name: 'WebGPU', available: false, reason };
+  }
+}
+
+function isSoftware(info: GPUAdapterInfo): boolean {
+  return info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe/i.test(`${info.architecture} ${info.description}`);
+}
+
+export function nameOf(info: GPUAdapterInfo | undefined): string {
+  const { description, device, vendor, architecture } = info ?? {};
+  return description || device || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU';
+}
+
+/** What a device allows, or less where the settings say so. */
+export function limitsOf(gpu: GPUDevice, less: WebGpuSettings['limits'] = {}): Limits {
+  return Object.fromEntries(
+    limitNames.map((name) => [name, Math.min(gpu.limits[name], less[name] ?? Number.POSITIVE_INFINITY)]),
+  ) as Record<keyof Limits, number>;
+}
+
+/** What is not asked for here cannot be known: multiprocessors, registers, what memory moves at once. */
+export function profileOf({ info }: Opened, limits: Limits): DeviceProfile {
+  return {
+    name: nameOf(info),
+    lockstep: 'threads',
+    lockstepBytes: 4 * (info?.subgroupMaxSize || 32),
+    sharedBytes: limits.maxComputeWorkgroupStorageSize,
+    // Nothing larger could be bound.
+    maxBytes: limits.maxStorageBuffersPerShaderStage * limits.maxBufferSize,
+    coalescedBytes: 64,
+    registers: 64,
+    maxThreads: Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
+    multiprocessors: 64,
+    doubleBuffered: false,
+    sharedFormat: 'pairs',
+    banks: 32,
+    groupPoints: 1024,
+    precisions: ['single'],
+    passCost: 6,
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * Which part of which `GPUBuffer` each binding of a launch shows. WebGPU forbids to bind one buffer for reading and for
+ * writing in one dispatch, or the same bytes twice for writing; bindings begin at multiples of 256 bytes and are limited
+ * in size. So arrays that lie in one buffer share a binding, what an offset leaves over goes inside the kernel, and an
+ * array that is too long for one binding becomes several.
+ */
+import type { Arrangement } from '../../emit/spmd/program.ts';
+import { type ArrayRef, type Index, type Kernel, range, reachable } from '../../ir/index.ts';
+import { FftError } from '../../problem/errors.ts';
+import { ALIGNMENT, type WebGpuBuffer } from './memory.ts';
+import type { Limits } from './options.ts';
+
+/** How a kernel uses one of its globals. */
+export interface Use {
+  /** From the array's beginning to the last byte that may be touched. */
+  readonly bytes: number;
+  readonly written: boolean;
+}
+
+/** Where a global lies. */
+export interface Place extends Use {
+  readonly buffer: WebGpuBuffer;
+  readonly byteOffset: number;
+}
+
+/** What to bind. */
+export interface Segment {
+  readonly gpu: GPUBuffer;
+  readonly offset: number;
+  readonly size: number;
+}
+
+export interface Arranged {
+  readonly arrangement: Arrangement;
+  readonly segments: readonly Segment[];
+  /** Where each global begins in its pieces, in reals. */
+  readonly offsets: readonly number[];
+}
+
+const REAL_BYTES = 4;
+
+/** How a kernel uses each of its globals. */
+export function usesOf(kernel: Kernel): Use[] {
+  const ends = new Map<ArrayRef, number>();
+  const written = new Set<ArrayRef>();
+  const touch = (array: ArrayRef, at: Index) => ends.set(array, Math.max(ends.get(array) ?? 0, range(at)[1] + 1));
+  for (const { stores } of kernel.phases) {
+    for (const { array, index } of stores) {
+      touch(array, index);
+      written.add(array);
+    }
+    for (const node of reachable(stores.map(({ value }) => value))) {
+      if (node.op === 'load') touch(node.array, node.index);
+    }
+  }
+  return kernel.globals.map((array) => ({ bytes: REAL_BYTES * (ends.get(array) ?? 0), written: written.has(array) }));
+}
+
+/** The arrangement of arrays that begin at the beginning of buffers of their own; in place, of each side's. */
+export function defaultArrangement({ globals, aliased }: Kernel): Arrangement {
+  // Sides have the same number of arrays where they are the same memory.
+  const bindings = aliased ? globals.length / 2 : globals.length;
+  return {
+    globals: globals.map((_, n) => ({ pieces: [{ binding: n % bindings }] })),
+    bindings,
+    offsets: false,
+  };
+}
+
+/** Globals that share bindings. */
+interface Cluster {
+  readonly buffer: WebGpuBuffer;
+  start: number;
+  end: number;
+  written: boolean;
+  members: number[];
+}
+
+/**
+ * @param others storage bindings that come on top: the tables'.
+ * @throws FftError `device-limit`, `aliased-buffers`
+ */
+export function arrange(places: readonly Place[], others: number, limits: Limits, name: string): Arranged {
+  const clusters = clustersOf(places);
+  const segments: Segment[] = [];
+  const globals: { pieces: { binding: number; elements?: number }[] }[] = places.map(() => ({ pieces: [] }));
+  const offsets = places.map(() => 0);
+  for (const { buffer, start, end, members } of clusters) {
+    const { base, parts } = segmentsOf(buffer, start, end, limits);
+    const pieces = parts.map(({ size }, n) => {
+      const binding = segments.length + n;
+      return n < parts.length - 1 ? { binding, elements: size / REAL_BYTES } : { binding };
+    });
+    segments.push(...parts);
+    for (const member of members) {
+      globals[member] = { pieces };
+      offsets[member] = (places[member]!.byteOffset - base) / REAL_BYTES;
+    }
+  }
+  requireBindings(segments.length, others, limits, name);
+  return {
+    arrangement: { globals, bindings: segments.length, offsets: offsets.some((offset) => offset !== 0) },
+    segments,
+    offsets,
+  };
+}
+
+/** @throws FftError `device-limit` */
+export function requireBindings(globals: number, tables: number, limits: Limits, name: string): void {
+  const { maxStorageBuffersPerShaderStage: most, maxStorageBufferBindingSize: size } = limits;
+  if (globals + tables <= most) return;
+  throw new FftError(
+    'device-limit',
+    `Kernel ${name} needs ${globals + tables} storage buffers, with at most maxStorageBufferBindingSize = ${size} ` +
+      `bytes in each; the device allows maxStorageBuffersPerShaderStage = ${most}. Fewer batches at a time would fit.`,
+  );
+}
+
+function clustersOf(places: readonly Place[]): Cluster[] {
+  refuseMixed(places);
+  let clusters = places.map(({ buffer, byteOffset, bytes, written }, n): Cluster => {
+    const end = Math.max(byteOffset + REAL_BYTES, Math.min(byteOffset + bytes, buffer.bytes));
+    return { buffer, start: byteOffset, end, written, members: [n] };
+  });
+  const aligned = (start: number) => Math.floor(start / ALIGNMENT) * ALIGNMENT;
+  const conflict = (a: Cluster, b: Cluster) => {
+    if (!sameMemory(a.buffer, b.buffer)) return false;
+    if (a.written !== b.written) return true;
+    return a.written && aligned(a.start) < b.end && aligned(b.start) < a.end;
+  };
+  // Joining two makes the result larger and perhaps written: look again until nothing collides.
+  for (let n = 0; n < clusters.length; n++) {
+    const a = clusters[n]!;
+    const b = clusters.slice(n + 1).find((other) => conflict(a, other));
+    if (!b) continue;
+    a.start = Math.min(a.start, b.start);
+    a.end = Math.max(a.end, b.end);
+    a.written ||= b.written;
+    a.members.push(...b.members);
+    clusters = clusters.filter((other) => other !== b);
+    n = -1;
+  }
+  return clusters;
+}
+
+function sameMemory(a: WebGpuBuffer, b: WebGpuBuffer): boolean {
+  return a.pieces.length === b.pieces.length && a.pieces.every(({ gpu }, n) => gpu === b.pieces[n]!.gpu);
+}
+
+/** Two lists that share a buffer which both of them use have no common order of bytes. */
+function refuseMixed(places: readonly Place[]): void {
+  const used = ({ buffer, byteOffset, bytes }: Place) => buffer.ranges(byteOffset, bytes).map(({ gpu }) => gpu);
+  for (const a of places) {
+    for (const b of places) {
+      if (sameMemory(a.buffer, b.buffer) || !used(a).some((gpu) => used(b).includes(gpu))) continue;
+      throw new FftError(
+        'aliased-buffers',
+        'Two lists of GPUBuffers share some of their buffers; they may only be the same list or have none in common.',
+      );
+    }
+  }
+}
+
+/** A range of bytes as bindings, and the byte at which the first of them begins. */
+function segmentsOf(
+  buffer: WebGpuBuffer,
+  start: number,
+  end: number,
+  { maxStorageBufferBindingSize }: Limits,
+): { base: number; parts: Segment[] } {
+  const largest = Math.floor(maxStorageBufferBindingSize / ALIGNMENT) * ALIGNMENT;
+  const first = buffer.pieces.find((piece) => start < piece.start + piece.bytes) ?? buffer.pieces.at(-1)!;
+  const base = first.start + Math.floor((start - first.start) / ALIGNMENT) * ALIGNMENT;
+  const parts: Segment[] = [];
+  for (const { gpu, start: from, end: to } of buffer.ranges(base, end - base)) {
+    for (let offset = from; offset < to; offset += largest) {
+      parts.push({ gpu, offset, size: Math.ceil(Math.min(largest, to - offset) / REAL_BYTES) * REAL_BYTES });
+    }
+  }
+  return { base, parts };
+}

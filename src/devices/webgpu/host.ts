@@ -1,0 +1,119 @@
+/**
+ * Where WebGPU comes from: `navigator.gpu`, or in Node the package `webgpu` (Dawn), loaded on first use. No bundler sees
+ * the names of Node's packages, so that a bundle for browsers holds none of them.
+ */
+import { nodeModule } from '../cpu/host.ts';
+import { softwareDriver } from './software.ts';
+
+/** One of each in a process: Dawn does not like to be created again and again. */
+interface Hosts {
+  real?: Promise<GPU>;
+  software?: Promise<GPU>;
+}
+
+/**
+ * Kernels write all workgroup memory that they read, so Dawn need not clear it: compilers of some drivers take ten times
+ * as long over the clearing as over the kernel. Timestamps are for `measure`, which wants all their digits.
+ */
+const DAWN_OPTIONS = ['enable-dawn-features=disable_workgroup_init', 'disable-dawn-features=timestamp_quantization'];
+
+const KEY = Symbol.for('omnifft.webgpu.hosts');
+// On the global object, because a process may hold several copies of this module.
+const hosts: Hosts = ((globalThis as { [KEY]?: Hosts })[KEY] ??= {});
+
+const isNode = typeof process !== 'undefined' && Boolean(process.versions?.node);
+
+/** What the environment asks for where the caller says nothing. */
+export function softwareByDefault(): boolean {
+  return isNode && process.env.OMNIFFT_SOFTWARE_GPU === '1';
+}
+
+/**
+ * The entry to WebGPU here.
+ * @throws Error saying what is missing.
+ */
+export async function findGpu(software: boolean): Promise<GPU> {
+  const built = globalThis.navigator?.gpu;
+  if (built) return built;
+  if (!isNode) throw new Error('this browser has no WebGPU, or the page is not a secure context (https)');
+  if (software) return (hosts.software ??= forgetFailure('software', createSoftware()));
+  return (hosts.real ??= forgetFailure('real', createReal()));
+}
+
+/** What is missing may be there the next time. */
+function forgetFailure(kind: keyof Hosts, host: Promise<GPU>): Promise<GPU> {
+  host.catch(() => delete hosts[kind]);
+  return host;
+}
+
+async function createReal(): Promise<GPU> {
+  if (!(await hasDriver())) throw new Error('there is no Vulkan driver on this system');
+  if (process.platform === 'linux') await loadVulkan(undefined);
+  return createDawn();
+}
+
+async function createSoftware(): Promise<GPU> {
+  const { driver, loader } = await softwareDriver();
+  await loadVulkan(loader);
+  const gpu = await createDawn();
+  // The loader looks for drivers when the first adapter is asked for.
+  const before = process.env.VK_DRIVER_FILES;
+  process.env.VK_DRIVER_FILES = driver;
+  try {
+    await gpu.requestAdapter();
+  } finally {
+    if (before === undefined) delete process.env.VK_DRIVER_FILES;
+    else process.env.VK_DRIVER_FILES = before;
+  }
+  return gpu;
+}
+
+async function createDawn(): Promise<GPU> {
+  let dawn: typeof import('webgpu') | undefined;
+  try {
+    dawn = await nodeModule<typeof import('webgpu')>('webgpu');
+  } catch (cause) {
+    throw new Error(`the package webgpu cannot be loaded (${firstLine(cause)}); npm install webgpu`, { cause });
+  }
+  return dawn!.create(DAWN_OPTIONS);
+}
+
+/** Makes Vulkan's loader known to Dawn: the system's where it has one. */
+async function loadVulkan(fallback: string | undefined): Promise<void> {
+  let koffi: { load(path: string, options: { global: boolean }): unknown } | undefined;
+  try {
+    koffi = (await nodeModule<{ default: NonNullable<typeof koffi> }>('koffi'))?.default;
+  } catch {
+    // Dawn finds the system's loader by itself.
+    return;
+  }
+  try {
+    koffi?.load('libvulkan.so.1', { global: true });
+  } catch {
+    if (fallback) koffi?.load(fallback, { global: true });
+  }
+}
+
+/** Vulkan's drivers announce themselves by files; asking Dawn without any takes its time and prints warnings. */
+async function hasDriver(): Promise<boolean> {
+  if (process.platform !== 'linux') return true;
+  const { env } = process;
+  if (env.VK_DRIVER_FILES || env.VK_ICD_FILENAMES || env.VK_ADD_DRIVER_FILES) return true;
+  const { existsSync, readdirSync } = (await nodeModule<typeof import('node:fs')>('node:fs'))!;
+  const home = env.HOME ?? '';
+  const roots = [
+    ...(env.XDG_CONFIG_HOME ?? `${home}/.config`).split(':'),
+    ...(env.XDG_CONFIG_DIRS ?? '/etc/xdg').split(':'),
+    ...(env.XDG_DATA_HOME ?? `${home}/.local/share`).split(':'),
+    ...(env.XDG_DATA_DIRS ?? '/usr/local/share:/usr/share').split(':'),
+    ...['/etc', '/usr/local/etc', '/usr/local/share', '/usr/share'],
+  ];
+  return roots.some((root) => {
+    const folder = `${root}/vulkan/icd.d`;
+    return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.json'));
+  });
+}
+
+function firstLine(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).split('\n')[0]!;
+}

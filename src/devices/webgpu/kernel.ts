@@ -1,0 +1,185 @@
+/**
+ * A kernel as WGSL and as pipelines: one for each way in which its arrays are bound (arrangement.ts). Most kernels ever
+ * need one, so the others are made when they are first bound.
+ */
+import type { Arrangement, SpmdProgram } from '../../emit/spmd/program.ts';
+import { emitWgsl } from '../../emit/wgsl/index.ts';
+import type { Kernel } from '../../ir/index.ts';
+import { FftError } from '../../problem/errors.ts';
+import type { CompiledKernel } from '../device.ts';
+import { defaultArrangement, requireBindings, type Use, usesOf } from './arrangement.ts';
+import type { Limits } from './options.ts';
+import type { Work } from './work.ts';
+
+/** What kernels need of their device. */
+export interface Compiler {
+  readonly work: Work;
+  readonly limits: Limits;
+  /** Layouts of bindings, shared by all pipelines that have the same. */
+  readonly layouts: Map<string, GPUBindGroupLayout>;
+}
+
+export class WebGpuKernel implements CompiledKernel {
+  readonly kernel: Kernel;
+  readonly language = 'wgsl';
+  readonly source: string;
+  readonly uses: readonly Use[];
+  readonly compiler: Compiler;
+  discarded = false;
+  private readonly variants = new Map<string, Variant>();
+  private readonly usual: Variant;
+
+  /** @throws FftError `device-limit` */
+  constructor(kernel: Kernel, compiler: Compiler) {
+    this.kernel = kernel;
+    this.compiler = compiler;
+    this.uses = usesOf(kernel);
+    this.usual = this.variant(defaultArrangement(kernel));
+    this.source = this.usual.program.source;
+  }
+
+  /** Compiles for the usual arrangement. @throws FftError `compile-failed` (as a rejection) */
+  prepare(): Promise<void> {
+    return this.usual.prepare();
+  }
+
+  /** @throws FftError `device-limit` */
+  variant(arrangement: Arrangement): Variant {
+    const key = JSON.stringify(arrangement);
+    let variant = this.variants.get(key);
+    if (!variant) this.variants.set(key, (variant = new Variant(this.kernel, arrangement, this.compiler)));
+    return variant;
+  }
+
+  discard(): void {
+    this.discarded = true;
+    this.variants.clear();
+  }
+}
+
+export class Variant {
+  readonly program: SpmdProgram;
+  readonly layout: GPUBindGroupLayout;
+  /** Set where compiling at once may have failed, until it is known. */
+  verdict: Promise<void> | undefined;
+  failure: FftError | undefined;
+  private readonly work: Work;
+  private readonly name: string;
+  private pipeline: GPUComputePipeline | undefined;
+  private preparing: Promise<void> | undefined;
+
+  constructor(kernel: Kernel, arrangement: Arrangement, { work, limits, layouts }: Compiler) {
+    this.work = work;
+    this.name = kernel.name;
+    const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = limits;
+    try {
+      this.program = emitWgsl(kernel, {
+        threads: Math.min(kernel.threads, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX),
+        maxGroups: limits.maxComputeWorkgroupsPerDimension,
+        arrangement,
+      });
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      throw new FftError('device-limit', `Kernel ${kernel.name} cannot be written in WGSL: ${cause.message}`, {
+        cause,
+      });
+    }
+    const { sharedBytes, bindings } = this.program;
+    requireBindings(arrangement.bindings, bindings.length - arrangement.bindings, limits, kernel.name);
+    if (sharedBytes > limits.maxComputeWorkgroupStorageSize) {
+      throw new FftError(
+        'device-limit',
+        `Kernel ${kernel.name} needs ${sharedBytes} bytes of workgroup memory; the device allows ` +
+          `maxComputeWorkgroupStorageSize = ${limits.maxComputeWorkgroupStorageSize}.`,
+      );
+    }
+    this.layout = layoutOf(work.gpu, layouts, [
+      ...bindings.map(({ written }): GPUBufferBindingType => (written ? 'storage' : 'read-only-storage')),
+      ...(arrangement.offsets ? (['uniform'] as const) : []),
+    ]);
+  }
+
+  /** Compiles without holding anybody up. @throws FftError `compile-failed` (as a rejection) */
+  prepare(): Promise<void> {
+    if (this.pipeline && !this.verdict) return this.failure ? Promise.reject(this.failure) : Promise.resolve();
+    return (this.preparing ??= this.compile().finally(() => {
+      this.preparing = undefined;
+    }));
+  }
+
+  /** The pipeline, compiled at once if need be; then `verdict` tells whether it can run. */
+  now(): GPUComputePipeline {
+    if (this.pipeline) return this.pipeline;
+    const { work } = this;
+    let descriptor!: GPUComputePipelineDescriptor;
+    let pipeline!: GPUComputePipeline;
+    const verdict = work.judged(['validation', 'internal', 'out-of-memory'], () => {
+      descriptor = this.descriptor();
+      pipeline = work.gpu.createComputePipeline(descriptor);
+    });
+    this.pipeline = pipeline;
+    this.verdict = verdict.then(async (error) => {
+      this.verdict = undefined;
+      if (error) this.failure = await this.refused(error, descriptor.compute.module);
+    });
+    return pipeline;
+  }
+
+  private async compile(): Promise<void> {
+    const { work } = this;
+    work.requireOpen();
+    let descriptor!: GPUComputePipelineDescriptor;
+    let created!: Promise<GPUComputePipeline>;
+    const verdict = work.judged(['validation', 'internal', 'out-of-memory'], () => {
+      descriptor = this.descriptor();
+      created = work.gpu.createComputePipelineAsync(descriptor);
+      created.catch(() => undefined);
+    });
+    const error = await work.track(verdict);
+    try {
+      if (error) throw error;
+      const pipeline = await work.track(created);
+      this.pipeline ??= pipeline;
+    } catch (cause) {
+      if (cause instanceof FftError) throw cause;
+      throw await this.refused(cause, descriptor.compute.module);
+    }
+  }
+
+  private descriptor(): GPUComputePipelineDescriptor {
+    const { gpu } = this.work;
+    return {
+      label: this.name,
+      layout: gpu.createPipelineLayout({ bindGroupLayouts: [this.layout] }),
+      compute: {
+        module: gpu.createShaderModule({ label: this.name, code: this.program.source }),
+        entryPoint: this.program.entry,
+      },
+    };
+  }
+
+  /** With what the compiler said. */
+  private async refused(cause: unknown, module: GPUShaderModule): Promise<FftError> {
+    const info = await this.work.track(module.getCompilationInfo()).catch(() => undefined);
+    const lines = info?.messages
+      .filter(({ type }) => type === 'error')
+      .map(({ lineNum, linePos, message }) => `line ${lineNum}:${linePos}: ${message}`);
+    const why = lines?.length ? lines.join('; ') : String((cause as { message?: unknown })?.message ?? cause);
+    return new FftError('compile-failed', `WebGPU refused kernel ${this.name}: ${why}`, { cause });
+  }
+}
+
+function layoutOf(
+  gpu: GPUDevice,
+  layouts: Map<string, GPUBindGroupLayout>,
+  types: readonly GPUBufferBindingType[],
+): GPUBindGroupLayout {
+  const key = types.join();
+  let layout = layouts.get(key);
+  if (!layout) {
+    const visibility = 0x4; // GPUShaderStage.COMPUTE
+    const entries = types.map((type, binding) => ({ binding, visibility, buffer: { type } }));
+    layouts.set(key, (layout = gpu.createBindGroupLayout({ entries })));
+  }
+  return layout;
+}

@@ -1,0 +1,180 @@
+/**
+ * Memory on a WebGPU device: one `GPUBuffer` or, where an array exceeds what one may hold or the caller has it in several,
+ * a sequence of them.
+ */
+import { FftError } from '../../problem/errors.ts';
+import type { DeviceBuffer, Stretch } from '../device.ts';
+import { hasMethod, type Limits } from './options.ts';
+import type { Work } from './work.ts';
+
+/** `GPUBufferUsage`, which not every runtime has as a global. */
+export const USAGE = {
+  MAP_READ: 0x1,
+  COPY_SRC: 0x4,
+  COPY_DST: 0x8,
+  UNIFORM: 0x40,
+  STORAGE: 0x80,
+  QUERY_RESOLVE: 0x200,
+} as const;
+
+/** Bindings begin at multiples of this many bytes. */
+export const ALIGNMENT = 256;
+/** An interleaved complex number must not be torn between two buffers. */
+const PIECE_BYTES = 8;
+
+/** A `GPUBuffer` and which bytes of the whole it holds. */
+export interface Piece {
+  readonly gpu: GPUBuffer;
+  readonly start: number;
+  readonly bytes: number;
+}
+
+export class WebGpuBuffer implements DeviceBuffer {
+  readonly memory: WebGpuMemory;
+  readonly bytes: number;
+  readonly pieces: readonly Piece[];
+  freed = false;
+  /** Why the device could not give this memory. */
+  failure: FftError | undefined;
+  /** While it is not known yet whether there is such memory. */
+  verdict: Promise<void> | undefined;
+
+  constructor(memory: WebGpuMemory, bytes: number, pieces: readonly GPUBuffer[]) {
+    this.memory = memory;
+    this.bytes = bytes;
+    let start = 0;
+    this.pieces = pieces.map((gpu) => {
+      const piece = { gpu, start, bytes: Math.min(gpu.size, bytes - start) };
+      start += piece.bytes;
+      return piece;
+    });
+  }
+
+  /** The parts of the pieces that a range of bytes lies in. */
+  ranges(byteOffset: number, bytes: number): { gpu: GPUBuffer; start: number; end: number }[] {
+    return this.pieces.flatMap(({ gpu, start, bytes: length }) => {
+      const from = Math.max(byteOffset - start, 0);
+      const to = Math.min(byteOffset + bytes - start, length);
+      return from < to ? [{ gpu, start: from, end: to }] : [];
+    });
+  }
+
+  stretches(byteOffset: number, bytes: number): Stretch[] {
+    return this.ranges(byteOffset, bytes).map(({ gpu, start, end }) => ({ of: gpu, start, end }));
+  }
+
+  free(): void {
+    if (this.freed || !this.memory.release(this)) return;
+    this.freed = true;
+    for (const { gpu } of this.pieces) gpu.destroy();
+  }
+}
+
+export class WebGpuMemory {
+  private readonly work: Work;
+  private readonly limits: Limits;
+  /** What was allocated and not freed. */
+  private readonly live = new Set<WebGpuBuffer>();
+  /** The caller's memory, by its first `GPUBuffer`. */
+  private readonly adopted = new WeakMap<GPUBuffer, WebGpuBuffer[]>();
+
+  constructor(work: Work, limits: Limits) {
+    this.work = work;
+    this.limits = limits;
+  }
+
+  /** @throws FftError `device-closed`, `device-lost`, `device-limit`, `invalid-argument` */
+  allocate(bytes: number): WebGpuBuffer {
+    this.work.requireOpen();
+    if (!(Number.isSafeInteger(bytes) && bytes >= 0)) {
+      throw new FftError('invalid-argument', `A buffer needs a whole number of bytes, but ${bytes} was given.`);
+    }
+    const { maxBufferSize, maxStorageBuffersPerShaderStage: most } = this.limits;
+    const largest = Math.floor(maxBufferSize / ALIGNMENT) * ALIGNMENT;
+    const whole = Math.max(4, Math.ceil(bytes / 4) * 4);
+    const count = Math.ceil(whole / largest);
+    if (count > most) {
+      throw new FftError(
+        'device-limit',
+        `${bytes} bytes need ${count} buffers of maxBufferSize = ${maxBufferSize}, but a kernel can bind ${most} ` +
+          `(maxStorageBuffersPerShaderStage).`,
+      );
+    }
+    const pieces: GPUBuffer[] = [];
+    const verdict = this.work.judged(['out-of-memory', 'validation'], () => {
+      const usage = USAGE.STORAGE | USAGE.COPY_SRC | USAGE.COPY_DST;
+      for (let n = 0; n < count; n++) {
+        pieces.push(this.work.gpu.createBuffer({ usage, size: Math.min(largest, whole - n * largest) }));
+      }
+    });
+    const buffer = new WebGpuBuffer(this, bytes, pieces);
+    this.live.add(buffer);
+    buffer.verdict = verdict.then((error) => {
+      buffer.verdict = undefined;
+      if (!error) return;
+      buffer.failure = new FftError('out-of-memory', `The GPU has no ${bytes} bytes left: ${error.message}`, {
+        cause: error,
+      });
+      buffer.free();
+    });
+    return buffer;
+  }
+
+  /**
+   * A `GPUBuffer` of the caller, or several that are one array.
+   * @throws FftError `buffer-usage`, `misaligned-buffer`, `missing-buffer`
+   */
+  adopt(memory: unknown, what: string): WebGpuBuffer | undefined {
+    const list = Array.isArray(memory) ? (memory as unknown[]) : [memory];
+    if (!list.every(isGpuBuffer)) return undefined;
+    const [first] = list;
+    if (!first) throw new FftError('missing-buffer', `${what} is an empty list; it takes at least one GPUBuffer.`);
+    list.forEach((gpu, n) => {
+      const name = list.length === 1 ? what : `${what}[${n}]`;
+      if ((gpu.usage & USAGE.STORAGE) === 0) {
+        throw new FftError(
+          'buffer-usage',
+          `${name} has usage 0x${gpu.usage.toString(16)}, without GPUBufferUsage.STORAGE (0x80), which kernels need.`,
+        );
+      }
+      if (gpu.mapState !== 'unmapped') {
+        throw new FftError('buffer-usage', `${name} is mapped or about to be (${gpu.mapState}); unmap it first.`);
+      }
+      if (n < list.length - 1 && gpu.size % PIECE_BYTES !== 0) {
+        throw new FftError(
+          'misaligned-buffer',
+          `${name} has ${gpu.size} bytes; all buffers of a list but the last hold a multiple of ${PIECE_BYTES}.`,
+        );
+      }
+    });
+    if (new Set(list).size < list.length) {
+      throw new FftError('aliased-buffers', `${what} has the same GPUBuffer twice; every part needs its own.`);
+    }
+    let known = this.adopted.get(first);
+    if (!known) this.adopted.set(first, (known = []));
+    let buffer = known.find(({ pieces }) => pieces.length === list.length && pieces.every((p, n) => p.gpu === list[n]));
+    if (!buffer) {
+      const bytes = list.reduce((sum, { size }) => sum + size, 0);
+      known.push((buffer = new WebGpuBuffer(this, bytes, list)));
+    }
+    return buffer;
+  }
+
+  /** For `WebGpuBuffer.free`: whether the buffer is one to be destroyed. */
+  release(buffer: WebGpuBuffer): boolean {
+    return this.live.delete(buffer);
+  }
+
+  owns(buffer: DeviceBuffer): buffer is WebGpuBuffer {
+    return buffer instanceof WebGpuBuffer && buffer.memory === this;
+  }
+
+  /** Frees everything that was allocated. */
+  clear(): void {
+    for (const buffer of [...this.live]) buffer.free();
+  }
+}
+
+function isGpuBuffer(value: unknown): value is GPUBuffer {
+  return hasMethod(value, 'mapAsync') && hasMethod(value, 'destroy');
+}

@@ -1,0 +1,74 @@
+/** How long work takes on a `GPUDevice`: by its timestamps, or by the clock around many dispatches. */
+import { USAGE } from './memory.ts';
+import { refusal, type Work } from './work.ts';
+
+/**
+ * Milliseconds of one repetition.
+ * @param record appends one repetition to a pass.
+ */
+export async function milliseconds(
+  work: Work,
+  repeats: number,
+  record: (pass: GPUComputePassEncoder) => void,
+): Promise<number> {
+  const { gpu } = work;
+  // Pages are touched and clocks wake up.
+  await submitted(work, 1, record);
+  if (gpu.features.has('timestamp-query')) {
+    const measured = await byTimestamps(work, repeats, record);
+    // Zero: a clock too coarse for so little work.
+    if (measured > 0) return measured;
+  }
+  const start = performance.now();
+  await submitted(work, repeats, record);
+  return (performance.now() - start) / repeats;
+}
+
+async function submitted(
+  work: Work,
+  repeats: number,
+  record: (pass: GPUComputePassEncoder) => void,
+  timestampWrites?: GPUComputePassTimestampWrites,
+  after?: (encoder: GPUCommandEncoder) => void,
+): Promise<void> {
+  const { gpu } = work;
+  const judged = work.judged(['validation'], () => {
+    const encoder = gpu.createCommandEncoder();
+    const pass = encoder.beginComputePass(timestampWrites ? { timestampWrites } : {});
+    for (let n = 0; n < repeats; n++) record(pass);
+    pass.end();
+    after?.(encoder);
+    gpu.queue.submit([encoder.finish()]);
+  });
+  const done = gpu.queue.onSubmittedWorkDone();
+  done.catch(() => undefined);
+  const error = await judged;
+  if (error) throw refusal(error, 'launch-failed', 'The GPU refused a launch');
+  await done;
+}
+
+async function byTimestamps(
+  work: Work,
+  repeats: number,
+  record: (pass: GPUComputePassEncoder) => void,
+): Promise<number> {
+  const { gpu } = work;
+  const size = 16;
+  const querySet = gpu.createQuerySet({ type: 'timestamp', count: 2 });
+  const resolved = gpu.createBuffer({ size, usage: USAGE.QUERY_RESOLVE | USAGE.COPY_SRC });
+  const readable = gpu.createBuffer({ size, usage: USAGE.MAP_READ | USAGE.COPY_DST });
+  try {
+    const writes = { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
+    await submitted(work, repeats, record, writes, (encoder) => {
+      encoder.resolveQuerySet(querySet, 0, 2, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, readable, 0, size);
+    });
+    await readable.mapAsync(1);
+    const [from, to] = new BigUint64Array(readable.getMappedRange()) as unknown as [bigint, bigint];
+    return Number(to - from) / 1e6 / repeats;
+  } finally {
+    querySet.destroy();
+    resolved.destroy();
+    readable.destroy();
+  }
+}

@@ -1,0 +1,126 @@
+/** Copies between host arrays and device memory. */
+import { FftError } from '../../problem/errors.ts';
+import type { RealArray } from '../device.ts';
+import { USAGE, type WebGpuBuffer } from './memory.ts';
+import type { Limits } from './options.ts';
+import { refusal, type Work } from './work.ts';
+
+/** Bytes that one write or one mapping moves at most: implementations copy them once more on the way. */
+const CHUNK = 64 * 2 ** 20;
+/** Bytes of mappable memory that are kept for the next download. */
+const KEPT = 64 * 2 ** 20;
+
+export class Transfers {
+  private readonly work: Work;
+  private readonly chunk: number;
+  /** Mappable buffers that nobody uses. */
+  private readonly idle: GPUBuffer[] = [];
+  private kept = 0;
+  private closed = false;
+
+  constructor(work: Work, { maxBufferSize }: Limits) {
+    this.work = work;
+    this.chunk = Math.min(CHUNK, 2 ** Math.floor(Math.log2(maxBufferSize)));
+  }
+
+  /** Takes the data as it is now. */
+  async upload(target: WebGpuBuffer, byteOffset: number, data: RealArray): Promise<void> {
+    this.require(target, byteOffset, data);
+    const { queue } = this.work.gpu;
+    // Not every implementation reads from memory that is shared between threads.
+    const { buffer, byteOffset: first } = isShared(data) ? data.slice() : data;
+    const verdict = this.work.judged(['validation', 'out-of-memory'], () => {
+      let from = first;
+      for (const { gpu, start, end } of target.ranges(byteOffset, data.byteLength)) {
+        for (let at = start; at < end; at += this.chunk) {
+          const bytes = Math.min(this.chunk, end - at);
+          queue.writeBuffer(gpu, at, buffer as ArrayBuffer, from, bytes);
+          from += bytes;
+        }
+      }
+    });
+    const error = await this.work.track(verdict);
+    if (error) throw refusal(error, 'launch-failed', 'The GPU refused a copy to its memory');
+  }
+
+  /** Copies what is there when all that was submitted before has run. */
+  async download(source: WebGpuBuffer, byteOffset: number, into: RealArray): Promise<void> {
+    this.require(source, byteOffset, into);
+    const { gpu: device } = this.work;
+    const parts: { staging: GPUBuffer; mapped: Promise<void>; bytes: number }[] = [];
+    const verdict = this.work.judged(['validation', 'out-of-memory'], () => {
+      const encoder = device.createCommandEncoder();
+      const copies: { staging: GPUBuffer; bytes: number }[] = [];
+      for (const { gpu, start, end } of source.ranges(byteOffset, into.byteLength)) {
+        for (let at = start; at < end; at += this.chunk) {
+          const bytes = Math.min(this.chunk, end - at);
+          const staging = this.take(bytes);
+          encoder.copyBufferToBuffer(gpu, at, staging, 0, bytes);
+          copies.push({ staging, bytes });
+        }
+      }
+      device.queue.submit([encoder.finish()]);
+      for (const { staging, bytes } of copies) {
+        const mapped = staging.mapAsync(1, 0, bytes);
+        mapped.catch(() => undefined);
+        parts.push({ staging, mapped, bytes });
+      }
+    });
+    try {
+      const error = await this.work.track(verdict);
+      if (error) throw refusal(error, 'launch-failed', 'The GPU refused a copy from its memory');
+      await this.work.track(Promise.all(parts.map(({ mapped }) => mapped)));
+      // A view of its own, because the caller's array may be of another type of number only by its length.
+      const target = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
+      let at = 0;
+      for (const { staging, bytes } of parts) {
+        target.set(new Uint8Array(staging.getMappedRange(0, bytes)), at);
+        at += bytes;
+      }
+    } finally {
+      for (const { staging } of parts) this.give(staging);
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const staging of this.idle.splice(0)) staging.destroy();
+  }
+
+  /** @throws FftError `wrong-length`, `destroyed`, `out-of-memory` */
+  private require(buffer: WebGpuBuffer, byteOffset: number, { byteLength }: RealArray): void {
+    this.work.requireOpen();
+    if (buffer.failure) throw buffer.failure;
+    if (buffer.freed) throw new FftError('destroyed', 'The device memory to copy from or to has been freed.');
+    if (byteOffset >= 0 && byteOffset + byteLength <= buffer.bytes) return;
+    throw new FftError(
+      'wrong-length',
+      `${byteLength} bytes at byte ${byteOffset} do not fit into a buffer of ${buffer.bytes} bytes.`,
+    );
+  }
+
+  /** Mappable memory, in sizes that are powers of two so that it fits again. */
+  private take(bytes: number): GPUBuffer {
+    const size = Math.max(256, 2 ** Math.ceil(Math.log2(bytes)));
+    const place = this.idle.findIndex((buffer) => buffer.size === size);
+    if (place >= 0) {
+      this.kept -= size;
+      return this.idle.splice(place, 1)[0]!;
+    }
+    return this.work.gpu.createBuffer({ size, usage: USAGE.MAP_READ | USAGE.COPY_DST });
+  }
+
+  private give(staging: GPUBuffer): void {
+    if (staging.mapState !== 'mapped' || this.closed || this.kept + staging.size > KEPT) {
+      staging.destroy();
+      return;
+    }
+    staging.unmap();
+    this.kept += staging.size;
+    this.idle.push(staging);
+  }
+}
+
+function isShared({ buffer }: RealArray): boolean {
+  return typeof SharedArrayBuffer === 'function' && buffer instanceof SharedArrayBuffer;
+}

@@ -1,0 +1,104 @@
+/**
+ * What is under way on a `GPUDevice`, and how it may fail. WebGPU judges most calls later, on its own side: error scopes
+ * bring its verdicts back to the calls they belong to, and a device that goes away ends everything that waits.
+ */
+import { FftError, type FftErrorCode } from '../../problem/errors.ts';
+
+/** Why nothing runs any more. */
+interface End {
+  readonly code: FftErrorCode;
+  readonly message: string;
+  readonly cause?: unknown;
+}
+
+export class Work {
+  readonly gpu: GPUDevice;
+  private readonly waiting = new Set<(reason: unknown) => void>();
+  private end: End | undefined;
+
+  constructor(gpu: GPUDevice) {
+    this.gpu = gpu;
+    void gpu.lost.then((info) => {
+      const why = info.message ? `: ${info.message}` : '';
+      this.finish({
+        code: 'device-lost',
+        message: `The GPU device was lost (${info.reason ?? 'unknown'}${why}). Open a device again and plan anew.`,
+        cause: info,
+      });
+    });
+  }
+
+  /** @throws FftError `device-closed`, `device-lost` */
+  requireOpen(): void {
+    if (this.end) throw this.failure(this.end);
+  }
+
+  /** Rejects all that waits and all that comes; only the first end counts. */
+  finish(end: End): void {
+    if (this.end) return;
+    this.end = end;
+    for (const reject of this.waiting) reject(this.failure(end));
+    this.waiting.clear();
+  }
+
+  /** The same promise, but one that is rejected when the device goes away: WebGPU itself might resolve it, or never. */
+  track<T>(promise: Promise<T>): Promise<T> {
+    const { end } = this;
+    if (end) {
+      promise.catch(() => undefined);
+      return Promise.reject(this.failure(end));
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting.add(reject);
+      promise.then(
+        (value) => {
+          this.waiting.delete(reject);
+          resolve(value);
+        },
+        (error) => {
+          this.waiting.delete(reject);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /**
+   * Does something that WebGPU judges later.
+   * @returns a promise of what was wrong with it, undefined where nothing was.
+   */
+  judged(filters: readonly GPUErrorFilter[], act: () => void): Promise<GPUError | undefined> {
+    const { gpu } = this;
+    for (const filter of filters) gpu.pushErrorScope(filter);
+    let verdicts: Promise<GPUError | null>[] = [];
+    try {
+      act();
+    } finally {
+      // Where the device is lost there is no verdict: `track` says so.
+      verdicts = filters.map(() => gpu.popErrorScope().catch(() => null));
+    }
+    return Promise.all(verdicts).then((errors) => errors.find((error) => error) ?? undefined);
+  }
+
+  private failure({ code, message, cause }: End): FftError {
+    return new FftError(code, message, { cause });
+  }
+}
+
+/** What WebGPU says about buffers, in the words of its implementations (Dawn, wgpu, WebKit), as our codes. */
+const MEANINGS: readonly (readonly [RegExp, FftErrorCode, string])[] = [
+  [/destroyed/i, 'destroyed', 'A buffer of this call has been destroyed'],
+  [/while mapped|is mapped|still mapped/i, 'buffer-usage', 'A buffer of this call is mapped; unmap it first'],
+  [
+    /cannot be used with \[?(Device|Queue)|different device|another device|device mismatch|not valid to use with/i,
+    'foreign-buffer',
+    'A buffer of this call belongs to another GPUDevice',
+  ],
+  [/usages?\b.*storage|storage.*\busages?\b/i, 'buffer-usage', 'A buffer of this call lacks the usage STORAGE'],
+];
+
+/** What WebGPU refused, as an error of ours. */
+export function refusal(error: GPUError, code: FftErrorCode, what: string): FftError {
+  const known = MEANINGS.find(([pattern]) => pattern.test(error.message));
+  return new FftError(known?.[1] ?? code, `${known?.[2] ?? what}: ${error.message.trim()}`, { cause: error });
+}

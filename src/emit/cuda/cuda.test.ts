@@ -1,0 +1,222 @@
+/**
+ * Kernels as CUDA: compiled for the processor, with threads for threads, they leave what an interpreter leaves; and the
+ * compiler for GPUs takes them and HIP's.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { interpret } from '../../../test/support/interpret.ts';
+import { randomFor, uniform } from '../../../test/support/random.ts';
+import { add, Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
+import { buildKernel } from '../../kernels/index.ts';
+import { planDirection } from '../../plan/planner.ts';
+import type { DeviceProfile } from '../../plan/profile.ts';
+import { normalizeProblem } from '../../problem/index.ts';
+import { lay, place, sampleKernel } from '../spmd/fixture.ts';
+import type { SpmdProgram } from '../spmd/program.ts';
+import { emitCuda } from './index.ts';
+
+const random = randomFor('emit/cuda');
+const compiler = ['c++', 'g++', 'clang++'].find((name) => spawnSync(name, ['--version']).status === 0);
+const nvcc = ['nvcc', '/usr/local/cuda/bin/nvcc'].find((name) => spawnSync(name, ['--version']).status === 0);
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'omnifft-cuda-'));
+  if (!compiler) console.warn('CUDA sources are not run: there is no C++ compiler');
+  if (!nvcc) console.warn('CUDA sources are not compiled for a GPU: there is no nvcc');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** As much of CUDA as kernels use: one group after another, its threads as threads. */
+const PROCESSOR = `
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(n)
+#define __shared__
+#define __align__(n)
+struct float2 { float x, y; };
+struct double2 { double x, y; };
+static float2 make_float2(float x, float y) { return {x, y}; }
+static double2 make_double2(double x, double y) { return {x, y}; }
+struct Place { unsigned x, y, z; };
+static thread_local Place threadIdx;
+static Place blockIdx;
+static pthread_barrier_t all;
+#define __syncthreads() pthread_barrier_wait(&all)
+#define __syncwarp() pthread_barrier_wait(&all)
+unsigned char shared_bytes[1 << 16];
+`;
+
+/** A program that reads the memory of every binding, runs a kernel and writes the memory. */
+function programOf({ source, entry, threads, groups }: SpmdProgram, sizes: number[], starts: readonly number[]) {
+  const memory = sizes.map((_, n) => `Any{m${n}}`);
+  return `${PROCESSOR}${source}
+struct Any { void *at; template <class T> operator T *() const { return (T *)at; } };
+${sizes.map((size, n) => `static double m${n}[${size} / 8 + 1];`).join('\n')}
+static void *thread(void *number) {
+  threadIdx.x = (unsigned)(size_t)number;
+  for (unsigned n = 0; n < ${groups[0] * groups[1] * groups[2]}; n++) {
+    __syncthreads();
+    if (threadIdx.x == 0) blockIdx = {n % ${groups[0]}, n / ${groups[0]} % ${groups[1]}, n / ${groups[0] * groups[1]}};
+    __syncthreads();
+    ${entry}(${[...memory, ...starts.map((start) => `${start}LL`)].join(', ')});
+  }
+  return 0;
+}
+int main() {
+${sizes.map((size, n) => `  if (fread(m${n}, 1, ${size}, stdin) != ${size}) return 3;`).join('\n')}
+  pthread_t threads[${threads}];
+  pthread_barrier_init(&all, 0, ${threads});
+  for (size_t n = 0; n < ${threads}; n++) if (pthread_create(threads + n, 0, thread, (void *)n)) return 4;
+  for (size_t n = 0; n < ${threads}; n++) pthread_join(threads[n], 0);
+${sizes.map((size, n) => `  fwrite(m${n}, 1, ${size}, stdout);`).join('\n')}
+  return 0;
+}
+`;
+}
+
+describe.skipIf(!compiler)('random kernels on the processor', () => {
+  const cases = (['own', 'one', 'pieces'] as const).flatMap((kind) =>
+    (['f32', 'f64'] as const).map((type) => [kind, random.integer(0, 1) === 0, type] as const),
+  );
+  it.each(cases)('globals laid out as %s, offsets %s, %s', (kind, offsets, type) => {
+    const sample = sampleKernel(random.integer, type);
+    const { kernel, lengths } = sample;
+    expect(verify(kernel)).toEqual([]);
+    const where = lay(random.integer, sample, kind, offsets);
+    const program = emitCuda(kernel, {
+      maxGroups: random.integer(3, 9),
+      ...(where.arrangement ? { arrangement: where.arrangement } : {}),
+    });
+    const Numbers = type === 'f32' ? Float32Array : Float64Array;
+    const memory = Object.fromEntries(
+      kernel.globals.map(({ name }) => [name, new Numbers(uniform(random, lengths[name]!, 'single'))]),
+    );
+    const { bindings, collect } = place(kernel, where, memory);
+    const sizes = bindings.map((binding) => binding.byteLength);
+    const [file, runs] = [join(folder, 'kernel.cpp'), join(folder, 'kernel')];
+    writeFileSync(file, programOf(program, sizes, where.arrangement?.offsets ? where.starts : []));
+    const built = spawnSync(compiler!, ['-std=c++14', '-O1', '-w', '-pthread', '-o', runs, file], { encoding: 'utf8' });
+    expect(built.stderr).toBe('');
+    const input = Buffer.concat(
+      bindings.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
+    );
+    const ran = spawnSync(runs, [], { input, timeout: 20_000 });
+    expect(ran.status).toBe(0);
+    let at = 0;
+    for (const binding of bindings) {
+      new Uint8Array(binding.buffer).set(ran.stdout.subarray(at, at + binding.byteLength));
+      at += binding.byteLength;
+    }
+    const got = collect();
+    interpret(kernel, memory);
+    const error = type === 'f32' ? 2 ** -19 : 2 ** -48;
+    for (const [name, values] of Object.entries(got)) {
+      const bad = values.findIndex((value, n) => !(Math.abs(value - memory[name]![n]!) <= 4 * error));
+      if (bad >= 0) expect.fail(`${name}[${bad}] is ${values[bad]}, should be ${memory[name]![bad]}`);
+    }
+  });
+});
+
+/** What the compiler for GPUs says against a source. */
+function complaints({ source }: SpmdProgram): string {
+  const file = join(folder, 'kernel.cu');
+  writeFileSync(file, source);
+  const flags = ['-arch=sm_90', '-cubin', '-o', join(folder, 'kernel.cubin'), file];
+  const { status, stderr, stdout } = spawnSync(nvcc!, flags, { encoding: 'utf8' });
+  return status === 0 ? stderr : `${stderr}${stdout} ended with ${status}`;
+}
+
+const PROFILE: DeviceProfile = {
+  name: 'test',
+  lockstep: 'threads',
+  lockstepBytes: 128,
+  sharedBytes: 65536,
+  coalescedBytes: 64,
+  registers: 128,
+  maxThreads: 1024,
+  multiprocessors: 132,
+  doubleBuffered: false,
+  sharedFormat: 'pairs',
+  banks: 32,
+  groupPoints: 1024,
+  passCost: 6,
+};
+
+describe.skipIf(!nvcc)('compiled for a GPU', () => {
+  it.each(['scfo4096*5', 'dcfi1000*7', 'scfo65536'])('%s', (descriptor) => {
+    for (const { leaf } of planDirection(normalizeProblem(descriptor), 'inverse', PROFILE, false).launches) {
+      expect(complaints(emitCuda(buildKernel(leaf)))).toBe('');
+    }
+  });
+
+  it('globals in pieces, and an exchange over a cluster', () => {
+    const sample = sampleKernel(random.integer, 'f64');
+    const { arrangement } = lay(random.integer, sample, 'pieces', true);
+    const phases = sample.kernel.phases.map((phase) => ({ ...phase, exchange: 'cluster' as const }));
+    expect(complaints(emitCuda({ ...sample.kernel, phases }, { arrangement: arrangement! }))).toBe('');
+  });
+});
+
+describe('the text', () => {
+  const group = variable('group', 8);
+  const item = variable('item', 64);
+  const [input, output] = ['input', 'output'].map((name) => ({ name, space: 'global', type: 'f32' }) as const);
+  const x = new Expressions();
+  /** Copies a run of numbers for each group. */
+  const copy = (distance: number, aliased = false): Kernel => ({
+    name: 'copy',
+    precision: 'f32',
+    group,
+    threads: 32,
+    globals: [input!, output!],
+    aliased,
+    tables: [],
+    shared: [],
+    phases: [
+      {
+        loops: [{ variable: item }],
+        lanes: item,
+        stores: [0, 1].map((part) => {
+          const index = add(scale(group, distance), scale(item, 2), part);
+          return { array: output!, index, value: x.load(input!, index) };
+        }),
+        repeatable: true,
+        exchange: 'group',
+      } satisfies Phase,
+    ],
+  });
+
+  it('moves complex numbers whole', () => {
+    const { source } = emitCuda(copy(128));
+    expect(source).toContain('const float2 *__restrict__ input');
+    expect(source).toContain('output[at1 + 32] = z2;');
+  });
+
+  it('addresses with 32 bits where they are enough, and with 64 where they are not', () => {
+    expect(emitCuda(copy(2 ** 27)).source).not.toContain('long long');
+    expect(emitCuda(copy(2 ** 30)).source).toContain('const long long at1 = (long long)group * 536870912LL');
+  });
+
+  it('promises nothing about memory that may be shared', () => {
+    expect(emitCuda(copy(128, true)).source).not.toContain('__restrict__');
+    const globals = [{ pieces: [{ binding: 0 }] }, { pieces: [{ binding: 0 }] }];
+    const merged = emitCuda(copy(128), { arrangement: { globals, bindings: 1, offsets: true } });
+    expect(merged.source).not.toContain('__restrict__');
+    expect(merged.bindings).toEqual([{ written: true }]);
+  });
+
+  it('says which exchange HIP does not have', () => {
+    const { kernel } = sampleKernel(random.integer, 'f32');
+    const phases = kernel.phases.map((phase) => ({ ...phase, exchange: 'cluster' as const }));
+    expect(() => emitCuda({ ...kernel, threads: 2, phases }, { dialect: 'hip' })).toThrow(/cluster/);
+    expect(emitCuda(kernel, { dialect: 'hip' }).language).toBe('hip');
+  });
+});

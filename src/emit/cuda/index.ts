@@ -1,0 +1,74 @@
+/** Kernels as CUDA C++, and as HIP, which is CUDA with a few other words. Shared memory is given at launch. */
+import type { Kernel } from '../../ir/index.ts';
+import { type CFamily, emitC } from '../spmd/c.ts';
+import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
+
+export interface CudaOptions extends SpmdOptions {
+  readonly dialect?: 'cuda' | 'hip';
+}
+
+/**
+ * One `extern "C"` kernel. Its parameters are the bindings, the tables, and where the arrangement has offsets, one
+ * 64-bit integer for each global: its first element, in reals.
+ * @throws RangeError where the kernel cannot be said: too many groups, or an exchange over a cluster in HIP.
+ */
+export function emitCuda(kernel: Kernel, options: CudaOptions = {}): SpmdProgram {
+  return emitC(kernel, options, family(options.dialect ?? 'cuda'));
+}
+
+/** Distributed shared memory: the address at which another block of the cluster has an array. */
+const BLOCK_COPY = [
+  'template <typename T> static __device__ __forceinline__ T *block_copy(T *own, int block) {',
+  '  unsigned long long address;',
+  '  asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(own), "r"(block));',
+  '  return (T *)address;',
+  '}',
+  '',
+];
+
+const CLUSTER_BARRIER = {
+  arrive: 'asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");',
+  wait: 'asm volatile("barrier.cluster.wait.aligned;" ::: "memory");',
+};
+
+const AXES = ['x', 'y', 'z'];
+
+function family(language: 'cuda' | 'hip'): CFamily {
+  return {
+    language,
+    wide: { type: 'long long', suffix: 'LL' },
+    reserved: ['blockIdx', 'threadIdx', 'blockDim', 'gridDim', 'warpSize', 'shared_bytes', 'block_copy', 'rank'],
+    global: '',
+    restrict: '__restrict__',
+    inline: 'static __device__ __forceinline__',
+    group: (axis) => `blockIdx.${AXES[axis]}`,
+    thread: 'threadIdx.x',
+    pair: (re, im, type) => `make_${type}(${re}, ${im})`,
+    barrier({ scope }) {
+      if (scope === 'cluster') {
+        if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
+        return `${CLUSTER_BARRIER.arrive} ${CLUSTER_BARRIER.wait}`;
+      }
+      // A HIP wavefront runs in lockstep, but its compiler has no barrier of that scope.
+      return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
+    },
+    preamble: ({ cluster }) => (cluster ? BLOCK_COPY : []),
+    ...(language === 'cuda'
+      ? { blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})`, clusterBarrier: CLUSTER_BARRIER }
+      : {}),
+    head: (threads, blocks) => {
+      const cluster = blocks > 1 ? ` __cluster_dims__(${blocks}, 1, 1)` : '';
+      return `extern "C" __global__ void${cluster} __launch_bounds__(${threads})`;
+    },
+    shared(arrays) {
+      if (arrays.length === 0) return [];
+      return [
+        'extern __shared__ __align__(16) unsigned char shared_bytes[];',
+        ...arrays.map(({ name, type, byteOffset }) => {
+          const start = byteOffset === 0 ? 'shared_bytes' : `(shared_bytes + ${byteOffset})`;
+          return `${type} *const ${name} = (${type} *)${start};`;
+        }),
+      ];
+    },
+  };
+}

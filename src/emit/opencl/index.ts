@@ -1,0 +1,32 @@
+/** Kernels as OpenCL C 1.2. */
+import type { Kernel } from '../../ir/index.ts';
+import { type CFamily, emitC } from '../spmd/c.ts';
+import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
+
+/**
+ * One kernel. Its arguments are the bindings, the tables, and where the arrangement has offsets, one `long` for each
+ * global: its first element, in reals. Shared memory is declared inside.
+ * @throws RangeError where the kernel cannot be said: too many groups, or an exchange over a cluster.
+ */
+export function emitOpencl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram {
+  return emitC(kernel, options, FAMILY);
+}
+
+const FAMILY: CFamily = {
+  language: 'opencl',
+  wide: { type: 'long', suffix: 'L' },
+  reserved: ['complex', 'event_t', 'image', 'imaginary', 'pipe', 'private', 'quad', 'sampler_t', 'uniform'],
+  global: '__global ',
+  restrict: 'restrict',
+  inline: 'static inline',
+  group: (axis) => `get_group_id(${axis})`,
+  thread: 'get_local_id(0)',
+  pair: (re, im, type) => `(${type})(${re}, ${im})`,
+  barrier({ scope, globals }) {
+    if (scope === 'cluster') throw new RangeError('OpenCL has no exchange over a cluster of groups');
+    return `barrier(CLK_LOCAL_MEM_FENCE${globals ? ' | CLK_GLOBAL_MEM_FENCE' : ''});`;
+  },
+  preamble: (kernel) => (kernel.precision === 'f64' ? ['#pragma OPENCL EXTENSION cl_khr_fp64 : enable'] : []),
+  head: (threads) => `__kernel __attribute__((reqd_work_group_size(${threads}, 1, 1))) void`,
+  shared: (arrays) => arrays.map(({ name, type, length }) => `__local ${type} ${name}[${length}];`),
+};

@@ -1,0 +1,54 @@
+/** What a kernel reads and writes, and which arrays are best declared as arrays of pairs: a complex number is one access. */
+import { type ArrayRef, type Index, indexKey, type Kernel, type Phase, type Real, reachable } from '../../ir/index.ts';
+
+export type LoadNode = Extract<Real, { op: 'load' }>;
+
+export function loadsOf(phase: Phase): LoadNode[] {
+  const nodes = reachable(phase.stores.map((store) => store.value));
+  return nodes.filter((node) => node.op === 'load') as LoadNode[];
+}
+
+/** The arrays that some phases read. */
+export function readBy(phases: readonly Phase[]): Set<ArrayRef> {
+  return new Set(phases.flatMap((phase) => loadsOf(phase).map((load) => load.array)));
+}
+
+/** The arrays that some phases write. */
+export function writtenBy(phases: readonly Phase[]): Set<ArrayRef> {
+  return new Set(phases.flatMap((phase) => phase.stores.map((store) => store.array)));
+}
+
+/** The arrays whose every access has its other half, 2e or 2e + 1, in the same phase. */
+export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
+  const all = new Set<ArrayRef>([...kernel.globals, ...kernel.tables, ...kernel.shared]);
+  for (const array of kernel.shared) if (array.length! % 2 !== 0) all.delete(array);
+  for (const phase of kernel.phases) {
+    for (const accesses of [loadsOf(phase), phase.stores]) {
+      const known = new Set(accesses.map(({ array, index }) => `${array.name}|${indexKey(index)}`));
+      for (const { array, index } of accesses) {
+        if (!hasHalves(index) || !known.has(`${array.name}|${indexKey(otherHalf(index))}`)) all.delete(array);
+      }
+    }
+  }
+  return all;
+}
+
+function hasHalves({ terms }: Index): boolean {
+  return terms.every(({ factor }) => factor % 2 === 0);
+}
+
+export function isSecond({ constant }: Index): boolean {
+  return constant % 2 !== 0;
+}
+
+export function otherHalf(index: Index): Index {
+  return { constant: index.constant + (isSecond(index) ? -1 : 1), terms: index.terms };
+}
+
+/** The number of the pair that an element is in. */
+export function pairOf({ constant, terms }: Index): Index {
+  return {
+    constant: Math.floor(constant / 2),
+    terms: terms.map(({ atom, factor }) => ({ atom, factor: factor / 2 })),
+  };
+}

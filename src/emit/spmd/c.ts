@@ -1,0 +1,167 @@
+/**
+ * What CUDA, HIP and OpenCL C have in common: the words of C, and the frame around the statements of a kernel.
+ */
+import type { Kernel } from '../../ir/index.ts';
+import type { Barrier, Dialect, ValueType } from './dialect.ts';
+import { decimal } from './dialect.ts';
+import { lower } from './lower.ts';
+import type { BoundArray, PiecedArray } from './memory.ts';
+import type { SpmdOptions, SpmdProgram } from './program.ts';
+
+/** Where the members of the family differ. */
+export interface CFamily {
+  readonly language: Exclude<SpmdProgram['language'], 'wgsl'>;
+  /** The 64-bit integer and how its literals end. */
+  readonly wide: { readonly type: string; readonly suffix: string };
+  readonly reserved: Iterable<string>;
+  /** Before the type of a pointer to a global. */
+  readonly global: string;
+  readonly restrict: string;
+  /** Before the type of a function that the kernel calls. */
+  readonly inline: string;
+  /** The group's number along x, y or z, and the thread's along x. */
+  group(axis: number): string;
+  readonly thread: string;
+  pair(re: string, im: string, type: string): string;
+  barrier(barrier: Barrier): string;
+  /** See `Dialect`. */
+  readonly clusterBarrier?: NonNullable<Dialect['clusterBarrier']>;
+  readonly blockCopy?: (name: string, block: string) => string;
+  /** Lines before everything. */
+  preamble(kernel: Kernel): readonly string[];
+  /** What stands before the name of the entry point. */
+  head(threads: number, blocks: number): string;
+  /** Declarations of shared arrays. */
+  shared(arrays: readonly SharedText[]): readonly string[];
+}
+
+export interface SharedText {
+  readonly name: string;
+  readonly type: string;
+  readonly length: number;
+  readonly byteOffset: number;
+}
+
+const RESERVED = `
+  auto bool break case char class const constant continue default delete do double else enum extern false float for
+  friend generic global goto group half if inline int kernel local long namespace new operator private public
+  register restrict return shared short signed sizeof static struct switch t template this true typedef typename
+  uint ulong union unsigned using void volatile while`;
+
+export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): SpmdProgram {
+  const { entry, threads, groups, blocks, memory, lines } = lower(kernel, options, dialectOf(family));
+  const { wide } = family;
+  const parameters = [
+    ...memory.bindings.map((array) => pointer(array, family, !array.aliased)),
+    ...memory.offsets.map(({ name }) => `const ${wide.type} ${name}_offset`),
+  ];
+  const numbers = groups.flatMap((count, axis) => {
+    const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
+    const name = axis === 0 && blocks > 1 ? `(int)${family.group(0)} / ${blocks}` : `(int)${family.group(axis)}`;
+    return axis === 0 ? [name] : count === 1 ? [] : [`${step} * ${name}`];
+  });
+  // One group, or one thread: its number is known.
+  const words = new Set(lines.flatMap((line) => line.match(/\b(group|rank|t)\b/g) ?? []));
+  const body = [
+    ...(words.has('group') ? [`const int group = ${numbers.join(' + ')};`] : []),
+    ...(words.has('rank') ? [`const int rank = (int)${family.group(0)} % ${blocks};`] : []),
+    ...(words.has('t') ? [`const int t = (int)${family.thread};`] : []),
+    ...family.shared(memory.shared.map((array) => ({ ...array, type: typeName(array) }))),
+    ...memory.offsets.map((array) => {
+      const offset = `${array.name}_offset${array.pair ? ' / 2' : ''}`;
+      if (array.pieced) return `const ${wide.type} ${array.name}_start = ${offset};`;
+      const constant = array.binding.written ? '' : 'const ';
+      return `${constant}${family.global}${typeName(array)} *const ${array.name} = ${array.binding.name} + ${offset};`;
+    }),
+    ...lines,
+  ];
+  const source = [
+    ...family.preamble(kernel),
+    ...memory.pieced.flatMap((array) => piecewise(array, family)),
+    `${family.head(threads, blocks)} ${entry}(`,
+    parameters.map((parameter) => `    ${parameter}`).join(',\n'),
+    ') {',
+    ...body.map((line) => (line === '' ? '' : `  ${line}`)),
+    '}',
+    '',
+  ].join('\n');
+  return {
+    language: family.language,
+    source,
+    entry,
+    threads,
+    groups: [groups[0] * blocks, groups[1], groups[2]],
+    cluster: blocks,
+    sharedBytes: memory.sharedBytes,
+    bindings: memory.bindings.map(({ written }) => ({ written })),
+    alignments: memory.alignments,
+  };
+}
+
+function typeName({ type, pair }: ValueType): string {
+  return `${type === 'f32' ? 'float' : 'double'}${pair ? '2' : ''}`;
+}
+
+function pointer(array: BoundArray, { global, restrict }: CFamily, unique: boolean): string {
+  const constant = array.written ? '' : 'const ';
+  return `${constant}${global}${typeName(array)} *${unique ? `${restrict} ` : ''}${array.name}`;
+}
+
+/** Functions that find the piece which holds a value. */
+function piecewise(array: PiecedArray, family: CFamily): string[] {
+  const { wide } = family;
+  const pointers = array.pieces.map(({ binding }) => pointer(binding, family, false)).join(', ');
+  const type = typeName(array);
+  const chain = (access: (place: string) => string): string[] =>
+    array.pieces
+      .map(({ binding, first }, n) => {
+        const next = array.pieces[n + 1];
+        const found = access(`${binding.name}[at${first > 0 ? ` - ${first}${wide.suffix}` : ''}]`);
+        return next ? `  if (at < ${next.first}${wide.suffix}) ${found}` : `  ${found}`;
+      })
+      .map((line, n) => (n === 0 ? line : line.replace(/^ {2}/, '  else ')));
+  const at = `const ${wide.type} at`;
+  const lines: string[] = [];
+  if (array.read) {
+    const body = chain((place) => `return ${place};`);
+    lines.push(`${family.inline} ${type} load_${array.name}(${pointers}, ${at}) {`, ...body, '}');
+  }
+  if (array.written) {
+    const body = chain((place) => `${place} = value;`);
+    lines.push(`${family.inline} void store_${array.name}(${pointers}, ${at}, const ${type} value) {`, ...body, '}');
+  }
+  return lines;
+}
+
+function dialectOf(family: CFamily): Dialect {
+  const { wide } = family;
+  const integerType = (isWide: boolean) => (isWide ? wide.type : 'int');
+  return {
+    wideIntegers: true,
+    pointers: true,
+    reserved: new Set([...RESERVED.trim().split(/\s+/), ...family.reserved]),
+    integer: (value, isWide) => `${value}${isWide ? wide.suffix : ''}`,
+    widen: (operand) => `(${wide.type})${operand}`,
+    quotient(kind, of, by, isWide, narrow) {
+      const power = Number.isInteger(Math.log2(by));
+      const suffix = isWide ? wide.suffix : '';
+      let text: string;
+      if (power) text = kind === 'div' ? `${of} >> ${Math.log2(by)}` : `${of} & ${by - 1}${suffix}`;
+      else {
+        // Without a sign the division by a constant is a multiplication and a shift.
+        const unsigned = isWide ? `unsigned ${wide.type}` : 'unsigned int';
+        text = `(${integerType(isWide)})((${unsigned})${of} ${kind === 'div' ? '/' : '%'} ${by}u)`;
+      }
+      return narrow ? `(int)(${text})` : text;
+    },
+    declareInteger: (name, value, isWide) => `const ${integerType(isWide)} ${name} = ${value};`,
+    declareValue: (name, value, type) => `const ${typeName(type)} ${name} = ${value};`,
+    declareVariable: (name, type) => `${typeName(type)} ${name} = 0;`,
+    literal: (value, type) => `${decimal(value, type)}${type === 'f32' ? 'f' : ''}`,
+    pair: (re, im, type) => family.pair(re, im, typeName({ type, pair: true })),
+    loop: (counter, rounds) => `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++)`,
+    barrier: (barrier) => family.barrier(barrier),
+    ...(family.blockCopy ? { blockCopy: family.blockCopy } : {}),
+    ...(family.clusterBarrier ? { clusterBarrier: family.clusterBarrier } : {}),
+  };
+}

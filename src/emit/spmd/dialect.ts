@@ -1,0 +1,52 @@
+/** What a language adds to the common lowering: its words for types, declarations, indices and barriers. */
+import type { ElementType } from '../../ir/index.ts';
+
+/** Who waits, and whether what was written to globals has to be seen as well. */
+export interface Barrier {
+  readonly scope: 'subgroup' | 'group' | 'cluster';
+  readonly globals: boolean;
+}
+
+/** A value of a kernel: a real, or two of them that lie side by side. */
+export interface ValueType {
+  readonly type: ElementType;
+  readonly pair: boolean;
+}
+
+export interface Dialect {
+  /** Whether there are integers of 64 bits. Without them, indices are unsigned and end at 2³² − 1. */
+  readonly wideIntegers: boolean;
+  /** Whether a name may point into the middle of a binding. */
+  readonly pointers: boolean;
+  /** Names that arrays cannot have. */
+  readonly reserved: ReadonlySet<string>;
+  integer(value: number, wide: boolean): string;
+  /** Widens an integer operand. */
+  widen(operand: string): string;
+  /** ⌊of / by⌋ or the remainder, of an operand that is not negative. `narrow`: 64 bits in, 32 bits out. */
+  quotient(kind: 'div' | 'mod', of: string, by: number, wide: boolean, narrow: boolean): string;
+  declareInteger(name: string, value: string, wide: boolean): string;
+  declareValue(name: string, value: string, type: ValueType): string;
+  /** A variable that holds zero until it is assigned to. */
+  declareVariable(name: string, type: ValueType): string;
+  literal(value: number, type: ElementType): string;
+  pair(re: string, im: string, type: ElementType): string;
+  /** The head of a loop with a known number of rounds. */
+  loop(counter: string, rounds: number): string;
+  barrier(barrier: Barrier): string;
+  /** The two halves of a barrier of the cluster: what lies between them does not wait. */
+  readonly clusterBarrier?: { readonly arrive: string; readonly wait: string };
+  /** A shared array as another block of the cluster has it. Missing where there are no clusters. */
+  blockCopy?(name: string, block: string): string;
+}
+
+/**
+ * A decimal that reads back as the same number.
+ * @throws RangeError where there is none, because the number is not finite.
+ */
+export function decimal(value: number, type: ElementType): string {
+  if (!Number.isFinite(value)) throw new RangeError(`a constant of the kernel does not fit into ${type}`);
+  // Nine digits name a single uniquely; a double prints as the shortest that does.
+  const text = String(type === 'f32' ? Number(value.toPrecision(9)) : value);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}

@@ -1,0 +1,64 @@
+/**
+ * Where statements and names stand. A name is declared in the outermost scope that knows all variables it is made of,
+ * once, and everything inside sees it.
+ */
+import type { Var } from '../../ir/index.ts';
+
+/** Something that has a name in the text. */
+export interface Named {
+  readonly text: string;
+  readonly wide: boolean;
+}
+
+/** Hands out names that were not used before. */
+export class Names {
+  private readonly counts = new Map<string, number>();
+
+  fresh(prefix: string): string {
+    const next = (this.counts.get(prefix) ?? 0) + 1;
+    this.counts.set(prefix, next);
+    return `${prefix}${next}`;
+  }
+}
+
+export class Scope {
+  readonly lines: string[] = [];
+  private readonly parent: Scope | undefined;
+  private readonly known = new Map<string, Named>();
+  private readonly variables = new Map<Var, string>();
+
+  constructor(parent?: Scope) {
+    this.parent = parent;
+  }
+
+  /** A variable whose value this scope begins with, under its name in the text. */
+  introduce(variable: Var, name: string): void {
+    this.variables.set(variable, name);
+  }
+
+  variable(of: Var): string {
+    const name = this.variables.get(of) ?? this.parent?.variable(of);
+    if (name === undefined) throw new Error(`the variable ${of.name} is not in scope`);
+    return name;
+  }
+
+  find(key: string): Named | undefined {
+    return this.known.get(key) ?? this.parent?.find(key);
+  }
+
+  remember(key: string, named: Named): Named {
+    this.known.set(key, named);
+    return named;
+  }
+
+  /** The outermost scope that knows all of some variables. */
+  home(variables: ReadonlySet<Var>): Scope {
+    for (const v of variables) if (this.variables.has(v)) return this;
+    return this.parent?.home(variables) ?? this;
+  }
+
+  /** Statements in braces. */
+  block(head: string, inner: Scope): void {
+    this.lines.push(`${head} {`, ...inner.lines.map((line) => `  ${line}`), '}');
+  }
+}

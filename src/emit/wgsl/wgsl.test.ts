@@ -1,0 +1,249 @@
+/** Kernels run as WGSL on Dawn with SwiftShader and by an interpreter: the same numbers, but for contracted products. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { interpret } from '../../../test/support/interpret.ts';
+import { randomFor, uniform } from '../../../test/support/random.ts';
+import { findGpu } from '../../devices/webgpu/host.ts';
+import { Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
+import { buildKernel } from '../../kernels/index.ts';
+import { planDirection } from '../../plan/planner.ts';
+import type { DeviceProfile } from '../../plan/profile.ts';
+import { normalizeProblem } from '../../problem/index.ts';
+import { type Lay, lay, place, type Sample, sampleKernel } from '../spmd/fixture.ts';
+import type { Arrangement, SpmdOptions } from '../spmd/program.ts';
+import { emitWgsl } from './index.ts';
+
+const random = randomFor('emit/wgsl');
+
+const PROFILE: DeviceProfile = {
+  name: 'test',
+  lockstep: 'threads',
+  lockstepBytes: 128,
+  sharedBytes: 32768,
+  coalescedBytes: 64,
+  registers: 32,
+  maxThreads: 256,
+  multiprocessors: 16,
+  doubleBuffered: false,
+  sharedFormat: 'pairs',
+  banks: 32,
+  groupPoints: 1024,
+  passCost: 6,
+};
+
+let gpu: GPUDevice | undefined;
+let missing = '';
+
+beforeAll(async () => {
+  try {
+    const adapter = await (await findGpu(true)).requestAdapter();
+    const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup } = adapter!.limits;
+    gpu = await adapter!.requestDevice({
+      requiredLimits: { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup },
+    });
+  } catch (error) {
+    if (process.env.CI) throw error;
+    missing = String(error);
+    console.warn(`WGSL is not run, there is no software adapter: ${missing}`);
+  }
+});
+afterAll(() => gpu?.destroy());
+
+// WebGPU's own numbers: outside browsers they are not global.
+const USAGE = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, UNIFORM: 64, STORAGE: 128 };
+const COMPUTE_STAGE = 4;
+const MAP_READ_MODE = 1;
+
+type Memory = Record<string, Float32Array>;
+
+/** Runs a kernel over the memory of its bindings, which changes. */
+async function runWgsl(
+  kernel: Kernel,
+  { arrangement, starts }: Lay,
+  bindings: Float32Array[],
+  memory: Memory,
+  spread: SpmdOptions,
+): Promise<void> {
+  const device = gpu!;
+  const options = { ...spread, ...(arrangement ? { arrangement } : {}) };
+  const program = emitWgsl(kernel, options);
+  expect(emitWgsl(kernel, options).source).toBe(program.source);
+  const data = [...bindings, ...kernel.tables.map(({ name }) => memory[name]!)];
+  const buffers = data.map((array) => {
+    const buffer = device.createBuffer({
+      size: array.byteLength,
+      usage: USAGE.STORAGE | USAGE.COPY_SRC | USAGE.COPY_DST,
+    });
+    device.queue.writeBuffer(buffer, 0, array as Float32Array<ArrayBuffer>);
+    return buffer;
+  });
+  const entries: GPUBindGroupLayoutEntry[] = program.bindings.map(({ written }, binding) => ({
+    binding,
+    visibility: COMPUTE_STAGE,
+    buffer: { type: written ? 'storage' : 'read-only-storage' },
+  }));
+  if (arrangement?.offsets) {
+    entries.push({ binding: entries.length, visibility: COMPUTE_STAGE, buffer: { type: 'uniform' } });
+    const numbers = new Uint32Array(Math.ceil(kernel.globals.length / 4) * 4);
+    numbers.set(starts);
+    const buffer = device.createBuffer({
+      size: numbers.byteLength,
+      usage: USAGE.UNIFORM | USAGE.COPY_DST,
+    });
+    device.queue.writeBuffer(buffer, 0, numbers);
+    buffers.push(buffer);
+  }
+  device.pushErrorScope('validation');
+  const layout = device.createBindGroupLayout({ entries });
+  const shader = device.createShaderModule({ code: program.source });
+  const { messages } = await shader.getCompilationInfo();
+  expect(messages.map(({ message, lineNum }) => `${lineNum}: ${message}`)).toEqual([]);
+  const pipeline = device.createComputePipeline({
+    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+    compute: { module: shader, entryPoint: program.entry },
+  });
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  pass.setPipeline(pipeline);
+  const group = device.createBindGroup({
+    layout,
+    entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
+  });
+  pass.setBindGroup(0, group);
+  pass.dispatchWorkgroups(...program.groups);
+  pass.end();
+  const staging = bindings.map((array, b) => {
+    const buffer = device.createBuffer({
+      size: array.byteLength,
+      usage: USAGE.MAP_READ | USAGE.COPY_DST,
+    });
+    encoder.copyBufferToBuffer(buffers[b]!, 0, buffer, 0, array.byteLength);
+    return buffer;
+  });
+  device.queue.submit([encoder.finish()]);
+  expect((await device.popErrorScope())?.message).toBe(undefined);
+  for (const [b, buffer] of staging.entries()) {
+    await buffer.mapAsync(MAP_READ_MODE);
+    bindings[b]!.set(new Float32Array(buffer.getMappedRange()));
+    buffer.destroy();
+  }
+  for (const buffer of buffers) buffer.destroy();
+}
+
+function dataFor({ kernel, lengths }: Sample): Memory {
+  const memory: Memory = {};
+  for (const { name } of kernel.globals) memory[name] = new Float32Array(uniform(random, lengths[name]!, 'single'));
+  for (const table of kernel.tables) {
+    const values = new Float32Array(table.length);
+    for (const { p, q, re, im } of table.roots()) {
+      values[re] = Math.cos((2 * Math.PI * p) / q);
+      values[im] = -Math.sin((2 * Math.PI * p) / q);
+    }
+    memory[table.name] = values;
+  }
+  return memory;
+}
+
+/** Expects both ways of running a kernel to leave the same numbers everywhere. */
+async function expectSame(sample: Sample, spread: SpmdOptions = {}, laid?: Lay): Promise<void> {
+  const { kernel } = sample;
+  expect(verify(kernel)).toEqual([]);
+  const where = laid ?? lay(random.integer, sample, 'own', false);
+  emitWgsl(kernel, { ...spread, ...(where.arrangement ? { arrangement: where.arrangement } : {}) });
+  if (!gpu) return;
+  const memory = dataFor(sample);
+  const { bindings, collect } = place(kernel, where, memory);
+  await runWgsl(kernel, where, bindings as Float32Array[], memory, spread);
+  const got = collect();
+  interpret(kernel, memory);
+  for (const [name, values] of Object.entries(got)) {
+    const want = memory[name]!;
+    const most = want.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+    const bad = values.findIndex((value, n) => !(Math.abs(value - want[n]!) <= most * 2 ** -19));
+    if (bad >= 0) expect.fail(`${name}[${bad}] is ${values[bad]}, should be ${want[bad]}`);
+  }
+}
+
+function samplesOf(descriptor: string, changes: Partial<DeviceProfile> = {}): Sample[] {
+  const problem = normalizeProblem(descriptor);
+  const { launches } = planDirection(problem, 'forward', { ...PROFILE, ...changes }, false);
+  const elements = 2 * problem.size.reduce((a, b) => a * b, problem.batches * problem.coordinates);
+  return launches.map(({ leaf }) => {
+    const kernel = buildKernel(leaf);
+    const lengths = kernel.globals.map(({ name }) => [name, name.includes('.') ? elements / 2 : elements] as const);
+    return { kernel, lengths: Object.fromEntries(lengths) };
+  });
+}
+
+describe('kernels of plans', () => {
+  const cases: [string, Partial<DeviceProfile>, SpmdOptions][] = [
+    ['scfo16*3', {}, {}],
+    ['scfo12*3', {}, { threads: 1 }],
+    ['scfo60*7', {}, { threads: 7 }],
+    ['scfo256*5', {}, {}],
+    ['scfo64*5', { doubleBuffered: true, sharedFormat: 'planes' }, { threads: 128 }],
+    ['scfo48*4', { doubleBuffered: true, sharedFormat: 'blocked', lockstepBytes: 16 }, { threads: 48 }],
+    ['scfo13*130', {}, { threads: 100 }],
+    ['scfo12x8*3', {}, {}],
+    ['scfo1024', { sharedBytes: 2048 }, {}],
+    ['scfo512*2', { sharedBytes: 1024, doubleBuffered: true, sharedFormat: 'planes' }, { threads: 64 }],
+    ['scfi32*40', {}, { maxGroups: 3 }],
+  ];
+  it.each(cases)('%s, profile %o, options %o', async (descriptor, changes, options) => {
+    for (const sample of samplesOf(descriptor, changes)) await expectSame(sample, options);
+  });
+
+  it('in place: both globals are one binding', async () => {
+    for (const sample of samplesOf('scfi60*7')) {
+      const { kernel, lengths } = sample;
+      expect(kernel.aliased).toBe(true);
+      const globals = kernel.globals.map(() => ({ pieces: [{ binding: 0 }] }));
+      const arrangement: Arrangement = { globals, bindings: 1, offsets: false };
+      if (!gpu) continue;
+      const memory = dataFor({ kernel, lengths });
+      const [, output] = kernel.globals;
+      const both = memory[kernel.globals[0]!.name]!;
+      memory[output!.name] = both;
+      const binding = both.slice();
+      await runWgsl(kernel, { arrangement, starts: [0, 0], sizes: [both.length] }, [binding], memory, {});
+      interpret(kernel, memory);
+      for (const [n, value] of binding.entries()) expect(value).toBeCloseTo(both[n]!, 4);
+    }
+  });
+});
+
+describe('random kernels', () => {
+  it.each(['own', 'one', 'pieces'] as const)('globals laid out as %s', async (kind) => {
+    for (let n = 0; n < 4; n++) {
+      const sample = sampleKernel(random.integer, 'f32');
+      const options = { ...(n % 2 === 0 ? { maxGroups: random.integer(3, 6) } : {}) };
+      await expectSame(sample, options, lay(random.integer, sample, kind, n % 2 === 1));
+    }
+  });
+
+  it.each([1, 2, 3, 64, 256])('%d threads', async (threads) => {
+    for (let n = 0; n < 2; n++) await expectSame(sampleKernel(random.integer, 'f32'), { threads });
+  });
+});
+
+describe('what WGSL cannot say', () => {
+  it('is named', () => {
+    const { kernel } = sampleKernel(random.integer, 'f64');
+    expect(() => emitWgsl(kernel)).toThrow(/double precision/);
+    const single = sampleKernel(random.integer, 'f32').kernel;
+    const phases = single.phases.map((phase) => ({ ...phase, exchange: 'cluster' as const }));
+    expect(() => emitWgsl({ ...single, phases })).toThrow(/cluster/);
+    const group = variable('group', 2 ** 31);
+    const far = { array: single.globals[0]!, index: scale(group, 4), value: new Expressions().constant(1) };
+    const item = variable('item', 1);
+    const phase: Phase = {
+      loops: [{ variable: item }],
+      lanes: item,
+      stores: [far],
+      repeatable: true,
+      exchange: 'group',
+    };
+    expect(() => emitWgsl({ ...single, group, phases: [phase] })).toThrow(/32 bits/);
+    expect(() => emitWgsl(single, { threads: 0 })).toThrow(/at least one thread/);
+    expect(() => emitWgsl({ ...single, group: variable('group', 2 ** 20) }, { maxGroups: 2 })).toThrow(/three dim/);
+  });
+});

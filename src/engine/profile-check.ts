@@ -1,0 +1,81 @@
+/**
+ * Profiles that users write: every number that the planner divides by or counts with has to be one.
+ */
+import type { DeviceProfile } from '../plan/profile.ts';
+import { FftError, type FftProblem } from '../problem/index.ts';
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+type Rule = readonly [accepts: (value: unknown) => boolean, accepted: string];
+
+const whole = (least: number): Rule => [
+  (value) => Number.isSafeInteger(value) && (value as number) >= least,
+  `a whole number of at least ${least}`,
+];
+const power = (least: number): Rule => [
+  (value) => Number.isSafeInteger(value) && (value as number) >= least && Number.isInteger(Math.log2(value as number)),
+  `a power of two of at least ${least}`,
+];
+const word = (...words: readonly string[]): Rule => [
+  (value) => words.some((known) => known === value),
+  words.map((known) => `'${known}'`).join(' or '),
+];
+const optional = ([accepts, accepted]: Rule): Rule => [(value) => value === undefined || accepts(value), accepted];
+
+const clusterRule: Rule = [
+  (value) => isRecord(value) && [value.blocks, value.sharedBytes].every(whole(1)[0]) && whole(0)[0](value.above),
+  'an object with blocks, sharedBytes and above, whole numbers',
+];
+
+/** Every field of a `DeviceProfile` but `tuning`, which is the engine's own. */
+const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
+  name: [(value) => typeof value === 'string' && value !== '', 'a name'],
+  lockstep: word('vector', 'threads'),
+  lockstepBytes: power(8),
+  // Room for the longest butterfly, several times over.
+  sharedBytes: whole(4096),
+  residentBytes: optional(whole(4096)),
+  cluster: optional(clusterRule),
+  maxBytes: optional(whole(1)),
+  coalescedBytes: power(16),
+  registers: whole(1),
+  maxThreads: whole(1),
+  multiprocessors: whole(1),
+  doubleBuffered: [(value) => typeof value === 'boolean', 'true or false'],
+  sharedFormat: word('blocked', 'planes', 'pairs'),
+  banks: power(1),
+  groupPoints: whole(1),
+  precisions: optional([
+    (value) => Array.isArray(value) && value.length > 0 && value.every((one) => one === 'single' || one === 'double'),
+    "a list of 'single' and 'double'",
+  ]),
+  passCost: [(value) => Number.isFinite(value) && (value as number) >= 0, 'a number of at least 0'],
+  radixCosts: optional([
+    (value) => isRecord(value) && Object.values(value).every((cost) => Number.isFinite(cost) && (cost as number) > 0),
+    'positive costs by radix',
+  ]),
+};
+
+/** @throws FftError `invalid-argument`, `unknown-field`, with everything that is wrong */
+export function checkProfile(profile: DeviceProfile): DeviceProfile {
+  if (typeof profile !== 'object' || profile === null) {
+    throw new FftError('invalid-argument', `The profile is ${String(profile)}; it is a name or a profile object.`);
+  }
+  const problems: FftProblem[] = [];
+  for (const [name, [accepts, accepted]] of Object.entries(RULES)) {
+    const value: unknown = profile[name as keyof DeviceProfile];
+    if (accepts(value)) continue;
+    const message = `profile.${name} is ${JSON.stringify(value) ?? String(value)}, but must be ${accepted}.`;
+    problems.push({ code: 'invalid-argument', path: `profile.${name}`, message });
+  }
+  for (const name of Object.keys(profile)) {
+    if (Object.hasOwn(RULES, name)) continue;
+    const message = `profile.${name} is not known; a profile has ${Object.keys(RULES).join(', ')}.`;
+    problems.push({ code: 'unknown-field', path: `profile.${name}`, message });
+  }
+  const [first, ...more] = problems;
+  if (first) throw FftError.fromProblems([first, ...more]);
+  return profile;
+}

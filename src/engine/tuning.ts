@@ -1,0 +1,104 @@
+/**
+ * `problem.tuning` applied to a device: the profile that the planner reads for this problem.
+ */
+import { type DirectionPlan, planDirection } from '../plan/planner.ts';
+import type { DeviceProfile, PlannerTuning } from '../plan/profile.ts';
+import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../problem/index.ts';
+
+/** Points that a thread usually has: a butterfly of radix 8. */
+const POINTS_PER_THREAD = 8;
+/** Bytes of a number in single precision, which lanes in lockstep are counted in. */
+const LANE_BYTES = 4;
+
+/** Knobs about threads: the lanes of a vector are what they are. */
+const FOR_THREADS = ['banks', 'warpSize', 'threads', 'maxThreads', 'halfThreads'] as const;
+
+/**
+ * The profile as the planner is to see it; `profile` itself where nothing is tuned.
+ * @throws FftError `device-limit` where more is asked for than the device has, `unsupported-feature` for a knob that the
+ * device does not have; with all of them
+ */
+export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): DeviceProfile {
+  if (Object.keys(tuning).length === 0) return profile;
+  const problems = [...misplaced(profile, tuning), ...excesses(profile, tuning)];
+  const [first, ...more] = problems;
+  if (first) throw FftError.fromProblems([first, ...more]);
+  const { coalescedBytes, banks, warpSize, threads, maxThreads } = tuning;
+  return {
+    ...sharing(profile, tuning),
+    ...(coalescedBytes === undefined ? {} : { coalescedBytes }),
+    ...(banks === undefined ? {} : { banks }),
+    ...(warpSize === undefined ? {} : { lockstepBytes: LANE_BYTES * warpSize }),
+    ...(threads === undefined ? {} : { groupPoints: POINTS_PER_THREAD * threads }),
+    ...(maxThreads === undefined ? {} : { maxThreads }),
+    tuning: plannerTuning(tuning),
+  };
+}
+
+/** No group takes more shared memory, and no block of a cluster either, which may also have fewer of them. */
+function sharing({ cluster, ...profile }: DeviceProfile, { sharedBytes, clusterBlocks }: Tuning): DeviceProfile {
+  const most = sharedBytes ?? profile.sharedBytes;
+  const shared = { ...profile, sharedBytes: most };
+  const blocks = clusterBlocks ?? cluster?.blocks ?? 1;
+  if (!cluster || blocks === 1) return shared;
+  return { ...shared, cluster: { ...cluster, blocks, sharedBytes: Math.min(cluster.sharedBytes, most) } };
+}
+
+/** What the planner decides differently; the rest is the profile's numbers. */
+function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): PlannerTuning {
+  const { threads, halfThreads, performBandwidthBoost, considerAllAxesStrided } = tuning;
+  return {
+    ...(threads === undefined ? {} : { threads }),
+    ...(halfThreads === undefined ? {} : { halfThreads }),
+    ...(performBandwidthBoost === undefined ? {} : { performBandwidthBoost }),
+    ...(considerAllAxesStrided === undefined ? {} : { considerAllAxesStrided }),
+    // The normal form of a problem has lists and numbers only.
+    ...(groupedBatch === undefined ? {} : { groupedBatch: groupedBatch as readonly number[] }),
+    ...(uploadSwitch === undefined ? {} : { uploadSwitch: uploadSwitch as { two?: number; three?: number } }),
+  };
+}
+
+function misplaced({ name, lockstep }: DeviceProfile, tuning: Tuning): FftProblem[] {
+  if (lockstep === 'threads') return [];
+  return FOR_THREADS.filter((knob) => tuning[knob] !== undefined).map((knob) => {
+    const path = `tuning.${knob}`;
+    const message = `${path} is about threads of a group, and ${name} computes with vectors; leave it out there.`;
+    return { code: 'unsupported-feature', path, message };
+  });
+}
+
+function excesses(profile: DeviceProfile, tuning: Tuning): FftProblem[] {
+  const { name, lockstep, sharedBytes, maxThreads, lockstepBytes, cluster } = profile;
+  const threads = lockstep === 'threads' ? { maxThreads, warpSize: lockstepBytes / LANE_BYTES } : {};
+  const most = { sharedBytes, clusterBlocks: cluster?.blocks ?? 1, ...threads };
+  return Object.entries(most).flatMap(([knob, has]): FftProblem[] => {
+    const asked = tuning[knob as keyof typeof most];
+    if (asked === undefined || asked <= has) return [];
+    const path = `tuning.${knob}`;
+    return [{ code: 'device-limit', path, message: `${path} is ${asked}, but ${name} has ${has}.` }];
+  });
+}
+
+/**
+ * Plans one direction.
+ * @throws FftError `device-limit` where no decomposition fits the profile
+ */
+export function planTuned(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  throughWork: boolean,
+): DirectionPlan {
+  const tuned = tunedProfile(profile, problem);
+  try {
+    return planDirection(problem, direction, tuned, throughWork);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new FftError(
+      'device-limit',
+      `No plan fits ${tuned.sharedBytes} bytes of shared memory in runs of ${tuned.coalescedBytes}: ${cause.message}. ` +
+        'More shared memory or shorter runs would do.',
+      { path: 'tuning', cause },
+    );
+  }
+}

@@ -1,0 +1,91 @@
+/** The two sides of a leaf in memory: which tile a group takes, and views of what it reads and writes. */
+import {
+  type ArrayRef,
+  add,
+  type ComplexView,
+  coordinates,
+  div,
+  type Index,
+  type IndexLike,
+  interleaved,
+  mapped,
+  mappedStore,
+  mod,
+  planar,
+  scale,
+  sub,
+  swapped,
+  type Var,
+  variable,
+} from '../ir/index.ts';
+import * as exact from '../numeric/exact.ts';
+import type { Leaf, Stride } from '../plan/leaf.ts';
+
+/** The groups of a launch, and the tile of the batch that each one takes. */
+export interface Tiles {
+  readonly group: Var;
+  /** Number of the tile along the first batch dimension. */
+  readonly number: Index;
+  /** The first transform of the tile. */
+  readonly first: Index;
+  /** Coordinates in the other batch dimensions. */
+  readonly outer: readonly Index[];
+  /** Transforms in a tile that is not full; missing where all are. */
+  readonly limit: Index | undefined;
+}
+
+export function tilesOf({ batch, tile }: Leaf): Tiles {
+  const counts = [Math.ceil(batch[0]! / tile), ...batch.slice(1)];
+  const group = variable(
+    'group',
+    counts.reduce((a, b) => a * b, 1),
+  );
+  const [number, ...outer] = coordinates(group, counts);
+  const first = scale(number!, tile);
+  return { group, number: number!, first, outer, limit: batch[0]! % tile === 0 ? undefined : sub(batch[0]!, first) };
+}
+
+/** Both sides of a leaf, seen at coordinates of a tile: [along …, transform of the tile]. */
+export interface Sides {
+  readonly globals: readonly ArrayRef[];
+  readonly input: ComplexView;
+  readonly output: ComplexView;
+}
+
+/** @param strides of the coordinates but the last one, on either side. */
+export function sidesOf(
+  leaf: Leaf,
+  { first, outer }: Tiles,
+  strides: { readonly input: readonly Stride[]; readonly output: readonly Stride[] },
+): Sides {
+  const globals: ArrayRef[] = [];
+  const view = (name: 'input' | 'output'): ComplexView => {
+    const side = leaf[name];
+    const declare = (suffix: string) => {
+      const type = leaf.precision === 'single' ? 'f32' : 'f64';
+      const array: ArrayRef = { name: name + suffix, space: 'global', type };
+      globals.push(array);
+      return array;
+    };
+    const format = side.layout === 'planar' ? planar(declare('.re'), declare('.im')) : interleaved(declare(''));
+    const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
+    const place = mapped(format, (at) => {
+      const along = strides[name].map((stride, d) => walk(at[d]!, stride));
+      return add(origin, ...along, walk(add(first, at[strides[name].length]!), side.batch[0]!));
+    });
+    return leaf.inverse ? swapped(place) : place;
+  };
+  const input = view('input');
+  let output = view('output');
+  if (leaf.scale !== 1) {
+    const by = exact.exact(leaf.scale);
+    output = mappedStore(output, (x, value) => x.cscale(value, x.constant(by)));
+  }
+  return { globals, input, output };
+}
+
+/** Where an index has walked to. */
+function walk(at: IndexLike, stride: Stride): Index {
+  if (typeof stride === 'number') return scale(at, stride);
+  return add(mod(at, stride.run), scale(div(at, stride.run), stride.next));
+}

@@ -1,0 +1,224 @@
+/**
+ * A stage: transforms of one length, side by side in shared memory, pass after pass. Each thread may take any butterfly
+ * of any of them, so every pass walks along whatever suits the memory it touches. Between passes the data lies padded
+ * against bank conflicts; where there is one shared array, a pass reads all of it into registers before it writes.
+ */
+import {
+  type ArrayRef,
+  add,
+  type Complex,
+  type ComplexView,
+  div,
+  Expressions,
+  evaluate,
+  type Index,
+  type IndexLike,
+  interleaved,
+  type Loop,
+  mapped,
+  mod,
+  type Phase,
+  type Store,
+  scale,
+  split,
+  type Var,
+  variable,
+} from '../ir/index.ts';
+import type { LanesAlong, SharedMemory } from '../plan/leaf.ts';
+import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
+import { dft } from './butterfly.ts';
+import type { BuiltSteps, Step } from './steps.ts';
+
+/** A step of a stage, and along what its neighbouring threads walk. */
+export interface Walk {
+  readonly step: Step;
+  readonly along: LanesAlong;
+}
+
+/** Multiplies a point by its twiddle factor: point m of butterfly number `i` of its block, in column c. */
+export type StageTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number, c: IndexLike) => Complex;
+
+/** Where element n of column c of a stage is in the next one. */
+export interface Carried {
+  readonly n: Index;
+  readonly c: Index;
+  /** In which block of the cluster; missing where it is the same one. */
+  readonly block?: Index;
+}
+
+export interface Stage extends Tile {
+  readonly walks: readonly Walk[];
+  readonly twiddle: (step: Extract<Step, { kind: 'pass' }>) => StageTwiddle;
+  /** Missing in the last stage. */
+  readonly carry?: (n: IndexLike, c: IndexLike) => Carried;
+}
+
+export interface StagesToBuild {
+  readonly stages: readonly Stage[];
+  readonly precision: 'single' | 'double';
+  readonly shared: SharedMemory;
+  /** Both at coordinates [element, column], of the first and the last stage. */
+  readonly input: ComplexView;
+  readonly output: ComplexView;
+  /** Columns from this one on are left out where memory is touched. */
+  readonly limit: Index | undefined;
+  /** Input and output may be the same memory. */
+  readonly aliased: boolean;
+}
+
+/** One step among all of them. */
+interface Placed extends Walk {
+  readonly stage: Stage;
+  /** The last of its stage. */
+  readonly last: boolean;
+}
+
+export function stagePhases({ stages, precision, shared, input, output, limit, aliased }: StagesToBuild): BuiltSteps {
+  const steps: Placed[] = stages.flatMap((stage) =>
+    stage.walks.map((walk, n) => ({ ...walk, stage, last: n === stage.walks.length - 1 })),
+  );
+  const realBytes = precision === 'single' ? 4 : 8;
+  const wave = Math.max(1, (4 * shared.banks) / (shared.format === 'pairs' ? 2 * realBytes : realBytes));
+  const layouts = steps.slice(1).map((reader, n): SharedLayout => {
+    const writer = steps[n]!;
+    const accesses = wave > 1 ? [...sample(writer, 'store', wave), ...sample(reader, 'load', wave)] : [];
+    const stores = writer.step.kind === 'pass' ? writer.step.stride * writer.step.radix : 1;
+    return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room });
+  });
+  const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
+  const arrays = ['ping', 'pong']
+    .slice(0, Math.min(layouts.length, shared.arrays))
+    .map(
+      (name): ArrayRef => ({ name, space: 'shared', type: precision === 'single' ? 'f32' : 'f64', length: 2 * plane }),
+    );
+  /** Data between step n and the next, at the coordinates of the next. */
+  const between = (n: number): ComplexView => {
+    const array = arrays[n % arrays.length]!;
+    return layoutView(shared.format === 'pairs' ? interleaved(array) : split(array, plane), layouts[n]!);
+  };
+
+  const phases = steps.map(({ step, along, stage, last }, n): Phase => {
+    const fromShared = n > 0;
+    const toShared = n < steps.length - 1;
+    const from = fromShared ? between(n - 1) : input;
+    const to = toShared ? between(n) : output;
+    const x = new Expressions();
+    const b = variable('b', butterfliesOf(stage, step));
+    const c = variable('c', stage.columns);
+    const carried = last ? stage.carry : undefined;
+    const put = (element: IndexLike, value: Complex) => storeAt(x, to, element, c, value, carried);
+    const stores =
+      step.kind === 'copy' ? put(b, from.load(x, [b, c])) : passStores(x, stage, step, { b, c, from, put });
+    const tail = limit && !(fromShared && toShared) ? { limit } : {};
+    const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
+    const elsewhere = stores.some(({ block }) => block);
+    const readsFirst = elsewhere || (fromShared && toShared && arrays.length === 1);
+    return {
+      loops: along === 'axis' ? [columns, butterflies] : [butterflies, columns],
+      lanes: along === 'axis' ? b : c,
+      stores,
+      steps: x.steps,
+      // Input and output in place are the same memory only where one pass does both.
+      repeatable: !readsFirst && (fromShared || toShared || !aliased),
+      ...(readsFirst ? { readsFirst } : {}),
+      exchange: elsewhere ? 'cluster' : 'group',
+    };
+  });
+  return { shared: arrays, phases };
+}
+
+function butterfliesOf({ length }: Tile, step: Step): number {
+  return step.kind === 'copy' ? length : length / step.radix;
+}
+
+interface PassPlaces {
+  readonly b: Var;
+  readonly c: Var;
+  readonly from: ComplexView;
+  readonly put: (element: IndexLike, value: Complex) => Store[];
+}
+
+/** Butterfly b takes the points b + m·N/r and leaves them in the order that the next pass wants. */
+function passStores(
+  x: Expressions,
+  { length, twiddle }: Stage,
+  step: Extract<Step, { kind: 'pass' }>,
+  { b, c, from, put }: PassPlaces,
+): Store[] {
+  const { radix, stride } = step;
+  const i = mod(b, stride);
+  const turn = twiddle(step);
+  const values = Array.from({ length: radix }, (_, m) => {
+    const point = from.load(x, [add(b, (m * length) / radix), c]);
+    return m === 0 ? point : turn(x, point, i, m, c);
+  });
+  const target = add(scale(div(b, stride), stride * radix), i);
+  return dft(x, values).flatMap((value, k) => put(add(target, k * stride), value));
+}
+
+/** Stores an element, where it is in the next stage if that is another. */
+function storeAt(
+  x: Expressions,
+  to: ComplexView,
+  element: IndexLike,
+  c: Var,
+  value: Complex,
+  carry: Stage['carry'],
+): Store[] {
+  if (!carry) return to.store(x, [element, c], value);
+  const place = carry(element, c);
+  const stores = to.store(x, [place.n, place.c], value);
+  const { block } = place;
+  return block ? stores.map((store) => ({ ...store, block })) : stores;
+}
+
+function layoutView(format: Parameters<typeof mapped>[0], { axis, batch, period, pad }: SharedLayout): ComplexView {
+  return mapped(format, ([n, c]) => {
+    const at = add(scale(n!, axis), scale(c!, batch));
+    return pad === 0 ? at : add(at, scale(div(at, period), pad));
+  });
+}
+
+/** Accesses of some waves of threads, at the coordinates of the stage that reads. */
+function sample({ step, along, stage, last }: Placed, side: 'load' | 'store', wave: number): Access[] {
+  const { columns } = stage;
+  const radix = step.kind === 'pass' ? step.radix : 1;
+  const butterflies = butterfliesOf(stage, step);
+  const items = butterflies * columns;
+  const starts = new Set([0, wave, 2 * wave, 5 * wave, Math.floor(items / 2 / wave) * wave]);
+  const element = (b: number, m: number): number => {
+    if (step.kind === 'copy') return b;
+    if (side === 'load') return b + m * butterflies;
+    const i = b % step.stride;
+    return (b - i) * radix + i + m * step.stride;
+  };
+  const carried = side === 'store' && last && stage.carry ? numeric(stage, stage.carry) : undefined;
+  const found: Access[] = [];
+  for (const start of starts) {
+    if (start >= items) continue;
+    for (let m = 0; m < radix; m += Math.max(1, radix >> 2)) {
+      const access: (readonly [number, number])[] = [];
+      for (let item = start; item < Math.min(items, start + wave); item++) {
+        const b = along === 'axis' ? item % butterflies : Math.floor(item / columns);
+        const c = along === 'axis' ? Math.floor(item / butterflies) : item % columns;
+        access.push(carried ? carried(element(b, m), c) : [element(b, m), c]);
+      }
+      found.push(access);
+    }
+  }
+  return found;
+}
+
+/** Where an element is in the next stage, as numbers, seen from the first block. */
+function numeric({ length, columns }: Tile, carry: NonNullable<Stage['carry']>) {
+  const n = variable('n', length);
+  const c = variable('c', columns);
+  const place = carry(n, c);
+  return (element: number, column: number): readonly [number, number] => {
+    const at = new Map([
+      [n, element],
+      [c, column],
+    ]);
+    return [evaluate(place.n, at), evaluate(place.c, at)];
+  };
+}

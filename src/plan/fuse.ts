@@ -1,0 +1,212 @@
+/**
+ * Fused leaves: what is too long for one block becomes a tile that a cluster of blocks holds together, and several axes
+ * that fit there together become one launch (design §4: count passes first, then polish them).
+ */
+import { divisors } from '../numeric/primes.ts';
+import { capacityOf } from './capacity.ts';
+import { mergeSpans, type PlacedLeaf, sharedOf, threadsFor } from './configure.ts';
+import type { FusedLeaf, FusedStage, Stride } from './leaf.ts';
+import type { DeviceProfile } from './profile.ts';
+import { chooseRadices } from './radix.ts';
+import { isContiguous, type Span, threadOrder } from './tiling.ts';
+
+type Precision = 'single' | 'double';
+
+/** A tile shared out among blocks. */
+export interface Cut {
+  readonly lengths: readonly number[];
+  readonly blocks: number;
+}
+
+/**
+ * Blocks that hold a tile together: as few as have room for their shares, and each of the shared dimensions divides
+ * among them.
+ */
+function blocksFor(
+  points: number,
+  shared: readonly number[],
+  precision: Precision,
+  profile: DeviceProfile,
+): number | undefined {
+  const { complexBytes, room } = capacityOf(precision, profile);
+  const { blocks: most, sharedBytes } = profile.cluster ?? { blocks: 1, sharedBytes: profile.sharedBytes };
+  // A sixteenth is left for padding.
+  const fits = (blocks: number, bytes: number) =>
+    points * complexBytes <= blocks * bytes && (points / blocks) * (17 / 16) <= room;
+  for (const bytes of [sharedBytes, 2 * sharedBytes]) {
+    for (let blocks = 1; blocks <= most; blocks++) {
+      if (shared.every((length) => length % blocks === 0) && fits(blocks, bytes)) return blocks;
+    }
+  }
+  return undefined;
+}
+
+/** Some axes as one tile, slowest first. @returns undefined where they do not fit. */
+export function cutAxes(lengths: readonly number[], precision: Precision, profile: DeviceProfile): Cut | undefined {
+  if (!mayFuse(profile) || lengths.length < 2) return undefined;
+  const points = lengths.reduce((a, b) => a * b, 1);
+  // The first two dimensions change hands between the blocks.
+  const blocks = blocksFor(points, lengths.slice(0, 2), precision, profile);
+  return blocks === undefined ? undefined : { lengths, blocks };
+}
+
+/** What it costs, in passes of radix 4, that the digits of an axis differ by a factor of two. */
+const UNEQUAL = 0.2;
+/** What it costs that a block's share of a digit is shorter than a run of memory. */
+const SHORT_SHARE = 1;
+
+/** One long axis in two digits, `tile` transforms of it at a time. */
+export function cutAxis(length: number, tile: number, precision: Precision, profile: DeviceProfile): Cut | undefined {
+  if (!mayFuse(profile)) return undefined;
+  const { run } = capacityOf(precision, profile);
+  let best: Cut | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const a of divisors(length)) {
+    const b = length / a;
+    if (a === 1 || b === 1) continue;
+    const blocks = blocksFor(length * tile, [a, b], precision, profile);
+    if (blocks === undefined) continue;
+    const passes = (n: number) => chooseRadices({ length: n, lanesAlong: 'batch', lanes: 1, precision }, profile).cost;
+    const short = (n: number) => ((n / blocks) * tile < run ? SHORT_SHARE : 0);
+    const cost = passes(a) + passes(b) + UNEQUAL * Math.abs(Math.log2(a / b)) + short(a) + short(b) + Math.log2(blocks);
+    if (cost >= least) continue;
+    best = { lengths: [a, b], blocks };
+    least = cost;
+  }
+  return best;
+}
+
+function mayFuse({ lockstep, doubleBuffered, cluster }: DeviceProfile): boolean {
+  return lockstep === 'threads' && !doubleBuffered && cluster !== undefined;
+}
+
+/** A leaf of one axis as two digits, where one block could not hold whole runs of it. */
+export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf | undefined {
+  if (!mayFuse(profile) || placed.more) return undefined;
+  const { axis, precision } = placed;
+  const { run, room, complexBytes } = capacityOf(precision, profile);
+  const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
+  const batch = threadOrder(axis, merged, placed.twiddle !== undefined).map((d) => merged[d]!);
+  const byColumns = (['input', 'output'] as const).some((side) => !isContiguous(axis[side]));
+  const { count } = batch[0]!;
+  const whole = byColumns ? Math.min(run, count) : 1;
+  // Where one block cannot hold even one transform there is no choice.
+  const needed = axis.count > room;
+  if (!needed && axis.count * complexBytes * whole <= profile.cluster!.above) return undefined;
+  const least = needed ? 1 : Math.ceil(whole / 2);
+  const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
+  for (const tile of tiles) {
+    const cut = cutAxis(axis.count, tile, precision, profile);
+    if (!cut || cut.blocks === 1) continue;
+    const [a, b] = cut.lengths as [number, number];
+    const columns = (side: 'input' | 'output', d: number) =>
+      tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
+    return fusedLeaf(placed, batch, { ...cut, tile, coupled: true }, profile, {
+      // Input element n₀·B + n₁, output element k₀ + A·k₁.
+      input: [steps(axis.input, b), axis.input],
+      output: [axis.output, steps(axis.output, a)],
+      stages: [
+        { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
+        { of: 1, split: 0, columns: columns('output', 0), along: 'batch' },
+      ],
+    });
+  }
+  return undefined;
+}
+
+/** So many steps at a time. @throws RangeError for memory in tiles, which devices with clusters do not use. */
+function steps(stride: Stride, count: number): Stride {
+  if (typeof stride !== 'number') throw new RangeError('an axis in tiles cannot be cut into digits');
+  return stride * count;
+}
+
+/** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
+export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf {
+  const { precision, more = [] } = placed;
+  const spans = [...more].reverse().concat(placed.axis);
+  const cut = cutAxes(
+    spans.map(({ count }) => count),
+    precision,
+    profile,
+  );
+  if (!cut) throw new RangeError('these axes do not fit together');
+  const batch = mergeSpans(placed.batch, false);
+  const last = spans.length - 1;
+  const points = cut.lengths.reduce((a, b) => a * b, 1);
+  const { room } = capacityOf(precision, profile);
+  const most = Math.min(profile.groupPoints, (room * 16) / 17);
+  const plenty = cut.blocks > 1 ? 1 : Math.max(1, Math.floor(most / points));
+  const tile = Math.max(...divisors(batch[0]!.count).filter((n) => n <= plenty));
+  const others = (of: number, split: number) => {
+    const inner = cut.lengths.map((_, d) => last - d).filter((d) => d !== of && d !== split);
+    return [...inner, split, -1];
+  };
+  return fusedLeaf(placed, batch, { ...cut, tile, coupled: false }, profile, {
+    input: spans.map(({ input }) => input),
+    output: spans.map(({ output }) => output),
+    stages: cut.lengths.map((_, of) => {
+      const split = of === 0 ? 1 : 0;
+      return { of, split, columns: others(of, split), along: of === last ? 'axis' : 'batch' };
+    }),
+  });
+}
+
+interface StageShape extends Pick<FusedStage, 'of' | 'split' | 'columns'> {
+  readonly along: 'axis' | 'batch';
+}
+
+function fusedLeaf(
+  placed: PlacedLeaf,
+  batch: readonly Span[],
+  cut: Cut & { readonly tile: number; readonly coupled: boolean },
+  profile: DeviceProfile,
+  shape: {
+    readonly input: readonly Stride[];
+    readonly output: readonly Stride[];
+    readonly stages: readonly StageShape[];
+  },
+): FusedLeaf {
+  const { precision, layout, offset } = placed;
+  const { lengths, blocks, tile, coupled } = cut;
+  const points = (lengths.reduce((a, b) => a * b, 1) * tile) / blocks;
+  const stages = shape.stages.map(({ of, split, columns, along }): FusedStage => {
+    const question = { length: lengths[of]!, lanesAlong: 'batch', lanes: 1, precision } as const;
+    return {
+      of,
+      radices: chooseRadices(question, profile).radices,
+      split,
+      columns,
+      lanesAlong: { input: along, output: along },
+    };
+  });
+  const side = (name: 'input' | 'output') => ({
+    layout: layout[name],
+    axes: shape[name],
+    batch: batch.map((span) => span[name]),
+    offset: offset[name],
+  });
+  return {
+    scheme: 'fused',
+    precision,
+    lengths,
+    stages,
+    coupled,
+    blocks,
+    batch: batch.map(({ count }) => count),
+    tile,
+    lanes: capacityOf(precision, profile).lanes,
+    threads: threadsFor(
+      points,
+      stages.flatMap(({ radices }) => radices),
+      placed,
+      profile,
+    ),
+    shared: sharedOf(precision, profile),
+    input: side('input'),
+    output: side('output'),
+    inverse: placed.inverse,
+    ...(placed.twiddle ? { twiddle: placed.twiddle } : {}),
+    scale: placed.scale,
+    aliased: placed.aliased,
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * The field `tuning`: every knob read, judged by itself, and left out of the normal form where it says what is so anyway.
+ * Whether a device can follow is for the engine to say.
+ */
+import { type FieldReader, isRecord, type RawRecord, show } from './fields.ts';
+import type { Tuning } from './problem.ts';
+
+/** What a knob is set to; undefined where that changes nothing, or was reported. */
+type Reading<T> = (reader: FieldReader, value: unknown, path: string, axes: number) => T | undefined;
+
+/** Every knob, in the order of the normal form. */
+const KNOBS: { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } = {
+  coalescedBytes: power(16, 4096),
+  sharedBytes: count(4096),
+  banks: power(1, 1024),
+  warpSize: power(1, 1024),
+  threads: count(1, 65536),
+  maxThreads: count(32, 65536),
+  halfThreads: flag,
+  clusterBlocks: count(1, 1024),
+  groupedBatch: readGroups,
+  uploadSwitch: readUploadSwitch,
+  performBandwidthBoost: readBoost,
+  considerAllAxesStrided: flag,
+  twiddles: readTwiddles,
+  streams: only(1, count(1, 65536), 'commands of a plan run in one stream'),
+  registerBoost: only(1, count(1, 64), 'registers do not stand in for shared memory'),
+  registerBoostNonPow2: only(false, flag, 'registers do not stand in for shared memory'),
+  registerBoost4Step: only(1, count(1, 64), 'registers do not stand in for shared memory'),
+  maxGroups: only(
+    undefined,
+    count(1),
+    'groups fold over the dimensions of a launch where the device’s own limit asks for it',
+  ),
+  disableMergeSequencesR2C: only(false, flag, 'there are no real transforms to merge'),
+};
+
+/** @param axes the number of axes, where that is known. */
+export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tuning {
+  const tuning: Record<string, unknown> = {};
+  if (value !== undefined && !isRecord(value)) {
+    reader.report('invalid-field', 'tuning', `tuning is ${show(value)}, but must be an object of named settings.`);
+  } else if (value !== undefined) {
+    reader.onlyKnown(value, Object.keys(KNOBS), 'tuning.');
+    for (const [name, read] of Object.entries(KNOBS) as [string, Reading<unknown>][]) {
+      if (value[name] === undefined) continue;
+      const set = read(reader, value[name], `tuning.${name}`, axes);
+      if (set !== undefined) tuning[name] = set;
+    }
+  }
+  return Object.freeze(tuning);
+}
+
+function within(value: unknown, least: number, most: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+function span(least: number, most: number): string {
+  return most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+}
+
+function count(least: number, most = Number.MAX_SAFE_INTEGER): Reading<number> {
+  return (reader, value, path) => {
+    if (within(value, least, most)) return value;
+    reader.report('invalid-field', path, `${path} is ${show(value)}, but must be a whole number ${span(least, most)}.`);
+    return undefined;
+  };
+}
+
+function power(least: number, most: number): Reading<number> {
+  return (reader, value, path) => {
+    if (within(value, least, most) && Number.isInteger(Math.log2(value))) return value;
+    reader.report('invalid-field', path, `${path} is ${show(value)}, but must be a power of two ${span(least, most)}.`);
+    return undefined;
+  };
+}
+
+function flag(reader: FieldReader, value: unknown, path: string): true | undefined {
+  return reader.flag(value, path, false) || undefined;
+}
+
+/** A knob of which this release knows one setting: the one that changes nothing. */
+function only<T>(setting: T | undefined, read: Reading<T>, why: string): Reading<T> {
+  return (reader, value, path, axes) => {
+    const before = reader.problems.length;
+    const set = read(reader, value, path, axes);
+    if (reader.problems.length > before || set === undefined || set === setting) return undefined;
+    const accepted = setting === undefined ? 'leave it out' : `leave it out or set it to ${show(setting)}`;
+    reader.report('unsupported-feature', path, `${path} ${show(value)} is not supported yet: ${why}; ${accepted}.`);
+    return undefined;
+  };
+}
+
+function readTwiddles(reader: FieldReader, value: unknown, path: string): undefined {
+  if (reader.oneOf(value, path, ['table', 'computed'], 'table') === 'table') return undefined;
+  const why = 'twiddles come from tables, which are exact';
+  reader.report('unsupported-feature', path, `${path} 'computed' is not supported yet: ${why}; use 'table'.`);
+  return undefined;
+}
+
+function readGroups(reader: FieldReader, value: unknown, path: string, axes: number): readonly number[] | undefined {
+  const most = 2 ** 31;
+  const list = Array.isArray(value) ? value : new Array<unknown>(axes).fill(value);
+  if (list.length !== axes || !list.every((group) => within(group, 0, most))) {
+    const accepted = `a whole number ${span(0, most)}, or a list with one for each of the ${axes} axes`;
+    reader.report(
+      'invalid-field',
+      path,
+      `${path} is ${show(value)}, but must be ${accepted}; 0 is the planner's choice.`,
+    );
+    return undefined;
+  }
+  return list.some((group) => group > 0) ? Object.freeze([...(list as number[])]) : undefined;
+}
+
+function readUploadSwitch(reader: FieldReader, value: unknown, path: string): Tuning['uploadSwitch'] {
+  const record: RawRecord = reader.record(value, path, ['two', 'three']);
+  const read = (name: 'two' | 'three') =>
+    record[name] === undefined ? undefined : count(2)(reader, record[name], `${path}.${name}`, 1);
+  const two = read('two');
+  const three = read('three');
+  if (two !== undefined && three !== undefined && three < two) {
+    const given = `${path}.three is ${three} and ${path}.two is ${two}`;
+    reader.report('invalid-field', `${path}.three`, `${given}, but three uploads cannot begin before two.`);
+  }
+  if (two === undefined && three === undefined) return undefined;
+  return Object.freeze({ ...(two === undefined ? {} : { two }), ...(three === undefined ? {} : { three }) });
+}
+
+function readBoost(reader: FieldReader, value: unknown, path: string): number | undefined {
+  if (value === -1 || within(value, 1, 64)) return value;
+  const accepted = 'a whole number from 1 to 64, or -1 for as much as there is';
+  reader.report('invalid-field', path, `${path} is ${show(value)}, but must be ${accepted}.`);
+  return undefined;
+}

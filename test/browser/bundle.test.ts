@@ -1,0 +1,80 @@
+/** The bundle for browsers: what is in it, what is not, how large it is. */
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bundleBrowser } from '../../scripts/bundle-browser.mjs';
+
+/** Bytes, compressed, of core, CPU and WebGPU together. */
+const MOST_BYTES = 120_000;
+
+let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
+
+beforeAll(async () => {
+  bundle = await bundleBrowser();
+});
+
+/** A file of the bundle and all that it loads, at once or later. */
+function closure(entry: string): string[] {
+  const found = new Set([entry]);
+  for (const name of found) for (const { path } of bundle.metafile.outputs[name]?.imports ?? []) found.add(path);
+  return [...found];
+}
+
+const inputsOf = (names: readonly string[]) =>
+  names.flatMap((name) => Object.keys(bundle.metafile.outputs[name]?.inputs ?? {}));
+
+describe('the bundle for browsers', () => {
+  it('has no module of Node and no npm package in it', () => {
+    for (const [name, { imports }] of Object.entries(bundle.metafile.outputs)) {
+      expect(
+        imports.filter(({ external }) => external),
+        name,
+      ).toEqual([]);
+    }
+    const inputs = inputsOf(closure('omnifft.js'));
+    expect(inputs).toContain('src/engine/plan.ts');
+    expect(inputs.filter((path) => path.includes('node_modules') || path.startsWith('node:'))).toEqual([]);
+    for (const [name, contents] of bundle.files) {
+      const text = new TextDecoder().decode(contents);
+      expect(text.match(/(?:from|import\(?)\s*["'](?:node:\w+|koffi|webgpu)["']/g), name).toBeNull();
+    }
+  });
+
+  it('holds the devices that browsers have, and no native one', () => {
+    const devices = new Set(inputsOf(closure('omnifft.js')).map((path) => /^src\/devices\/([^/]+)\//.exec(path)?.[1]));
+    expect(devices).toContain('cpu');
+    expect(devices).toContain('webgpu');
+    for (const native of ['cuda', 'hip', 'opencl', 'vulkan', 'level-zero', 'native']) {
+      expect(devices).not.toContain(native);
+    }
+  });
+
+  it(`is at most ${MOST_BYTES} bytes of gzip in all`, () => {
+    const sizes = closure('omnifft.js').map((name) => gzipSync(bundle.files.get(name)!, { level: 9 }).length);
+    const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
+    console.info(`bundle of core, CPU and WebGPU: ${total} bytes of gzip in ${sizes.length} files`);
+    expect(total).toBeLessThanOrEqual(MOST_BYTES);
+    expect(total).toBeGreaterThan(20_000);
+  });
+
+  it('loads a device only when it is opened', () => {
+    const atOnce = new Set(['omnifft.js']);
+    for (const name of atOnce) {
+      for (const { path, kind } of bundle.metafile.outputs[name]?.imports ?? []) {
+        if (kind === 'import-statement') atOnce.add(path);
+      }
+    }
+    expect(
+      inputsOf([...atOnce]).filter((path) => /^src\/(devices\/(cpu|webgpu)|emit)\/.*index\.ts$/.test(path)),
+    ).toEqual([]);
+  });
+
+  it('gives an AudioWorklet all it needs without import()', () => {
+    for (const name of closure('worklet.js')) {
+      const kinds = bundle.metafile.outputs[name]?.imports.map(({ kind }) => kind) ?? [];
+      expect(
+        kinds.filter((kind) => kind !== 'import-statement'),
+        name,
+      ).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,84 @@
+/** The examples do what they say: pages in Chromium, scripts in Node. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openSite } from './support/site.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const site = await openSite();
+
+afterAll(() => site?.close());
+
+/** What an example writes into its page. */
+async function resultOf(path: string): Promise<string> {
+  const { page, faults } = await site!.open(`examples/${path}/`);
+  const waiting = page.waitForFunction(() => document.querySelector('#result')?.textContent !== '…', undefined, {
+    timeout: 30_000,
+  });
+  await waiting.catch((error) => faults.push(String(error)));
+  const text = await page.locator('#result').innerText();
+  expect(faults).toEqual([]);
+  await page.close();
+  return text;
+}
+
+describe.skipIf(!site)('examples in a browser', () => {
+  it('a plain module: the harmonics of a square wave', async () => {
+    const levels = [...(await resultOf('browser')).matchAll(/harmonic \d: ([\d.]+)/g)].map(([, level]) =>
+      Number(level),
+    );
+    const expected = [1, 0, 3, 0, 5].map((n) => (n === 0 ? 0 : 4 / (Math.PI * n)));
+    expect(levels.length).toBe(5);
+    // Sampled edges are a little off the ideal ones.
+    levels.forEach((level, n) => expect(Math.abs(level - expected[n]!), `harmonic ${n + 1}`).toBeLessThan(2e-3));
+  });
+
+  it('an AudioWorklet that gets a plan: what is above the cutoff is gone', async () => {
+    const levels = [...(await resultOf('audio-worklet')).matchAll(/(\d+) Hz: (\S+) dB/g)];
+    const [low, high] = levels.map(([, , level]) => Number(level));
+    expect(Math.abs(low!)).toBeLessThan(0.2);
+    expect(high).toBeLessThan(-60);
+  });
+
+  it("a transform in a program's own WebGPU pipeline", async () => {
+    expect(await resultOf('webgpu-pipeline')).toMatch(/^64 of 64 right: 5 8 11 /);
+  });
+});
+
+/** Runs a script with Node on the software adapter. */
+function run(script: string, environment: Record<string, string>): Promise<{ exit: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [`examples/${script}`], {
+      cwd: root,
+      env: { ...process.env, ...environment },
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+      });
+    }
+    child.on('error', reject);
+    child.on('close', (exit) => resolve({ exit, output }));
+  });
+}
+
+describe('examples in Node', () => {
+  it('node-webgpu.mjs', async () => {
+    const { exit, output } = await run('node-webgpu.mjs', { OMNIFFT_SOFTWARE_GPU: '1' });
+    expect(output).toMatch(/Strongest bins on .*: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16\n/);
+    expect(exit).toBe(0);
+  });
+
+  it('webgpu-pipeline/node.mjs', async () => {
+    const { softwareDriver } = await import('../../src/devices/webgpu/software.ts');
+    const { driver, loader } = await softwareDriver();
+    const { exit, output } = await run('webgpu-pipeline/node.mjs', {
+      VK_DRIVER_FILES: driver,
+      LD_LIBRARY_PATH: loader.slice(0, loader.lastIndexOf('/')),
+    });
+    expect(output).toMatch(/64 of 64 right: 5 8 11 /);
+    expect(exit).toBe(0);
+  });
+});

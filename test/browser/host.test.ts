@@ -1,0 +1,48 @@
+/** What pages allow and forbid: shared memory, run-time compilation, worker threads. */
+import { afterAll, describe, expect, it } from 'vitest';
+import type { ThreadsPage } from './pages/threads.ts';
+import { openSite } from './support/site.ts';
+
+const site = await openSite({ threads: 'test/browser/pages/threads.ts' });
+
+afterAll(() => site?.close());
+
+/** A transform that is worth several threads, in a page with other headers. */
+async function transformIn(headers: Readonly<Record<string, string>>) {
+  const { page } = await site!.run('threads', 'tryThreads', { headers });
+  const report = await page.evaluate(() => (globalThis as unknown as ThreadsPage).tryThreads());
+  await page.close();
+  return report;
+}
+
+describe.skipIf(!site)('the CPU device in a page', () => {
+  it('has threads where memory can be shared', async () => {
+    const { isolated, threads, worst } = await transformIn({});
+    expect({ isolated, threads }).toEqual({ isolated: true, threads: 2 });
+    expect(worst).toBeLessThan(1e-6);
+  });
+
+  it('has one thread where it cannot', async () => {
+    const { isolated, threads, worst } = await transformIn({
+      'cross-origin-opener-policy': '',
+      'cross-origin-embedder-policy': '',
+    });
+    expect({ isolated, threads }).toEqual({ isolated: false, threads: 1 });
+    expect(worst).toBeLessThan(1e-6);
+  });
+
+  it('works alone where worker threads are forbidden', async () => {
+    const { isolated, threads, worst } = await transformIn({ 'content-security-policy': "worker-src 'none'" });
+    expect({ isolated, threads }).toEqual({ isolated: true, threads: 2 });
+    expect(worst).toBeLessThan(1e-6);
+  });
+
+  it('says so where compilation is forbidden', async () => {
+    const policy = "script-src 'self' 'unsafe-inline'";
+    const { available, reason, refused } = await transformIn({ 'content-security-policy': policy });
+    expect(available).toBe(false);
+    expect(reason).toContain("'wasm-unsafe-eval'");
+    expect(refused?.code).toBe('device-unavailable');
+    expect(refused?.message).toContain("'wasm-unsafe-eval'");
+  });
+});

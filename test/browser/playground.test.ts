@@ -1,0 +1,233 @@
+/** The playground, driven as a person would: typing, choosing, reading what the page says. */
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSite } from './support/site.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const pictures = `${root}out/playground`;
+const RATE = 48_000;
+
+let page: Page;
+let faults: string[] = [];
+
+const site = await openSite();
+
+beforeAll(async () => {
+  if (!site) return;
+  mkdirSync(pictures, { recursive: true });
+  ({ page, faults } = await site!.open('', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }));
+  await idle();
+}, 120_000);
+
+afterAll(() => site?.close());
+
+/** Until the page has done what was asked of it last. */
+async function idle(): Promise<void> {
+  await page.waitForFunction(() => document.body.dataset.state === 'idle', undefined, { timeout: 60_000 });
+}
+
+/** Types a problem and presses Enter. */
+async function ask(text: string): Promise<void> {
+  await page.fill('#problem', text);
+  await page.press('#problem', 'Enter');
+  await idle();
+}
+
+async function choose(kind: 'cpu' | 'webgpu'): Promise<void> {
+  await page.check(`#device-${kind}`);
+  await idle();
+}
+
+async function setSignal(source: string, values: Readonly<Record<string, number>> = {}): Promise<void> {
+  await page.selectOption('#source', source);
+  await idle();
+  for (const [name, value] of Object.entries(values)) {
+    await page.fill(`#parameter-${name}`, String(value));
+    await page.press(`#parameter-${name}`, 'Tab');
+    await idle();
+  }
+}
+
+/** What the page says, as numbers and text. */
+function read() {
+  return page.evaluate(() => {
+    const text = (id: string) => document.getElementById(id)?.textContent ?? '';
+    const data = (id: string) => document.getElementById(id)?.dataset ?? {};
+    return {
+      peak: text('peak'),
+      bin: data('peak').bin,
+      error: Number(data('error').error),
+      bound: Number(data('error').bound),
+      plan: text('plan-text'),
+      source: text('kernel-source'),
+      language: data('kernel-source').language,
+      problem: text('problem-error'),
+      position: data('problem-error').position,
+      shown: document.body.dataset.shown,
+      stale: 'stale' in document.body.dataset,
+      speeds: Array.from(document.querySelectorAll<HTMLElement>('#speed tbody tr')).map(({ dataset }) => ({
+        what: dataset.what,
+        milliseconds: Number(dataset.milliseconds),
+        gigaflops: Number(dataset.gigaflops),
+      })),
+    };
+  });
+}
+
+describe.skipIf(!site)('the playground', () => {
+  it('has shared memory, and lists the devices that browsers have', async () => {
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    expect(await page.locator('#devices input').evaluateAll((inputs) => inputs.map((input) => input.id))).toEqual([
+      'device-cpu',
+      'device-webgpu',
+    ]);
+    expect(await page.locator('#missing').textContent()).toMatch(/cuda: .*\bNode\b/);
+  });
+
+  it.each([
+    ['cpu', 'wasm', /^WebAssembly module, \d+ bytes/],
+    ['webgpu', 'wgsl', /@compute @workgroup_size/],
+  ] as const)(
+    'plans, runs, checks and times a descriptor on %s',
+    async (kind, language, source) => {
+      await choose(kind);
+      await setSignal('tones', { first: 3000, second: 9000, level: -20 });
+      await ask('scfo256*4');
+      const said = await read();
+      expect(said.shown).toBe(`256 forward ${kind}`);
+      expect(said.bin).toBe(String((3000 * 256) / RATE));
+      expect(said.peak).toMatch(/^bin 16 of 256: 3 kHz, amplitude 0\.909/);
+      expect(said.error).toBeGreaterThan(0);
+      expect(said.error).toBeLessThanOrEqual(said.bound);
+      expect(said.bound).toBeLessThan(1e-6);
+      expect(said.plan).toContain(`(${kind})`);
+      expect(said.plan).toMatch(/stockham axis 0: input → output/);
+      expect(said.language).toBe(language);
+      expect(said.source).toMatch(source);
+      const words = await page.locator('#plan-picture svg text').allTextContents();
+      expect(words).toEqual(expect.arrayContaining(['input', 'output', 'stockham, axis 0']));
+      expect(said.speeds.map(({ what }) => what)).toEqual(expect.arrayContaining([`omnifft, ${kind}`, 'fft.js']));
+      for (const { milliseconds, gigaflops } of said.speeds) {
+        expect(milliseconds).toBeGreaterThan(0);
+        expect(gigaflops * milliseconds * 1e6).toBeCloseTo(5 * 256 * 4 * 8, 3);
+      }
+      expect(await page.locator('#spectrum-plot svg path.curve').getAttribute('d')).toMatch(/^M[\d.]+,[\d.]+L/);
+      await page.screenshot({ path: `${pictures}/${kind}.png`, fullPage: true });
+      expect(faults).toEqual([]);
+    },
+    120_000,
+  );
+
+  it('draws the tree and the buffers of a plan of several launches', async () => {
+    await choose('cpu');
+    await ask('{ "size": [1048576], "directions": "forward" }');
+    const words = await page.locator('#plan-picture svg text').allTextContents();
+    expect(words).toEqual(expect.arrayContaining(['input', 'temp', 'output', 'four-step, axis 0: 1048576']));
+    expect(await page.locator('#plan-picture .flow').count()).toBe(await page.locator('#kernel-list button').count());
+    const { error, bound, bin } = await read();
+    expect(error).toBeLessThanOrEqual(bound);
+    expect(bin).toBe(String((3000 * 1048576) / RATE));
+  });
+
+  it('shows images for two axes, the inverse in place, and double precision there and back', async () => {
+    await ask('scbi96x60*2');
+    const inverse = await read();
+    expect(inverse.shown).toBe('96x60 inverse cpu');
+    expect(inverse.error).toBeLessThanOrEqual(inverse.bound);
+    expect(await page.locator('#spectrum-plot canvas').count()).toBe(1);
+    await ask('{ "size": [1000], "precision": "double", "layout": "planar", "strides": { "input": [1, 3, 3000] } }');
+    const double = await read();
+    expect(double.shown).toBe('1000 forward cpu');
+    expect(double.error).toBeGreaterThan(0);
+    expect(double.error).toBeLessThanOrEqual(double.bound);
+    expect(double.bound).toBeLessThan(1e-14);
+  });
+
+  it('takes every kind of signal', async () => {
+    await ask('scfo480');
+    await setSignal('impulse', { at: 7 });
+    // Every bin is as strong as every other; the first that a mirror image doubles is shown.
+    expect((await read()).peak).toMatch(/^bin 1 of 480: 100 Hz, amplitude 0\.004167/);
+    await setSignal('chirp', { from: 1000, to: 5000 });
+    const chirp = Number((await read()).bin);
+    expect(chirp).toBeGreaterThanOrEqual((1000 * 480) / RATE);
+    expect(chirp).toBeLessThanOrEqual((5000 * 480) / RATE);
+    await setSignal('noise', { seed: 5 });
+    const noise = await read();
+    expect(noise.error).toBeGreaterThan(0);
+    expect(noise.error).toBeLessThanOrEqual(noise.bound);
+
+    await page.selectOption('#source', 'file');
+    await page.setInputFiles('#file', `${root}examples/data/guitar.wav`);
+    await page.waitForFunction(() => /samples/.test(document.getElementById('signal-note')?.textContent ?? ''));
+    await idle();
+    const file = await read();
+    expect(file.peak).not.toBe(noise.peak);
+    expect(file.error).toBeLessThanOrEqual(file.bound);
+
+    await page.selectOption('#source', 'microphone');
+    await page.fill('#seconds', '0.2');
+    await page.click('#record');
+    // Chromium's pretended microphone: beeps.
+    await page.waitForFunction(() => /9600 samples/.test(document.getElementById('signal-note')?.textContent ?? ''));
+    await idle();
+    const { error, bound } = await read();
+    expect(error).toBeLessThanOrEqual(bound);
+
+    expect(faults).toEqual([]);
+  });
+
+  it('says beside the field what is wrong, and where', async () => {
+    await setSignal('tones', { first: 3000 });
+    await ask('scfo10q4');
+    const descriptor = await read();
+    expect(descriptor.position).toBe('6');
+    expect(descriptor.problem).toMatch(/wrong at position 6: expected another digit.*invalid-descriptor/);
+    expect(descriptor.stale).toBe(true);
+    expect(await page.getAttribute('#problem', 'aria-invalid')).toBe('true');
+    expect(await page.locator('#problem-error pre').textContent()).toBe('scfo10q4\n      ▲');
+
+    await ask('{ "size": [1024, 0], "batches": 1.5 }');
+    expect((await read()).problem).toMatch(/size\[1\] is 0.*invalid-size.*batches is 1\.5.*invalid-batches/);
+    await ask('{ "size": [1024 }');
+    expect((await read()).problem).toMatch(/This is not JSON/);
+    await choose('webgpu');
+    await ask('dcfo8');
+    expect((await read()).problem).toMatch(/unsupported-precision/);
+
+    await choose('cpu');
+    await ask('scfo64');
+    const mended = await read();
+    expect(mended.problem).toBe('');
+    expect(mended.stale).toBe(false);
+    expect(mended.shown).toBe('64 forward cpu');
+    expect(mended.bin).toBe('4');
+    expect(faults).toEqual([]);
+  });
+
+  it('works with the keyboard, on a narrow screen and in the dark', async () => {
+    const { page: phone, faults: wrong } = await site!.open('#scfo128x64', {
+      viewport: { width: 360, height: 740 },
+      colorScheme: 'dark',
+    });
+    await phone.waitForFunction(() => document.body.dataset.state === 'idle', undefined, { timeout: 60_000 });
+    expect(await phone.inputValue('#problem')).toBe('scfo128x64');
+    expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    const seen: string[] = [];
+    await phone.focus('#theme');
+    for (let n = 0; n < 16; n++) {
+      seen.push(await phone.evaluate(() => document.activeElement?.id ?? ''));
+      await phone.keyboard.press('Tab');
+    }
+    expect(seen).toEqual(expect.arrayContaining(['theme', 'problem', 'device-cpu', 'threads', 'run']));
+    await phone.focus('#theme');
+    await phone.keyboard.press('Enter');
+    expect(await phone.evaluate(() => document.documentElement.dataset.theme)).toBe('light');
+    await phone.keyboard.press('Enter');
+    await phone.screenshot({ path: `${pictures}/phone.png`, fullPage: true });
+    expect(wrong).toEqual([]);
+    await phone.close();
+  });
+});

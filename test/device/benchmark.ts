@@ -1,0 +1,213 @@
+/**
+ * Complex forward transforms out of place, timed by the device's own clock, beside cuFFT and a copy of as many bytes:
+ * where the device is CUDA's, in its stream and on the same buffers. Each figure is the median of samples in turns, each
+ * sample the mean of transforms in a row.
+ */
+import { type Cufft, openCufft } from '../../bench/peers/cufft.ts';
+import type { GpuBackend } from '../../src/devices/cuda/backend.ts';
+import type { Backend } from '../../src/devices/device.ts';
+import { DeviceMemory } from '../../src/engine/memory.ts';
+import type { Device } from '../../src/index.ts';
+import type { Timed } from './cases.ts';
+
+type Precision = 'single' | 'double';
+
+export interface Result {
+  readonly region: string;
+  readonly what: string;
+  readonly size: readonly number[];
+  readonly batches: number;
+  readonly precision: Precision;
+  readonly kernels: number;
+  readonly planMs: number;
+  readonly ms: number;
+  /** Bytes in plus bytes out, in 10⁹ a second. */
+  readonly gigabytes: number;
+  /** Undefined where there is no CUDA to copy with. */
+  readonly copyFraction: number | undefined;
+  readonly cufftMs: number | undefined;
+  /** cuFFT's time over ours: over 1 where omnifft is faster. */
+  readonly ratio: number | undefined;
+}
+
+export interface Effort {
+  readonly samples: number;
+  /** Milliseconds that a sample takes, at least. */
+  readonly sampleMs: number;
+}
+
+export class Bench {
+  private readonly device: Device;
+  private readonly backend: Backend;
+  /** For the copy and for cuFFT. */
+  private readonly gpu: GpuBackend | undefined;
+  private readonly cufft: Cufft | undefined;
+  private readonly effort: Effort;
+  private readonly events: readonly [start: bigint, end: bigint] | undefined;
+  private readonly buffers = new Map<Backend, DeviceMemory[]>();
+  /** Milliseconds to copy so many bytes. */
+  private readonly copies = new Map<number, number>();
+
+  /** @param gpu a device of CUDA, this one or another on the same GPU. */
+  constructor(
+    device: Device,
+    backend: Backend,
+    gpu: GpuBackend | undefined,
+    effort: Effort,
+    folders: readonly string[],
+  ) {
+    this.device = device;
+    this.backend = backend;
+    this.gpu = gpu;
+    this.effort = effort;
+    const cufft = gpu ? openCufft(folders) : 'no CUDA, so no copy and no cuFFT to compare with';
+    if (typeof cufft === 'string') console.log(cufft);
+    this.cufft = typeof cufft === 'string' ? undefined : cufft;
+    this.events = gpu && [gpu.driver.createEvent(true), gpu.driver.createEvent(true)];
+  }
+
+  get peer(): string {
+    return this.cufft ? `cuFFT ${this.cufft.version}` : 'no cuFFT';
+  }
+
+  async time({ region, size, batches }: Timed, precision: Precision): Promise<Result> {
+    const points = size.reduce((a, b) => a * b, 1) * batches;
+    const bytes = points * (precision === 'single' ? 8 : 16);
+    const [input, output] = this.memory(bytes);
+    const started = performance.now();
+    const plan = await this.device.plan({ size, batches, precision, directions: 'forward' });
+    const planMs = performance.now() - started;
+    try {
+      const peer = this.peerPlan(size, batches, precision);
+      const ours = (repeats: number) => plan.measure('forward', { input: input!, output: output!, repeats });
+      const [a, b] = peer ? this.memory(bytes, this.gpu).map(address) : [];
+      const theirs = peer && (async (repeats: number) => this.timed(repeats, () => peer.forward(a!, b!)));
+      try {
+        const medians = await this.medians(theirs ? [ours, theirs] : [ours]);
+        const ms = medians[0]!;
+        const cufftMs = medians[1];
+        const copyMs = await this.copyMs(bytes);
+        return {
+          region,
+          what: `${size.join('x')} × ${batches}`,
+          size,
+          batches,
+          precision,
+          kernels: plan.kernels.length,
+          planMs,
+          ms,
+          gigabytes: (2 * bytes) / ms / 1e6,
+          copyFraction: copyMs && copyMs / ms,
+          cufftMs,
+          ratio: cufftMs === undefined ? undefined : cufftMs / ms,
+        };
+      } finally {
+        peer?.close();
+      }
+    } finally {
+      plan.destroy();
+    }
+  }
+
+  /** Milliseconds of a device-to-device copy, which reads and writes as many bytes as an ideal transform. */
+  async copyMs(bytes: number): Promise<number | undefined> {
+    const { gpu } = this;
+    const known = this.copies.get(bytes);
+    if (known !== undefined || !gpu) return known;
+    const [input, output] = this.memory(bytes, gpu).map(address);
+    const copy = async (repeats: number) =>
+      this.timed(repeats, () => gpu.driver.copyAcross(output!, input!, bytes, gpu.stream));
+    const [ms] = await this.medians([copy]);
+    this.copies.set(bytes, ms!);
+    return ms;
+  }
+
+  /** Microseconds from the call to its result in device memory, one call at a time. */
+  async latency(size: readonly number[], precision: Precision): Promise<{ us: number; deviceUs: number }> {
+    const bytes = size.reduce((a, b) => a * b, 1) * (precision === 'single' ? 8 : 16);
+    const [input, output] = this.memory(bytes);
+    const plan = await this.device.plan({ size, precision, directions: 'forward' });
+    try {
+      const deviceUs = 1000 * (await plan.measure('forward', { input: input!, output: output!, repeats: 200 }));
+      const samples: number[] = [];
+      for (let n = 0; n < 200; n++) {
+        const started = performance.now();
+        await plan.forward(input!, output!);
+        samples.push(1000 * (performance.now() - started));
+      }
+      return { us: median(samples.slice(50)), deviceUs };
+    } finally {
+      plan.destroy();
+    }
+  }
+
+  close(): void {
+    for (const event of this.events ?? []) this.gpu!.driver.destroyEvent(event);
+    for (const memory of [...this.buffers.values()].flat()) memory.free();
+    this.buffers.clear();
+  }
+
+  private peerPlan(size: readonly number[], batches: number, precision: Precision) {
+    try {
+      return this.cufft?.plan({ size, batches, precision }, this.gpu!.stream);
+    } catch (error) {
+      console.log(`${size.join('x')} × ${batches}: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  /** Two buffers of at least so many bytes, full of small numbers. */
+  private memory(bytes: number, backend: Backend = this.backend): DeviceMemory[] {
+    const known = this.buffers.get(backend);
+    if (known && known[0]!.bytes >= bytes) return known;
+    for (const memory of known ?? []) memory.free();
+    const noise = new Float32Array(2 ** 20).map(() => Math.random() - 0.5);
+    const made = [0, 1].map(() => new DeviceMemory(backend.allocate(bytes), 'f32'));
+    this.buffers.set(backend, made);
+    for (const { buffer } of made) {
+      for (let at = 0; at < bytes; at += noise.byteLength) {
+        const part = noise.subarray(0, Math.min(noise.length, Math.floor((bytes - at) / 4)));
+        backend.upload({ buffer, byteOffset: at }, part).catch((error) => console.log(String(error)));
+      }
+    }
+    return made;
+  }
+
+  /** Milliseconds of one of several launches in the GPU's stream. */
+  private timed(repeats: number, launch: () => void): number {
+    const { driver, stream } = this.gpu!;
+    const [start, end] = this.events!;
+    this.gpu!.enter();
+    driver.recordEvent(start, stream);
+    for (let n = 0; n < repeats; n++) launch();
+    driver.recordEvent(end, stream);
+    driver.synchronize(stream);
+    return driver.elapsed(start, end) / repeats;
+  }
+
+  private async medians(subjects: readonly ((repeats: number) => Promise<number>)[]): Promise<number[]> {
+    const repeats: number[] = [];
+    for (const subject of subjects) {
+      await subject(1);
+      repeats.push(Math.max(1, Math.ceil(this.effort.sampleMs / (await subject(2)))));
+    }
+    const samples = subjects.map((): number[] => []);
+    for (let round = 0; round < this.effort.samples; round++) {
+      for (const [n, subject] of subjects.entries()) samples[n]!.push(await subject(repeats[n]!));
+    }
+    return samples.map(median);
+  }
+}
+
+export function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)]!;
+}
+
+function address(memory: DeviceMemory): bigint {
+  return (memory.buffer as unknown as { readonly address: bigint }).address;
+}

@@ -1,0 +1,177 @@
+/** What is tried and timed on a GPU. */
+import type { ProblemInput } from '../../src/index.ts';
+
+/** Problems small enough for the double-double reference, with everything that a plan can have. */
+export function smallProblems(): ProblemInput[] {
+  const powers = Array.from({ length: 17 }, (_, k) => ({ size: [2 ** (k + 1)] }));
+  const smooth = [
+    3, 5, 6, 7, 9, 11, 12, 13, 15, 21, 26, 30, 45, 60, 77, 100, 121, 125, 169, 210, 243, 343, 360, 1000, 1001, 1080,
+    1155, 1331,
+  ]
+    .concat([
+      2187,
+      3000,
+      3072,
+      3125,
+      4913 - 17,
+      6000,
+      7007,
+      8000,
+      10000,
+      15625,
+      20736,
+      30030,
+      50000,
+      65520,
+      100000,
+      131072 - 1072,
+    ])
+    .filter(isSmooth)
+    .map((n) => ({ size: [n] }));
+  const images = [
+    [2, 2],
+    [4, 8],
+    [16, 16],
+    [3, 5],
+    [30, 42],
+    [64, 64],
+    [100, 60],
+    [128, 128],
+    [256, 256],
+    [512, 128],
+    [6, 2048],
+    [2048, 6],
+    [1080, 45],
+  ];
+  const cubes = [
+    [2, 3, 4],
+    [8, 8, 8],
+    [16, 16, 16],
+    [32, 32, 32],
+    [5, 12, 21],
+    [64, 32, 16],
+    [7, 64, 11],
+    [48, 48, 48],
+  ];
+  const hypercubes = [
+    [4, 6, 5, 3],
+    [8, 8, 8, 8],
+    [2, 3, 2, 3, 2],
+  ];
+  const shapes = [...images, ...cubes, ...hypercubes].map((size) => ({ size }));
+  const batches: ProblemInput[] = [
+    { size: [8], batches: 1000 },
+    { size: [16], batches: 7 },
+    { size: [60], batches: 129 },
+    { size: [256], batches: 33 },
+    { size: [1024], batches: 50 },
+    { size: [4096], batches: 5 },
+    { size: [32, 32], batches: 17 },
+    { size: [128], leftBatches: 3 },
+    { size: [128], leftBatches: 32, batches: 3 },
+    { size: [64, 48], coordinates: 3, batches: 2 },
+    { size: [2 ** 15], batches: 3 },
+    { size: [2 ** 14], leftBatches: 5 },
+  ];
+  const layouts: ProblemInput[] = [
+    { size: [512], layout: { input: 'planar', output: 'planar' }, batches: 3 },
+    { size: [100, 30], layout: { input: 'planar' } },
+    { size: [2 ** 15], layout: { output: 'planar' } },
+    { size: [30], layout: { output: 'planar' }, strides: { input: [1, 2, 60] } },
+    { size: [128], strides: { input: [1, 3, 400], output: [1, 2, 256] }, batches: 4 },
+    { size: [64, 20], strides: { input: [1, 1, 70, 1500], output: [1, 2, 129, 2600] }, batches: 2 },
+    { size: [1024], offsets: { input: 5, output: 7 }, batches: 2 },
+    { size: [2 ** 14], offsets: { input: 3, output: 9 } },
+  ];
+  const places: ProblemInput[] = [
+    { size: [16], placement: 'in-place', batches: 9 },
+    { size: [1024], placement: 'in-place', batches: 3 },
+    { size: [8192], placement: 'in-place' },
+    { size: [2 ** 15], placement: 'in-place' },
+    { size: [2 ** 16], placement: 'in-place', layout: { input: 'planar', output: 'planar' } },
+    { size: [64, 64], placement: 'in-place', batches: 2 },
+    { size: [32, 24, 10], placement: 'in-place' },
+    { size: [2 ** 15], preserveInput: false },
+  ];
+  const others: ProblemInput[] = [
+    { size: [2 ** 15], unordered: true },
+    { size: [2 ** 15], normalize: true },
+    { size: [360], scale: { forward: 0.5, inverse: 2 } },
+    { size: [16, 32, 8], omit: [false, true, false] },
+    { size: [16, 32, 8], omit: [true, false, true], batches: 2 },
+  ];
+  return [...powers, ...smooth, ...shapes, ...batches, ...layouts, ...places, ...others];
+}
+
+/** Problems that only the CPU device in double precision can follow. */
+export function largeProblems(): ProblemInput[] {
+  const powers = [18, 19, 20, 21, 22, 23, 24].map((k) => ({ size: [2 ** k] }));
+  const smooth = [1000000, 3 ** 13, 5 ** 9, 7 ** 7, 10000000].map((n) => ({ size: [n] }));
+  const shapes = [
+    [1024, 1024],
+    [4096, 1024],
+    [1080, 1080],
+    [128, 128, 128],
+    [256, 256, 64],
+  ].map((size) => ({ size }));
+  return [
+    ...powers,
+    ...smooth,
+    ...shapes,
+    { size: [2 ** 20], placement: 'in-place' },
+    { size: [1024, 512], placement: 'in-place', batches: 2 },
+    { size: [1024], batches: 1000 },
+    { size: [2 ** 18], batches: 3, layout: { input: 'planar', output: 'planar' } },
+  ];
+}
+
+export interface Timed {
+  /** A region of the table that results are compared in. */
+  readonly region: string;
+  readonly size: readonly number[];
+  readonly batches: number;
+}
+
+/** Of the data on either side, where nothing else is said. */
+const DEFAULT_BYTES = 512 * 2 ** 20;
+
+/** Complex transforms to time, out of place, with the names of their regions. */
+export function timedCases(precision: 'single' | 'double', bytes = DEFAULT_BYTES): Timed[] {
+  const elementBytes = precision === 'single' ? 8 : 16;
+  const oneUpload = precision === 'single' ? 13 : 12;
+  const cluster = oneUpload + 4;
+  const region = (k: number) => (k <= oneUpload ? '1d-pow2' : k <= cluster ? '1d-pow2-medium' : '1d-pow2-large');
+  const at = (name: string, size: readonly number[]): Timed => ({
+    region: name,
+    size,
+    batches: Math.max(1, Math.floor(bytes / elementBytes / size.reduce((a, b) => a * b, 1))),
+  });
+  const edge = 2 ** oneUpload;
+  return [
+    ...Array.from({ length: 24 }, (_, k) => at(region(k + 1), [2 ** (k + 1)])),
+    ...[3, 5, 7, 9, 15, 60, 100, 125, 243, 1000, 1080, 3072, 10000, 100000, 1000000].map((n) =>
+      at(n <= edge ? '1d-smooth' : '1d-smooth-large', [n]),
+    ),
+    ...[64, 128, 256].map((n) => at('2d-small', [n, n])),
+    ...[512, 1024, 1080, 2048, 4096].map((n) => at('2d', [n, n])),
+    ...[32, 64, 128, 256, 512].map((n) => at('3d', [n, n, n])),
+  ].filter(({ size }) => size.reduce((a, b) => a * b, 1) * elementBytes <= 4 * bytes);
+}
+
+function isSmooth(n: number): boolean {
+  let rest = n;
+  for (const prime of [2, 3, 5, 7, 11, 13]) while (rest % prime === 0) rest /= prime;
+  return rest === 1;
+}
+
+/** What compilers are tried on: every kind of kernel, few of each. */
+export const compiledProblems: readonly ProblemInput[] = [
+  { size: [16], batches: 100 },
+  { size: [1024], batches: 64 },
+  { size: [4096], precision: 'double', normalize: true },
+  { size: [1001], layout: { input: 'planar', output: 'planar' } },
+  { size: [2 ** 16] },
+  { size: [10000], precision: 'double', placement: 'in-place' },
+  { size: [48, 100], batches: 3 },
+  { size: [32, 15, 64], strides: { input: [1, 2, 70, 1100, 71000] }, precision: 'double' },
+];

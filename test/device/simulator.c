@@ -1,0 +1,559 @@
+/*
+ * A GPU that is not there: the part of the CUDA driver API and of NVRTC that omnifft uses, on the processor, for tests.
+ *
+ * It is as lazy as the rules allow. Work in a stream runs when somebody waits for it, or a little at each question about
+ * an event, and streams wait for one another only where they were told to: what relies on more than that fails here.
+ * Memory holds NaNs until it is written and lies between guards. Kernels are compiled by the system's C++ compiler;
+ * threads of a block are fibers that take turns at barriers.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+typedef int Status;
+enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, INVALID_IMAGE = 200, INVALID_HANDLE = 400,
+       NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, NOT_SUPPORTED = 801, CAPTURE_UNMATCHED = 903 };
+
+#define GUARD 256
+#define MOST_PARAMETERS 16
+
+/* ---- What tests can see and change. ---- */
+
+static struct { int64_t memory, host, streams, events, modules, graphs, contexts, programs; } live;
+static int64_t most_memory = (int64_t)4 << 30, memory_used;
+static int64_t launches, graph_launches, faults;
+static Status lost, next_status;
+static const char *next_name;
+static char next_buffer[64];
+
+void sim_counts(int64_t *out) {
+  memcpy(out, &live, sizeof live);
+  out[8] = memory_used;
+  out[9] = launches;
+  out[10] = graph_launches;
+  out[11] = faults;
+}
+void sim_memory(int64_t bytes) { most_memory = bytes; }
+/* The next call of a function ends with a status. */
+void sim_fail(const char *name, Status status) {
+  snprintf(next_buffer, sizeof next_buffer, "%s", name);
+  next_name = next_buffer;
+  next_status = status;
+}
+void sim_lose(Status status) { lost = status; }
+
+static __thread uint64_t current;
+
+static Status enter(const char *name) {
+  if (next_name && strcmp(next_name, name) == 0) { next_name = NULL; return next_status; }
+  return lost;
+}
+#define ENTER() do { Status s_ = enter(__func__); if (s_) return s_; } while (0)
+#define IN_CONTEXT() do { ENTER(); if (!current) return INVALID_CONTEXT; } while (0)
+
+/* ---- Devices and contexts. ---- */
+
+Status cuInit(unsigned flags) { ENTER(); return OK; }
+Status cuDriverGetVersion(int *out) { *out = 13000; return OK; }
+Status cuDeviceGetCount(int *out) { ENTER(); *out = 1; return OK; }
+Status cuDeviceGet(int *out, int ordinal) { *out = ordinal; return ordinal == 0 ? OK : 101; }
+Status cuDeviceGetName(char *out, int length, int device) { snprintf(out, length, "Simulated GPU"); return OK; }
+Status cuDeviceTotalMem_v2(size_t *out, int device) { *out = most_memory; return OK; }
+Status cuDeviceGetAttribute(int *out, int attribute, int device) {
+  switch (attribute) {
+    case 1: *out = 1024; return OK;
+    case 8: *out = 48 * 1024; return OK;
+    case 97: *out = 227 * 1024; return OK;
+    case 81: *out = 228 * 1024; return OK;
+    case 10: *out = 32; return OK;
+    case 16: *out = 4; return OK;
+    case 75: *out = 9; return OK;
+    case 76: *out = 0; return OK;
+    default: return INVALID_VALUE;
+  }
+}
+Status cuDevicePrimaryCtxRetain(uint64_t *out, int device) { ENTER(); live.contexts++; *out = 0xC0DE; return OK; }
+static void forget_all(void);
+/* What is left of a context that was lost goes with it. */
+Status cuDevicePrimaryCtxRelease_v2(int device) {
+  live.contexts--;
+  if (lost && live.contexts == 0) forget_all();
+  return OK;
+}
+Status cuCtxSetCurrent(uint64_t context) { current = context; return OK; }
+Status cuCtxGetDevice(int *out) { IN_CONTEXT(); *out = 0; return OK; }
+
+/* ---- Memory. ---- */
+
+typedef struct Block { struct Block *next; char *start; size_t bytes; } Block;
+static Block *blocks;
+
+static void guard(char *at) { memset(at, 0xA5, GUARD); }
+static int guarded(const char *at) {
+  for (int i = 0; i < GUARD; i++) if ((unsigned char)at[i] != 0xA5) return 0;
+  return 1;
+}
+
+Status cuMemGetInfo_v2(size_t *free_, size_t *total) { IN_CONTEXT(); *free_ = most_memory - memory_used; *total = most_memory; return OK; }
+Status cuMemAlloc_v2(uint64_t *out, size_t bytes) {
+  IN_CONTEXT();
+  if (bytes == 0) return INVALID_VALUE;
+  if (memory_used + (int64_t)bytes > most_memory) return OUT_OF_MEMORY;
+  char *all = aligned_alloc(256, (bytes + 255) / 256 * 256 + 2 * GUARD);
+  if (!all) return OUT_OF_MEMORY;
+  Block *block = malloc(sizeof *block);
+  *block = (Block){ blocks, all + GUARD, bytes };
+  blocks = block;
+  guard(all);
+  memset(all + GUARD, 0xFF, bytes);
+  guard(all + GUARD + bytes);
+  live.memory++;
+  memory_used += bytes;
+  *out = (uint64_t)block->start;
+  return OK;
+}
+
+static Block **find(uint64_t pointer) {
+  for (Block **at = &blocks; *at; at = &(*at)->next)
+    if (pointer >= (uint64_t)(*at)->start && pointer < (uint64_t)(*at)->start + (*at)->bytes) return at;
+  return NULL;
+}
+static void finish_all(void);
+
+/* As the real one does, it waits for everything first. */
+Status cuMemFree_v2(uint64_t pointer) {
+  IN_CONTEXT();
+  finish_all();
+  Block **at = find(pointer);
+  if (!at || (uint64_t)(*at)->start != pointer) { faults++; return INVALID_VALUE; }
+  Block *block = *at;
+  if (!guarded(block->start - GUARD) || !guarded(block->start + block->bytes)) faults++;
+  *at = block->next;
+  memory_used -= block->bytes;
+  live.memory--;
+  free(block->start - GUARD);
+  free(block);
+  return OK;
+}
+Status cuMemGetAddressRange_v2(uint64_t *start, size_t *bytes, uint64_t pointer) {
+  IN_CONTEXT();
+  Block **at = find(pointer);
+  if (!at) return NOT_FOUND;
+  *start = (uint64_t)(*at)->start;
+  *bytes = (*at)->bytes;
+  return OK;
+}
+Status cuMemAllocHost_v2(void **out, size_t bytes) { IN_CONTEXT(); live.host++; *out = malloc(bytes); return OK; }
+Status cuMemFreeHost(void *pointer) { IN_CONTEXT(); live.host--; free(pointer); return OK; }
+
+/* ---- Kernels. ---- */
+
+typedef struct { unsigned x, y, z; } Triple;
+typedef struct { void *library; Triple *thread, *block; unsigned char *shared; void (**barrier)(void); } Module;
+typedef struct { Module *module; void (*code)(); int parameters; int shared_allowed; } Entry;
+typedef struct { Entry *entry; Triple grid; unsigned threads, shared; uint64_t parameters[MOST_PARAMETERS]; } Launch;
+
+#define STACK (128 * 1024)
+static ucontext_t scheduler, *fibers;
+static char *stacks;
+static unsigned running;
+static char *states; /* 0 ready, 1 at a barrier, 2 ended */
+static const Launch *launching;
+
+static void at_barrier(void) { states[running] = 1; swapcontext(&fibers[running], &scheduler); }
+static void call(void) {
+  const uint64_t *p = launching->parameters;
+  ((void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+             uint64_t, uint64_t, uint64_t, uint64_t, uint64_t))launching->entry->code)(
+      p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15]);
+  states[running] = 2;
+}
+
+static void run_launch(const Launch *launch) {
+  Module *module = launch->entry->module;
+  if (!fibers) {
+    fibers = malloc(1024 * sizeof *fibers);
+    stacks = malloc((size_t)1024 * STACK);
+    states = malloc(1024);
+  }
+  launching = launch;
+  *module->barrier = at_barrier;
+  for (unsigned z = 0; z < launch->grid.z; z++)
+    for (unsigned y = 0; y < launch->grid.y; y++)
+      for (unsigned x = 0; x < launch->grid.x; x++) {
+        *module->block = (Triple){ x, y, z };
+        memset(module->shared, 0xFF, launch->shared);
+        guard((char *)module->shared + launch->shared);
+        for (unsigned t = 0; t < launch->threads; t++) {
+          getcontext(&fibers[t]);
+          fibers[t].uc_stack.ss_sp = stacks + (size_t)t * STACK;
+          fibers[t].uc_stack.ss_size = STACK;
+          fibers[t].uc_link = &scheduler;
+          makecontext(&fibers[t], call, 0);
+          states[t] = 0;
+        }
+        for (unsigned ended = 0; ended < launch->threads;) {
+          unsigned waiting = 0;
+          ended = 0;
+          /* Backwards: threads do not take their turns in the order of their numbers. */
+          for (unsigned t = launch->threads; t-- > 0;) {
+            if (states[t] == 2) { ended++; continue; }
+            states[t] = 0;
+            running = t;
+            *module->thread = (Triple){ t, 0, 0 };
+            swapcontext(&scheduler, &fibers[t]);
+            if (states[t] == 2) ended++;
+            else waiting++;
+          }
+          /* A barrier that only some threads reach. */
+          if (waiting > 0 && ended > 0) { faults++; break; }
+        }
+        if (!guarded((char *)module->shared + launch->shared)) faults++;
+      }
+}
+
+/* ---- Streams, events and graphs. ---- */
+
+typedef struct Event Event;
+typedef struct Op {
+  struct Op *next;
+  enum { COPY, LAUNCH, RECORD, WAIT } kind;
+  void *to;
+  const void *from;
+  size_t bytes;
+  Launch launch;
+  Event *event;
+  struct Stream *of;
+  uint64_t number;
+} Op;
+typedef struct Graph { Op *first, **last; } Graph;
+typedef struct Stream { struct Stream *next; Op *first, **last; Graph *capture; } Stream;
+struct Event { Stream *stream; uint64_t number, passed; int timed; };
+
+static Stream legacy = { NULL, NULL, &legacy.first, NULL };
+static Stream *streams;
+static uint64_t numbers;
+
+static Stream *stream_of(uint64_t handle) { return handle == 0 ? &legacy : (Stream *)handle; }
+
+static void run_until(Stream *stream, uint64_t number);
+
+static void run_first(Stream *stream) {
+  Op *op = stream->first;
+  if (!op) return;
+  if (op->kind == WAIT && op->event->passed < op->number) run_until(op->of, op->number);
+  stream->first = op->next;
+  if (!stream->first) stream->last = &stream->first;
+  if (op->kind == COPY) memcpy(op->to, op->from, op->bytes);
+  if (op->kind == LAUNCH) run_launch(&op->launch);
+  if (op->kind == RECORD && op->event->passed < op->number) op->event->passed = op->number;
+  free(op);
+}
+
+static void run_until(Stream *stream, uint64_t number) {
+  /* Numbers of waits are those of the records they wait for. */
+  while (stream->first) {
+    int last = stream->first->kind == RECORD && stream->first->number == number;
+    if (stream->first->kind == RECORD && stream->first->number > number) return;
+    run_first(stream);
+    if (last) return;
+  }
+}
+static void finish(Stream *stream) { while (stream->first) run_first(stream); }
+static void finish_all(void) {
+  finish(&legacy);
+  for (Stream *stream = streams; stream; stream = stream->next) finish(stream);
+}
+
+static Op *append(Stream *stream, int kind) {
+  Op *op = calloc(1, sizeof *op);
+  op->kind = kind;
+  Op ***last = stream->capture ? &stream->capture->last : &stream->last;
+  **last = op;
+  *last = &op->next;
+  return op;
+}
+
+static Status copy(void *to, const void *from, size_t bytes, uint64_t handle) {
+  Op *op = append(stream_of(handle), COPY);
+  op->to = to;
+  op->from = from;
+  op->bytes = bytes;
+  return OK;
+}
+static int outside(uint64_t pointer, size_t bytes) {
+  Block **at = find(pointer);
+  return !at || pointer + bytes > (uint64_t)(*at)->start + (*at)->bytes;
+}
+Status cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, uint64_t stream) {
+  IN_CONTEXT();
+  return outside(to, bytes) ? INVALID_VALUE : copy((void *)to, from, bytes, stream);
+}
+Status cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, uint64_t stream) {
+  IN_CONTEXT();
+  return outside(from, bytes) ? INVALID_VALUE : copy(to, (void *)from, bytes, stream);
+}
+Status cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, uint64_t stream) {
+  IN_CONTEXT();
+  return outside(to, bytes) || outside(from, bytes) ? INVALID_VALUE : copy((void *)to, (void *)from, bytes, stream);
+}
+
+Status cuStreamCreate(uint64_t *out, unsigned flags) {
+  IN_CONTEXT();
+  Stream *stream = calloc(1, sizeof *stream);
+  stream->last = &stream->first;
+  stream->next = streams;
+  streams = stream;
+  live.streams++;
+  *out = (uint64_t)stream;
+  return OK;
+}
+Status cuStreamDestroy_v2(uint64_t handle) {
+  IN_CONTEXT();
+  Stream *stream = stream_of(handle);
+  finish(stream);
+  for (Stream **at = &streams; *at; at = &(*at)->next)
+    if (*at == stream) { *at = stream->next; live.streams--; return OK; }
+  return INVALID_HANDLE;
+}
+Status cuStreamSynchronize(uint64_t handle) { IN_CONTEXT(); finish(stream_of(handle)); return OK; }
+Status cuStreamIsCapturing(uint64_t handle, int *out) { IN_CONTEXT(); *out = stream_of(handle)->capture ? 1 : 0; return OK; }
+
+Status cuEventCreate(uint64_t *out, unsigned flags) {
+  IN_CONTEXT();
+  Event *event = calloc(1, sizeof *event);
+  event->timed = !(flags & 2);
+  live.events++;
+  *out = (uint64_t)event;
+  return OK;
+}
+/* Events are small: what waits for one may outlive its handle. */
+Status cuEventDestroy_v2(uint64_t event) { IN_CONTEXT(); live.events--; return OK; }
+Status cuEventRecord(Event *event, uint64_t handle) {
+  IN_CONTEXT();
+  event->stream = stream_of(handle);
+  event->number = ++numbers;
+  Op *op = append(event->stream, RECORD);
+  op->event = event;
+  op->number = event->number;
+  return OK;
+}
+Status cuStreamWaitEvent(uint64_t handle, Event *event, unsigned flags) {
+  IN_CONTEXT();
+  if (!event->stream || event->number == event->passed) return OK;
+  Op *op = append(stream_of(handle), WAIT);
+  op->event = event;
+  op->of = event->stream;
+  op->number = event->number;
+  return OK;
+}
+/* Asking moves the stream on by one step. */
+Status cuEventQuery(Event *event) {
+  IN_CONTEXT();
+  if (event->passed >= event->number) return OK;
+  run_first(event->stream);
+  return event->passed >= event->number ? OK : NOT_READY;
+}
+Status cuEventElapsedTime(float *out, Event *start, Event *end) {
+  IN_CONTEXT();
+  if (!start->timed || !end->timed) return INVALID_HANDLE;
+  if (start->passed < start->number || end->passed < end->number) return NOT_READY;
+  *out = 1.5f;
+  return OK;
+}
+
+Status cuStreamBeginCapture_v2(uint64_t handle, int mode) {
+  IN_CONTEXT();
+  Stream *stream = stream_of(handle);
+  if (stream == &legacy || stream->capture) return CAPTURE_UNMATCHED;
+  stream->capture = calloc(1, sizeof(Graph));
+  stream->capture->last = &stream->capture->first;
+  return OK;
+}
+Status cuStreamEndCapture(uint64_t handle, Graph **out) {
+  Stream *stream = stream_of(handle);
+  Graph *graph = stream->capture;
+  stream->capture = NULL;
+  if (!graph) return CAPTURE_UNMATCHED;
+  ENTER();
+  live.graphs++;
+  *out = graph;
+  return OK;
+}
+Status cuGraphInstantiateWithFlags(Graph **out, Graph *graph, unsigned long long flags) {
+  IN_CONTEXT();
+  *out = malloc(sizeof(Graph));
+  **out = *graph;
+  live.graphs++;
+  return OK;
+}
+Status cuGraphDestroy(Graph *graph) { live.graphs--; return OK; }
+Status cuGraphExecDestroy(Graph *graph) { live.graphs--; return OK; }
+Status cuGraphLaunch(Graph *graph, uint64_t handle) {
+  IN_CONTEXT();
+  for (Op *op = graph->first; op; op = op->next) append(stream_of(handle), LAUNCH)->launch = op->launch;
+  graph_launches++;
+  return OK;
+}
+
+static void forget_all(void) {
+  for (Stream *stream = streams; stream; stream = stream->next) stream->first = NULL;
+  streams = NULL;
+  while (blocks) {
+    Block *block = blocks;
+    blocks = block->next;
+    free(block->start - GUARD);
+    free(block);
+  }
+  memory_used = 0;
+  int64_t programs = live.programs;
+  memset(&live, 0, sizeof live);
+  live.programs = programs;
+}
+
+/* ---- Modules and launches. ---- */
+
+Status cuModuleLoadData(Module **out, const char *image) {
+  IN_CONTEXT();
+  if (strncmp(image, "SIMGPU:", 7) != 0) return INVALID_IMAGE;
+  void *library = dlopen(image + 7, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return INVALID_IMAGE;
+  Module *module = malloc(sizeof *module);
+  *module = (Module){ library, dlsym(library, "threadIdx"), dlsym(library, "blockIdx"), dlsym(library, "shared_bytes"),
+                      dlsym(library, "sim_barrier") };
+  live.modules++;
+  *out = module;
+  return OK;
+}
+Status cuModuleUnload(Module *module) { IN_CONTEXT(); live.modules--; dlclose(module->library); return OK; }
+Status cuModuleGetFunction(Entry **out, Module *module, const char *name) {
+  IN_CONTEXT();
+  void *code = dlsym(module->library, name);
+  if (!code) return NOT_FOUND;
+  *out = malloc(sizeof **out);
+  **out = (Entry){ module, code, *(int *)dlsym(module->library, "sim_parameters"), 48 * 1024 };
+  return OK;
+}
+Status cuFuncSetAttribute(Entry *entry, int attribute, int value) {
+  IN_CONTEXT();
+  if (attribute != 8 || value > 227 * 1024) return INVALID_VALUE;
+  entry->shared_allowed = value;
+  return OK;
+}
+Status cuLaunchKernel(Entry *entry, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned shared, uint64_t stream, void **parameters, void **extra) {
+  IN_CONTEXT();
+  if ((int)shared > entry->shared_allowed || bx * by * bz > 1024 || by != 1 || bz != 1 || gx == 0 || gy > 65535 || gz > 65535)
+    return INVALID_VALUE;
+  Launch *launch = &append(stream_of(stream), LAUNCH)->launch;
+  *launch = (Launch){ entry, { gx, gy, gz }, bx, shared, { 0 } };
+  for (int p = 0; p < entry->parameters; p++) launch->parameters[p] = *(uint64_t *)parameters[p];
+  launches++;
+  return OK;
+}
+
+Status cuGetErrorName(Status status, const char **out) {
+  *out = status == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
+       : status == ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+       : status == INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE" : "CUDA_ERROR_OF_SOME_KIND";
+  return OK;
+}
+
+/* ---- NVRTC. ---- */
+
+typedef struct { char *source, *log, *image; } Program;
+static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
+static int compiled;
+/* The same text is compiled once. */
+static struct Known { struct Known *next; char *source, image[600]; } *known;
+
+static const char prelude[] =
+  "#include <math.h>\n"
+  "struct sim_triple { unsigned x, y, z; };\n"
+  "extern \"C\" { sim_triple threadIdx, blockIdx; void (*sim_barrier)(void);\n"
+  "extern const int sim_parameters; unsigned char shared_bytes[256 * 1024 + 256] __attribute__((aligned(256))); }\n"
+  "struct alignas(8) float2 { float x, y; }; struct alignas(16) double2 { double x, y; };\n"
+  "static inline float2 make_float2(float x, float y) { return { x, y }; }\n"
+  "static inline double2 make_double2(double x, double y) { return { x, y }; }\n"
+  "#define __global__\n#define __device__\n#define __forceinline__ inline\n#define __shared__\n"
+  "#define __launch_bounds__(...)\n#define __align__(n) __attribute__((aligned(n)))\n"
+  "#define __syncthreads() sim_barrier()\n#define __syncwarp() sim_barrier()\n";
+
+Status nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 0; return OK; }
+const char *nvrtcGetErrorString(int status) { return status == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR"; }
+Status nvrtcGetNumSupportedArchs(int *out) { *out = 2; return OK; }
+Status nvrtcGetSupportedArchs(int *out) { out[0] = 80; out[1] = 90; return OK; }
+
+Status nvrtcCreateProgram(Program **out, const char *source, const char *name, int n, void *headers, void *names) {
+  Program *program = calloc(1, sizeof *program);
+  program->source = strdup(source);
+  program->log = strdup("");
+  live.programs++;
+  *out = program;
+  return OK;
+}
+Status nvrtcDestroyProgram(Program **program) {
+  live.programs--;
+  free((*program)->source);
+  free((*program)->log);
+  free((*program)->image);
+  free(*program);
+  *program = NULL;
+  return OK;
+}
+Status nvrtcCompileProgram(Program *program, int count, const char **options) {
+  int sm90 = 0;
+  for (int i = 0; i < count; i++) if (strcmp(options[i], "--gpu-architecture=sm_90") == 0) sm90 = 1;
+  if (!sm90) return 5;
+  pthread_mutex_lock(&counting);
+  int number = compiled++;
+  for (struct Known *at = known; at; at = at->next)
+    if (strcmp(at->source, program->source) == 0) { program->image = strdup(at->image); break; }
+  pthread_mutex_unlock(&counting);
+  if (program->image) return OK;
+  const char *folder = getenv("OMNIFFT_SIMULATOR_FOLDER");
+  char base[512], path[600], command[2048];
+  snprintf(base, sizeof base, "%s/kernel-%d-%d", folder, (int)getpid(), number);
+  snprintf(path, sizeof path, "%s.cc", base);
+  FILE *file = fopen(path, "w");
+  if (!file) return 1;
+  /* Every parameter is a pointer or a 64-bit integer: their commas count them. */
+  const char *head = strstr(program->source, "extern \"C\" __global__");
+  int parameters = 1;
+  head = head ? strchr(strchr(head, ')') + 1, '(') : NULL;
+  for (const char *at = head; at && *at != '{'; at++) parameters += *at == ',';
+  fprintf(file, "%sextern \"C\" const int sim_parameters = %d;\n#line 1 \"kernel.cu\"\n%s", prelude, parameters, program->source);
+  fclose(file);
+  snprintf(command, sizeof command, "c++ -std=c++17 -w -O1 -shared -fPIC -Wl,-Bsymbolic -o %s.so %s 2>%s.log", base, path, base);
+  int failed = system(command);
+  snprintf(path, sizeof path, "%s.log", base);
+  file = fopen(path, "r");
+  if (file) {
+    char text[4096];
+    size_t read = fread(text, 1, sizeof text - 1, file);
+    text[read] = 0;
+    free(program->log);
+    program->log = strdup(text);
+    fclose(file);
+  }
+  if (failed) return 6;
+  struct Known *entry = calloc(1, sizeof *entry);
+  snprintf(entry->image, sizeof entry->image, "SIMGPU:%s.so", base);
+  entry->source = strdup(program->source);
+  program->image = strdup(entry->image);
+  pthread_mutex_lock(&counting);
+  entry->next = known;
+  known = entry;
+  pthread_mutex_unlock(&counting);
+  return OK;
+}
+Status nvrtcGetProgramLogSize(Program *program, size_t *out) { *out = strlen(program->log) + 1; return OK; }
+Status nvrtcGetProgramLog(Program *program, char *out) { strcpy(out, program->log); return OK; }
+Status nvrtcGetCUBINSize(Program *program, size_t *out) { *out = strlen(program->image) + 1; return OK; }
+Status nvrtcGetCUBIN(Program *program, char *out) { strcpy(out, program->image); return OK; }

@@ -1,0 +1,98 @@
+/** The simulated GPU of simulator.c: built with the system's C compiler, opened as a device of kind `cuda`. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import koffi from 'koffi';
+import { cuda } from '../../src/devices/cuda/index.ts';
+import { type GpuOptions, openGpu } from '../../src/devices/cuda/open.ts';
+import type { Backend } from '../../src/devices/device.ts';
+import { loadKoffi } from '../../src/devices/native/library.ts';
+
+/** What there is at the moment: objects of each kind, bytes of device memory; and what has happened so far. */
+export interface Counts {
+  readonly memory: number;
+  readonly host: number;
+  readonly streams: number;
+  readonly events: number;
+  readonly modules: number;
+  readonly graphs: number;
+  readonly contexts: number;
+  readonly programs: number;
+  readonly bytes: number;
+  readonly launches: number;
+  readonly graphLaunches: number;
+  /** Broken guards, barriers that not all threads reached, addresses freed that were not allocated. */
+  readonly faults: number;
+}
+
+const NAMES = [
+  'memory',
+  'host',
+  'streams',
+  'events',
+  'modules',
+  'graphs',
+  'contexts',
+  'programs',
+  'bytes',
+  'launches',
+  'graphLaunches',
+  'faults',
+] as const;
+
+export interface Simulator {
+  open(options?: GpuOptions): Promise<Backend>;
+  counts(): Counts;
+  /** How much device memory there is. */
+  setMemory(bytes: number): void;
+  /** The next call of a function of the driver ends with this status. */
+  failNext(name: string, status: number): void;
+  /** Every call ends with this status; 0 ends that. */
+  lose(status: number): void;
+  /** A function of the driver, for what a caller would do. */
+  driver(name: string, parameters: readonly string[]): (...values: unknown[]) => number;
+  /** Removes its files. */
+  remove(): void;
+}
+
+/** Undefined where there is no C compiler: a line says so, unless OMNIFFT_EXPECT_SIMULATOR calls for an error. */
+export async function buildSimulator(): Promise<Simulator | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'omnifft-simulator-'));
+  mkdirSync(folder, { recursive: true });
+  const source = join(dirname(fileURLToPath(import.meta.url)), 'simulator.c');
+  const library = join(folder, 'simulator.so');
+  const options = ['-O2', '-w', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread'];
+  const built = spawnSync('cc', options, { encoding: 'utf8' });
+  const cpp = spawnSync('c++', ['--version']);
+  if (built.status !== 0 || cpp.status !== 0) {
+    rmSync(folder, { recursive: true });
+    const why = `The simulated GPU needs a C and a C++ compiler: ${built.stderr || built.error?.message || cpp.error?.message}`;
+    if (process.env.OMNIFFT_EXPECT_SIMULATOR) throw new Error(why);
+    console.log(`SKIPPED: ${why}`);
+    return undefined;
+  }
+  process.env.OMNIFFT_SIMULATOR_FOLDER = folder;
+  await loadKoffi();
+  const handle = koffi.load(library);
+  // The C library keeps the environment it was started with.
+  koffi
+    .load(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6')
+    .func('setenv', 'int', ['str', 'str', 'int'])('OMNIFFT_SIMULATOR_FOLDER', folder, 1);
+  const countsOf = handle.func('sim_counts', 'void', ['void *']);
+  const request = { names: [library], what: 'The simulator', install: '' };
+  return {
+    open: (given = {}) => openGpu({ ...cuda, driverLibrary: request, compilerLibrary: () => request }, given),
+    counts() {
+      const values = new BigInt64Array(NAMES.length);
+      countsOf(values);
+      return Object.fromEntries(NAMES.map((name, n) => [name, Number(values[n])])) as unknown as Counts;
+    },
+    setMemory: handle.func('sim_memory', 'void', ['int64_t']),
+    failNext: handle.func('sim_fail', 'void', ['str', 'int']),
+    lose: handle.func('sim_lose', 'void', ['int']),
+    driver: (name, parameters) => handle.func(name, 'int', [...parameters]),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
