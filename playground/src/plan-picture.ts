@@ -82,11 +82,12 @@ function rowsOf({ tree, launches }: Facts): Row[] {
 }
 
 function detailsOf(launch: Launch): string[] {
-  const { length, radices, transformsPerGroup, groups, threads, lanesAlong, twiddles } = launch;
+  const { lengths, radices, transformsPerGroup, groups, blocks, threads, lanesAlong, twiddles } = launch;
+  const product = lengths.map((length, d) => `${length} = ${radices[d]?.join('·') || '1'}`).join(' by ');
   const many = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
   return [
-    `${length} = ${radices.join('·') || '1'}, lanes along the ${lanesAlong}${twiddles ? `, twiddles of ${twiddles}` : ''}`,
-    `${many(transformsPerGroup, 'transform')} a group, ${many(groups, 'group')} × ${many(threads, 'thread')}`,
+    `${product}, lanes along the ${lanesAlong}${twiddles ? `, twiddles of ${twiddles}` : ''}`,
+    `${many(transformsPerGroup, 'transform')} a group, ${many(groups, 'group')}${blocks ? ` × ${blocks} blocks` : ''} × ${many(threads, 'thread')}`,
   ];
 }
 

@@ -228,12 +228,26 @@ describe('tuned plans', () => {
     multiprocessors: 1,
   };
 
+  const clustered: DeviceProfile = { ...threads, cluster: { blocks: 8, sharedBytes: 4096, above: 4096 } };
+
+  it('may have uploads that are shorter than a run of memory', async () => {
+    const vectors = await openWith({});
+    for (const size of [[512], [1024], [2048], [4096]]) {
+      const tuning = { sharedBytes: 4096, considerAllAxesStrided: true };
+      expect(await complaints(vectors, { size, placement: 'in-place', tuning }, random)).toEqual([]);
+    }
+    vectors.close();
+  });
+
   it('compute the same, on vectors and on threads', { timeout: 240_000 }, async () => {
     const vectors = await openWith({});
-    for (let round = 0; round < (process.env.OMNIFFT_EXHAUSTIVE === '1' ? 1000 : 60); round++) {
+    for (let round = 0; round < (process.env.OMNIFFT_EXHAUSTIVE === '1' ? 2000 : 80); round++) {
       const size = random.pick([[96], [250], [512], [1001], [2048], [12, 40], [64, 33], [8, 9, 10]]);
-      const device = round % 2 === 0 ? vectors : openInterpreted(threads);
-      const tuning = randomTuning(random, size.length, device === vectors);
+      const device = round % 2 === 0 ? vectors : openInterpreted(round % 4 === 1 ? threads : clustered);
+      const tuning = {
+        ...randomTuning(random, size.length, device === vectors),
+        ...(device.profile.cluster ? { clusterBlocks: random.pick([1, 2, 3, 8]) } : {}),
+      };
       const problem: ProblemInput = {
         size,
         batches: random.pick([1, 3]),

@@ -28,7 +28,7 @@ import type { FusedLeaf, FusedStage } from '../plan/leaf.ts';
 import { sidesOf, tilesOf } from './sides.ts';
 import { type Carried, type Stage, stagePhases } from './stage.ts';
 import type { Step } from './steps.ts';
-import { couplingTwiddles, threadPassTwiddles, threadStepTwiddles } from './twiddles.ts';
+import { threadPassTwiddles, threadStepTwiddles } from './twiddles.ts';
 
 /** An element of a tile: one coordinate for each dimension, then the transform of the tile. */
 type Element = readonly Index[];
@@ -43,7 +43,7 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
   if (leaf.twiddle) {
     const [a, b] = leaf.lengths as [number, number];
     const { order, on } = leaf.twiddle;
-    const shape = { length: a * b, count: leaf.batch[0]!, tile: leaf.tile, columns: leaf.tile > 1 };
+    const shape = { count: leaf.batch[0]!, tile: leaf.tile, columns: leaf.tile > 1 };
     const factor = threadStepTwiddles(tables, shape, order, tiles.first);
     const first = ([n0, n1, t]: readonly IndexLike[]) => [add(scale(n0!, b), n1!), t!];
     const last = ([k0, k1, t]: readonly IndexLike[]) => [add(k0!, scale(k1!, a)), t!];
@@ -59,12 +59,11 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
       columns: own.columns,
       walks: walksOf(leaf.stages[n]!),
       twiddle: ({ radix, stride }) => {
-        const turn = threadPassTwiddles(tables, radix, stride);
+        const turn = threadPassTwiddles(tables, radix, stride * before);
         if (before === 1) return turn;
-        // The digit that the stage before has produced counts on: butterfly i + k/A of this stage.
+        // The digit that the stage before has produced counts on.
         const digit = leaf.stages[n - 1]!.of;
-        const coupling = couplingTwiddles(tables, radix, stride, before);
-        return (x, value, i, m, c) => turn(x, coupling(x, value, own.coordinate(digit, c), m), i, m);
+        return (x, value, i, m, c) => turn(x, value, add(own.coordinate(digit, c), scale(i, before)), m);
       },
       ...(next ? { carry: (at, c) => next.placeOf(own.element(at, c), own) } : {}),
     };

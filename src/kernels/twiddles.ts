@@ -3,7 +3,7 @@
  */
 
 import type { Complex, Expressions, Index, IndexLike, TableBuilder, TableRoot, ViewMap } from '../ir/index.ts';
-import { add, blocked, div, type Format, interleaved, mod, scale, split } from '../ir/index.ts';
+import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 
 /** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
@@ -99,18 +99,6 @@ export function threadPassTwiddles(tables: TableBuilder, radix: number, stride: 
   return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
 }
 
-/**
- * e^{−2πi·k·m/(r·s·A)}: what the digit k < A of an index adds to the twiddles of passes over its other digit. Apart from
- * those, both tables are short enough to stay close to the threads.
- */
-export function couplingTwiddles(tables: TableBuilder, radix: number, stride: number, count: number): PassTwiddle {
-  const shape = { rows: radix - 1, columns: count };
-  const key = `couple${radix}x${stride}x${count}`;
-  const order = radix * stride * count;
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (row, k) => (row + 1) * k, 1);
-  return (x, value, k, m) => x.cmul(value, matrix.load(x, m - 1, k));
-}
-
 /** Transforms that share one entry of the coarse table when a group holds only one of them. */
 const FINE = 16;
 
@@ -125,7 +113,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
   const count = leaf.batch[0]!;
   if (leaf.lockstep === 'threads') {
     const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
-    return threadStepTwiddles(tables, { length, count, tile: leaf.tile, columns }, order, scale(tile, leaf.tile));
+    return threadStepTwiddles(tables, { count, tile: leaf.tile, columns }, order, scale(tile, leaf.tile));
   }
   if (leaf.lanesAlong.input === 'batch') {
     const size = leaf.tile;
@@ -178,8 +166,6 @@ const SMALL_TABLE = 4096;
 
 /** What the twiddles of a four-step decomposition have to know of a leaf whose lanes are threads. */
 export interface StepShape {
-  /** Length of a transform. */
-  readonly length: number;
   /** Transforms that the factors count along. */
   readonly count: number;
   /** Transforms that share a group. */
@@ -189,30 +175,57 @@ export interface StepShape {
 }
 
 /**
- * The same for threads, which may each take any root: numbers of transforms in two digits, each with a table.
+ * The same for threads, which may each take any root. The points of a butterfly lie at known distances d from the first
+ * one, k = i + d: the factor is one for i and b, computed once for all of them, times one for d and b, which neighbouring
+ * threads read side by side. The first is a product over two digits of b, so that its tables stay short.
  * @param first number of the first transform of the group.
  */
 export function threadStepTwiddles(
   tables: TableBuilder,
-  { length, count, tile, columns }: StepShape,
+  { count, tile, columns }: StepShape,
   order: number,
   first: Index,
 ): ViewMap {
-  // The low digit is a whole number of tiles, so that the high one is the same for all of a group.
-  const tilesInLow = Math.max(1, Math.round(Math.sqrt(count) / tile));
-  const low = count * length <= SMALL_TABLE ? count : Math.min(count, tilesInLow * tile);
-  // Neighbouring threads read neighbouring roots, whether they walk along transforms or along an axis.
-  const [rows, cells] = columns ? [length, low] : [low, length];
-  const key = `step${order}low${low}${columns ? 'columns' : 'rows'}`;
-  const exponent = (row: number, cell: number) => (row * cell) % order;
-  const fine = new RootMatrix(tables, key, { rows, columns: cells }, 'pairs', order, exponent, 1);
-  const lowRoot = (x: Expressions, k: IndexLike, c: IndexLike): Complex => {
-    const digit = mod(add(first, c), low);
-    return columns ? fine.load(x, k, digit) : fine.load(x, digit, k);
+  const rootsOf = (key: string, rows: number, cells: number, exponent: (row: number, cell: number) => number) =>
+    new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, exponent, 1);
+  const known = new Map<string, RootMatrix>();
+  const once = (key: string, make: () => RootMatrix): RootMatrix => {
+    let matrix = known.get(key);
+    if (!matrix) known.set(key, (matrix = make()));
+    return matrix;
   };
-  if (low >= count) return (x, value, [k, c]) => x.cmul(value, lowRoot(x, k!, c!));
-  const shape = { rows: Math.ceil(count / low), columns: length };
-  const highExponent = (row: number, k: number) => (row * low * k) % order;
-  const coarse = new RootMatrix(tables, `step${order}high${low}`, shape, 'pairs', order, highExponent, 1);
-  return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, div(add(first, c!), low), k!), lowRoot(x, k!, c!)));
+  /** e^{−2πi·i·b/order} for i below a bound. */
+  const moving = (x: Expressions, i: Index, b: Index): Complex => {
+    const values = range(i)[1] + 1;
+    // The low digit is a whole number of tiles, so that the high one is the same for all of a group.
+    const tilesInLow = Math.max(1, Math.round(Math.sqrt(count) / tile));
+    const low = count * values <= SMALL_TABLE ? count : Math.min(count, tilesInLow * tile);
+    const fine = once(`low${low}${columns ? 'c' : 'r'}${values}`, () => {
+      const [rows, cells] = columns ? [values, low] : [low, values];
+      return rootsOf(`low${low}${columns ? 'columns' : 'rows'}`, rows, cells, (row, cell) => (row * cell) % order);
+    });
+    const digit = mod(b, low);
+    const lowRoot = columns ? fine.load(x, i, digit) : fine.load(x, digit, i);
+    if (low >= count) return lowRoot;
+    const coarse = once(`high${low},${values}`, () =>
+      rootsOf(`high${low}`, Math.ceil(count / low), values, (row, cell) => (row * low * cell) % order),
+    );
+    return x.cmul(coarse.load(x, div(b, low), i), lowRoot);
+  };
+  return (x, value, [k, c]) => {
+    const at = index(k!);
+    const b = add(first, c!);
+    const { constant: distance } = at;
+    const factors: Complex[] = [];
+    if (at.terms.length > 0) factors.push(moving(x, sub(at, distance), b));
+    if (distance > 0) {
+      const fixed = once(`at${distance}`, () =>
+        rootsOf(`at${distance}`, 1, count, (_, cell) => (distance * cell) % order),
+      );
+      factors.push(fixed.load(x, 0, b));
+    }
+    const [one, other] = factors;
+    if (!one) return value;
+    return x.cmul(value, other ? x.cmul(one, other) : one);
+  };
 }

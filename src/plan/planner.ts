@@ -129,13 +129,19 @@ function mayTile(
   if (!intermediate || buffer === 'input' || buffer === 'output') return false;
   const { of, columns } = intermediate;
   if (packed[of] !== 1 || columns % run !== 0) return false;
-  // A later upload cuts the columns once more: no dimension may step from the middle of one run into another.
-  const places = [
-    ...[node.axis, ...node.batch].map(({ output }) => output),
-    ...[reader.axis, ...reader.batch].map(({ input }) => input),
+  // A later upload cuts the columns once more: no dimension may step from the middle of one run into another, or take
+  // several steps inside a run and then go on to the next.
+  const walks = [
+    ...[node.axis, ...node.batch].map(({ count, output }) => ({ ...output, count })),
+    ...[reader.axis, ...reader.batch].map(({ count, input }) => ({ ...input, count })),
   ];
-  return places.every(
-    (place) => place.of !== of || place.step >= columns || place.step % run === 0 || run % place.step === 0,
+  return walks.every(
+    (walk) =>
+      walk.of !== of ||
+      walk.step >= columns ||
+      walk.step % run === 0 ||
+      walk.step === 1 ||
+      (run % walk.step === 0 && walk.step * walk.count <= run),
   );
 }
 
@@ -155,5 +161,5 @@ function strideOf(
   if (step >= tiles.columns) return (step / tiles.columns) * run;
   if (step >= run) return step * tiles.rows;
   if (step * count <= run) return step;
-  return { run: run / step, next: run * tiles.rows };
+  return { run, next: run * tiles.rows };
 }

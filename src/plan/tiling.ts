@@ -77,7 +77,9 @@ export function threadTiling(
   const lanesAlong = { input: walks('input'), output: walks('output') };
   const byColumns = length > 1 && (lanesAlong.input === 'batch' || lanesAlong.output === 'batch');
   const tile = byColumns
-    ? chooseColumns(length, columns.count, { precision, group }, profile)
+    ? group
+      ? Math.min(group, columns.count, Math.max(1, Math.floor(room / length)))
+      : chooseColumns(length, columns.count, precision, profile).tile
     : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, profile);
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
   // A pass takes points that lie N/r apart: pieces of memory shorter than a run are better copied whole.
@@ -176,28 +178,29 @@ const CUT_RUNS = [1, 0.84, 0.62, 0.35];
 /** What is left where a group takes so much shared memory that few others run beside it. */
 const CROWDED = 0.9;
 
-/** Neighbouring columns per group: as whole runs as fit, several of them where transforms are short. */
-function chooseColumns(
+/** Neighbouring columns per group, and the share of the bandwidth that they reach. */
+interface Columns {
+  readonly tile: number;
+  readonly share: number;
+}
+
+/** As whole runs of columns as fit, several of them where transforms are short. */
+export function chooseColumns(
   length: number,
   count: number,
-  { precision, group }: { readonly precision: 'single' | 'double'; readonly group: number | undefined },
+  precision: 'single' | 'double',
   profile: DeviceProfile,
-): number {
+): Columns {
   const { run, room, complexBytes } = capacityOf(precision, profile);
   const most = Math.max(1, Math.floor(room / length));
-  if (group) return Math.min(group, count, most);
   const plenty = run * Math.max(1, Math.floor(profile.groupPoints / length / run));
-  let best = Math.min(count, most);
-  let reached = 0;
-  const consider = (tile: number, share: number) => {
+  let best: Columns = { tile: Math.min(count, most), share: 0 };
+  const consider = (tile: number, cut: number) => {
     if (tile > most || tile < 1) return;
     const filled = count / (Math.ceil(count / tile) * tile);
     const crowded = length * tile * complexBytes > 0.3 * (profile.residentBytes ?? profile.sharedBytes);
-    const worth = filled * share * (crowded ? CROWDED : 1);
-    if (worth > reached) {
-      best = tile;
-      reached = worth;
-    }
+    const share = filled * cut * (crowded ? CROWDED : 1);
+    if (share > best.share) best = { tile, share };
   };
   for (let tile = plenty; tile >= run; tile -= run) consider(Math.min(tile, count), 1);
   for (const [cut, share] of CUT_RUNS.entries()) if (run % 2 ** cut === 0) consider(run / 2 ** cut, share);

@@ -9,13 +9,14 @@ import { cutAxes, cutAxis } from './fuse.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import { chooseColumns } from './tiling.ts';
 import { axisNode } from './uploads.ts';
 
 /** The tree of one direction. */
 export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const precision = kernelPrecision(problem.precision);
-  const { lanes, run, room, complexBytes } = capacityOf(precision, profile);
+  const { lanes, run, room } = capacityOf(precision, profile);
   const { tuning = {} } = profile;
   const grain = profile.lockstep === 'vector' ? lanes : 1;
   const dimensions: Dimension[] = tensor.map((count, of) => ({
@@ -26,7 +27,6 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   const children: PlanNode[] = [];
   const fused = fusedAxes(problem, profile);
   if (fused.length > 1) children.push(fusedNode(fused, dimensions, tensor));
-  const crowded = profile.cluster?.above ?? Number.POSITIVE_INFINITY;
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || fused.includes(axis)) return;
     const of = axis + 1;
@@ -46,9 +46,9 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         fusable: (n, columns) => cutAxis(n, columns ? run : 1, precision, profile) !== undefined,
         uploads: uploadsFor(length, tuning),
         tile: run,
-        cost: (n) =>
-          chooseRadices({ length: n, lanesAlong: 'batch', lanes, precision }, profile).cost +
-          (n * run * complexBytes > crowded ? CROWDED : 0),
+        cost: (n) => uploadCost(n, precision, profile),
+        // Threads see what narrow columns cost; vectors take as few uploads as fit.
+        weighed: profile.lockstep === 'threads',
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
       }),
@@ -59,8 +59,20 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
 }
 
-/** What it costs, in passes of radix 4, that columns of whole runs outgrow one block. */
-const CROWDED = 1;
+/** Passes of radix 4 over shared memory that take as long as a trip to memory: what arithmetic weighs beside it. */
+const PASSES_PER_TRIP = 30;
+
+/** What an upload of columns costs per point: for vectors in passes of radix 4, for threads in trips to memory. */
+function uploadCost(n: number, precision: 'single' | 'double', profile: DeviceProfile): number {
+  const { lanes, room } = capacityOf(precision, profile);
+  const passes = chooseRadices({ length: n, lanesAlong: 'batch', lanes, precision }, profile).cost;
+  if (profile.lockstep === 'vector') return passes;
+  const { share } = chooseColumns(n, Number.MAX_SAFE_INTEGER, precision, profile);
+  return 1 / (n > room || share === 0 ? CLUSTERED : share) + passes / PASSES_PER_TRIP;
+}
+
+/** Share of the bandwidth that columns reach in clusters (measured on an H200). */
+const CLUSTERED = 0.5;
 
 /** The fastest axes that fit one launch together: their numbers, fastest first. */
 function fusedAxes({ size, omit, precision, leftBatches, unordered }: Problem, profile: DeviceProfile): number[] {

@@ -107,6 +107,7 @@ describe('the leaves of an axis', () => {
           title: 'axis 0',
           tensor: [1, length, ...others],
           strided: false,
+          weighed: false,
           fusable: () => false,
           capacity: { whole: longest, columns: longest },
           tile: 4,

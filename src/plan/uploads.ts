@@ -28,6 +28,8 @@ export interface AxisQuestion {
   readonly tile: number;
   /** What one upload of a length costs per point, in passes of radix 4. */
   readonly cost: (length: number) => number;
+  /** Take one more upload than needed where that costs less. */
+  readonly weighed: boolean;
   /** Leave out the last reordering: bins stay where the uploads put them. */
   readonly unordered: boolean;
   /** Undo an unordered transform: the uploads in reverse, their twiddles on the way in. */
@@ -42,7 +44,7 @@ export function axisNode(question: AxisQuestion): PlanNode {
     return leaf(question, title, { count: length, input: place, output: place }, others);
   }
   const fits = (n: number) => n <= capacity.columns || question.fusable(n, true);
-  const factors = splitLength(length, fits, question.tile, question.cost, least);
+  const factors = splitLength(length, fits, question.tile, question.cost, { least, weighed: question.weighed });
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, and where they finally belong.
   const bins: Dimension[] = [];
@@ -103,7 +105,7 @@ export function splitLength(
   fits: (n: number) => boolean,
   tile: number,
   cost: (n: number) => number,
-  least = 2,
+  { least = 2, weighed = false }: { readonly least?: number; readonly weighed?: boolean } = {},
 ): number[] {
   const candidates = divisors(length).filter((n) => n > 1 && fits(n));
   const longest = Math.max(1, ...candidates);
@@ -114,8 +116,10 @@ export function splitLength(
     return known + UNBALANCED * Math.abs(Math.log2(n / ideal));
   };
   for (let uploads = Math.max(2, least); uploads <= 64; uploads++) {
-    const found = split(length, uploads, longest, candidates, (n) => price(n, length ** (1 / uploads)));
-    if (found) return found.factors;
+    const of = (count: number) => split(length, count, longest, candidates, (n) => price(n, length ** (1 / count)));
+    const found = of(uploads);
+    const more = found && weighed ? of(uploads + 1) : undefined;
+    if (found) return (more && more.cost < found.cost ? more : found).factors;
   }
   throw new RangeError(`${length} has no factors that fit one upload`);
 }

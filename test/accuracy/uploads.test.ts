@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, Plan, ProblemInput } from '../../src/index.ts';
 import { randomFor } from '../support/random.ts';
-import { type CallMode, callModes, complaints, exhaustive, openWith } from '../support/transforms.ts';
+import { type CallMode, callModes, complaints, exhaustive, openWith, testKind } from '../support/transforms.ts';
 
 const random = randomFor('accuracy/uploads');
 const precisions = ['single', 'double'] as const;
@@ -36,8 +36,10 @@ describe('with little shared memory', () => {
       seen.add(uploadsOf(plan));
       plan.destroy();
     }
-    expect(Math.max(...seen)).toBeGreaterThanOrEqual(4);
-    for (const count of [1, 2, 3]) expect(seen).toContain(count);
+    // Threads have room for longer uploads than vectors.
+    const most = testKind === 'cpu' ? 4 : 2;
+    expect(Math.max(...seen)).toBeGreaterThanOrEqual(most);
+    for (let count = 1; count < most; count++) expect(seen).toContain(count);
   });
 
   const lengths = [

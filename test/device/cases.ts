@@ -171,6 +171,8 @@ export const compiledProblems: readonly ProblemInput[] = [
   { size: [4096], precision: 'double', normalize: true },
   { size: [1001], layout: { input: 'planar', output: 'planar' } },
   { size: [2 ** 16] },
+  { size: [2 ** 20] },
+  { size: [256, 256] },
   { size: [10000], precision: 'double', placement: 'in-place' },
   { size: [48, 100], batches: 3 },
   { size: [32, 15, 64], strides: { input: [1, 2, 70, 1100, 71000] }, precision: 'double' },

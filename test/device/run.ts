@@ -71,7 +71,9 @@ async function open(): Promise<{ backend: Backend; device: Device }> {
   const kind = options.device as DeviceKind;
   const module = await deviceModule(kind);
   if (!module) throw new Error(`there is no device ${kind}`);
-  const profile = options.profile ? { profile: JSON.parse(options.profile) as object } : {};
+  // JSON has no way to say undefined: null takes a part of the profile away.
+  const parts = Object.entries(JSON.parse(options.profile ?? '{}') as object);
+  const profile = { profile: Object.fromEntries(parts.map(([name, value]) => [name, value ?? undefined])) };
   const backend = await module.create(profile as DeviceOptions);
   return { backend, device: new Device(backend) };
 }

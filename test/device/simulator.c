@@ -75,6 +75,7 @@ Status cuDeviceGetAttribute(int *out, int attribute, int device) {
     case 16: *out = 4; return OK;
     case 75: *out = 9; return OK;
     case 76: *out = 0; return OK;
+    case 120: *out = 1; return OK;
     default: return INVALID_VALUE;
   }
 }
@@ -155,67 +156,110 @@ Status cuMemFreeHost(void *pointer) { IN_CONTEXT(); live.host--; free(pointer); 
 /* ---- Kernels. ---- */
 
 typedef struct { unsigned x, y, z; } Triple;
-typedef struct { void *library; Triple *thread, *block; unsigned char *shared; void (**barrier)(void); } Module;
-typedef struct { Module *module; void (*code)(); int parameters; int shared_allowed; } Entry;
+typedef struct Hooks {
+  void (*barrier)(void), (*cluster_barrier)(void);
+  void *(*block_copy)(void *own, int block);
+  Triple *thread, *block;
+  unsigned char **shared;
+  int parameters, cluster;
+} Hooks;
+typedef struct { void *library; Hooks *hooks; } Module;
+typedef struct { Module *module; void (*code)(); int shared_allowed, clusters_allowed; } Entry;
 typedef struct { Entry *entry; Triple grid; unsigned threads, shared; uint64_t parameters[MOST_PARAMETERS]; } Launch;
 
-#define STACK (128 * 1024)
+#define STACK (64 * 1024)
+#define MOST_THREADS 1024
+#define MOST_CLUSTER 16
+#define SHARED_ROOM (256 * 1024)
+enum { READY, AT_BARRIER, AT_CLUSTER_BARRIER, ENDED };
 static ucontext_t scheduler, *fibers;
-static char *stacks;
+static char *stacks, *states;
+static unsigned char *shared_memory;
 static unsigned running;
-static char *states; /* 0 ready, 1 at a barrier, 2 ended */
 static const Launch *launching;
 
-static void at_barrier(void) { states[running] = 1; swapcontext(&fibers[running], &scheduler); }
+static unsigned char *shared_of(unsigned rank) { return shared_memory + (size_t)rank * SHARED_ROOM; }
+static void pause_at(int state) { states[running] = state; swapcontext(&fibers[running], &scheduler); }
+static void at_barrier(void) { pause_at(AT_BARRIER); }
+static void at_cluster_barrier(void) { pause_at(AT_CLUSTER_BARRIER); }
+static void *block_copy(void *own, int block) {
+  return shared_of(block) + ((unsigned char *)own - shared_memory) % SHARED_ROOM;
+}
 static void call(void) {
   const uint64_t *p = launching->parameters;
   ((void (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
              uint64_t, uint64_t, uint64_t, uint64_t, uint64_t))launching->entry->code)(
       p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15]);
-  states[running] = 2;
+  states[running] = ENDED;
+}
+
+/* One block at a time, or one cluster of neighbouring blocks. */
+static void run_cluster(const Launch *launch, Triple first, unsigned blocks) {
+  const Hooks *hooks = launch->entry->module->hooks;
+  const unsigned threads = launch->threads;
+  for (unsigned rank = 0; rank < blocks; rank++) {
+    memset(shared_of(rank), 0xFF, launch->shared);
+    guard((char *)shared_of(rank) + launch->shared);
+  }
+  for (unsigned f = 0; f < blocks * threads; f++) {
+    getcontext(&fibers[f]);
+    fibers[f].uc_stack.ss_sp = stacks + (size_t)f * STACK;
+    fibers[f].uc_stack.ss_size = STACK;
+    fibers[f].uc_link = &scheduler;
+    makecontext(&fibers[f], call, 0);
+    states[f] = READY;
+  }
+  unsigned ended = 0, at_cluster = 0;
+  while (ended < blocks * threads) {
+    if (at_cluster == blocks * threads) {
+      memset(states, READY, at_cluster);
+      at_cluster = 0;
+    }
+    unsigned progress = 0;
+    for (unsigned rank = 0; rank < blocks; rank++) {
+      unsigned waiting = 0;
+      /* Backwards: threads do not take their turns in the order of their numbers. */
+      for (unsigned t = threads; t-- > 0;) {
+        unsigned f = rank * threads + t;
+        if (states[f] == AT_BARRIER) waiting++;
+        if (states[f] != READY) continue;
+        running = f;
+        *hooks->thread = (Triple){ t, 0, 0 };
+        *hooks->block = (Triple){ first.x + rank, first.y, first.z };
+        *hooks->shared = shared_of(rank);
+        swapcontext(&scheduler, &fibers[f]);
+        progress++;
+        waiting += states[f] == AT_BARRIER;
+        ended += states[f] == ENDED;
+        at_cluster += states[f] == AT_CLUSTER_BARRIER;
+      }
+      if (waiting == threads) {
+        memset(states + rank * threads, READY, threads);
+        progress++;
+      }
+    }
+    /* A barrier that only some threads reach. */
+    if (progress == 0 && at_cluster < blocks * threads) { faults++; break; }
+  }
+  for (unsigned rank = 0; rank < blocks; rank++) if (!guarded((char *)shared_of(rank) + launch->shared)) faults++;
 }
 
 static void run_launch(const Launch *launch) {
-  Module *module = launch->entry->module;
+  Hooks *hooks = launch->entry->module->hooks;
   if (!fibers) {
-    fibers = malloc(1024 * sizeof *fibers);
-    stacks = malloc((size_t)1024 * STACK);
-    states = malloc(1024);
+    const size_t most = MOST_THREADS * MOST_CLUSTER;
+    fibers = malloc(most * sizeof *fibers);
+    stacks = malloc(most * STACK);
+    states = malloc(most);
+    shared_memory = aligned_alloc(256, (size_t)MOST_CLUSTER * SHARED_ROOM);
   }
   launching = launch;
-  *module->barrier = at_barrier;
+  hooks->barrier = at_barrier;
+  hooks->cluster_barrier = at_cluster_barrier;
+  hooks->block_copy = block_copy;
   for (unsigned z = 0; z < launch->grid.z; z++)
     for (unsigned y = 0; y < launch->grid.y; y++)
-      for (unsigned x = 0; x < launch->grid.x; x++) {
-        *module->block = (Triple){ x, y, z };
-        memset(module->shared, 0xFF, launch->shared);
-        guard((char *)module->shared + launch->shared);
-        for (unsigned t = 0; t < launch->threads; t++) {
-          getcontext(&fibers[t]);
-          fibers[t].uc_stack.ss_sp = stacks + (size_t)t * STACK;
-          fibers[t].uc_stack.ss_size = STACK;
-          fibers[t].uc_link = &scheduler;
-          makecontext(&fibers[t], call, 0);
-          states[t] = 0;
-        }
-        for (unsigned ended = 0; ended < launch->threads;) {
-          unsigned waiting = 0;
-          ended = 0;
-          /* Backwards: threads do not take their turns in the order of their numbers. */
-          for (unsigned t = launch->threads; t-- > 0;) {
-            if (states[t] == 2) { ended++; continue; }
-            states[t] = 0;
-            running = t;
-            *module->thread = (Triple){ t, 0, 0 };
-            swapcontext(&scheduler, &fibers[t]);
-            if (states[t] == 2) ended++;
-            else waiting++;
-          }
-          /* A barrier that only some threads reach. */
-          if (waiting > 0 && ended > 0) { faults++; break; }
-        }
-        if (!guarded((char *)module->shared + launch->shared)) faults++;
-      }
+      for (unsigned x = 0; x < launch->grid.x; x += hooks->cluster) run_cluster(launch, (Triple){ x, y, z }, hooks->cluster);
 }
 
 /* ---- Streams, events and graphs. ---- */
@@ -425,8 +469,7 @@ Status cuModuleLoadData(Module **out, const char *image) {
   void *library = dlopen(image + 7, RTLD_NOW | RTLD_LOCAL);
   if (!library) return INVALID_IMAGE;
   Module *module = malloc(sizeof *module);
-  *module = (Module){ library, dlsym(library, "threadIdx"), dlsym(library, "blockIdx"), dlsym(library, "shared_bytes"),
-                      dlsym(library, "sim_barrier") };
+  *module = (Module){ library, dlsym(library, "sim_hooks") };
   live.modules++;
   *out = module;
   return OK;
@@ -437,11 +480,12 @@ Status cuModuleGetFunction(Entry **out, Module *module, const char *name) {
   void *code = dlsym(module->library, name);
   if (!code) return NOT_FOUND;
   *out = malloc(sizeof **out);
-  **out = (Entry){ module, code, *(int *)dlsym(module->library, "sim_parameters"), 48 * 1024 };
+  **out = (Entry){ module, code, 48 * 1024, 8 };
   return OK;
 }
 Status cuFuncSetAttribute(Entry *entry, int attribute, int value) {
   IN_CONTEXT();
+  if (attribute == 14 && value == 1) { entry->clusters_allowed = 16; return OK; }
   if (attribute != 8 || value > 227 * 1024) return INVALID_VALUE;
   entry->shared_allowed = value;
   return OK;
@@ -451,9 +495,11 @@ Status cuLaunchKernel(Entry *entry, unsigned gx, unsigned gy, unsigned gz, unsig
   IN_CONTEXT();
   if ((int)shared > entry->shared_allowed || bx * by * bz > 1024 || by != 1 || bz != 1 || gx == 0 || gy > 65535 || gz > 65535)
     return INVALID_VALUE;
+  const Hooks *hooks = entry->module->hooks;
+  if (hooks->cluster > entry->clusters_allowed || gx % hooks->cluster != 0) return INVALID_VALUE;
   Launch *launch = &append(stream_of(stream), LAUNCH)->launch;
   *launch = (Launch){ entry, { gx, gy, gz }, bx, shared, { 0 } };
-  for (int p = 0; p < entry->parameters; p++) launch->parameters[p] = *(uint64_t *)parameters[p];
+  for (int p = 0; p < hooks->parameters; p++) launch->parameters[p] = *(uint64_t *)parameters[p];
   launches++;
   return OK;
 }
@@ -475,15 +521,37 @@ static struct Known { struct Known *next; char *source, image[600]; } *known;
 
 static const char prelude[] =
   "#include <math.h>\n"
-  "struct sim_triple { unsigned x, y, z; };\n"
-  "extern \"C\" { sim_triple threadIdx, blockIdx; void (*sim_barrier)(void);\n"
-  "extern const int sim_parameters; unsigned char shared_bytes[256 * 1024 + 256] __attribute__((aligned(256))); }\n"
+  "static struct sim_triple { unsigned x, y, z; } threadIdx, blockIdx;\n"
+  "static unsigned char *shared_bytes;\n"
+  "extern \"C\" { struct { void (*barrier)(void), (*cluster_barrier)(void); void *(*block_copy)(void *, int);\n"
+  "  sim_triple *thread, *block; unsigned char **shared; int parameters, cluster; } sim_hooks =\n"
+  "  { nullptr, nullptr, nullptr, &threadIdx, &blockIdx, &shared_bytes, %d, %d }; }\n"
   "struct alignas(8) float2 { float x, y; }; struct alignas(16) double2 { double x, y; };\n"
   "static inline float2 make_float2(float x, float y) { return { x, y }; }\n"
   "static inline double2 make_double2(double x, double y) { return { x, y }; }\n"
-  "#define __global__\n#define __device__\n#define __forceinline__ inline\n#define __shared__\n"
-  "#define __launch_bounds__(...)\n#define __align__(n) __attribute__((aligned(n)))\n"
-  "#define __syncthreads() sim_barrier()\n#define __syncwarp() sim_barrier()\n";
+  "#define __global__\n#define __device__\n#define __forceinline__ inline\n"
+  "#define __launch_bounds__(...)\n#define __cluster_dims__(...)\n"
+  "#define __syncthreads() sim_hooks.barrier()\n#define __syncwarp() sim_hooks.barrier()\n"
+  "#line 1 \"kernel.cu\"\n";
+
+/* What C++ for processors has no words for, in ours: declarations of shared memory, and assembly of clusters. */
+static void translate(FILE *file, const char *source) {
+  for (const char *at = source; *at;) {
+    if (strncmp(at, "extern __shared__", 17) == 0) {
+      at = strchr(at, ';') + 1;
+      fprintf(file, "unsigned char *const shared_bytes = ::shared_bytes;");
+    } else if (strncmp(at, "asm", 3) == 0 && (at[3] == '(' || strncmp(at + 3, " volatile(", 10) == 0)) {
+      const char *end = strstr(at, ");");
+      char text[512];
+      snprintf(text, sizeof text, "%.*s", (int)(end - at), at);
+      at = end + 2;
+      if (strstr(text, "mapa.u64")) fprintf(file, "address = (unsigned long long)sim_hooks.block_copy((void *)own, block);");
+      else if (strstr(text, "cluster.wait")) fprintf(file, "sim_hooks.cluster_barrier();");
+      /* An arrival alone holds nobody up. */
+      else fprintf(file, ";");
+    } else fputc(*at++, file);
+  }
+}
 
 Status nvrtcVersion(int *major, int *minor) { *major = 13; *minor = 0; return OK; }
 const char *nvrtcGetErrorString(int status) { return status == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR"; }
@@ -525,10 +593,14 @@ Status nvrtcCompileProgram(Program *program, int count, const char **options) {
   if (!file) return 1;
   /* Every parameter is a pointer or a 64-bit integer: their commas count them. */
   const char *head = strstr(program->source, "extern \"C\" __global__");
-  int parameters = 1;
+  int parameters = 1, cluster = 1;
+  const char *dims = strstr(program->source, "__cluster_dims__(");
+  if (dims) cluster = atoi(dims + 17);
+  head = head ? strstr(head, "__launch_bounds__") : NULL;
   head = head ? strchr(strchr(head, ')') + 1, '(') : NULL;
   for (const char *at = head; at && *at != '{'; at++) parameters += *at == ',';
-  fprintf(file, "%sextern \"C\" const int sim_parameters = %d;\n#line 1 \"kernel.cu\"\n%s", prelude, parameters, program->source);
+  fprintf(file, prelude, parameters, cluster);
+  translate(file, program->source);
   fclose(file);
   snprintf(command, sizeof command, "c++ -std=c++17 -w -O1 -shared -fPIC -Wl,-Bsymbolic -o %s.so %s 2>%s.log", base, path, base);
   int failed = system(command);

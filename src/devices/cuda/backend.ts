@@ -3,7 +3,6 @@
  * their tables of names alone.
  */
 import { emitCuda } from '../../emit/cuda/index.ts';
-import { pairedArrays } from '../../emit/spmd/accesses.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
@@ -144,9 +143,7 @@ export class GpuBackend implements Backend, Machine {
         },
       );
     }
-    const pairs = pairedArrays(kernel);
-    const alignments = kernel.globals.map((array) => (array.type === 'f32' ? 4 : 8) * (pairs.has(array) ? 2 : 1));
-    const compiled = new GpuKernel(this, kernel, program, alignments);
+    const compiled = new GpuKernel(this, kernel, program);
     this.kernels.add(compiled);
     return compiled;
   }

@@ -20,7 +20,9 @@ if (!nvcc) console.log('SKIPPED: CUDA kernels are not compiled here: there is no
 /** The kernels as one file: starting the compiler takes longer than compiling one. */
 function together(sources: readonly { readonly source: string; readonly entry: string }[]): string {
   return sources
-    .map(({ source, entry }, n) => `#define ${entry} ${entry}_${n}\n${source}\n#undef ${entry}\n`)
+    .map(
+      ({ source, entry }, n) => `#define ${entry} ${entry}_${n}\nnamespace file${n} {\n${source}\n}\n#undef ${entry}\n`,
+    )
     .join('\n');
 }
 
@@ -39,10 +41,19 @@ function compile(text: string): string {
 
 describe.runIf(nvcc)('CUDA', () => {
   it('compiles every kernel of the list for Hopper', () => {
-    const profile = { ...gpuProfile, name: 'h200', sharedBytes: 227 * 1024, maxThreads: 1024, multiprocessors: 132 };
+    const profile = {
+      ...gpuProfile,
+      name: 'h200',
+      sharedBytes: 227 * 1024,
+      residentBytes: 228 * 1024,
+      cluster: { blocks: 16, sharedBytes: 64 * 1024, above: 64 * 1024 },
+      maxThreads: 1024,
+      multiprocessors: 132,
+    };
     const kernels = kernelsOf(compiledProblems, profile);
-    expect(kernels.length).toBeGreaterThan(compiledProblems.length);
+    expect(kernels.length).toBeGreaterThanOrEqual(compiledProblems.length);
     const programs = kernels.map((kernel) => emitCuda(kernel));
+    expect(Math.max(...programs.map(({ cluster }) => cluster))).toBeGreaterThan(1);
     expect(compile(together(programs))).toBe('');
   });
 

@@ -82,7 +82,8 @@ export type DriverAttribute =
   | 'warpSize'
   | 'multiprocessors'
   | 'major'
-  | 'minor';
+  | 'minor'
+  | 'clusters';
 
 const EVENT_TIMING = 0;
 const EVENT_NO_TIMING = 2;
@@ -90,6 +91,7 @@ const STREAM_NON_BLOCKING = 1;
 /** Other threads may call what cannot be captured meanwhile. */
 const CAPTURE_RELAXED = 2;
 const FUNCTION_SHARED_BYTES = 8;
+const FUNCTION_LARGE_CLUSTERS = 14;
 
 const P = 'void *';
 const PARAMETERS: Readonly<Record<DriverFunction, readonly string[]>> = {
@@ -329,6 +331,11 @@ export class Driver {
   /** Lets a kernel have more shared memory than every device has; nothing to do where that needs no asking. */
   allowShared(entry: bigint, bytes: number): void {
     if (this.call.setFunctionAttribute) this.do('setFunctionAttribute', entry, FUNCTION_SHARED_BYTES, bytes);
+  }
+
+  /** Lets a kernel have clusters of more blocks than every device with clusters has. */
+  allowLargeClusters(entry: bigint): void {
+    this.do('setFunctionAttribute', entry, FUNCTION_LARGE_CLUSTERS, 1);
   }
 
   launch({ entry, groups: [x, y, z], threads, sharedBytes, parameters }: LaunchSetup, stream: bigint): void {

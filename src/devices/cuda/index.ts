@@ -65,6 +65,7 @@ export const cuda: GpuKind = {
       multiprocessors: 16,
       major: 75,
       minor: 76,
+      clusters: 120,
     },
     errors: {
       notReady: 600,

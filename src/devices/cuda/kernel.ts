@@ -7,6 +7,7 @@ import type { Driver } from './driver.ts';
 
 /** More than this a kernel gets only where it asks for it. */
 const SHARED_UNASKED = 48 * 1024;
+const CLUSTER_UNASKED = 8;
 
 /** Turns text into code that the driver loads. */
 export interface Compile {
@@ -19,21 +20,18 @@ export class GpuKernel implements CompiledKernel {
   readonly program: SpmdProgram;
   readonly language: string;
   readonly source: string;
-  /** Bytes that the address of each global has to be a multiple of. */
-  readonly alignments: readonly number[];
   discarded = false;
   private readonly owner: object;
   private compiling: Promise<Uint8Array> | undefined;
   private loaded: { readonly module: bigint; readonly entry: bigint } | undefined;
 
   /** @param owner the device that the code is for. */
-  constructor(owner: object, kernel: Kernel, program: SpmdProgram, alignments: readonly number[]) {
+  constructor(owner: object, kernel: Kernel, program: SpmdProgram) {
     this.owner = owner;
     this.kernel = kernel;
     this.program = program;
     this.language = program.language;
     this.source = program.source;
-    this.alignments = alignments;
   }
 
   belongsTo(owner: object): boolean {
@@ -59,6 +57,7 @@ export class GpuKernel implements CompiledKernel {
       try {
         const entry = driver.entry(module, this.program.entry);
         if (this.program.sharedBytes > SHARED_UNASKED) driver.allowShared(entry, this.program.sharedBytes);
+        if (this.program.cluster > CLUSTER_UNASKED) driver.allowLargeClusters(entry);
         this.loaded = { module, entry };
       } catch (error) {
         driver.unloadModule(module);

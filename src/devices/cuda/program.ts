@@ -229,7 +229,9 @@ function bindStep(
     }
     if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
     const address = buffer.address + BigInt(byteOffset);
-    const alignment = kernel.alignments[position] ?? 1;
+    // Tables begin where the driver puts them.
+    const reals = kernel.program.alignments[position] ?? 1;
+    const alignment = reals * (arrays[position]!.type === 'f32' ? 4 : 8);
     if (address % BigInt(alignment) !== 0n) {
       throw new FftError(
         'misaligned-buffer',

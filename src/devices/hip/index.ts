@@ -76,6 +76,7 @@ export const hip: GpuKind = {
       multiprocessors: 63,
       major: 23,
       minor: 61,
+      clusters: -1,
     },
     errors: { notReady: 600, outOfMemory: [2], lost: [4, 214, 700, 702, 709, 710, 719, 999] },
     // All threads in x have to be fewer than 2³², in groups of up to 1024.

@@ -67,8 +67,8 @@ export async function webGpuAvailability(): Promise<Availability> {
   }
 }
 
-function isSoftware(info: GPUAdapterInfo): boolean {
-  return info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe/i.test(`${info.architecture} ${info.description}`);
+function isSoftware(info: GPUAdapterInfo | undefined): boolean {
+  return info?.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe/i.test(`${info?.architecture} ${info?.description}`);
 }
 
 export function nameOf(info: GPUAdapterInfo | undefined): string {

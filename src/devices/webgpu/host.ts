@@ -48,13 +48,13 @@ function forgetFailure(kind: keyof Hosts, host: Promise<GPU>): Promise<GPU> {
 
 async function createReal(): Promise<GPU> {
   if (!(await hasDriver())) throw new Error('there is no Vulkan driver on this system');
-  if (process.platform === 'linux') await loadVulkan(undefined);
+  if (process.platform === 'linux') await loadVulkan();
   return createDawn();
 }
 
 async function createSoftware(): Promise<GPU> {
-  const { driver, loader } = await softwareDriver();
-  await loadVulkan(loader);
+  const { driver } = await softwareDriver();
+  await loadVulkan();
   const gpu = await createDawn();
   // The loader looks for drivers when the first adapter is asked for.
   const before = process.env.VK_DRIVER_FILES;
@@ -78,19 +78,20 @@ async function createDawn(): Promise<GPU> {
   return dawn!.create(DAWN_OPTIONS);
 }
 
-/** Makes Vulkan's loader known to Dawn: the system's where it has one. */
-async function loadVulkan(fallback: string | undefined): Promise<void> {
-  let koffi: { load(path: string, options: { global: boolean }): unknown } | undefined;
+/** Makes Vulkan's loader known to Dawn: the system's where it has one, else the one that comes with SwiftShader. */
+async function loadVulkan(): Promise<void> {
   try {
-    koffi = (await nodeModule<{ default: NonNullable<typeof koffi> }>('koffi'))?.default;
+    const module = await nodeModule<{ default: { load(path: string, options: { global: boolean }): unknown } }>(
+      'koffi',
+    );
+    const load = (path: string) => module?.default.load(path, { global: true });
+    try {
+      load('libvulkan.so.1');
+    } catch {
+      load((await softwareDriver()).loader);
+    }
   } catch {
-    // Dawn finds the system's loader by itself.
-    return;
-  }
-  try {
-    koffi?.load('libvulkan.so.1', { global: true });
-  } catch {
-    if (fallback) koffi?.load(fallback, { global: true });
+    // Without koffi or any loader: Dawn looks for itself, and says that there is no adapter.
   }
 }
 

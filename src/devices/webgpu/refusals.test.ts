@@ -154,6 +154,21 @@ describe.skipIf(noWebGpu)('WebGPU refuses', () => {
     found.close();
   });
 
+  it('kernels that do not compile, with what the compiler says', async () => {
+    const broken = await testGpuDevice();
+    const { createShaderModule } = broken;
+    broken.createShaderModule = ({ code, ...rest }) =>
+      createShaderModule.call(broken, { ...rest, code: code.replace('workgroup_id', 'no_such_id') });
+    const own = await openDevice('webgpu', { device: broken });
+    const refused = own.plan({ size: [N], directions: 'forward' });
+    await expect(refused).rejects.toMatchObject({ code: 'compile-failed' });
+    await expect(refused).rejects.toThrow(/line \d+:\d+: .*no_such_id/);
+    const hasty = own.planSync({ size: [N], directions: 'forward' });
+    expect(await codeOf(() => hasty.forward(new Float32Array(2 * N)))).toBe('compile-failed');
+    own.close();
+    broken.destroy();
+  });
+
   it('what the device could never bind', async () => {
     const limited = await openWebGpu({ limits: { maxStorageBufferBindingSize: 1024 } });
     const long = await limited.plan({ size: [64], batches: 100, directions: 'forward' });

@@ -26,10 +26,7 @@ const BLOCK_COPY = [
   '',
 ];
 
-const CLUSTER_BARRIER = {
-  arrive: 'asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");',
-  wait: 'asm volatile("barrier.cluster.wait.aligned;" ::: "memory");',
-};
+const CLUSTER_BARRIER = 'asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");';
 
 const AXES = ['x', 'y', 'z'];
 
@@ -47,15 +44,13 @@ function family(language: 'cuda' | 'hip'): CFamily {
     barrier({ scope }) {
       if (scope === 'cluster') {
         if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
-        return `${CLUSTER_BARRIER.arrive} ${CLUSTER_BARRIER.wait}`;
+        return CLUSTER_BARRIER;
       }
       // A HIP wavefront runs in lockstep, but its compiler has no barrier of that scope.
       return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
     },
     preamble: ({ cluster }) => (cluster ? BLOCK_COPY : []),
-    ...(language === 'cuda'
-      ? { blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})`, clusterBarrier: CLUSTER_BARRIER }
-      : {}),
+    ...(language === 'cuda' ? { blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})` } : {}),
     head: (threads, blocks) => {
       const cluster = blocks > 1 ? ` __cluster_dims__(${blocks}, 1, 1)` : '';
       return `extern "C" __global__ void${cluster} __launch_bounds__(${threads})`;

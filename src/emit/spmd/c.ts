@@ -25,7 +25,6 @@ export interface CFamily {
   pair(re: string, im: string, type: string): string;
   barrier(barrier: Barrier): string;
   /** See `Dialect`. */
-  readonly clusterBarrier?: NonNullable<Dialect['clusterBarrier']>;
   readonly blockCopy?: (name: string, block: string) => string;
   /** Lines before everything. */
   preamble(kernel: Kernel): readonly string[];
@@ -162,6 +161,5 @@ function dialectOf(family: CFamily): Dialect {
     loop: (counter, rounds) => `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++)`,
     barrier: (barrier) => family.barrier(barrier),
     ...(family.blockCopy ? { blockCopy: family.blockCopy } : {}),
-    ...(family.clusterBarrier ? { clusterBarrier: family.clusterBarrier } : {}),
   };
 }

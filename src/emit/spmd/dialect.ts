@@ -34,8 +34,6 @@ export interface Dialect {
   /** The head of a loop with a known number of rounds. */
   loop(counter: string, rounds: number): string;
   barrier(barrier: Barrier): string;
-  /** The two halves of a barrier of the cluster: what lies between them does not wait. */
-  readonly clusterBarrier?: { readonly arrive: string; readonly wait: string };
   /** A shared array as another block of the cluster has it. Missing where there are no clusters. */
   blockCopy?(name: string, block: string): string;
 }

@@ -145,17 +145,6 @@ class Lowering {
 
   /** Every item reads before any writes, of all threads: the values wait in registers. */
   private readsFirst(phase: Phase, values: PhaseValues, slots: readonly Slot[], scope: Scope): void {
-    const halves = phase.exchange === 'cluster' ? this.dialect.clusterBarrier : undefined;
-    if (halves && this.surplus.length === 0 && slots.every(({ conditions }) => conditions.length === 0)) {
-      // The others may go on as soon as everything has been read.
-      const items = slots.map((slot) => this.printer(values, slot, scope));
-      for (const item of items) item.loads();
-      scope.lines.push(halves.arrive);
-      for (const item of items) item.compute();
-      scope.lines.push(halves.wait);
-      for (const item of items) item.write(scope, (node) => item.value(node));
-      return;
-    }
     const writes = this.compute(values, slots, scope);
     const reach = phase.exchange === 'cluster' ? 'cluster' : 'group';
     if (this.threads > 1 || reach === 'cluster') {
