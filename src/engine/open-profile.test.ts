@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { readProfile } from '../devices/cuda/profile.ts';
 import { FftError, type ProblemInput } from '../problem/index.ts';
 import { type Device, type DeviceProfile, openDevice, openProfile, profileNames } from './index.ts';
 
@@ -85,6 +86,27 @@ describe('a profile', () => {
     const { name, maxBytes, ...numbers } = cpu.profile;
     expect(device.profile).toEqual({ ...numbers, name: device.profile.name });
     cpu.close();
+  });
+
+  it('h200 has the numbers that the driver of an H200 gives', async () => {
+    const facts: Readonly<Record<string, number>> = {
+      warpSize: 32,
+      sharedPerBlock: 49152,
+      sharedPerBlockOptin: 232448,
+      sharedPerMultiprocessor: 233472,
+      maxThreads: 1024,
+      multiprocessors: 132,
+      major: 9,
+      clusters: 1,
+    };
+    const driver = {
+      attribute: (name: string) => facts[name],
+      deviceName: () => 'NVIDIA H200',
+      deviceMemory: () => 141e9,
+    };
+    expect(readProfile(driver as unknown as Parameters<typeof readProfile>[0], 0)).toEqual(
+      (await open('h200')).profile,
+    );
   });
 
   it('may be written for in another language', async () => {

@@ -79,6 +79,9 @@ function wishedGroup({ axisOf }: PlacedLeaf, { tuning }: DeviceProfile): { group
   return group > 0 ? { group } : {};
 }
 
+/** What it costs that a group has its multiprocessor to itself, where it need not. */
+const ALONE = 1.3;
+
 /**
  * Threads that a group has work for. Passes of different radices have different numbers of butterflies: the best count
  * leaves the fewest threads idle over all of them, and no thread more values than its registers hold.
@@ -94,6 +97,7 @@ function butterfliesOf(
   if (lockstep === 'vector') return Math.ceil(plain);
   const warp = lockstepBytes / 4;
   const values = registers / (precision === 'single' ? 2 : 4);
+  const few = values / 2;
   let best = Math.ceil(plain);
   let least = Number.POSITIVE_INFINITY;
   for (const share of [1, 2, 3, 4, 5, 6, 7, 8]) {
@@ -102,7 +106,10 @@ function butterfliesOf(
       if (threads > maxThreads || (threads < 2 * warp && threads < plain)) continue;
       if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
       const taken = Math.ceil(threads / warp) * warp;
-      const idle = items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
+      const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
+      // Beside a group of so many threads there is no room for another one.
+      const alone = threads > maxThreads / 2 && held <= few ? ALONE : 1;
+      const idle = alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
       if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best)) {
         best = threads;
         least = idle;

@@ -23,7 +23,7 @@ const MORE_BLOCKS = 0.2;
 const LARGER_BLOCKS = 0.3;
 /** Blocks up to which a cluster finds its place easily, and what more of them cost. */
 const EASILY_PLACED = 8;
-const HARDLY_PLACED = 0.25;
+const HARDLY_PLACED = { digits: 0.25, axes: 0.05 };
 
 /**
  * Blocks that hold a tile together, so that each of the shared dimensions divides among them: one, where it has room, or
@@ -32,6 +32,7 @@ const HARDLY_PLACED = 0.25;
 function blocksFor(
   points: number,
   shared: readonly number[],
+  what: 'digits' | 'axes',
   precision: Precision,
   { cluster, ...profile }: DeviceProfile,
 ): number | undefined {
@@ -48,7 +49,7 @@ function blocksFor(
     if (points / blocks > most || bytes > 2 * cluster.sharedBytes) continue;
     if (!shared.every((length) => length % blocks === 0)) continue;
     const size = LARGER_BLOCKS * Math.max(0, Math.log2(bytes / cluster.sharedBytes));
-    const cost = MORE_BLOCKS * Math.log2(blocks) + size + (blocks > EASILY_PLACED ? HARDLY_PLACED : 0);
+    const cost = MORE_BLOCKS * Math.log2(blocks) + size + (blocks > EASILY_PLACED ? HARDLY_PLACED[what] : 0);
     if (cost < least) {
       best = blocks;
       least = cost;
@@ -62,7 +63,7 @@ export function cutAxes(lengths: readonly number[], precision: Precision, profil
   if (!mayFuse(profile) || lengths.length < 2) return undefined;
   const points = lengths.reduce((a, b) => a * b, 1);
   // The first two dimensions change hands between the blocks.
-  const blocks = blocksFor(points, lengths.slice(0, 2), precision, profile);
+  const blocks = blocksFor(points, lengths.slice(0, 2), 'axes', precision, profile);
   return blocks === undefined ? undefined : { lengths, blocks };
 }
 
@@ -80,7 +81,7 @@ export function cutAxis(length: number, tile: number, precision: Precision, prof
   for (const a of divisors(length)) {
     const b = length / a;
     if (a === 1 || b === 1) continue;
-    const blocks = blocksFor(length * tile, [a, b], precision, profile);
+    const blocks = blocksFor(length * tile, [a, b], 'digits', precision, profile);
     if (blocks === undefined) continue;
     const passes = (n: number) => chooseRadices({ length: n, lanesAlong: 'batch', lanes: 1, precision }, profile).cost;
     const short = (n: number) => ((n / blocks) * tile < run ? SHORT_SHARE : 0);

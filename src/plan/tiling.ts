@@ -75,12 +75,14 @@ export function threadTiling(
         ? 'batch'
         : 'axis';
   const lanesAlong = { input: walks('input'), output: walks('output') };
+  // A thread of a very short transform has little to do: more of them keep the memory busy.
+  const groupPoints = profile.groupPoints * (length <= 4 ? 2 : 1);
   const byColumns = length > 1 && (lanesAlong.input === 'batch' || lanesAlong.output === 'batch');
   const tile = byColumns
     ? group
       ? Math.min(group, columns.count, Math.max(1, Math.floor(room / length)))
       : chooseColumns(length, columns.count, precision, profile).tile
-    : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, profile);
+    : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, { ...profile, groupPoints });
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
   // A pass takes points that lie N/r apart: pieces of memory shorter than a run are better copied whole.
   const stage = (side: Side, radix: number) =>

@@ -72,14 +72,15 @@ function uploadCost(n: number, precision: 'single' | 'double', profile: DevicePr
 }
 
 /** Share of the bandwidth that columns reach in clusters (measured on an H200). */
-const CLUSTERED = 0.5;
+const CLUSTERED = 0.35;
 
 /** The fastest axes that fit one launch together: their numbers, fastest first. */
 function fusedAxes({ size, omit, precision, leftBatches, unordered }: Problem, profile: DeviceProfile): number[] {
   const { tuning = {} } = profile;
   const axes = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
-  // Uploads that somebody asked for, or whose order is to stay, are not for us to undo.
-  if (leftBatches > 1 || unordered || tuning.uploadSwitch || tuning.considerAllAxesStrided) return [];
+  // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
+  if (leftBatches > 1 || unordered) return [];
+  if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
   for (const count of [3, 2]) {
     const first = axes.slice(0, count);
     if (first.length < count || first[0] !== 0) continue;

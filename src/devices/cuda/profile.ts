@@ -7,7 +7,7 @@ import type { Driver } from './driver.ts';
  * Clusters of thread blocks, as measured on an H200: with 32 KiB of each block they keep the memory busiest, and tiles of
  * a strided axis pay only where one block would have to cut its runs into quarters.
  */
-const CLUSTER = { sharedBytes: 32 * 1024, above: 256 * 1024 };
+const CLUSTER = { sharedBytes: 32 * 1024, above: 512 * 1024 };
 /** Blocks of a cluster: what every device with clusters has, and what those made for computing can be asked for. */
 const PORTABLE_BLOCKS = 8;
 const MOST_BLOCKS = 16;

@@ -5,7 +5,7 @@
 import type { DeviceProfile } from '../../plan/profile.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
 import { cpuProfile } from './cpu.ts';
-import { gpuProfile } from './gpu.ts';
+import { cudaCluster, gpuProfile } from './gpu.ts';
 
 export interface NamedProfile {
   readonly profile: DeviceProfile;
@@ -29,7 +29,8 @@ const cuda = (kib: number) => ({
   sharedBytes: (kib - 1) * KIB,
   residentBytes: kib * KIB,
 });
-const hopper = cuda(228);
+/** Hopper tuning guide: clusters of 8 blocks, and of 16 for kernels that ask. */
+const hopper = { ...cuda(228), cluster: { ...cudaCluster, blocks: 16 } };
 const ampere = cuda(164);
 const ada = cuda(100);
 

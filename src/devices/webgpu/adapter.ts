@@ -4,6 +4,7 @@ import { FftError } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
 import { findGpu, softwareByDefault } from './host.ts';
 import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
+import { reasonOf } from './work.ts';
 
 /** A `GPUDevice` and whose it is. */
 export interface Opened {
@@ -29,7 +30,7 @@ export async function openGpu(options: WebGpuOptions): Promise<Opened> {
     const gpu = await adapter.requestDevice({ label: 'omnifft', requiredFeatures, requiredLimits });
     return { gpu, own: true, info: adapter.info };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = reasonOf(cause);
     throw new FftError('device-unavailable', `The WebGPU adapter ${nameOf(adapter.info)} gave no device: ${why}`, {
       cause,
     });
@@ -51,7 +52,7 @@ async function findAdapter({ gpu, powerPreference, software }: WebGpuOptions): P
     why = 'there is no adapter: no GPU, no driver for it, or it is blocked';
   } catch (error) {
     cause = error;
-    why = error instanceof Error ? error.message : String(error);
+    why = reasonOf(error);
   }
   throw new FftError('device-unavailable', `WebGPU cannot be opened: ${why}.`, { cause });
 }

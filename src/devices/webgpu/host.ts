@@ -4,6 +4,7 @@
  */
 import { nodeModule } from '../cpu/host.ts';
 import { softwareDriver } from './software.ts';
+import { reasonOf } from './work.ts';
 
 /** One of each in a process: Dawn does not like to be created again and again. */
 interface Hosts {
@@ -73,7 +74,7 @@ async function createDawn(): Promise<GPU> {
   try {
     dawn = await nodeModule<typeof import('webgpu')>('webgpu');
   } catch (cause) {
-    throw new Error(`the package webgpu cannot be loaded (${firstLine(cause)}); npm install webgpu`, { cause });
+    throw new Error(`the package webgpu cannot be loaded (${reasonOf(cause)}); npm install webgpu`, { cause });
   }
   return dawn!.create(DAWN_OPTIONS);
 }
@@ -113,8 +114,4 @@ async function hasDriver(): Promise<boolean> {
     const folder = `${root}/vulkan/icd.d`;
     return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.json'));
   });
-}
-
-function firstLine(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).split('\n')[0]!;
 }

@@ -9,7 +9,7 @@ import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
 import { defaultArrangement, requireBindings, type Use, usesOf } from './arrangement.ts';
 import type { Limits } from './options.ts';
-import type { Work } from './work.ts';
+import { reasonOf, type Work } from './work.ts';
 
 /** What kernels need of their device. */
 export interface Compiler {
@@ -163,8 +163,8 @@ export class Variant {
     const info = await this.work.track(module.getCompilationInfo()).catch(() => undefined);
     const lines = info?.messages
       .filter(({ type }) => type === 'error')
-      .map(({ lineNum, linePos, message }) => `line ${lineNum}:${linePos}: ${message}`);
-    const why = lines?.length ? lines.join('; ') : String((cause as { message?: unknown })?.message ?? cause);
+      .map(({ lineNum, linePos, message }) => `line ${lineNum}:${linePos}: ${reasonOf(message)}`);
+    const why = lines?.length ? lines.join('; ') : reasonOf(cause);
     return new FftError('compile-failed', `WebGPU refused kernel ${this.name}: ${why}`, { cause });
   }
 }

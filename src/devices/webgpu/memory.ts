@@ -5,7 +5,7 @@
 import { FftError } from '../../problem/errors.ts';
 import type { DeviceBuffer, Stretch } from '../device.ts';
 import { hasMethod, type Limits } from './options.ts';
-import type { Work } from './work.ts';
+import { reasonOf, type Work } from './work.ts';
 
 /** `GPUBufferUsage`, which not every runtime has as a global. */
 export const USAGE = {
@@ -112,7 +112,7 @@ export class WebGpuMemory {
     buffer.verdict = verdict.then((error) => {
       buffer.verdict = undefined;
       if (!error) return;
-      buffer.failure = new FftError('out-of-memory', `The GPU has no ${bytes} bytes left: ${error.message}`, {
+      buffer.failure = new FftError('out-of-memory', `The GPU has no ${bytes} bytes left: ${reasonOf(error)}`, {
         cause: error,
       });
       buffer.free();

@@ -6,7 +6,7 @@ import { type Compiler, type Variant, WebGpuKernel } from './kernel.ts';
 import type { WebGpuBuffer, WebGpuMemory } from './memory.ts';
 import { hasMethod, type Limits } from './options.ts';
 import { milliseconds } from './timing.ts';
-import { refusal } from './work.ts';
+import { reasonOf, refusal } from './work.ts';
 
 /** What programs need of their device. */
 export interface Machine extends Compiler {
@@ -80,8 +80,7 @@ export class WebGpuProgram implements BoundProgram {
       }
     });
     const ended = (cause: unknown) => {
-      const why = String((cause as { message?: unknown })?.message ?? cause).trim();
-      return new FftError('invalid-encoder', `The encoder takes no more commands: ${why}`, { cause });
+      return new FftError('invalid-encoder', `The encoder takes no more commands: ${reasonOf(cause)}`, { cause });
     };
     if (thrown) throw ended(thrown);
     const accepted = judged.then((error) => {

@@ -100,5 +100,11 @@ const MEANINGS: readonly (readonly [RegExp, FftErrorCode, string])[] = [
 /** What WebGPU refused, as an error of ours. */
 export function refusal(error: GPUError, code: FftErrorCode, what: string): FftError {
   const known = MEANINGS.find(([pattern]) => pattern.test(error.message));
-  return new FftError(known?.[1] ?? code, `${known?.[2] ?? what}: ${error.message.trim()}`, { cause: error });
+  return new FftError(known?.[1] ?? code, `${known?.[2] ?? what}: ${reasonOf(error)}`, { cause: error });
+}
+
+/** What an error says, in one line. */
+export function reasonOf(error: unknown): string {
+  const message = String((error as { message?: unknown } | null)?.message ?? error);
+  return message.trim().split('\n')[0]!;
 }
