@@ -90,13 +90,31 @@ export function passTwiddles(
   return (x, value, i, m) => x.cmul(value, matrix.load(x, i, m - 1));
 }
 
-/** The same for threads. Neighbouring butterflies read neighbouring roots, or the same one. */
+/** Bytes from which on a table of all factors is too long for the first-level cache. */
+const LONG_TABLE = 48 * 1024;
+
+/**
+ * The same for threads. Neighbouring butterflies read neighbouring roots, or the same one. Of a long table only the
+ * factors for m = 1, 2, 4, 8 are read, each exact to the last place; the others are products of two to four of them.
+ */
 export function threadPassTwiddles(tables: TableBuilder, radix: number, stride: number): PassTwiddle {
   if (stride === 1) return (_, value) => value;
-  const shape = { rows: radix - 1, columns: stride };
-  const key = `pass${radix}x${stride}`;
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', radix * stride, (row, i) => (row + 1) * i, 1);
-  return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
+  const bytes = (radix - 1) * stride * (tables.ref.type === 'f32' ? 8 : 16);
+  const powers = bytes >= LONG_TABLE;
+  const read = Array.from({ length: radix - 1 }, (_, n) => n + 1).filter(
+    (m) => !powers || Number.isInteger(Math.log2(m)),
+  );
+  const shape = { rows: read.length, columns: stride };
+  const key = `pass${radix}x${stride}${powers ? 'powers' : ''}`;
+  const exponent = (row: number, i: number) => read[row]! * i;
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', radix * stride, exponent, 1);
+  const factor = (x: Expressions, i: IndexLike, m: number): Complex => {
+    const row = read.indexOf(m);
+    if (row >= 0) return matrix.load(x, row, i);
+    const power = 2 ** Math.floor(Math.log2(m));
+    return x.cmul(factor(x, i, power), factor(x, i, m - power));
+  };
+  return (x, value, i, m) => x.cmul(value, factor(x, i, m));
 }
 
 /** Transforms that share one entry of the coarse table when a group holds only one of them. */

@@ -37,7 +37,6 @@ export const INFO = {
   memAssociated: 0x1107,
   memOffset: 0x1108,
   buildLog: 0x1183,
-  kernelThreads: 0x11b0,
   eventStatus: 0x11d3,
   profilingStart: 0x1282,
   profilingEnd: 0x1283,
@@ -63,7 +62,6 @@ const CALLS = {
   clGetCommandQueueInfo: [P, 'uint32_t', 'size_t', P, P],
   clGetMemObjectInfo: [P, 'uint32_t', 'size_t', P, P],
   clGetProgramBuildInfo: [P, P, 'uint32_t', 'size_t', P, P],
-  clGetKernelWorkGroupInfo: [P, P, 'uint32_t', 'size_t', P, P],
   clGetEventInfo: [P, 'uint32_t', 'size_t', P, P],
   clGetEventProfilingInfo: [P, 'uint32_t', 'size_t', P, P],
   clRetainContext: [P],
@@ -176,12 +174,6 @@ export class OpenCl {
   buildLog(program: Handle, device: Handle): string {
     const get = this.raw.clGetProgramBuildInfo;
     return this.string((bytes, place, size) => get(program, device, INFO.buildLog, bytes, place, size) as number);
-  }
-
-  /** Threads that a group of a kernel may have on a device: registers may leave fewer than the device has otherwise. */
-  kernelThreads(kernel: Handle, device: Handle): number {
-    this.call('clGetKernelWorkGroupInfo', undefined, kernel, device, INFO.kernelThreads, 8, this.place, null);
-    return Number(this.place[0]);
   }
 
   platforms(): Handle[] {

@@ -119,6 +119,7 @@ function refuseBoth(option: Readonly<Record<string, unknown>>, other: string): v
 
 class ClBackend implements Backend, Machine {
   readonly kind = 'opencl';
+  readonly target = 'queue';
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly cl: OpenCl;
