@@ -94,7 +94,7 @@ function leaf(question: AxisQuestion, title: string, axis: Dimension, batch: rea
   };
 }
 
-/** What columns that do not fill their last tile add to an upload, in passes of radix 4. */
+/** What columns that do not fill their last tile add to an upload, in passes of radix 4; threads hardly notice. */
 const RAGGED = 1;
 /** What one doubling of the ratio between factors adds: long columns leave less of the cache to neighbours. */
 const UNBALANCED = 0.05;
@@ -112,7 +112,7 @@ export function splitLength(
   const own = new Map<number, number>();
   const price = (n: number, ideal: number): number => {
     let known = own.get(n);
-    if (known === undefined) own.set(n, (known = cost(n) + (n % tile === 0 ? 0 : RAGGED)));
+    if (known === undefined) own.set(n, (known = cost(n) + (weighed || n % tile === 0 ? 0 : RAGGED)));
     return known + UNBALANCED * Math.abs(Math.log2(n / ideal));
   };
   for (let uploads = Math.max(2, least); uploads <= 64; uploads++) {
