@@ -6,6 +6,7 @@ import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Backend, Binding, BoundProgram, CompiledKernel, DeviceBuffer, RealArray, Step } from '../device.ts';
+import { cpuProfile } from '../profiles/cpu.ts';
 import { canShareMemory, cpuAvailability, processorCount } from './host.ts';
 import { CpuKernel } from './kernel.ts';
 import { CpuBuffer, CpuMemory } from './memory.ts';
@@ -49,28 +50,6 @@ export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonl
   return new CpuBackend(name, canShareMemory() ? threads : 1, profile);
 }
 
-/**
- * Passes over cached data, timed in column transforms of about 1500 points and divided by radix 4. The engines' register
- * allocation spills wide butterflies, so small radices win although they read and write more often.
- */
-const RADIX_COSTS = {
-  2: 0.69,
-  3: 0.97,
-  4: 1,
-  5: 1.5,
-  6: 1.45,
-  7: 2.1,
-  8: 1.68,
-  9: 2.25,
-  10: 2.1,
-  11: 3.7,
-  12: 1.9,
-  13: 3.6,
-  14: 2.75,
-  15: 2.45,
-  16: 3.3,
-};
-
 class CpuBackend implements Backend, Machine {
   readonly kind = 'cpu';
   readonly name: string;
@@ -88,21 +67,10 @@ class CpuBackend implements Backend, Machine {
       else void this.queue.push(immediately(release)).catch(() => {});
     });
     this.profile = {
+      ...cpuProfile,
       name: `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`,
-      lockstep: 'vector',
-      lockstepBytes: 16,
-      sharedBytes: 2 ** 20,
       maxBytes: this.memory.buffer.byteLength,
-      coalescedBytes: 256,
-      registers: 16,
-      maxThreads: 1,
       multiprocessors: threads,
-      doubleBuffered: true,
-      sharedFormat: 'blocked',
-      banks: 1,
-      groupPoints: 1024,
-      passCost: 6,
-      radixCosts: RADIX_COSTS,
       ...profile,
     };
     this.scratch = new Scratch(this.memory, threads);
