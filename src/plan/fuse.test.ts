@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { seedFor } from '../../test/support/random.ts';
+import { largestPrimeFactor } from '../numeric/primes.ts';
+import { normalizeProblem } from '../problem/index.ts';
+import { capacityOf } from './capacity.ts';
+import { cutAxes, cutAxis } from './fuse.ts';
+import { planDirection } from './planner.ts';
+import type { DeviceProfile } from './profile.ts';
+
+const gpu: DeviceProfile = {
+  name: 'test',
+  lockstep: 'threads',
+  lockstepBytes: 128,
+  sharedBytes: 232448,
+  residentBytes: 233472,
+  coalescedBytes: 128,
+  registers: 72,
+  maxThreads: 1024,
+  multiprocessors: 132,
+  doubleBuffered: false,
+  sharedFormat: 'pairs',
+  banks: 32,
+  groupPoints: 2048,
+  passCost: 30,
+  cluster: { blocks: 16, sharedBytes: 32768, above: 524288 },
+};
+const { cluster: _, ...alone } = gpu;
+const smooth = Array.from({ length: 2 ** 18 }, (_, i) => i + 4).filter((n) => largestPrimeFactor(n) <= 13);
+const options = (name: string) => ({ seed: seedFor(`plan/fuse/${name}`) | 0, numRuns: 300 });
+const leavesOf = (size: number[], profile: DeviceProfile, precision: 'single' | 'double' = 'single') =>
+  planDirection(normalizeProblem({ size, batches: 4, precision }), 'forward', profile, false).launches.map(
+    ({ leaf }) => leaf,
+  );
+
+describe('tiles of a cluster', () => {
+  const lengths = fc.constantFrom(...[7, 8, 12, 16, 30, 32, 64, 81, 100, 128, 256, 512]);
+  const precision = fc.constantFrom('single' as const, 'double' as const);
+
+  it('are shared out evenly, and every share fits a block', () => {
+    fc.assert(
+      fc.property(fc.array(lengths, { minLength: 2, maxLength: 3 }), precision, (axes, real) => {
+        const cut = cutAxes(axes, real, gpu);
+        if (!cut) return;
+        const points = axes.reduce((a, b) => a * b, 1);
+        const { complexBytes, room } = capacityOf(real, gpu);
+        expect(cut.blocks).toBeLessThanOrEqual(16);
+        for (const length of axes.slice(0, 2)) expect(length % cut.blocks).toBe(0);
+        expect(points / cut.blocks).toBeLessThanOrEqual(room);
+        if (cut.blocks > 1) expect((points * complexBytes) / cut.blocks).toBeLessThanOrEqual(65536);
+      }),
+      options('axes'),
+    );
+  });
+
+  it('cut an axis into digits that multiply to it', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...smooth), precision, (length, real) => {
+        const cut = cutAxis(length, 1, real, gpu);
+        if (!cut) return;
+        const [a, b] = cut.lengths as [number, number];
+        expect(a * b).toBe(length);
+        expect([a % cut.blocks, b % cut.blocks]).toEqual([0, 0]);
+      }),
+      options('digits'),
+    );
+  });
+
+  it('need threads that keep values in registers, and clusters beyond one block', () => {
+    expect(cutAxes([64, 64], 'single', gpu)).toEqual({ lengths: [64, 64], blocks: 1 });
+    expect(cutAxes([64, 64], 'single', alone)).toEqual({ lengths: [64, 64], blocks: 1 });
+    expect(cutAxes([256, 256], 'single', alone)).toBeUndefined();
+    expect(cutAxes([64, 64], 'single', { ...gpu, lockstep: 'vector' })).toBeUndefined();
+    expect(cutAxes([64, 64], 'single', { ...gpu, doubleBuffered: true })).toBeUndefined();
+  });
+});
+
+describe('plans with clusters', () => {
+  it('take one launch where two or three were needed', () => {
+    for (const size of [[32768], [65536], [131072], [128, 128], [256, 256], [32, 32, 32]]) {
+      const [leaf, ...more] = leavesOf(size, gpu);
+      expect(more, size.join('x')).toEqual([]);
+      expect(leaf?.scheme).toBe('fused');
+    }
+    expect(leavesOf([64, 64, 64], gpu).map(({ scheme }) => scheme)).toEqual(['fused', 'stockham']);
+    expect(leavesOf([65536], alone)).toHaveLength(2);
+    expect(leavesOf([256, 256], alone)).toHaveLength(2);
+  });
+
+  it('leave alone what one block holds, what is unordered, and what has left batches', () => {
+    expect(leavesOf([8192], gpu).map(({ scheme }) => scheme)).toEqual(['stockham']);
+    const plan = (input: object) =>
+      planDirection(normalizeProblem({ size: [64, 64], ...input }), 'forward', gpu, false).launches.length;
+    expect(plan({})).toBe(1);
+    expect(plan({ leftBatches: 3 })).toBe(2);
+    expect(plan({ unordered: true })).toBe(2);
+    expect(plan({ omit: [false, true] })).toBe(1);
+  });
+});
