@@ -17,20 +17,9 @@ export const libraryEntries = {
   omnifft: 'src/index.ts',
   numpy: 'src/numpy/index.ts',
   'numpy-sync': 'src/numpy/sync.ts',
-  // An AudioWorklet has no import(), so what opens the CPU there has to be loaded with the module itself.
-  worklet: 'browser-entry:worklet',
+  // An AudioWorklet has no import(), so this one may load nothing later.
+  sync: 'src/sync.ts',
 };
-
-const WORKLET = `
-  // An AudioWorklet has no TextEncoder either; the names in a kernel are ASCII.
-  globalThis.TextEncoder ??= class {
-    encode(text) {
-      return Uint8Array.from(text, (character) => character.charCodeAt(0));
-    }
-  };
-  export { openCpuSync } from './src/engine/open-sync.ts';
-  export { FftError } from './src/problem/index.ts';
-`;
 
 /** The modules of devices that a browser can never open. */
 const NATIVE = /^src\/devices\/(cuda|opencl|hip|vulkan|level-zero)\/index\.ts$/;
@@ -57,8 +46,6 @@ async function absent(file) {
 const browserOnly = {
   name: 'browser-only',
   setup(plugin) {
-    plugin.onResolve({ filter: /^browser-entry:/ }, ({ path }) => ({ path, namespace: 'browser-entry' }));
-    plugin.onLoad({ filter: /.*/, namespace: 'browser-entry' }, () => ({ contents: WORKLET, resolveDir: root }));
     plugin.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
       if (kind !== 'dynamic-import') return;
       const file = resolve(resolveDir, path);

@@ -57,7 +57,7 @@ const { size } = statSync(archive);
 if (size > MOST_BYTES) fail(`the archive has ${size} bytes, over ${MOST_BYTES}.`);
 say(`${relative(root, archive)}: ${(size / 1e6).toFixed(1)} MB`);
 
-/** The programs of test/device as one file, on top of dist/. */
+/** The programs of test/device on top of dist/: one file, and what it imports late in files beside it. */
 async function programs() {
   const { build } = await import('esbuild');
   const onDist = {
@@ -72,10 +72,16 @@ async function programs() {
   };
   await build({
     entryPoints: [join(root, 'test', 'device', 'run.ts')],
-    outfile: join(bundle, 'run.mjs'),
+    outdir: bundle,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
+    splitting: true,
     format: 'esm',
+    // Some peers ask for Node's modules the old way.
+    banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
     platform: 'node',
+    // What pages get of the peers that are written for pages.
+    mainFields: ['module', 'main'],
     target: 'node20',
     external: ['koffi', 'webgpu'],
     plugins: [onDist],

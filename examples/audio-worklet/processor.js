@@ -3,7 +3,7 @@
 //
 // The plan comes as text from the page: the audio thread compiles it without planning.
 
-import { openCpuSync } from '../../dist/browser/worklet.js';
+import { openCpuSync } from '../../dist/browser/sync.js';
 
 const SIZE = 1024;
 /** Frames overlap by half; the square root of a Hann window on the way in and out adds up to one. */
@@ -23,9 +23,6 @@ class LowPass extends AudioWorkletProcessor {
     this.recent = new Float32Array(SIZE);
     this.ready = new Float32Array(SIZE);
     this.filled = 0;
-    // The engine compiles a kernel for speed after some calls: now, and not while there is sound.
-    for (let n = 0; n < 500; n++) this.filter();
-    this.ready.fill(0);
   }
 
   /** One frame: `recent` filtered and added to `ready`. */

@@ -277,7 +277,9 @@ describe('explain, devices and bench', () => {
     const results = JSON.parse(stdout) as Record<string, number | string>[];
     expect(results.map(({ problem }) => problem)).toEqual(problems);
     expect(results.map(({ direction }) => direction)).toEqual(['forward', 'inverse', 'forward']);
-    for (const { seconds, gflops, gigabytes, samples } of results) {
+    for (const { seconds, gflops, gigabytes, samples, copyFraction, peer } of results) {
+      expect(Number(copyFraction)).toBeGreaterThan(0);
+      expect(peer).toBe(undefined);
       expect(seconds).toBeGreaterThan(1e-9);
       expect(Number(samples)).toBeGreaterThanOrEqual(5);
       expect(Number(gflops)).toBeGreaterThan(0);
@@ -287,7 +289,34 @@ describe('explain, devices and bench', () => {
     const [first] = results;
     expect(Number(first?.gflops) * Number(first?.seconds)).toBeCloseTo((5 * 64 * 256 * 8) / 1e9, 12);
     expect(Number(first?.gigabytes) * Number(first?.seconds)).toBeCloseTo((2 * 64 * 256 * 8) / 1e9, 12);
-    expect((await omnifft('bench', 'scfo64')).stdout).toMatch(/scfo64 +forward .*s .*GFLOP\/s .*GB\/s/);
+    expect((await omnifft('bench', 'scfo64')).stdout).toMatch(/scfo64 +forward .*s .*GFLOP\/s .*GB\/s .* of copy/);
+  });
+
+  it('bench times devices whose memory the host cannot see', async () => {
+    const listed = JSON.parse((await omnifft('devices', '--json')).stdout) as { kind: string; available: boolean }[];
+    const kinds = listed.filter(({ kind, available }) => available && kind !== 'cpu').map(({ kind }) => kind);
+    if (process.env.CI) expect(kinds).toContain('opencl');
+    else if (kinds.length === 0) console.warn('bench was tested on the CPU only: there is no other device');
+    const planar = '{"size": [60, 4], "layout": "planar", "placement": "in-place", "batches": 2}';
+    for (const kind of kinds) {
+      const { code, stdout, stderr } = await omnifft('bench', 'scfo64*8', planar, '--device', kind, '--json');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      for (const { seconds, copyFraction } of JSON.parse(stdout) as Record<string, number>[]) {
+        expect(seconds).toBeGreaterThan(1e-9);
+        expect(copyFraction).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  it('bench compares only with what is known for a device', async () => {
+    expect(await omnifft('bench', 'scfo64', '--device', 'cpu', '--peer', 'cufft')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/cpu.*\[unsupported-feature\]\n$/),
+    });
+    expect(await omnifft('bench', 'scfo64', '--peer', 'mkl')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cufft'),
+    });
   });
 });
 

@@ -4,7 +4,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FftError, openDevice, openProfile, parseDescriptor, profileNames } from '../index.ts';
-import type { ProblemInput } from '../problem/index.ts';
+import type { Problem, ProblemInput } from '../problem/index.ts';
 
 export interface DeviceOptions {
   readonly device: string;
@@ -12,6 +12,8 @@ export interface DeviceOptions {
   /** A device that is not there, instead. */
   readonly profile?: string;
   readonly language?: string;
+  /** What will be planned in: `auto` passes over devices that cannot. */
+  readonly precision?: 'single' | 'double';
 }
 
 type DeviceKind = Parameters<typeof openDevice>[0];
@@ -49,14 +51,17 @@ export async function useDevice<T>(options: DeviceOptions, use: (device: Device)
 }
 
 /** Unknown names are refused by those who know them all. */
-function open({ device, threads, profile, language }: DeviceOptions): Promise<Device> {
+function open({ device, threads, profile, language, precision }: DeviceOptions): Promise<Device> {
   if (profile !== undefined) {
     return openProfile(profile as Profile[0], language === undefined ? {} : ({ language } as NonNullable<Profile[1]>));
   }
   if (language !== undefined) {
     throw new FftError('invalid-usage', '--language is for profiles: name one with --profile. A device has its own.');
   }
-  return openDevice(device as DeviceKind, threads === undefined ? {} : { threads });
+  return openDevice(device as DeviceKind, {
+    ...(threads === undefined ? {} : { threads }),
+    ...(precision === undefined ? {} : { precision }),
+  });
 }
 
 /** Reads a problem as it is given on the command line: a descriptor, or the problem object as JSON. */
@@ -68,6 +73,11 @@ export function readProblem(text: string): ProblemInput {
     const reason = error instanceof Error ? error.message : String(error);
     throw new FftError('invalid-usage', `The problem starts as JSON does but is none: ${reason}`, { cause: error });
   }
+}
+
+/** What a device must compute in, for all of these problems. */
+export function precisionOf(...problems: readonly Problem[]): 'single' | 'double' {
+  return problems.every(({ precision }) => precision === 'single') ? 'single' : 'double';
 }
 
 export function positiveInteger(text: string): number {

@@ -101,10 +101,26 @@ export interface BoundProgram {
   release(): void;
 }
 
+/** Work of the caller's own that programs can be appended to: a `GPUCommandEncoder`, a stream, a command queue. */
+export type EncodeTarget = 'encoder' | 'stream' | 'queue';
+
+/** What another library is asked for: complex numbers, packed and interleaved, not scaled. */
+export interface PeerProblem {
+  /** Axes, fastest first. */
+  readonly size: readonly number[];
+  readonly precision: 'single' | 'double';
+  readonly batches: number;
+  readonly direction: 'forward' | 'inverse';
+}
+
+export type PeerProgram = Required<Pick<BoundProgram, 'time' | 'release'>>;
+
 export interface Backend {
   readonly kind: DeviceKind;
   readonly name: string;
   readonly profile: DeviceProfile;
+  /** Which work of a caller's own `BoundProgram.encode` appends to; absent where there is none. */
+  readonly target?: EncodeTarget;
   /** @throws FftError `out-of-memory`, `device-closed` */
   allocate(bytes: number): DeviceBuffer;
   /**
@@ -128,6 +144,13 @@ export interface Backend {
   /** Frees a kernel. */
   discard(kernel: CompiledKernel): void;
   bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram;
+  /**
+   * The same transform by another library for this device, bound to the same memory, to compare with; absent where none
+   * is known.
+   * @throws FftError (as a rejection) `device-unavailable` where the library is missing, `unsupported-feature` where it is
+   * not one for this device or has no such transform, `out-of-memory`
+   */
+  bindPeer?(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram>;
   /** Host to device and back, ordered with the runs. */
   upload(target: Binding, data: RealArray): Promise<void>;
   download(source: Binding, into: RealArray): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * `plan.enqueue`: one direction of a plan over memory that the caller manages, appended to the device's work.
  */
-import type { BoundProgram } from '../devices/device.ts';
+import type { Backend, BoundProgram, EncodeTarget } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
 import {
   type ComplexData,
@@ -36,7 +36,7 @@ export interface MemoryOptions {
   readonly offsets?: { readonly input?: number; readonly output?: number };
 }
 
-/** Memory for `enqueue`, and where the work is appended: at most one of `encoder`, `stream` and `queue`. */
+/** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
 export interface EnqueueOptions extends MemoryOptions {
   /** `webgpu`: a `GPUCommandEncoder` or `GPUComputePassEncoder` of the plan's device, which the caller ends and submits. */
   readonly encoder?: unknown;
@@ -47,7 +47,7 @@ export interface EnqueueOptions extends MemoryOptions {
 }
 
 export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets'] as const;
-const TARGETS = ['encoder', 'stream', 'queue'] as const;
+const TARGETS: readonly EncodeTarget[] = ['encoder', 'stream', 'queue'];
 const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS], planned: ['kernel'] };
 
 /**
@@ -63,19 +63,23 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
   if (another) {
     throw new FftError('invalid-argument', `enqueue was given both ${name} and ${another}; one of them is enough.`);
   }
+  if (name !== undefined) requireTarget(host.backend, name);
   const bound = bindMemory(host, options, 'enqueue');
   try {
     if (name === undefined) return unattended(bound.run());
-    if (!bound.encode) {
-      throw new FftError(
-        'unsupported-feature',
-        `A ${host.backend.kind} device appends to its own work only; leave out ${name}.`,
-      );
-    }
-    return unattended(Promise.resolve(bound.encode(options[name])));
+    return unattended(Promise.resolve(bound.encode!(options[name])));
   } finally {
     bound.release();
   }
+}
+
+/** @throws FftError `unsupported-feature` where the device appends to something else, or to its own work only. */
+function requireTarget({ kind, target }: Backend, name: EncodeTarget): void {
+  if (name === target) return;
+  const instead = target
+    ? `takes '${target}' instead of '${name}'`
+    : `appends to its own work only; leave out '${name}'`;
+  throw new FftError('unsupported-feature', `enqueue on a ${kind} device ${instead}.`, { path: `enqueue.${name}` });
 }
 
 /** Nobody has to wait for it: a failure that nobody asked about must not end the process. */

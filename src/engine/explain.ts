@@ -58,7 +58,7 @@ export function planToJson(
         const dimensions = dimensionsOf(leaf);
         return {
           title: launch.node.title,
-          scheme: launch.node.scheme,
+          scheme: leaf.scheme,
           from: launch.from,
           to: launch.to,
           lengths: dimensions.lengths,

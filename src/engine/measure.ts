@@ -1,49 +1,57 @@
 /**
  * `plan.measure`: how long a direction takes on the device, by the device's clock where it has one.
  */
-import type { BoundProgram, DeviceBuffer } from '../devices/device.ts';
+import type { Backend, BoundProgram, DeviceBuffer } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
 import type { ComplexData, SideFacts } from './arguments.ts';
 import { bindMemory, MEMORY_OPTIONS, type MemoryOptions } from './enqueue.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
+import { bindPeer } from './peer.ts';
 import type { RunnerHost } from './runner.ts';
 
 /** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
 export interface MeasureOptions extends MemoryOptions {
   /** Transforms to run one after another; default 10. */
   readonly repeats?: number;
+  /** Another library to time instead, on the same memory and by the same clock. `cuda`: cuFFT, where it is installed. */
+  readonly peer?: 'cufft';
 }
 
-const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats'] };
+const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats', 'peer'] };
 
 /** Milliseconds that one transform takes. */
 export async function measure(host: RunnerHost, options: MeasureOptions): Promise<number> {
   host.check();
   checkOptions(options, OPTIONS, 'measure');
-  const { repeats = 10 } = options;
+  const { repeats = 10, peer } = options;
   if (!(Number.isSafeInteger(repeats) && repeats >= 1)) {
     throw new FftError('invalid-argument', `measure.repeats is ${String(repeats)}; it is a whole number from 1 up.`);
   }
   const own: DeviceBuffer[] = [];
-  const make = (facts: SideFacts, offset = 0): ComplexData => {
+  const make = async (facts: SideFacts, offset = 0): Promise<ComplexData> => {
     const planar = facts.layout === 'planar';
-    const part = () => {
+    const part = async () => {
       const bytes = ((planar ? 1 : 2) * offset + facts.length) * facts.realBytes;
       const buffer = host.backend.allocate(bytes);
       own.push(buffer);
-      buffer.view?.(facts.type).fill(0);
+      await clear(host.backend, buffer, bytes);
       return new DeviceMemory(buffer, facts.type);
     };
-    return planar ? { re: part(), im: part() } : part();
+    return planar ? { re: await part(), im: await part() } : part();
   };
   try {
     const { offsets } = options;
-    const input = options.input ?? (host.inPlace ? options.output : undefined) ?? make(host.read, offsets?.input);
-    const output = options.output ?? (host.inPlace ? input : make(host.written, offsets?.output));
-    const bound = bindMemory(host, { ...options, input, output }, 'measure');
+    const input =
+      options.input ?? (host.inPlace ? options.output : undefined) ?? (await make(host.read, offsets?.input));
+    const output = options.output ?? (host.inPlace ? input : await make(host.written, offsets?.output));
+    // The plan may have been destroyed meanwhile.
+    host.check();
+    const memory = { ...options, input, output };
+    const checked = bindMemory(host, memory, 'measure');
+    const bound = peer === undefined ? checked : await bindPeer(host, memory, peer).finally(() => checked.release());
     try {
-      return await (bound.time ? bound.time(repeats) : wallClock(bound, repeats));
+      return await (bound.time ? bound.time(repeats) : wallClock(bound as BoundProgram, repeats));
     } finally {
       bound.release();
     }
@@ -52,11 +60,39 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
   }
 }
 
+/** Bytes that are uploaded at a time, so that zeros for large memory need no such memory on the host. */
+const PIECE_BYTES = 2 ** 22;
+
+/** What was in the memory before may be anything: numbers that are slow to compute with, too. */
+async function clear(backend: Backend, buffer: DeviceBuffer, bytes: number): Promise<void> {
+  if (buffer.view) {
+    buffer.view('f32').fill(0);
+    return;
+  }
+  const zeros = new Float32Array(Math.min(bytes, PIECE_BYTES) / 4);
+  for (let byteOffset = 0; byteOffset < bytes; byteOffset += zeros.byteLength) {
+    await backend.upload({ buffer, byteOffset }, zeros.subarray(0, Math.min(zeros.length, (bytes - byteOffset) / 4)));
+  }
+}
+
+/** Runs before the clock starts: pages are touched, worker threads wake up, the work finds its way into the caches. */
+const WARM_UP_RUNS = 2;
+const WARM_UP_MS = 10;
+/** The runs are timed in so many batches, so that a pause of the machine does not count for all of them. */
+const BATCHES = 5;
+
 async function wallClock(bound: BoundProgram, repeats: number): Promise<number> {
-  await bound.run();
-  const start = performance.now();
-  for (let n = 1; n < repeats; n++) void bound.run().catch(() => undefined);
-  // Runs end in order, and one that fails leaves the device in no state to do the last.
-  await bound.run();
-  return (performance.now() - start) / repeats;
+  const begin = performance.now();
+  for (let run = 0; run < WARM_UP_RUNS || performance.now() - begin < WARM_UP_MS; run++) await bound.run();
+  const each = Math.ceil(repeats / BATCHES);
+  const times: number[] = [];
+  for (let left = repeats; left > 0; left -= each) {
+    const runs = Math.min(each, left);
+    const start = performance.now();
+    for (let n = 1; n < runs; n++) void bound.run().catch(() => undefined);
+    // Runs end in order, and one that fails leaves the device in no state to do the last.
+    await bound.run();
+    times.push((performance.now() - start) / runs);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 }

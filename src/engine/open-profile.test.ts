@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { readProfile } from '../devices/cuda/profile.ts';
 import { FftError, type ProblemInput } from '../problem/index.ts';
 import { type Device, type DeviceProfile, openDevice, openProfile, profileNames } from './index.ts';
 
@@ -88,25 +87,22 @@ describe('a profile', () => {
     cpu.close();
   });
 
-  it('h200 has the numbers that the driver of an H200 gives', async () => {
-    const facts: Readonly<Record<string, number>> = {
-      warpSize: 32,
-      sharedPerBlock: 49152,
-      sharedPerBlockOptin: 232448,
-      sharedPerMultiprocessor: 233472,
+  it('has the numbers that its maker gives', async () => {
+    expect((await open('h200')).profile).toMatchObject({
+      name: 'NVIDIA H200',
+      sharedBytes: 227 * 1024,
+      residentBytes: 228 * 1024,
+      cluster: { blocks: 16 },
+      lockstepBytes: 128,
       maxThreads: 1024,
       multiprocessors: 132,
-      major: 9,
-      clusters: 1,
-    };
-    const driver = {
-      attribute: (name: string) => facts[name],
-      deviceName: () => 'NVIDIA H200',
-      deviceMemory: () => 141e9,
-    };
-    expect(readProfile(driver as unknown as Parameters<typeof readProfile>[0], 0)).toEqual(
-      (await open('h200')).profile,
-    );
+      maxBytes: 141e9,
+    });
+    for (const name of ['a100', 'rtx4090', 'mi250x'] as const) {
+      expect((await open(name)).profile.cluster).toBeUndefined();
+    }
+    expect((await open('mi250x')).profile).toMatchObject({ sharedBytes: 65536, lockstepBytes: 256 });
+    expect((await open('webgpu-default')).profile).toMatchObject({ sharedBytes: 16384, maxThreads: 256 });
   });
 
   it('may be written for in another language', async () => {

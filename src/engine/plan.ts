@@ -167,9 +167,10 @@ export class Plan {
 
   /**
    * How long one transform takes on the device, without copies to and from the host: the mean of many in a row.
-   * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default.
+   * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default; `peer`,
+   * another library to time in its place.
    * @returns milliseconds, by the device's own clock where it has one.
-   * @throws FftError (as a rejection) as `enqueue`
+   * @throws FftError (as a rejection) as `enqueue`; for a `peer` also `device-unavailable`
    */
   async measure(direction: Direction, options: MeasureOptions = {}): Promise<number> {
     return measure(this.runnerHost(direction), options);
@@ -265,6 +266,8 @@ export class Plan {
     }
     return {
       backend: this.host.backend,
+      problem: this.problem,
+      direction,
       read: direction === 'forward' ? this.facts.input : this.facts.output,
       written: direction === 'forward' ? this.facts.output : this.facts.input,
       inPlace: this.problem.placement === 'in-place',

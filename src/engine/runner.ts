@@ -5,7 +5,7 @@
  * little more than the launches.
  */
 import type { Backend, Binding, BoundProgram, DeviceBuffer } from '../devices/device.ts';
-import { FftError } from '../problem/index.ts';
+import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import {
   type ComplexData,
   extentsOf,
@@ -21,6 +21,8 @@ import { type PlacedPart, Staging } from './staging.ts';
 
 export interface RunnerHost {
   readonly backend: Backend;
+  readonly problem: Problem;
+  readonly direction: Direction;
   readonly read: SideFacts;
   readonly written: SideFacts;
   readonly inPlace: boolean;

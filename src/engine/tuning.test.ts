@@ -137,10 +137,10 @@ describe('knobs', () => {
   });
 
   it('performBandwidthBoost: longer uploads of narrower columns', async () => {
-    // 16 KiB hold 256 columns of a run of 8 complex numbers.
+    // 16 KiB hold 256 rows of a run of 8 complex numbers.
     const image = (rows: number) => ({ size: [64, rows], omit: [true, false] });
     const uploads = async (rows: number, performBandwidthBoost: number) =>
-      (await launchesOf(gpu, image(rows), { performBandwidthBoost })).length;
+      (await launchesOf(gpu, image(rows), { performBandwidthBoost, coalescedBytes: 64 })).length;
     expect([await uploads(256, 1), await uploads(512, 1), await uploads(512, 2)]).toEqual([1, 2, 1]);
     expect([await uploads(1024, 2), await uploads(2048, -1), await uploads(2048, 4)]).toEqual([2, 1, 2]);
   });

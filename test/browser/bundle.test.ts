@@ -1,7 +1,9 @@
 /** The bundle for browsers: what is in it, what is not, how large it is. */
+import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleBrowser } from '../../scripts/bundle-browser.mjs';
+import { bundleBrowser, root } from '../../scripts/bundle-browser.mjs';
 
 /** Bytes, compressed, of core, CPU and WebGPU together. */
 const MOST_BYTES = 120_000;
@@ -69,12 +71,40 @@ describe('the bundle for browsers', () => {
   });
 
   it('gives an AudioWorklet all it needs without import()', () => {
-    for (const name of closure('worklet.js')) {
+    for (const name of closure('sync.js')) {
       const kinds = bundle.metafile.outputs[name]?.imports.map(({ kind }) => kind) ?? [];
       expect(
         kinds.filter((kind) => kind !== 'import-statement'),
         name,
       ).toEqual([]);
     }
+  });
+
+  it('runs where there is no clock, no timer and no TextEncoder, as on the audio thread', async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: "export * from './src/sync.ts';", resolveDir: root },
+      bundle: true,
+      format: 'iife',
+      globalName: 'omnifft',
+      target: 'es2022',
+      write: false,
+    });
+    // A new context has the language and WebAssembly, and nothing of Node or of a page.
+    const inside = createContext({});
+    expect(runInContext('[typeof performance, typeof setTimeout, typeof TextEncoder]', inside)).toEqual(
+      Array(3).fill('undefined'),
+    );
+    const spectrum = runInContext(
+      `${outputFiles[0]!.text}
+      const device = omnifft.openCpuSync();
+      const plan = device.planSync({ size: [64] });
+      const signal = new Float32Array(128);
+      signal[0] = 1;
+      const result = Array.from(plan.forwardSync(signal));
+      device.close();
+      result;`,
+      inside,
+    );
+    expect(Array.from(spectrum as number[])).toEqual(Array.from({ length: 128 }, (_, n) => (n % 2 === 0 ? 1 : 0)));
   });
 });

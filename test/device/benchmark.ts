@@ -1,10 +1,10 @@
 /**
  * Complex forward transforms out of place, timed by the device's own clock, beside cuFFT and a copy of as many bytes:
- * where the device is CUDA's, in its stream and on the same buffers. Each figure is the median of samples in turns, each
+ * where the device is CUDA's, in its stream and on the same buffers; on WebGPU beside a copy of its own only. Each figure is the median of samples in turns, each
  * sample the mean of transforms in a row.
  */
-import { type Cufft, openCufft } from '../../bench/peers/cufft.ts';
 import type { GpuBackend } from '../../src/devices/cuda/backend.ts';
+import type { Cufft } from '../../src/devices/cuda/cufft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Device } from '../../src/index.ts';
@@ -20,10 +20,12 @@ export interface Result {
   readonly precision: Precision;
   readonly kernels: number;
   readonly planMs: number;
+  /** The same problem planned once more, when its plan was destroyed. */
+  readonly warmPlanMs: number;
   readonly ms: number;
   /** Bytes in plus bytes out, in 10⁹ a second. */
   readonly gigabytes: number;
-  /** Undefined where there is no CUDA to copy with. */
+  /** Undefined where there is nothing to copy with. */
   readonly copyFraction: number | undefined;
   readonly cufftMs: number | undefined;
   /** cuFFT's time over ours: over 1 where omnifft is faster. */
@@ -36,6 +38,9 @@ export interface Effort {
   readonly sampleMs: number;
 }
 
+/** Milliseconds of one of several copies of so many bytes, on the device itself. */
+export type Copier = (input: DeviceMemory, output: DeviceMemory, bytes: number, repeats: number) => Promise<number>;
+
 export class Bench {
   private readonly device: Device;
   private readonly backend: Backend;
@@ -43,26 +48,31 @@ export class Bench {
   private readonly gpu: GpuBackend | undefined;
   private readonly cufft: Cufft | undefined;
   private readonly effort: Effort;
+  private readonly copier: Copier | undefined;
   private readonly events: readonly [start: bigint, end: bigint] | undefined;
   private readonly buffers = new Map<Backend, DeviceMemory[]>();
   /** Milliseconds to copy so many bytes. */
   private readonly copies = new Map<number, number>();
 
-  /** @param gpu a device of CUDA, this one or another on the same GPU. */
+  /**
+   * @param gpu a device of CUDA, this one or another on the same GPU.
+   * @param cufft where there is both.
+   * @param copier instead of CUDA's copy.
+   */
   constructor(
     device: Device,
     backend: Backend,
     gpu: GpuBackend | undefined,
     effort: Effort,
-    folders: readonly string[],
+    cufft: Cufft | undefined,
+    copier?: Copier,
   ) {
     this.device = device;
     this.backend = backend;
     this.gpu = gpu;
     this.effort = effort;
-    const cufft = gpu ? openCufft(folders) : 'no CUDA, so no copy and no cuFFT to compare with';
-    if (typeof cufft === 'string') console.log(cufft);
-    this.cufft = typeof cufft === 'string' ? undefined : cufft;
+    this.copier = copier;
+    this.cufft = gpu && cufft;
     this.events = gpu && [gpu.driver.createEvent(true), gpu.driver.createEvent(true)];
   }
 
@@ -73,15 +83,21 @@ export class Bench {
   async time({ region, size, batches }: Timed, precision: Precision): Promise<Result> {
     const points = size.reduce((a, b) => a * b, 1) * batches;
     const bytes = points * (precision === 'single' ? 8 : 16);
-    const [input, output] = this.memory(bytes);
-    const started = performance.now();
-    const plan = await this.device.plan({ size, batches, precision, directions: 'forward' });
-    const planMs = performance.now() - started;
+    const [input, output] = await this.memory(bytes);
+    const planned = async () => {
+      const started = performance.now();
+      const plan = await this.device.plan({ size, batches, precision, directions: 'forward' });
+      return { plan, ms: performance.now() - started };
+    };
+    const first = await planned();
+    first.plan.destroy();
+    const { plan, ms: warmPlanMs } = await planned();
+    const planMs = first.ms;
     try {
       const peer = this.peerPlan(size, batches, precision);
       const ours = (repeats: number) => plan.measure('forward', { input: input!, output: output!, repeats });
-      const [a, b] = peer ? this.memory(bytes, this.gpu).map(address) : [];
-      const theirs = peer && (async (repeats: number) => this.timed(repeats, () => peer.forward(a!, b!)));
+      const [a, b] = peer ? (await this.memory(bytes, this.gpu)).map(address) : [];
+      const theirs = peer && (async (repeats: number) => this.timed(repeats, () => peer.run(a!, b!)));
       try {
         const medians = await this.medians(theirs ? [ours, theirs] : [ours]);
         const ms = medians[0]!;
@@ -95,6 +111,7 @@ export class Bench {
           precision,
           kernels: plan.kernels.length,
           planMs,
+          warmPlanMs,
           ms,
           gigabytes: (2 * bytes) / ms / 1e6,
           copyFraction: copyMs && copyMs / ms,
@@ -111,21 +128,29 @@ export class Bench {
 
   /** Milliseconds of a device-to-device copy, which reads and writes as many bytes as an ideal transform. */
   async copyMs(bytes: number): Promise<number | undefined> {
-    const { gpu } = this;
     const known = this.copies.get(bytes);
-    if (known !== undefined || !gpu) return known;
-    const [input, output] = this.memory(bytes, gpu).map(address);
-    const copy = async (repeats: number) =>
-      this.timed(repeats, () => gpu.driver.copyAcross(output!, input!, bytes, gpu.stream));
+    const copy = known === undefined ? await this.copy(bytes) : undefined;
+    if (!copy) return known;
     const [ms] = await this.medians([copy]);
     this.copies.set(bytes, ms!);
     return ms;
   }
 
+  private async copy(bytes: number): Promise<((repeats: number) => Promise<number>) | undefined> {
+    const { copier, gpu } = this;
+    if (copier) {
+      const [input, output] = await this.memory(bytes);
+      return (repeats) => copier(input!, output!, bytes, repeats);
+    }
+    if (!gpu) return undefined;
+    const [input, output] = (await this.memory(bytes, gpu)).map(address);
+    return async (repeats) => this.timed(repeats, () => gpu.driver.copyAcross(output!, input!, bytes, gpu.stream));
+  }
+
   /** Microseconds from the call to its result in device memory, one call at a time. */
   async latency(size: readonly number[], precision: Precision): Promise<{ us: number; deviceUs: number }> {
     const bytes = size.reduce((a, b) => a * b, 1) * (precision === 'single' ? 8 : 16);
-    const [input, output] = this.memory(bytes);
+    const [input, output] = await this.memory(bytes);
     const plan = await this.device.plan({ size, precision, directions: 'forward' });
     try {
       const deviceUs = 1000 * (await plan.measure('forward', { input: input!, output: output!, repeats: 200 }));
@@ -149,7 +174,7 @@ export class Bench {
 
   private peerPlan(size: readonly number[], batches: number, precision: Precision) {
     try {
-      return this.cufft?.plan({ size, batches, precision }, this.gpu!.stream);
+      return this.cufft?.plan({ size, batches, precision, direction: 'forward' }, this.gpu!.stream);
     } catch (error) {
       console.log(`${size.join('x')} × ${batches}: ${(error as Error).message}`);
       return undefined;
@@ -157,7 +182,7 @@ export class Bench {
   }
 
   /** Two buffers of at least so many bytes, full of small numbers. */
-  private memory(bytes: number, backend: Backend = this.backend): DeviceMemory[] {
+  private async memory(bytes: number, backend: Backend = this.backend): Promise<DeviceMemory[]> {
     const known = this.buffers.get(backend);
     if (known && known[0]!.bytes >= bytes) return known;
     for (const memory of known ?? []) memory.free();
@@ -167,7 +192,7 @@ export class Bench {
     for (const { buffer } of made) {
       for (let at = 0; at < bytes; at += noise.byteLength) {
         const part = noise.subarray(0, Math.min(noise.length, Math.floor((bytes - at) / 4)));
-        backend.upload({ buffer, byteOffset: at }, part).catch((error) => console.log(String(error)));
+        await backend.upload({ buffer, byteOffset: at }, part);
       }
     }
     return made;

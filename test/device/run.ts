@@ -7,19 +7,22 @@
  *   ./node run.mjs bench [--device cuda] [--precision single|double] [--region NAME,…] [--filter 1024,256x256]
  *                        [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
  *
- * `--profile JSON` replaces parts of the profile that the planner sees, `--seed N` fixes the random data.
+ * On WebGPU the regions are pow2, smooth, larger, 1024x1024 and peers: the last is omnifft beside TensorFlow.js and jax-js.
+ * A precision that the device has not is left out. `--profile JSON` replaces parts of the profile that the planner sees, `--seed N` fixes the random data.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { GpuBackend } from '../../src/devices/cuda/backend.ts';
+import { openCufft } from '../../src/devices/cuda/cufft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
 import { type DeviceKind, type DeviceOptions, listDevices, type ProblemInput, version } from '../../src/index.ts';
-import { Bench, geometricMean, type Result } from './benchmark.ts';
+import { Bench, type Effort, geometricMean, type Result } from './benchmark.ts';
 import { largeProblems, smallProblems, timedCases } from './cases.ts';
 import { checkClosedForms, checkLarge, checkSmall, failed, openReference, type Verdict } from './correctness.ts';
+import { besidePeers, type PeerResult, webGpuCases, webGpuCopier } from './webgpu.ts';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -41,6 +44,11 @@ const { values: options, positionals } = parseArgs({
 });
 
 const PRECISIONS = (options.precision ? [options.precision] : ['single', 'double']) as ('single' | 'double')[];
+
+/** Of the precisions asked for, those that the device has. */
+function precisionsOf({ profile }: Pick<Device, 'profile'>): ('single' | 'double')[] {
+  return PRECISIONS.filter((precision) => profile.precisions?.includes(precision) ?? true);
+}
 
 const toolkit = findToolkit();
 if (toolkit) process.env.CUDA_PATH ??= toolkit;
@@ -109,7 +117,7 @@ async function test(): Promise<void> {
     }
   };
   const chosen = (problems: readonly ProblemInput[]) => problems.filter(() => !options.quick || random.unit() < 0.3);
-  for (const precision of PRECISIONS) {
+  for (const precision of precisionsOf(device)) {
     for (const problem of chosen(smallProblems())) {
       const full = { ...problem, precision };
       await attempt(JSON.stringify(full), () => checkSmall(device, full, random));
@@ -132,18 +140,29 @@ async function test(): Promise<void> {
 
 async function bench(): Promise<void> {
   const { backend, device } = await open();
-  const gpu = backend.kind === 'cuda' ? (backend as GpuBackend) : await openCuda();
-  const folders = process.env.CUDA_PATH ? libraryFolders(process.env.CUDA_PATH) : [];
+  const webGpu = backend.kind === 'webgpu';
+  // WebGPU is measured by itself: another driver beside it, with memory of its own, would disturb it.
+  const gpu = backend.kind === 'cuda' ? (backend as GpuBackend) : webGpu ? undefined : await openCuda();
+  const cufft = gpu && (await openCufft().catch((error: Error) => console.log(error.message)));
   const effort = { samples: Number(options.samples), sampleMs: Number(options.ms) };
-  const runner = new Bench(device, backend, gpu, effort, folders);
+  const runner = new Bench(
+    device,
+    backend,
+    gpu,
+    effort,
+    cufft || undefined,
+    webGpu ? await webGpuCopier(backend) : undefined,
+  );
   const bytes = Number(options.mib) * 2 ** 20;
   const copy = await runner.copyMs(bytes);
   const speed = copy === undefined ? 'unknown' : `${((2 * bytes) / copy / 1e6).toFixed(0)} GB/s`;
   console.log(`${backend.kind}: ${device.name}; ${runner.peer}; copy of ${options.mib} MiB: ${speed}`);
   const results: Result[] = [];
-  for (const precision of PRECISIONS) {
-    for (const timed of timedCases(precision, bytes)) {
-      if (options.region && !options.region.split(',').includes(timed.region)) continue;
+  const wanted = (region: string) =>
+    options.region ? options.region.split(',').includes(region) : region !== 'peers' || !options.filter;
+  for (const precision of precisionsOf(device)) {
+    for (const timed of webGpu ? webGpuCases(backend.profile, bytes) : timedCases(precision, bytes)) {
+      if (!wanted(timed.region)) continue;
       if (options.filter && !options.filter.split(',').includes(timed.size.join('x'))) continue;
       try {
         const result = await runner.time(timed, precision);
@@ -166,12 +185,28 @@ async function bench(): Promise<void> {
       );
     }
   }
+  const peers = webGpu && wanted('peers') ? await compare(device, backend, effort) : [];
   const { kind } = backend;
-  const figures = { kind, device: device.name, version, profile: backend.profile, copy, results, latencies };
+  const figures = { kind, device: device.name, version, profile: backend.profile, copy, results, latencies, peers };
   if (options.json) writeFileSync(options.json, JSON.stringify(figures, null, 1));
   runner.close();
   device.close();
   if (gpu !== backend) gpu?.close();
+}
+
+/** Lines of omnifft and its peers, of 2¹⁰ points as many times as the bytes allow, 1024 times at most. */
+async function compare(device: Device, backend: Backend, effort: Effort): Promise<PeerResult[]> {
+  const batches = Math.max(1, Math.min(1024, Math.floor((Number(options.mib) * 2 ** 20) / 8 / 1024)));
+  const { results, failures } = await besidePeers(device, backend, batches, effort);
+  for (const { name, us, error } of results) {
+    const ratio = (us / results[0]!.us).toFixed(2);
+    console.log(
+      `1024 × ${batches} ${name.padEnd(20)} ${us.toFixed(1).padStart(10)} µs, ${ratio} of omnifft's time in one ` +
+        `submit; error ${error.toExponential(1)}`,
+    );
+  }
+  for (const failure of failures) console.log(`FAIL ${failure}`);
+  return results;
 }
 
 /** For the copy and for cuFFT, where another kind of device is timed. */
@@ -192,6 +227,7 @@ function row({
   precision,
   kernels,
   planMs,
+  warmPlanMs,
   ms,
   gigabytes,
   copyFraction,
@@ -202,11 +238,17 @@ function row({
   const share = copyFraction === undefined ? '' : ` ${copyFraction.toFixed(2)} of copy`;
   return (
     `${region.padEnd(16)} ${precision === 'single' ? 'f32' : 'f64'} ${what.padEnd(22)} ${kernels} kernel(s), planned in ` +
-    `${planMs.toFixed(0).padStart(5)} ms: ${ms.toFixed(4)} ms ${gigabytes.toFixed(0).padStart(5)} GB/s${share}${peer}`
+    `${planMs.toFixed(0).padStart(5)} ms, again in ${warmPlanMs.toFixed(1)} ms: ${ms.toFixed(4)} ms ${gigabytes.toFixed(0).padStart(5)} GB/s${share}${peer}`
   );
 }
 
 function summary(results: readonly Result[]): void {
+  if (results.length > 0) {
+    const most = (of: (result: Result) => number) => Math.max(...results.map(of)).toFixed(1);
+    console.log(
+      `planned in ${most(({ planMs }) => planMs)} ms at most, again in ${most(({ warmPlanMs }) => warmPlanMs)} ms`,
+    );
+  }
   for (const precision of PRECISIONS) {
     for (const region of new Set(results.map((result) => result.region))) {
       const own = results.filter((result) => result.region === region && result.precision === precision);
@@ -249,14 +291,4 @@ function findToolkit(): string | undefined {
   };
   for (const place of places) if (existsSync(place)) look(place, 7);
   return found[0] === undefined ? undefined : dirname(found[0]);
-}
-
-/** cuFFT may be a package of its own beside NVRTC's. */
-function libraryFolders(root: string): string[] {
-  return [
-    join(root, 'lib'),
-    join(root, 'lib64'),
-    join(dirname(root), 'cufft', 'lib'),
-    join(dirname(root), 'cu13', 'lib'),
-  ];
 }

@@ -3,8 +3,17 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Plan } from '../../index.ts';
+import { normalizeProblem } from '../../problem/index.ts';
 import { makeFolder, writeOutput } from '../files.ts';
-import { type DeviceOptions, readProblem, useDevice, withDevice, withJson, withProfile } from '../options.ts';
+import {
+  type DeviceOptions,
+  precisionOf,
+  readProblem,
+  useDevice,
+  withDevice,
+  withJson,
+  withProfile,
+} from '../options.ts';
 
 interface ExplainOptions extends DeviceOptions {
   readonly json: boolean;
@@ -21,8 +30,8 @@ export function addExplain(program: Command): void {
 }
 
 async function explain(text: string, options: ExplainOptions): Promise<void> {
-  const problem = readProblem(text);
-  await useDevice(options, async (device) => {
+  const problem = normalizeProblem(readProblem(text));
+  await useDevice({ ...options, precision: precisionOf(problem) }, async (device) => {
     const plan = await device.plan(problem);
     try {
       if (options.source !== undefined) await writeKernels(plan, options.source);

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { mixDown, readWav, spectrogram, type WindowName, windowNames } from '../../signal/index.ts';
+import { type WindowName, windowNames } from '../../signal/windows.ts';
 import { checkOutput, readInput, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
@@ -31,10 +31,12 @@ export function addSpectrogram(program: Command): void {
 
 async function spectrogramFile(input: string, options: SpectrogramOptions): Promise<void> {
   await checkOutput(options.output);
+  // Other commands do not need what reads WAV.
+  const { mixDown, readWav, spectrogram } = await import('../../signal/index.ts');
   const recording = readWav(await readInput(input));
   const progress = startProgress('transforming');
   try {
-    const { result, seconds, device } = await useDevice(options, async (device) => {
+    const { result, seconds, device } = await useDevice({ ...options, precision: 'single' }, async (device) => {
       const { size, hop, window } = options;
       const { sampleRate } = recording;
       const started = performance.now();

@@ -40,12 +40,15 @@ async function transformFile(input: string, options: TransformOptions): Promise<
     progress.update(0, 4, 'reading     ');
     const array = toComplex(readNpy(await readInput(input)));
     const axes = resolveAxes(options.axes, array.shape);
-    const { result, seconds, device } = await useDevice(options, async (device) => {
-      progress.update(1, 4, 'transforming');
-      const started = performance.now();
-      const result = await transform(device, array, axes, options);
-      return { result, seconds: (performance.now() - started) / 1000, device: device.name };
-    });
+    const { result, seconds, device } = await useDevice(
+      { ...options, precision: precisionOfArray(array) },
+      async (device) => {
+        progress.update(1, 4, 'transforming');
+        const started = performance.now();
+        const result = await transform(device, array, axes, options);
+        return { result, seconds: (performance.now() - started) / 1000, device: device.name };
+      },
+    );
     progress.update(3, 4, 'writing     ');
     await writeOutput(options.output, writeNpy(result));
     progress.stop();
@@ -77,7 +80,7 @@ async function transform(
   const plan = await device.plan({
     size: shape.toReversed(),
     omit: shape.map((_, axis) => !axes.includes(axis)).reverse(),
-    precision: dtype === 'complex64' ? 'single' : 'double',
+    precision: precisionOfArray(array),
     scale: { [direction]: scaleOf(norm, inverse, points) },
     directions: direction,
   });
@@ -113,6 +116,10 @@ function resolveAxes(given: readonly number[] | undefined, shape: readonly numbe
     throw new FftError('invalid-usage', `--axes names an axis twice: ${given.join(', ')}.`);
   }
   return axes.sort((a, b) => a - b);
+}
+
+function precisionOfArray({ dtype }: NpyArray): 'single' | 'double' {
+  return dtype === 'complex64' ? 'single' : 'double';
 }
 
 function toComplex(array: NpyArray): NpyArray {

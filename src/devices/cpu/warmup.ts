@@ -29,16 +29,23 @@ const EMPTY_MODULE = [
 
 let emptyFunction: Run | undefined;
 
-/** Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. */
+/** On the audio thread there is no clock and no waiting: the budget is used up, and that has to do. */
+const canWait = typeof performance === 'object' && typeof setTimeout === 'function';
+
+/**
+ * Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. Before the first
+ * wait, and so before it returns, their budgets are used up.
+ */
 export async function warmUp(kernels: readonly CpuKernel[]): Promise<void> {
   const cold = [...new Set(kernels)].filter((kernel) => !kernel.warm);
   if (cold.length === 0) return;
-  const start = performance.now();
+  const start = canWait ? performance.now() : 0;
   for (const kernel of cold) {
     kernel.warm = true;
     const bytes = kernel.source.length;
     call(kernel.run, Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, Math.ceil(BUDGET_BYTES / bytes))));
   }
+  if (!canWait) return;
   emptyFunction ??= new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(EMPTY_MODULE))).exports.run as Run;
   call(emptyFunction, FEWEST_CALLS);
   const patience = PATIENCE_MILLISECONDS + PATIENCE_PER_KERNEL * (cold.length - 1);

@@ -14,16 +14,19 @@ import type {
   CompiledKernel,
   DeviceBuffer,
   DeviceKind,
+  PeerProblem,
+  PeerProgram,
   RealArray,
   Step,
 } from '../device.ts';
 import type { Koffi } from '../native/library.ts';
+import { readProfile } from '../profiles/driver.ts';
 import type { RuntimeCompiler } from './compiler.ts';
+import { bindCufft } from './cufft.ts';
 import type { Driver } from './driver.ts';
 import { Jobs } from './jobs.ts';
 import { type Compile, GpuKernel } from './kernel.ts';
 import { GpuBuffer, GpuMemory } from './memory.ts';
-import { readProfile } from './profile.ts';
 import { GpuProgram, type Machine } from './program.ts';
 import { Download, Staging, Upload } from './staging.ts';
 import { CallerStreams } from './streams.ts';
@@ -47,6 +50,7 @@ export interface GpuSetup {
 
 export class GpuBackend implements Backend, Machine {
   readonly kind: DeviceKind;
+  readonly target = 'stream';
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly driver: Driver;
@@ -169,6 +173,21 @@ export class GpuBackend implements Backend, Machine {
   bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
     this.requireOpen();
     return new GpuProgram(this, steps, slots);
+  }
+
+  async bindPeer(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram> {
+    this.requireOpen();
+    if (peer !== 'cufft' || this.kind !== 'cuda') {
+      throw new FftError(
+        'unsupported-feature',
+        `A ${this.kind} device cannot be compared with ${peer}: cuda has cufft.`,
+      );
+    }
+    const [from, to] = [input, output].map(({ buffer, byteOffset }) => {
+      if (this.owns(buffer) && !buffer.freed) return buffer.address + BigInt(byteOffset);
+      throw new FftError('foreign-buffer', `What ${peer} is to be bound to is not memory of this device.`);
+    });
+    return bindCufft(this, problem, from!, to!);
   }
 
   upload(target: Binding, data: RealArray): Promise<void> {

@@ -1,11 +1,8 @@
 /** NVIDIA GPUs: the CUDA driver API, and NVRTC to compile at run time. */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Availability, Backend } from '../device.ts';
 import type { LibraryRequest } from '../native/library.ts';
 import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from './open.ts';
-
-const windows = process.platform === 'win32';
+import { toolkitNames, windows } from './toolkit.ts';
 
 /** How NVIDIA's GPUs are found; tests put other libraries in its place. */
 export const cuda: GpuKind = {
@@ -105,32 +102,13 @@ export function createCudaBackend(options: GpuOptions = {}): Promise<Backend> {
   return openGpu(cuda, options);
 }
 
-/** NVRTC comes with the toolkit, which need not be where the loader looks. */
 function nvrtc(): LibraryRequest {
   const files = windows
     ? ['nvrtc64_130_0.dll', 'nvrtc64_120_0.dll', 'nvrtc64_112_0.dll']
     : ['libnvrtc.so.13', 'libnvrtc.so.12', 'libnvrtc.so.11.2', 'libnvrtc.so'];
-  const folders = toolkits().flatMap((root) => libraryFolders.map((folder) => join(root, folder)));
-  const found = folders.flatMap((folder) => files.map((file) => join(folder, file))).filter((path) => existsSync(path));
   return {
-    names: [...found, ...files],
+    names: toolkitNames(files),
     what: 'NVRTC, the run-time compiler of CUDA,',
     install: 'Install the CUDA toolkit (11.2 or newer), and set CUDA_PATH to it where it is in a place of its own.',
   };
-}
-
-const libraryFolders = windows
-  ? ['bin/x64', 'bin']
-  : ['lib64', 'lib', 'targets/x86_64-linux/lib', 'targets/sbsa-linux/lib', ''];
-
-function toolkits(): string[] {
-  const { CUDA_PATH, CUDA_HOME } = process.env;
-  const prefix = '/usr/local';
-  const versions =
-    windows || !existsSync(prefix)
-      ? []
-      : readdirSync(prefix)
-          .filter((name) => /^cuda(-[\d.]+)?$/.test(name))
-          .map((name) => join(prefix, name));
-  return [CUDA_PATH, CUDA_HOME, ...versions].filter((root): root is string => root !== undefined && root !== '');
 }

@@ -1,5 +1,6 @@
 /** Steps that are bound to memory. Arguments are laid out once, so that a launch is one call into the driver. */
 import { FftError } from '../../problem/errors.ts';
+import { requireAligned } from '../alignment.ts';
 import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
 import type { Driver, LaunchSetup } from './driver.ts';
 import type { Jobs } from './jobs.ts';
@@ -229,15 +230,7 @@ function bindStep(
     }
     if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
     const address = buffer.address + BigInt(byteOffset);
-    // Tables begin where the driver puts them.
-    const reals = kernel.program.alignments[position] ?? 1;
-    const alignment = reals * (arrays[position]!.type === 'f32' ? 4 : 8);
-    if (address % BigInt(alignment) !== 0n) {
-      throw new FftError(
-        'misaligned-buffer',
-        `The memory bound for ${what} begins at 0x${address.toString(16)}; its address must be a multiple of ${alignment} bytes.`,
-      );
-    }
+    requireAligned(kernel.kernel, kernel.program, position, address);
     if (!('fixed' in argument)) buffers.add(buffer);
     return address;
   });

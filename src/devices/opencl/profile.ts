@@ -1,12 +1,12 @@
 /** What the driver says about a device → the numbers that the planner reads. */
+
 import type { DeviceProfile } from '../../plan/profile.ts';
+import { gpuProfile } from '../profiles/gpu.ts';
 import { INFO, type OpenCl } from './api.ts';
 import type { Candidate } from './select.ts';
 
 /** Where the driver does not say how many threads run in lockstep. */
 const USUAL_LOCKSTEP = 16;
-/** 32-bit registers that a thread of a GPU can use without driving the others out. */
-const GPU_REGISTERS = 64;
 
 /** @param name for people. */
 export function profileOf(cl: OpenCl, { device, type }: Candidate, name: string): DeviceProfile {
@@ -18,14 +18,14 @@ export function profileOf(cl: OpenCl, { device, type }: Candidate, name: string)
     lockstep: 'threads',
     maxBytes: ask(INFO.globalBytes),
     multiprocessors: Math.max(1, ask(INFO.computeUnits)),
-    coalescedBytes: 64,
-    passCost: 6,
     precisions: ask(INFO.doubleConfig) === 0 ? (['single'] as const) : (['single', 'double'] as const),
   } as const;
   if (type === 'cpu') {
     // Threads of a group are elements of vectors and turns of loops here; what they keep over a barrier goes to memory.
     return {
       ...common,
+      coalescedBytes: 64,
+      passCost: 6,
       lockstepBytes: Math.max(4, 4 * ask(INFO.vectorWidthFloat)),
       sharedBytes: Math.min(localBytes, CPU_SHARED_BYTES),
       registers: 16,
@@ -37,15 +37,12 @@ export function profileOf(cl: OpenCl, { device, type }: Candidate, name: string)
     };
   }
   return {
+    ...gpuProfile,
     ...common,
     lockstepBytes: 4 * (cl.number('device', device, lockstepFact(cl, device)) || USUAL_LOCKSTEP),
     sharedBytes: localBytes,
-    registers: GPU_REGISTERS,
+    residentBytes: 4 * localBytes,
     maxThreads: most,
-    doubleBuffered: false,
-    sharedFormat: 'pairs',
-    banks: 32,
-    groupPoints: 2048,
   };
 }
 

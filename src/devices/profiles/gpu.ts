@@ -19,9 +19,3 @@ export const gpuProfile = {
   groupPoints: 2048,
   passCost: 30,
 } as const satisfies Partial<DeviceProfile>;
-
-/**
- * Clusters of thread blocks, as measured on an H200: with 32 KiB of each block they keep the memory busiest, and tiles of
- * a strided axis pay only where one block would have to cut its runs into quarters.
- */
-export const cudaCluster = { sharedBytes: 32 * 1024, above: 256 * 1024 } as const;

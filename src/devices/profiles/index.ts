@@ -3,9 +3,11 @@
  * are the makers' own (data sheets and programming guides, named beside each), the rest is `gpuProfile`.
  */
 import type { DeviceProfile } from '../../plan/profile.ts';
+import type { Driver, DriverAttribute } from '../cuda/driver.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
 import { cpuProfile } from './cpu.ts';
-import { cudaCluster, gpuProfile } from './gpu.ts';
+import { readProfile } from './driver.ts';
+import { gpuProfile } from './gpu.ts';
 
 export interface NamedProfile {
   readonly profile: DeviceProfile;
@@ -17,28 +19,44 @@ const KIB = 2 ** 10;
 const GB = 1e9;
 const GIB = 2 ** 30;
 
-/** CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": at most 1024 threads in a block. */
-const CUDA_THREADS = 1024;
+/** What the driver of a device answers, and the profile that follows from it, as it does on the device itself. */
+function answering(
+  name: string,
+  memory: number,
+  multiprocessors: number,
+  facts: Partial<Record<DriverAttribute, number>>,
+): DeviceProfile {
+  const driver: Pick<Driver, 'attribute' | 'deviceName' | 'deviceMemory'> = {
+    attribute: (what) => (what === 'multiprocessors' ? multiprocessors : (facts[what] ?? 0)),
+    deviceName: () => name,
+    deviceMemory: () => memory,
+  };
+  return readProfile(driver as Driver, 0);
+}
+
 /**
- * The same table: what a multiprocessor has of shared memory, and what one block may opt in to, which is 1 KiB less,
- * because each block has that much taken from it.
+ * CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": shared memory of a multiprocessor, of
+ * which each block has 1 KiB taken from it, and what a block has unasked; 1024 threads in a block, 32 in a warp.
  */
-const cuda = (kib: number) => ({
-  ...gpuProfile,
-  maxThreads: CUDA_THREADS,
-  sharedBytes: (kib - 1) * KIB,
-  residentBytes: kib * KIB,
+const cuda = (major: number, kib: number) => ({
+  warpSize: 32,
+  maxThreads: 1024,
+  sharedPerBlock: 48 * KIB,
+  sharedPerBlockOptin: (kib - 1) * KIB,
+  sharedPerMultiprocessor: kib * KIB,
+  major,
+  // Since compute capability 9.0.
+  clusters: major >= 9 ? 1 : 0,
 });
-/** Hopper tuning guide: clusters of 8 blocks, and of 16 for kernels that ask. */
-const hopper = { ...cuda(228), cluster: { ...cudaCluster, blocks: 16 } };
-const ampere = cuda(164);
-const ada = cuda(100);
+const hopper = cuda(9, 228);
+const ampere = cuda(8, 164);
+const ada = cuda(8, 100);
 
 /**
  * AMD's table of GPU hardware specifications: wavefronts of 64 threads and 64 KiB of local data share in a compute unit,
  * which HIP gives to one block as a whole; 1024 threads in a block (HIP documentation).
  */
-const cdna = { ...gpuProfile, lockstepBytes: 256, sharedBytes: 64 * KIB, maxThreads: 1024 } as const;
+const cdna = { warpSize: 64, maxThreads: 1024, sharedPerBlock: 64 * KIB, sharedPerMultiprocessor: 64 * KIB };
 
 /** WebGPU has single precision only. */
 const SINGLE = ['single'] as const;
@@ -63,32 +81,32 @@ export const namedProfiles = {
   /** NVIDIA H200 data sheet: 132 multiprocessors, 141 GB; compute capability 9.0. */
   h200: {
     language: 'cuda',
-    profile: { ...hopper, name: 'NVIDIA H200', multiprocessors: 132, maxBytes: 141 * GB },
+    profile: answering('NVIDIA H200', 141 * GB, 132, hopper),
   },
   /** NVIDIA H100 (SXM) data sheet: 132 multiprocessors, 80 GB; compute capability 9.0. */
   h100: {
     language: 'cuda',
-    profile: { ...hopper, name: 'NVIDIA H100', multiprocessors: 132, maxBytes: 80 * GB },
+    profile: answering('NVIDIA H100', 80 * GB, 132, hopper),
   },
   /** NVIDIA A100 data sheet: 108 multiprocessors, 80 GB; compute capability 8.0. */
   a100: {
     language: 'cuda',
-    profile: { ...ampere, name: 'NVIDIA A100', multiprocessors: 108, maxBytes: 80 * GB },
+    profile: answering('NVIDIA A100', 80 * GB, 108, ampere),
   },
   /** NVIDIA Ada architecture paper: RTX 4090 with 128 multiprocessors, 24 GB; compute capability 8.9. */
   rtx4090: {
     language: 'cuda',
-    profile: { ...ada, name: 'NVIDIA GeForce RTX 4090', multiprocessors: 128, maxBytes: 24 * GB },
+    profile: answering('NVIDIA GeForce RTX 4090', 24 * GB, 128, ada),
   },
   /** One of the two dies of an AMD Instinct MI250X, which is what HIP opens: 110 compute units, half of 128 GiB. */
   mi250x: {
     language: 'hip',
-    profile: { ...cdna, name: 'AMD Instinct MI250X, one die', multiprocessors: 110, maxBytes: 64 * GIB },
+    profile: answering('AMD Instinct MI250X, one die', 64 * GIB, 110, cdna),
   },
   /** AMD Instinct MI300X: 304 compute units, 192 GiB. */
   mi300x: {
     language: 'hip',
-    profile: { ...cdna, name: 'AMD Instinct MI300X', multiprocessors: 304, maxBytes: 192 * GIB },
+    profile: answering('AMD Instinct MI300X', 192 * GIB, 304, cdna),
   },
   'arc-a770': arc,
   arc,

@@ -2,6 +2,7 @@
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
+import { gpuProfile } from '../profiles/gpu.ts';
 import { findGpu, softwareByDefault } from './host.ts';
 import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
 import { reasonOf } from './work.ts';
@@ -86,22 +87,22 @@ export function limitsOf(gpu: GPUDevice, less: WebGpuSettings['limits'] = {}): L
 
 /** What is not asked for here cannot be known: multiprocessors, registers, what memory moves at once. */
 export function profileOf({ info }: Opened, limits: Limits): DeviceProfile {
+  const sharedBytes = limits.maxComputeWorkgroupStorageSize;
   return {
+    ...gpuProfile,
+    ...(isSoftware(info) ? ON_A_PROCESSOR : {}),
     name: nameOf(info),
-    lockstep: 'threads',
     lockstepBytes: 4 * (info?.subgroupMaxSize || 32),
-    sharedBytes: limits.maxComputeWorkgroupStorageSize,
+    sharedBytes,
+    // What the limit leaves of a multiprocessor is for others.
+    residentBytes: 4 * sharedBytes,
     // Nothing larger could be bound.
     maxBytes: limits.maxStorageBuffersPerShaderStage * limits.maxBufferSize,
-    coalescedBytes: 64,
-    registers: 64,
     maxThreads: Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
     multiprocessors: 64,
-    doubleBuffered: false,
-    sharedFormat: 'pairs',
-    banks: 32,
-    groupPoints: 1024,
     precisions: ['single'],
-    passCost: 6,
   };
 }
+
+/** Adapters that compute on the processor take long to compile: small butterflies and small groups. */
+const ON_A_PROCESSOR = { coalescedBytes: 64, registers: 64, groupPoints: 1024, passCost: 6 } as const;

@@ -28,6 +28,7 @@ const OFFSETS_KEPT = 64;
 
 class WebGpuBackend implements Backend, Machine {
   readonly kind = 'webgpu';
+  readonly target = 'encoder';
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly work: Work;

@@ -1,5 +1,6 @@
 /** Steps that are bound to memory: pipelines, bind groups and how many groups each of them runs. */
 import { FftError } from '../../problem/errors.ts';
+import { requireAligned } from '../alignment.ts';
 import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
 import { arrange } from './arrangement.ts';
 import { type Compiler, type Variant, WebGpuKernel } from './kernel.ts';
@@ -167,6 +168,7 @@ export class WebGpuProgram implements BoundProgram {
       name,
     );
     const variant = kernel.variant(arrangement);
+    for (const [n, { byteOffset }] of places.entries()) requireAligned(kernel.kernel, variant.program, n, byteOffset);
     const resources: GPUBufferBinding[] = segments.map(({ gpu, ...range }) => ({ buffer: gpu, ...range }));
     for (const { buffer, byteOffset } of places.slice(globals.length)) {
       requireOneBinding(buffer, machine.limits, name);
@@ -196,12 +198,6 @@ export class WebGpuProgram implements BoundProgram {
     if (buffer.failure) throw buffer.failure;
     if (buffer.freed) throw new FftError('destroyed', `The memory bound for array ${array} was freed.`);
     const byteOffset = binding.byteOffset + ('fixed' in argument ? 0 : argument.byteOffset);
-    if (byteOffset % 4 !== 0) {
-      throw new FftError(
-        'misaligned-buffer',
-        `Array ${array} begins at byte ${byteOffset}; WebGPU needs multiples of 4.`,
-      );
-    }
     this.buffers.add(buffer);
     return { buffer, byteOffset };
   }

@@ -113,10 +113,10 @@ class Bytes {
     }
   }
 
+  /** A name of ASCII characters. Not every place that has WebAssembly has TextEncoder. */
   text(value: string): void {
-    const encoded = new TextEncoder().encode(value);
-    this.unsigned(encoded.length);
-    this.bytes(encoded);
+    this.unsigned(value.length);
+    for (let i = 0; i < value.length; i++) this.byte(value.charCodeAt(i));
   }
 
   take(): Uint8Array {

@@ -1,7 +1,7 @@
 /** A GPU as the planner sees it: what its driver says, and what holds for GPUs in general. */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { gpuProfile } from '../profiles/gpu.ts';
-import type { Driver } from './driver.ts';
+import type { Driver } from '../cuda/driver.ts';
+import { gpuProfile } from './gpu.ts';
 
 /**
  * Clusters of thread blocks, as measured on an H200: with 32 KiB of each block they keep the memory busiest, and tiles of

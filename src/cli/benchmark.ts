@@ -1,0 +1,176 @@
+/**
+ * How long a problem takes on a device, beside a copy of as many bytes and, where it is asked for, beside another library.
+ * Printing is not done here.
+ */
+import { type ComplexData, type DeviceMemory, FftError, type MeasureOptions, type Plan } from '../index.ts';
+import { elementBytes, type Problem, type Side, tensorShape } from '../problem/index.ts';
+import type { Device } from './options.ts';
+
+export type Peer = NonNullable<MeasureOptions['peer']>;
+
+export interface Measurement {
+  readonly direction: 'forward' | 'inverse';
+  /** Median time of one transform of everything, and the quickest, in seconds. */
+  readonly seconds: number;
+  readonly best: number;
+  /** How many samples the median is of, and how many transforms went into each. */
+  readonly samples: number;
+  readonly calls: number;
+  /** 5 N log₂ N for each transform, whatever the algorithm really does, in 10⁹ a second. */
+  readonly gflops: number;
+  /** Bytes in plus bytes out, in 10⁹ a second. */
+  readonly gigabytes: number;
+  /** The time of a copy that moves as many bytes over ours; absent where there is no memory for one. */
+  readonly copyFraction?: number;
+  /** The other library's median, in seconds, and that over ours: above 1 where omnifft is faster. */
+  readonly peer?: { readonly name: Peer; readonly seconds: number; readonly ratio: number };
+}
+
+/** Time spent on each subject, at most and at least in number of samples. */
+const BUDGET_MS = 1000;
+const SAMPLES = 51;
+const FEWEST_SAMPLES = 5;
+/** A sample takes at least this long, so that the clock's own steps do not count. */
+const SAMPLE_MS = 5;
+/** Elements that are written at a time. */
+const MOST_FILLED = 2 ** 20;
+
+/** @throws FftError of planning and measuring; with a peer also `device-unavailable` and `unsupported-feature` */
+export async function benchmark(device: Device, problem: Problem, peer?: Peer): Promise<Measurement> {
+  const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
+  const { points, length } = extent(problem);
+  const moved = points * (elementBytes(problem, 'input') + elementBytes(problem, 'output'));
+  const copy = await copyTime(device, problem, moved / 2);
+  const plan = await device.plan(problem);
+  const memory: DeviceMemory[] = [];
+  try {
+    const [read, written]: [Side, Side] = direction === 'forward' ? ['input', 'output'] : ['output', 'input'];
+    const input = allocate(device, plan, read, memory);
+    const output = problem.placement === 'in-place' ? input : allocate(device, plan, written, memory);
+    // In place only zeros stay finite, however often they are transformed.
+    await fill(device, problem, memory, problem.placement === 'in-place' ? 0 : 1);
+    const time = (repeats: number, of?: Peer) =>
+      plan.measure(direction, { input, output, repeats, ...(of === undefined ? {} : { peer: of }) });
+    const subjects = [(repeats: number) => time(repeats)];
+    if (peer !== undefined) subjects.push((repeats: number) => time(repeats, peer));
+    const [own, other] = await sample(subjects);
+    const seconds = median(own!.times);
+    const theirs = other && median(other.times);
+    return {
+      ...{ direction, seconds, best: own!.times[0]!, samples: own!.times.length, calls: own!.repeats },
+      gflops: (5 * points * Math.log2(length)) / seconds / 1e9,
+      gigabytes: moved / seconds / 1e9,
+      ...(copy === undefined ? {} : { copyFraction: copy / seconds }),
+      ...(peer === undefined || theirs === undefined
+        ? {}
+        : { peer: { name: peer, seconds: theirs, ratio: theirs / seconds } }),
+    };
+  } finally {
+    for (const part of memory) part.free();
+    plan.destroy();
+  }
+}
+
+function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[]): ComplexData {
+  const planar = plan.problem.layout[side] === 'planar';
+  const part = () => {
+    const made = device.alloc(plan[side].bytes / (planar ? 2 : 1));
+    memory.push(made);
+    return made;
+  };
+  return planar ? { re: part(), im: part() } : part();
+}
+
+/** A plan that transforms no axis copies. */
+function planCopy(device: Device, { precision }: Problem, points: number): Promise<Plan> {
+  return device.plan({ size: [points], omit: [true], precision, directions: 'forward' });
+}
+
+/** Writes numbers up to an amplitude, through a copy on the device: not every device lets the host see its memory. */
+async function fill(device: Device, problem: Problem, memory: readonly DeviceMemory[], amplitude: number) {
+  const bytes = problem.precision === 'single' ? 8 : 16;
+  for (const part of memory) {
+    const elements = Math.floor(part.bytes / bytes);
+    const each = Math.min(MOST_FILLED, elements);
+    if (each === 0) continue;
+    const copy = await planCopy(device, problem, each);
+    const numbers = (bytes === 8 ? new Float32Array(2 * each) : new Float64Array(2 * each)).map(
+      () => amplitude * (Math.random() - 0.5),
+    );
+    const some = device.alloc(each * bytes);
+    try {
+      await copy.forward(numbers, some);
+      for (let at = 0; at < elements; at += each) {
+        // The last one may overlap the one before.
+        const output = Math.min(at, elements - each);
+        await copy.enqueue('forward', { input: some, output: part, offsets: { output } });
+      }
+    } finally {
+      some.free();
+      copy.destroy();
+    }
+  }
+}
+
+/** Seconds to copy so many bytes on the device; undefined where it cannot hold them twice. */
+async function copyTime(device: Device, problem: Problem, bytes: number): Promise<number | undefined> {
+  const points = Math.max(1, Math.floor(bytes / (problem.precision === 'single' ? 8 : 16)));
+  try {
+    const plan = await planCopy(device, problem, points);
+    const memory: DeviceMemory[] = [];
+    try {
+      const [input, output] = [allocate(device, plan, 'input', memory), allocate(device, plan, 'output', memory)];
+      await fill(device, problem, memory, 1);
+      const [result] = await sample([(repeats) => plan.measure('forward', { input, output, repeats })]);
+      return median(result!.times);
+    } finally {
+      for (const part of memory) part.free();
+      plan.destroy();
+    }
+  } catch (error) {
+    if (error instanceof FftError && (error.code === 'out-of-memory' || error.code === 'device-limit'))
+      return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Times several subjects in turns.
+ * @param subjects milliseconds of one of so many runs.
+ * @returns of each subject the seconds of one run, ascending, and the runs in a sample.
+ */
+async function sample(
+  subjects: readonly ((repeats: number) => Promise<number>)[],
+): Promise<{ times: number[]; repeats: number }[]> {
+  const results: { times: number[]; repeats: number }[] = [];
+  for (const subject of subjects) {
+    // Once to wake up, and a few times to see how many make a sample.
+    await subject(1);
+    results.push({ times: [], repeats: Math.max(1, Math.ceil(SAMPLE_MS / (await subject(3)))) });
+  }
+  const begin = performance.now();
+  const enough = (round: number) =>
+    round >= SAMPLES || (round >= FEWEST_SAMPLES && performance.now() - begin > BUDGET_MS * subjects.length);
+  for (let round = 0; !enough(round); round++) {
+    for (const [n, subject] of subjects.entries()) {
+      const { times, repeats } = results[n]!;
+      times.push((await subject(repeats)) / 1000);
+    }
+  }
+  for (const { times } of results) times.sort((a, b) => a - b);
+  return results;
+}
+
+/** @param times ascending */
+function median(times: readonly number[]): number {
+  return times[Math.floor(times.length / 2)]!;
+}
+
+/** Points of the whole tensor, and the length of one transform over all its axes. */
+function extent(problem: Problem): { points: number; length: number } {
+  const product = (lengths: readonly number[]) => lengths.reduce((total, length) => total * length, 1);
+  return {
+    points: product(tensorShape(problem, 'input')),
+    length: product(problem.size.filter((_, axis) => !problem.omit[axis])),
+  };
+}

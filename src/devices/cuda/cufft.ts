@@ -1,0 +1,114 @@
+/**
+ * cuFFT, to compare with: in this very process, in the device's context and stream, on the same buffers, between the same
+ * events. What it is given is where it reads and writes; it makes its own work memory.
+ */
+import { FftError } from '../../problem/errors.ts';
+import type { PeerProblem, PeerProgram } from '../device.ts';
+import { openLibrary } from '../native/library.ts';
+import type { Machine } from './program.ts';
+import { toolkitNames, windows } from './toolkit.ts';
+
+export interface CufftPlan {
+  /** Appends one transform to the stream. */
+  run(input: bigint, output: bigint): void;
+  close(): void;
+}
+
+export interface Cufft {
+  readonly version: string;
+  /** @throws FftError `unsupported-feature`, `out-of-memory` where cuFFT refuses. The device's context must be current. */
+  plan(problem: PeerProblem, stream: bigint): CufftPlan;
+}
+
+const TYPES = { single: 0x29, double: 0x69 } as const;
+const SIGNS = { forward: -1, inverse: 1 } as const;
+const OUT_OF_MEMORY = [2];
+
+/** @throws FftError (as a rejection) `device-unavailable` */
+export async function openCufft(): Promise<Cufft> {
+  const files = windows
+    ? ['cufft64_12.dll', 'cufft64_11.dll', 'cufft64_10.dll']
+    : ['libcufft.so.12', 'libcufft.so.11', 'libcufft.so.10', 'libcufft.so'];
+  const library = await openLibrary({
+    names: toolkitNames(files, 'cufft'),
+    what: 'cuFFT',
+    install: 'Install the CUDA toolkit with cuFFT, and set CUDA_PATH to it where it is in a place of its own.',
+  });
+  const planMany = library.func('cufftPlanMany', 'int', [
+    ...['void *', 'int', 'void *', 'void *', 'int', 'int', 'void *', 'int', 'int', 'int', 'int'],
+  ]);
+  const setStream = library.func('cufftSetStream', 'int', ['int', 'void *']);
+  const destroy = library.func('cufftDestroy', 'int', ['int']);
+  const getVersion = library.func('cufftGetVersion', 'int', ['void *']);
+  const execute = {
+    single: library.func('cufftExecC2C', 'int', ['int', 'void *', 'void *', 'int']),
+    double: library.func('cufftExecZ2Z', 'int', ['int', 'void *', 'void *', 'int']),
+  };
+  const version = new Int32Array(1);
+  check('cufftGetVersion', getVersion(version));
+  return {
+    version: String(version[0]),
+    plan({ size, precision, batches, direction }, stream) {
+      const lengths = Int32Array.from([...size].reverse());
+      const points = size.reduce((product, length) => product * length, 1);
+      const handle = new Int32Array(1);
+      const layout = [null, 1, points] as const;
+      const type = TYPES[precision];
+      check('cufftPlanMany', planMany(handle, lengths.length, lengths, ...layout, ...layout, type, batches));
+      const plan = handle[0]!;
+      const close = () => check('cufftDestroy', destroy(plan));
+      const set = setStream(plan, stream);
+      if (set !== 0) close();
+      check('cufftSetStream', set);
+      const [run, sign] = [execute[precision], SIGNS[direction]];
+      return { run: (input, output) => check('cufftExec', run(plan, input, output, sign)), close };
+    },
+  };
+}
+
+/** @throws FftError (as a rejection) `device-unavailable`, `unsupported-feature`, `out-of-memory` */
+export async function bindCufft(
+  machine: Machine,
+  problem: PeerProblem,
+  input: bigint,
+  output: bigint,
+): Promise<PeerProgram> {
+  const cufft = await openCufft();
+  machine.requireOpen();
+  machine.enter();
+  const { driver, stream } = machine;
+  const plan = cufft.plan(problem, stream);
+  return {
+    async time(repeats) {
+      machine.requireOpen();
+      machine.drain();
+      machine.enter();
+      const [start, end] = [driver.createEvent(true), driver.createEvent(true)];
+      try {
+        plan.run(input, output);
+        driver.recordEvent(start, stream);
+        for (let n = 0; n < repeats; n++) plan.run(input, output);
+        driver.recordEvent(end, stream);
+        driver.synchronize(stream);
+        return driver.elapsed(start, end) / repeats;
+      } finally {
+        driver.destroyEvent(start);
+        driver.destroyEvent(end);
+      }
+    },
+    release() {
+      try {
+        machine.enter();
+        plan.close();
+      } catch {
+        // The device was closed or lost: its memory is gone, the plan's too.
+      }
+    },
+  };
+}
+
+function check(what: string, status: unknown): void {
+  if (status === 0) return;
+  const code = OUT_OF_MEMORY.includes(Number(status)) ? 'out-of-memory' : 'unsupported-feature';
+  throw new FftError(code, `cuFFT refused: ${what} ended with status ${String(status)}.`);
+}
