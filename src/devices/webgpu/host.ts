@@ -13,15 +13,10 @@ interface Hosts {
 }
 
 /**
- * For our own instance. Kernels write all workgroup memory that they read, so Dawn need not clear it: compilers of some
- * drivers take ten times as long over the clearing as over the kernel. Their indices are within bounds by construction
- * (`verify`) and buffers are measured before they are bound, so Dawn need not clamp each index either. Timestamps are for
- * `measure`, which wants all their digits.
+ * Kernels write all workgroup memory that they read, so Dawn need not clear it: compilers of some drivers take ten times
+ * as long over the clearing as over the kernel. Timestamps are for `measure`, which wants all their digits.
  */
-const DAWN_OPTIONS = [
-  'enable-dawn-features=disable_workgroup_init,disable_robustness',
-  'disable-dawn-features=timestamp_quantization',
-];
+const DAWN_OPTIONS = ['enable-dawn-features=disable_workgroup_init', 'disable-dawn-features=timestamp_quantization'];
 
 const KEY = Symbol.for('omnifft.webgpu.hosts');
 // On the global object, because a process may hold several copies of this module.
