@@ -49,6 +49,15 @@ class Shelf<T> {
     this.trim(this.budget);
   }
 
+  /** Drops a value that is no good; those who use it still are on their own. */
+  forget(key: string): void {
+    const entry = this.entries.get(key);
+    if (!entry) return;
+    if (entry.uses === 0) this.idle -= entry.cost;
+    this.entries.delete(key);
+    this.drop(entry.value);
+  }
+
   /** Forgets unused entries until they cost no more than `budget`. */
   trim(budget: number): void {
     if (this.idle <= budget) return;
@@ -101,6 +110,10 @@ export class KernelCache {
   private readonly backend: Backend;
   private readonly kernels: Shelf<CompiledKernel>;
   private readonly tables: Shelf<DeviceBuffer>;
+  /** Tables whose contents are on their way to the device. */
+  private readonly filling = new Set<Promise<void>>();
+  /** What went wrong on the way, by table. */
+  private readonly failures = new Map<string, unknown>();
 
   constructor(backend: Backend) {
     this.backend = backend;
@@ -116,7 +129,7 @@ export class KernelCache {
     const make = () => {
       const buffer = this.backend.allocate(table.length * (table.type === 'f32' ? 4 : 8));
       try {
-        fill(this.backend, buffer, table);
+        this.follow(table.key, fill(this.backend, buffer, table));
       } catch (error) {
         buffer.free();
         throw error;
@@ -124,6 +137,30 @@ export class KernelCache {
       return { value: buffer, cost: buffer.bytes };
     };
     return { buffer: this.tables.take(table.key, make), byteOffset: 0 };
+  }
+
+  /** Resolves when the contents of all tables are on the device. @throws FftError (as a rejection) where one is not. */
+  async filled(): Promise<void> {
+    await Promise.all(this.filling);
+  }
+
+  /** @throws FftError what went wrong with one of these tables: nothing right could be computed with it. */
+  requireTables(keys: Iterable<string>): void {
+    for (const key of keys) if (this.failures.has(key)) throw this.failures.get(key);
+  }
+
+  private follow(key: string, upload: Promise<void> | undefined): void {
+    this.failures.delete(key);
+    if (!upload) return;
+    const filling = upload.catch((error) => {
+      this.failures.set(key, error);
+      // The next plan that wants the table makes it anew.
+      this.tables.forget(key);
+      throw error;
+    });
+    this.filling.add(filling);
+    const end = () => this.filling.delete(filling);
+    filling.then(end, end);
   }
 
   release(kernelKey: string, tables: readonly Table[]): void {
@@ -138,7 +175,8 @@ export class KernelCache {
   }
 }
 
-function fill(backend: Backend, buffer: DeviceBuffer, table: Table): void {
+/** @returns the copy to the device, where one is needed. */
+function fill(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
   const direct = buffer.view?.(table.type);
   const data = direct ?? (table.type === 'f32' ? new Float32Array(table.length) : new Float64Array(table.length));
   const roots = [...table.roots()];
@@ -152,5 +190,5 @@ function fill(backend: Backend, buffer: DeviceBuffer, table: Table): void {
     data[re] = value[0]!;
     data[im] = value[2]!;
   }
-  if (!direct) backend.upload({ buffer, byteOffset: 0 }, data).catch(() => undefined);
+  return direct ? undefined : backend.upload({ buffer, byteOffset: 0 }, data);
 }

@@ -109,8 +109,10 @@ function planesOf(data: ComplexData): PlanarData | undefined {
   return isPlanar(data) ? { re: data.re, im: data.im } : undefined;
 }
 
+/** Lists and descriptors of foreign memory may say something else the next time. */
 function isListed(data: ComplexData): boolean {
-  return isPlanar(data) ? Array.isArray(data.re) || Array.isArray(data.im) : Array.isArray(data);
+  const changes = (part: unknown) => Array.isArray(part) || Object.getPrototypeOf(Object(part)) === Object.prototype;
+  return isPlanar(data) ? changes(data.re) || changes(data.im) : changes(data);
 }
 
 function holds(data: ComplexData | undefined, planes: PlanarData | undefined): boolean {

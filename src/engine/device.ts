@@ -68,7 +68,8 @@ export class Device {
   async plan(problem: ProblemInput | string, options: PlanOptions = {}): Promise<Plan> {
     const plan = this.newPlan(problem, options);
     try {
-      await this.backend.warmUp(plan.compiledKernels);
+      await Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]);
+      this.check();
     } catch (error) {
       plan.destroy();
       throw error;

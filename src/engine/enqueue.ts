@@ -130,7 +130,12 @@ export function bindMemory(host: RunnerHost, options: MemoryOptions, what: strin
 }
 
 /** @throws FftError `unknown-field`, `invalid-argument` */
-function offsetsOf({ offsets = {} }: MemoryOptions, inPlace: boolean, what: string): { input: number; output: number } {
+/** @throws FftError `unknown-field`, `invalid-argument` */
+export function offsetsOf(
+  { offsets = {} }: Pick<MemoryOptions, 'offsets'>,
+  inPlace: boolean,
+  what: string,
+): { input: number; output: number } {
   checkOptions(offsets, { works: ['input', 'output'] }, `${what}.offsets`);
   for (const [side, offset] of Object.entries(offsets)) {
     if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) continue;

@@ -4,7 +4,7 @@
 import type { Backend, BoundProgram, DeviceBuffer } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
 import type { ComplexData, SideFacts } from './arguments.ts';
-import { bindMemory, MEMORY_OPTIONS, type MemoryOptions } from './enqueue.ts';
+import { bindMemory, MEMORY_OPTIONS, type MemoryOptions, offsetsOf } from './enqueue.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
 import { bindPeer } from './peer.ts';
@@ -28,6 +28,7 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
   if (!(Number.isSafeInteger(repeats) && repeats >= 1)) {
     throw new FftError('invalid-argument', `measure.repeats is ${String(repeats)}; it is a whole number from 1 up.`);
   }
+  const offsets = offsetsOf(options, host.inPlace, 'measure');
   const own: DeviceBuffer[] = [];
   const make = async (facts: SideFacts, offset = 0): Promise<ComplexData> => {
     const planar = facts.layout === 'planar';
@@ -41,10 +42,9 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
     return planar ? { re: await part(), im: await part() } : part();
   };
   try {
-    const { offsets } = options;
     const input =
-      options.input ?? (host.inPlace ? options.output : undefined) ?? (await make(host.read, offsets?.input));
-    const output = options.output ?? (host.inPlace ? input : await make(host.written, offsets?.output));
+      options.input ?? (host.inPlace ? options.output : undefined) ?? (await make(host.read, offsets.input));
+    const output = options.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
     // The plan may have been destroyed meanwhile.
     host.check();
     const memory = { ...options, input, output };

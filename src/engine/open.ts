@@ -46,6 +46,9 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
       `There is no device '${String(kind)}'; choose one of auto, ${deviceKinds.join(', ')}.`,
     );
   }
+  if (typeof options !== 'object' || options === null) {
+    throw new FftError('invalid-argument', `The options of openDevice are ${String(options)}; an object is needed.`);
+  }
   const { threads, precision } = options;
   if (precision !== undefined && precision !== 'single' && precision !== 'double') {
     throw new FftError('invalid-argument', `precision is ${String(precision)}; choose 'single' or 'double'.`);

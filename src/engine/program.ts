@@ -83,6 +83,7 @@ export class DirectionProgram {
   }
 
   bind({ input, output, work, temp }: ProgramBindings): BoundProgram {
+    this.cache.requireTables(this.tables.keys());
     const slots = [input.re, input.im, output.re, output.im, work, temp];
     return this.backend.bind(this.steps, slots);
   }

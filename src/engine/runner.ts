@@ -4,7 +4,7 @@
  * The program stays bound to the memory of the last call and the call is remembered (call.ts), so that calls alike cost
  * little more than the launches.
  */
-import type { Backend, Binding, BoundProgram, DeviceBuffer } from '../devices/device.ts';
+import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import {
   type ComplexData,
@@ -15,6 +15,7 @@ import {
   refuseOverlap,
   type SideFacts,
 } from './arguments.ts';
+import { announce, arrivalsIn } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
@@ -96,20 +97,38 @@ export class Runner {
     this.staging.written.release();
   }
 
-  private async submit({ copiesIn, copiesOut, program, output }: Call): Promise<ComplexData> {
+  private submit(call: Call): Promise<ComplexData> {
+    const { copiesIn, copiesOut, input, output } = call;
+    // Where host code sees the device's memory, copies wait for their turn by themselves.
+    const earlier = arrivalsIn(copiesIn.filter(({ view }) => !view).map(({ host }) => host));
+    if (earlier) return earlier.then(() => this.submit(this.bind(this.check(input, output))));
+    const done = this.carryOut(call);
+    announce(
+      copiesOut.filter(({ view }) => !view).map(({ host }) => host),
+      done,
+    );
+    return done;
+  }
+
+  private async carryOut({ copiesIn, copiesOut, program, output }: Call): Promise<ComplexData> {
     const { backend } = this.host;
-    const hosts = [...copiesIn, ...copiesOut].map(({ host }) => host);
+    // Results land beside the caller's arrays until the whole call has succeeded.
+    const landings = copiesOut.map(({ host, view }) => (view ? host : landingFor(host)));
     const work = [
       ...copiesIn.map(({ host, device }) => backend.upload(device, host)),
       program.run(),
-      ...copiesOut.map(({ host, device }) => backend.download(device, host)),
+      ...copiesOut.map(({ device }, n) => backend.download(device, landings[n]!)),
     ];
+    // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
+    const watched = [...copiesIn.filter(({ view }) => view), ...copiesOut].map(({ host }) => host);
     try {
       await Promise.all(work);
-    } finally {
-      // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
-      for (const host of hosts) refuseDetached(host, 'An array of a waiting call');
+    } catch (error) {
+      if (!(error instanceof FftError)) for (const host of watched) refuseDetached(host, WAITING);
+      throw error;
     }
+    for (const host of watched) refuseDetached(host, WAITING);
+    for (const [n, { host, view }] of copiesOut.entries()) if (!view) settle(host, landings[n]!);
     return output;
   }
 
@@ -150,6 +169,23 @@ export class Runner {
     this.last = new Call({ input, output, from, to, gaps: this.host.written.gaps, program, buffers });
     return this.last;
   }
+}
+
+const WAITING = 'An array of a waiting call';
+
+function landingFor(host: RealArray): RealArray {
+  const Kind = host.BYTES_PER_ELEMENT === 4 ? Float32Array : Float64Array;
+  return new Kind(host.length);
+}
+
+function settle(host: RealArray, result: RealArray): void {
+  if (host.length !== result.length) {
+    throw new FftError(
+      'detached-array',
+      `${WAITING} was shrunk: it has ${host.length} numbers now. Pass a live array.`,
+    );
+  }
+  host.set(result);
 }
 
 function sideBinding(parts: readonly PlacedPart[]): SideBinding {

@@ -1,0 +1,70 @@
+/** Calls that overlap, and calls that fail late, on a device whose memory the host cannot see. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noOpenCl, openOpenCl } from '../../../test/support/opencl.ts';
+import { randomFor, uniform } from '../../../test/support/random.ts';
+import { Device } from '../../engine/device.ts';
+import { FftError } from '../../problem/index.ts';
+import type { Backend } from '../device.ts';
+import { createOpenClBackend } from './index.ts';
+
+const random = randomFor('opencl overlap');
+const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
+
+describe.skipIf(noOpenCl)('overlapping calls on OpenCL', () => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await openOpenCl();
+  });
+  afterAll(() => device?.close());
+
+  it('see what the calls before them wrote into the same host array', async () => {
+    const plan = await device.plan({ size: [64], placement: 'in-place' });
+    const data = noise(128);
+    const before = data.slice();
+    await Promise.all([plan.forward(data), plan.inverse(data)]);
+    for (const [n, value] of data.entries()) expect(value).toBeCloseTo(64 * before[n]!, 3);
+    plan.destroy();
+  });
+
+  it('leave alone what others write between their elements', async () => {
+    const strides = { output: [1, 2, 128] };
+    const even = await device.plan({ size: [64], strides });
+    const odd = await device.plan({ size: [64], strides, offsets: { output: 1 } });
+    const [x, y] = [noise(128), noise(128)];
+    const apartX = (await even.forward(x)) as Float32Array;
+    const apartY = (await odd.forward(y)) as Float32Array;
+    const both = new Float32Array(256);
+    await Promise.all([even.forward(x, both.subarray(0, even.output.length * 2)), odd.forward(y, both)]);
+    for (let n = 0; n < 64; n++) {
+      expect([both[4 * n], both[4 * n + 2]]).toEqual([apartX[4 * n], apartY[4 * n + 2]]);
+    }
+    even.destroy();
+    odd.destroy();
+  });
+
+  it('write nothing when they fail', async () => {
+    const plan = await device.plan({ size: [64] });
+    const output = new Float32Array(128).fill(7);
+    await plan.forward(noise(128));
+    const data = noise(128);
+    const call = plan.forward(data, output);
+    device.close();
+    await expect(call).rejects.toThrow(FftError);
+    expect(new Set(output)).toEqual(new Set([7]));
+    device = await openOpenCl();
+  });
+
+  it('are refused where a table never reached the device, until it is made anew', async () => {
+    const backend: Backend = await createOpenClBackend({});
+    const upload = backend.upload.bind(backend);
+    backend.upload = () => Promise.reject(new FftError('out-of-memory', 'no memory for a copy'));
+    const other = new Device(backend);
+    await expect(other.plan({ size: [4096] })).rejects.toMatchObject({ code: 'out-of-memory' });
+    backend.upload = upload;
+    const plan = await other.plan({ size: [4096] });
+    const impulse = new Float32Array(8192);
+    impulse[0] = 1;
+    expect(((await plan.forward(impulse)) as Float32Array)[8190]).toBe(1);
+    other.close();
+  });
+});
