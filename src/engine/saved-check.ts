@@ -38,7 +38,7 @@ const recordOf =
 
 const isPlace = recordOf({ of: isIndex, step: isIndex });
 const isDimension = recordOf({ count: isCount, input: isPlace, output: isPlace });
-const isTwiddle = recordOf({ order: isCount, on: oneOf('input', 'output') });
+const isTwiddle = recordOf({ order: isCount, on: oneOf('input', 'output'), along: optional(isIndex) });
 const isLeafNode = recordOf({
   scheme: oneOf('stockham', 'fused'),
   title: isText,
@@ -180,6 +180,7 @@ function launchFault(
   const { lengths, radices, input, output } = dimensionsOf(leaf);
   const blocks = leaf.scheme === 'fused' ? leaf.blocks : 1;
   if (precision !== problem.precision) return `computes in ${precision} precision`;
+  if (leaf.twiddle && !((leaf.twiddle.along ?? 0) < batch.length)) return 'has twiddles along no dimension of it';
   if (leaf.inverse !== (plan.direction === 'inverse')) return 'has the wrong sign';
   for (const [d, length] of lengths.entries()) {
     if (product(radices[d] ?? []) !== length) return `has radices ${radices[d]?.join('·')} for a length of ${length}`;

@@ -28,7 +28,7 @@ import type { FusedLeaf, FusedStage } from '../plan/leaf.ts';
 import { sidesOf, tilesOf } from './sides.ts';
 import { type Carried, type Stage, stagePhases } from './stage.ts';
 import type { Step } from './steps.ts';
-import { threadPassTwiddles, threadStepTwiddles } from './twiddles.ts';
+import { leafStepTwiddles, threadPassTwiddles } from './twiddles.ts';
 
 /** An element of a tile: one coordinate for each dimension, then the transform of the tile. */
 type Element = readonly Index[];
@@ -42,9 +42,8 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
   let { input, output } = sides;
   if (leaf.twiddle) {
     const [a, b] = leaf.lengths as [number, number];
-    const { order, on } = leaf.twiddle;
-    const shape = { count: leaf.batch[0]!, tile: leaf.tile, columns: leaf.tile > 1 };
-    const factor = threadStepTwiddles(tables, shape, order, tiles.first);
+    const { on } = leaf.twiddle;
+    const factor = leafStepTwiddles(tables, leaf, tiles, leaf.tile > 1);
     const first = ([n0, n1, t]: readonly IndexLike[]) => [add(scale(n0!, b), n1!), t!];
     const last = ([k0, k1, t]: readonly IndexLike[]) => [add(k0!, scale(k1!, a)), t!];
     if (on === 'input') input = mappedLoad(input, (x, value, at) => factor(x, value, first(at)));

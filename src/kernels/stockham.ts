@@ -10,7 +10,7 @@ import type { StockhamLeaf } from '../plan/leaf.ts';
 import { sidesOf, tilesOf } from './sides.ts';
 import { stepsOf } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
-import { stepTwiddles } from './twiddles.ts';
+import { leafStepTwiddles, stepTwiddles } from './twiddles.ts';
 import { vectorPhases } from './vector-phases.ts';
 
 /** Builds the kernel of a leaf. */
@@ -21,7 +21,11 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
   const sides = sidesOf(leaf, tiles, { input: [leaf.input.axis], output: [leaf.output.axis] });
   let { input, output } = sides;
   if (leaf.twiddle) {
-    const factor = stepTwiddles(tables, leaf, leaf.twiddle.order, tiles.number);
+    const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
+    const factor =
+      leaf.lockstep === 'vector'
+        ? stepTwiddles(tables, leaf, leaf.twiddle.order, tiles.number)
+        : leafStepTwiddles(tables, leaf, tiles, columns);
     if (leaf.twiddle.on === 'input') input = mappedLoad(input, factor);
     else output = mappedStore(output, factor);
   }

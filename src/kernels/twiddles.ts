@@ -4,7 +4,8 @@
 
 import type { Complex, Expressions, Index, IndexLike, TableBuilder, TableRoot, ViewMap } from '../ir/index.ts';
 import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
-import type { StockhamLeaf } from '../plan/leaf.ts';
+import type { Leaf, StockhamLeaf } from '../plan/leaf.ts';
+import type { Tiles } from './sides.ts';
 
 /** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
 class RootMatrix {
@@ -129,10 +130,6 @@ const FINE = 16;
 export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): ViewMap {
   const { length, lanes } = leaf;
   const count = leaf.batch[0]!;
-  if (leaf.lockstep === 'threads') {
-    const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
-    return threadStepTwiddles(tables, { count, tile: leaf.tile, columns }, order, scale(tile, leaf.tile));
-  }
   if (leaf.lanesAlong.input === 'batch') {
     const size = leaf.tile;
     const tiles = Math.ceil(count / size);
@@ -179,8 +176,24 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
     x.cmul(value, x.cmul(coarse.load(x, div(tile, FINE), k!), fine.load(x, mod(tile, FINE), k!)));
 }
 
+/** Transforms from which on a table with a root for each of them is worth two shorter ones. */
+const LONG_ROW = 2 ** 16;
+
 /** Roots that a table of all of them may hold before it is worth two: it then stays in the first-level cache. */
 const SMALL_TABLE = 4096;
+
+/**
+ * The factors of a leaf for threads, at [element, transform of the tile].
+ * @param columns neighbouring threads take neighbouring transforms, where the factors are needed.
+ */
+export function leafStepTwiddles(tables: TableBuilder, leaf: Leaf, { first, outer }: Tiles, columns: boolean): ViewMap {
+  const { order, along = 0 } = leaf.twiddle!;
+  const count = leaf.batch[along]!;
+  if (along === 0) return threadStepTwiddles(tables, { count, tile: leaf.tile, columns }, order, first);
+  // The tile lies along another dimension: all its transforms have the same number in this one.
+  const factor = threadStepTwiddles(tables, { count, tile: 1, columns: false }, order, outer[along - 1]!);
+  return (x, value, [k]) => factor(x, value, [k!, 0]);
+}
 
 /** What the twiddles of a four-step decomposition have to know of a leaf whose lanes are threads. */
 export interface StepShape {
@@ -198,7 +211,7 @@ export interface StepShape {
  * threads read side by side. The first is a product over two digits of b, so that its tables stay short.
  * @param first number of the first transform of the group.
  */
-export function threadStepTwiddles(
+function threadStepTwiddles(
   tables: TableBuilder,
   { count, tile, columns }: StepShape,
   order: number,
@@ -230,18 +243,24 @@ export function threadStepTwiddles(
     );
     return x.cmul(coarse.load(x, div(b, low), i), lowRoot);
   };
+  /** e^{−2πi·d·b/order} for a known d. */
+  const fixed = (x: Expressions, distance: number, b: Index): Complex => {
+    const roots = (name: string, cells: number, step: number) =>
+      once(`${name}${distance}`, () =>
+        rootsOf(`${name}${distance}`, 1, cells, (_, cell) => (distance * step * cell) % order),
+      );
+    if (count <= LONG_ROW) return roots('at', count, 1).load(x, 0, b);
+    const low = Math.ceil(Math.sqrt(count));
+    const high = roots(`by${low}at`, Math.ceil(count / low), low).load(x, 0, div(b, low));
+    return x.cmul(high, roots(`below${low}at`, low, 1).load(x, 0, mod(b, low)));
+  };
   return (x, value, [k, c]) => {
     const at = index(k!);
     const b = add(first, c!);
     const { constant: distance } = at;
     const factors: Complex[] = [];
     if (at.terms.length > 0) factors.push(moving(x, sub(at, distance), b));
-    if (distance > 0) {
-      const fixed = once(`at${distance}`, () =>
-        rootsOf(`at${distance}`, 1, count, (_, cell) => (distance * cell) % order),
-      );
-      factors.push(fixed.load(x, 0, b));
-    }
+    if (distance > 0) factors.push(fixed(x, distance, b));
     const [one, other] = factors;
     if (!one) return value;
     return x.cmul(value, other ? x.cmul(one, other) : one);

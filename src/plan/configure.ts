@@ -59,10 +59,16 @@ export function stockhamLeaf(placed: PlacedLeaf, profile: DeviceProfile): Stockh
     output: side(placed, ordered, 'output'),
     staged,
     inverse: placed.inverse,
-    ...(placed.twiddle ? { twiddle: placed.twiddle } : {}),
+    ...(placed.twiddle ? { twiddle: twiddleOf(placed.twiddle, order) } : {}),
     scale: placed.scale,
     aliased: placed.aliased,
   };
+}
+
+/** The batch dimensions have been reordered; the one that twiddles count along was the first. */
+export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepTwiddle {
+  const along = order.indexOf(0);
+  return along > 0 ? { ...twiddle, along } : twiddle;
 }
 
 export function sharedOf(precision: PlacedLeaf['precision'], profile: DeviceProfile): SharedMemory {

@@ -97,3 +97,19 @@ describe('plans with clusters', () => {
     expect(plan({ omit: [false, true] })).toBe(1);
   });
 });
+
+describe('a strided axis in several uploads', () => {
+  it('takes neighbouring columns in each of them, whatever its twiddles count along', () => {
+    for (const size of [
+      [1024, 131072],
+      [64, 64, 65536],
+    ]) {
+      const problem = normalizeProblem({ size });
+      const { launches } = planDirection(problem, 'forward', alone, false);
+      const uploads = launches.filter(({ node }) => /upload/.test(node.title));
+      expect(uploads.length).toBeGreaterThan(1);
+      for (const { leaf } of uploads) expect([leaf.input.batch[0], leaf.output.batch[0]]).toEqual([1, 1]);
+      expect(uploads.some(({ leaf }) => (leaf.twiddle?.along ?? 0) > 0)).toBe(true);
+    }
+  });
+});

@@ -4,7 +4,7 @@
  */
 import { divisors } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';
-import { mergeSpans, type PlacedLeaf, sharedOf, threadsFor } from './configure.ts';
+import { mergeSpans, type PlacedLeaf, sharedOf, threadsFor, twiddleOf } from './configure.ts';
 import type { FusedLeaf, FusedStage, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -103,7 +103,8 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
   const { axis, precision } = placed;
   const { run, room, complexBytes } = capacityOf(precision, profile);
   const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
-  const batch = threadOrder(axis, merged, placed.twiddle !== undefined).map((d) => merged[d]!);
+  const order = threadOrder(axis, merged);
+  const batch = order.map((d) => merged[d]!);
   const { count } = batch[0]!;
   const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
   const whole = strided > 0 ? Math.min(run, count) : 1;
@@ -120,7 +121,8 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
     const [a, b] = cut.lengths as [number, number];
     const columns = (side: 'input' | 'output', d: number) =>
       tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
-    return fusedLeaf(placed, batch, { ...cut, tile, coupled: true }, profile, {
+    const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
+    return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, tile, coupled: true }, profile, {
       // Input element n₀·B + n₁, output element k₀ + A·k₁.
       input: [steps(axis.input, b), axis.input],
       output: [axis.output, steps(axis.output, a)],

@@ -22,6 +22,8 @@ export interface Dimension {
 export interface StepTwiddle {
   readonly order: number;
   readonly on: 'input' | 'output';
+  /** In a leaf: the batch dimension that b counts along, where that is not the first. */
+  readonly along?: number;
 }
 
 /** A dimension of the tensor seen as rows × columns between two uploads. */

@@ -18,7 +18,7 @@ export interface TilingQuestion {
   readonly axis: Span;
   readonly batch: readonly Span[];
   readonly precision: 'single' | 'double';
-  /** The first batch dimension is the one that twiddles count along: it stays first. */
+  /** The first batch dimension is the one that twiddles count along: lanes of a vector take neighbours in it. */
   readonly twiddled: boolean;
   /** Transforms per group, where somebody asks for so many. */
   readonly group?: number;
@@ -60,13 +60,10 @@ export function vectorTiling(
 }
 
 /** For threads: the first pass walks along whatever is contiguous in the input, the last one likewise in the output. */
-export function threadTiling(
-  { axis, batch, precision, twiddled, group }: TilingQuestion,
-  profile: DeviceProfile,
-): Tiling {
+export function threadTiling({ axis, batch, precision, group }: TilingQuestion, profile: DeviceProfile): Tiling {
   const { run, room } = capacityOf(precision, profile);
   const length = axis.count;
-  const order = threadOrder(axis, batch, twiddled);
+  const order = threadOrder(axis, batch);
   const columns = batch[order[0]!]!;
   const walks = (side: Side): LanesAlong =>
     columns.count > 1 && step(columns[side]) < step(axis[side]) && length > 1
@@ -97,8 +94,8 @@ export function threadTiling(
 }
 
 /** The batch dimensions, the one whose neighbours had best share a group first. */
-export function threadOrder(axis: Span, batch: readonly Span[], twiddled: boolean): number[] {
-  return forward(batch, twiddled ? 0 : nearest(axis, batch));
+export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
+  return forward(batch, nearest(axis, batch));
 }
 
 /** The batch dimension whose neighbours lie nearest, on the sides where those along the axis do not. */
