@@ -80,7 +80,8 @@ export class Runner {
   }
 
   /**
-   * Submits everything at once: the device runs what it is given in order, so that is the order of overlapping calls.
+   * Submits everything at once: the device runs what it is given in order, so that is the order of overlapping calls. Only
+   * a call that reads a host array which an earlier one has yet to write waits for that first.
    * @throws FftError at once, before anything is submitted.
    */
   async(input: ComplexData, given: ComplexData | undefined): Promise<ComplexData> {
