@@ -65,12 +65,24 @@ export interface Binding {
   readonly byteOffset: number;
 }
 
+/** How a kernel is to be written and launched, where that is not left to the device. */
+export interface CompileOptions {
+  /** Most groups in one dimension of a launch; more than the device allows is as much as it allows. */
+  readonly maxGroups?: number;
+  /** Streams that the groups are spread over. */
+  readonly streams?: number;
+  /** Roots of unity are computed: the compiled kernel has no tables. */
+  readonly computedRoots?: boolean;
+}
+
 /** A kernel that is ready to run. */
 export interface CompiledKernel {
   readonly kernel: Kernel;
   /** For `explain` and `plan.kernels`: the text, or the bytes of a binary format. */
   readonly language: string;
   readonly source: string | Uint8Array;
+  /** Blocks in each dimension of a launch, and how many launches it takes; absent where they are not numbered so. */
+  readonly grid?: { readonly blocks: readonly [x: number, y: number, z: number]; readonly launches: number };
 }
 
 /** One launch of a program. Arguments follow the kernel's `globals`, then its `tables`. */
@@ -86,7 +98,7 @@ export type Argument = { readonly slot: number; readonly byteOffset: number } | 
 export interface BoundProgram {
   /** Runs all steps with everything the device has. Calls run in order. */
   run(): Promise<void>;
-  /** Runs all steps on the calling thread before it returns; absent where a device cannot do that. */
+  /** Runs all steps, and returns when they and all work before them have run; absent where a device cannot do that. */
   runSync?(): void;
   /**
    * Appends all steps to work of the caller's own, which the caller submits: a `GPUCommandEncoder` or a compute pass, a
@@ -137,8 +149,15 @@ export interface Backend {
   adopt?(memory: unknown, what: string): DeviceBuffer | undefined;
   /** True for live or freed memory that this device allocated or adopted. */
   owns(buffer: DeviceBuffer): boolean;
-  /** Synchronous; the same kernel is compiled again if asked again: the engine keeps them. @throws FftError `compile-failed` */
-  compile(kernel: Kernel): CompiledKernel;
+  /** Whether a launch may be spread over several streams. */
+  readonly severalStreams?: boolean;
+  /** Whether kernels can compute roots of unity, as exactly as tables have them but for a rounding or two. */
+  readonly computesRoots?: boolean;
+  /**
+   * Synchronous; the same kernel is compiled again if asked again: the engine keeps them.
+   * @throws FftError `compile-failed`, `device-limit`
+   */
+  compile(kernel: Kernel, options?: CompileOptions): CompiledKernel;
   /** Resolves when the kernels run at full speed. */
   warmUp(kernels: readonly CompiledKernel[]): Promise<void>;
   /** Frees a kernel. */
@@ -154,6 +173,12 @@ export interface Backend {
   /** Host to device and back, ordered with the runs. */
   upload(target: Binding, data: RealArray): Promise<void>;
   download(source: Binding, into: RealArray): Promise<void>;
+  /**
+   * The same on the calling thread: when they return, `data` has been read and `into` been written. Where a device has
+   * `runSync` and host code does not see its memory.
+   */
+  uploadSync?(target: Binding, data: RealArray): void;
+  downloadSync?(source: Binding, into: RealArray): void;
   /** Resolves when all that was submitted has run. */
   finish(): Promise<void>;
   /** The same on the calling thread, before it returns; absent where a device cannot do that. */

@@ -4,9 +4,9 @@
  * An entry that no plan uses any more stays for the next plan like it, up to a budget; the least recently used goes
  * first. That makes a plan the device has seen cheap without letting ten thousand different plans pile up.
  */
-import type { Backend, Binding, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
+import type { Backend, Binding, CompiledKernel, CompileOptions, DeviceBuffer } from '../devices/device.ts';
 import type { Kernel, Table } from '../ir/index.ts';
-import { unitRoot } from '../numeric/roots.ts';
+import { NearestRoots } from '../numeric/nearest-roots.ts';
 
 interface Entry<T> {
   readonly value: T;
@@ -110,6 +110,8 @@ export class KernelCache {
   private readonly backend: Backend;
   private readonly kernels: Shelf<CompiledKernel>;
   private readonly tables: Shelf<DeviceBuffer>;
+  /** Tables that have memory and nothing in it yet. */
+  private readonly empty = new Map<DeviceBuffer, Table>();
   /** Tables whose contents are on their way to the device. */
   private readonly filling = new Set<Promise<void>>();
   /** What went wrong on the way, by table. */
@@ -118,25 +120,41 @@ export class KernelCache {
   constructor(backend: Backend) {
     this.backend = backend;
     this.kernels = new Shelf(KERNEL_BUDGET, (kernel) => backend.discard(kernel));
-    this.tables = new Shelf(TABLE_BUDGET, (buffer) => buffer.free());
+    this.tables = new Shelf(TABLE_BUDGET, (buffer) => {
+      this.empty.delete(buffer);
+      buffer.free();
+    });
   }
 
-  kernel(key: string, build: () => Kernel): CompiledKernel {
-    return this.kernels.take(key, () => ({ value: this.backend.compile(build()), cost: 1 }));
+  kernel(key: string, build: () => Kernel, options?: CompileOptions): CompiledKernel {
+    return this.kernels.take(key, () => ({ value: this.backend.compile(build(), options), cost: 1 }));
   }
 
+  /** Memory for a table, which `fillTables` fills where it is new. */
   table(table: Table): Binding {
     const make = () => {
       const buffer = this.backend.allocate(table.length * (table.type === 'f32' ? 4 : 8));
-      try {
-        this.follow(table.key, fill(this.backend, buffer, table));
-      } catch (error) {
-        buffer.free();
-        throw error;
-      }
+      this.failures.delete(table.key);
+      this.empty.set(buffer, table);
       return { value: buffer, cost: buffer.bytes };
     };
     return { buffer: this.tables.take(table.key, make), byteOffset: 0 };
+  }
+
+  /**
+   * Fills what is new. Done when all kernels are with their compilers, which go on meanwhile.
+   * @throws FftError what went wrong with a table
+   */
+  fillTables(): void {
+    for (const [buffer, table] of this.empty) {
+      this.empty.delete(buffer);
+      try {
+        this.follow(table.key, fill(this.backend, buffer, table));
+      } catch (error) {
+        this.fail(table.key, error);
+        throw error;
+      }
+    }
   }
 
   /** Resolves when the contents of all tables are on the device. @throws FftError (as a rejection) where one is not. */
@@ -146,21 +164,25 @@ export class KernelCache {
 
   /** @throws FftError what went wrong with one of these tables: nothing right could be computed with it. */
   requireTables(keys: Iterable<string>): void {
+    this.fillTables();
     for (const key of keys) if (this.failures.has(key)) throw this.failures.get(key);
   }
 
   private follow(key: string, upload: Promise<void> | undefined): void {
-    this.failures.delete(key);
     if (!upload) return;
     const filling = upload.catch((error) => {
-      this.failures.set(key, error);
-      // The next plan that wants the table makes it anew.
-      this.tables.forget(key);
+      this.fail(key, error);
       throw error;
     });
     this.filling.add(filling);
     const end = () => this.filling.delete(filling);
     filling.then(end, end);
+  }
+
+  private fail(key: string, error: unknown): void {
+    this.failures.set(key, error);
+    // The next plan that wants the table makes it anew.
+    this.tables.forget(key);
   }
 
   release(kernelKey: string, tables: readonly Table[]): void {
@@ -179,16 +201,14 @@ export class KernelCache {
 function fill(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
   const direct = buffer.view?.(table.type);
   const data = direct ?? (table.type === 'f32' ? new Float32Array(table.length) : new Float64Array(table.length));
-  const roots = [...table.roots()];
-  // Passes ask for roots of orders that divide the longest one's: one generator serves them all.
-  const order = roots.reduce((largest, { q }) => Math.max(largest, q), 1);
-  const longest = unitRoot(order);
-  const value = new Float64Array(4);
-  for (const { p, q, re, im } of roots) {
-    if (order % q === 0) longest.at(p * (order / q), value);
-    else unitRoot(q).at(p, value);
-    data[re] = value[0]!;
-    data[im] = value[2]!;
+  const runs = table.runs();
+  // Passes mostly ask for roots of orders that divide the longest one's: one generator serves them all.
+  const longest = new NearestRoots(runs.reduce((largest, { q }) => Math.max(largest, q), 1));
+  const others = new Map<number, NearestRoots>();
+  for (const run of runs) {
+    let roots = longest.n % run.q === 0 ? longest : others.get(run.q);
+    if (!roots) others.set(run.q, (roots = new NearestRoots(run.q)));
+    roots.fill(data, run);
   }
   return direct ? undefined : backend.upload({ buffer, byteOffset: 0 }, data);
 }

@@ -6,7 +6,10 @@
  * arrays go through the same memory of the device, so the program stays bound to it and they alone are checked.
  */
 import type { Backend, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
+import { FftError } from '../problem/index.ts';
 import { type ComplexData, isPlanar, type PlanarData } from './arguments.ts';
+import { arrivalsIn } from './arrivals.ts';
+import { landingFor, settle } from './landings.ts';
 import type { Copy, PlacedPart } from './staging.ts';
 
 export interface CallParts {
@@ -28,6 +31,8 @@ export class Call {
   readonly program: BoundProgram;
   readonly copiesIn: readonly Copy[];
   readonly copiesOut: readonly Copy[];
+  /** There are copies to or from memory that host code does not see. */
+  readonly staged: boolean;
   private readonly buffers: readonly DeviceBuffer[];
   /** What planar sides held: the caller may put other planes into the same object. */
   private readonly planes: { readonly input: PlanarData | undefined; readonly output: PlanarData | undefined };
@@ -46,6 +51,7 @@ export class Call {
     const target = from === to ? source : copiesOf(to);
     this.copiesIn = gaps && from !== to ? [...source, ...target] : source;
     this.copiesOut = target;
+    this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
     this.mutable = isListed(input) || isListed(output);
     const { input: planar } = this.planes;
     this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
@@ -119,10 +125,31 @@ function holds(data: ComplexData | undefined, planes: PlanarData | undefined): b
   return planes === undefined || ((data as PlanarData).re === planes.re && (data as PlanarData).im === planes.im);
 }
 
-/** Copies in, runs, copies out, on the calling thread; for devices that can. Earlier calls end first. */
-export function runNow({ copiesIn, copiesOut, program }: Call, backend: Backend): void {
+/**
+ * Copies in, runs, copies out, on the calling thread; for devices that can. Earlier calls end first.
+ * @throws FftError `aliased-buffers` where an earlier call that was not awaited has yet to write one of the host arrays.
+ */
+export function runNow(call: Call, backend: Backend): void {
+  if (call.staged) return runStaged(call, backend);
+  const { copiesIn, copiesOut, program } = call;
   if (copiesIn.length > 0) backend.finishSync?.();
   for (const { host, view } of copiesIn) (view as RealArray).set(host);
   program.runSync!();
   for (const { host, view } of copiesOut) host.set(view as RealArray);
+}
+
+/** The same through the device's copies, where host code does not see its memory. */
+function runStaged({ copiesIn, copiesOut, program }: Call, backend: Backend): void {
+  // Results of calls that wait are moved into their arrays by the event loop, which does not turn meanwhile.
+  if (arrivalsIn([...copiesIn, ...copiesOut].map(({ host }) => host))) {
+    throw new FftError(
+      'aliased-buffers',
+      'An earlier call that has not ended will write to memory of an array of this one: await that call first.',
+    );
+  }
+  const landings = copiesOut.map(({ host }) => landingFor(host));
+  for (const { host, device } of copiesIn) backend.uploadSync!(device, host);
+  program.runSync!();
+  for (const [n, { device }] of copiesOut.entries()) backend.downloadSync!(device, landings[n]!);
+  for (const [n, { host }] of copiesOut.entries()) settle(host, landings[n]!);
 }

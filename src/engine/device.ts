@@ -20,7 +20,7 @@ import { checkOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
 import { DirectionProgram } from './program.ts';
 import { parseSavedPlan } from './saved.ts';
-import { planTuned } from './tuning.ts';
+import { planTuned, requireAble } from './tuning.ts';
 
 export interface PlanOptions {
   /** Text from `plan.serialize()` for the same problem and device: planning is skipped. */
@@ -93,6 +93,7 @@ export class Device {
     checkOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
     requirePrecision(normal, this.backend);
+    requireAble(normal, this.backend);
     const saved = options.from === undefined ? undefined : parseSavedPlan(options.from, normal, this.backend);
     const host: PlanHost = {
       backend: this.backend,
@@ -102,6 +103,12 @@ export class Device {
     };
     const plan = new Plan(host, normal);
     this.plans.add(plan);
+    try {
+      this.cache.fillTables();
+    } catch (error) {
+      plan.destroy();
+      throw error;
+    }
     this.precision = normal.precision === 'single' ? 'single' : 'double';
     return plan;
   }

@@ -1,21 +1,26 @@
 /**
  * `plan.enqueue`: one direction of a plan over memory that the caller manages, appended to the device's work.
+ *
+ * What the last call of a direction was given is remembered: the same memory need not be checked again (`Checked`).
  */
-import type { Backend, BoundProgram, EncodeTarget } from '../devices/device.ts';
+import type { Backend, BoundProgram, DeviceBuffer, EncodeTarget } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
 import {
   type ComplexData,
   type Data,
   deviceExtents,
   extentsOf,
+  isPlanar,
   type Part,
+  type PlanarData,
   partsOf,
   refuseOverlap,
   type SideFacts,
   scratchBinding,
 } from './arguments.ts';
+import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
-import type { SideBinding } from './program.ts';
+import type { DirectionProgram, ProgramBindings, SideBinding } from './program.ts';
 import type { RunnerHost } from './runner.ts';
 
 /** Memory for one run of a direction: memory of the device, or the caller's own (`ForeignMemory`). */
@@ -58,11 +63,8 @@ const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS], planned: ['kernel'] };
  */
 export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void> {
   host.check();
-  checkOptions(options, OPTIONS, 'enqueue');
-  const [name, another] = TARGETS.filter((target) => options[target] !== undefined);
-  if (another) {
-    throw new FftError('invalid-argument', `enqueue was given both ${name} and ${another}; one of them is enough.`);
-  }
+  if (!onlyKnown(options)) checkOptions(options, OPTIONS, 'enqueue');
+  const name = targetOf(options);
   if (name !== undefined) requireTarget(host.backend, name);
   const bound = bindMemory(host, options, 'enqueue');
   try {
@@ -71,6 +73,28 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
   } finally {
     bound.release();
   }
+}
+
+const KNOWN: ReadonlySet<string> = new Set(OPTIONS.works);
+
+/** What `checkOptions` finds, at less cost where there is nothing to find. */
+function onlyKnown(options: EnqueueOptions): boolean {
+  if (typeof options !== 'object' || options === null) return false;
+  for (const name in options) if (!KNOWN.has(name)) return false;
+  return true;
+}
+
+/** @throws FftError `invalid-argument` */
+function targetOf(options: EnqueueOptions): EncodeTarget | undefined {
+  let name: EncodeTarget | undefined;
+  for (const target of TARGETS) {
+    if (options[target] === undefined) continue;
+    if (name) {
+      throw new FftError('invalid-argument', `enqueue was given both ${name} and ${target}; one of them is enough.`);
+    }
+    name = target;
+  }
+  return name;
 }
 
 /** @throws FftError `unsupported-feature` where the device appends to something else, or to its own work only. */
@@ -88,12 +112,32 @@ function unattended(done: Promise<void>): Promise<void> {
   return done;
 }
 
+/** A call's memory, with everything that was left out filled in. */
+interface Asked {
+  readonly input: ComplexData;
+  readonly output: ComplexData;
+  readonly work: Data | undefined;
+  readonly temp: Data | undefined;
+  readonly skip: { readonly input: number; readonly output: number };
+}
+
+/** What a call was given, after all checks. */
+interface Checked {
+  readonly program: DirectionProgram;
+  readonly places: ProgramBindings;
+  readonly skip: Asked['skip'];
+  readonly ownTemp: boolean;
+}
+
+/** By what a direction writes, which each direction of each plan has an object of its own for. */
+const lastChecked = new WeakMap<SideFacts, Checked>();
+
 /**
  * Checks the memory of a call and binds the direction to it.
  * @param what the call, in messages.
  */
 export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
-  const { backend, read, written, inPlace } = host;
+  const { inPlace, written } = host;
   const { input, output, work, temp } = options;
   const from = input ?? (inPlace ? output : undefined);
   const to = output ?? (inPlace ? input : undefined);
@@ -103,7 +147,57 @@ export function bindMemory(host: RunnerHost, options: MemoryOptions, what: strin
       `${what} needs ${from ? 'output' : 'input'}: memory of this device, from device.alloc.`,
     );
   }
-  const skip = offsetsOf(options, inPlace, what);
+  const asked = { input: from, output: to, work, temp, skip: offsetsOf(options, inPlace, what) };
+  let checked = lastChecked.get(written);
+  if (!checked || !repeats(host, asked, checked)) {
+    checked = check(host, asked, what);
+    if (isLasting(asked)) lastChecked.set(written, checked);
+  }
+  return checked.program.bind(checked.places);
+}
+
+/** Views show any part of a buffer, lists and descriptors may say something else the next time: `check` looks at those. */
+function isLasting({ input, output, work, temp }: Asked): boolean {
+  const parts = [input, output, work, temp].flatMap((value) => (isPlanar(value) ? [value.re, value.im] : [value]));
+  return parts.every(
+    (part) =>
+      !(ArrayBuffer.isView(part) || Array.isArray(part) || Object.getPrototypeOf(part ?? 0) === Object.prototype),
+  );
+}
+
+/** Whether the same memory was checked already: buffers never change, only whether they can still be used. */
+function repeats(host: RunnerHost, asked: Asked, { program, places, skip, ownTemp }: Checked): boolean {
+  const { backend } = host;
+  const { input, output, work, temp } = asked;
+  return (
+    skip.input === asked.skip.input &&
+    skip.output === asked.skip.output &&
+    ownTemp === (temp === undefined) &&
+    isSide(input, places.input, 'input', backend) &&
+    isSide(output, places.output, 'output', backend) &&
+    isBuffer(work, places.work?.buffer, 'work', backend) &&
+    (ownTemp
+      ? program.tempBytes === 0 || host.temp(program.tempBytes) === places.temp!.buffer
+      : isBuffer(temp, places.temp?.buffer, 'temp', backend))
+  );
+}
+
+function isSide(value: ComplexData, { re, im }: SideBinding, what: string, backend: Backend): boolean {
+  if (im === undefined) return isBuffer(value, re.buffer, what, backend);
+  const planes = value as Partial<PlanarData>;
+  return isBuffer(planes.re, re.buffer, `${what}.re`, backend) && isBuffer(planes.im, im.buffer, `${what}.im`, backend);
+}
+
+function isBuffer(value: unknown, buffer: DeviceBuffer | undefined, what: string, backend: Backend): boolean {
+  if (value === undefined || buffer === undefined) return value === buffer;
+  if (buffer.freed || buffer.failure) return false;
+  if (value instanceof DeviceMemory) return value.buffer === buffer;
+  return !ArrayBuffer.isView(value) && backend.adopt?.(value, what) === buffer;
+}
+
+/** @throws FftError what is wrong with the memory of a call. */
+function check(host: RunnerHost, { input: from, output: to, work, temp, skip }: Asked, what: string): Checked {
+  const { backend, read, written, inPlace } = host;
   const source = partsOf(from, read, 'input', backend, skip.input);
   const target = partsOf(to, written, 'output', backend, skip.output);
   if (![...source, ...target].every(({ device }) => device)) {
@@ -126,16 +220,19 @@ export function bindMemory(host: RunnerHost, options: MemoryOptions, what: strin
     ...(workAt ? deviceExtents(workAt, workBytes, 'work') : []),
     ...(tempAt ? deviceExtents(tempAt, tempBytes, 'temp') : []),
   ]);
-  return program.bind({ input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt });
+  const places = { input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt };
+  return { program, places, skip, ownTemp: temp === undefined };
 }
 
-/** @throws FftError `unknown-field`, `invalid-argument` */
+const NO_OFFSETS = { input: 0, output: 0 };
+
 /** @throws FftError `unknown-field`, `invalid-argument` */
 export function offsetsOf(
-  { offsets = {} }: Pick<MemoryOptions, 'offsets'>,
+  { offsets }: Pick<MemoryOptions, 'offsets'>,
   inPlace: boolean,
   what: string,
-): { input: number; output: number } {
+): { readonly input: number; readonly output: number } {
+  if (offsets === undefined) return NO_OFFSETS;
   checkOptions(offsets, { works: ['input', 'output'] }, `${what}.offsets`);
   for (const [side, offset] of Object.entries(offsets)) {
     if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) continue;

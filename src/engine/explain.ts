@@ -1,7 +1,7 @@
 /**
  * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
-import type { Backend } from '../devices/device.ts';
+import type { Backend, CompiledKernel } from '../devices/device.ts';
 import { dimensionsOf, type Leaf, type Stride } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { Problem } from '../problem/index.ts';
@@ -22,6 +22,8 @@ export interface LaunchFacts {
   readonly transformsPerGroup: number;
   readonly threads: number;
   readonly groups: number;
+  /** Blocks in each dimension of a launch, and launches that they take; where the device numbers them so. */
+  readonly grid?: CompiledKernel['grid'];
   readonly lanesAlong: string;
   readonly twiddles?: number;
   /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
@@ -68,6 +70,7 @@ export function planToJson(
           transformsPerGroup: leaf.tile,
           threads: leaf.threads,
           groups: kernels[n]!.kernel.group.count,
+          ...(kernels[n]!.grid ? { grid: kernels[n]!.grid } : {}),
           lanesAlong: lanesText(leaf),
           ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
           strides: {
@@ -140,6 +143,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
       lines.push(
         `${indent}${launch.scheme} ${launch.title}: ${launch.from} → ${launch.to}`,
         `${indent}    length ${lengthText(launch)}, lanes along ${launch.lanesAlong}, ${launch.transformsPerGroup} per group, ${launch.groups} groups × ${launch.blocks ? `${launch.blocks} blocks × ` : ''}${launch.threads} threads`,
+        ...gridLines(launch).map((line) => `${indent}    ${line}`),
         `${indent}    batch ${launch.batch.join(' × ')}, strides ${launch.strides.input.join(' ')} → ${launch.strides.output.join(' ')}${launch.twiddles ? `, twiddles of ${launch.twiddles}` : ''}${stagedText(launch)}`,
         `${indent}    kernel ${launch.kernel}: reads ${bytesText(launch.bytesRead)}, writes ${bytesText(launch.bytesWritten)}`,
       );
@@ -147,6 +151,13 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     walk(tree, 1);
   }
   return lines.join('\n');
+}
+
+/** Only where one dimension of one launch does not hold them all. */
+function gridLines({ grid }: LaunchFacts): string[] {
+  if (!grid || (grid.launches === 1 && grid.blocks[1] * grid.blocks[2] === 1)) return [];
+  const text = `in ${grid.blocks.join(' × ')}`;
+  return [grid.launches === 1 ? text : `${text}, launched ${grid.launches} times`];
 }
 
 function stagedText({ staged }: LaunchFacts): string {

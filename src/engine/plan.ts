@@ -137,10 +137,11 @@ export class Plan {
   }
 
   /**
-   * `forward` on the calling thread, for audio callbacks and other places that cannot wait. Calls that are still running
-   * end first.
+   * `forward` on the calling thread, for audio callbacks and other places that cannot wait: the CPU computes there, a GPU
+   * is waited for. Calls that are still running end first.
    * @param output a new array when left out, as in `forward`.
-   * @throws FftError at once, as `forward`; `unsupported-feature` where a device cannot run on the calling thread.
+   * @throws FftError at once, as `forward`; `unsupported-feature` where a device cannot be waited for (WebGPU),
+   * `aliased-buffers` where an array is given that an earlier call has yet to write.
    */
   forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T {
     return (this.runners.get('forwardSync') ?? this.runner('forward', 'forwardSync')).sync(input, output) as T;

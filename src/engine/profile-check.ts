@@ -8,6 +8,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
+function isShare(value: unknown): boolean {
+  return Number.isFinite(value) && (value as number) > 0 && (value as number) <= 1;
+}
+
 type Rule = readonly [accepts: (value: unknown) => boolean, accepted: string];
 
 const whole = (least: number): Rule => [
@@ -37,6 +41,8 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   // Room for the longest butterfly, several times over.
   sharedBytes: whole(4096),
   residentBytes: optional(whole(4096)),
+  crowded: optional([isShare, 'a share of at most 1']),
+  cutRuns: optional([(value) => Array.isArray(value) && value.every(isShare), 'a list of shares of at most 1']),
   cluster: optional(clusterRule),
   maxBytes: optional(whole(1)),
   coalescedBytes: power(16),
@@ -44,7 +50,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   maxThreads: whole(1),
   multiprocessors: whole(1),
   doubleBuffered: [(value) => typeof value === 'boolean', 'true or false'],
-  sharedFormat: word('blocked', 'planes', 'pairs'),
+  sharedFormat: word('blocked', 'planes', 'pairs', 'halves'),
   banks: power(1),
   groupPoints: whole(1),
   precisions: optional([
@@ -74,6 +80,10 @@ export function checkProfile(profile: DeviceProfile): DeviceProfile {
     if (Object.hasOwn(RULES, name)) continue;
     const message = `profile.${name} is not known; a profile has ${Object.keys(RULES).join(', ')}.`;
     problems.push({ code: 'unknown-field', path: `profile.${name}`, message });
+  }
+  if (profile.sharedFormat === 'halves' && (profile.doubleBuffered || profile.lockstep === 'vector')) {
+    const message = `profile.sharedFormat is "halves", which needs threads that keep values in registers (doubleBuffered: false).`;
+    problems.push({ code: 'invalid-argument', path: 'profile.sharedFormat', message });
   }
   const [first, ...more] = problems;
   if (first) throw FftError.fromProblems([first, ...more]);

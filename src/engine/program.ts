@@ -8,6 +8,7 @@ import type { BufferName } from '../plan/buffers/index.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { type ComplexLayout, FftError, type Problem } from '../problem/index.ts';
 import type { KernelCache } from './cache.ts';
+import { compileOptions } from './tuning.ts';
 
 /** Memory that a run is bound to. A planar side has two parts, an interleaved one only `re`. */
 export interface SideBinding {
@@ -50,15 +51,20 @@ export class DirectionProgram {
     const argumentsOf = (name: BufferName, layout: ComplexLayout) =>
       bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
     const seen = new Map<string, number>();
+    const launching = compileOptions(problem);
     try {
       for (const launch of plan.launches) {
-        const key = JSON.stringify(launch.leaf);
-        const kernel = cache.kernel(key, () => {
-          const built = buildKernel(launch.leaf);
-          const broken = verified ? verify(built) : [];
-          if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
-          return built;
-        });
+        const key = JSON.stringify(launching ? [launch.leaf, launching] : launch.leaf);
+        const kernel = cache.kernel(
+          key,
+          () => {
+            const built = buildKernel(launch.leaf);
+            const broken = verified ? verify(built) : [];
+            if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
+            return built;
+          },
+          launching,
+        );
         const { tables } = kernel.kernel;
         const taken = { key, tables: [] as Table[] };
         this.taken.push(taken);

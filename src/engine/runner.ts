@@ -4,7 +4,7 @@
  * The program stays bound to the memory of the last call and the call is remembered (call.ts), so that calls alike cost
  * little more than the launches.
  */
-import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
+import type { Backend, Binding, BoundProgram, DeviceBuffer } from '../devices/device.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import {
   type ComplexData,
@@ -17,8 +17,9 @@ import {
 } from './arguments.ts';
 import { announce, arrivalsIn } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
+import { landingFor, settle, WAITING } from './landings.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
-import { type PlacedPart, Staging } from './staging.ts';
+import { type Copy, type PlacedPart, Staging } from './staging.ts';
 
 export interface RunnerHost {
   readonly backend: Backend;
@@ -101,14 +102,12 @@ export class Runner {
   private submit(call: Call): Promise<ComplexData> {
     const { copiesIn, copiesOut, input, output } = call;
     // Where host code sees the device's memory, copies wait for their turn by themselves.
-    const earlier = arrivalsIn(copiesIn.filter(({ view }) => !view).map(({ host }) => host));
-    if (earlier) return earlier.then(() => this.submit(this.bind(this.check(input, output))));
-    const done = this.carryOut(call);
-    announce(
-      copiesOut.filter(({ view }) => !view).map(({ host }) => host),
-      done,
-    );
-    return done;
+    const unseen = (copies: readonly Copy[]) => copies.filter(({ view }) => !view).map(({ host }) => host);
+    const earlier = arrivalsIn(unseen(copiesIn));
+    const done = earlier
+      ? earlier.then(() => this.carryOut(this.bind(this.check(input, output))))
+      : this.carryOut(call);
+    return announce(unseen(copiesOut), done);
   }
 
   private async carryOut({ copiesIn, copiesOut, program, output }: Call): Promise<ComplexData> {
@@ -170,23 +169,6 @@ export class Runner {
     this.last = new Call({ input, output, from, to, gaps: this.host.written.gaps, program, buffers });
     return this.last;
   }
-}
-
-const WAITING = 'An array of a waiting call';
-
-function landingFor(host: RealArray): RealArray {
-  const Kind = host.BYTES_PER_ELEMENT === 4 ? Float32Array : Float64Array;
-  return new Kind(host.length);
-}
-
-function settle(host: RealArray, result: RealArray): void {
-  if (host.length !== result.length) {
-    throw new FftError(
-      'detached-array',
-      `${WAITING} was shrunk: it has ${host.length} numbers now. Pass a live array.`,
-    );
-  }
-  host.set(result);
 }
 
 function sideBinding(parts: readonly PlacedPart[]): SideBinding {

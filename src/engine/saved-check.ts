@@ -66,7 +66,7 @@ const isSide = recordOf({
   offset: isIndex,
 });
 const isShared = recordOf({
-  format: oneOf('blocked', 'planes', 'pairs'),
+  format: oneOf('blocked', 'planes', 'pairs', 'halves'),
   arrays: oneOf(1, 2),
   banks: isCount,
   room: isCount,
@@ -170,6 +170,13 @@ export function faultOf(plans: unknown, problem: Problem, profile: DeviceProfile
   return undefined;
 }
 
+/** How shared memory may be laid out: as the device does, or as its boost by registers makes it. */
+function formatsOf({ sharedFormat, tuning = {} }: DeviceProfile): readonly DeviceProfile['sharedFormat'][] {
+  const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = tuning;
+  const boosts = [registerBoost, registerBoost4Step, registerBoostNonPow2].filter((boost) => boost !== undefined);
+  return boosts.length > 0 ? [sharedFormat, 'pairs', 'halves'] : [sharedFormat];
+}
+
 function launchFault(
   { leaf, from, to }: Launch,
   plan: DirectionPlan,
@@ -190,9 +197,9 @@ function launchFault(
     lanes * (precision === 'single' ? 4 : 8) !== profile.lockstepBytes ||
     (leaf.scheme === 'stockham' ? leaf.lockstep : 'threads') !== profile.lockstep ||
     blocks > (profile.cluster?.blocks ?? 1) ||
-    leaf.shared.format !== profile.sharedFormat ||
+    !formatsOf(profile).includes(leaf.shared.format) ||
     leaf.shared.arrays !== (profile.doubleBuffered ? 2 : 1) ||
-    leaf.shared.room !== capacityOf(leaf.precision, profile).room
+    leaf.shared.room !== capacityOf(leaf.precision, { ...profile, sharedFormat: leaf.shared.format }).room
   ) {
     return 'is made for other lanes or shared memory';
   }

@@ -57,9 +57,9 @@ describe('knobs', () => {
   });
 
   it('sharedBytes: what fits into one upload', async () => {
-    const one = await launchesOf(gpu, { size: [2048] });
+    const one = await launchesOf(gpu, { size: [4096] });
     expect(one.length).toBe(1);
-    const two = await launchesOf(gpu, { size: [2048] }, { sharedBytes: 8192 });
+    const two = await launchesOf(gpu, { size: [4096] }, { sharedBytes: 8192 });
     expect(two.length).toBe(2);
   });
 
@@ -119,7 +119,7 @@ describe('knobs', () => {
     const usual = groups(await launchesOf(gpu, cube));
     expect(groups(await launchesOf(gpu, cube, { groupedBatch: [2, 0, 16] }))).toEqual([2, usual[1], 16]);
     expect(groups(await launchesOf(gpu, cube, { groupedBatch: 4 }))).toEqual([4, 4, 4]);
-    expect(groups(await launchesOf(gpu, { size: [512], batches: 64 }, { groupedBatch: 1000 }))).toEqual([4]);
+    expect(groups(await launchesOf(gpu, { size: [512], batches: 64 }, { groupedBatch: 1000 }))).toEqual([8]);
     expect(groups(await launchesOf(gpu, { size: [32], batches: 3 }, { groupedBatch: 1000 }))).toEqual([3]);
     // Columns on a CPU come in whole vectors.
     const columns = { size: [64, 64], omit: [true, false] };
@@ -137,12 +137,12 @@ describe('knobs', () => {
   });
 
   it('performBandwidthBoost: longer uploads of narrower columns', async () => {
-    // 16 KiB hold 256 rows of a run of 8 complex numbers.
+    // 16 KiB hold half of 512 rows of a run of 8 complex numbers.
     const image = (rows: number) => ({ size: [64, rows], omit: [true, false] });
     const uploads = async (rows: number, performBandwidthBoost: number) =>
       (await launchesOf(gpu, image(rows), { performBandwidthBoost, coalescedBytes: 64 })).length;
-    expect([await uploads(256, 1), await uploads(512, 1), await uploads(512, 2)]).toEqual([1, 2, 1]);
-    expect([await uploads(1024, 2), await uploads(2048, -1), await uploads(2048, 4)]).toEqual([2, 1, 2]);
+    expect([await uploads(512, 1), await uploads(1024, 1), await uploads(1024, 2)]).toEqual([1, 2, 1]);
+    expect([await uploads(2048, 2), await uploads(4096, -1), await uploads(4096, 4)]).toEqual([2, 1, 2]);
   });
 
   it('clusterBlocks: blocks that share a tile, or none', async () => {
@@ -162,6 +162,29 @@ describe('knobs', () => {
       'device-limit tuning.clusterBlocks',
     ]);
     own.close();
+  });
+
+  it('registerBoost: real and imaginary parts take turns in shared memory, or do not', async () => {
+    const twice = await launchesOf(gpu, { size: [4096] }, { registerBoost: 2 });
+    expect(lengths(twice)).toEqual([4096]);
+    expect(await launchesOf(gpu, { size: [4096] }, { registerBoost: 1 })).toHaveLength(2);
+    // One of 3000 points is no power of two.
+    expect(await launchesOf(gpu, { size: [3000] }, { registerBoost: 4 })).toHaveLength(1);
+    const never = await launchesOf(gpu, { size: [3000] }, { registerBoost: 4, registerBoostNonPow2: false });
+    expect(never).toHaveLength(2);
+    const inOne = await launchesOf(h200, { size: [32768] }, { registerBoost: 2, clusterBlocks: 1 });
+    expect(inOne).toHaveLength(1);
+    expect(await launchesOf(h200, { size: [32768] }, { clusterBlocks: 1 })).toHaveLength(2);
+  });
+
+  it('registerBoost4Step: the same in each of several uploads', async () => {
+    const size = [2 ** 15];
+    const columns = async (registerBoost4Step: number) =>
+      (await launchesOf(gpu, { size }, { registerBoost4Step })).map(
+        ({ lengths: [n], transformsPerGroup }) => n! * transformsPerGroup,
+      );
+    expect(Math.max(...(await columns(2)))).toBeGreaterThan(2048);
+    expect(Math.max(...(await columns(1)))).toBeLessThanOrEqual(2048);
   });
 
   it('considerAllAxesStrided: the innermost axis is planned like the others', async () => {
@@ -265,6 +288,7 @@ describe('tuned plans', () => {
 function randomTuning(random: Random, axes: number, vectors: boolean): Tuning {
   const sometimes = <T>(make: () => T): T | undefined => (random.unit() < 0.4 ? make() : undefined);
   const two = random.pick([2, 16, 100, 1000]);
+  const times = () => sometimes(() => random.pick([1, 2, 4]));
   return {
     coalescedBytes: sometimes(() => random.pick([16, 32, 128])),
     sharedBytes: sometimes(() => random.pick([4096, 8192, 16384])),
@@ -280,6 +304,9 @@ function randomTuning(random: Random, axes: number, vectors: boolean): Tuning {
           threads: sometimes(() => random.integer(1, 300)),
           maxThreads: sometimes(() => random.pick([32, 100, 256])),
           halfThreads: sometimes(() => true),
+          registerBoost: times(),
+          registerBoost4Step: times(),
+          registerBoostNonPow2: sometimes(() => random.pick([true, false])),
         }),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * `problem.tuning` applied to a device: the profile that the planner reads for this problem.
  */
+import type { Backend, CompileOptions } from '../devices/device.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile, PlannerTuning } from '../plan/profile.ts';
 import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../problem/index.ts';
@@ -10,8 +11,8 @@ const POINTS_PER_THREAD = 8;
 /** Bytes of a number in single precision, which lanes in lockstep are counted in. */
 const LANE_BYTES = 4;
 
-/** Knobs about threads: the lanes of a vector are what they are. */
-const FOR_THREADS = ['banks', 'warpSize', 'threads', 'maxThreads', 'halfThreads'] as const;
+/** Knobs about threads and their groups: the lanes of a vector are what they are. */
+const FOR_THREADS = ['banks', 'warpSize', 'threads', 'maxThreads', 'halfThreads', 'maxGroups'] as const;
 
 /**
  * The profile as the planner is to see it; `profile` itself where nothing is tuned.
@@ -36,35 +37,75 @@ export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): Devic
 }
 
 /** No group takes more shared memory, and no block of a cluster either, which may also have fewer of them. */
-function sharing({ cluster, ...profile }: DeviceProfile, { sharedBytes, clusterBlocks }: Tuning): DeviceProfile {
+function sharing({ cluster, ...profile }: DeviceProfile, tuning: Tuning): DeviceProfile {
+  const { sharedBytes, clusterBlocks, maxGroups = Number.POSITIVE_INFINITY } = tuning;
   const most = sharedBytes ?? profile.sharedBytes;
   const shared = { ...profile, sharedBytes: most };
-  const blocks = clusterBlocks ?? cluster?.blocks ?? 1;
+  // The blocks of a cluster are neighbours in one dimension of a launch.
+  const blocks = Math.min(clusterBlocks ?? cluster?.blocks ?? 1, maxGroups);
   if (!cluster || blocks === 1) return shared;
   return { ...shared, cluster: { ...cluster, blocks, sharedBytes: Math.min(cluster.sharedBytes, most) } };
+}
+
+/** How kernels are written and launched differently; undefined where they are not. */
+export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Problem): CompileOptions | undefined {
+  if (maxGroups === undefined && streams === undefined && twiddles === undefined) return undefined;
+  return {
+    ...(maxGroups === undefined ? {} : { maxGroups }),
+    ...(streams === undefined ? {} : { streams }),
+    ...(twiddles === undefined ? {} : { computedRoots: twiddles === 'computed' }),
+  };
+}
+
+/** @throws FftError `unsupported-feature` for what a device has nothing of: several streams, exact sines. */
+export function requireAble({ tuning: { streams, twiddles } }: Problem, backend: Backend): void {
+  const { kind, severalStreams, computesRoots } = backend;
+  const refuse = (knob: keyof Tuning, why: string) => {
+    const path = `tuning.${knob}`;
+    throw new FftError('unsupported-feature', `${path} cannot be followed on a ${kind} device: ${why}.`, { path });
+  };
+  if (streams !== undefined && !severalStreams) {
+    refuse('streams', 'it submits to one queue; leave it out there, cuda and hip have streams');
+  }
+  if (twiddles === 'computed' && !computesRoots) {
+    refuse('twiddles', "it has no sines that are exact enough; use 'table' there, cuda, hip and opencl compute them");
+  }
 }
 
 /** What the planner decides differently; the rest is the profile's numbers. */
 function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): PlannerTuning {
   const { threads, halfThreads, performBandwidthBoost, considerAllAxesStrided } = tuning;
+  const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = tuning;
   return {
     ...(threads === undefined ? {} : { threads }),
     ...(halfThreads === undefined ? {} : { halfThreads }),
     ...(performBandwidthBoost === undefined ? {} : { performBandwidthBoost }),
     ...(considerAllAxesStrided === undefined ? {} : { considerAllAxesStrided }),
+    ...(registerBoost === undefined ? {} : { registerBoost }),
+    ...(registerBoost4Step === undefined ? {} : { registerBoost4Step }),
+    ...(registerBoostNonPow2 === undefined ? {} : { registerBoostNonPow2 }),
     // The normal form of a problem has lists and numbers only.
     ...(groupedBatch === undefined ? {} : { groupedBatch: groupedBatch as readonly number[] }),
     ...(uploadSwitch === undefined ? {} : { uploadSwitch: uploadSwitch as { two?: number; three?: number } }),
   };
 }
 
-function misplaced({ name, lockstep }: DeviceProfile, tuning: Tuning): FftProblem[] {
-  if (lockstep === 'threads') return [];
-  return FOR_THREADS.filter((knob) => tuning[knob] !== undefined).map((knob) => {
+function misplaced({ name, lockstep, doubleBuffered }: DeviceProfile, tuning: Tuning): FftProblem[] {
+  const boosts = (['registerBoost', 'registerBoost4Step'] as const).filter((knob) => (tuning[knob] ?? 1) > 1);
+  const forgetful = (doubleBuffered ? boosts : []).map((knob): FftProblem => {
     const path = `tuning.${knob}`;
-    const message = `${path} is about threads of a group, and ${name} computes with vectors; leave it out there.`;
+    const message = `${path} is ${tuning[knob]}, but ${name} keeps nothing in registers over a barrier; leave it out there.`;
     return { code: 'unsupported-feature', path, message };
   });
+  if (lockstep === 'threads') return forgetful;
+  return [
+    ...forgetful,
+    ...FOR_THREADS.filter((knob) => tuning[knob] !== undefined).map((knob) => {
+      const path = `tuning.${knob}`;
+      const message = `${path} is about threads of a group, and ${name} computes with vectors; leave it out there.`;
+      return { code: 'unsupported-feature', path, message } as const;
+    }),
+  ];
 }
 
 function excesses(profile: DeviceProfile, tuning: Tuning): FftProblem[] {

@@ -12,4 +12,9 @@ export interface ArrayRef {
   readonly type: ElementType;
   /** Elements; required for `shared`. */
   readonly length?: number;
+  /**
+   * Of a shared array: its two halves, of so many elements each, take turns in one memory (rocFFT's "half LDS"). An
+   * exchange hands over first what was stored in the lower half, then the upper one, which waits in registers until then.
+   */
+  readonly half?: number;
 }

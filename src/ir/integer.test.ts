@@ -13,6 +13,7 @@ import {
   indexKey,
   mod,
   range,
+  Substitution,
   scale,
   sub,
   substitute,
@@ -134,6 +135,22 @@ describe('index arithmetic', () => {
         },
       ),
       options('substitution'),
+    );
+  });
+
+  it('substitutes in many expressions as in each of them alone', () => {
+    fc.assert(
+      fc.property(fc.array(written, { minLength: 2, maxLength: 6 }), points, (expressions, values) => {
+        const variables = fresh();
+        const others = fresh();
+        const by = new Map(variables.slice(2).map((v, i) => [v, mod(add(others[i + 2]!, values[i]!), v.count)]));
+        const together = new Substitution(by);
+        for (const expression of expressions) {
+          const value = build(expression, variables);
+          expect(indexKey(together.of(value))).toBe(indexKey(substitute(value, by)));
+        }
+      }),
+      options('substitution in many'),
     );
   });
 

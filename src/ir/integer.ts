@@ -90,9 +90,13 @@ function plus(a: Index, b: Index): Index {
 }
 
 export function scale(value: IndexLike, by: number): Index {
-  const { constant, terms } = index(value);
+  const whole = index(value);
+  if (by === 1) return whole;
   if (by === 0) return { constant: 0, terms: [] };
-  return { constant: constant * by, terms: terms.map(({ atom, factor }) => ({ atom, factor: factor * by })) };
+  const { constant, terms } = whole;
+  const scaled: Term[] = [];
+  for (const { atom, factor } of terms) scaled.push({ atom, factor: factor * by });
+  return { constant: constant * by, terms: scaled };
 }
 
 export function sub(a: IndexLike, b: IndexLike): Index {
@@ -105,50 +109,53 @@ export function range(value: IndexLike): [low: number, high: number] {
   let low = constant;
   let high = constant;
   for (const { atom, factor } of terms) {
-    const [a, b] = atomRange(atom);
-    low += factor > 0 ? factor * a : factor * b;
-    high += factor > 0 ? factor * b : factor * a;
+    const least = atom.kind === 'div' ? Math.floor(range(atom.of)[0] / atom.by) : 0;
+    const most = largest(atom);
+    low += factor > 0 ? factor * least : factor * most;
+    high += factor > 0 ? factor * most : factor * least;
   }
   return [low, high];
 }
 
-function atomRange(atom: Atom): [number, number] {
-  if (atom.kind === 'var') return [0, atom.count - 1];
-  const [low, high] = range(atom.of);
-  if (atom.kind === 'div') return [Math.floor(low / atom.by), Math.floor(high / atom.by)];
-  return [0, atom.by - 1];
+function largest(atom: Atom): number {
+  if (atom.kind === 'var') return atom.count - 1;
+  return atom.kind === 'mod' ? atom.by - 1 : Math.floor(range(atom.of)[1] / atom.by);
 }
 
-/** Splits value = by · whole + rest, where `whole` holds every term that `by` divides. */
-function divide(value: Index, by: number): [whole: Index, rest: Index] {
+/** `value` = by · whole + rest, where the whole has every term that `by` divides: the whole. */
+function wholeOf({ constant, terms }: Index, by: number): Index {
   const whole: Term[] = [];
+  for (const { atom, factor } of terms) if (factor % by === 0) whole.push({ atom, factor: factor / by });
+  return { constant: Math.floor(constant / by), terms: whole };
+}
+
+/** The rest. */
+function restOf({ constant, terms }: Index, by: number): Index {
   const rest: Term[] = [];
-  for (const term of value.terms) {
-    if (term.factor % by === 0) whole.push({ atom: term.atom, factor: term.factor / by });
-    else rest.push(term);
-  }
-  const quotient = Math.floor(value.constant / by);
-  return [
-    { constant: quotient, terms: whole },
-    { constant: value.constant - quotient * by, terms: rest },
-  ];
+  for (const term of terms) if (term.factor % by !== 0) rest.push(term);
+  return { constant: constant - Math.floor(constant / by) * by, terms: rest };
+}
+
+/** ⌊value / by⌋, where it is the same for all values. */
+function knownQuotient(value: Index, by: number): number | undefined {
+  // By index: taking a pair apart costs an iterator until the engine has compiled this, and planning is over by then.
+  const bounds = range(value);
+  const floor = Math.floor(bounds[0] / by);
+  return floor === Math.floor(bounds[1] / by) ? floor : undefined;
 }
 
 /** ⌊value / by⌋ for a known positive divisor. */
 export function div(value: IndexLike, by: number): Index {
-  const [whole, rest] = divide(index(value), by);
-  const [low, high] = range(rest);
-  if (Math.floor(low / by) === Math.floor(high / by)) return add(whole, Math.floor(low / by));
-  return add(whole, quotient('div', rest, by));
+  const all = index(value);
+  const rest = restOf(all, by);
+  return add(wholeOf(all, by), knownQuotient(rest, by) ?? quotient('div', rest, by));
 }
 
 /** value − by · ⌊value / by⌋ for a known positive divisor. */
 export function mod(value: IndexLike, by: number): Index {
-  const [, rest] = divide(index(value), by);
-  const [low, high] = range(rest);
-  const floor = Math.floor(low / by);
-  if (floor === Math.floor(high / by)) return add(rest, -floor * by);
-  return quotient('mod', rest, by);
+  const rest = restOf(index(value), by);
+  const floor = knownQuotient(rest, by);
+  return floor === undefined ? quotient('mod', rest, by) : add(rest, -floor * by);
 }
 
 const quotients = new WeakMap<Atom, Map<string, Quotient>>();
@@ -191,22 +198,42 @@ export function indexKey(value: Index): string {
 
 /** Replaces variables and simplifies again. */
 export function substitute(value: Index, by: ReadonlyMap<Var, Index>): Index {
-  let kept: Index = value;
-  let added: Index | undefined;
-  for (const { atom, factor } of value.terms) {
-    let replacement: Index | undefined;
-    if (atom.kind === 'var') replacement = by.get(atom);
-    else {
-      const of = substitute(atom.of, by);
-      if (of !== atom.of) replacement = atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by);
-    }
-    if (!replacement) continue;
-    if (kept === value) kept = { constant: value.constant, terms: [...value.terms] };
-    kept = { constant: kept.constant, terms: kept.terms.filter((term) => term.atom !== atom) };
-    const scaled = scale(replacement, factor);
-    added = added ? plus(added, scaled) : scaled;
+  return new Substitution(by).of(value);
+}
+
+/** Replaces the same variables in many indices: a quotient that recurs is simplified once. */
+export class Substitution {
+  private readonly by: ReadonlyMap<Var, Index>;
+  private readonly quotients = new Map<Quotient, Index | undefined>();
+
+  constructor(by: ReadonlyMap<Var, Index>) {
+    this.by = by;
   }
-  return added ? plus(kept, added) : value;
+
+  of(value: Index): Index {
+    const { constant, terms } = value;
+    let added: Index | undefined;
+    let kept: Term[] = [];
+    for (let n = 0; n < terms.length; n++) {
+      const term = terms[n]!;
+      const replacement = this.replacement(term.atom);
+      if (replacement) {
+        if (!added) kept = terms.slice(0, n);
+        const scaled = scale(replacement, term.factor);
+        added = added ? plus(added, scaled) : scaled;
+      } else if (added) kept.push(term);
+    }
+    return added ? plus({ constant, terms: kept }, added) : value;
+  }
+
+  private replacement(atom: Atom): Index | undefined {
+    if (atom.kind === 'var') return this.by.get(atom);
+    if (this.quotients.has(atom)) return this.quotients.get(atom);
+    const of = this.of(atom.of);
+    const simplified = of === atom.of ? undefined : atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by);
+    this.quotients.set(atom, simplified);
+    return simplified;
+  }
 }
 
 /** The coefficient of a variable, or undefined where the index does not depend on it linearly. */

@@ -85,7 +85,7 @@ describe('verify', () => {
   });
 
   it('arrays that are not declared, and tables that are written', () => {
-    const table = { name: 'table', space: 'table', type: 'f32', length: 64, key: 'k', *roots() {} } as const;
+    const table = { name: 'table', space: 'table', type: 'f32', length: 64, key: 'k', runs: () => [] } as const;
     expectOne(kernel(copy({ ...input, name: 'elsewhere' }, output)), 0, /array elsewhere is not declared/);
     expectOne({ ...kernel(copy(input, table)), tables: [table] }, 0, /writes the table/);
   });

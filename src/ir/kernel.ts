@@ -95,6 +95,9 @@ export function verify(kernel: Kernel): string[] {
       if (array.space === 'shared' && high >= array.length!) {
         say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
       }
+      if (array.half !== undefined && low < array.half && high >= array.half) {
+        say(`index of ${array.name} can be in either half`);
+      }
     };
     const reads = new Set<ArrayRef>();
     for (const node of reachable(phase.stores.map((store) => store.value))) {
@@ -123,5 +126,10 @@ export function verify(kernel: Kernel): string[] {
     }
     for (const array of writes) written.add(array);
   });
+  if (kernel.shared.some(({ half }) => half !== undefined)) {
+    if (kernel.shared.length > 1) problems.push(`${kernel.name}: an array in halves stands beside another one`);
+    const { length, half } = kernel.shared[0]!;
+    if (length !== 2 * half!) problems.push(`${kernel.name}: ${length} elements are not two halves of ${half}`);
+  }
   return problems;
 }

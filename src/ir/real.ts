@@ -25,7 +25,14 @@ export interface Complex {
 
 /** Builds hash-consed expressions: one builder per phase, so that equal subexpressions are the same node. */
 export class Expressions {
-  private readonly nodes = new Map<string, Real>();
+  private readonly known = new Map<string, Real>();
+  /** Operations by the numbers of their operands, one map for each kind. */
+  private readonly operations = {
+    neg: new Map<number, Real>(),
+    add: new Map<number, Real>(),
+    sub: new Map<number, Real>(),
+    mul: new Map<number, Real>(),
+  };
   private nextId = 0;
   /** Groups of values in the order in which they are best computed: see `Phase.steps`. */
   readonly steps: Real[][] = [];
@@ -35,27 +42,42 @@ export class Expressions {
     this.steps.push(values.flatMap(({ re, im }) => [re, im]));
   }
 
-  private intern(key: string, make: (id: number) => Real): Real {
-    let node = this.nodes.get(key);
-    if (!node) this.nodes.set(key, (node = make(this.nextId++)));
-    return node;
-  }
-
   constant(value: Exact | number): Real {
-    const known = typeof value === 'number' ? exact.exact(value) : value;
-    return this.intern(constantKey(known), (id) => ({ op: 'const', id, value: known }));
+    const exactly = typeof value === 'number' ? exact.exact(value) : value;
+    const key = constantKey(exactly);
+    let node = this.known.get(key);
+    if (!node) this.known.set(key, (node = { op: 'const', id: this.nextId++, value: exactly }));
+    return node;
   }
 
   load(array: ArrayRef, at: IndexLike): Real {
     const where = index(at);
-    return this.intern(`[${array.name}:${indexKey(where)}`, (id) => ({ op: 'load', id, array, index: where }));
+    const key = `[${array.name}:${indexKey(where)}`;
+    let node = this.known.get(key);
+    if (!node) this.known.set(key, (node = { op: 'load', id: this.nextId++, array, index: where }));
+    return node;
+  }
+
+  private negative(a: Real): Real {
+    const { neg } = this.operations;
+    let node = neg.get(a.id);
+    if (!node) neg.set(a.id, (node = { op: 'neg', id: this.nextId++, a }));
+    return node;
+  }
+
+  private operation(op: 'add' | 'sub' | 'mul', a: Real, b: Real): Real {
+    const made = this.operations[op];
+    const key = pairOf(a, b);
+    let node = made.get(key);
+    if (!node) made.set(key, (node = { op, id: this.nextId++, a, b }));
+    return node;
   }
 
   neg(a: Real): Real {
     if (a.op === 'neg') return a.a;
     if (a.op === 'const') return this.constant(exact.neg(a.value));
     if (a.op === 'sub') return this.sub(a.b, a.a);
-    return this.intern(`-${a.id}`, (id) => ({ op: 'neg', id, a }));
+    return this.negative(a);
   }
 
   add(a: Real, b: Real): Real {
@@ -64,8 +86,7 @@ export class Expressions {
     if (isZero(b)) return a;
     if (b.op === 'neg') return this.sub(a, b.a);
     if (a.op === 'neg') return this.sub(b, a.a);
-    const [x, y] = a.id < b.id ? [a, b] : [b, a];
-    return this.intern(`${x.id}+${y.id}`, (id) => ({ op: 'add', id, a: x, b: y }));
+    return a.id < b.id ? this.operation('add', a, b) : this.operation('add', b, a);
   }
 
   sub(a: Real, b: Real): Real {
@@ -77,9 +98,8 @@ export class Expressions {
     // −a − b = −(a + b): the sign moves outwards.
     if (a.op === 'neg') return this.neg(this.add(a.a, b));
     // b − a is known already: use its negative rather than a second subtraction.
-    const reversed = this.nodes.get(`${b.id}-${a.id}`);
-    if (reversed) return this.intern(`-${reversed.id}`, (id) => ({ op: 'neg', id, a: reversed }));
-    return this.intern(`${a.id}-${b.id}`, (id) => ({ op: 'sub', id, a, b }));
+    const reversed = this.operations.sub.get(pairOf(b, a));
+    return reversed ? this.negative(reversed) : this.operation('sub', a, b);
   }
 
   mul(a: Real, b: Real): Real {
@@ -92,8 +112,7 @@ export class Expressions {
     }
     if (a.op === 'neg') return this.neg(this.mul(a.a, b));
     if (b.op === 'neg') return this.neg(this.mul(a, b.a));
-    const [x, y] = a.id < b.id ? [a, b] : [b, a];
-    return this.intern(`${x.id}*${y.id}`, (id) => ({ op: 'mul', id, a: x, b: y }));
+    return a.id < b.id ? this.operation('mul', a, b) : this.operation('mul', b, a);
   }
 
   cadd(a: Complex, b: Complex): Complex {
@@ -144,6 +163,11 @@ export class Expressions {
       im: this.mul(half, this.sub(result.im, result.re)),
     };
   }
+}
+
+/** A number for two nodes in this order; the nodes of one builder are far fewer than 2^26. */
+function pairOf(a: Real, b: Real): number {
+  return a.id * 2 ** 26 + b.id;
 }
 
 const constantKeys = new WeakMap<Exact, string>();

@@ -1,15 +1,8 @@
 /**
  * Tables of roots of unity that a kernel reads. Described exactly here, rounded once by whoever fills them.
  */
+import type { RootRun } from '../numeric/nearest-roots.ts';
 import type { ArrayRef, ElementType } from './arrays.ts';
-
-/** e^{−2πi·p/q}, to be written at `re` and `im` (element indices). */
-export interface TableRoot {
-  readonly p: number;
-  readonly q: number;
-  readonly re: number;
-  readonly im: number;
-}
 
 /** An array of constants. Two tables with equal keys have equal contents, whichever kernels read them. */
 export interface Table extends ArrayRef {
@@ -17,12 +10,16 @@ export interface Table extends ArrayRef {
   readonly type: ElementType;
   readonly length: number;
   readonly key: string;
-  roots(): Iterable<TableRoot>;
+  /** What it holds, exactly; what lies between the runs is never read. */
+  runs(): RootRun[];
 }
+
+/** Appends the runs of a segment that begins at the element `start`. There can be many thousands. */
+export type AppendRuns = (start: number, runs: RootRun[]) => void;
 
 /** Collects the roots of several passes into one table. */
 export class TableBuilder {
-  private readonly parts: { key: string; roots: () => Iterable<TableRoot> }[] = [];
+  private readonly parts: { key: string; start: number; append: AppendRuns }[] = [];
   private size = 0;
   private readonly array: { name: string; space: 'table'; type: ElementType };
 
@@ -39,17 +36,12 @@ export class TableBuilder {
    * Appends a segment and returns its first element. Segments begin at multiples of 16 elements, a cache line.
    * @param key says what the segment holds, exactly.
    * @param length in reals.
-   * @param roots places relative to the segment.
+   * @param append the roots in it.
    */
-  append(key: string, length: number, roots: () => Iterable<TableRoot>): number {
+  append(key: string, length: number, append: AppendRuns): number {
     const start = this.size;
     this.size = start + Math.ceil(length / 16) * 16;
-    this.parts.push({
-      key,
-      roots: function* () {
-        for (const { p, q, re, im } of roots()) yield { p, q, re: re + start, im: im + start };
-      },
-    });
+    this.parts.push({ key, start, append });
     return start;
   }
 
@@ -60,8 +52,10 @@ export class TableBuilder {
     return Object.assign(this.array, {
       length: this.size,
       key: `${this.array.type}:${parts.map((part) => part.key).join(';')}`,
-      *roots() {
-        for (const part of parts) yield* part.roots();
+      runs: () => {
+        const runs: RootRun[] = [];
+        for (const { start, append } of parts) append(start, runs);
+        return runs;
       },
     });
   }

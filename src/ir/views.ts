@@ -48,7 +48,14 @@ export function split(array: ArrayRef, plane: number): Format {
  * vectors in one cache line (the fastest layout between passes on a vector unit, design §4).
  */
 export function blocked(array: ArrayRef, lanes: number): Format {
-  const re = (e: Index) => add(scale(div(e, lanes), 2 * lanes), mod(e, lanes));
+  let last: Index | undefined;
+  let place: Index;
+  // Both parts of an element are asked for, one after the other.
+  const re = (e: Index) => {
+    if (e !== last) place = add(scale(div(e, lanes), 2 * lanes), mod(e, lanes));
+    last = e;
+    return place;
+  };
   return {
     re: (e) => [array, re(e)],
     im: (e) => [array, add(re(e), lanes)],
@@ -66,13 +73,15 @@ export function mapped(format: Format, element: (at: readonly IndexLike[]) => In
   return {
     load(x, at) {
       const e = element(at);
-      return { re: x.load(...format.re(e)), im: x.load(...format.im(e)) };
+      const re = format.re(e);
+      const im = format.im(e);
+      return { re: x.load(re[0], re[1]), im: x.load(im[0], im[1]) };
     },
     store(_, at, value) {
       const e = element(at);
-      const put = ([array, where]: readonly [ArrayRef, Index], part: Real): Store => ({
-        array,
-        index: where,
+      const put = (place: readonly [ArrayRef, Index], part: Real): Store => ({
+        array: place[0],
+        index: place[1],
         value: part,
       });
       return [put(format.re(e), value.re), put(format.im(e), value.im)];

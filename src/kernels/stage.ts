@@ -86,11 +86,15 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
     return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room });
   });
   const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
-  const arrays = ['ping', 'pong']
-    .slice(0, Math.min(layouts.length, shared.arrays))
-    .map(
-      (name): ArrayRef => ({ name, space: 'shared', type: precision === 'single' ? 'f32' : 'f64', length: 2 * plane }),
-    );
+  const arrays = ['ping', 'pong'].slice(0, Math.min(layouts.length, shared.arrays)).map(
+    (name): ArrayRef => ({
+      name,
+      space: 'shared',
+      type: precision === 'single' ? 'f32' : 'f64',
+      length: 2 * plane,
+      ...(shared.format === 'halves' ? { half: plane } : {}),
+    }),
+  );
   /** Data between step n and the next, at the coordinates of the next. */
   const between = (n: number): ComplexView => {
     const array = arrays[n % arrays.length]!;

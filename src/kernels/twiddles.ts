@@ -2,7 +2,7 @@
  * Twiddle factors as views of tables: which roots a pass needs, and where they lie so that the lanes read whole vectors.
  */
 
-import type { Complex, Expressions, Index, IndexLike, TableBuilder, TableRoot, ViewMap } from '../ir/index.ts';
+import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
 import type { Leaf, StockhamLeaf } from '../plan/leaf.ts';
 import type { Tiles } from './sides.ts';
@@ -13,14 +13,17 @@ class RootMatrix {
   private readonly start: number;
   private readonly columns: number;
 
-  /** @param exponent p in e^{−2πi·p/q} at a row and column. */
+  /**
+   * @param exponents p in e^{−2πi·p/q} of a row: in its first column, and by how much it grows from column to column.
+   * Both are integers below 2^53.
+   */
   constructor(
     tables: TableBuilder,
     key: string,
     shape: { rows: number; columns: number },
     kind: 'blocked' | 'planes' | 'pairs',
     q: number,
-    exponent: (row: number, column: number) => number,
+    exponents: (row: number) => readonly [first: number, step: number],
     lanes: number,
   ) {
     const { rows, columns } = shape;
@@ -30,15 +33,17 @@ class RootMatrix {
     this.format =
       kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? split(array, plane) : interleaved(array);
     const { format } = this;
+    const stride = kind === 'pairs' ? 2 : 1;
+    // Rows are whole blocks.
+    const [block, skip] = kind === 'blocked' ? [lanes, lanes] : [columns, 0];
     this.start = tables.append(
       `${key}:${rows}x${columns}:${kind}${kind === 'blocked' ? lanes : ''}`,
       2 * plane,
-      function* () {
+      (start, runs) => {
         for (let row = 0; row < rows; row++) {
-          for (let column = 0; column < columns; column++) {
-            const [re, im] = format.at(row * columns + column);
-            yield { p: exponent(row, column), q, re, im } satisfies TableRoot;
-          }
+          const [p, step] = exponents(row);
+          const [re, im] = format.at(row * columns);
+          runs.push({ p, step, q, count: columns, re: start + re, im: start + im, stride, block, skip });
         }
       },
     );
@@ -72,22 +77,26 @@ export function passTwiddles(
     const matrix = new RootMatrix(
       tables,
       key,
-      { rows: stride / lanes, columns: (radix - 1) * lanes },
+      { rows: (stride / lanes) * (radix - 1), columns: lanes },
       'blocked',
       order,
-      (row, column) => (row * lanes + (column % lanes)) * (Math.floor(column / lanes) + 1),
+      (row) => {
+        const m = 1 + (row % (radix - 1));
+        return [Math.floor(row / (radix - 1)) * lanes * m, m];
+      },
       lanes,
     );
-    return (x, value, i, m) => x.cmul(value, matrix.load(x, div(i, lanes), add((m - 1) * lanes, mod(i, lanes))));
+    const row = (i: IndexLike, m: number) => add(scale(div(i, lanes), radix - 1), m - 1);
+    return (x, value, i, m) => x.cmul(value, matrix.load(x, row(i, m), mod(i, lanes)));
   }
   if (along === 'axis') {
     const shape = { rows: radix - 1, columns: stride };
-    const matrix = new RootMatrix(tables, key, shape, 'planes', order, (row, i) => (row + 1) * i, leaf.lanes);
+    const matrix = new RootMatrix(tables, key, shape, 'planes', order, (row) => [0, row + 1], leaf.lanes);
     return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
   }
   // All lanes share the twiddle.
   const shape = { rows: stride, columns: radix - 1 };
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (i, column) => i * (column + 1), leaf.lanes);
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (i) => [i, i], leaf.lanes);
   return (x, value, i, m) => x.cmul(value, matrix.load(x, i, m - 1));
 }
 
@@ -107,8 +116,7 @@ export function threadPassTwiddles(tables: TableBuilder, radix: number, stride: 
   );
   const shape = { rows: read.length, columns: stride };
   const key = `pass${radix}x${stride}${powers ? 'powers' : ''}`;
-  const exponent = (row: number, i: number) => read[row]! * i;
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', radix * stride, exponent, 1);
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', radix * stride, (row) => [0, read[row]!], 1);
   const factor = (x: Expressions, i: IndexLike, m: number): Complex => {
     const row = read.indexOf(m);
     if (row >= 0) return matrix.load(x, row, i);
@@ -139,7 +147,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
       { rows: tiles, columns: length },
       'pairs',
       order,
-      (row, k) => (row * size * k) % order,
+      (row) => [0, row * size],
       lanes,
     );
     const fine = new RootMatrix(
@@ -148,7 +156,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
       { rows: length, columns: size },
       size % lanes === 0 ? 'blocked' : 'planes',
       order,
-      (k, c) => (k * c) % order,
+      (k) => [0, k],
       lanes,
     );
     return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, tile, k!), fine.load(x, k!, c!)));
@@ -160,7 +168,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
     { rows: Math.ceil(count / FINE), columns: length },
     format,
     order,
-    (row, k) => (row * FINE * k) % order,
+    (row) => [0, row * FINE],
     lanes,
   );
   const fine = new RootMatrix(
@@ -169,7 +177,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
     { rows: Math.min(FINE, count), columns: length },
     format,
     order,
-    (row, k) => (row * k) % order,
+    (row) => [0, row],
     lanes,
   );
   return (x, value, [k]) =>
@@ -217,8 +225,8 @@ function threadStepTwiddles(
   order: number,
   first: Index,
 ): ViewMap {
-  const rootsOf = (key: string, rows: number, cells: number, exponent: (row: number, cell: number) => number) =>
-    new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, exponent, 1);
+  const rootsOf = (key: string, rows: number, cells: number, step: (row: number) => number) =>
+    new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, (row) => [0, step(row)], 1);
   const known = new Map<string, RootMatrix>();
   const once = (key: string, make: () => RootMatrix): RootMatrix => {
     let matrix = known.get(key);
@@ -233,22 +241,20 @@ function threadStepTwiddles(
     const low = count * values <= SMALL_TABLE ? count : Math.min(count, tilesInLow * tile);
     const fine = once(`low${low}${columns ? 'c' : 'r'}${values}`, () => {
       const [rows, cells] = columns ? [values, low] : [low, values];
-      return rootsOf(`low${low}${columns ? 'columns' : 'rows'}`, rows, cells, (row, cell) => (row * cell) % order);
+      return rootsOf(`low${low}${columns ? 'columns' : 'rows'}`, rows, cells, (row) => row);
     });
     const digit = mod(b, low);
     const lowRoot = columns ? fine.load(x, i, digit) : fine.load(x, digit, i);
     if (low >= count) return lowRoot;
     const coarse = once(`high${low},${values}`, () =>
-      rootsOf(`high${low}`, Math.ceil(count / low), values, (row, cell) => (row * low * cell) % order),
+      rootsOf(`high${low}`, Math.ceil(count / low), values, (row) => row * low),
     );
     return x.cmul(coarse.load(x, div(b, low), i), lowRoot);
   };
   /** e^{−2πi·d·b/order} for a known d. */
   const fixed = (x: Expressions, distance: number, b: Index): Complex => {
     const roots = (name: string, cells: number, step: number) =>
-      once(`${name}${distance}`, () =>
-        rootsOf(`${name}${distance}`, 1, cells, (_, cell) => (distance * step * cell) % order),
-      );
+      once(`${name}${distance}`, () => rootsOf(`${name}${distance}`, 1, cells, () => distance * step));
     if (count <= LONG_ROW) return roots('at', count, 1).load(x, 0, b);
     const low = Math.ceil(Math.sqrt(count));
     const high = roots(`by${low}at`, Math.ceil(count / low), low).load(x, 0, div(b, low));

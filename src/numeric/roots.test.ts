@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { add, cosTurn, type Exact, exact, neg, sinTurn, sub, toNumber } from './exact.ts';
-import { fillRoots, unitRoot } from './roots.ts';
+import { unitRoot } from './roots.ts';
 
 const runs = { seed: seedFor('numeric/roots'), numRuns: 100 };
 const size = (x: Exact): bigint => (x.fixed < 0n ? -x.fixed : x.fixed);
@@ -83,20 +83,6 @@ describe('roots of unity', () => {
       }),
       runs,
     );
-  });
-
-  it('fill tables in the precision of the table, in order of any exponents', () => {
-    const double = new Float64Array(1 + 2 * 10).fill(7);
-    fillRoots(double, 1, 30, 10, (i) => 3 * i);
-    const single = new Float32Array(20);
-    fillRoots(single, 0, unitRoot(30), 10, (i) => 3 * i);
-    expect(double[0]).toBe(7);
-    for (let i = 0; i < 10; i++) {
-      expect(double[1 + 2 * i]).toBe(toNumber(cosTurn(3 * i, 30)));
-      expect(double[2 + 2 * i]).toBe(toNumber(neg(sinTurn(3 * i, 30))));
-      expect(single[2 * i]).toBe(Math.fround(double[1 + 2 * i] as number));
-    }
-    expect(() => fillRoots(single, 2, 30, 10, (i) => i)).toThrow(RangeError);
   });
 
   it('refuses orders that are no positive integer up to 2^32', () => {

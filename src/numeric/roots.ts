@@ -1,5 +1,5 @@
 /**
- * Tables of roots of unity, e^(−2πi·k/n), to about 2^-100 and fast: a million entries in a fraction of a second.
+ * Roots of unity, e^(−2πi·k/n), one by one to about 2^-100. (`nearest-roots.ts` fills whole tables of doubles.)
  *
  * The exponent is first folded into an eighth of the circle in integer arithmetic, so that every symmetry of the
  * circle holds to the last bit; the folded exponent is then written as coarse·L + fine, and the root is the product
@@ -121,32 +121,4 @@ class TwoLevelRoots implements UnitRoot {
  */
 export function unitRoot(n: number): UnitRoot {
   return new TwoLevelRoots(n);
-}
-
-/**
- * Fills a table with roots of unity, rounded to the precision of the table.
- * @param target receives re, im interleaved
- * @param offset index in `target` (in numbers, not pairs) of the first real part
- * @param roots the order n, or a table of it made before (making one costs more than a few entries)
- * @param count how many roots to write
- * @param exponent k of the i-th entry, which is e^(−2πi·k/n); negate it for the inverse sign
- */
-export function fillRoots(
-  target: Float32Array | Float64Array,
-  offset: number,
-  roots: number | UnitRoot,
-  count: number,
-  exponent: (i: number) => number,
-): void {
-  if (offset < 0 || offset + 2 * count > target.length) {
-    throw new RangeError(`${count} roots from index ${offset} on do not fit a table of ${target.length} numbers`);
-  }
-  const table = typeof roots === 'number' ? unitRoot(roots) : roots;
-  const root = new Float64Array(4);
-  for (let i = 0; i < count; i++) {
-    table.at(exponent(i), root);
-    // The high word of a double-double is the nearest double; storing it to a Float32Array rounds to nearest single.
-    target[offset + 2 * i] = root[0] as number;
-    target[offset + 2 * i + 1] = root[2] as number;
-  }
 }

@@ -10,19 +10,41 @@ export interface Capacity {
   readonly lanes: number;
   /** Neighbouring complex numbers that make a whole run of memory. */
   readonly run: number;
+  /** Bytes of shared memory that one complex number takes. */
+  readonly sharedBytes: number;
   /** Complex numbers that one shared buffer holds. */
   readonly room: number;
 }
 
 export function capacityOf(precision: 'single' | 'double', profile: DeviceProfile): Capacity {
   const complexBytes = precision === 'single' ? 8 : 16;
+  const halves = profile.sharedFormat === 'halves';
+  const sharedBytes = halves ? complexBytes / 2 : complexBytes;
+  const held = halves
+    ? profile.maxThreads * Math.floor((4 * profile.registers) / complexBytes)
+    : Number.POSITIVE_INFINITY;
   const lanes = (2 * profile.lockstepBytes) / complexBytes;
   return {
     complexBytes,
     lanes,
     run: Math.max(profile.lockstep === 'vector' ? lanes : 1, profile.coalescedBytes / complexBytes),
-    room: Math.floor(profile.sharedBytes / (complexBytes * (profile.doubleBuffered ? 2 : 1))),
+    sharedBytes,
+    // What waits while the other half is exchanged has to find its place in registers.
+    room: Math.min(held, Math.floor(profile.sharedBytes / (sharedBytes * (profile.doubleBuffered ? 2 : 1)))),
   };
+}
+
+/**
+ * The profile for transforms of one length. Registers may stand in for half of shared memory (VkFFT guide 2.5.6, "register
+ * overutilization"): real and imaginary parts then take turns in it. A problem can ask for that, or for its opposite.
+ */
+export function boosted(profile: DeviceProfile, length: number, split: boolean): DeviceProfile {
+  const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = profile.tuning ?? {};
+  let times = split ? registerBoost4Step : registerBoost;
+  if (registerBoostNonPow2 === false && !Number.isInteger(Math.log2(length))) times = 1;
+  const halves = profile.sharedFormat === 'halves';
+  if (times === undefined || times > 1 === halves) return profile;
+  return { ...profile, sharedFormat: halves ? 'pairs' : 'halves' };
 }
 
 /** The arithmetic that kernels are built for. */

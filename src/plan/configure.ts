@@ -96,14 +96,17 @@ function butterfliesOf(
   points: number,
   radices: readonly number[],
   { precision }: PlacedLeaf,
-  { lockstep, lockstepBytes, maxThreads, registers }: DeviceProfile,
+  profile: DeviceProfile,
 ): number {
+  const { lockstep, lockstepBytes, maxThreads, registers } = profile;
   const items = radices.map((radix) => points / radix);
   const plain = Math.min(...items);
   if (lockstep === 'vector') return Math.ceil(plain);
   const warp = lockstepBytes / 4;
   const values = registers / (precision === 'single' ? 2 : 4);
   const few = values / 2;
+  const { sharedBytes } = capacityOf(precision, profile);
+  const pairable = 2 * points * sharedBytes <= (profile.residentBytes ?? profile.sharedBytes);
   let best = Math.ceil(plain);
   let least = Number.POSITIVE_INFINITY;
   for (const share of [1, 2, 3, 4, 5, 6, 7, 8]) {
@@ -113,8 +116,8 @@ function butterfliesOf(
       if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
       const taken = Math.ceil(threads / warp) * warp;
       const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
-      // Beside a group of so many threads there is no room for another one.
-      const alone = threads > maxThreads / 2 && held <= few ? ALONE : 1;
+      // Beside a group of so many threads there is no room for another one, where shared memory would have some.
+      const alone = pairable && threads > maxThreads / 2 && held <= few ? ALONE : 1;
       const idle = alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
       if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best)) {
         best = threads;

@@ -36,7 +36,7 @@ function blocksFor(
   precision: Precision,
   { cluster, ...profile }: DeviceProfile,
 ): number | undefined {
-  const { complexBytes, room } = capacityOf(precision, profile);
+  const { sharedBytes, room } = capacityOf(precision, profile);
   // A sixteenth is left for padding.
   const most = (room * 16) / 17;
   if (points <= most) return 1;
@@ -44,7 +44,7 @@ function blocksFor(
   let best: number | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (let blocks = 2; blocks <= cluster.blocks; blocks++) {
-    const bytes = (points * complexBytes) / blocks;
+    const bytes = (points * sharedBytes) / blocks;
     if (blocks > EASILY_PLACED && blocks !== cluster.blocks) continue;
     if (points / blocks > most || bytes > 2 * cluster.sharedBytes) continue;
     if (!shared.every((length) => length % blocks === 0)) continue;
@@ -101,7 +101,7 @@ function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
 export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf | undefined {
   if (!mayFuse(profile) || placed.more) return undefined;
   const { axis, precision } = placed;
-  const { run, room, complexBytes } = capacityOf(precision, profile);
+  const { run, room, sharedBytes } = capacityOf(precision, profile);
   const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
   const order = threadOrder(axis, merged);
   const batch = order.map((d) => merged[d]!);
@@ -111,7 +111,7 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
   // Where one block cannot hold even one transform there is no choice; otherwise only whole runs on both sides pay.
   const needed = axis.count > room;
   const worth =
-    strided === 2 && axis.count * complexBytes * whole > (profile.cluster?.above ?? Number.POSITIVE_INFINITY);
+    strided === 2 && axis.count * sharedBytes * whole > (profile.cluster?.above ?? Number.POSITIVE_INFINITY);
   if (!needed && !worth) return undefined;
   const least = needed ? 1 : Math.ceil(whole / 2);
   const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);

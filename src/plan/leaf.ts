@@ -6,6 +6,7 @@
  */
 import type { ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
+import type { DeviceProfile } from './profile.ts';
 
 /**
  * How an index walks through memory, in complex elements: so many for each step; or, where an intermediate result lies
@@ -26,7 +27,7 @@ export type LanesAlong = 'axis' | 'batch';
 
 /** The memory that the threads of a group share. */
 export interface SharedMemory {
-  readonly format: 'blocked' | 'planes' | 'pairs';
+  readonly format: DeviceProfile['sharedFormat'];
   /** Passes read one array and write the other, or read all of one before they write it. */
   readonly arrays: 1 | 2;
   /** 4-byte banks. */

@@ -3,7 +3,7 @@
  */
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
-import { capacityOf, kernelPrecision } from './capacity.ts';
+import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { type PlacedLeaf, stockhamLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import type { Leaf, Stride } from './leaf.ts';
@@ -107,7 +107,8 @@ export function planDirection(
   return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements };
 }
 
-export function configureLeaf(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
+export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
+  const profile = boosted(device, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
   return fuseAxis(placed, profile) ?? stockhamLeaf(placed, profile);
 }

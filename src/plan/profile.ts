@@ -15,6 +15,8 @@ export interface DeviceProfile {
   readonly sharedBytes: number;
   /** Bytes of shared memory for all groups that run side by side on a multiprocessor; default: those of one group. */
   readonly residentBytes?: number;
+  /** Share of the bandwidth that is left where a group takes more than three tenths of those; default 0.9. */
+  readonly crowded?: number;
   /**
    * Groups of several blocks that write into one another's shared memory: how many at most, how many bytes of each block
    * a group had best take, and from how many bytes on a tile is worth it. Missing where there are none.
@@ -24,6 +26,8 @@ export interface DeviceProfile {
   readonly maxBytes?: number;
   /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
   readonly coalescedBytes: number;
+  /** Share of the bandwidth that runs of half, a quarter, … of those bytes reach. */
+  readonly cutRuns?: readonly number[];
   /** What a butterfly may keep alive: vector registers, or 32-bit registers of one of many threads. */
   readonly registers: number;
   /** Threads in a group at most. */
@@ -35,8 +39,11 @@ export interface DeviceProfile {
    * buffer and write another.
    */
   readonly doubleBuffered: boolean;
-  /** How complex numbers lie in shared memory: in blocks of one lockstep width, as two planes, or one after another. */
-  readonly sharedFormat: 'blocked' | 'planes' | 'pairs';
+  /**
+   * How complex numbers lie in shared memory: in blocks of one lockstep width, as two planes, or one after another; or
+   * 'halves': first all real parts, then all imaginary ones, in half the memory, while registers hold the rest.
+   */
+  readonly sharedFormat: 'blocked' | 'planes' | 'pairs' | 'halves';
   /** 4-byte banks of shared memory that threads in lockstep share; 1 where every access costs the same. */
   readonly banks: number;
   /** Points that make a group worth its start, and keep the machine busy. */
@@ -66,6 +73,11 @@ export interface PlannerTuning {
   readonly uploadSwitch?: { readonly two?: number; readonly three?: number };
   /** Into how many parts a run of memory may be cut for a longer upload; −1: any number. */
   readonly performBandwidthBoost?: number;
+  /** How many times over registers stand in for shared memory, in the one upload of an axis and in each of several. */
+  readonly registerBoost?: number;
+  readonly registerBoost4Step?: number;
+  /** Whether they do for lengths that are no powers of two. */
+  readonly registerBoostNonPow2?: boolean;
   /** The innermost axis is planned like the others. */
   readonly considerAllAxesStrided?: boolean;
 }

@@ -172,9 +172,9 @@ function chooseTile(
   return tile;
 }
 
-/** Of the bandwidth for whole runs, what is left for halves, quarters … of them (measured with strided passes). */
-const CUT_RUNS = [1, 0.84, 0.62, 0.35];
-/** What is left where a group takes so much shared memory that few others run beside it. */
+/** Of the bandwidth for whole runs, what is left for halves, quarters … of them, unless the profile knows (an H200's). */
+const CUT_RUNS = [0.84, 0.62, 0.35];
+/** What is left where a group takes so much shared memory that few others run beside it, unless the profile knows. */
 const CROWDED = 0.9;
 
 /** Neighbouring columns per group, and the share of the bandwidth that they reach. */
@@ -190,18 +190,19 @@ export function chooseColumns(
   precision: 'single' | 'double',
   profile: DeviceProfile,
 ): Columns {
-  const { run, room, complexBytes } = capacityOf(precision, profile);
+  const { run, room, sharedBytes } = capacityOf(precision, profile);
   const most = Math.max(1, Math.floor(room / length));
   const plenty = run * Math.max(1, Math.floor(profile.groupPoints / length / run));
   let best: Columns = { tile: Math.min(count, most), share: 0 };
   const consider = (tile: number, cut: number) => {
     if (tile > most || tile < 1) return;
     const filled = count / (Math.ceil(count / tile) * tile);
-    const crowded = length * tile * complexBytes > 0.3 * (profile.residentBytes ?? profile.sharedBytes);
-    const share = filled * cut * (crowded ? CROWDED : 1);
+    const crowded = length * tile * sharedBytes > 0.3 * (profile.residentBytes ?? profile.sharedBytes);
+    const share = filled * cut * (crowded ? (profile.crowded ?? CROWDED) : 1);
     if (share > best.share) best = { tile, share };
   };
   for (let tile = plenty; tile >= run; tile -= run) consider(Math.min(tile, count), 1);
-  for (const [cut, share] of CUT_RUNS.entries()) if (run % 2 ** cut === 0) consider(run / 2 ** cut, share);
+  for (const [cut, share] of [1, ...(profile.cutRuns ?? CUT_RUNS)].entries())
+    if (run % 2 ** cut === 0) consider(run / 2 ** cut, share);
   return best;
 }

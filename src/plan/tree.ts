@@ -4,7 +4,7 @@
  * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
-import { capacityOf, kernelPrecision } from './capacity.ts';
+import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { cutAxes, cutAxis } from './fuse.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
@@ -16,7 +16,7 @@ import { axisNode } from './uploads.ts';
 export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const precision = kernelPrecision(problem.precision);
-  const { lanes, run, room } = capacityOf(precision, profile);
+  const { lanes, run } = capacityOf(precision, profile);
   const { tuning = {} } = profile;
   const grain = profile.lockstep === 'vector' ? lanes : 1;
   const dimensions: Dimension[] = tensor.map((count, of) => ({
@@ -31,8 +31,9 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     if (problem.omit[axis] || length === 1 || fused.includes(axis)) return;
     const of = axis + 1;
     const innermost = !tuning.considerAllAxesStrided && tensor.slice(0, of).every((count) => count === 1);
-    const columns = Math.floor(room / run);
-    const cut = (parts: number) => Math.min(room, columns * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
+    const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, length, split)).room;
+    const cut = (room: number, parts: number) =>
+      Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
     children.push(
       axisNode({
         of,
@@ -42,11 +43,12 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         tensor,
         strided: !innermost,
         // Half a run of neighbours still reads whole cache lines: better than one more upload.
-        capacity: { whole: innermost ? room : cut(4), columns: cut(2) },
-        fusable: (n, columns) => cutAxis(n, columns ? run : 1, precision, profile) !== undefined,
+        capacity: { whole: innermost ? roomFor(false) : cut(roomFor(false), 4), columns: cut(roomFor(true), 2) },
+        fusable: (n, columns, split) =>
+          cutAxis(n, columns ? run : 1, precision, boosted(profile, n, split)) !== undefined,
         uploads: uploadsFor(length, tuning),
         tile: run,
-        cost: (n) => uploadCost(n, precision, profile),
+        cost: (n) => uploadCost(n, precision, boosted(profile, n, true)),
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
         unordered: problem.unordered && direction === 'forward',
@@ -85,7 +87,7 @@ function fusedAxes({ size, omit, precision, leftBatches, unordered }: Problem, p
     const first = axes.slice(0, count);
     if (first.length < count || first[0] !== 0) continue;
     const lengths = first.map((axis) => size[axis]!).reverse();
-    if (cutAxes(lengths, kernelPrecision(precision), profile)) return first;
+    if (cutAxes(lengths, kernelPrecision(precision), boosted(profile, size[0]!, false))) return first;
   }
   return [];
 }

@@ -20,8 +20,8 @@ export interface AxisQuestion {
   readonly strided: boolean;
   /** Longest transform that fits one upload, alone and as one of several columns. */
   readonly capacity: { readonly whole: number; readonly columns: number };
-  /** Whether a longer one fits several blocks together, alone or as one of several columns. */
-  readonly fusable: (length: number, columns: boolean) => boolean;
+  /** Whether a longer one fits several blocks together, alone or as one of several columns, whole or as a part. */
+  readonly fusable: (length: number, columns: boolean, split: boolean) => boolean;
   /** Uploads at least, as far as the length has factors; default: as few as fit. */
   readonly uploads?: number;
   /** Neighbouring columns that one group takes: splits that it divides are preferred. */
@@ -39,11 +39,11 @@ export interface AxisQuestion {
 export function axisNode(question: AxisQuestion): PlanNode {
   const { of, length, others, title, tensor, capacity, uploads = 1 } = question;
   const least = uploads === 1 ? 1 : Math.min(uploads, primeFactors(length).length);
-  if (least <= 1 && (length <= capacity.whole || question.fusable(length, question.strided))) {
+  if (least <= 1 && (length <= capacity.whole || question.fusable(length, question.strided, false))) {
     const place = { of, step: 1 };
     return leaf(question, title, { count: length, input: place, output: place }, others);
   }
-  const fits = (n: number) => n <= capacity.columns || question.fusable(n, true);
+  const fits = (n: number) => n <= capacity.columns || question.fusable(n, true, true);
   const factors = splitLength(length, fits, question.tile, question.cost, { least, weighed: question.weighed });
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, and where they finally belong.

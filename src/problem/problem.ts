@@ -65,9 +65,9 @@ export interface Tuning {
   readonly performBandwidthBoost?: number | undefined;
   /** Plan the innermost axis like the others. */
   readonly considerAllAxesStrided?: boolean | undefined;
-  /** Only `table` so far. */
+  /** Roots of unity from tables, or computed where a device has exact sines. */
   readonly twiddles?: 'table' | 'computed' | undefined;
-  /** Only 1 so far. */
+  /** Streams that launches are spread over, from 1 to 128, where a device has several. */
   readonly streams?: number | undefined;
   /** Only 1 so far. */
   readonly registerBoost?: number | undefined;
@@ -75,7 +75,7 @@ export interface Tuning {
   readonly registerBoostNonPow2?: boolean | undefined;
   /** Only 1 so far. */
   readonly registerBoost4Step?: number | undefined;
-  /** None so far. */
+  /** Groups in one dimension of a launch at most; more fold over the others, and over launches. */
   readonly maxGroups?: number | undefined;
   /** Only false so far. */
   readonly disableMergeSequencesR2C?: boolean | undefined;

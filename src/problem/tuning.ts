@@ -23,15 +23,11 @@ const KNOBS: { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } = {
   performBandwidthBoost: readBoost,
   considerAllAxesStrided: flag,
   twiddles: readTwiddles,
-  streams: only(1, count(1, 65536), 'commands of a plan run in one stream'),
-  registerBoost: only(1, count(1, 64), 'registers do not stand in for shared memory'),
-  registerBoostNonPow2: only(false, flag, 'registers do not stand in for shared memory'),
-  registerBoost4Step: only(1, count(1, 64), 'registers do not stand in for shared memory'),
-  maxGroups: only(
-    undefined,
-    count(1),
-    'groups fold over the dimensions of a launch where the device’s own limit asks for it',
-  ),
+  streams: unless(1, count(1, 128)),
+  registerBoost: count(1, 64),
+  registerBoostNonPow2: either,
+  registerBoost4Step: count(1, 64),
+  maxGroups: count(1),
   disableMergeSequencesR2C: only(false, flag, 'there are no real transforms to merge'),
 };
 
@@ -75,8 +71,21 @@ function power(least: number, most: number): Reading<number> {
   };
 }
 
+/** A flag of which neither setting is what is so anyway. */
+function either(reader: FieldReader, value: unknown, path: string): boolean {
+  return reader.flag(value, path, false);
+}
+
 function flag(reader: FieldReader, value: unknown, path: string): true | undefined {
   return reader.flag(value, path, false) || undefined;
+}
+
+/** A knob with a setting that changes nothing. */
+function unless<T>(setting: T, read: Reading<T>): Reading<T> {
+  return (reader, value, path, axes) => {
+    const set = read(reader, value, path, axes);
+    return set === setting ? undefined : set;
+  };
 }
 
 /** A knob of which this release knows one setting: the one that changes nothing. */
@@ -91,11 +100,9 @@ function only<T>(setting: T | undefined, read: Reading<T>, why: string): Reading
   };
 }
 
-function readTwiddles(reader: FieldReader, value: unknown, path: string): undefined {
-  if (reader.oneOf(value, path, ['table', 'computed'], 'table') === 'table') return undefined;
-  const why = 'twiddles come from tables, which are exact';
-  reader.report('unsupported-feature', path, `${path} 'computed' is not supported yet: ${why}; use 'table'.`);
-  return undefined;
+function readTwiddles(reader: FieldReader, value: unknown, path: string): Tuning['twiddles'] {
+  const asked = reader.oneOf(value, path, ['table', 'computed'] as const, 'table');
+  return asked === 'table' ? undefined : asked;
 }
 
 function readGroups(reader: FieldReader, value: unknown, path: string, axes: number): readonly number[] | undefined {

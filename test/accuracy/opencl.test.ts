@@ -26,7 +26,13 @@ describe.skipIf(noOpenCl)('on OpenCL', () => {
   beforeAll(async () => {
     device = await openOpenCl();
     small = await openOpenCl({
-      profile: { sharedBytes: 2048, coalescedBytes: 32, doubleBuffered: false, sharedFormat: 'pairs', banks: 32 },
+      profile: {
+        sharedBytes: 2048,
+        coalescedBytes: 32,
+        doubleBuffered: false,
+        sharedFormat: random.pick(['pairs', 'halves'] as const),
+        banks: 32,
+      },
     });
   });
   afterAll(() => {

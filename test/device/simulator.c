@@ -18,7 +18,8 @@
 
 typedef int Status;
 enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, INVALID_IMAGE = 200, INVALID_HANDLE = 400,
-       NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, NOT_SUPPORTED = 801, CAPTURE_UNMATCHED = 903 };
+       NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, NOT_SUPPORTED = 801, CAPTURE_UNMATCHED = 903,
+       CAPTURE_UNJOINED = 904, CAPTURE_ISOLATION = 905 };
 
 #define GUARD 256
 #define MOST_PARAMETERS 16
@@ -276,13 +277,32 @@ typedef struct Op {
   struct Stream *of;
   uint64_t number;
 } Op;
-typedef struct Graph { Op *first, **last; } Graph;
-typedef struct Stream { struct Stream *next; Op *first, **last; Graph *capture; } Stream;
-struct Event { Stream *stream; uint64_t number, passed; int timed; };
+/* `ended`: nothing is captured into it any more. */
+typedef struct Graph { Op *first, **last; struct Stream *origin; int ended; } Graph;
+/* `apart`: it branched off a capture, or did something in one, and its origin has not waited for that yet. */
+typedef struct Stream { struct Stream *next; Op *first, **last; Graph *capture; int apart, name; } Stream;
+struct Event { Stream *stream; uint64_t number, passed; int timed; Graph *capture; };
 
 static Stream legacy = { NULL, NULL, &legacy.first, NULL };
 static Stream *streams;
 static uint64_t numbers;
+
+/* What was submitted: l for a launch, r for a record, w for a wait, each with the number of its stream. */
+static char history[4096];
+static size_t history_length;
+static int names;
+static void note(char what, const Stream *stream) {
+  if (history_length + 16 > sizeof history) history_length = 0;
+  history_length += snprintf(history + history_length, 16, "%c%d ", what, stream->name);
+}
+/* What was noted since the last question. */
+const char *sim_history(void) {
+  static char told[sizeof history];
+  memcpy(told, history, history_length);
+  told[history_length] = 0;
+  history_length = 0;
+  return told;
+}
 
 static Stream *stream_of(uint64_t handle) { return handle == 0 ? &legacy : (Stream *)handle; }
 
@@ -318,6 +338,7 @@ static void finish_all(void) {
 static Op *append(Stream *stream, int kind) {
   Op *op = calloc(1, sizeof *op);
   op->kind = kind;
+  stream->apart = stream->capture && stream->capture->origin != stream;
   Op ***last = stream->capture ? &stream->capture->last : &stream->last;
   **last = op;
   *last = &op->next;
@@ -352,6 +373,7 @@ Status cuStreamCreate(uint64_t *out, unsigned flags) {
   IN_CONTEXT();
   Stream *stream = calloc(1, sizeof *stream);
   stream->last = &stream->first;
+  stream->name = ++names;
   stream->next = streams;
   streams = stream;
   live.streams++;
@@ -382,7 +404,9 @@ Status cuEventDestroy_v2(uint64_t event) { IN_CONTEXT(); live.events--; return O
 Status cuEventRecord(Event *event, uint64_t handle) {
   IN_CONTEXT();
   event->stream = stream_of(handle);
+  event->capture = event->stream->capture;
   event->number = ++numbers;
+  note('r', event->stream);
   Op *op = append(event->stream, RECORD);
   op->event = event;
   op->number = event->number;
@@ -390,8 +414,18 @@ Status cuEventRecord(Event *event, uint64_t handle) {
 }
 Status cuStreamWaitEvent(uint64_t handle, Event *event, unsigned flags) {
   IN_CONTEXT();
+  Stream *stream = stream_of(handle);
+  note('w', stream);
+  if (event->capture) {
+    /* Who waits for captured work is captured with it, by the same capture only. */
+    if (event->capture->ended || (stream->capture && stream->capture != event->capture)) return CAPTURE_ISOLATION;
+    if (!stream->capture) { stream->capture = event->capture; stream->apart = 1; }
+    else if (stream == event->capture->origin) event->stream->apart = 0;
+    return OK;
+  }
+  if (stream->capture && event->stream) return CAPTURE_ISOLATION;
   if (!event->stream || event->number == event->passed) return OK;
-  Op *op = append(stream_of(handle), WAIT);
+  Op *op = append(stream, WAIT);
   op->event = event;
   op->of = event->stream;
   op->number = event->number;
@@ -418,13 +452,23 @@ Status cuStreamBeginCapture_v2(uint64_t handle, int mode) {
   if (stream == &legacy || stream->capture) return CAPTURE_UNMATCHED;
   stream->capture = calloc(1, sizeof(Graph));
   stream->capture->last = &stream->capture->first;
+  stream->capture->origin = stream;
   return OK;
 }
 Status cuStreamEndCapture(uint64_t handle, Graph **out) {
   Stream *stream = stream_of(handle);
   Graph *graph = stream->capture;
+  if (!graph || graph->origin != stream) return CAPTURE_UNMATCHED;
+  graph->ended = 1;
+  int unjoined = 0;
   stream->capture = NULL;
-  if (!graph) return CAPTURE_UNMATCHED;
+  for (Stream *side = streams; side; side = side->next) {
+    if (side->capture != graph) continue;
+    unjoined += side->apart;
+    side->capture = NULL;
+    side->apart = 0;
+  }
+  if (unjoined) return CAPTURE_UNJOINED;
   ENTER();
   live.graphs++;
   *out = graph;
@@ -441,7 +485,8 @@ Status cuGraphDestroy(Graph *graph) { live.graphs--; return OK; }
 Status cuGraphExecDestroy(Graph *graph) { live.graphs--; return OK; }
 Status cuGraphLaunch(Graph *graph, uint64_t handle) {
   IN_CONTEXT();
-  for (Op *op = graph->first; op; op = op->next) append(stream_of(handle), LAUNCH)->launch = op->launch;
+  for (Op *op = graph->first; op; op = op->next)
+    if (op->kind == LAUNCH) append(stream_of(handle), LAUNCH)->launch = op->launch;
   graph_launches++;
   return OK;
 }
@@ -499,6 +544,7 @@ Status cuLaunchKernel(Entry *entry, unsigned gx, unsigned gy, unsigned gz, unsig
   if (hooks->cluster > entry->clusters_allowed || gx % hooks->cluster != 0) return INVALID_VALUE;
   Launch *launch = &append(stream_of(stream), LAUNCH)->launch;
   *launch = (Launch){ entry, { gx, gy, gz }, bx, shared, { 0 } };
+  note('l', stream_of(stream));
   for (int p = 0; p < hooks->parameters; p++) launch->parameters[p] = *(uint64_t *)parameters[p];
   launches++;
   return OK;
@@ -527,6 +573,8 @@ static const char prelude[] =
   "  sim_triple *thread, *block; unsigned char **shared; int parameters, cluster; } sim_hooks =\n"
   "  { nullptr, nullptr, nullptr, &threadIdx, &blockIdx, &shared_bytes, %d, %d }; }\n"
   "struct alignas(8) float2 { float x, y; }; struct alignas(16) double2 { double x, y; };\n"
+  "static inline void sincospif(float x, float *s, float *c) { *s = (float)sin(M_PI * x); *c = (float)cos(M_PI * x); }\n"
+  "static inline void sincospi(double x, double *s, double *c) { *s = (double)sinl(M_PIl * x); *c = (double)cosl(M_PIl * x); }\n"
   "static inline float2 make_float2(float x, float y) { return { x, y }; }\n"
   "static inline double2 make_double2(double x, double y) { return { x, y }; }\n"
   "#define __global__\n#define __device__\n#define __forceinline__ inline\n"

@@ -51,6 +51,11 @@ export interface Simulator {
   failNext(name: string, status: number): void;
   /** Every call ends with this status; 0 ends that. */
   lose(status: number): void;
+  /**
+   * What was submitted since the last call: `l` for a launch, `r` for an event that is recorded, `w` for a wait, each with
+   * the number of its stream, in order.
+   */
+  history(): string[];
   /** A function of the driver, for what a caller would do. */
   driver(name: string, parameters: readonly string[]): (...values: unknown[]) => number;
   /** Removes its files. */
@@ -80,6 +85,7 @@ export async function buildSimulator(): Promise<Simulator | undefined> {
   koffi
     .load(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6')
     .func('setenv', 'int', ['str', 'str', 'int'])('OMNIFFT_SIMULATOR_FOLDER', folder, 1);
+  const historyOf = handle.func('sim_history', 'str', []);
   const countsOf = handle.func('sim_counts', 'void', ['void *']);
   const request = { names: [library], what: 'The simulator', install: '' };
   return {
@@ -92,6 +98,7 @@ export async function buildSimulator(): Promise<Simulator | undefined> {
     setMemory: handle.func('sim_memory', 'void', ['int64_t']),
     failNext: handle.func('sim_fail', 'void', ['str', 'int']),
     lose: handle.func('sim_lose', 'void', ['int']),
+    history: () => (historyOf() as string).split(' ').filter((entry) => entry !== ''),
     driver: (name, parameters) => handle.func(name, 'int', [...parameters]),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -36,8 +36,11 @@ export function randomThreads(random: Random): Partial<DeviceProfile> {
     coalescedBytes: random.pick([16, 32, 64, 128]),
     registers: random.pick([32, 64, 255]),
     maxThreads: random.pick([32, 64, 256]),
-    doubleBuffered: random.unit() < 0.5,
-    sharedFormat: random.pick(['planes', 'pairs'] as const),
+    ...random.pick<Partial<DeviceProfile>>([
+      { doubleBuffered: true, sharedFormat: random.pick(['planes', 'pairs'] as const) },
+      { doubleBuffered: false, sharedFormat: random.pick(['planes', 'pairs'] as const) },
+      { doubleBuffered: false, sharedFormat: 'halves' },
+    ]),
     banks: random.pick([1, 32]),
     groupPoints: random.pick([1, 64, 1024, 2048]),
     sharedBytes,

@@ -60,7 +60,7 @@ class InterpretingBackend implements Backend {
     const broken = verify(kernel);
     if (broken.length > 0) throw new Error(broken.join('; '));
     const bytes = kernel.precision === 'f32' ? 4 : 8;
-    const shared = kernel.shared.reduce((sum, { length }) => sum + bytes * (length as number), 0);
+    const shared = kernel.shared.reduce((sum, { half, length }) => sum + bytes * (half ?? length!), 0);
     if (shared > this.profile.sharedBytes) throw new Error(`${shared} bytes of shared memory`);
     if (kernel.threads > this.profile.maxThreads) throw new Error(`${kernel.threads} threads`);
     return { kernel, language: 'none', source: '' };

@@ -55,9 +55,9 @@ export function threadProfile({ sharedBytes, coalescedBytes, registers, passCost
 export const callModes = ['host', 'alloc', 'host-sync', 'alloc-sync', 'enqueue', 'work'] as const;
 export type CallMode = (typeof callModes)[number];
 
-/** The modes that a device has: only the CPU runs on the calling thread. */
+/** The modes that a device has: WebGPU cannot be waited for on the calling thread. */
 export function modesOf(device: Device): CallMode[] {
-  return callModes.filter((mode) => device.kind === 'cpu' || !mode.endsWith('-sync'));
+  return callModes.filter((mode) => device.kind !== 'webgpu' || !mode.endsWith('-sync'));
 }
 
 /** The precisions that a device computes in. */
@@ -233,6 +233,7 @@ export async function tryPlan(device: Device, plan: Plan, random: Random, trial:
       await stage.toDevice();
       await plan[direction](from, to);
     } else if (mode === 'host-sync' || mode === 'alloc-sync') {
+      await stage.toDevice();
       plan[`${direction}Sync`](from, to);
     } else if (mode === 'enqueue') {
       await stage.toDevice();

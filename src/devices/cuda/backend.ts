@@ -12,6 +12,7 @@ import type {
   Binding,
   BoundProgram,
   CompiledKernel,
+  CompileOptions,
   DeviceBuffer,
   DeviceKind,
   PeerProblem,
@@ -28,6 +29,7 @@ import { Jobs } from './jobs.ts';
 import { type Compile, GpuKernel } from './kernel.ts';
 import { GpuBuffer, GpuMemory } from './memory.ts';
 import { GpuProgram, type Machine } from './program.ts';
+import { SideStreams } from './side-streams.ts';
 import { Download, Staging, Upload } from './staging.ts';
 import { CallerStreams } from './streams.ts';
 import { Timeline } from './timeline.ts';
@@ -51,6 +53,8 @@ export interface GpuSetup {
 export class GpuBackend implements Backend, Machine {
   readonly kind: DeviceKind;
   readonly target = 'stream';
+  readonly severalStreams = true;
+  readonly computesRoots = true;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly driver: Driver;
@@ -59,6 +63,7 @@ export class GpuBackend implements Backend, Machine {
   readonly jobs = new Jobs();
   readonly timeline: Timeline;
   readonly streams: CallerStreams;
+  readonly sides: SideStreams;
   private readonly setup: GpuSetup;
   private readonly staging: Staging;
   private readonly kernels = new Set<GpuKernel>();
@@ -77,6 +82,7 @@ export class GpuBackend implements Backend, Machine {
     const enter = () => driver.setContext(context);
     this.timeline = new Timeline(driver, this.stream, enter);
     this.streams = new CallerStreams(driver, this.stream, this.timeline);
+    this.sides = new SideStreams(driver);
     const retire = (action: () => void) => this.retire(action);
     this.memory = new GpuMemory(driver, driver.deviceMemory(device), retire, () => this.drain());
     this.staging = new Staging({
@@ -131,12 +137,14 @@ export class GpuBackend implements Backend, Machine {
   }
 
   /** Only to text: the compiler takes its time, which `warmUp` spends on another thread. */
-  compile(kernel: Kernel): CompiledKernel {
+  compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {
     this.requireOpen();
+    const { maxGroups, streams = 1, computedRoots = false } = options;
     let program: SpmdProgram;
     try {
       const { kind, mostGroups } = this.driver.names;
-      program = emitCuda(kernel, { dialect: kind, maxGroups: mostGroups });
+      const most = Math.min(mostGroups, maxGroups ?? mostGroups);
+      program = emitCuda(kernel, { dialect: kind, maxGroups: most, launches: streams, computedRoots });
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
       throw new FftError(
@@ -147,7 +155,7 @@ export class GpuBackend implements Backend, Machine {
         },
       );
     }
-    const compiled = new GpuKernel(this, kernel, program);
+    const compiled = new GpuKernel(this, computedRoots ? { ...kernel, tables: [] } : kernel, program, streams);
     this.kernels.add(compiled);
     return compiled;
   }
@@ -198,6 +206,21 @@ export class GpuBackend implements Backend, Machine {
     return this.copy(source, into, (address) => new Download(this.staging, address, into));
   }
 
+  /** Returns when `data` is in pinned memory, on its way. */
+  uploadSync(target: Binding, data: RealArray): void {
+    const copy = new Upload(this.staging, this.addressIn(target, data), data);
+    this.jobs.submit(copy);
+    if (!this.jobs.idle) this.drain();
+    copy.requireSound();
+  }
+
+  downloadSync(source: Binding, into: RealArray): void {
+    const copy = new Download(this.staging, this.addressIn(source, into), into);
+    this.jobs.submit(copy);
+    this.drain();
+    copy.requireSound();
+  }
+
   finish(): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.closed) {
@@ -240,6 +263,7 @@ export class GpuBackend implements Backend, Machine {
     for (const kernel of this.kernels) kernel.unload(driver);
     this.kernels.clear();
     this.streams.release();
+    this.sides.release();
     this.staging.release();
     if (this.setup.stream === undefined) driver.destroyStream(this.stream);
     this.setup.leave();
@@ -285,24 +309,28 @@ export class GpuBackend implements Backend, Machine {
 
   private copy(place: Binding, host: RealArray, make: (address: bigint) => Upload | Download): Promise<void> {
     try {
-      this.requireOpen();
-      const { buffer, byteOffset } = place;
-      if (!this.owns(buffer)) {
-        throw new FftError('foreign-buffer', 'The buffer to copy from or to is not memory of this device.');
-      }
-      if (buffer.freed) throw new FftError('destroyed', 'The device memory to copy from or to was freed.');
-      if (byteOffset < 0 || byteOffset + host.byteLength > buffer.bytes) {
-        throw new FftError(
-          'wrong-length',
-          `${host.byteLength} bytes at byte ${byteOffset} do not fit into a buffer of ${buffer.bytes} bytes.`,
-        );
-      }
-      const copy = make(buffer.address + BigInt(byteOffset));
+      const copy = make(this.addressIn(place, host));
       this.jobs.submit(copy);
       return copy.done;
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** Where a copy begins. */
+  private addressIn({ buffer, byteOffset }: Binding, host: RealArray): bigint {
+    this.requireOpen();
+    if (!this.owns(buffer)) {
+      throw new FftError('foreign-buffer', 'The buffer to copy from or to is not memory of this device.');
+    }
+    if (buffer.freed) throw new FftError('destroyed', 'The device memory to copy from or to was freed.');
+    if (byteOffset < 0 || byteOffset + host.byteLength > buffer.bytes) {
+      throw new FftError(
+        'wrong-length',
+        `${host.byteLength} bytes at byte ${byteOffset} do not fit into a buffer of ${buffer.bytes} bytes.`,
+      );
+    }
+    return buffer.address + BigInt(byteOffset);
   }
 
   private own(kernel: CompiledKernel): GpuKernel {

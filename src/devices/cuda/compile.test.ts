@@ -55,6 +55,8 @@ describe.runIf(nvcc)('CUDA', () => {
     const programs = kernels.map((kernel) => emitCuda(kernel));
     expect(Math.max(...programs.map(({ cluster }) => cluster))).toBeGreaterThan(1);
     expect(compile(together(programs))).toBe('');
+    const tuned = kernels.slice(0, 6).map((kernel) => emitCuda(kernel, { computedRoots: true, launches: 2 }));
+    expect(compile(together(tuned))).toBe('');
   });
 
   it('says what is wrong with text that is none', () => {

@@ -20,18 +20,25 @@ export class GpuKernel implements CompiledKernel {
   readonly program: SpmdProgram;
   readonly language: string;
   readonly source: string;
+  /** Streams that its launches are spread over. */
+  readonly streams: number;
   discarded = false;
   private readonly owner: object;
   private compiling: Promise<Uint8Array> | undefined;
   private loaded: { readonly module: bigint; readonly entry: bigint } | undefined;
 
   /** @param owner the device that the code is for. */
-  constructor(owner: object, kernel: Kernel, program: SpmdProgram) {
+  constructor(owner: object, kernel: Kernel, program: SpmdProgram, streams = 1) {
     this.owner = owner;
     this.kernel = kernel;
     this.program = program;
     this.language = program.language;
     this.source = program.source;
+    this.streams = streams;
+  }
+
+  get grid(): NonNullable<CompiledKernel['grid']> {
+    return { blocks: this.program.groups, launches: this.program.launches };
   }
 
   belongsTo(owner: object): boolean {

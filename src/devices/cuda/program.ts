@@ -3,9 +3,10 @@ import { FftError } from '../../problem/errors.ts';
 import { requireAligned } from '../alignment.ts';
 import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
 import type { Driver, LaunchSetup } from './driver.ts';
-import type { Jobs } from './jobs.ts';
+import type { Job, Jobs } from './jobs.ts';
 import { GpuKernel } from './kernel.ts';
 import { GpuBuffer, type GpuMemory } from './memory.ts';
+import type { SideStreams } from './side-streams.ts';
 import type { CallerStreams } from './streams.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -17,6 +18,7 @@ export interface Machine {
   readonly jobs: Jobs;
   readonly timeline: Timeline;
   readonly streams: CallerStreams;
+  readonly sides: SideStreams;
   /** Makes the device's context current; the own stream then comes after all that was appended elsewhere. */
   enter(): void;
   /** @throws FftError `device-closed`, `device-lost` */
@@ -29,9 +31,21 @@ export interface Machine {
   retire(action: () => void): void;
 }
 
+/** One launch of a kernel with its arguments: addresses, and the first group where there are several launches. */
+interface Launch {
+  readonly kernel: GpuKernel;
+  readonly values: readonly bigint[];
+}
+
+/** Launches that do not depend on one another. */
+interface BoundStep {
+  readonly launches: readonly LaunchSetup[];
+  readonly streams: number;
+}
+
 export class GpuProgram implements BoundProgram {
   private readonly machine: Machine;
-  private readonly launches: readonly LaunchSetup[];
+  private readonly steps: readonly BoundStep[];
   /** Memory that others may free: all but tables. */
   private readonly buffers: readonly GpuBuffer[];
   /** The arguments; what the launches' addresses point to. */
@@ -47,28 +61,45 @@ export class GpuProgram implements BoundProgram {
     const buffers = new Set<GpuBuffer>();
     const bound = steps.map((step, number) => bindStep(machine, step, number, slots, buffers));
     this.buffers = [...buffers];
-    const count = bound.reduce((sum, { addresses }) => sum + addresses.length, 0);
+    const count = bound.flat().reduce((sum, { values }) => sum + values.length, 0);
     this.block = new ArrayBuffer(16 * Math.max(1, count));
     const start = machine.addressOf(this.block);
     // First the values, then the pointers to them.
     const words = new BigUint64Array(this.block);
     let at = 0;
     machine.enter();
-    this.launches = bound.map(({ kernel, addresses }) => {
-      const { groups, threads, sharedBytes } = kernel.program;
-      const parameters = start + BigInt(8 * (count + at));
-      for (const address of addresses) {
-        words[at] = address;
-        words[count + at] = start + BigInt(8 * at);
-        at++;
-      }
-      return { entry: machine.entry(kernel), groups, threads, sharedBytes, parameters };
-    });
-    this.graphless = this.launches.length < 2;
+    this.steps = bound.map((launches) => ({
+      streams: launches[0]!.kernel.streams,
+      launches: launches.map(({ kernel, values }) => {
+        const { groups, threads, sharedBytes } = kernel.program;
+        const parameters = start + BigInt(8 * (count + at));
+        for (const value of values) {
+          words[at] = value;
+          words[count + at] = start + BigInt(8 * at);
+          at++;
+        }
+        return { entry: machine.entry(kernel), groups, threads, sharedBytes, parameters };
+      }),
+    }));
+    this.graphless = bound.flat().length < 2;
   }
 
   run(): Promise<void> {
     return this.submit(() => this.launch());
+  }
+
+  runSync(): void {
+    let failure: unknown;
+    this.revalidate();
+    this.machine.jobs.submit(
+      this.job(
+        () => this.launch(),
+        (error) => (failure = error),
+      ),
+    );
+    this.machine.drain();
+    this.machine.requireOpen();
+    if (failure !== undefined) throw failure;
   }
 
   /**
@@ -87,9 +118,7 @@ export class GpuProgram implements BoundProgram {
     if (!machine.jobs.idle) machine.drain();
     machine.requireOpen();
     machine.enter();
-    machine.streams.append(target, this.buffers, () => {
-      for (const setup of this.launches) machine.driver.launch(setup, target);
-    });
+    machine.streams.append(target, this.buffers, (captured) => this.launchIn(target, captured));
   }
 
   async time(repeats: number): Promise<number> {
@@ -132,20 +161,25 @@ export class GpuProgram implements BoundProgram {
 
   private submit(launch: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { machine } = this;
       this.revalidate();
-      machine.jobs.submit({
-        advance() {
-          machine.requireOpen();
-          machine.enter();
-          launch();
-          machine.timeline.touch();
-          machine.timeline.after((failure) => (failure ? reject(failure) : resolve()));
-          return true;
-        },
-        fail: reject,
-      });
+      this.machine.jobs.submit(this.job(launch, (failure) => (failure ? reject(failure) : resolve())));
     });
+  }
+
+  /** @param ended is told when what was launched has run, or what went wrong. */
+  private job(launch: () => void, ended: (failure?: unknown) => void): Job {
+    const { machine } = this;
+    return {
+      advance() {
+        machine.requireOpen();
+        machine.enter();
+        launch();
+        machine.timeline.touch();
+        machine.timeline.after(ended);
+        return true;
+      },
+      fail: ended,
+    };
   }
 
   private launch(): void {
@@ -153,7 +187,16 @@ export class GpuProgram implements BoundProgram {
     // A program that runs once would pay for its graph and gain nothing.
     if (this.graph === undefined && !this.graphless && this.runs++ > 0) this.capture();
     if (this.graph !== undefined) driver.launchGraph(this.graph, stream);
-    else for (const setup of this.launches) driver.launch(setup, stream);
+    else this.launchIn(stream);
+  }
+
+  /** @param alone in this stream and no other. */
+  private launchIn(stream: bigint, alone = false): void {
+    const { driver, sides } = this.machine;
+    for (const { launches, streams } of this.steps) {
+      if (streams > 1 && launches.length > 1 && !alone) sides.spread(launches, streams, stream);
+      else for (const setup of launches) driver.launch(setup, stream);
+    }
   }
 
   /** Where something cannot be captured, steps are launched one by one as before. */
@@ -166,7 +209,7 @@ export class GpuProgram implements BoundProgram {
       return;
     }
     try {
-      for (const setup of this.launches) driver.launch(setup, stream);
+      this.launchIn(stream);
     } catch (error) {
       this.graphless = true;
       endQuietly(driver, stream);
@@ -207,7 +250,7 @@ function bindStep(
   number: number,
   slots: readonly (Binding | undefined)[],
   buffers: Set<GpuBuffer>,
-): { readonly kernel: GpuKernel; readonly addresses: readonly bigint[] } {
+): Launch[] {
   const { kernel } = step;
   if (!(kernel instanceof GpuKernel) || !kernel.belongsTo(machine) || kernel.discarded) {
     throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
@@ -234,7 +277,9 @@ function bindStep(
     if (!('fixed' in argument)) buffers.add(buffer);
     return address;
   });
-  return { kernel, addresses };
+  const { launches, launchSize } = kernel.program;
+  if (launches === 1) return [{ kernel, values: addresses }];
+  return Array.from({ length: launches }, (_, n) => ({ kernel, values: [...addresses, BigInt(n * launchSize)] }));
 }
 
 function bindingOf(argument: Argument, slots: readonly (Binding | undefined)[]): Binding | undefined {

@@ -99,8 +99,9 @@ abstract class Copy implements Job {
   protected readonly host: RealArray;
   protected readonly bytes: number;
   protected resolve!: () => void;
-  protected reject!: (error: unknown) => void;
   protected next = 0;
+  private failure: unknown;
+  private rejectDone!: (error: unknown) => void;
 
   constructor(staging: Staging, device: bigint, host: RealArray) {
     this.staging = staging;
@@ -109,8 +110,14 @@ abstract class Copy implements Job {
     this.bytes = host.byteLength;
     this.done = new Promise((resolve, reject) => {
       this.resolve = resolve;
-      this.reject = reject;
+      this.rejectDone = reject;
     });
+  }
+
+  /** For those who do not wait for `done`: what went wrong so far. @throws what `done` was rejected with */
+  requireSound(): void {
+    this.done.catch(() => undefined);
+    if (this.failure !== undefined) throw this.failure;
   }
 
   advance(): boolean {
@@ -132,6 +139,11 @@ abstract class Copy implements Job {
 
   fail(error: unknown): void {
     this.reject(error);
+  }
+
+  protected reject(error: unknown): void {
+    this.failure = error;
+    this.rejectDone(error);
   }
 
   protected abstract move(chunk: Chunk, start: number, bytes: number): void;

@@ -47,16 +47,16 @@ export class CallerStreams {
    * Appends work to a stream of the caller's. A stream that is being captured takes the work alone: the caller orders
    * what is made of it.
    */
-  append(stream: bigint, buffers: readonly GpuBuffer[], launch: () => void): void {
+  append(stream: bigint, buffers: readonly GpuBuffer[], launch: (captured: boolean) => void): void {
     const { driver } = this;
     if (stream === this.own) {
       this.join();
-      launch();
+      launch(false);
       this.timeline.touch();
       return;
     }
     if (driver.isCapturing(stream)) {
-      launch();
+      launch(true);
       return;
     }
     if (!this.timeline.idle) {
@@ -69,7 +69,7 @@ export class CallerStreams {
       if (before) driver.waitEvent(stream, before.event);
     }
     try {
-      launch();
+      launch(false);
     } finally {
       this.leave(stream, buffers);
     }

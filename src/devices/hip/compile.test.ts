@@ -39,8 +39,13 @@ describe.runIf(compiler)('HIP', () => {
       maxThreads: 1024,
       multiprocessors: 104,
     };
-    for (const kernel of kernelsOf(compiledProblems, profile)) {
-      const { source, entry } = emitCuda(kernel, { dialect: 'hip' });
+    const kernels = kernelsOf(compiledProblems, profile);
+    const tuned = { computedRoots: true, launches: 2 };
+    const programs = [
+      ...kernels.map((kernel) => emitCuda(kernel, { dialect: 'hip' })),
+      ...kernels.slice(1, 3).map((kernel) => emitCuda(kernel, { dialect: 'hip', ...tuned })),
+    ];
+    for (const { source, entry } of programs) {
       const code = await hiprtc.compileAside(source, entry, options);
       // Code objects are ELF files, or bundles of them.
       expect(new TextDecoder('latin1').decode(code)).toContain('\x7fELF');

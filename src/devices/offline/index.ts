@@ -5,7 +5,7 @@
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { Backend, BoundProgram, CompiledKernel, DeviceBuffer, DeviceKind } from '../device.ts';
+import type { Backend, BoundProgram, CompiledKernel, CompileOptions, DeviceBuffer, DeviceKind } from '../device.ts';
 import { kindOf, type OfflineLanguage, type Writer, writerOf } from './languages.ts';
 
 export { type OfflineLanguage, offlineLanguages } from './languages.ts';
@@ -47,6 +47,8 @@ class OfflineBackend implements Backend {
   readonly kind: DeviceKind;
   readonly name: string;
   readonly profile: DeviceProfile;
+  readonly severalStreams: boolean;
+  readonly computesRoots: boolean;
   private readonly language: OfflineLanguage;
   private readonly write: Writer;
 
@@ -54,6 +56,8 @@ class OfflineBackend implements Backend {
     this.kind = kindOf[language];
     this.name = `${profile.name} (profile)`;
     this.profile = profile;
+    this.severalStreams = language === 'cuda' || language === 'hip';
+    this.computesRoots = this.severalStreams || language === 'opencl';
     this.language = language;
     this.write = write;
   }
@@ -70,9 +74,14 @@ class OfflineBackend implements Backend {
     return buffer instanceof PretendedBuffer;
   }
 
-  compile(kernel: Kernel): CompiledKernel {
+  compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {
     try {
-      return { kernel, language: this.language, source: this.write(kernel) };
+      const written = this.write(kernel, options);
+      return {
+        kernel: options.computedRoots ? { ...kernel, tables: [] } : kernel,
+        language: this.language,
+        ...written,
+      };
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
       throw new FftError(

@@ -5,7 +5,7 @@
 import type { SpmdOptions, SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
-import type { DeviceKind } from '../device.ts';
+import type { CompiledKernel, CompileOptions, DeviceKind } from '../device.ts';
 
 export const offlineLanguages = ['cuda', 'hip', 'opencl', 'wgsl', 'wasm'] as const;
 export type OfflineLanguage = (typeof offlineLanguages)[number];
@@ -20,14 +20,22 @@ export const kindOf: Readonly<Record<OfflineLanguage, DeviceKind>> = {
 };
 
 /** @throws RangeError where the language has no words for the kernel. */
-export type Writer = (kernel: Kernel) => string | Uint8Array;
+export type Writer = (kernel: Kernel, options: CompileOptions) => Pick<CompiledKernel, 'source' | 'grid'>;
 
 /** What a WebAssembly module may address; a device names what it has. */
 const WASM_PAGES = 65536;
 
 export async function writerOf(language: OfflineLanguage, { maxThreads }: DeviceProfile): Promise<Writer> {
   const spmd = (emit: (kernel: Kernel, options: SpmdOptions) => SpmdProgram): Writer => {
-    return (kernel) => emit(kernel, { threads: Math.min(kernel.threads, maxThreads) }).source;
+    return (kernel, { maxGroups, streams = 1, computedRoots = false }) => {
+      const { source, groups, launches } = emit(kernel, {
+        threads: Math.min(kernel.threads, maxThreads),
+        launches: streams,
+        computedRoots,
+        ...(maxGroups === undefined ? {} : { maxGroups }),
+      });
+      return { source, grid: { blocks: groups, launches } };
+    };
   };
   switch (language) {
     case 'cuda':
@@ -47,7 +55,7 @@ export async function writerOf(language: OfflineLanguage, { maxThreads }: Device
     }
     case 'wasm': {
       const { emitWasm } = await import('../../emit/wasm/lower.ts');
-      return (kernel) => emitWasm(kernel, { initial: 1, maximum: WASM_PAGES, shared: false }).bytes;
+      return (kernel) => ({ source: emitWasm(kernel, { initial: 1, maximum: WASM_PAGES, shared: false }).bytes });
     }
   }
 }

@@ -77,6 +77,7 @@ const CALLS = {
   clBuildProgram: [P, 'uint32_t', P, 'str', P, P],
   clSetKernelArg: [P, 'uint32_t', 'size_t', P],
   clFlush: [P],
+  clFinish: [P],
   clWaitForEvents: ['uint32_t', P],
   clEnqueueNDRangeKernel: [P, P, 'uint32_t', P, P, P, 'uint32_t', P, P],
   clEnqueueReadBuffer: [P, P, 'uint32_t', 'size_t', 'size_t', P, 'uint32_t', P, P],

@@ -32,6 +32,7 @@ export class Completion {
   private aborted: FftError | undefined;
   /** Where a waiting thread reads the event: memory that the engine does not move. */
   private readonly awaited = new BigUint64Array(new ArrayBuffer(8));
+  private readonly word = new BigUint64Array(1);
 
   constructor(cl: OpenCl) {
     this.cl = cl;
@@ -54,6 +55,30 @@ export class Completion {
       this.looks = 0;
       setImmediate(this.watch);
     });
+  }
+
+  /**
+   * Waits on this thread for the command of an event, and for all that were handed in before.
+   * @param ended as in `of`; it is called in any case.
+   * @throws FftError `launch-failed`, `out-of-memory`, `device-lost`
+   */
+  now(event: Handle, what: string, ended?: Ending): void {
+    this.drain();
+    const status = this.await(event);
+    this.cl.raw.clReleaseEvent(event);
+    const error = failureOf(what, status);
+    ended?.(error);
+    if (error) throw error;
+  }
+
+  /** Waits on this thread for all that was handed in. */
+  drain(): void {
+    for (let first = this.pending[0]; first; first = this.pending[0]) {
+      const status = this.await(first.event);
+      this.pending.shift();
+      this.cl.raw.clReleaseEvent(first.event);
+      this.settle(first, status);
+    }
   }
 
   /** Rejects all that wait, and calls back when the device is through with what it was given. */
@@ -80,14 +105,28 @@ export class Completion {
     } else if (++this.looks <= LOOKS) setImmediate(this.watch);
     else {
       this.looks = 0;
-      this.awaited[0] = first.event;
-      this.cl.raw.clWaitForEvents.async(1, this.awaited, this.watch);
+      const { event } = first;
+      this.awaited[0] = event;
+      // Somebody may wait on this thread meanwhile, and be done with the event first.
+      this.cl.raw.clRetainEvent(event);
+      this.cl.raw.clWaitForEvents.async(1, this.awaited, () => {
+        this.cl.raw.clReleaseEvent(event);
+        this.watch();
+      });
     }
   };
 
+  /** How the command of an event ended. */
+  private await(event: Handle): number {
+    this.word[0] = event;
+    const waited = this.cl.raw.clWaitForEvents(1, this.word) as number;
+    const status = this.cl.eventStatus(event);
+    // Where waiting itself fails, that is what went wrong.
+    return status > 0 ? waited : status;
+  }
+
   private settle({ what, ended, resolve, reject }: Pending, status: number): void {
-    const failed = status === 0 ? undefined : failure(what, status, { what: 'A command on the device' });
-    const error = this.aborted ?? failed;
+    const error = this.aborted ?? failureOf(what, status);
     try {
       ended?.(error);
       if (error) reject(error);
@@ -96,4 +135,8 @@ export class Completion {
       reject(thrown);
     }
   }
+}
+
+function failureOf(what: string, status: number): FftError | undefined {
+  return status === 0 ? undefined : failure(what, status, { what: 'A command on the device' });
 }

@@ -5,17 +5,26 @@
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { Backend, Binding, BoundProgram, CompiledKernel, DeviceBuffer, RealArray, Step } from '../device.ts';
+import type {
+  Backend,
+  Binding,
+  BoundProgram,
+  CompiledKernel,
+  CompileOptions,
+  DeviceBuffer,
+  RealArray,
+  Step,
+} from '../device.ts';
 import { loadKoffi } from '../native/library.ts';
 import { type Handle, INFO, type OpenCl, openCl, requireHandle } from './api.ts';
-import { Completion } from './completion.ts';
+import { Completion, type Ending } from './completion.ts';
 import { ClKernel } from './kernel.ts';
 import { ClBuffer, ClMemory } from './memory.ts';
 import { profileOf } from './profile.ts';
 import { ClProgram, type Machine } from './program.ts';
 import { Chain, ClQueue } from './queue.ts';
 import { type Candidate, candidates, choose, contextDevices } from './select.ts';
-import { Staging } from './staging.ts';
+import { type Staged, Staging } from './staging.ts';
 
 export { openClAvailability } from './select.ts';
 
@@ -117,9 +126,20 @@ function refuseBoth(option: Readonly<Record<string, unknown>>, other: string): v
   }
 }
 
+/** What failed, where a copy did. */
+const WRITE = 'clEnqueueWriteBuffer';
+const READ = 'clEnqueueReadBuffer';
+
+/** A copy that was submitted. */
+interface Copying {
+  readonly event: Handle;
+  readonly ended: Ending;
+}
+
 class ClBackend implements Backend, Machine {
   readonly kind = 'opencl';
   readonly target = 'queue';
+  readonly computesRoots = true;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly cl: OpenCl;
@@ -165,9 +185,9 @@ class ClBackend implements Backend, Machine {
     return buffer instanceof ClBuffer && buffer.memory === this.memory;
   }
 
-  compile(kernel: Kernel): CompiledKernel {
+  compile(kernel: Kernel, options?: CompileOptions): CompiledKernel {
     this.requireOpen();
-    const compiled = new ClKernel(kernel, this);
+    const compiled = new ClKernel(kernel, this, options);
     this.kernels.add(compiled);
     return compiled;
   }
@@ -189,51 +209,28 @@ class ClBackend implements Backend, Machine {
 
   /** `data` is read before this returns. */
   upload(target: Binding, data: RealArray): Promise<void> {
-    try {
-      const { buffer, byteOffset } = this.checked(target, data);
-      if (data.byteLength === 0) return Promise.resolve();
-      const staged = this.staging.take(data.byteLength);
-      try {
-        staged.bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-        this.chain.enter(this.queue);
-        const event = this.queue.copy('in', buffer.handle, byteOffset, data.byteLength, staged.address);
-        this.queue.flush();
-        return this.completion.of(event, 'clEnqueueWriteBuffer', () => this.staging.give(staged));
-      } catch (error) {
-        this.staging.give(staged);
-        throw error;
-      }
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    return this.waiting(() => {
+      const copy = this.copyIn(target, data);
+      return copy && this.completion.of(copy.event, WRITE, copy.ended);
+    });
+  }
+
+  uploadSync(target: Binding, data: RealArray): void {
+    const copy = this.copyIn(target, data);
+    if (copy) void this.completion.of(copy.event, WRITE, copy.ended).catch(() => undefined);
   }
 
   /** `into` is written when everything before has run, just before the promise resolves. */
   download(source: Binding, into: RealArray): Promise<void> {
-    try {
-      const { buffer, byteOffset } = this.checked(source, into);
-      const bytes = into.byteLength;
-      if (bytes === 0) return Promise.resolve();
-      const staged = this.staging.take(bytes);
-      try {
-        this.chain.enter(this.queue);
-        const event = this.queue.copy('out', buffer.handle, byteOffset, bytes, staged.address);
-        this.queue.flush();
-        return this.completion.of(event, 'clEnqueueReadBuffer', (error) => {
-          try {
-            if (error || into.byteLength !== bytes) return;
-            new Uint8Array(into.buffer, into.byteOffset, bytes).set(staged.bytes.subarray(0, bytes));
-          } finally {
-            this.staging.give(staged);
-          }
-        });
-      } catch (error) {
-        this.staging.give(staged);
-        throw error;
-      }
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    return this.waiting(() => {
+      const copy = this.copyOut(source, into);
+      return copy && this.completion.of(copy.event, READ, copy.ended);
+    });
+  }
+
+  downloadSync(source: Binding, into: RealArray): void {
+    const copy = this.copyOut(source, into);
+    if (copy) this.completion.now(copy.event, READ, copy.ended);
   }
 
   async finish(): Promise<void> {
@@ -242,6 +239,13 @@ class ClBackend implements Backend, Machine {
     const event = this.queue.marker();
     this.queue.flush();
     await this.completion.of(event, 'clEnqueueMarkerWithWaitList');
+  }
+
+  finishSync(): void {
+    if (this.closed) return;
+    this.chain.enter(this.queue);
+    this.cl.call('clFinish', undefined, this.queue.handle);
+    this.completion.drain();
   }
 
   /** Calls that have not ended are rejected with `device-closed`; the device ends them all the same. */
@@ -261,6 +265,57 @@ class ClBackend implements Backend, Machine {
 
   requireOpen(): void {
     if (this.closed) throw new FftError('device-closed', 'The device is closed; open another one.');
+  }
+
+  private async waiting(submit: () => Promise<void> | undefined): Promise<void> {
+    await submit();
+  }
+
+  private copyIn(target: Binding, data: RealArray): Copying | undefined {
+    const { buffer, byteOffset } = this.checked(target, data);
+    return this.copying('in', buffer, byteOffset, data.byteLength, {
+      before: (staged) => staged.bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
+    });
+  }
+
+  private copyOut(source: Binding, into: RealArray): Copying | undefined {
+    const { buffer, byteOffset } = this.checked(source, into);
+    const bytes = into.byteLength;
+    return this.copying('out', buffer, byteOffset, bytes, {
+      after: (staged) => {
+        if (into.byteLength !== bytes) return;
+        new Uint8Array(into.buffer, into.byteOffset, bytes).set(staged.bytes.subarray(0, bytes));
+      },
+    });
+  }
+
+  /** Submits a copy through staging memory; undefined where there is nothing to copy. */
+  private copying(
+    direction: 'in' | 'out',
+    buffer: ClBuffer,
+    byteOffset: number,
+    bytes: number,
+    { before, after }: { readonly before?: (staged: Staged) => void; readonly after?: (staged: Staged) => void },
+  ): Copying | undefined {
+    if (bytes === 0) return undefined;
+    const staged = this.staging.take(bytes);
+    try {
+      before?.(staged);
+      this.chain.enter(this.queue);
+      const event = this.queue.copy(direction, buffer.handle, byteOffset, bytes, staged.address);
+      this.queue.flush();
+      const ended: Ending = (error) => {
+        try {
+          if (!error) after?.(staged);
+        } finally {
+          this.staging.give(staged);
+        }
+      };
+      return { event, ended };
+    } catch (error) {
+      this.staging.give(staged);
+      throw error;
+    }
   }
 
   private checked({ buffer, byteOffset }: Binding, host: RealArray): { buffer: ClBuffer; byteOffset: number } {

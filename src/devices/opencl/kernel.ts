@@ -3,7 +3,7 @@ import { emitOpencl } from '../../emit/opencl/index.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { CompiledKernel } from '../device.ts';
+import type { CompiledKernel, CompileOptions } from '../device.ts';
 import { type Handle, INFO, type OpenCl } from './api.ts';
 import { failure } from './errors.ts';
 
@@ -25,16 +25,20 @@ export class ClKernel implements CompiledKernel {
   private discarded = false;
 
   /** @throws FftError `compile-failed` with the compiler's log, `device-limit`, `out-of-memory`, `device-lost` */
-  constructor(kernel: Kernel, place: Place) {
-    this.kernel = kernel;
+  constructor(kernel: Kernel, place: Place, options: CompileOptions = {}) {
+    this.kernel = options.computedRoots ? { ...kernel, tables: [] } : kernel;
     this.place = place;
-    this.emitted = emit(kernel);
+    this.emitted = emit(kernel, options);
     refuseLargeGroups(this.emitted, kernel.name, place);
     this.program = build(this.emitted.source, kernel.name, place);
   }
 
   get source(): string {
     return this.emitted.source;
+  }
+
+  get grid(): NonNullable<CompiledKernel['grid']> {
+    return { blocks: this.emitted.groups, launches: this.emitted.launches };
   }
 
   /** A `cl_kernel` of its own: arguments stay with it, so every binding has one. The caller releases it. */
@@ -53,10 +57,18 @@ export class ClKernel implements CompiledKernel {
   }
 }
 
-/** Every global has an offset: `cl_mem` objects have no addresses to add one to. */
-function emit(kernel: Kernel): SpmdProgram {
+/** Every global has an offset: `cl_mem` objects have no addresses to add one to. @throws FftError `device-limit` */
+function emit(kernel: Kernel, { maxGroups, computedRoots = false }: CompileOptions): SpmdProgram {
   const globals = kernel.globals.map((_, binding) => ({ pieces: [{ binding }] }));
-  return emitOpencl(kernel, { arrangement: { globals, bindings: globals.length, offsets: true } });
+  const arrangement = { globals, bindings: globals.length, offsets: true };
+  try {
+    return emitOpencl(kernel, { arrangement, computedRoots, ...(maxGroups === undefined ? {} : { maxGroups }) });
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new FftError('device-limit', `Kernel ${kernel.name} cannot be written in OpenCL C: ${cause.message}.`, {
+      cause,
+    });
+  }
 }
 
 /** @throws FftError `compile-failed` with the compiler's log, `out-of-memory`, `device-lost` */

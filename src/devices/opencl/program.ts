@@ -21,6 +21,9 @@ export interface Machine {
   requireOpen(): void;
 }
 
+/** What failed, where a launch did. */
+const LAUNCH = 'clEnqueueNDRangeKernel';
+
 interface BoundStep {
   readonly kernel: Handle;
   readonly sizes: Sizes;
@@ -53,6 +56,11 @@ export class ClProgram implements BoundProgram {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  runSync(): void {
+    this.check();
+    this.machine.completion.now(this.submitToOwn(), LAUNCH);
   }
 
   /** @param target a `cl_command_queue` of the device's context; it is flushed. */
@@ -89,7 +97,7 @@ export class ClProgram implements BoundProgram {
       cl.raw.clRetainEvent(last);
       chain.leave(last);
       cl.raw.clRetainEvent(last);
-      await completion.of(last, 'clEnqueueNDRangeKernel');
+      await completion.of(last, LAUNCH);
       const start = cl.number('profiling', first, INFO.profilingStart);
       const end = cl.number('profiling', last, INFO.profilingEnd);
       if (start === undefined || end === undefined) {
@@ -112,11 +120,15 @@ export class ClProgram implements BoundProgram {
   }
 
   private submitHere(): Promise<void> {
-    const { queue, chain, completion } = this.machine;
+    return this.machine.completion.of(this.submitToOwn(), LAUNCH);
+  }
+
+  private submitToOwn(): Handle {
+    const { queue, chain } = this.machine;
     chain.enter(queue);
     const end = this.submit(queue);
     queue.flush();
-    return completion.of(end, 'clEnqueueNDRangeKernel');
+    return end;
   }
 
   /** The event of the last step. */
@@ -146,7 +158,6 @@ export class ClProgram implements BoundProgram {
   }
 
   private bindStep(step: Step, slots: readonly (Binding | undefined)[]): void {
-    const { cl } = this.machine;
     const { kernel } = step;
     if (!(kernel instanceof ClKernel) || kernel.place.context !== this.machine.context) {
       throw new FftError('internal-error', `Kernel ${kernel.kernel.name} was compiled by another device.`);
@@ -164,27 +175,32 @@ export class ClProgram implements BoundProgram {
       return this.place(bindingOf(step.arguments[n]!, slots), `array ${array.name} of kernel ${name}`, written);
     });
     for (const [n, { byteOffset }] of places.entries()) requireAligned(kernel.kernel, kernel.emitted, n, byteOffset);
-    const { threads, groups } = kernel.emitted;
+    const { threads, groups, launches, launchSize } = kernel.emitted;
+    const sizes = {
+      all: new BigUint64Array([BigInt(groups[0] * threads), BigInt(groups[1]), BigInt(groups[2])]),
+      group: new BigUint64Array([BigInt(threads), 1n, 1n]),
+    };
+    const first = arrays.length + globals.length;
+    for (let n = 0; n < launches; n++) {
+      const set = this.instance(kernel, sizes);
+      for (const [position, { buffer }] of places.entries()) set(position, buffer.handle);
+      const realBytes = kernel.kernel.precision === 'f32' ? 4 : 8;
+      for (let g = 0; g < globals.length; g++) set(arrays.length + g, BigInt(places[g]!.byteOffset / realBytes));
+      if (launches > 1) set(first, BigInt(n * launchSize));
+    }
+  }
+
+  /** One more launch of a kernel. @returns what sets its arguments. */
+  private instance(kernel: ClKernel, sizes: Sizes): (position: number, value: bigint) => void {
+    const { cl } = this.machine;
     const handle = kernel.instance();
-    this.steps.push({
-      kernel: handle,
-      sizes: {
-        all: new BigUint64Array([BigInt(groups[0] * threads), BigInt(groups[1]), BigInt(groups[2])]),
-        group: new BigUint64Array([BigInt(threads), 1n, 1n]),
-      },
-    });
-    const asked = { what: `Binding kernel ${name}` };
+    this.steps.push({ kernel: handle, sizes });
+    const asked = { what: `Binding kernel ${kernel.kernel.name}` };
     const word = new BigUint64Array(1);
-    const set = (position: number, value: bigint) => {
+    return (position, value) => {
       word[0] = value;
       cl.call('clSetKernelArg', asked, handle, position, 8, word);
     };
-    places.forEach(({ buffer }, n) => set(n, buffer.handle));
-    const realBytes = kernel.kernel.precision === 'f32' ? 4 : 8;
-    globals.forEach((_, n) => {
-      const { byteOffset } = places[n]!;
-      set(arrays.length + n, BigInt(byteOffset / realBytes));
-    });
   }
 
   private place(binding: Binding | undefined, what: string, written: boolean): Place {

@@ -12,18 +12,23 @@ const CLUSTER = { sharedBytes: 32 * 1024, above: 512 * 1024 };
 const PORTABLE_BLOCKS = 8;
 const MOST_BLOCKS = 16;
 
+/** Bytes of shared memory of a multiprocessor from which on fewer barriers are worth more than less of it. */
+const PLENTY = 128 * 1024;
+
 export function readProfile(driver: Driver, device: number): DeviceProfile {
   const read = (name: Parameters<Driver['attribute']>[0]) => driver.attribute(name, device);
   // The part that has to be asked for is no slower.
   const sharedBytes = Math.max(read('sharedPerBlock'), read('sharedPerBlockOptin'));
   const large = read('major') === 9 || read('major') === 10;
+  const residentBytes = Math.max(sharedBytes, read('sharedPerMultiprocessor'));
   const cluster = { ...CLUSTER, blocks: large ? MOST_BLOCKS : PORTABLE_BLOCKS };
   return {
     ...gpuProfile,
     name: driver.deviceName(device),
     lockstepBytes: 4 * (read('warpSize') || 32),
     sharedBytes,
-    residentBytes: Math.max(sharedBytes, read('sharedPerMultiprocessor')),
+    residentBytes,
+    ...(residentBytes >= PLENTY ? { sharedFormat: 'pairs' } : {}),
     maxBytes: driver.deviceMemory(device),
     maxThreads: read('maxThreads'),
     multiprocessors: read('multiprocessors'),

@@ -1,13 +1,14 @@
 /**
  * Devices that everybody has heard of, as the planner sees them: for planning without one at hand. Data only; the facts
- * are the makers' own (data sheets and programming guides, named beside each), the rest is `gpuProfile`.
+ * are the makers' own (data sheets and programming guides, named beside each), the rest is `gpuProfile` or
+ * `webGpuProfile`.
  */
 import type { DeviceProfile } from '../../plan/profile.ts';
 import type { Driver, DriverAttribute } from '../cuda/driver.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
 import { cpuProfile } from './cpu.ts';
 import { readProfile } from './driver.ts';
-import { gpuProfile } from './gpu.ts';
+import { gpuProfile, webGpuProfile } from './gpu.ts';
 
 export interface NamedProfile {
   readonly profile: DeviceProfile;
@@ -58,9 +59,6 @@ const ada = cuda(8, 100);
  */
 const cdna = { warpSize: 64, maxThreads: 1024, sharedPerBlock: 64 * KIB, sharedPerMultiprocessor: 64 * KIB };
 
-/** WebGPU has single precision only. */
-const SINGLE = ['single'] as const;
-
 /** Intel Arc A770: 32 Xe cores, 16 GB, no double precision in hardware; OpenCL offers 64 KiB and 1024 work-items. */
 const arc: NamedProfile = {
   language: 'opencl',
@@ -73,7 +71,7 @@ const arc: NamedProfile = {
     maxThreads: 1024,
     multiprocessors: 32,
     maxBytes: 16 * GB,
-    precisions: SINGLE,
+    precisions: ['single'],
   },
 };
 
@@ -114,37 +112,33 @@ export const namedProfiles = {
   m2: {
     language: 'wgsl',
     profile: {
-      ...gpuProfile,
+      ...webGpuProfile,
       name: 'Apple M2',
       sharedBytes: 32 * KIB,
       maxThreads: 1024,
       multiprocessors: 10,
-      precisions: SINGLE,
     },
   },
-  /** The limits that the WebGPU specification promises of every device; what it says nothing about is `gpuProfile`'s. */
+  /** The limits that the WebGPU specification promises of every device; what it says nothing about is `webGpuProfile`'s. */
   'webgpu-default': {
     language: 'wgsl',
     profile: {
-      ...gpuProfile,
+      ...webGpuProfile,
       name: 'WebGPU, default limits',
       sharedBytes: 16 * KIB,
       maxThreads: 256,
-      multiprocessors: 64,
-      precisions: SINGLE,
     },
   },
   /** SwiftShader as it reports itself to Dawn: 32 KiB of workgroup memory, 256 invocations, subgroups of 4. */
   swiftshader: {
     language: 'wgsl',
     profile: {
-      ...gpuProfile,
+      ...webGpuProfile,
       name: 'SwiftShader',
       lockstepBytes: 16,
       sharedBytes: 32 * KIB,
       maxThreads: 256,
       multiprocessors: 1,
-      precisions: SINGLE,
     },
   },
   /** The device `cpu` with one thread. */

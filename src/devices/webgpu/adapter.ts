@@ -2,7 +2,7 @@
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
-import { gpuProfile } from '../profiles/gpu.ts';
+import { webGpuProfile } from '../profiles/gpu.ts';
 import { findGpu, softwareByDefault } from './host.ts';
 import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
 import { reasonOf } from './work.ts';
@@ -89,18 +89,15 @@ export function limitsOf(gpu: GPUDevice, less: WebGpuSettings['limits'] = {}): L
 export function profileOf({ info }: Opened, limits: Limits): DeviceProfile {
   const sharedBytes = limits.maxComputeWorkgroupStorageSize;
   return {
-    ...gpuProfile,
+    ...webGpuProfile,
     ...(isSoftware(info) ? ON_A_PROCESSOR : {}),
     name: nameOf(info),
     lockstepBytes: 4 * (info?.subgroupMaxSize || 32),
     sharedBytes,
-    // What the limit leaves of a multiprocessor is for others.
-    residentBytes: 4 * sharedBytes,
+    residentBytes: Math.max(webGpuProfile.residentBytes, sharedBytes),
     // Nothing larger could be bound.
     maxBytes: limits.maxStorageBuffersPerShaderStage * limits.maxBufferSize,
     maxThreads: Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
-    multiprocessors: 64,
-    precisions: ['single'],
   };
 }
 

@@ -5,12 +5,22 @@
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { Backend, Binding, BoundProgram, CompiledKernel, DeviceBuffer, RealArray, Step } from '../device.ts';
+import type {
+  Backend,
+  Binding,
+  BoundProgram,
+  CompiledKernel,
+  CompileOptions,
+  DeviceBuffer,
+  RealArray,
+  Step,
+} from '../device.ts';
 import { limitsOf, nameOf, type Opened, openGpu, profileOf } from './adapter.ts';
+import { Bindings, type Machine } from './bound.ts';
 import { WebGpuKernel } from './kernel.ts';
 import { USAGE, type WebGpuBuffer, WebGpuMemory } from './memory.ts';
 import { checkWebGpuOptions, type Limits, type WebGpuSettings } from './options.ts';
-import { type Machine, WebGpuProgram } from './program.ts';
+import { WebGpuProgram } from './program.ts';
 import { Transfers } from './transfer.ts';
 import { Work } from './work.ts';
 
@@ -37,6 +47,7 @@ class WebGpuBackend implements Backend, Machine {
   readonly memory: WebGpuMemory;
   private readonly own: boolean;
   private readonly transfers: Transfers;
+  private readonly bindings: Bindings;
   private readonly uniforms = new Map<string, GPUBuffer>();
   private closed = false;
 
@@ -48,6 +59,7 @@ class WebGpuBackend implements Backend, Machine {
     this.work = new Work(opened.gpu);
     this.memory = new WebGpuMemory(this.work, limits);
     this.transfers = new Transfers(this.work, limits);
+    this.bindings = new Bindings(this);
   }
 
   allocate(bytes: number): DeviceBuffer {
@@ -67,9 +79,9 @@ class WebGpuBackend implements Backend, Machine {
     return this.memory.owns(buffer);
   }
 
-  compile(kernel: Kernel): CompiledKernel {
+  compile(kernel: Kernel, options?: CompileOptions): CompiledKernel {
     this.work.requireOpen();
-    return new WebGpuKernel(kernel, this);
+    return new WebGpuKernel(kernel, this, options);
   }
 
   async warmUp(kernels: readonly CompiledKernel[]): Promise<void> {
@@ -83,7 +95,7 @@ class WebGpuBackend implements Backend, Machine {
 
   bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
     this.work.requireOpen();
-    return new WebGpuProgram(this, steps, slots);
+    return new WebGpuProgram(this.work, this.bindings.of(steps, slots));
   }
 
   offsets(values: readonly number[]): GPUBuffer {

@@ -6,7 +6,7 @@ import type { Arrangement, SpmdProgram } from '../../emit/spmd/program.ts';
 import { emitWgsl } from '../../emit/wgsl/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { CompiledKernel } from '../device.ts';
+import type { CompiledKernel, CompileOptions } from '../device.ts';
 import { defaultArrangement, requireBindings, type Use, usesOf } from './arrangement.ts';
 import type { Limits } from './options.ts';
 import { reasonOf, type Work } from './work.ts';
@@ -26,16 +26,24 @@ export class WebGpuKernel implements CompiledKernel {
   readonly uses: readonly Use[];
   readonly compiler: Compiler;
   discarded = false;
+  /** Of one dimension of a dispatch. */
+  private readonly maxGroups: number;
   private readonly variants = new Map<string, Variant>();
   private readonly usual: Variant;
 
   /** @throws FftError `device-limit` */
-  constructor(kernel: Kernel, compiler: Compiler) {
+  constructor(kernel: Kernel, compiler: Compiler, { maxGroups = Number.POSITIVE_INFINITY }: CompileOptions = {}) {
     this.kernel = kernel;
     this.compiler = compiler;
+    this.maxGroups = Math.min(maxGroups, compiler.limits.maxComputeWorkgroupsPerDimension);
     this.uses = usesOf(kernel);
     this.usual = this.variant(defaultArrangement(kernel));
     this.source = this.usual.program.source;
+  }
+
+  get grid(): NonNullable<CompiledKernel['grid']> {
+    const { groups, launches } = this.usual.program;
+    return { blocks: groups, launches };
   }
 
   /** Compiles for the usual arrangement. @throws FftError `compile-failed` (as a rejection) */
@@ -47,7 +55,9 @@ export class WebGpuKernel implements CompiledKernel {
   variant(arrangement: Arrangement): Variant {
     const key = JSON.stringify(arrangement);
     let variant = this.variants.get(key);
-    if (!variant) this.variants.set(key, (variant = new Variant(this.kernel, arrangement, this.compiler)));
+    if (!variant) {
+      this.variants.set(key, (variant = new Variant(this.kernel, arrangement, this.maxGroups, this.compiler)));
+    }
     return variant;
   }
 
@@ -68,14 +78,14 @@ export class Variant {
   private pipeline: GPUComputePipeline | undefined;
   private preparing: Promise<void> | undefined;
 
-  constructor(kernel: Kernel, arrangement: Arrangement, { work, limits, layouts }: Compiler) {
+  constructor(kernel: Kernel, arrangement: Arrangement, maxGroups: number, { work, limits, layouts }: Compiler) {
     this.work = work;
     this.name = kernel.name;
     const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = limits;
     try {
       this.program = emitWgsl(kernel, {
         threads: Math.min(kernel.threads, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX),
-        maxGroups: limits.maxComputeWorkgroupsPerDimension,
+        maxGroups,
         arrangement,
       });
     } catch (cause) {
@@ -84,7 +94,7 @@ export class Variant {
         cause,
       });
     }
-    const { sharedBytes, bindings } = this.program;
+    const { sharedBytes, bindings, launches } = this.program;
     requireBindings(arrangement.bindings, bindings.length - arrangement.bindings, limits, kernel.name);
     if (sharedBytes > limits.maxComputeWorkgroupStorageSize) {
       throw new FftError(
@@ -95,7 +105,7 @@ export class Variant {
     }
     this.layout = layoutOf(work.gpu, layouts, [
       ...bindings.map(({ written }): GPUBufferBindingType => (written ? 'storage' : 'read-only-storage')),
-      ...(arrangement.offsets ? (['uniform'] as const) : []),
+      ...(arrangement.offsets || launches > 1 ? (['uniform'] as const) : []),
     ]);
   }
 

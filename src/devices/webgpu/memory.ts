@@ -125,6 +125,8 @@ export class WebGpuMemory {
    * @throws FftError `buffer-usage`, `misaligned-buffer`, `missing-buffer`
    */
   adopt(memory: unknown, what: string): WebGpuBuffer | undefined {
+    const known = this.adoptedAlone(memory);
+    if (known) return known;
     const list = Array.isArray(memory) ? (memory as unknown[]) : [memory];
     if (!list.every(isGpuBuffer)) return undefined;
     const [first] = list;
@@ -150,14 +152,22 @@ export class WebGpuMemory {
     if (new Set(list).size < list.length) {
       throw new FftError('aliased-buffers', `${what} has the same GPUBuffer twice; every part needs its own.`);
     }
-    let known = this.adopted.get(first);
-    if (!known) this.adopted.set(first, (known = []));
-    let buffer = known.find(({ pieces }) => pieces.length === list.length && pieces.every((p, n) => p.gpu === list[n]));
+    let sharing = this.adopted.get(first);
+    if (!sharing) this.adopted.set(first, (sharing = []));
+    let buffer = sharing.find(
+      ({ pieces }) => pieces.length === list.length && pieces.every((p, n) => p.gpu === list[n]),
+    );
     if (!buffer) {
       const bytes = list.reduce((sum, { size }) => sum + size, 0);
-      known.push((buffer = new WebGpuBuffer(this, bytes, list)));
+      sharing.push((buffer = new WebGpuBuffer(this, bytes, list)));
     }
     return buffer;
+  }
+
+  /** A `GPUBuffer` on its own that was adopted before and can still be used: only whether it is mapped may have changed. */
+  private adoptedAlone(memory: unknown): WebGpuBuffer | undefined {
+    const buffer = this.adopted.get(memory as GPUBuffer)?.find(({ pieces }) => pieces.length === 1);
+    return buffer?.pieces[0]?.gpu.mapState === 'unmapped' ? buffer : undefined;
   }
 
   /** For `WebGpuBuffer.free`: whether the buffer is one to be destroyed. */

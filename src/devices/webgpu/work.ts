@@ -15,6 +15,7 @@ export class Work {
   readonly gpu: GPUDevice;
   private readonly waiting = new Set<(reason: unknown) => void>();
   private end: End | undefined;
+  private ending: Promise<void> | undefined;
 
   constructor(gpu: GPUDevice) {
     this.gpu = gpu;
@@ -65,9 +66,9 @@ export class Work {
 
   /**
    * Does something that WebGPU judges later.
-   * @returns a promise of what was wrong with it, undefined where nothing was.
+   * @returns a promise of what was wrong with it, null where nothing was.
    */
-  judged(filters: readonly GPUErrorFilter[], act: () => void): Promise<GPUError | undefined> {
+  judged(filters: readonly GPUErrorFilter[], act: () => void): Promise<GPUError | null> {
     const { gpu } = this;
     for (const filter of filters) gpu.pushErrorScope(filter);
     let verdicts: Promise<GPUError | null>[] = [];
@@ -77,7 +78,25 @@ export class Work {
       // Where the device is lost there is no verdict: `track` says so.
       verdicts = filters.map(() => gpu.popErrorScope().catch(() => null));
     }
-    return Promise.all(verdicts).then((errors) => errors.find((error) => error) ?? undefined);
+    if (verdicts.length === 1) return verdicts[0]!;
+    return Promise.all(verdicts).then((errors) => errors.find((error) => error) ?? null);
+  }
+
+  /**
+   * Resolves when everything has run that is submitted before the calling code comes to an end: calls that are made in one
+   * go wait together.
+   */
+  submitted(): Promise<void> {
+    if (!this.ending) {
+      const { gpu } = this;
+      this.ending = Promise.resolve().then(() => {
+        this.ending = undefined;
+        return gpu.queue.onSubmittedWorkDone();
+      });
+      // Whoever waits for it hears of a failure; those whose calls have failed already do not wait.
+      this.ending.catch(() => undefined);
+    }
+    return this.ending;
   }
 
   private failure({ code, message, cause }: End): FftError {

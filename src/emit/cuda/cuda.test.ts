@@ -157,6 +157,13 @@ describe.skipIf(!nvcc)('compiled for a GPU', () => {
     }
   });
 
+  it('halves that take turns in shared memory', () => {
+    const profile: DeviceProfile = { ...PROFILE, sharedFormat: 'halves' };
+    for (const { leaf } of planDirection(normalizeProblem('dcfi1000*7'), 'forward', profile, false).launches) {
+      expect(complaints(emitCuda(buildKernel(leaf)))).toBe('');
+    }
+  });
+
   it('globals in pieces, and an exchange over a cluster', () => {
     const sample = sampleKernel(random.integer, 'f64');
     const { arrangement } = lay(random.integer, sample, 'pieces', true);

@@ -9,7 +9,8 @@ export interface CudaOptions extends SpmdOptions {
 
 /**
  * One `extern "C"` kernel. Its parameters are the bindings, the tables, and where the arrangement has offsets, one
- * 64-bit integer for each global: its first element, in reals.
+ * 64-bit integer for each global: its first element, in reals. Where there are several launches, the number of the first
+ * group follows.
  * @throws RangeError where the kernel cannot be said: too many groups, or an exchange over a cluster in HIP.
  */
 export function emitCuda(kernel: Kernel, options: CudaOptions = {}): SpmdProgram {
@@ -41,6 +42,11 @@ function family(language: 'cuda' | 'hip'): CFamily {
     group: (axis) => `blockIdx.${AXES[axis]}`,
     thread: 'threadIdx.x',
     pair: (re, im, type) => `make_${type}(${re}, ${im})`,
+    multiplyAdd: (a, b, c, type) => `fma${type === 'f32' ? 'f' : ''}(${a}, ${b}, ${c})`,
+    sines: (type) => [
+      `${type === 'f32' ? 'float' : 'double'} s, c;`,
+      `sincospi${type === 'f32' ? 'f' : ''}(x, &s, &c);`,
+    ],
     barrier({ scope }) {
       if (scope === 'cluster') {
         if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');

@@ -5,7 +5,8 @@ import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
 
 /**
  * One kernel. Its arguments are the bindings, the tables, and where the arrangement has offsets, one `long` for each
- * global: its first element, in reals. Shared memory is declared inside.
+ * global: its first element, in reals. Where there are several launches, the number of the first group follows. Shared
+ * memory is declared inside.
  * @throws RangeError where the kernel cannot be said: too many groups, or an exchange over a cluster.
  */
 export function emitOpencl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram {
@@ -22,6 +23,8 @@ const FAMILY: CFamily = {
   group: (axis) => `get_group_id(${axis})`,
   thread: 'get_local_id(0)',
   pair: (re, im, type) => `(${type})(${re}, ${im})`,
+  multiplyAdd: (a, b, c) => `fma(${a}, ${b}, ${c})`,
+  sines: (type) => [`const ${type === 'f32' ? 'float' : 'double'} s = sinpi(x), c = cospi(x);`],
   barrier({ scope, globals }) {
     if (scope === 'cluster') throw new RangeError('OpenCL has no exchange over a cluster of groups');
     return `barrier(CLK_LOCAL_MEM_FENCE${globals ? ' | CLK_GLOBAL_MEM_FENCE' : ''});`;

@@ -1,5 +1,14 @@
 /** What a kernel reads and writes, and which arrays are best declared as arrays of pairs: a complex number is one access. */
-import { type ArrayRef, type Index, indexKey, type Kernel, type Phase, type Real, reachable } from '../../ir/index.ts';
+import {
+  type ArrayRef,
+  type Index,
+  indexKey,
+  type Kernel,
+  type Phase,
+  type Real,
+  range,
+  reachable,
+} from '../../ir/index.ts';
 
 export type LoadNode = Extract<Real, { op: 'load' }>;
 
@@ -21,7 +30,7 @@ export function writtenBy(phases: readonly Phase[]): Set<ArrayRef> {
 /** The arrays whose every access has its other half, 2e or 2e + 1, in the same phase. */
 export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   const all = new Set<ArrayRef>([...kernel.globals, ...kernel.tables, ...kernel.shared]);
-  for (const array of kernel.shared) if (array.length! % 2 !== 0) all.delete(array);
+  for (const array of kernel.shared) if (array.half !== undefined || array.length! % 2 !== 0) all.delete(array);
   for (const phase of kernel.phases) {
     for (const accesses of [loadsOf(phase), phase.stores]) {
       const known = new Set(accesses.map(({ array, index }) => `${array.name}|${indexKey(index)}`));
@@ -51,4 +60,13 @@ export function pairOf({ constant, terms }: Index): Index {
     constant: Math.floor(constant / 2),
     terms: terms.map(({ atom, factor }) => ({ atom, factor: factor / 2 })),
   };
+}
+
+/** One half of a shared array whose halves take turns. */
+export type Turn = 0 | 1;
+
+/** The turn in which an element is in memory; undefined where it always is. */
+export function turnOf({ half }: ArrayRef, index: Index): Turn | undefined {
+  if (half === undefined) return undefined;
+  return range(index)[0] >= half ? 1 : 0;
 }

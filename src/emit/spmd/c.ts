@@ -4,25 +4,22 @@
 import type { Kernel } from '../../ir/index.ts';
 import type { Barrier, Dialect, ValueType } from './dialect.ts';
 import { decimal } from './dialect.ts';
+import { groupsOf } from './grid.ts';
 import { lower } from './lower.ts';
 import type { BoundArray, PiecedArray } from './memory.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
+import { type RootWords, rootCall, rootFunctions } from './root.ts';
 
 /** Where the members of the family differ. */
-export interface CFamily {
+export interface CFamily extends RootWords {
   readonly language: Exclude<SpmdProgram['language'], 'wgsl'>;
-  /** The 64-bit integer and how its literals end. */
-  readonly wide: { readonly type: string; readonly suffix: string };
   readonly reserved: Iterable<string>;
   /** Before the type of a pointer to a global. */
   readonly global: string;
   readonly restrict: string;
-  /** Before the type of a function that the kernel calls. */
-  readonly inline: string;
   /** The group's number along x, y or z, and the thread's along x. */
   group(axis: number): string;
   readonly thread: string;
-  pair(re: string, im: string, type: string): string;
   barrier(barrier: Barrier): string;
   /** See `Dialect`. */
   readonly blockCopy?: (name: string, block: string) => string;
@@ -42,23 +39,26 @@ export interface SharedText {
 }
 
 const RESERVED = `
-  auto bool break case char class const constant continue default delete do double else enum extern false float for
+  auto bool break case char class const constant continue default delete do double else enum extern false first_group float for
   friend generic global goto group half if inline int kernel local long namespace new operator private public
-  register restrict return shared short signed sizeof static struct switch t template this true typedef typename
+  register restrict return root root_wide shared short signed sizeof static struct switch t template this true typedef typename
   uint ulong union unsigned using void volatile while`;
 
 export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): SpmdProgram {
-  const { entry, threads, groups, blocks, memory, lines } = lower(kernel, options, dialectOf(family));
+  const { entry, threads, grid, blocks, memory, lines } = lower(kernel, options, dialectOf(family));
   const { wide } = family;
   const parameters = [
     ...memory.bindings.map((array) => pointer(array, family, !array.aliased)),
     ...memory.offsets.map(({ name }) => `const ${wide.type} ${name}_offset`),
+    ...(grid.launches > 1 ? [`const ${wide.type} first_group`] : []),
   ];
+  const groups = grid.dimensions;
   const numbers = groups.flatMap((count, axis) => {
     const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
     const name = axis === 0 && blocks > 1 ? `(int)${family.group(0)} / ${blocks}` : `(int)${family.group(axis)}`;
     return axis === 0 ? [name] : count === 1 ? [] : [`${step} * ${name}`];
   });
+  if (grid.launches > 1) numbers.unshift('(int)first_group');
   // One group, or one thread: its number is known.
   const words = new Set(lines.flatMap((line) => line.match(/\b(group|rank|t)\b/g) ?? []));
   const body = [
@@ -77,6 +77,7 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
   const source = [
     ...family.preamble(kernel),
     ...memory.pieced.flatMap((array) => piecewise(array, family)),
+    ...(options.computedRoots ? rootFunctions(kernel.precision, lines, family) : []),
     `${family.head(threads, blocks)} ${entry}(`,
     parameters.map((parameter) => `    ${parameter}`).join(',\n'),
     ') {',
@@ -90,6 +91,8 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
     entry,
     threads,
     groups: [groups[0] * blocks, groups[1], groups[2]],
+    launches: grid.launches,
+    launchSize: groupsOf(grid),
     cluster: blocks,
     sharedBytes: memory.sharedBytes,
     bindings: memory.bindings.map(({ written }) => ({ written })),
@@ -158,6 +161,7 @@ function dialectOf(family: CFamily): Dialect {
     declareVariable: (name, type) => `${typeName(type)} ${name} = 0;`,
     literal: (value, type) => `${decimal(value, type)}${type === 'f32' ? 'f' : ''}`,
     pair: (re, im, type) => family.pair(re, im, typeName({ type, pair: true })),
+    root: rootCall,
     loop: (counter, rounds) => `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++)`,
     barrier: (barrier) => family.barrier(barrier),
     ...(family.blockCopy ? { blockCopy: family.blockCopy } : {}),

@@ -31,6 +31,11 @@ export interface Dialect {
   declareVariable(name: string, type: ValueType): string;
   literal(value: number, type: ElementType): string;
   pair(re: string, im: string, type: ElementType): string;
+  /**
+   * The root e^{−2πi·p/q} as a pair, from an integer p that is not negative and fits, four times, into 32 bits without a
+   * sign, or into 63 where it is wide. Missing where no function of the language is exact enough.
+   */
+  root?(p: string, wide: boolean, q: number, type: ElementType): string;
   /** The head of a loop with a known number of rounds. */
   loop(counter: string, rounds: number): string;
   barrier(barrier: Barrier): string;

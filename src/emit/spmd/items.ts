@@ -36,8 +36,17 @@ export interface Share {
 const UNROLLED_ITEMS = 16;
 const UNROLLED_OPERATIONS = 2048;
 
-/** @param operations of one item: long bodies are looped over rather than repeated. */
-export function share(phase: Phase, thread: Var, threads: number, operations: number): Share {
+/**
+ * @param operations of one item: long bodies are looped over rather than repeated,
+ * @param unrolled unless all items have to be in hand at once.
+ */
+export function share(
+  phase: Phase,
+  thread: Var,
+  threads: number,
+  operations: number,
+  unrolled = phase.readsFirst ?? false,
+): Share {
   const loops = [...phase.loops].sort(
     (a, b) => Number(a.variable === phase.lanes) - Number(b.variable === phase.lanes),
   );
@@ -54,7 +63,7 @@ export function share(phase: Phase, thread: Var, threads: number, operations: nu
   };
   const rounds = Math.ceil(total / threads);
   const unroll = rounds === 1 || (rounds <= UNROLLED_ITEMS && rounds * operations <= UNROLLED_OPERATIONS);
-  if (!unroll && !phase.readsFirst) {
+  if (!unroll && !unrolled) {
     const counter = variable('round', rounds);
     const item = add(thread, scale(counter, threads));
     const only = slot(item, [sub(total, item)]);
@@ -73,21 +82,4 @@ export function share(phase: Phase, thread: Var, threads: number, operations: nu
     }
   }
   return { slots: slots.filter((each) => each !== undefined), aliases };
-}
-
-/** Groups in each dimension of a launch: as few too many as possible. */
-export function grid(groups: number, most: number): [x: number, y: number, z: number] {
-  if (groups <= most) return [groups, 1, 1];
-  const [x, rest] = fold(groups, most);
-  const other = Math.min(most, 65535);
-  if (rest <= other) return [x, rest, 1];
-  const [y, z] = fold(rest, other);
-  if (z > other) throw new RangeError(`${groups} groups do not fit into three dimensions of at most ${most}`);
-  return [x, y, z];
-}
-
-function fold(count: number, most: number): [inner: number, outer: number] {
-  const least = Math.ceil(count / most);
-  for (let outer = least; outer <= 2 * least; outer++) if (count % outer === 0) return [count / outer, outer];
-  return [Math.ceil(count / least), least];
 }

@@ -4,18 +4,19 @@
  * Each phase becomes the items of one thread; each exchange a barrier that all threads of the group reach: what not
  * every thread does stands under a condition, and nobody leaves early.
  */
-import { type Index, type Kernel, type Phase, type Real, sub, type Var, variable } from '../../ir/index.ts';
-import { readBy, writtenBy } from './accesses.ts';
+import { type Index, type Kernel, type Phase, type Real, sub, substitute, type Var, variable } from '../../ir/index.ts';
+import { readBy, type Turn, turnOf, writtenBy } from './accesses.ts';
 import type { Dialect } from './dialect.ts';
+import { type Grid, grid, groupsOf } from './grid.ts';
 import { Integers } from './integers.ts';
-import { grid, type Slot, share } from './items.ts';
+import { type Slot, share } from './items.ts';
 import { Memory } from './memory.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { Names, Scope } from './scope.ts';
 import { ItemPrinter, PhaseValues } from './values.ts';
 
 export interface Lowered extends Pick<SpmdProgram, 'entry' | 'threads'> {
-  readonly groups: readonly [x: number, y: number, z: number];
+  readonly grid: Grid;
   /** Blocks of a group. */
   readonly blocks: number;
   readonly memory: Memory;
@@ -38,7 +39,7 @@ class Lowering {
   private readonly kernel: Kernel;
   private readonly dialect: Dialect;
   private readonly threads: number;
-  private readonly groups: readonly [number, number, number];
+  private readonly grid: Grid;
   private readonly blocks: number;
   private readonly names = new Names();
   private readonly integers: Integers;
@@ -47,6 +48,8 @@ class Lowering {
   private readonly thread: Var;
   /** Positive where there is work for the group. */
   private readonly surplus: readonly Index[];
+  /** Of each item, what it has read before it computes: names by value. */
+  private readonly fetched = new Map<Slot, Map<Real, string>>();
   /** The first phase whose writes to globals no barrier has ordered yet. */
   private ordered = 0;
 
@@ -58,9 +61,10 @@ class Lowering {
       throw new RangeError(`a group needs at least one thread, but ${this.threads} were given`);
     }
     this.blocks = kernel.cluster?.blocks ?? 1;
-    this.groups = grid(kernel.group.count, Math.floor((options.maxGroups ?? 2 ** 31 - 1) / this.blocks));
+    const { maxGroups = 2 ** 31 - 1, launches } = options;
+    this.grid = grid(kernel.group.count, Math.floor(maxGroups / this.blocks), launches);
     this.integers = new Integers(dialect, this.names);
-    this.memory = new Memory(kernel, dialect, options.arrangement);
+    this.memory = new Memory(kernel, dialect, options);
     this.thread = variable('t', this.threads);
     this.top.introduce(kernel.group, 'group');
     this.top.introduce(this.thread, 't');
@@ -69,7 +73,7 @@ class Lowering {
       this.top.introduce(kernel.cluster.rank, 'rank');
     }
     for (const { name, start } of this.memory.offsets) this.top.introduce(start, `${name}_start`);
-    const launched = this.groups.reduce((a, b) => a * b, 1);
+    const launched = this.grid.launches * groupsOf(this.grid);
     if (launched > kernel.group.count) {
       const number = variable('group', launched);
       this.top.introduce(number, 'group');
@@ -78,23 +82,83 @@ class Lowering {
   }
 
   result(): Lowered {
-    const { phases, name } = this.kernel;
-    phases.forEach((phase, n) => {
-      const scope = new Scope(this.top);
-      this.top.lines.push('', `// Phase ${n + 1} of ${phases.length}`);
-      this.phase(phase, scope);
-      this.top.lines.push(...scope.lines);
-      if (n < phases.length - 1) this.exchange(n);
-    });
+    const { phases, name, shared } = this.kernel;
+    if (shared.some(({ half }) => half !== undefined)) this.inTurns();
+    else {
+      phases.forEach((phase, n) => {
+        const scope = new Scope(this.top);
+        this.headline(n);
+        this.phase(phase, scope);
+        this.top.lines.push(...scope.lines);
+        if (n < phases.length - 1) this.exchange(n);
+      });
+    }
     const entry = this.memory.name(name);
     return {
       memory: this.memory,
       lines: this.top.lines,
       entry,
       threads: this.threads,
-      groups: this.groups,
+      grid: this.grid,
       blocks: this.blocks,
     };
+  }
+
+  private headline(n: number): void {
+    this.top.lines.push('', `// Phase ${n + 1} of ${this.kernel.phases.length}`);
+  }
+
+  /**
+   * Where shared memory holds one half of the data at a time: a phase has computed everything before it writes anything,
+   * and the next one has read both halves before it computes.
+   */
+  private inTurns(): void {
+    const { phases } = this.kernel;
+    const scope = this.top;
+    const everything = phases.map((phase) => {
+      const values = new PhaseValues(phase);
+      const { slots, aliases } = share(phase, this.thread, this.threads, values.operations.length, true);
+      for (const alias of aliases) scope.introduce(alias, 't');
+      for (const slot of slots) this.fetched.set(slot, new Map());
+      return { values, slots };
+    });
+    everything.forEach(({ values, slots }, n) => {
+      this.headline(n);
+      const next = everything[n + 1];
+      if (!next) {
+        for (const slot of slots) this.item(values, slot, scope);
+        return;
+      }
+      const writes = this.compute(values, slots, scope);
+      for (const turn of [0, 1] as const) {
+        // The half that was there before has been read by all.
+        if (n > 0 || turn > 0) this.exchange(n);
+        for (const write of writes) write(turn);
+        this.exchange(n);
+        for (const slot of next.slots) this.fetch(next.values, slot, turn, scope);
+      }
+    });
+  }
+
+  /** Reads what an item needs of one half. */
+  private fetch({ loads }: PhaseValues, slot: Slot, turn: Turn, scope: Scope): void {
+    const { dialect, memory, integers } = this;
+    const type = { type: this.kernel.precision, pair: false };
+    const names = this.fetched.get(slot)!;
+    const conditional = slot.conditions.length + this.surplus.length > 0;
+    const wanted = loads.filter(({ array, index }) => turnOf(array, index) === turn);
+    for (const node of wanted) {
+      const name = this.names.fresh('x');
+      names.set(node, name);
+      if (conditional) scope.lines.push(dialect.declareVariable(name, type));
+    }
+    this.where(slot, scope, (inside) => {
+      for (const node of wanted) {
+        const text = memory.load(node.array, substitute(node.index, slot.at), integers, inside);
+        const name = names.get(node)!;
+        inside.lines.push(conditional ? `${name} = ${text};` : dialect.declareValue(name, text, type));
+      }
+    });
   }
 
   private phase(phase: Phase, scope: Scope): void {
@@ -154,7 +218,7 @@ class Lowering {
   }
 
   /** Prepares all items and returns what writes each one. */
-  private compute(values: PhaseValues, slots: readonly Slot[], scope: Scope): (() => void)[] {
+  private compute(values: PhaseValues, slots: readonly Slot[], scope: Scope): ((turn?: Turn) => void)[] {
     return slots.map((slot) => {
       const kept = new Map<Real, string>();
       const conditional = slot.conditions.length + this.surplus.length > 0;
@@ -173,14 +237,15 @@ class Lowering {
         item.compute();
         item.keep(kept);
       });
-      return () =>
-        this.where(slot, scope, (inside) => item.write(inside, (node) => kept.get(node) ?? item.value(node)));
+      return (turn) =>
+        this.where(slot, scope, (inside) => item.write(inside, (node) => kept.get(node) ?? item.value(node), turn));
     });
   }
 
   private printer(values: PhaseValues, slot: Slot, scope: Scope): ItemPrinter {
     const { dialect, integers, memory, names } = this;
-    return new ItemPrinter(values, slot, scope, this.kernel.precision, { dialect, integers, memory, names });
+    const tools = { dialect, integers, memory, names };
+    return new ItemPrinter(values, slot, scope, this.kernel.precision, tools, this.fetched.get(slot));
   }
 
   /** Statements that run where there is an item. */

@@ -2,12 +2,22 @@
  * The arrays of a kernel as they stand in the text: what is bound, what is shared by a group, and how an element is
  * named. Globals may share a binding or span several (`Arrangement`).
  */
-import { type ArrayRef, add, type ElementType, type Index, type Kernel, type Var, variable } from '../../ir/index.ts';
-import { pairedArrays, readBy, writtenBy } from './accesses.ts';
+import {
+  type ArrayRef,
+  add,
+  type ElementType,
+  type Index,
+  type Kernel,
+  sub,
+  type Var,
+  variable,
+} from '../../ir/index.ts';
+import { pairedArrays, readBy, turnOf, writtenBy } from './accesses.ts';
+import { ComputedTable } from './computed.ts';
 import type { Dialect, ValueType } from './dialect.ts';
 import type { Integers } from './integers.ts';
 
-import type { Arrangement, Piece } from './program.ts';
+import type { Arrangement, Piece, SpmdOptions } from './program.ts';
 import type { Scope } from './scope.ts';
 
 export interface BoundArray extends ValueType {
@@ -48,6 +58,7 @@ export interface OffsetArray extends ValueType {
 
 type Place =
   | { readonly kind: 'plain'; readonly name: string; readonly value: ValueType }
+  | { readonly kind: 'computed'; readonly table: ComputedTable; readonly value: ValueType }
   | { readonly kind: 'shifted'; readonly name: string; readonly value: ValueType; readonly by: Var }
   | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly value: ValueType; readonly by?: Var };
 
@@ -56,6 +67,9 @@ export interface StoreTarget {
   readonly array: ArrayRef;
   readonly block?: Index | undefined;
 }
+
+/** What of the options for a kernel is about memory. */
+export type MemoryOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots'>;
 
 export class Memory {
   readonly bindings: readonly BoundArray[];
@@ -71,7 +85,7 @@ export class Memory {
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
-  constructor(kernel: Kernel, dialect: Dialect, arrangement: Arrangement | undefined) {
+  constructor(kernel: Kernel, dialect: Dialect, { arrangement, computedRoots = false }: MemoryOptions) {
     this.dialect = dialect;
     this.taken = new Set(dialect.reserved);
     const { globals, tables } = kernel;
@@ -135,8 +149,12 @@ export class Memory {
         this.places.set(array, { kind: 'shifted', name: binding.name, value, by });
       } else this.places.set(array, { kind: 'plain', name: offset ? name : binding.name, value });
     });
-    const constants = tables.map((table) => {
+    const constants = tables.flatMap((table) => {
       const value: ValueType = { type: table.type, pair: paired.has(table) };
+      if (computedRoots) {
+        this.places.set(table, { kind: 'computed', table: new ComputedTable(table), value });
+        return [];
+      }
       const array: BoundArray = { ...value, name: this.name(table.name), written: false, aliased: false };
       this.places.set(table, { kind: 'plain', name: array.name, value });
       return array;
@@ -148,8 +166,9 @@ export class Memory {
       const value: ValueType = { type: array.type, pair };
       this.places.set(array, { kind: 'plain', name, value });
       const byteOffset = bytes;
-      bytes += Math.ceil((array.length! * bytesOf(array.type)) / 16) * 16;
-      return { ...value, name, length: pair ? array.length! / 2 : array.length!, byteOffset };
+      const elements = array.half ?? array.length!;
+      bytes += Math.ceil((elements * bytesOf(array.type)) / 16) * 16;
+      return { ...value, name, length: pair ? elements / 2 : elements, byteOffset };
     });
     this.alignments = globals.map((array) => (paired.has(array) ? 2 : 1));
     this.bindings = [...bound, ...constants];
@@ -165,7 +184,8 @@ export class Memory {
   /** The text that reads a value. @param at in values. */
   load(array: ArrayRef, at: Index, integers: Integers, scope: Scope): string {
     const place = this.place(array);
-    if (place.kind === 'plain') return `${place.name}[${integers.address(at, scope)}]`;
+    if (place.kind === 'computed') return this.root(place, at, integers, scope);
+    if (place.kind === 'plain') return `${place.name}[${integers.address(inTurn(array, at), scope)}]`;
     const where = integers.address(place.by ? add(at, place.by) : at, scope);
     if (place.kind === 'shifted') return `${place.name}[${where}]`;
     return `load_${place.array.name}(${this.passed(place.array)}${where})`;
@@ -176,11 +196,30 @@ export class Memory {
     const place = this.place(array);
     if (block && place.kind === 'plain') {
       const copy = this.dialect.blockCopy!(place.name, integers.address(block, scope));
-      return `${copy}[${integers.address(at, scope)}] = ${value};`;
+      return `${copy}[${integers.address(inTurn(array, at), scope)}] = ${value};`;
     }
     if (place.kind !== 'pieces') return `${this.load(array, at, integers, scope)} = ${value};`;
     const where = integers.address(place.by ? add(at, place.by) : at, scope);
     return `store_${place.array.name}(${this.passed(place.array)}${where}, ${value});`;
+  }
+
+  private root(
+    { table, value }: Extract<Place, { kind: 'computed' }>,
+    at: Index,
+    integers: Integers,
+    scope: Scope,
+  ): string {
+    if (!this.dialect.root) throw new RangeError('this language has no sines that are exact enough');
+    if (!value.pair) throw new RangeError('roots are computed in pairs only');
+    const { first, factor, by, q, most } = table.at(at);
+    const wide = 4 * most + q >= 2 ** 32;
+    const operand = (index: Index) => {
+      const text = `(${integers.address(index, scope)})`;
+      return wide ? this.dialect.widen(text) : text;
+    };
+    const product = isZero(factor) || isZero(by) ? [] : [`${operand(factor)} * ${operand(by)}`];
+    const terms = isZero(first) && product.length > 0 ? product : [operand(first), ...product];
+    return this.dialect.root(terms.join(' + '), wide, q, value.type);
   }
 
   /** Where bindings are parameters of the entry point, other functions have to be given them. */
@@ -202,6 +241,15 @@ export class Memory {
     this.taken.add(name);
     return name;
   }
+}
+
+function isZero({ constant, terms }: Index): boolean {
+  return constant === 0 && terms.length === 0;
+}
+
+/** Where an element lies while its half of the array is in memory. */
+function inTurn(array: ArrayRef, at: Index): Index {
+  return turnOf(array, at) === 1 ? sub(at, array.half!) : at;
 }
 
 function bytesOf(type: ElementType): number {

@@ -10,6 +10,10 @@ export interface SpmdOptions {
   readonly threads?: number;
   /** Most groups in one dimension of a launch: more fold over y and z. Default 2³¹ − 1, in WGSL 65535. */
   readonly maxGroups?: number;
+  /** Launches that the groups are dealt out to, as far as there are groups; more where one has no room for all. Default 1. */
+  readonly launches?: number;
+  /** Roots of unity are computed, and no tables of them bound. */
+  readonly computedRoots?: boolean;
   /** How globals are bound; absent: each its own array at offset 0. */
   readonly arrangement?: Arrangement;
 }
@@ -40,6 +44,13 @@ export interface SpmdProgram {
   readonly threads: number;
   /** Blocks of the launch in each dimension: the groups, each of which may be a cluster of neighbouring blocks in x. */
   readonly groups: readonly [x: number, y: number, z: number];
+  /**
+   * How often it is launched, with the same dimensions. Where that is not once, the number of the first group is one more
+   * integer behind the offsets: `launchSize` times the number of the launch.
+   */
+  readonly launches: number;
+  /** Groups of a launch. */
+  readonly launchSize: number;
   /** Blocks of a cluster; the source declares it. */
   readonly cluster: number;
   /** Memory shared by a group. WGSL and OpenCL declare it in the source; for CUDA and HIP it is given at launch. */

@@ -9,7 +9,7 @@ import {
   substitute,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { isSecond, type LoadNode, otherHalf, pairOf } from './accesses.ts';
+import { isSecond, type LoadNode, otherHalf, pairOf, type Turn, turnOf } from './accesses.ts';
 import type { Dialect } from './dialect.ts';
 import type { Integers } from './integers.ts';
 import type { Slot } from './items.ts';
@@ -70,6 +70,8 @@ export class ItemPrinter {
     scope: Scope,
     type: ElementType,
     tools: { dialect: Dialect; integers: Integers; memory: Memory; names: Names },
+    /** Names of what has been read already. */
+    fetched: ReadonlyMap<Real, string> = new Map(),
   ) {
     this.phase = phase;
     this.slot = slot;
@@ -79,6 +81,7 @@ export class ItemPrinter {
     this.integers = tools.integers;
     this.memory = tools.memory;
     this.names = tools.names;
+    for (const [node, text] of fetched) this.known.set(node, { text, binds: 3 });
   }
 
   /** Reads data; tables are read where they are needed. */
@@ -100,12 +103,13 @@ export class ItemPrinter {
     for (const [node, name] of variables) this.scope.lines.push(`${name} = ${this.value(node)};`);
   }
 
-  /** Writes the results. @param value the text of each. */
-  write(scope: Scope, value: (node: Real) => string): void {
+  /** Writes the results, or those of a turn. @param value the text of each. */
+  write(scope: Scope, value: (node: Real) => string, turn?: Turn): void {
     const { dialect, integers, memory, slot } = this;
     const pending = new Map<string, Store>();
     for (const store of this.phase.stores) {
       const { array } = store;
+      if (turnOf(array, store.index) !== turn) continue;
       const at = substitute(store.index, slot.at);
       const target = { array, block: store.block && substitute(store.block, slot.at) };
       if (!memory.valueType(array).pair) {

@@ -1,6 +1,7 @@
 /** Kernels as WGSL. */
 import type { ElementType, Kernel } from '../../ir/index.ts';
 import { type Dialect, decimal, type ValueType } from '../spmd/dialect.ts';
+import { groupsOf } from '../spmd/grid.ts';
 import { lower } from '../spmd/lower.ts';
 import type { OffsetArray, PiecedArray } from '../spmd/memory.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
@@ -10,7 +11,8 @@ const MAX_GROUPS = 65535;
 
 /**
  * One module with one entry point. In bind group 0 lie the bindings, the tables and, where the arrangement has
- * offsets, a uniform buffer of 32-bit integers: the first element of each global, in reals.
+ * offsets, a uniform buffer of 32-bit integers: the first element of each global, in reals. Where there are several
+ * launches, the number of the first group follows there.
  * @throws RangeError for double precision, for indices beyond 32 bits, for too many groups, and for an exchange over a
  * cluster: WGSL has none of them.
  */
@@ -19,23 +21,24 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
   if (kernel.precision === 'f64' || arrays.some(({ type }) => type === 'f64')) {
     throw new RangeError(`WGSL has no double precision (f64), which the kernel ${kernel.name} needs`);
   }
-  const { entry, threads, groups, memory, lines } = lower(kernel, { maxGroups: MAX_GROUPS, ...options }, DIALECT);
+  const { entry, threads, grid, memory, lines } = lower(kernel, { maxGroups: MAX_GROUPS, ...options }, DIALECT);
   const { bindings, shared, offsets, pieced } = memory;
+  const groups = grid.dimensions;
+  const uniforms = offsets.length + (grid.launches > 1 ? 1 : 0);
   const numbers = groups.flatMap((count, axis) => {
     const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
     const name = `block.${'xyz'[axis]}`;
     return axis === 0 ? [name] : count === 1 ? [] : [`${step}u * ${name}`];
   });
+  if (grid.launches > 1) numbers.unshift(uniform(offsets.length));
   const body = [`let group = ${numbers.join(' + ')};`, ...offsets.map(start), ...lines];
   const source = [
     ...bindings.map(({ name, written, ...type }, n) => {
       const access = written ? 'read_write' : 'read';
       return `@group(0) @binding(${n}) var<storage, ${access}> ${name}: array<${typeName(type)}>;`;
     }),
-    ...(offsets.length > 0
-      ? [
-          `@group(0) @binding(${bindings.length}) var<uniform> offsets: array<vec4<u32>, ${Math.ceil(offsets.length / 4)}>;`,
-        ]
+    ...(uniforms > 0
+      ? [`@group(0) @binding(${bindings.length}) var<uniform> offsets: array<vec4<u32>, ${Math.ceil(uniforms / 4)}>;`]
       : []),
     ...shared.map((array) => `var<workgroup> ${array.name}: array<${typeName(array)}, ${array.length}>;`),
     ...pieced.flatMap(piecewise),
@@ -52,6 +55,8 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     entry,
     threads,
     groups,
+    launches: grid.launches,
+    launchSize: groupsOf(grid),
     cluster: 1,
     sharedBytes: memory.sharedBytes,
     bindings: bindings.map(({ written }) => ({ written })),
@@ -64,7 +69,12 @@ function typeName({ pair }: Pick<ValueType, 'pair'>): string {
 }
 
 function start({ name, number, pair }: OffsetArray): string {
-  return `let ${name}_start = offsets[${number >> 2}].${'xyzw'[number & 3]}${pair ? ' >> 1u' : ''};`;
+  return `let ${name}_start = ${uniform(number)}${pair ? ' >> 1u' : ''};`;
+}
+
+/** A number that is given at launch. */
+function uniform(number: number): string {
+  return `offsets[${number >> 2}].${'xyzw'[number & 3]}`;
 }
 
 /** Functions that find the piece which holds a value. */

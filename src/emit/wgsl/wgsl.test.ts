@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { interpret } from '../../../test/support/interpret.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
+import { rootsIn } from '../../../test/support/tables.ts';
 import { findGpu } from '../../devices/webgpu/host.ts';
 import { Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
@@ -134,7 +135,7 @@ function dataFor({ kernel, lengths }: Sample): Memory {
   for (const { name } of kernel.globals) memory[name] = new Float32Array(uniform(random, lengths[name]!, 'single'));
   for (const table of kernel.tables) {
     const values = new Float32Array(table.length);
-    for (const { p, q, re, im } of table.roots()) {
+    for (const { p, q, re, im } of rootsIn(table)) {
       values[re] = Math.cos((2 * Math.PI * p) / q);
       values[im] = -Math.sin((2 * Math.PI * p) / q);
     }
@@ -187,6 +188,11 @@ describe('kernels of plans', () => {
     ['scfo1024', { sharedBytes: 2048 }, {}],
     ['scfo512*2', { sharedBytes: 1024, doubleBuffered: true, sharedFormat: 'planes' }, { threads: 64 }],
     ['scfi32*40', {}, { maxGroups: 3 }],
+    ['scfo256*5', { sharedFormat: 'halves' }, {}],
+    ['scfo60*7', { sharedFormat: 'halves' }, { threads: 7 }],
+    ['scfo12x8*3', { sharedFormat: 'halves' }, { threads: 1 }],
+    ['scfi1000*5', { sharedFormat: 'halves' }, { maxGroups: 3 }],
+    ['scfo4096*2', { sharedFormat: 'halves' }, {}],
   ];
   it.each(cases)('%s, profile %o, options %o', async (descriptor, changes, options) => {
     for (const sample of samplesOf(descriptor, changes)) await expectSame(sample, options);

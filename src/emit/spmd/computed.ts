@@ -1,0 +1,99 @@
+/**
+ * Roots of unity that are computed where a table of them would be read. Where an entry lies says which root it is: rows of
+ * evenly spaced roots, one behind the other, in which row and column grow by the same steps.
+ *
+ * Angles stay exact: integers, of which the text takes off quarter turns before it rounds anything.
+ */
+import { add, div, type Index, mod, range, scale, sub, type Table } from '../../ir/index.ts';
+import type { RootRun } from '../../numeric/nearest-roots.ts';
+
+/** The root e^{−2πi·p/q}, p = first + factor · by, never negative. */
+export interface Root {
+  readonly first: Index;
+  readonly factor: Index;
+  readonly by: Index;
+  readonly q: number;
+  /** No p is larger. */
+  readonly most: number;
+}
+
+/** The roots of one table. */
+export class ComputedTable {
+  private readonly table: Table;
+  private readonly runs: readonly RootRun[];
+
+  constructor(table: Table) {
+    this.table = table;
+    this.runs = table.runs();
+  }
+
+  /**
+   * The root at a place.
+   * @param at in pairs of reals.
+   * @throws RangeError where the roots follow no rule.
+   */
+  at(at: Index): Root {
+    const [low, high] = range(at);
+    const rows = this.rowsOf(low, high);
+    const [first] = rows;
+    if (!first || !this.isEven(rows)) {
+      throw new RangeError(`the roots ${low} to ${high} of the table ${this.table.name} follow no rule`);
+    }
+    const { q, count } = first;
+    const place = sub(at, first.re / 2);
+    const row = div(place, count);
+    const start = along(
+      rows.map(({ p }) => p),
+      row,
+    );
+    const step = along(
+      rows.map(({ step }) => step),
+      row,
+    );
+    const column = mod(place, count);
+    if (!start || !step) {
+      throw new RangeError(`the rows ${low} to ${high} of the table ${this.table.name} do not grow evenly`);
+    }
+    const most = range(start)[1] + range(step)[1] * range(column)[1];
+    return { first: start, factor: step, by: column, q, most };
+  }
+
+  /** The rows that a stretch of pairs touches. */
+  private rowsOf(low: number, high: number): RootRun[] {
+    const { runs } = this;
+    let from = 0;
+    for (let to = runs.length; from < to; ) {
+      const middle = (from + to) >> 1;
+      const { re, count } = runs[middle]!;
+      if (re / 2 + count <= low) from = middle + 1;
+      else to = middle;
+    }
+    let to = from;
+    while (to < runs.length && runs[to]!.re / 2 <= high) to++;
+    return runs.slice(from, to);
+  }
+
+  /** Whether rows of pairs lie one behind the other. */
+  private isEven(rows: readonly RootRun[]): boolean {
+    const [{ re: start, q, count }] = rows as [RootRun];
+    return rows.every(
+      (row, n) =>
+        row.stride === 2 &&
+        row.skip === 0 &&
+        row.im === row.re + 1 &&
+        row.p >= 0 &&
+        row.step >= 0 &&
+        row.q === q &&
+        row.count === count &&
+        row.re === start + 2 * count * n,
+    );
+  }
+}
+
+/** A value for each row as an index; undefined where it does not grow evenly. */
+function along(values: readonly number[], row: Index): Index | undefined {
+  const [first = 0, second = first] = values;
+  const step = second - first;
+  if (values.some((value, n) => value !== first + n * step)) return undefined;
+  return add(scale(row, step), first);
+}

@@ -1,0 +1,53 @@
+/** How the groups of a kernel are numbered: in up to three dimensions of a launch, and over several launches. */
+
+export interface Grid {
+  /** Groups in each dimension of a launch. */
+  readonly dimensions: readonly [x: number, y: number, z: number];
+  /** Launches of so many groups each; the last may have some too many. */
+  readonly launches: number;
+}
+
+/** What every device allows in y and z. */
+const MOST_BEHIND = 65535;
+/** Each launch has arguments of its own. */
+const MOST_LAUNCHES = 65535;
+
+/**
+ * @param most in one dimension.
+ * @param least launches, as far as there are groups for them.
+ * @throws RangeError where that takes too many launches.
+ */
+export function grid(groups: number, most: number, least = 1): Grid {
+  if (most < 1) throw new RangeError('a launch has to have room for one group, and a cluster of blocks counts as one');
+  const behind = Math.min(most, MOST_BEHIND);
+  const launches = Math.max(Math.min(least, groups), Math.ceil(groups / (most * behind * behind)));
+  if (launches > MOST_LAUNCHES) {
+    throw new RangeError(
+      `${groups} groups take ${launches} launches of three dimensions of at most ${most}; there may be ${MOST_LAUNCHES}`,
+    );
+  }
+  const dimensions = fold(Math.ceil(groups / launches), most, behind);
+  return { dimensions, launches: Math.ceil(groups / groupsOf({ dimensions })) };
+}
+
+/** Groups of one launch. */
+export function groupsOf({ dimensions: [x, y, z] }: Pick<Grid, 'dimensions'>): number {
+  return x * y * z;
+}
+
+/** As few groups too many as possible; one of three dimensions where it takes no more. */
+function fold(groups: number, most: number, behind: number): [x: number, y: number, z: number] {
+  if (groups <= most) return [groups, 1, 1];
+  const [x, rest] = divide(groups, most);
+  if (rest <= behind) return [x, rest, 1];
+  const [y, z] = divide(rest, behind);
+  if (z <= behind) return [x, y, z];
+  const layers = Math.ceil(groups / most);
+  return [most, behind, Math.ceil(layers / behind)];
+}
+
+function divide(count: number, most: number): [inner: number, outer: number] {
+  const least = Math.ceil(count / most);
+  for (let outer = least; outer <= 2 * least; outer++) if (count % outer === 0) return [count / outer, outer];
+  return [Math.ceil(count / least), least];
+}

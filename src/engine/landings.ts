@@ -1,0 +1,23 @@
+/** Where results of a device land until the whole call has succeeded: beside the caller's arrays. */
+import type { RealArray } from '../devices/device.ts';
+import { FftError } from '../problem/index.ts';
+
+/** Of an array, in messages. */
+export const WAITING = 'An array of a waiting call';
+
+/** An array like the caller's. */
+export function landingFor(host: RealArray): RealArray {
+  const Kind = host.BYTES_PER_ELEMENT === 4 ? Float32Array : Float64Array;
+  return new Kind(host.length);
+}
+
+/** Moves a result into the caller's array. @throws FftError `detached-array` where that has changed its size meanwhile. */
+export function settle(host: RealArray, result: RealArray): void {
+  if (host.length !== result.length) {
+    throw new FftError(
+      'detached-array',
+      `${WAITING} was shrunk: it has ${host.length} numbers now. Pass a live array.`,
+    );
+  }
+  host.set(result);
+}
