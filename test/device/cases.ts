@@ -103,6 +103,28 @@ export function smallProblems(): ProblemInput[] {
   return [...powers, ...smooth, ...shapes, ...batches, ...layouts, ...places, ...others];
 }
 
+/** Knobs that a device follows: every one that changes its kernels or how they are launched. */
+export function tunedProblems(kind: string): ProblemInput[] {
+  const problems: ProblemInput[] = [
+    { size: [1000], batches: 3, tuning: { registerBoost: 1 } },
+    { size: [1000], batches: 3, tuning: { registerBoost: 2 } },
+    { size: [4096], batches: 5, tuning: { registerBoost: 4 } },
+    { size: [2 ** 16], tuning: { registerBoost4Step: 2, uploadSwitch: { two: 1024 } } },
+    { size: [48, 20], batches: 9, tuning: { registerBoost: 2, registerBoostNonPow2: false } },
+    { size: [256], batches: 1000, tuning: { maxGroups: 9 } },
+    { size: [100, 30], batches: 40, tuning: { maxGroups: 3 } },
+  ];
+  const computed: ProblemInput[] = [
+    { size: [360], batches: 7, tuning: { twiddles: 'computed' } },
+    { size: [2 ** 16], tuning: { twiddles: 'computed' } },
+  ];
+  const streams: ProblemInput[] = [
+    { size: [1024], batches: 64, tuning: { streams: 3 } },
+    { size: [2 ** 16], batches: 4, tuning: { streams: 4, uploadSwitch: { two: 1024 } } },
+  ];
+  return [...problems, ...(kind === 'webgpu' ? [] : computed), ...(kind === 'cuda' || kind === 'hip' ? streams : [])];
+}
+
 /** Problems that only the CPU device in double precision can follow. */
 export function largeProblems(): ProblemInput[] {
   const powers = [18, 19, 20, 21, 22, 23, 24].map((k) => ({ size: [2 ** k] }));

@@ -2,7 +2,7 @@
 import { type ComplexData, type Device, openDevice, type Plan, type ProblemInput } from '../../src/index.ts';
 import { relativeError, tolerance } from '../support/accuracy.ts';
 import { type Random, uniform } from '../support/random.ts';
-import { type CallMode, tryPlan } from '../support/transforms.ts';
+import { modesOf, tryPlan } from '../support/transforms.ts';
 
 type Precision = 'single' | 'double';
 
@@ -17,15 +17,13 @@ export function failed({ error, allowed, damage }: Verdict): boolean {
   return !(error <= allowed) || damage.length > 0;
 }
 
-const MODES: readonly CallMode[] = ['host', 'alloc', 'enqueue', 'work'];
-
 /** Both directions, in one of the ways to call each. */
 export async function checkSmall(device: Device, problem: ProblemInput, random: Random): Promise<Verdict[]> {
   const plan = await device.plan(problem);
   const verdicts: Verdict[] = [];
   try {
     for (const direction of plan.directions) {
-      const mode = random.pick(MODES);
+      const mode = random.pick(modesOf(device));
       const { error, allowed, damage } = await tryPlan(device, plan, random, { direction, mode });
       verdicts.push({ what: `${text(problem)} ${direction} ${mode}`, error, allowed, damage });
     }

@@ -4,6 +4,7 @@
  *
  *   ./node run.mjs info                              what there is
  *   ./node run.mjs test  [--device cuda] [--quick] [--filter TEXT] [--precision single|double] [--no-large]
+ *   ./node run.mjs limits                            transforms over 4 GiB, and 10 000 plans (CUDA)
  *   ./node run.mjs bench [--device cuda] [--precision single|double] [--region NAME,…] [--filter 1024,256x256]
  *                        [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
  *
@@ -20,8 +21,9 @@ import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
 import { type DeviceKind, type DeviceOptions, listDevices, type ProblemInput, version } from '../../src/index.ts';
 import { Bench, type Effort, geometricMean, type Result } from './benchmark.ts';
-import { largeProblems, smallProblems, timedCases } from './cases.ts';
+import { largeProblems, smallProblems, timedCases, tunedProblems } from './cases.ts';
 import { checkClosedForms, checkLarge, checkSmall, failed, openReference, type Verdict } from './correctness.ts';
+import { checkHuge, checkLeaks } from './limits.ts';
 import { besidePeers, type PeerResult, webGpuCases, webGpuCopier } from './webgpu.ts';
 
 const { values: options, positionals } = parseArgs({
@@ -50,14 +52,17 @@ function precisionsOf({ profile }: Pick<Device, 'profile'>): ('single' | 'double
   return PRECISIONS.filter((precision) => profile.precisions?.includes(precision) ?? true);
 }
 
+/** Bytes that 10 000 plans may cost. */
+const LEAK = 10 * 2 ** 20;
+
 const toolkit = findToolkit();
 if (toolkit) process.env.CUDA_PATH ??= toolkit;
 if (options.seed) process.env.OMNIFFT_SEED = options.seed;
 
-const commands = { info, test, bench };
+const commands = { info, test, limits, bench };
 const command = commands[positionals[0] as keyof typeof commands];
 if (!command) {
-  console.error('usage: ./node run.mjs info | test | bench [options]; see the head of run.ts');
+  console.error('usage: ./node run.mjs info | test | limits | bench [options]; see the head of run.ts');
   process.exit(2);
 }
 await command();
@@ -118,7 +123,7 @@ async function test(): Promise<void> {
   };
   const chosen = (problems: readonly ProblemInput[]) => problems.filter(() => !options.quick || random.unit() < 0.3);
   for (const precision of precisionsOf(device)) {
-    for (const problem of chosen(smallProblems())) {
+    for (const problem of [...chosen(smallProblems()), ...tunedProblems(device.kind)]) {
       const full = { ...problem, precision };
       await attempt(JSON.stringify(full), () => checkSmall(device, full, random));
     }
@@ -136,6 +141,23 @@ async function test(): Promise<void> {
     `\n${bad.join('\n')}\n${tried - bad.length} passed, ${bad.length} failed; the largest error is ${worst.toFixed(2)} of what is allowed`,
   );
   if (bad.length > 0) process.exitCode = 1;
+}
+
+async function limits(): Promise<void> {
+  const { randomFor } = await import('../support/random.ts');
+  const { backend, device } = await open();
+  const verdicts = await checkHuge(device, backend, randomFor('device/limits'));
+  for (const verdict of verdicts) {
+    console.log(`${failed(verdict) ? 'FAIL' : 'ok  '} ${verdict.error.toExponential(2)}  ${verdict.what}`);
+  }
+  const { plans, deviceBytes, hostBytes, ms } = await checkLeaks(device, backend as GpuBackend, 10_000);
+  const leaked = deviceBytes > LEAK || hostBytes > LEAK;
+  console.log(
+    `${leaked ? 'FAIL' : 'ok  '} ${plans} plans: ${deviceBytes} bytes of the device and ${hostBytes} of the process ` +
+      `are gone; ${ms.toFixed(2)} ms each`,
+  );
+  device.close();
+  if (leaked || verdicts.some(failed)) process.exitCode = 1;
 }
 
 async function bench(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Plans on a simulated GPU: the emitted CUDA text is compiled and run, whole transforms are held against the reference. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { smallProblems } from '../../../test/device/cases.ts';
+import { smallProblems, tunedProblems } from '../../../test/device/cases.ts';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
 import { relativeError, tolerance } from '../../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
@@ -30,7 +30,9 @@ describe.runIf(simulator)('on a simulated GPU', () => {
   });
 
   const pointsOf = ({ size, batches = 1 }: ProblemInput) => size.reduce((a, b) => a * b, 1) * batches;
-  const chosen = smallProblems().filter((problem) => pointsOf(problem) <= MOST_POINTS && random.unit() < SHARE);
+  const fits = (problem: ProblemInput) => pointsOf(problem) <= MOST_POINTS;
+  const chosen = smallProblems().filter((problem) => fits(problem) && random.unit() < SHARE);
+  chosen.push(...tunedProblems('cuda').filter(fits));
   chosen.push({ size: [2 ** 15], batches: 2, layout: { input: 'planar' }, placement: 'out-of-place' });
   it.each(chosen)('%j', async (problem) => {
     const precision = random.pick(['single', 'double'] as const);
