@@ -5,10 +5,10 @@
  * view shows never changes, only whether it is still there: the same arrays need no more than a look at that. Other host
  * arrays go through the same memory of the device, so the program stays bound to it and they alone are checked.
  */
-import type { Backend, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
+import type { Backend, BoundProgram, DeviceBuffer, RealArray, Stretch } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
-import { type ComplexData, isPlanar, type PlanarData } from './arguments.ts';
-import { arrivalsIn } from './arrivals.ts';
+import { type ComplexData, deviceExtents, isPlanar, type PlanarData, type SideFacts } from './arguments.ts';
+import { quiet, usersOf, writersOf } from './arrivals.ts';
 import { landingFor, settle } from './landings.ts';
 import type { Copy, PlacedPart } from './staging.ts';
 
@@ -18,11 +18,18 @@ export interface CallParts {
   readonly from: readonly PlacedPart[];
   /** The same list as `from` in place. */
   readonly to: readonly PlacedPart[];
-  /** There is memory between the elements of the output, which belongs to the caller: it goes along and comes back. */
-  readonly gaps: boolean;
+  readonly read: SideFacts;
+  /** Where there are gaps, they belong to the caller: they go along and come back. */
+  readonly written: SideFacts;
   readonly program: BoundProgram;
   /** All memory that the program is bound to and that others may free. */
   readonly buffers: readonly DeviceBuffer[];
+}
+
+/** Memory of the caller's that a call uses. */
+export interface Use {
+  readonly reads: readonly Stretch[];
+  readonly writes: readonly Stretch[];
 }
 
 export class Call {
@@ -33,6 +40,7 @@ export class Call {
   readonly copiesOut: readonly Copy[];
   /** There are copies to or from memory that host code does not see. */
   readonly staged: boolean;
+  private readonly sides: Pick<CallParts, 'from' | 'to' | 'read' | 'written'>;
   private readonly buffers: readonly DeviceBuffer[];
   /** What planar sides held: the caller may put other planes into the same object. */
   private readonly planes: { readonly input: PlanarData | undefined; readonly output: PlanarData | undefined };
@@ -41,15 +49,16 @@ export class Call {
   /** Set where each side is one host array. */
   private readonly pair: HostPair | undefined;
 
-  constructor({ input, output, from, to, gaps, program, buffers }: CallParts) {
+  constructor({ input, output, from, to, read, written, program, buffers }: CallParts) {
     this.input = input;
     this.output = output;
     this.program = program;
     this.buffers = buffers;
+    this.sides = { from, to, read, written };
     this.planes = { input: planesOf(input), output: planesOf(output) };
     const source = copiesOf(from);
     const target = from === to ? source : copiesOf(to);
-    this.copiesIn = gaps && from !== to ? [...source, ...target] : source;
+    this.copiesIn = written.gaps && from !== to ? [...source, ...target] : source;
     this.copiesOut = target;
     this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
     this.mutable = isListed(input) || isListed(output);
@@ -60,6 +69,27 @@ export class Call {
   /** True where nothing has to be copied. */
   get direct(): boolean {
     return this.copiesIn.length === 0 && this.copiesOut.length === 0;
+  }
+
+  /** What it was given, as that was then: planes may be exchanged inside the caller's objects. */
+  get data(): { readonly input: ComplexData; readonly output: ComplexData } {
+    const input = this.planes.input ?? this.input;
+    return { input, output: this.output === this.input ? input : (this.planes.output ?? this.output) };
+  }
+
+  /** Host arrays. Where host code sees the device's memory, there are none to mind: copies wait for their turn. */
+  get copied(): Use {
+    const stretches = (copies: readonly Copy[]) =>
+      copies.filter(({ view }) => !view).map(({ host }) => stretchOf(host));
+    return { reads: stretches(this.copiesIn), writes: stretches(this.copiesOut) };
+  }
+
+  /** Memory of the device. */
+  get placed(): Use {
+    const { from, to, read, written } = this.sides;
+    const stretches = (parts: readonly PlacedPart[], { length, realBytes }: SideFacts) =>
+      parts.flatMap(({ device, copy }) => (copy ? [] : deviceExtents(device, length * realBytes, '')));
+    return { reads: stretches(from, read), writes: stretches(to, written) };
   }
 
   /** Whether this is the same call with the same data, all of it still there. */
@@ -107,6 +137,10 @@ function hostPair(from: Copy | undefined, to: Copy | undefined): HostPair | unde
   return { from, to, type, readLength: from.view.length, writtenLength: to.view.length };
 }
 
+function stretchOf({ buffer, byteOffset, byteLength }: RealArray): Stretch {
+  return { of: buffer, start: byteOffset, end: byteOffset + byteLength };
+}
+
 function copiesOf(parts: readonly PlacedPart[]): Copy[] {
   return parts.flatMap(({ copy }) => (copy ? [copy] : []));
 }
@@ -127,9 +161,11 @@ function holds(data: ComplexData | undefined, planes: PlanarData | undefined): b
 
 /**
  * Copies in, runs, copies out, on the calling thread; for devices that can. Earlier calls end first.
- * @throws FftError `aliased-buffers` where an earlier call that was not awaited has yet to write one of the host arrays.
+ * @throws FftError `aliased-buffers` where an earlier call that was not awaited has yet to write memory of this one, or to
+ * read what this one would write.
  */
 export function runNow(call: Call, backend: Backend): void {
+  if (!quiet()) refusePending(call);
   if (call.staged) return runStaged(call, backend);
   const { copiesIn, copiesOut, program } = call;
   if (copiesIn.length > 0) backend.finishSync?.();
@@ -138,15 +174,18 @@ export function runNow(call: Call, backend: Backend): void {
   for (const { host, view } of copiesOut) host.set(view as RealArray);
 }
 
+/** Calls that wait go on in the event loop, which does not turn meanwhile. @throws FftError `aliased-buffers` */
+function refusePending({ copied, placed }: Call): void {
+  if (!writersOf([...copied.reads, ...placed.reads]) && !usersOf([...copied.writes, ...placed.writes])) return;
+  throw new FftError(
+    'aliased-buffers',
+    'An earlier call that has not ended has yet to write memory of this one, or to read what this one would write: ' +
+      'await that call first.',
+  );
+}
+
 /** The same through the device's copies, where host code does not see its memory. */
 function runStaged({ copiesIn, copiesOut, program }: Call, backend: Backend): void {
-  // Results of calls that wait are moved into their arrays by the event loop, which does not turn meanwhile.
-  if (arrivalsIn([...copiesIn, ...copiesOut].map(({ host }) => host))) {
-    throw new FftError(
-      'aliased-buffers',
-      'An earlier call that has not ended will write to memory of an array of this one: await that call first.',
-    );
-  }
   const landings = copiesOut.map(({ host }) => landingFor(host));
   for (const { host, device } of copiesIn) backend.uploadSync!(device, host);
   program.runSync!();

@@ -15,11 +15,11 @@ import {
   refuseOverlap,
   type SideFacts,
 } from './arguments.ts';
-import { announce, arrivalsIn } from './arrivals.ts';
-import { Call, runNow } from './call.ts';
+import { enter, Pending, quiet, usersOf, writersOf } from './arrivals.ts';
+import { Call, runNow, type Use } from './call.ts';
 import { landingFor, settle, WAITING } from './landings.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
-import { type Copy, type PlacedPart, Staging } from './staging.ts';
+import { type PlacedPart, Staging } from './staging.ts';
 
 export interface RunnerHost {
   readonly backend: Backend;
@@ -41,6 +41,8 @@ interface Bound {
   readonly program: BoundProgram;
   readonly places: readonly Binding[];
 }
+
+const UNUSED: Use = { reads: [], writes: [] };
 
 /** Arguments that have been checked. */
 interface Checked {
@@ -82,13 +84,14 @@ export class Runner {
 
   /**
    * Submits everything at once: the device runs what it is given in order, so that is the order of overlapping calls. Only
-   * a call that reads a host array which an earlier one has yet to write waits for that first.
+   * a call that reads a host array which an earlier one has yet to write waits for that first, and so do calls on device
+   * memory that such a call uses. Results are moved into host arrays in the order of the calls.
    * @throws FftError at once, before anything is submitted.
    */
   async(input: ComplexData, given: ComplexData | undefined): Promise<ComplexData> {
     const { last, host } = this;
     const output = given ?? (host.inPlace ? input : undefined);
-    if (last?.direct && last.repeats(input, output)) return last.program.run().then(() => last.output);
+    if (last?.direct && quiet() && last.repeats(input, output)) return last.program.run().then(() => last.output);
     return this.submit(this.bind(this.check(input, output)));
   }
 
@@ -100,17 +103,25 @@ export class Runner {
   }
 
   private submit(call: Call): Promise<ComplexData> {
-    const { copiesIn, copiesOut, input, output } = call;
-    // Where host code sees the device's memory, copies wait for their turn by themselves.
-    const unseen = (copies: readonly Copy[]) => copies.filter(({ view }) => !view).map(({ host }) => host);
-    const earlier = arrivalsIn(unseen(copiesIn));
-    const done = earlier
-      ? earlier.then(() => this.carryOut(this.bind(this.check(input, output))))
-      : this.carryOut(call);
-    return announce(unseen(copiesOut), done);
+    const { copied } = call;
+    const placed = quiet() ? UNUSED : call.placed;
+    const first = Pending.all([writersOf([...copied.reads, ...placed.reads]), usersOf(placed.writes)]);
+    const turn = usersOf(copied.writes);
+    if (!first && copied.writes.length === 0) return this.carryOut(call);
+    const ended = first
+      ? enter([...copied.reads, ...placed.reads], [...copied.writes, ...placed.writes])
+      : enter([], copied.writes);
+    return (first ? this.defer(call, first, turn) : this.carryOut(call, turn)).finally(ended);
   }
 
-  private async carryOut({ copiesIn, copiesOut, program, output }: Call): Promise<ComplexData> {
+  private async defer({ data, output }: Call, first: Pending, turn: Pending | undefined): Promise<ComplexData> {
+    await first.wait();
+    await this.carryOut(this.bind(this.check(data.input, data.output)), turn);
+    return output;
+  }
+
+  /** @param turn who has to be through with the host arrays before results are moved into them. */
+  private async carryOut({ copiesIn, copiesOut, program, output }: Call, turn?: Pending): Promise<ComplexData> {
     const { backend } = this.host;
     // Results land beside the caller's arrays until the whole call has succeeded.
     const landings = copiesOut.map(({ host, view }) => (view ? host : landingFor(host)));
@@ -127,6 +138,7 @@ export class Runner {
       if (!(error instanceof FftError)) for (const host of watched) refuseDetached(host, WAITING);
       throw error;
     }
+    if (turn?.ended === false) await turn.wait();
     for (const host of watched) refuseDetached(host, WAITING);
     for (const [n, { host, view }] of copiesOut.entries()) if (!view) settle(host, landings[n]!);
     return output;
@@ -166,7 +178,8 @@ export class Runner {
     }
     const { program } = this.bound;
     const buffers = places.map(({ buffer }) => buffer);
-    this.last = new Call({ input, output, from, to, gaps: this.host.written.gaps, program, buffers });
+    const { read, written } = this.host;
+    this.last = new Call({ input, output, from, to, read, written, program, buffers });
     return this.last;
   }
 }

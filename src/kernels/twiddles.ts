@@ -195,11 +195,18 @@ const SMALL_TABLE = 4096;
  * @param columns neighbouring threads take neighbouring transforms, where the factors are needed.
  */
 export function leafStepTwiddles(tables: TableBuilder, leaf: Leaf, { first, outer }: Tiles, columns: boolean): ViewMap {
-  const { order, along = 0 } = leaf.twiddle!;
+  const { order, along = 0, on } = leaf.twiddle!;
   const count = leaf.batch[along]!;
-  if (along === 0) return threadStepTwiddles(tables, { count, tile: leaf.tile, columns }, order, first);
+  const [length, radices] =
+    leaf.scheme === 'stockham'
+      ? [leaf.length, leaf.radices]
+      : [leaf.lengths.reduce((a, b) => a * b, 1), leaf.stages.flatMap((stage) => stage.radices)];
+  const points = on === 'input' ? radices[0]! : radices.at(-1)!;
+  const butterfly = { points, apart: length / points };
+  if (along === 0) return threadStepTwiddles(tables, { count, tile: leaf.tile, columns, butterfly }, order, first);
   // The tile lies along another dimension: all its transforms have the same number in this one.
-  const factor = threadStepTwiddles(tables, { count, tile: 1, columns: false }, order, outer[along - 1]!);
+  const shape = { count, tile: 1, columns: false, butterfly };
+  const factor = threadStepTwiddles(tables, shape, order, outer[along - 1]!);
   return (x, value, [k]) => factor(x, value, [k!, 0]);
 }
 
@@ -211,22 +218,26 @@ export interface StepShape {
   readonly tile: number;
   /** Neighbouring threads take neighbouring transforms, where the factors are needed. */
   readonly columns: boolean;
+  /** The butterflies that touch memory: how many points each has, and how far apart they lie. */
+  readonly butterfly: { readonly points: number; readonly apart: number };
 }
 
 /**
  * The same for threads, which may each take any root. The points of a butterfly lie at known distances d from the first
  * one, k = i + d: the factor is one for i and b, computed once for all of them, times one for d and b, which neighbouring
- * threads read side by side. The first is a product over two digits of b, so that its tables stay short.
+ * threads read side by side. The first is a product over two digits of b, so that its tables stay short. Where those of
+ * the second would be long, only the distances 1, 2, 4, 8 are read and multiplied, as between passes.
  * @param first number of the first transform of the group.
  */
 function threadStepTwiddles(
   tables: TableBuilder,
-  { count, tile, columns }: StepShape,
+  { count, tile, columns, butterfly: { points, apart } }: StepShape,
   order: number,
   first: Index,
 ): ViewMap {
   const rootsOf = (key: string, rows: number, cells: number, step: (row: number) => number) =>
     new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, (row) => [0, step(row)], 1);
+  const powers = (points - 1) * count * (tables.ref.type === 'f32' ? 8 : 16) >= LONG_TABLE;
   const known = new Map<string, RootMatrix>();
   const once = (key: string, make: () => RootMatrix): RootMatrix => {
     let matrix = known.get(key);
@@ -253,6 +264,11 @@ function threadStepTwiddles(
   };
   /** e^{−2πi·d·b/order} for a known d. */
   const fixed = (x: Expressions, distance: number, b: Index): Complex => {
+    const m = distance / apart;
+    if (powers && Number.isInteger(m) && !Number.isInteger(Math.log2(m))) {
+      const power = 2 ** Math.floor(Math.log2(m));
+      return x.cmul(fixed(x, power * apart, b), fixed(x, (m - power) * apart, b));
+    }
     const roots = (name: string, cells: number, step: number) =>
       once(`${name}${distance}`, () => rootsOf(`${name}${distance}`, 1, cells, () => distance * step));
     if (count <= LONG_ROW) return roots('at', count, 1).load(x, 0, b);

@@ -92,7 +92,7 @@ export async function checkLeaks(device: Device, backend: GpuBackend, plans: num
     backend.enter();
     return { device: backend.driver.memoryInfo().free, host: process.memoryUsage.rss() };
   };
-  const before = await make(200);
+  const before = await make(2000);
   const started = performance.now();
   const after = await make(plans);
   return {

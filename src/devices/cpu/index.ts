@@ -14,7 +14,7 @@ import { MOST_THREADS, Pool } from './pool.ts';
 import { CpuProgram, isWorthSharing, type Machine } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
 import { Scratch } from './scratch.ts';
-import { warmUp } from './warmup.ts';
+import { beginWarmUp, warmUp } from './warmup.ts';
 
 export { cpuAvailability } from './host.ts';
 
@@ -95,6 +95,7 @@ class CpuBackend implements Backend, Machine {
     this.requireOpen();
     const compiled = new CpuKernel(kernel, this.memory);
     this.scratch.reserve(compiled.sharedBytes);
+    beginWarmUp(compiled);
     return compiled;
   }
 

@@ -32,20 +32,18 @@ let emptyFunction: Run | undefined;
 /** On the audio thread there is no clock and no waiting: the budget is used up, and that has to do. */
 const canWait = typeof performance === 'object' && typeof setTimeout === 'function';
 
-/**
- * Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. Before the first
- * wait, and so before it returns, their budgets are used up.
- */
+/** Uses up a kernel's budget: the engine begins to compile it well, on another thread, while planning goes on here. */
+export function beginWarmUp({ run, source }: CpuKernel): void {
+  call(run, Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, Math.ceil(BUDGET_BYTES / source.length))));
+}
+
+/** Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. */
 export async function warmUp(kernels: readonly CpuKernel[]): Promise<void> {
   const cold = [...new Set(kernels)].filter((kernel) => !kernel.warm);
   if (cold.length === 0) return;
-  const start = canWait ? performance.now() : 0;
-  for (const kernel of cold) {
-    kernel.warm = true;
-    const bytes = kernel.source.length;
-    call(kernel.run, Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, Math.ceil(BUDGET_BYTES / bytes))));
-  }
+  for (const kernel of cold) kernel.warm = true;
   if (!canWait) return;
+  const start = performance.now();
   emptyFunction ??= new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(EMPTY_MODULE))).exports.run as Run;
   call(emptyFunction, FEWEST_CALLS);
   const patience = PATIENCE_MILLISECONDS + PATIENCE_PER_KERNEL * (cold.length - 1);

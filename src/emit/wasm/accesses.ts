@@ -13,7 +13,6 @@ import {
   index,
   indexKey,
   type Real,
-  reachable,
   type Store,
   substitute,
   type Var,
@@ -47,14 +46,19 @@ export interface BodyAccesses {
 }
 
 /**
- * @param statements of the body.
+ * @param nodes all that the statements of the body compute, operands first.
  * @returns undefined where the repetitions of the body do not walk through memory at a fixed step.
  */
-export function accessesOf(body: Body, statements: readonly Store[], lanes: number): BodyAccesses | undefined {
-  const nodes = reachable(statements.map((store) => store.value)).filter((node) => node.op === 'load') as LoadNode[];
+export function accessesOf(
+  body: Body,
+  nodes: readonly Real[],
+  statements: readonly Store[],
+  lanes: number,
+): BodyAccesses | undefined {
   const reads: [Access, LoadNode][] = [];
   const writes: [Access, Real][] = [];
   for (const node of nodes) {
+    if (node.op !== 'load') continue;
     const access = locate(node.array, node.index, body);
     if (!access) return undefined;
     reads.push([access, node]);
@@ -69,30 +73,53 @@ export function accessesOf(body: Body, statements: readonly Store[], lanes: numb
   return { loads, stores: grouped(writes, lanes) };
 }
 
-/** Every address that the accesses of a body start from: what pointers are needed for. */
-export function basesOf({ loads, stores }: BodyAccesses): { array: ArrayRef; base: Index }[] {
-  const groups = new Set<Group<unknown>>([...loads.values(), ...stores]);
-  return [...groups].flatMap(({ access }) =>
-    (access.bases ?? [access.base]).map((base) => ({ array: access.array, base })),
-  );
+/** Where accesses start from, but for a constant: what a pointer is needed for. */
+export interface Base {
+  readonly array: ArrayRef;
+  readonly terms: Index['terms'];
+}
+
+/** All that the accesses of a body start from, each once. */
+export function basesOf({ loads, stores }: BodyAccesses): Base[] {
+  const found = new Map<string, Base>();
+  const visit = ({ access }: Group<unknown>): void => {
+    const { array } = access;
+    for (const base of access.bases ?? [access.base]) {
+      const key = pointerKey(array, base);
+      if (!found.has(key)) found.set(key, { array, terms: base.terms });
+    }
+  };
+  for (const group of new Set(loads.values())) visit(group);
+  stores.forEach(visit);
+  return [...found.values()];
+}
+
+const termKeys = new WeakMap<Index['terms'], { readonly array: ArrayRef; readonly key: string }>();
+
+/** Equal for equal walks through an array; remembered, because every access asks. */
+export function pointerKey(array: ArrayRef, { terms }: Index): string {
+  const known = termKeys.get(terms);
+  if (known?.array === array) return known.key;
+  const key = `${array.name}|${indexKey({ constant: 0, terms })}`;
+  termKeys.set(terms, { array, key });
+  return key;
 }
 
 function locate(array: ArrayRef, at: Index, body: Body): Access | undefined {
-  const [once, repeat] = body.repeat ? without(at, body.repeat) : [at, 0];
+  const repeat = body.repeat ? coefficient(at, body.repeat) : 0;
   if (repeat === undefined) return undefined;
+  const once = repeat === 0 ? at : without(at, body.repeat!);
   const { lane } = body;
   if (!lane) return { array, base: once, stride: 0, repeat };
-  const [base, stride] = without(once, lane);
-  if (stride !== undefined) return { array, base, stride, repeat };
+  const stride = coefficient(once, lane);
+  if (stride !== undefined) return { array, base: stride === 0 ? once : without(once, lane), stride, repeat };
   const bases = Array.from({ length: lane.count }, (_, l) => substitute(once, new Map([[lane, index(l)]])));
   return { array, base: bases[0]!, stride, repeat, bases };
 }
 
-/** Takes a variable out of an index: the rest and the coefficient, which is undefined where there is none. */
-function without(at: Index, v: Var): [rest: Index, coefficient: number | undefined] {
-  const factor = coefficient(at, v);
-  if (!factor) return [at, factor];
-  return [{ constant: at.constant, terms: at.terms.filter(({ atom }) => atom !== v) }, factor];
+/** An index in which a variable is 0. */
+function without({ constant, terms }: Index, v: Var): Index {
+  return { constant, terms: terms.filter(({ atom }) => atom !== v) };
 }
 
 function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number): Group<T>[] {

@@ -5,8 +5,8 @@
  * The terms of an index are split by the loop in which they change. Each level's pointer starts from the one of the level
  * outside; what is linear in the loop's variable is added once per iteration, the rest is computed anew.
  */
-import { type ArrayRef, type Atom, type Index, indexKey, type Term, type Var, variablesOf } from '../../ir/index.ts';
-import type { Group } from './accesses.ts';
+import { type ArrayRef, type Atom, type Index, indexKey, type Var, variablesOf } from '../../ir/index.ts';
+import { type Group, pointerKey } from './accesses.ts';
 import type { FunctionAssembler } from './encoder.ts';
 import type { Address } from './vector.ts';
 
@@ -19,6 +19,7 @@ export class Addresses {
   private readonly bases: ReadonlyMap<ArrayRef, { readonly local: number; readonly offset: number }>;
   private readonly levels = new Map<Var, number>();
   private readonly locals = new Map<Var, number>();
+  private readonly variables = new Map<Atom, ReadonlySet<Var>>();
 
   /** @param bases the local that holds each array's address, and bytes to add to it. */
   constructor(
@@ -69,14 +70,18 @@ export class Addresses {
 
   /** The innermost loop that an index changes in. */
   levelOf(index: Index): number {
-    return index.terms.reduce((level, { atom }) => Math.max(level, this.levelOfAtom(atom)), -1);
+    let level = -1;
+    for (const { atom } of index.terms) level = Math.max(level, this.levelOfAtom(atom));
+    return level;
   }
 
   /** The loop in which an atom gets its value; infinite for a loop not yet entered. */
   levelOfAtom(atom: Atom): number {
     if (atom.kind === 'var') return this.levels.get(atom) ?? Number.POSITIVE_INFINITY;
+    let variables = this.variables.get(atom);
+    if (!variables) this.variables.set(atom, (variables = variablesOf(atom.of)));
     let level = -1;
-    for (const v of variablesOf(atom.of)) level = Math.max(level, this.levels.get(v) ?? Number.POSITIVE_INFINITY);
+    for (const v of variables) level = Math.max(level, this.levels.get(v) ?? Number.POSITIVE_INFINITY);
     return level;
   }
 
@@ -108,13 +113,4 @@ export class Addresses {
       sum();
     }
   }
-}
-
-const termKeys = new WeakMap<readonly Term[], string>();
-
-/** Equal for equal walks through an array; remembered, because every access asks. */
-export function pointerKey(array: ArrayRef, { terms }: Index): string {
-  let key = termKeys.get(terms);
-  if (key === undefined) termKeys.set(terms, (key = indexKey({ constant: 0, terms })));
-  return `${array.name}|${key}`;
 }

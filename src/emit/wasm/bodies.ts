@@ -2,12 +2,14 @@
  * Bodies, ready to be written: their statements, how these reach memory, and what is used how often.
  */
 import { indexKey, type Phase, type Real, reachable, type Store } from '../../ir/index.ts';
-import { accessesOf, type BodyAccesses, type LoadNode } from './accesses.ts';
+import { accessesOf, type Base, type BodyAccesses, basesOf, type LoadNode } from './accesses.ts';
 import { type Body, type Statements, statementsOf, unrolled } from './schedule.ts';
 
 /** A body, ready to be written. */
 export interface BodyCode {
   readonly accesses: BodyAccesses;
+  /** What pointers are needed for. */
+  readonly bases: readonly Base[];
   readonly uses: ReadonlyMap<Real, number>;
   readonly repetitions: number;
   /** Values that are the same in every repetition. */
@@ -22,11 +24,12 @@ export function prepareBody(body: Body, phase: Phase, lanes: number): BodyCode {
 
 function prepare(body: Body, phase: Phase, lanes: number): BodyCode | undefined {
   const { stores, steps } = statementsOf(body, phase);
-  const accesses = accessesOf(body, stores, lanes);
+  const nodes = reachable(stores.map((store) => store.value));
+  const accesses = accessesOf(body, nodes, stores, lanes);
   if (!accesses) return undefined;
   const repetitions = body.repeat?.count ?? 1;
-  const steady = repetitions > 1 ? steadyValues(stores, accesses) : new Set<Real>();
-  return { accesses, uses: countUses(stores), repetitions, steady, steps };
+  const steady = repetitions > 1 ? steadyValues(nodes, accesses) : new Set<Real>();
+  return { accesses, bases: basesOf(accesses), uses: countUses(nodes, stores), repetitions, steady, steps };
 }
 
 /** Equal for loads that give every lane the same, in whichever body. */
@@ -34,11 +37,11 @@ export function loadKey(node: LoadNode, body: Body, stride: number | undefined):
   return `${body.lane ? 'v' : 's'}${node.array.name}|${stride}|${indexKey(node.index)}`;
 }
 
-function countUses(statements: readonly Store[]): Map<Real, number> {
+function countUses(nodes: readonly Real[], statements: readonly Store[]): Map<Real, number> {
   const uses = new Map<Real, number>();
   const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
   for (const { value } of statements) use(value);
-  for (const node of reachable(statements.map((store) => store.value))) {
+  for (const node of nodes) {
     if (node.op === 'neg') use(node.a);
     else if (node.op !== 'const' && node.op !== 'load') {
       use(node.a);
@@ -49,11 +52,11 @@ function countUses(statements: readonly Store[]): Map<Real, number> {
 }
 
 /** What no repetition changes: constants, loads from a place that stays, and what is computed from them. */
-function steadyValues(statements: readonly Store[], { loads }: BodyAccesses): Set<Real> {
+function steadyValues(nodes: readonly Real[], { loads }: BodyAccesses): Set<Real> {
   const steady = new Set<Real>();
-  for (const node of reachable(statements.map((store) => store.value))) {
+  const isSteady = (operand: Real) => operand.op === 'const' || steady.has(operand);
+  for (const node of nodes) {
     if (node.op === 'const') continue;
-    const isSteady = (operand: Real) => operand.op === 'const' || steady.has(operand);
     if (node.op === 'load') {
       if (loads.get(node)!.access.repeat === 0) steady.add(node);
     } else if (isSteady(node.a) && (node.op === 'neg' || isSteady(node.b))) steady.add(node);

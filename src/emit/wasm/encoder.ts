@@ -96,11 +96,19 @@ class Bytes {
 
   /** Unsigned LEB128, up to 2^32 − 1. */
   unsigned(value: number): void {
-    while (value >= 0x80) {
-      this.byte((value % 0x80) | 0x80);
-      value = Math.floor(value / 0x80);
-    }
+    for (; value >= 0x80; value >>>= 7) this.byte((value & 0x7f) | 0x80);
     this.byte(value);
+  }
+
+  /** A byte and an unsigned number: nearly all that is written. A call for each byte would take longer than all else. */
+  instruction(code: number, operand: number): void {
+    if (this.length + 6 > this.data.length) this.grow(this.length + 6);
+    const { data } = this;
+    let at = this.length;
+    data[at++] = code;
+    for (; operand >= 0x80; operand >>>= 7) data[at++] = (operand & 0x7f) | 0x80;
+    data[at++] = operand;
+    this.length = at;
   }
 
   /** Signed LEB128 of a 32-bit number. */
@@ -150,24 +158,21 @@ export class FunctionAssembler {
   }
 
   op(name: PlainOp): void {
-    if (name in PLAIN) return this.code.byte(PLAIN[name as keyof typeof PLAIN]);
-    this.code.byte(0xfd);
-    this.code.unsigned(SIMD[name as keyof typeof SIMD]);
+    const plain: number | undefined = PLAIN[name as keyof typeof PLAIN];
+    if (plain !== undefined) return this.code.byte(plain);
+    this.code.instruction(0xfd, SIMD[name as keyof typeof SIMD]);
   }
 
   get(local: number): void {
-    this.code.byte(0x20);
-    this.code.unsigned(local);
+    this.code.instruction(0x20, local);
   }
 
   set(local: number): void {
-    this.code.byte(0x21);
-    this.code.unsigned(local);
+    this.code.instruction(0x21, local);
   }
 
   tee(local: number): void {
-    this.code.byte(0x22);
-    this.code.unsigned(local);
+    this.code.instruction(0x22, local);
   }
 
   i32(value: number): void {
@@ -192,12 +197,9 @@ export class FunctionAssembler {
   /** `offset` in bytes is added to the address on the stack; `lane` only for lane accesses. */
   memory(name: MemoryOp, offset: number, lane?: number): void {
     const [code, simd] = MEMORY[name];
-    if (simd) {
-      this.code.byte(0xfd);
-      this.code.unsigned(code);
-    } else this.code.byte(code);
-    this.code.byte(2); // alignment hint: 4 bytes, the weakest we promise
-    this.code.unsigned(offset);
+    if (simd) this.code.instruction(0xfd, code);
+    else this.code.byte(code);
+    this.code.instruction(2, offset); // alignment hint: 4 bytes, the weakest we promise
     if (lane !== undefined) this.code.byte(lane);
   }
 
@@ -224,8 +226,7 @@ export class FunctionAssembler {
   }
 
   branchIf(depth: number): void {
-    this.code.byte(0x0d);
-    this.code.unsigned(depth);
+    this.code.instruction(0x0d, depth);
   }
 
   /** The finished body: local declarations, code, end. */

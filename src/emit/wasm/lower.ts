@@ -6,8 +6,8 @@
  */
 import type { ArrayRef, Index, Kernel, Phase, Real } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { basesOf, type Group, type LoadNode } from './accesses.ts';
-import { Addresses, type Pointers, pointerKey } from './addresses.ts';
+import { type Group, type LoadNode, pointerKey } from './accesses.ts';
+import { Addresses, type Pointers } from './addresses.ts';
 import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
 import { type Body, type Node, schedule } from './schedule.ts';
@@ -340,11 +340,8 @@ class Lowering {
     const found = new Map<string, { array: ArrayRef; index: Index }>();
     const visit = (node: Node): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);
-      for (const { array, base } of basesOf(this.codeOf(node).accesses)) {
-        const index = {
-          constant: 0,
-          terms: base.terms.filter(({ atom }) => this.addresses.levelOfAtom(atom) <= level),
-        };
+      for (const { array, terms } of this.codeOf(node).bases) {
+        const index = { constant: 0, terms: terms.filter(({ atom }) => this.addresses.levelOfAtom(atom) <= level) };
         found.set(pointerKey(array, index), { array, index });
       }
     };

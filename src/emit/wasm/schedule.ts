@@ -14,6 +14,7 @@ import {
   type Real,
   reachable,
   type Store,
+  Substitution,
   scale,
   substitute,
   type Var,
@@ -207,7 +208,8 @@ function rename(node: Node, by: ReadonlyMap<Var, Index>): Node {
 }
 
 function renamed(copies: Body['copies'], by: ReadonlyMap<Var, Index>): ReadonlyMap<Var, Index>[] {
-  return copies.map((known) => new Map([...known].map(([v, value]) => [v, substitute(value, by)])));
+  const replaced = new Substitution(by);
+  return copies.map((known) => new Map([...known].map(([v, value]) => [v, replaced.of(value)])));
 }
 
 /** The same body with its repetitions written out as copies. */
@@ -233,14 +235,15 @@ export function statementsOf(body: Body, phase: Phase): Statements {
   const steps: Real[][] = [];
   for (const known of body.copies) {
     const made = new Map<Real, Real>();
+    const at = new Substitution(known);
     for (const node of nodes) {
       if (node.op === 'const') made.set(node, x.constant(node.value));
-      else if (node.op === 'load') made.set(node, x.load(node.array, substitute(node.index, known)));
+      else if (node.op === 'load') made.set(node, x.load(node.array, at.of(node.index)));
       else if (node.op === 'neg') made.set(node, x.neg(made.get(node.a)!));
       else made.set(node, x[node.op](made.get(node.a)!, made.get(node.b)!));
     }
-    for (const { array, index: at, value } of phase.stores) {
-      stores.push({ array, index: substitute(at, known), value: made.get(value)! });
+    for (const { array, index: place, value } of phase.stores) {
+      stores.push({ array, index: at.of(place), value: made.get(value)! });
     }
     // Values that folding has made superfluous are nobody's.
     for (const step of phase.steps ?? []) steps.push(step.flatMap((value) => made.get(value) ?? []));

@@ -4,7 +4,7 @@
  */
 import type { ElementType, Real } from '../../ir/index.ts';
 import type { Group, LoadNode } from './accesses.ts';
-import type { FunctionAssembler, MemoryOp, PlainOp, ValueType } from './encoder.ts';
+import type { FunctionAssembler, MemoryOp, ValueType } from './encoder.ts';
 
 /** How to push an address, and bytes to add to it. */
 export interface Address {
@@ -19,6 +19,14 @@ const LOW = pattern(0, 4, 1, 5);
 const HIGH = pattern(2, 6, 3, 7);
 const FIRST_HALVES = pattern(0, 2);
 const SECOND_HALVES = pattern(1, 3);
+
+/** Names of operations, written out: joining strings takes longer than everything else about an operation. */
+const OPERATIONS = {
+  f32: { add: 'f32.add', sub: 'f32.sub', mul: 'f32.mul', neg: 'f32.neg' },
+  f64: { add: 'f64.add', sub: 'f64.sub', mul: 'f64.mul', neg: 'f64.neg' },
+  f32x4: { add: 'f32x4.add', sub: 'f32x4.sub', mul: 'f32x4.mul', neg: 'f32x4.neg' },
+  f64x2: { add: 'f64x2.add', sub: 'f64x2.sub', mul: 'f64x2.mul', neg: 'f64x2.neg' },
+} as const;
 
 export class VectorUnit {
   private readonly asm: FunctionAssembler;
@@ -47,7 +55,7 @@ export class VectorUnit {
 
   operation(name: 'add' | 'sub' | 'mul' | 'neg'): void {
     const shape = this.lanes === 1 ? this.element : this.element === 'f32' ? 'f32x4' : 'f64x2';
-    this.asm.op(`${shape}.${name}` as PlainOp);
+    this.asm.op(OPERATIONS[shape][name]);
   }
 
   /** One instruction does the whole load. */

@@ -1,0 +1,476 @@
+/**
+ * Calls on host arrays that overlap, none of them awaited, must give what they give one after another. Results arrive when
+ * the test says so, in an order that no device would choose: nothing here passes by luck.
+ */
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { buildSimulator, type Simulator } from '../../test/device/simulator.ts';
+import { noOpenCl } from '../../test/support/opencl.ts';
+import { randomFor, uniform } from '../../test/support/random.ts';
+import { openCpuBackend } from '../devices/cpu/index.ts';
+import type { Backend } from '../devices/device.ts';
+import { createOpenClBackend } from '../devices/opencl/index.ts';
+import { FftError } from '../problem/index.ts';
+import type { ComplexData, PlanarData } from './arguments.ts';
+import { enter, quiet, usersOf, writersOf } from './arrivals.ts';
+import { Device } from './device.ts';
+import type { Plan } from './plan.ts';
+
+const random = randomFor('engine/arrivals');
+const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
+const simulator = await buildSimulator();
+afterAll(() => simulator?.remove());
+
+/** Everything that can happen without an arrival has happened. */
+async function quiescence(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The CPU, but like a device whose memory the host cannot see. */
+function openUnseen(): Backend {
+  const backend = openCpuBackend({ threads: 1 });
+  const { allocate, upload, download, finishSync } = backend;
+  // Longer than any view, which the device then makes for each copy, without asking the buffer.
+  backend.allocate = (bytes) =>
+    Object.defineProperty(allocate.call(backend, bytes + 8), 'view', { value: undefined }) as ReturnType<
+      typeof allocate
+    >;
+  const now = (copy: typeof upload) => (place: Parameters<typeof upload>[0], host: Parameters<typeof upload>[1]) => {
+    finishSync!.call(backend);
+    void copy.call(backend, place, host);
+  };
+  return Object.assign(backend, { uploadSync: now(upload), downloadSync: now(download) });
+}
+
+/** What comes from a device is held back, copy by copy, until it is let go. */
+class Gate {
+  /** Copies that are held, in the order in which they were submitted. */
+  readonly held: ((failure?: FftError) => void)[] = [];
+  holding = true;
+
+  constructor(backend: Backend) {
+    const download = backend.download.bind(backend);
+    backend.download = (source, into) => {
+      const arrival = download(source, into);
+      if (!this.holding) return arrival;
+      const leave = new Promise<void>((resolve, reject) => {
+        this.held.push((failure) => (failure ? reject(failure) : resolve()));
+      });
+      return Promise.all([arrival, leave]).then(() => undefined);
+    };
+  }
+
+  /** Lets one go, the oldest if not told which, and waits for what comes of it. */
+  async release(place = 0, failure?: FftError): Promise<void> {
+    const [copy] = this.held.splice(place, 1);
+    if (!copy) throw new Error(`no copy ${place} is held`);
+    copy(failure);
+    await quiescence();
+  }
+
+  /** The newest first, whatever comes of it. */
+  async releaseAll(calls: Promise<unknown>): Promise<void> {
+    let over = false;
+    const end = () => {
+      over = true;
+    };
+    calls.then(end, end);
+    while (!over) {
+      await quiescence();
+      if (this.held.length > 0) await this.release(this.held.length - 1);
+    }
+    await calls;
+  }
+}
+
+const devices: [string, boolean, () => Backend | Promise<Backend>][] = [
+  ['memory that is not seen', true, openUnseen],
+  ['a simulated GPU', simulator !== undefined, () => (simulator as Simulator).open()],
+  ['OpenCL', noOpenCl === undefined, () => createOpenClBackend({})],
+];
+
+describe.each(devices.filter(([, there]) => there))('calls that overlap, on %s', (_name, _there, open) => {
+  const n = 8;
+  let device: Device;
+  let gate: Gate;
+  let plan: Plan;
+  let inPlace: Plan;
+  let planar: Plan;
+  /** To planes with every other number between them left alone. */
+  let strided: Plan;
+
+  beforeEach(async () => {
+    const backend = await open();
+    gate = new Gate(backend);
+    device = new Device(backend);
+    const problem = { size: [n], scale: { forward: n ** -0.5, inverse: n ** -0.5 } };
+    plan = await device.plan(problem);
+    inPlace = await device.plan({ ...problem, placement: 'in-place' });
+    planar = await device.plan({ ...problem, layout: 'planar' });
+    strided = await device.plan({ ...problem, strides: { output: [1, 2, 2 * n] } });
+  });
+  afterEach(() => {
+    device.close();
+    expect(quiet()).toBe(true);
+  });
+
+  /** What a call gives by itself. */
+  async function alone(of: Plan, direction: 'forward' | 'inverse', x: Float32Array): Promise<Float32Array> {
+    gate.holding = false;
+    const y = await of[direction]<Float32Array>(x.slice());
+    gate.holding = true;
+    return y;
+  }
+
+  it.each(['forward', 'inverse'] as const)('%s waits to write until earlier calls have read', async (direction) => {
+    const [x, w] = [noise(2 * n), noise(2 * n)];
+    const [y, z, pending] = [noise(n), new Float32Array(2 * n), new Float32Array(2 * n)];
+    const early = planar.forward({ re: x.subarray(0, n), im: x.subarray(n) }, halves(pending));
+    const first = y.slice();
+    // Reads y, but has to wait for the first call because of its other plane.
+    const reader = planar.inverse({ re: pending.subarray(0, n), im: y }, halves(z));
+    const writer = planar[direction](halves(w), { re: y, im: new Float32Array(n) });
+    await gate.release(3);
+    await gate.release(2);
+    expect(y).toEqual(first);
+    await gate.releaseAll(Promise.all([early, reader, writer]));
+    const re = await aloneOf(planar, 'forward', halves(x));
+    const read = await aloneOf(planar, 'inverse', { re: re.re as Float32Array, im: first });
+    expect(halves(z)).toEqual(read);
+    expect(y).toEqual((await aloneOf(planar, direction, halves(w))).re);
+  });
+
+  async function aloneOf(of: Plan, direction: 'forward' | 'inverse', x: PlanarData): Promise<PlanarData> {
+    gate.holding = false;
+    const y = await of[direction]<PlanarData>(x);
+    gate.holding = true;
+    return y;
+  }
+
+  it('a result that is read stays until it has been read', async () => {
+    const [x, w] = [noise(2 * n), noise(2 * n)];
+    const [y, z] = [new Float32Array(2 * n), new Float32Array(2 * n)];
+    const calls = [plan.forward(x, y), plan.inverse(y, z), plan.forward(w, y)];
+    // Both results at once.
+    for (const copy of gate.held.splice(0)) copy();
+    await gate.releaseAll(Promise.all(calls));
+    expect(z).toEqual(await alone(plan, 'inverse', await alone(plan, 'forward', x)));
+    expect(y).toEqual(await alone(plan, 'forward', w));
+  });
+
+  it('the last call to write has the last word, whichever arrives first', async () => {
+    const inputs = [noise(2 * n), noise(2 * n), noise(2 * n)];
+    const y = new Float32Array(2 * n).fill(7);
+    const calls = inputs.map((x) => plan.forward(x, y));
+    await gate.release(2);
+    await gate.release(1);
+    expect(new Set(y)).toEqual(new Set([7]));
+    await gate.releaseAll(Promise.all(calls));
+    expect(y).toEqual(await alone(plan, 'forward', inputs[2]!));
+  });
+
+  it('a call that waits writes before those behind it', async () => {
+    const [x, w] = [noise(2 * n), noise(2 * n)];
+    const [y, z] = [new Float32Array(2 * n), new Float32Array(2 * n)];
+    const calls = [plan.forward(x, y), plan.inverse(y, z), plan.forward(w, z)];
+    await gate.releaseAll(Promise.all(calls));
+    expect(z).toEqual(await alone(plan, 'forward', w));
+  });
+
+  it('in place, behind a call that has yet to read', async () => {
+    const [x, z] = [noise(2 * n), new Float32Array(2 * n)];
+    const data = x.slice();
+    const calls = [inPlace.forward(data), plan.forward(data, z), inPlace.inverse(data), inPlace.inverse(data)];
+    await gate.releaseAll(Promise.all(calls));
+    const once = await alone(inPlace, 'forward', x);
+    expect(z).toEqual(await alone(plan, 'forward', once));
+    expect(data).toEqual(await alone(inPlace, 'inverse', await alone(inPlace, 'inverse', once)));
+  });
+
+  it('a failed call neither writes nor lets a later one past an earlier one', async () => {
+    const [x, w] = [noise(2 * n), noise(2 * n)];
+    const y = new Float32Array(2 * n).fill(7);
+    const first = plan.forward(x, y);
+    const second = plan.forward(x, y).catch((error) => error.code);
+    const third = plan.forward(w, y);
+    await gate.release(1, new FftError('launch-failed', 'for this test'));
+    expect(await second).toBe('launch-failed');
+    await gate.release(1);
+    expect(new Set(y)).toEqual(new Set([7]));
+    await gate.releaseAll(Promise.all([first, third]));
+    expect(y).toEqual(await alone(plan, 'forward', w));
+  });
+
+  it('a device that closes leaves nothing behind', async () => {
+    const [x, y, z] = [noise(2 * n), new Float32Array(2 * n), new Float32Array(2 * n).fill(7)];
+    const calls = [plan.forward(x, y), plan.forward(y, z), plan.forward(y, y.slice()), plan.forward(x, z)];
+    const ends = Promise.allSettled(calls);
+    device.close();
+    while (gate.held.length > 0) await gate.release();
+    expect((await ends)[1]).toMatchObject({ status: 'rejected', reason: expect.any(FftError) });
+    expect(quiet()).toBe(true);
+  });
+
+  it('views of one buffer that do not overlap wait for nothing', async () => {
+    const rows = Array.from({ length: 5 }, () => noise(2 * n));
+    const all = new Float32Array(5 * 2 * n);
+    rows.forEach((row, k) => {
+      all.set(row, 2 * n * k);
+    });
+    const views = rows.map((_, k) => all.subarray(2 * n * k, 2 * n * (k + 1)));
+    const calls = views.map((view) => inPlace.forward(view));
+    expect(gate.held).toHaveLength(5);
+    for (let k = 4; k >= 0; k--) {
+      await gate.release(k);
+      await calls[k];
+      expect(views[k]).toEqual(await alone(inPlace, 'forward', rows[k]!));
+    }
+  });
+
+  it('planes that are swapped while a call waits are those it was given', async () => {
+    const [x, y, z] = [noise(2 * n), new Float32Array(2 * n), new Float32Array(2 * n)];
+    const [input, output] = [halves(y), halves(z)];
+    const calls = [planar.forward(halves(x), halves(y)), planar.inverse(input, output)] as const;
+    Object.assign(input, { re: new Float32Array(n), im: new Float32Array(n) });
+    Object.assign(output, { re: new Float32Array(n), im: new Float32Array(n) });
+    await gate.releaseAll(Promise.all(calls));
+    expect(await calls[1]).toBe(output);
+    for (const [k, value] of z.entries()) expect(value).toBeCloseTo(x[k]!, 4);
+  });
+
+  it('memory of the device that a waiting call reads or writes', async () => {
+    const [x, w, u] = [noise(2 * n), noise(2 * n), noise(2 * n)];
+    const [y, z] = [new Float32Array(2 * n), new Float32Array(2 * n)];
+    const [a, b] = [device.alloc(plan.input.bytes), device.alloc(plan.input.bytes)];
+    await plan.forward(u, b);
+    const out = new Float32Array(2 * n);
+    // The second and third wait for the first; the others for these.
+    const calls = [
+      plan.forward(x, y),
+      plan.forward(y, a),
+      planar.forward(halves(y), halves(new Float32Array(2 * n))),
+      plan.inverse(a, z),
+      plan.forward(a, b),
+      plan.inverse(b, out),
+      plan.forward(w, a),
+    ];
+    await gate.releaseAll(Promise.all(calls));
+    const [once, last] = [new Float32Array(2 * n), new Float32Array(2 * n)];
+    gate.holding = false;
+    await plan.inverse(a, last);
+    const twice = await plan.forward<Float32Array>(await plan.forward(await plan.forward(x)));
+    await plan.inverse(await plan.forward(await plan.forward(x)), once);
+    expect(z).toEqual(once);
+    expect(out).toEqual(await plan.inverse(twice));
+    expect(last).toEqual(await plan.inverse(await plan.forward(w)));
+  });
+
+  it('calls that cannot wait are refused, and write nothing', async () => {
+    const [x, w] = [noise(2 * n), noise(2 * n)];
+    const [y, z, free] = [new Float32Array(2 * n), new Float32Array(2 * n), new Float32Array(2 * n)];
+    const a = device.alloc(plan.input.bytes);
+    await plan.forward(x, a);
+    const source = new Float32Array(5 * n);
+    source.set(w, 3 * n);
+    const pending = source.subarray(0, 2 * n);
+    const planes = { re: source.subarray(n, 2 * n), im: source.subarray(4 * n) };
+    // The second waits for the first because of one plane, and has yet to read the other.
+    const calls = [plan.forward(x, pending), planar.forward(planes, halves(y)), plan.forward(pending, a)];
+    const before = source.slice();
+    const refused = [
+      () => plan.forwardSync(w, source.subarray(3 * n)),
+      () => plan.forwardSync(source.subarray(0, 2 * n), free),
+      () => plan.forwardSync(w, source.subarray(n, 3 * n)),
+      () => planar.inverseSync(halves(w), { re: free.subarray(0, n), im: y.subarray(1, n + 1) }),
+      () => inPlace.inverseSync(y),
+      () => plan.forwardSync(a, free),
+      () => plan.forwardSync(w, a),
+    ];
+    for (const call of refused) {
+      expect(call).toThrow(expect.objectContaining({ code: 'aliased-buffers' }));
+      expect(call).toThrow(/await that call first/);
+    }
+    expect(source).toEqual(before);
+    expect(new Set([...free, ...y])).toEqual(new Set([0]));
+    // Reading what others have yet to read, and memory beside theirs, is fine.
+    plan.forwardSync(source.subarray(3 * n), z);
+    expect(z).toEqual(await alone(plan, 'forward', w));
+    plan.forwardSync(w, source.subarray(2 * n, 4 * n));
+    source.set(before);
+    await gate.releaseAll(Promise.all(calls));
+    plan.forwardSync(w, source.subarray(3 * n));
+    plan.forwardSync(a, free);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6])('any calls whatever (%i)', async () => {
+    const CALLS = 40;
+    const memory = Array.from({ length: 3 }, () => noise(7 * n));
+    const onDevice = [0, 1].map(() => device.alloc(plan.input.bytes));
+    gate.holding = false;
+    for (const [k, there] of onDevice.entries()) await plan.forward(memory[k]!.slice(0, 2 * n), there);
+    const place = (length: number) => ({
+      of: random.integer(0, memory.length - 1),
+      start: random.integer(0, 7 * n - length),
+      length,
+    });
+    type Place = ReturnType<typeof place>;
+    const apart = (places: readonly Place[]) =>
+      places.every((a, i) =>
+        places.every(
+          (b, j) => j <= i || a.of !== b.of || a.start + a.length <= b.start || b.start + b.length <= a.start,
+        ),
+      );
+    const program = Array.from({ length: CALLS }, () => {
+      const kind = random.pick([
+        'plain',
+        'plain',
+        'in place',
+        'planar',
+        'strided',
+        'to device',
+        'from device',
+      ] as const);
+      const lengths = {
+        plain: [2 * n, 2 * n],
+        'in place': [2 * n],
+        planar: [n, n, n, n],
+        strided: [2 * n, 4 * n - 2],
+        'to device': [2 * n],
+        'from device': [2 * n],
+      }[kind];
+      let places: Place[];
+      do places = lengths.map(place);
+      while (!apart(places));
+      return { kind, places, direction: random.pick(['forward', 'inverse'] as const), there: random.integer(0, 1) };
+    });
+    const call = ({ kind, places, direction, there }: (typeof program)[number], arrays: readonly Float32Array[]) => {
+      const views = places.map(({ of, start, length }) => arrays[of]!.subarray(start, start + length));
+      const [a, b, c, d] = views as [Float32Array, Float32Array, Float32Array, Float32Array];
+      if (kind === 'in place') return inPlace[direction](a);
+      if (kind === 'planar') return planar[direction]({ re: a, im: b }, { re: c, im: d });
+      if (kind === 'to device') return plan[direction](a, onDevice[there]!);
+      if (kind === 'from device') return plan[direction](onDevice[there]!, a);
+      if (kind === 'plain') return plan[direction](a, b);
+      return direction === 'forward' ? strided.forward(a, b) : strided.inverse(b, a);
+    };
+    const wanted = memory.map((array) => array.slice());
+    for (const step of program) await call(step, wanted);
+    const left = await Promise.all(onDevice.map((there) => plan.forward<Float32Array>(there)));
+    // Once more from the same start.
+    for (const [k, there] of onDevice.entries()) await plan.forward(memory[k]!.slice(0, 2 * n), there);
+    gate.holding = true;
+    const calls: Promise<ComplexData>[] = [];
+    let over = 0;
+    for (const step of program) {
+      calls.push(call(step, memory).finally(() => over++));
+      if (random.unit() < 0.2 && gate.held.length > 0) await gate.release(random.integer(0, gate.held.length - 1));
+    }
+    const all = Promise.all(calls);
+    all.catch(() => undefined);
+    while (over < CALLS) {
+      await quiescence();
+      if (gate.held.length > 0) await gate.release(random.integer(0, gate.held.length - 1));
+    }
+    await all;
+    gate.holding = false;
+    expect(memory).toEqual(wanted);
+    expect(await Promise.all(onDevice.map((there) => plan.forward<Float32Array>(there)))).toEqual(left);
+  });
+});
+
+function halves(array: Float32Array): { re: Float32Array; im: Float32Array } {
+  return { re: array.subarray(0, array.length / 2), im: array.subarray(array.length / 2) };
+}
+
+describe('the table of calls on their way', () => {
+  const of = new ArrayBuffer(8);
+  const stretch = (start: number, end: number) => ({ of, start, end });
+
+  it('finds every call that shares a byte, and forgets all that have ended', () => {
+    const BYTES = 60;
+    const calls = new Set<{ reads: boolean; start: number; end: number; ended: () => void }>();
+    for (let turn = 0; turn < 2000; turn++) {
+      const start = random.integer(0, BYTES - 1);
+      const end = random.integer(start + 1, BYTES);
+      const shared = [...calls].filter((call) => call.start < end && start < call.end);
+      if (shared.some(({ reads }) => !reads)) expect(writersOf([stretch(start, end)])).toBeDefined();
+      if (shared.length > 0) expect(usersOf([stretch(start, end)])).toBeDefined();
+      const reads = random.unit() < 0.5;
+      const ended = reads ? enter([stretch(start, end)], []) : enter([], [stretch(start, end)]);
+      calls.add({ reads, start, end, ended });
+      for (let most = random.integer(0, 12); calls.size > most; ) {
+        const call = random.pick([...calls]);
+        call.ended();
+        calls.delete(call);
+      }
+      expect(quiet()).toBe(calls.size === 0);
+    }
+    for (const { ended } of calls) ended();
+    expect(quiet()).toBe(true);
+  });
+
+  it('finds nothing beside the bytes that are used', () => {
+    const ends = [enter([], [stretch(8, 16)]), enter([stretch(24, 32)], [])];
+    expect(usersOf([stretch(0, 8), stretch(16, 24), stretch(32, 40)])).toBe(undefined);
+    expect(usersOf([{ ...stretch(8, 32), of: new ArrayBuffer(8) }])).toBe(undefined);
+    expect(writersOf([stretch(16, 40)])).toBe(undefined);
+    for (const ended of ends) ended();
+  });
+
+  it('empty arrays are nothing to wait for', () => {
+    const ended = enter([stretch(4, 4)], [stretch(0, 0)]);
+    expect([quiet(), usersOf([stretch(0, 8)])]).toEqual([true, undefined]);
+    ended();
+  });
+
+  it('who waits goes on when all before it have ended, in whatever order', async () => {
+    const heard: string[] = [];
+    const ends = [enter([], [stretch(0, 4)]), enter([stretch(2, 6)], []), enter([], [stretch(3, 8)])];
+    void usersOf([stretch(7, 8)])!
+      .wait()
+      .then(() => heard.push('all'));
+    void writersOf([stretch(0, 1)])!
+      .wait()
+      .then(() => heard.push('first'));
+    ends[2]!();
+    ends[1]!();
+    await quiescence();
+    expect(heard).toEqual([]);
+    ends[0]!();
+    await quiescence();
+    expect(heard.sort()).toEqual(['all', 'first']);
+    expect(quiet()).toBe(true);
+  });
+
+  const CALLS = 20_000;
+  const patterns: [string, (row: number, k: number) => readonly [number, number], number][] = [
+    ['into one array', () => [0, CALLS], 0],
+    ['from one array', () => [0, CALLS], 1],
+    ['of rows, in any order', (row) => [row, row + 1], 0.5],
+    ['of rows, and of everything', (row, k) => (k % 2 ? [0, CALLS] : [row, row + 1]), 0.5],
+    ['of everything, then of rows', (row, k) => (k < CALLS / 2 ? [0, CALLS] : [row, row + 1]), 0.9],
+    ['of rows, then of everything', (row, k) => (k > CALLS / 2 ? [0, CALLS] : [row, row + 1]), 0.9],
+    ['along an array', (_, k) => [k, k + 100], 0.5],
+  ];
+  // Quadratic time would be minutes.
+  it.each(patterns)(
+    'thousands of calls %s',
+    async (_, place, reading) => {
+      const ends: (() => void)[] = [];
+      let heard = 0;
+      for (let k = 0; k < CALLS; k++) {
+        const [start, end] = place((k * 7919) % CALLS, k);
+        const at = [stretch(start, end)];
+        const reads = (k * 0.618) % 1 < reading;
+        const before = reads ? writersOf(at) : usersOf(at);
+        if (before) void before.wait().then(() => heard++);
+        else heard++;
+        ends.push(reads ? enter(at, []) : enter([], at));
+      }
+      for (const ended of ends.reverse()) ended();
+      await quiescence();
+      expect(heard).toBe(CALLS);
+      expect(quiet()).toBe(true);
+    },
+    5000,
+  );
+});
