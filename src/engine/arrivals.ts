@@ -7,6 +7,13 @@
  * Nothing is known here of calls that have ended, nor of device memory unless a deferred call uses it.
  */
 import type { Stretch } from '../devices/device.ts';
+import { FftError } from '../problem/index.ts';
+
+/** Memory of the caller's that a call uses. */
+export interface Use {
+  readonly reads: readonly Stretch[];
+  readonly writes: readonly Stretch[];
+}
 
 /** A call that has not ended, or several of them. */
 export class Pending {
@@ -70,6 +77,8 @@ interface Memory {
 
 const FEW_SPANS = 32;
 const memories = new Map<unknown, Memory>();
+/** Calls of each device. */
+const calls = new WeakMap<object, Set<Pending>>();
 
 /** True where no call is on its way that others might have to wait for. */
 export function quiet(): boolean {
@@ -87,12 +96,38 @@ export function usersOf(stretches: readonly Stretch[]): Pending | undefined {
   return Pending.all(stretches.flatMap(spansIn).flatMap(({ writers, readers }) => [writers, readers]));
 }
 
+/** The calls that come before one with such use. */
+export function callsBefore({ reads, writes }: Use): Pending | undefined {
+  return quiet() ? undefined : Pending.all([writersOf(reads), usersOf(writes)]);
+}
+
 /**
- * Enters a call.
+ * For what cannot wait: calls that do go on in the event loop.
+ * @throws FftError `aliased-buffers` where others come before it.
+ */
+export function refusePending(use: Use): void {
+  if (!callsBefore(use)) return;
+  throw new FftError(
+    'aliased-buffers',
+    'An earlier call that has not ended has yet to write memory of this one, or to read what this one would write: ' +
+      'await that call first.',
+  );
+}
+
+/** The calls of a device that were entered and have not ended. */
+export function callsOf(device: object): Pending | undefined {
+  return Pending.all([...(calls.get(device) ?? [])]);
+}
+
+/**
+ * Enters a call of a device.
  * @returns to be called when it has ended, failed or not.
  */
-export function enter(reads: readonly Stretch[], writes: readonly Stretch[]): () => void {
+export function enter({ reads, writes }: Use, device: object): () => void {
   const call = new Pending();
+  let others = calls.get(device);
+  if (!others) calls.set(device, (others = new Set()));
+  others.add(call);
   const used = new Set<unknown>();
   const note = (stretch: Stretch, span: (spans: readonly Span[]) => Pick<Span, 'writers' | 'readers'>) => {
     if (stretch.start === stretch.end) return;
@@ -114,6 +149,7 @@ export function enter(reads: readonly Stretch[], writes: readonly Stretch[]): ()
   }
   for (const of of used) memories.get(of)!.calls++;
   return () => {
+    others.delete(call);
     call.end();
     for (const of of used) if (--memories.get(of)!.calls === 0) memories.delete(of);
   };

@@ -6,9 +6,8 @@
  * arrays go through the same memory of the device, so the program stays bound to it and they alone are checked.
  */
 import type { Backend, BoundProgram, DeviceBuffer, RealArray, Stretch } from '../devices/device.ts';
-import { FftError } from '../problem/index.ts';
-import { type ComplexData, deviceExtents, isPlanar, type PlanarData, type SideFacts } from './arguments.ts';
-import { quiet, usersOf, writersOf } from './arrivals.ts';
+import { type ComplexData, type Data, deviceExtents, isPlanar, type PlanarData, type SideFacts } from './arguments.ts';
+import { quiet, refusePending, type Use } from './arrivals.ts';
 import { landingFor, settle } from './landings.ts';
 import type { Copy, PlacedPart } from './staging.ts';
 
@@ -24,12 +23,6 @@ export interface CallParts {
   readonly program: BoundProgram;
   /** All memory that the program is bound to and that others may free. */
   readonly buffers: readonly DeviceBuffer[];
-}
-
-/** Memory of the caller's that a call uses. */
-export interface Use {
-  readonly reads: readonly Stretch[];
-  readonly writes: readonly Stretch[];
 }
 
 export class Call {
@@ -71,10 +64,10 @@ export class Call {
     return this.copiesIn.length === 0 && this.copiesOut.length === 0;
   }
 
-  /** What it was given, as that was then: planes may be exchanged inside the caller's objects. */
+  /** What it was given, for a call that waits. */
   get data(): { readonly input: ComplexData; readonly output: ComplexData } {
-    const input = this.planes.input ?? this.input;
-    return { input, output: this.output === this.input ? input : (this.planes.output ?? this.output) };
+    const input = asGiven(this.input);
+    return { input, output: this.output === this.input ? input : asGiven(this.output) };
   }
 
   /** Host arrays. Where host code sees the device's memory, there are none to mind: copies wait for their turn. */
@@ -149,10 +142,23 @@ function planesOf(data: ComplexData): PlanarData | undefined {
   return isPlanar(data) ? { re: data.re, im: data.im } : undefined;
 }
 
+/** As it is now: the caller may put other memory into the same planes, lists and descriptors. */
+export function asGiven(data: ComplexData): ComplexData {
+  return isPlanar(data) ? { re: partAsGiven(data.re), im: partAsGiven(data.im) } : partAsGiven(data);
+}
+
+function partAsGiven(part: Data): Data {
+  if (Array.isArray(part)) return [...part];
+  return changes(part) ? { ...part } : part;
+}
+
 /** Lists and descriptors of foreign memory may say something else the next time. */
-function isListed(data: ComplexData): boolean {
-  const changes = (part: unknown) => Array.isArray(part) || Object.getPrototypeOf(Object(part)) === Object.prototype;
+export function isListed(data: ComplexData): boolean {
   return isPlanar(data) ? changes(data.re) || changes(data.im) : changes(data);
+}
+
+function changes(part: unknown): boolean {
+  return Array.isArray(part) || Object.getPrototypeOf(Object(part)) === Object.prototype;
 }
 
 function holds(data: ComplexData | undefined, planes: PlanarData | undefined): boolean {
@@ -165,23 +171,16 @@ function holds(data: ComplexData | undefined, planes: PlanarData | undefined): b
  * read what this one would write.
  */
 export function runNow(call: Call, backend: Backend): void {
-  if (!quiet()) refusePending(call);
+  if (!quiet()) {
+    const { copied, placed } = call;
+    refusePending({ reads: [...copied.reads, ...placed.reads], writes: [...copied.writes, ...placed.writes] });
+  }
   if (call.staged) return runStaged(call, backend);
   const { copiesIn, copiesOut, program } = call;
   if (copiesIn.length > 0) backend.finishSync?.();
   for (const { host, view } of copiesIn) (view as RealArray).set(host);
   program.runSync!();
   for (const { host, view } of copiesOut) host.set(view as RealArray);
-}
-
-/** Calls that wait go on in the event loop, which does not turn meanwhile. @throws FftError `aliased-buffers` */
-function refusePending({ copied, placed }: Call): void {
-  if (!writersOf([...copied.reads, ...placed.reads]) && !usersOf([...copied.writes, ...placed.writes])) return;
-  throw new FftError(
-    'aliased-buffers',
-    'An earlier call that has not ended has yet to write memory of this one, or to read what this one would write: ' +
-      'await that call first.',
-  );
 }
 
 /** The same through the device's copies, where host code does not see its memory. */

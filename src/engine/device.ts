@@ -14,6 +14,7 @@ import {
   type Side,
   tensorSpan,
 } from '../problem/index.ts';
+import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
@@ -138,11 +139,16 @@ export class Device {
   }
 
   /**
-   * Resolves when all work that was enqueued has run; whether it succeeded is said by the promises of `enqueue`.
+   * Resolves when all calls made before it have ended; whether they succeeded is said by their own promises.
    * @throws FftError (as a rejection) `device-closed`
    */
   async finish(): Promise<void> {
     this.check();
+    const calls = callsOf(this.backend);
+    if (calls) {
+      await calls.wait();
+      this.check();
+    }
     await this.backend.finish();
   }
 

@@ -3,7 +3,7 @@
  *
  * What the last call of a direction was given is remembered: the same memory need not be checked again (`Checked`).
  */
-import type { Backend, BoundProgram, DeviceBuffer, EncodeTarget } from '../devices/device.ts';
+import type { Backend, Binding, BoundProgram, DeviceBuffer, EncodeTarget } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
 import {
   type ComplexData,
@@ -18,6 +18,8 @@ import {
   type SideFacts,
   scratchBinding,
 } from './arguments.ts';
+import { callsBefore, enter, type Pending, quiet, refusePending, type Use } from './arrivals.ts';
+import { asGiven, isListed } from './call.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
 import type { DirectionProgram, ProgramBindings, SideBinding } from './program.ts';
@@ -56,6 +58,8 @@ const TARGETS: readonly EncodeTarget[] = ['encoder', 'stream', 'queue'];
 const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS], planned: ['kernel'] };
 
 /**
+ * Calls before it that wait, and use the same memory, come first: it waits for them too, but work for the caller's own has
+ * to be appended now.
  * @returns a promise of completion; where the work was appended to the caller's own, of its being accepted.
  * @throws FftError at once, before anything is appended: `unknown-field`, `unsupported-feature`, `missing-buffer`,
  * `foreign-buffer`, `buffer-too-small`, `buffer-usage`, `misaligned-buffer`, `aliased-buffers`, `destroyed`,
@@ -66,11 +70,44 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
   if (!onlyKnown(options)) checkOptions(options, OPTIONS, 'enqueue');
   const name = targetOf(options);
   if (name !== undefined) requireTarget(host.backend, name);
-  const bound = bindMemory(host, options, 'enqueue');
+  const checked = checkMemory(host, options, 'enqueue');
+  const use = quiet() ? undefined : useOf(host, checked);
+  if (use && name !== undefined) refusePending(use);
+  const bound = checked.program.bind(checked.places);
+  const first = use && callsBefore(use);
+  if (first) return unattended(defer(host, options, bound, use, first));
   try {
     if (name === undefined) return unattended(bound.run());
     return unattended(Promise.resolve(bound.encode!(options[name])));
   } finally {
+    bound.release();
+  }
+}
+
+/** @param bound keeps memory alive that the caller lets go of meanwhile. */
+async function defer(
+  host: RunnerHost,
+  { input, output, work, temp, offsets }: EnqueueOptions,
+  bound: BoundProgram,
+  use: Use,
+  first: Pending,
+): Promise<void> {
+  const ended = enter(use, host.backend);
+  const given = (data: ComplexData | undefined) => data && asGiven(data);
+  const options = {
+    input: given(input),
+    output: given(output),
+    work: given(work) as Data | undefined,
+    temp: given(temp) as Data | undefined,
+    offsets: { ...offsets },
+  };
+  try {
+    await first.wait();
+    // The plan may have been destroyed or have other temp now, and memory may have been freed.
+    host.check();
+    await bindMemory(host, options, 'enqueue').run();
+  } finally {
+    ended();
     bound.release();
   }
 }
@@ -137,6 +174,11 @@ const lastChecked = new WeakMap<SideFacts, Checked>();
  * @param what the call, in messages.
  */
 export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
+  const { program, places } = checkMemory(host, options, what);
+  return program.bind(places);
+}
+
+function checkMemory(host: RunnerHost, options: MemoryOptions, what: string): Checked {
   const { inPlace, written } = host;
   const { input, output, work, temp } = options;
   const from = input ?? (inPlace ? output : undefined);
@@ -153,7 +195,21 @@ export function bindMemory(host: RunnerHost, options: MemoryOptions, what: strin
     checked = check(host, asked, what);
     if (isLasting(asked)) lastChecked.set(written, checked);
   }
-  return checked.program.bind(checked.places);
+  return checked;
+}
+
+/** The plan's own temp is for any call: what runs later is in the same order. */
+function useOf(
+  { read, written, workBytes }: RunnerHost,
+  { program, places: { input, output, work, temp }, ownTemp }: Checked,
+): Use {
+  const extents = (place: Binding | undefined, bytes: number) => (place ? deviceExtents(place, bytes, '') : []);
+  const side = ({ re, im }: SideBinding, { length, realBytes }: SideFacts) =>
+    [re, im].flatMap((place) => extents(place, length * realBytes));
+  return {
+    reads: side(input, read),
+    writes: [...side(output, written), ...extents(work, workBytes), ...(ownTemp ? [] : extents(temp, program.tempBytes))],
+  };
 }
 
 /** Views show any part of a buffer, lists and descriptors may say something else the next time: `check` looks at those. */

@@ -141,7 +141,8 @@ export class Plan {
    * is waited for. Calls that are still running end first.
    * @param output a new array when left out, as in `forward`.
    * @throws FftError at once, as `forward`; `unsupported-feature` where a device cannot be waited for (WebGPU),
-   * `aliased-buffers` where an array is given that an earlier call has yet to write.
+   * `aliased-buffers` where it is given memory that an earlier call has yet to write, or would write what an earlier call
+   * has yet to read.
    */
   forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T {
     return (this.runners.get('forwardSync') ?? this.runner('forward', 'forwardSync')).sync(input, output) as T;
@@ -156,11 +157,13 @@ export class Plan {
   }
 
   /**
-   * Appends the transform to the device's work, or to the caller's own, and returns at once.
+   * Appends the transform to the device's work, or to the caller's own, and returns at once. It runs after all calls made
+   * before it, those that wait for host arrays too.
    * @returns a promise of its completion, for those who want to wait here; `device.finish()` waits for everything. Where
    * the work was appended to the caller's `encoder`, `stream` or `queue`, the promise only says that it was accepted.
    * @throws FftError at once, before anything is appended: `unknown-field` and `unsupported-feature` for options that do
-   * not exist or not yet, and what a call with such data would be refused for.
+   * not exist or not yet, what a call with such data would be refused for, and `aliased-buffers` where work for the
+   * caller's own would come before an earlier call that waits and uses the same memory.
    */
   enqueue(direction: Direction, options: EnqueueOptions): Promise<void> {
     return enqueue(this.runnerHost(direction), options);

@@ -15,8 +15,8 @@ import {
   refuseOverlap,
   type SideFacts,
 } from './arguments.ts';
-import { enter, Pending, quiet, usersOf, writersOf } from './arrivals.ts';
-import { Call, runNow, type Use } from './call.ts';
+import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
+import { Call, runNow } from './call.ts';
 import { landingFor, settle, WAITING } from './landings.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
@@ -105,13 +105,13 @@ export class Runner {
   private submit(call: Call): Promise<ComplexData> {
     const { copied } = call;
     const placed = quiet() ? UNUSED : call.placed;
-    const first = Pending.all([writersOf([...copied.reads, ...placed.reads]), usersOf(placed.writes)]);
+    const reads = [...copied.reads, ...placed.reads];
+    const first = callsBefore({ reads, writes: placed.writes });
     const turn = usersOf(copied.writes);
     if (!first && copied.writes.length === 0) return this.carryOut(call);
-    const ended = first
-      ? enter([...copied.reads, ...placed.reads], [...copied.writes, ...placed.writes])
-      : enter([], copied.writes);
-    return (first ? this.defer(call, first, turn) : this.carryOut(call, turn)).finally(ended);
+    const writes = first ? [...copied.writes, ...placed.writes] : copied.writes;
+    const ended = enter({ reads: first ? reads : [], writes }, this.host.backend);
+    return endWith(first ? this.defer(call, first, turn) : this.carryOut(call, turn), ended);
   }
 
   private async defer({ data, output }: Call, first: Pending, turn: Pending | undefined): Promise<ComplexData> {
@@ -181,6 +181,15 @@ export class Runner {
     const { read, written } = this.host;
     this.last = new Call({ input, output, from, to, read, written, program, buffers });
     return this.last;
+  }
+}
+
+/** Not by `finally`, which would tell the caller later than those who wait for the call. */
+async function endWith<T>(work: Promise<T>, ended: () => void): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    ended();
   }
 }
 

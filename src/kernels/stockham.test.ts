@@ -8,8 +8,10 @@ import { configurations } from '../../test/support/problems.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { rootsIn } from '../../test/support/tables.ts';
 import { complaints } from '../../test/support/transforms.ts';
+import { gpuProfile } from '../devices/profiles/gpu.ts';
 import { emitWasm } from '../emit/wasm/lower.ts';
 import { verify } from '../ir/index.ts';
+import type { StockhamLeaf } from '../plan/leaf.ts';
 import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem } from '../problem/index.ts';
@@ -71,6 +73,23 @@ describe('kernels for threads', () => {
       }),
       { seed: seedFor('kernels/stockham/threads') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 3000 : 150 },
     );
+  });
+
+  it('are as exact where the twiddles of several uploads are products of powers', async () => {
+    const device = openInterpreted({
+      ...plain,
+      ...gpuProfile,
+      sharedBytes: 16384,
+      coalescedBytes: 64,
+      maxThreads: 256,
+    });
+    const problem = { size: [2 ** 17], precision: 'double' } as const;
+    const [upload] = planDirection(normalizeProblem(problem), 'forward', device.profile, false).launches;
+    const leaf = upload!.leaf as StockhamLeaf;
+    // A root for each point of a butterfly and each transform would be more.
+    const all = 2 * (leaf.radices.at(-1)! - 1) * leaf.batch[0]!;
+    expect(buildKernel(leaf).tables[0]!.length).toBeLessThan(all);
+    expect(await complaints(device, problem, random, ['host'])).toEqual([]);
   });
 
   it('never wait for a bank of shared memory where lengths are powers of two', () => {
