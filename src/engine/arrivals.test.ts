@@ -4,13 +4,13 @@
  */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSimulator, type Simulator } from '../../test/device/simulator.ts';
+import { Gate, openUnseen, quiescence } from '../../test/support/gate.ts';
 import { noOpenCl } from '../../test/support/opencl.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
-import { openCpuBackend } from '../devices/cpu/index.ts';
 import type { Backend } from '../devices/device.ts';
 import { createOpenClBackend } from '../devices/opencl/index.ts';
 import { FftError } from '../problem/index.ts';
-import type { ComplexData, PlanarData } from './arguments.ts';
+import type { PlanarData } from './arguments.ts';
 import { enter, quiet, usersOf, writersOf } from './arrivals.ts';
 import { Device } from './device.ts';
 import type { Plan } from './plan.ts';
@@ -19,68 +19,6 @@ const random = randomFor('engine/arrivals');
 const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
 const simulator = await buildSimulator();
 afterAll(() => simulator?.remove());
-
-/** Everything that can happen without an arrival has happened. */
-async function quiescence(): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** The CPU, but like a device whose memory the host cannot see. */
-function openUnseen(): Backend {
-  const backend = openCpuBackend({ threads: 1 });
-  const { allocate, upload, download, finishSync } = backend;
-  // Longer than any view, which the device then makes for each copy, without asking the buffer.
-  backend.allocate = (bytes) =>
-    Object.defineProperty(allocate.call(backend, bytes + 8), 'view', { value: undefined }) as ReturnType<
-      typeof allocate
-    >;
-  const now = (copy: typeof upload) => (place: Parameters<typeof upload>[0], host: Parameters<typeof upload>[1]) => {
-    finishSync!.call(backend);
-    void copy.call(backend, place, host);
-  };
-  return Object.assign(backend, { uploadSync: now(upload), downloadSync: now(download) });
-}
-
-/** What comes from a device is held back, copy by copy, until it is let go. */
-class Gate {
-  /** Copies that are held, in the order in which they were submitted. */
-  readonly held: ((failure?: FftError) => void)[] = [];
-  holding = true;
-
-  constructor(backend: Backend) {
-    const download = backend.download.bind(backend);
-    backend.download = (source, into) => {
-      const arrival = download(source, into);
-      if (!this.holding) return arrival;
-      const leave = new Promise<void>((resolve, reject) => {
-        this.held.push((failure) => (failure ? reject(failure) : resolve()));
-      });
-      return Promise.all([arrival, leave]).then(() => undefined);
-    };
-  }
-
-  /** Lets one go, the oldest if not told which, and waits for what comes of it. */
-  async release(place = 0, failure?: FftError): Promise<void> {
-    const [copy] = this.held.splice(place, 1);
-    if (!copy) throw new Error(`no copy ${place} is held`);
-    copy(failure);
-    await quiescence();
-  }
-
-  /** The newest first, whatever comes of it. */
-  async releaseAll(calls: Promise<unknown>): Promise<void> {
-    let over = false;
-    const end = () => {
-      over = true;
-    };
-    calls.then(end, end);
-    while (!over) {
-      await quiescence();
-      if (this.held.length > 0) await this.release(this.held.length - 1);
-    }
-    await calls;
-  }
-}
 
 const devices: [string, boolean, () => Backend | Promise<Backend>][] = [
   ['memory that is not seen', true, openUnseen],
@@ -328,6 +266,7 @@ describe.each(devices.filter(([, there]) => there))('calls that overlap, on %s',
         'strided',
         'to device',
         'from device',
+        'enqueued',
       ] as const);
       const lengths = {
         plain: [2 * n, 2 * n],
@@ -336,6 +275,7 @@ describe.each(devices.filter(([, there]) => there))('calls that overlap, on %s',
         strided: [2 * n, 4 * n - 2],
         'to device': [2 * n],
         'from device': [2 * n],
+        enqueued: [],
       }[kind];
       let places: Place[];
       do places = lengths.map(place);
@@ -349,6 +289,8 @@ describe.each(devices.filter(([, there]) => there))('calls that overlap, on %s',
       if (kind === 'planar') return planar[direction]({ re: a, im: b }, { re: c, im: d });
       if (kind === 'to device') return plan[direction](a, onDevice[there]!);
       if (kind === 'from device') return plan[direction](onDevice[there]!, a);
+      if (kind === 'enqueued')
+        return plan.enqueue(direction, { input: onDevice[there]!, output: onDevice[1 - there]! });
       if (kind === 'plain') return plan[direction](a, b);
       return direction === 'forward' ? strided.forward(a, b) : strided.inverse(b, a);
     };
@@ -358,7 +300,7 @@ describe.each(devices.filter(([, there]) => there))('calls that overlap, on %s',
     // Once more from the same start.
     for (const [k, there] of onDevice.entries()) await plan.forward(memory[k]!.slice(0, 2 * n), there);
     gate.holding = true;
-    const calls: Promise<ComplexData>[] = [];
+    const calls: Promise<unknown>[] = [];
     let over = 0;
     for (const step of program) {
       calls.push(call(step, memory).finally(() => over++));
@@ -383,6 +325,7 @@ function halves(array: Float32Array): { re: Float32Array; im: Float32Array } {
 
 describe('the table of calls on their way', () => {
   const of = new ArrayBuffer(8);
+  const device = {};
   const stretch = (start: number, end: number) => ({ of, start, end });
 
   it('finds every call that shares a byte, and forgets all that have ended', () => {
@@ -395,7 +338,9 @@ describe('the table of calls on their way', () => {
       if (shared.some(({ reads }) => !reads)) expect(writersOf([stretch(start, end)])).toBeDefined();
       if (shared.length > 0) expect(usersOf([stretch(start, end)])).toBeDefined();
       const reads = random.unit() < 0.5;
-      const ended = reads ? enter([stretch(start, end)], []) : enter([], [stretch(start, end)]);
+      const ended = reads
+        ? enter({ reads: [stretch(start, end)], writes: [] }, device)
+        : enter({ reads: [], writes: [stretch(start, end)] }, device);
       calls.add({ reads, start, end, ended });
       for (let most = random.integer(0, 12); calls.size > most; ) {
         const call = random.pick([...calls]);
@@ -409,7 +354,10 @@ describe('the table of calls on their way', () => {
   });
 
   it('finds nothing beside the bytes that are used', () => {
-    const ends = [enter([], [stretch(8, 16)]), enter([stretch(24, 32)], [])];
+    const ends = [
+      enter({ reads: [], writes: [stretch(8, 16)] }, device),
+      enter({ reads: [stretch(24, 32)], writes: [] }, device),
+    ];
     expect(usersOf([stretch(0, 8), stretch(16, 24), stretch(32, 40)])).toBe(undefined);
     expect(usersOf([{ ...stretch(8, 32), of: new ArrayBuffer(8) }])).toBe(undefined);
     expect(writersOf([stretch(16, 40)])).toBe(undefined);
@@ -417,14 +365,18 @@ describe('the table of calls on their way', () => {
   });
 
   it('empty arrays are nothing to wait for', () => {
-    const ended = enter([stretch(4, 4)], [stretch(0, 0)]);
+    const ended = enter({ reads: [stretch(4, 4)], writes: [stretch(0, 0)] }, device);
     expect([quiet(), usersOf([stretch(0, 8)])]).toEqual([true, undefined]);
     ended();
   });
 
   it('who waits goes on when all before it have ended, in whatever order', async () => {
     const heard: string[] = [];
-    const ends = [enter([], [stretch(0, 4)]), enter([stretch(2, 6)], []), enter([], [stretch(3, 8)])];
+    const ends = [
+      enter({ reads: [], writes: [stretch(0, 4)] }, device),
+      enter({ reads: [stretch(2, 6)], writes: [] }, device),
+      enter({ reads: [], writes: [stretch(3, 8)] }, device),
+    ];
     void usersOf([stretch(7, 8)])!
       .wait()
       .then(() => heard.push('all'));
@@ -464,7 +416,7 @@ describe('the table of calls on their way', () => {
         const before = reads ? writersOf(at) : usersOf(at);
         if (before) void before.wait().then(() => heard++);
         else heard++;
-        ends.push(reads ? enter(at, []) : enter([], at));
+        ends.push(reads ? enter({ reads: at, writes: [] }, device) : enter({ reads: [], writes: at }, device));
       }
       for (const ended of ends.reverse()) ended();
       await quiescence();

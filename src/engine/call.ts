@@ -5,7 +5,15 @@
  * view shows never changes, only whether it is still there: the same arrays need no more than a look at that. Other host
  * arrays go through the same memory of the device, so the program stays bound to it and they alone are checked.
  */
-import type { Backend, BoundProgram, DeviceBuffer, RealArray, Stretch } from '../devices/device.ts';
+import type {
+  Backend,
+  BoundProgram,
+  DeviceBuffer,
+  ForeignGpuBuffer,
+  ForeignMemory,
+  RealArray,
+  Stretch,
+} from '../devices/device.ts';
 import { type ComplexData, type Data, deviceExtents, isPlanar, type PlanarData, type SideFacts } from './arguments.ts';
 import { quiet, refusePending, type Use } from './arrivals.ts';
 import { landingFor, settle } from './landings.ts';
@@ -54,7 +62,7 @@ export class Call {
     this.copiesIn = written.gaps && from !== to ? [...source, ...target] : source;
     this.copiesOut = target;
     this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
-    this.mutable = isListed(input) || isListed(output);
+    this.mutable = [input, output].flatMap((data) => (isPlanar(data) ? [data.re, data.im] : data)).some(mayChange);
     const { input: planar } = this.planes;
     this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
   }
@@ -143,21 +151,16 @@ function planesOf(data: ComplexData): PlanarData | undefined {
 }
 
 /** As it is now: the caller may put other memory into the same planes, lists and descriptors. */
+export function asGiven(data: Data): Data;
+export function asGiven(data: ComplexData): ComplexData;
 export function asGiven(data: ComplexData): ComplexData {
-  return isPlanar(data) ? { re: partAsGiven(data.re), im: partAsGiven(data.im) } : partAsGiven(data);
-}
-
-function partAsGiven(part: Data): Data {
-  if (Array.isArray(part)) return [...part];
-  return changes(part) ? { ...part } : part;
+  if (isPlanar(data)) return { re: asGiven(data.re), im: asGiven(data.im) };
+  if (!mayChange(data)) return data;
+  return Array.isArray(data) ? [...data] : { ...data };
 }
 
 /** Lists and descriptors of foreign memory may say something else the next time. */
-export function isListed(data: ComplexData): boolean {
-  return isPlanar(data) ? changes(data.re) || changes(data.im) : changes(data);
-}
-
-function changes(part: unknown): boolean {
+export function mayChange(part: unknown): part is Exclude<ForeignMemory, ForeignGpuBuffer> {
   return Array.isArray(part) || Object.getPrototypeOf(Object(part)) === Object.prototype;
 }
 

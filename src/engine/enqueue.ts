@@ -19,7 +19,7 @@ import {
   scratchBinding,
 } from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, refusePending, type Use } from './arrivals.ts';
-import { asGiven, isListed } from './call.ts';
+import { asGiven, mayChange } from './call.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
 import type { DirectionProgram, ProgramBindings, SideBinding } from './program.ts';
@@ -93,19 +93,22 @@ async function defer(
   first: Pending,
 ): Promise<void> {
   const ended = enter(use, host.backend);
-  const given = (data: ComplexData | undefined) => data && asGiven(data);
   const options = {
-    input: given(input),
-    output: given(output),
-    work: given(work) as Data | undefined,
-    temp: given(temp) as Data | undefined,
-    offsets: { ...offsets },
+    ...(input && { input: asGiven(input) }),
+    ...(output && { output: asGiven(output) }),
+    ...(work && { work: asGiven(work) }),
+    ...(temp && { temp: asGiven(temp) }),
+    ...(offsets && { offsets: { ...offsets } }),
   };
   try {
     await first.wait();
     // The plan may have been destroyed or have other temp now, and memory may have been freed.
     host.check();
-    await bindMemory(host, options, 'enqueue').run();
+    const { program, places } = checkMemory(host, options, 'enqueue');
+    const again = program.bind(places);
+    const run = again.run();
+    again.release();
+    await run;
   } finally {
     ended();
     bound.release();
@@ -170,12 +173,14 @@ interface Checked {
 const lastChecked = new WeakMap<SideFacts, Checked>();
 
 /**
- * Checks the memory of a call and binds the direction to it.
+ * Checks the memory of a call that runs at once and binds the direction to it.
  * @param what the call, in messages.
+ * @throws FftError what is wrong with the memory; `aliased-buffers` also where earlier calls that wait come first.
  */
 export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
-  const { program, places } = checkMemory(host, options, what);
-  return program.bind(places);
+  const checked = checkMemory(host, options, what);
+  if (!quiet()) refusePending(useOf(host, checked));
+  return checked.program.bind(checked.places);
 }
 
 function checkMemory(host: RunnerHost, options: MemoryOptions, what: string): Checked {
@@ -208,17 +213,18 @@ function useOf(
     [re, im].flatMap((place) => extents(place, length * realBytes));
   return {
     reads: side(input, read),
-    writes: [...side(output, written), ...extents(work, workBytes), ...(ownTemp ? [] : extents(temp, program.tempBytes))],
+    writes: [
+      ...side(output, written),
+      ...extents(work, workBytes),
+      ...(ownTemp ? [] : extents(temp, program.tempBytes)),
+    ],
   };
 }
 
 /** Views show any part of a buffer, lists and descriptors may say something else the next time: `check` looks at those. */
 function isLasting({ input, output, work, temp }: Asked): boolean {
   const parts = [input, output, work, temp].flatMap((value) => (isPlanar(value) ? [value.re, value.im] : [value]));
-  return parts.every(
-    (part) =>
-      !(ArrayBuffer.isView(part) || Array.isArray(part) || Object.getPrototypeOf(part ?? 0) === Object.prototype),
-  );
+  return parts.every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
 }
 
 /** Whether the same memory was checked already: buffers never change, only whether they can still be used. */
