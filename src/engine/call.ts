@@ -62,7 +62,7 @@ export class Call {
     this.copiesIn = written.gaps && from !== to ? [...source, ...target] : source;
     this.copiesOut = target;
     this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
-    this.mutable = [input, output].flatMap((data) => (isPlanar(data) ? [data.re, data.im] : data)).some(mayChange);
+    this.mutable = [input, output].flatMap((data) => (isPlanar(data) ? [data.re, data.im] : [data])).some(mayChange);
     const { input: planar } = this.planes;
     this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
   }
