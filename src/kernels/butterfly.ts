@@ -41,19 +41,22 @@ function pair(x: Expressions, a: Complex, b: Complex): Complex[] {
 function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Complex[] {
   const n = values.length;
   const b = n / a;
-  const columns = range(b).map((j) =>
-    part(
-      x,
-      range(a).map((i) => values[b * i + j]!),
-      n,
-    ),
-  );
+  // Eighths of a turn cost next to nothing. Others are products of four, best done before the next column begins.
+  const costly = n > 8;
+  const columns = range(b).map((j) => {
+    const inputs = range(a).map((i) => values[b * i + j]!);
+    const column = costly ? dft(x, inputs) : part(x, inputs, n);
+    const turned = column.map((value, k1) => x.rotate(value, j * k1, n));
+    if (costly) x.together(...turned);
+    return turned;
+  });
   const result: Complex[] = new Array(n);
   for (let k1 = 0; k1 < a; k1++) {
     const row = dft(
       x,
-      range(b).map((j) => x.rotate(columns[j]![k1]!, j * k1, n)),
+      columns.map((column) => column[k1]!),
     );
+    if (costly) x.together(...row);
     for (let k2 = 0; k2 < b; k2++) result[k1 + a * k2] = row[k2]!;
   }
   return result;

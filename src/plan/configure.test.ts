@@ -67,6 +67,44 @@ describe('merging loops', () => {
   });
 });
 
+describe('tiles', () => {
+  /** Transforms of 360 points along columns of which there are so many. */
+  const tileOf = (count: number, device: DeviceProfile, precision: 'single' | 'double' = 'single') =>
+    stockhamLeaf(
+      {
+        precision,
+        axis: { count: 360, input: count, output: count },
+        batch: [{ count, input: 1, output: 1 }],
+        layout: { input: 'interleaved', output: 'interleaved' },
+        offset: { input: 0, output: 0 },
+        inverse: false,
+        scale: 1,
+        aliased: false,
+      },
+      device,
+    ).tile;
+  const wide = { ...profile, coalescedBytes: 256 };
+
+  it('are whole runs of memory where these divide the columns, or where nothing does', () => {
+    for (const count of [32, 64, 96, 1024, 1536]) expect(tileOf(count, wide)).toBe(32);
+    for (const count of [81, 625, 1458]) expect(tileOf(count, wide)).toBe(32);
+  });
+
+  it('otherwise divide the columns, by an odd number of vectors if they can', () => {
+    expect([1000, 720, 432, 360, 176, 112].map((count) => tileOf(count, wide))).toEqual([20, 36, 36, 36, 44, 28]);
+    expect([1000, 360, 648].map((count) => tileOf(count, wide, 'double'))).toEqual([10, 18, 18]);
+    expect(tileOf(48, wide)).toBe(24);
+  });
+
+  it('never outgrow shared memory for the sake of a divisor', () => {
+    for (const columns of [16, 20, 24, 32, 36]) {
+      const tile = tileOf(720, { ...wide, sharedBytes: 2 * 360 * 8 * columns });
+      expect(tile % 4).toBe(0);
+      expect(tile).toBeLessThanOrEqual(columns);
+    }
+  });
+});
+
 describe('configured leaves', () => {
   const smooth = Array.from({ length: 600 }, (_, i) => i + 1).filter((n) => n === 1 || largestPrimeFactor(n) <= 13);
   const placed: fc.Arbitrary<PlacedLeaf> = fc

@@ -164,12 +164,21 @@ function chooseTile(
   const most = Math.max(grain, Math.min(fits(room), Math.max(fits(room / 2), run / 2)));
   const wanted = Math.max(run, Math.floor(groupPoints / length / run) * run);
   const tile = Math.min(wanted, most, Math.ceil(count / grain) * grain);
+  return dividingTile(tile, most, count, grain) ?? tile;
+}
+
+/**
+ * A tile that divides the batch spares the tail: the one asked for, or one that is not much longer or shorter. Of those
+ * that are not whole runs, an odd number of vectors is the best, by up to a factor of two (measured, not explained).
+ */
+export function dividingTile(tile: number, most: number, count: number, grain: number): number | undefined {
   if (count % tile === 0) return tile;
-  // A tile that divides the batch spares the tail.
-  for (let smaller = tile; smaller >= Math.max(grain, tile / 2); smaller -= grain) {
-    if (count % smaller === 0) return smaller;
-  }
-  return tile;
+  const divides = (candidate: number) => count % candidate === 0;
+  const sizes: number[] = [];
+  const longest = Math.floor(Math.min(most, 1.5 * tile) / grain) * grain;
+  for (let size = longest; size >= Math.max(grain, tile / 2); size -= grain) sizes.push(size);
+  const odd = grain > 1 ? sizes.find((size) => divides(size) && (size / grain) % 2 === 1) : undefined;
+  return odd ?? sizes.find((size) => size < tile && divides(size));
 }
 
 /** Of the bandwidth for whole runs, what is left for halves, quarters … of them, unless the profile knows (an H200's). */

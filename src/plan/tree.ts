@@ -48,6 +48,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
           cutAxis(n, columns ? run : 1, precision, boosted(profile, n, split)) !== undefined,
         uploads: uploadsFor(length, tuning),
         tile: run,
+        grain,
         cost: (n) => uploadCost(n, precision, boosted(profile, n, true)),
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',

@@ -111,6 +111,7 @@ describe('the leaves of an axis', () => {
           fusable: () => false,
           capacity: { whole: longest, columns: longest },
           tile: 4,
+          grain: 2,
           cost: () => 1,
           unordered: kind === 'unordered',
           mirrored: kind === 'mirrored',

@@ -7,6 +7,7 @@
  */
 import { divisors, primeFactors } from '../numeric/primes.ts';
 import type { Dimension, LeafNode, Place, PlanNode } from './node.ts';
+import { dividingTile } from './tiling.ts';
 
 export interface AxisQuestion {
   /** Dimension of the tensor: one more than the axis of the problem. */
@@ -24,8 +25,10 @@ export interface AxisQuestion {
   readonly fusable: (length: number, columns: boolean, split: boolean) => boolean;
   /** Uploads at least, as far as the length has factors; default: as few as fit. */
   readonly uploads?: number;
-  /** Neighbouring columns that one group takes: splits that it divides are preferred. */
+  /** Neighbouring columns that one group had best take: splits of which it takes all without a tail are preferred. */
   readonly tile: number;
+  /** Neighbouring columns of which a group takes multiples. */
+  readonly grain: number;
   /** What one upload of a length costs per point, in passes of radix 4. */
   readonly cost: (length: number) => number;
   /** Take one more upload than needed where that costs less. */
@@ -44,7 +47,8 @@ export function axisNode(question: AxisQuestion): PlanNode {
     return leaf(question, title, { count: length, input: place, output: place }, others);
   }
   const fits = (n: number) => n <= capacity.columns || question.fusable(n, true, true);
-  const factors = splitLength(length, fits, question.tile, question.cost, { least, weighed: question.weighed });
+  const { tile, grain, cost, weighed } = question;
+  const factors = splitLength(length, fits, tile, cost, { least, weighed, grain });
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, and where they finally belong.
   const bins: Dimension[] = [];
@@ -99,20 +103,27 @@ const RAGGED = 1;
 /** What one doubling of the ratio between factors adds: long columns leave less of the cache to neighbours. */
 const UNBALANCED = 0.05;
 
-/** As few factors as fit, but `least`; among those the cheapest: by and large equal, and divided by whole tiles. */
+/**
+ * As few factors as fit, but `least`; among those the cheapest: by and large equal, and divided by whole tiles, or by
+ * others of whole grains that a group may take instead.
+ */
 export function splitLength(
   length: number,
   fits: (n: number) => boolean,
   tile: number,
   cost: (n: number) => number,
-  { least = 2, weighed = false }: { readonly least?: number; readonly weighed?: boolean } = {},
+  {
+    least = 2,
+    weighed = false,
+    grain = tile,
+  }: { readonly least?: number; readonly weighed?: boolean; readonly grain?: number } = {},
 ): number[] {
   const candidates = divisors(length).filter((n) => n > 1 && fits(n));
   const longest = Math.max(1, ...candidates);
   const own = new Map<number, number>();
   const price = (n: number, ideal: number): number => {
     let known = own.get(n);
-    if (known === undefined) own.set(n, (known = cost(n) + (weighed || n % tile === 0 ? 0 : RAGGED)));
+    if (known === undefined) own.set(n, (known = cost(n) + (weighed || dividingTile(tile, n, n, grain) ? 0 : RAGGED)));
     return known + UNBALANCED * Math.abs(Math.log2(n / ideal));
   };
   for (let uploads = Math.max(2, least); uploads <= 64; uploads++) {

@@ -298,8 +298,11 @@ class Lowering {
     asm.i32(--this.never);
     asm.op('i32.lt_s');
     asm.if();
+    // Changed from themselves, each in its own register: a constant for all would have them moved on the way that is taken.
     for (const local of locals) {
-      unit.constant(0);
+      asm.get(local);
+      asm.get(local);
+      unit.operation('add');
       asm.set(local);
     }
     asm.end();
