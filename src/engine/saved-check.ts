@@ -170,11 +170,11 @@ export function faultOf(plans: unknown, problem: Problem, profile: DeviceProfile
   return undefined;
 }
 
-/** How shared memory may be laid out: as the device does, or as its boost by registers makes it. */
+/** How shared memory may be laid out: as the device does, or as a boost by registers, or too few of them, makes it. */
 function formatsOf({ sharedFormat, tuning = {} }: DeviceProfile): readonly DeviceProfile['sharedFormat'][] {
   const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = tuning;
   const boosts = [registerBoost, registerBoost4Step, registerBoostNonPow2].filter((boost) => boost !== undefined);
-  return boosts.length > 0 ? [sharedFormat, 'pairs', 'halves'] : [sharedFormat];
+  return boosts.length > 0 || sharedFormat === 'halves' ? [sharedFormat, 'pairs', 'halves'] : [sharedFormat];
 }
 
 function launchFault(

@@ -175,6 +175,13 @@ describe('knobs', () => {
     const inOne = await launchesOf(h200, { size: [32768] }, { registerBoost: 2, clusterBlocks: 1 });
     expect(inOne).toHaveLength(1);
     expect(await launchesOf(h200, { size: [32768] }, { clusterBlocks: 1 })).toHaveLength(2);
+    // So few threads could not hold what waits: whole numbers are exchanged, as without it.
+    const few = { maxThreads: 32 };
+    expect(lengths(await launchesOf(gpu, { size: [2048] }, { ...few, registerBoost: 2 }))).toEqual([2048]);
+    expect(await problemsOf(cpu, { size: [64], tuning: { registerBoost: 2, registerBoost4Step: 1 } })).toEqual([
+      'unsupported-feature tuning.registerBoost',
+      'unsupported-feature tuning.registerBoost4Step',
+    ]);
   });
 
   it('registerBoost4Step: the same in each of several uploads', async () => {

@@ -12,7 +12,17 @@ const POINTS_PER_THREAD = 8;
 const LANE_BYTES = 4;
 
 /** Knobs about threads and their groups: the lanes of a vector are what they are. */
-const FOR_THREADS = ['banks', 'warpSize', 'threads', 'maxThreads', 'halfThreads', 'maxGroups'] as const;
+const FOR_THREADS = [
+  'banks',
+  'warpSize',
+  'threads',
+  'maxThreads',
+  'halfThreads',
+  'maxGroups',
+  'registerBoost',
+  'registerBoost4Step',
+  'registerBoostNonPow2',
+] as const;
 
 /**
  * The profile as the planner is to see it; `profile` itself where nothing is tuned.
@@ -62,7 +72,9 @@ export function requireAble({ tuning: { streams, twiddles } }: Problem, backend:
   const { kind, severalStreams, computesRoots } = backend;
   const refuse = (knob: keyof Tuning, why: string) => {
     const path = `tuning.${knob}`;
-    throw new FftError('unsupported-feature', `${path} cannot be followed on a ${kind} device: ${why}.`, { path });
+    throw new FftError('unsupported-feature', `${path} cannot be followed by a device of kind ${kind}: ${why}.`, {
+      path,
+    });
   };
   if (streams !== undefined && !severalStreams) {
     refuse('streams', 'it submits to one queue; leave it out there, cuda and hip have streams');
@@ -91,21 +103,17 @@ function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): Plann
 }
 
 function misplaced({ name, lockstep, doubleBuffered }: DeviceProfile, tuning: Tuning): FftProblem[] {
-  const boosts = (['registerBoost', 'registerBoost4Step'] as const).filter((knob) => (tuning[knob] ?? 1) > 1);
-  const forgetful = (doubleBuffered ? boosts : []).map((knob): FftProblem => {
+  const refuse = (knob: keyof Tuning, why: string): FftProblem => {
     const path = `tuning.${knob}`;
-    const message = `${path} is ${tuning[knob]}, but ${name} keeps nothing in registers over a barrier; leave it out there.`;
-    return { code: 'unsupported-feature', path, message };
-  });
-  if (lockstep === 'threads') return forgetful;
-  return [
-    ...forgetful,
-    ...FOR_THREADS.filter((knob) => tuning[knob] !== undefined).map((knob) => {
-      const path = `tuning.${knob}`;
-      const message = `${path} is about threads of a group, and ${name} computes with vectors; leave it out there.`;
-      return { code: 'unsupported-feature', path, message } as const;
-    }),
-  ];
+    return { code: 'unsupported-feature', path, message: `${path} ${why}; leave it out there.` };
+  };
+  if (lockstep === 'vector') {
+    const why = `is about threads of a group, and ${name} computes with vectors`;
+    return FOR_THREADS.filter((knob) => tuning[knob] !== undefined).map((knob) => refuse(knob, why));
+  }
+  const boosts = (['registerBoost', 'registerBoost4Step'] as const).filter((knob) => (tuning[knob] ?? 1) > 1);
+  const why = `is more than 1, but ${name} keeps nothing in registers over a barrier`;
+  return doubleBuffered ? boosts.map((knob) => refuse(knob, why)) : [];
 }
 
 function excesses(profile: DeviceProfile, tuning: Tuning): FftProblem[] {

@@ -278,7 +278,8 @@ function threadStepTwiddles(
   };
   return (x, value, [k, c]) => {
     const at = index(k!);
-    const b = add(first, c!);
+    // Transforms that are left out of the last tile have no roots of their own.
+    const b = mod(add(first, c!), count);
     const { constant: distance } = at;
     const factors: Complex[] = [];
     if (at.terms.length > 0) factors.push(moving(x, sub(at, distance), b));

@@ -38,13 +38,24 @@ export function capacityOf(precision: 'single' | 'double', profile: DeviceProfil
  * The profile for transforms of one length. Registers may stand in for half of shared memory (VkFFT guide 2.5.6, "register
  * overutilization"): real and imaginary parts then take turns in it. A problem can ask for that, or for its opposite.
  */
-export function boosted(profile: DeviceProfile, length: number, split: boolean): DeviceProfile {
+export function boosted(
+  profile: DeviceProfile,
+  precision: 'single' | 'double',
+  length: number,
+  split: boolean,
+): DeviceProfile {
   const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = profile.tuning ?? {};
   let times = split ? registerBoost4Step : registerBoost;
   if (registerBoostNonPow2 === false && !Number.isInteger(Math.log2(length))) times = 1;
-  const halves = profile.sharedFormat === 'halves';
-  if (times === undefined || times > 1 === halves) return profile;
-  return { ...profile, sharedFormat: halves ? 'pairs' : 'halves' };
+  const usual = profile.sharedFormat;
+  const asked = times === undefined ? usual : times > 1 ? 'halves' : usual === 'halves' ? 'pairs' : usual;
+  const other = (format: DeviceProfile['sharedFormat']) =>
+    format === usual ? profile : { ...profile, sharedFormat: format };
+  if (asked !== 'halves') return other(asked);
+  // Few threads or registers hold less than shared memory would.
+  const whole = other(usual === 'halves' ? 'pairs' : usual);
+  const halves = other('halves');
+  return capacityOf(precision, halves).room < capacityOf(precision, whole).room ? whole : halves;
 }
 
 /** The arithmetic that kernels are built for. */

@@ -108,7 +108,7 @@ export function planDirection(
 }
 
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
-  const profile = boosted(device, placed.axis.count, placed.split ?? false);
+  const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
   return fuseAxis(placed, profile) ?? stockhamLeaf(placed, profile);
 }

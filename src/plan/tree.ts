@@ -31,7 +31,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     if (problem.omit[axis] || length === 1 || fused.includes(axis)) return;
     const of = axis + 1;
     const innermost = !tuning.considerAllAxesStrided && tensor.slice(0, of).every((count) => count === 1);
-    const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, length, split)).room;
+    const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
     children.push(
@@ -45,11 +45,11 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         // Half a run of neighbours still reads whole cache lines: better than one more upload.
         capacity: { whole: innermost ? roomFor(false) : cut(roomFor(false), 4), columns: cut(roomFor(true), 2) },
         fusable: (n, columns, split) =>
-          cutAxis(n, columns ? run : 1, precision, boosted(profile, n, split)) !== undefined,
+          cutAxis(n, columns ? run : 1, precision, boosted(profile, precision, n, split)) !== undefined,
         uploads: uploadsFor(length, tuning),
         tile: run,
         grain,
-        cost: (n) => uploadCost(n, precision, boosted(profile, n, true)),
+        cost: (n) => uploadCost(n, precision, boosted(profile, precision, n, true)),
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
         unordered: problem.unordered && direction === 'forward',
@@ -88,7 +88,8 @@ function fusedAxes({ size, omit, precision, leftBatches, unordered }: Problem, p
     const first = axes.slice(0, count);
     if (first.length < count || first[0] !== 0) continue;
     const lengths = first.map((axis) => size[axis]!).reverse();
-    if (cutAxes(lengths, kernelPrecision(precision), boosted(profile, size[0]!, false))) return first;
+    const real = kernelPrecision(precision);
+    if (cutAxes(lengths, real, boosted(profile, real, size[0]!, false))) return first;
   }
   return [];
 }

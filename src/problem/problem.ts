@@ -69,11 +69,11 @@ export interface Tuning {
   readonly twiddles?: 'table' | 'computed' | undefined;
   /** Streams that launches are spread over, from 1 to 128, where a device has several. */
   readonly streams?: number | undefined;
-  /** Only 1 so far. */
+  /** How many times over registers stand in for shared memory where an axis has one upload; 1: not at all, else twice. */
   readonly registerBoost?: number | undefined;
-  /** Only false so far. */
+  /** False: not for lengths that are no powers of two. */
   readonly registerBoostNonPow2?: boolean | undefined;
-  /** Only 1 so far. */
+  /** The same in each of several uploads. */
   readonly registerBoost4Step?: number | undefined;
   /** Groups in one dimension of a launch at most; more fold over the others, and over launches. */
   readonly maxGroups?: number | undefined;

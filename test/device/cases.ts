@@ -117,6 +117,8 @@ export function tunedProblems(kind: string): ProblemInput[] {
   const computed: ProblemInput[] = [
     { size: [360], batches: 7, tuning: { twiddles: 'computed' } },
     { size: [2 ** 16], tuning: { twiddles: 'computed' } },
+    // Tiles that do not divide the columns.
+    { size: [16500], tuning: { twiddles: 'computed', uploadSwitch: { two: 1000 } } },
   ];
   const streams: ProblemInput[] = [
     { size: [1024], batches: 64, tuning: { streams: 3 } },

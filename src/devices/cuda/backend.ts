@@ -148,7 +148,7 @@ export class GpuBackend implements Backend, Machine {
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
       throw new FftError(
-        'compile-failed',
+        'device-limit',
         `Kernel ${kernel.name} cannot be written for ${this.name}: ${cause.message}.`,
         {
           cause,

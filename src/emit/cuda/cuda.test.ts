@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { interpret } from '../../../test/support/interpret.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
+import { namedProfiles } from '../../devices/profiles/index.ts';
 import { add, Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
 import { planDirection } from '../../plan/planner.ts';
@@ -173,6 +174,21 @@ describe.skipIf(!nvcc)('compiled for a GPU', () => {
 });
 
 describe('the text', () => {
+  it('stores into other blocks only when they have begun, also in halves', () => {
+    const { profile } = namedProfiles.h200;
+    const problem = normalizeProblem('scfo8192x16*4');
+    for (const sharedFormat of ['pairs', 'halves'] as const) {
+      const { launches } = planDirection(problem, 'forward', { ...profile, sharedFormat }, false);
+      const sources = launches.map(({ leaf }) => emitCuda(buildKernel(leaf)).source.split('__launch_bounds__')[1]!);
+      const clusters = sources.filter((source) => source.includes('block_copy('));
+      if (sharedFormat === 'halves') expect(clusters.length).toBeGreaterThan(0);
+      for (const source of clusters) {
+        expect(source.indexOf('barrier.cluster')).toBeGreaterThan(0);
+        expect(source.indexOf('barrier.cluster')).toBeLessThan(source.indexOf('block_copy('));
+      }
+    }
+  });
+
   const group = variable('group', 8);
   const item = variable('item', 64);
   const [input, output] = ['input', 'output'].map((name) => ({ name, space: 'global', type: 'f32' }) as const);

@@ -130,9 +130,10 @@ class Lowering {
         return;
       }
       const writes = this.compute(values, slots, scope);
+      const reachesOut = phases[n]!.stores.some(({ block }) => block);
       for (const turn of [0, 1] as const) {
-        // The half that was there before has been read by all.
-        if (n > 0 || turn > 0) this.exchange(n);
+        // The half that was there before has been read by all; other blocks have begun.
+        if (n > 0 || turn > 0 || reachesOut) this.exchange(n);
         for (const write of writes) write(turn);
         this.exchange(n);
         for (const slot of next.slots) this.fetch(next.values, slot, turn, scope);
