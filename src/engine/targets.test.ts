@@ -89,7 +89,9 @@ for (const [kind, open, missing] of kinds) {
       expect(await codeOf(() => plan.measure('forward', { peer: 'cufft' }))).toBe('unsupported-feature');
     });
 
-    it.runIf(kind !== 'cpu')('refuses arrays that are read in pairs and begin between two', async () => {
+    // Vectors of the CPU begin anywhere.
+    if (kind === 'cpu') return;
+    it('refuses arrays that are read in pairs and begin between two', async () => {
       const { backend, device } = await opened();
       // Too short for a table.
       const plan = await device.plan({ size: [4], directions: 'forward' });
