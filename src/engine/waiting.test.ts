@@ -11,12 +11,12 @@ import { createWebGpuBackend } from '../devices/webgpu/index.ts';
 import { FftError } from '../problem/index.ts';
 import { quiet } from './arrivals.ts';
 import { Device } from './device.ts';
-import type { DeviceMemory as M } from './memory.ts';
+import type { DeviceMemory } from './memory.ts';
 import type { Plan } from './plan.ts';
 
 const STORAGE = 0x80;
 /** A list that is one array. */
-type F = GPUBuffer[];
+type BufferList = GPUBuffer[];
 const random = randomFor('engine/waiting');
 const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
 const simulator = await buildSimulator();
@@ -49,7 +49,12 @@ describe.each(devices.filter(([, there]) => there))('calls behind those that wai
   it('enqueued work waits for calls that wait', async () => {
     const [x, w, u] = [noise(2 * n), noise(2 * n), noise(2 * n)];
     const [y, z] = [new Float32Array(2 * n), new Float32Array(2 * n)];
-    const [a, b, c, d] = [1, 2, 3, 4].map(() => device.alloc(plan.input.bytes)) as [M, M, M, M];
+    const [a, b, c, d] = [1, 2, 3, 4].map(() => device.alloc(plan.input.bytes)) as [
+      DeviceMemory,
+      DeviceMemory,
+      DeviceMemory,
+      DeviceMemory,
+    ];
     for (const there of [a, b, d]) await plan.forward(u, there);
     // What they are given may be changed while they wait.
     const options = { input: a, output: b };
@@ -71,7 +76,7 @@ describe.each(devices.filter(([, there]) => there))('calls behind those that wai
     expect(over).toBe(false);
     await gate.releaseAll(Promise.all(calls));
     gate.holding = false;
-    const forwardOf = (there: M) => plan.forward<Float32Array>(there);
+    const forwardOf = (there: DeviceMemory) => plan.forward<Float32Array>(there);
     const early = await plan.forward<Float32Array>(await plan.forward(u));
     expect(await forwardOf(d)).toEqual(early);
     expect(await forwardOf(a)).toEqual(await plan.forward(early));
@@ -113,7 +118,7 @@ describe.each(devices.filter(([, there]) => there))('calls behind those that wai
 
   it("work for the caller's own, and measurements, are refused where they would come before calls that wait", async () => {
     const [x, y] = [noise(2 * n), new Float32Array(2 * n)];
-    const [a, b, c] = [1, 2, 3].map(() => device.alloc(plan.input.bytes)) as [M, M, M];
+    const [a, b, c] = [1, 2, 3].map(() => device.alloc(plan.input.bytes)) as [DeviceMemory, DeviceMemory, DeviceMemory];
     const calls = [plan.forward(x, y), plan.forward(y, a)];
     const first = { code: 'aliased-buffers', message: expect.stringContaining('await that call first') };
     for (const memory of [
@@ -190,8 +195,13 @@ describe.skipIf(noWebGpu)('calls that wait, on buffers of the caller', () => {
 
   it('a list that is changed meanwhile is the one that was given', async () => {
     const [x, u, y] = [noise(2 * n), noise(2 * n), new Float32Array(2 * n)];
-    const [a, b, c, other] = [1, 2, 3, 4].map(() => [half(), half()]) as [F, F, F, F];
-    const lists = [a, b, c].map((list) => [...list]) as [F, F, F];
+    const [a, b, c, other] = [1, 2, 3, 4].map(() => [half(), half()]) as [
+      BufferList,
+      BufferList,
+      BufferList,
+      BufferList,
+    ];
+    const lists = [a, b, c].map((list) => [...list]) as [BufferList, BufferList, BufferList];
     await plan.forward(u, other);
     const calls = [
       plan.forward(x, y),
