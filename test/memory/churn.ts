@@ -5,8 +5,11 @@
 import { openDevice, type ProblemInput } from '../../src/index.ts';
 
 const PLANS = 10_000;
-/** Plans that fill the device's caches first, so that what follows has to make room for itself. */
-const FILL = 300;
+/**
+ * Plans that fill the device's caches first, so that what follows has to make room for itself, and give the engine time to
+ * compile what they run: its machine code grows the process, too.
+ */
+const FILL = 2000;
 const NEW_EVERY = 25;
 
 const problems: ProblemInput[] = [];
