@@ -57,16 +57,23 @@ async function createSoftware(): Promise<GPU> {
   const { driver } = await softwareDriver();
   await loadVulkan();
   const gpu = await createDawn();
-  // The loader looks for drivers when the first adapter is asked for.
+  if (await offersAdapter(gpu, driver)) return gpu;
+  // Seen once in many runs on a busy machine: the driver was there, and offered nothing.
+  const again = await createDawn();
+  await offersAdapter(again, driver);
+  return again;
+}
+
+/** The loader looks for drivers when the first adapter is asked for. */
+async function offersAdapter(gpu: GPU, driver: string): Promise<boolean> {
   const before = process.env.VK_DRIVER_FILES;
   process.env.VK_DRIVER_FILES = driver;
   try {
-    await gpu.requestAdapter();
+    return (await gpu.requestAdapter()) !== null;
   } finally {
     if (before === undefined) delete process.env.VK_DRIVER_FILES;
     else process.env.VK_DRIVER_FILES = before;
   }
-  return gpu;
 }
 
 async function createDawn(): Promise<GPU> {

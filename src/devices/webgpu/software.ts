@@ -33,9 +33,9 @@ export async function softwareDriver(): Promise<SoftwareDriver> {
   if (!fs.existsSync(folder)) {
     const { brotliDecompressSync } = (await nodeModule<typeof import('node:zlib')>('node:zlib'))!;
     const archive = brotliDecompressSync(fs.readFileSync(path.join(home, 'bin', 'swiftshader.tar.br')));
-    // Another process may do the same: whoever renames first has done it.
-    const own = `${folder}.${process.pid}`;
-    fs.mkdirSync(own, { recursive: true });
+    // Other processes and threads may do the same, each in a folder of its own: whoever renames first has done it.
+    fs.mkdirSync(path.dirname(folder), { recursive: true });
+    const own = fs.mkdtempSync(`${folder}.`);
     for (const { name, bytes } of filesOf(archive)) fs.writeFileSync(path.join(own, path.basename(name)), bytes);
     try {
       fs.renameSync(own, folder);
