@@ -12,7 +12,7 @@ const LANES = 2;
 
 /**
  * Additions of real numbers in the split-radix algorithm with four multiplications and two additions to a complex
- * product, which has the fewest (H. Sorensen, M. Heideman, S. Burrus: On computing the split-radix FFT, 1986, table I).
+ * product (H. Sorensen, M. Heideman, S. Burrus: On computing the split-radix FFT, 1986): as many as FFTW's codelets have.
  */
 export function fewestAdditions(n: number): number {
   const m = Math.log2(n);

@@ -3,12 +3,9 @@
  * the test says so, in an order that no device would choose: nothing here passes by luck.
  */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildSimulator, type Simulator } from '../../test/device/simulator.ts';
-import { Gate, openUnseen, quiescence } from '../../test/support/gate.ts';
-import { noOpenCl } from '../../test/support/opencl.ts';
+import { buildSimulator } from '../../test/device/simulator.ts';
+import { Gate, overlappingDevices, quiescence } from '../../test/support/gate.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
-import type { Backend } from '../devices/device.ts';
-import { createOpenClBackend } from '../devices/opencl/index.ts';
 import { FftError } from '../problem/index.ts';
 import type { PlanarData } from './arguments.ts';
 import { enter, quiet, usersOf, writersOf } from './arrivals.ts';
@@ -20,13 +17,7 @@ const noise = (count: number) => Float32Array.from(uniform(random, count, 'singl
 const simulator = await buildSimulator();
 afterAll(() => simulator?.remove());
 
-const devices: [string, boolean, () => Backend | Promise<Backend>][] = [
-  ['memory that is not seen', true, openUnseen],
-  ['a simulated GPU', simulator !== undefined, () => (simulator as Simulator).open()],
-  ['OpenCL', noOpenCl === undefined, () => createOpenClBackend({})],
-];
-
-describe.each(devices.filter(([, there]) => there))('calls that overlap, on %s', (_name, _there, open) => {
+describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name, open) => {
   const n = 8;
   let device: Device;
   let gate: Gate;

@@ -1,12 +1,10 @@
 /** What comes behind calls that wait for host arrays: enqueued work, measurements, `finish` and `close`. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildSimulator, type Simulator } from '../../test/device/simulator.ts';
-import { Gate, openUnseen, quiescence } from '../../test/support/gate.ts';
-import { noOpenCl } from '../../test/support/opencl.ts';
+import { buildSimulator } from '../../test/device/simulator.ts';
+import { Gate, overlappingDevices, quiescence } from '../../test/support/gate.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { noWebGpu, testGpuDevice } from '../../test/support/webgpu.ts';
 import type { Backend } from '../devices/device.ts';
-import { createOpenClBackend } from '../devices/opencl/index.ts';
 import { createWebGpuBackend } from '../devices/webgpu/index.ts';
 import { FftError } from '../problem/index.ts';
 import { quiet } from './arrivals.ts';
@@ -22,13 +20,7 @@ const noise = (count: number) => Float32Array.from(uniform(random, count, 'singl
 const simulator = await buildSimulator();
 afterAll(() => simulator?.remove());
 
-const devices: [string, boolean, () => Backend | Promise<Backend>][] = [
-  ['memory that is not seen', true, openUnseen],
-  ['a simulated GPU', simulator !== undefined, () => (simulator as Simulator).open()],
-  ['OpenCL', noOpenCl === undefined, () => createOpenClBackend({})],
-];
-
-describe.each(devices.filter(([, there]) => there))('calls behind those that wait, on %s', (_name, _there, open) => {
+describe.each(overlappingDevices(simulator))('calls behind those that wait, on %s', (_name, open) => {
   const n = 8;
   let backend: Backend;
   let device: Device;

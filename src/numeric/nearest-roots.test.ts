@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { unitRoot } from '../../test/reference/roots.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { cosTurn, neg, sinTurn, toNumber } from './exact.ts';
 import { NearestRoots } from './nearest-roots.ts';
-import { unitRoot } from './roots.ts';
 
 /** Without gaps between blocks. */
 const even = { block: 2 ** 20, skip: 0 };

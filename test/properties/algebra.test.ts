@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, Direction, Plan } from '../../src/index.ts';
-import { unitRoot } from '../../src/numeric/roots.ts';
+import { unitRoot } from '../reference/roots.ts';
 import { elementsOf } from '../reference/transform.ts';
 import { relativeError, tolerance } from '../support/accuracy.ts';
 import { variedDevices } from '../support/devices.ts';

@@ -3,7 +3,7 @@
  * Indices point at `re.hi`, so the k-th number is at 4k.
  */
 import { ddAdd, ddMul } from '../../src/numeric/doubledouble.ts';
-import { unitRoot } from '../../src/numeric/roots.ts';
+import { unitRoot } from './roots.ts';
 
 /** y[t] = x[a] + z[b]. */
 export function addQuad(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {

@@ -1,7 +1,10 @@
 /** Devices whose results arrive when a test says so. */
 import { openCpuBackend } from '../../src/devices/cpu/index.ts';
 import type { Backend } from '../../src/devices/device.ts';
+import { createOpenClBackend } from '../../src/devices/opencl/index.ts';
 import type { FftError } from '../../src/problem/index.ts';
+import type { Simulator } from '../device/simulator.ts';
+import { noOpenCl } from './opencl.ts';
 
 /** Everything that can happen without an arrival has happened. */
 export async function quiescence(): Promise<void> {
@@ -63,4 +66,15 @@ export class Gate {
     }
     await calls;
   }
+}
+
+/** Devices on which calls on host arrays overlap: their names, and how to open those that are here. */
+export function overlappingDevices(
+  simulator: Simulator | undefined,
+): readonly (readonly [name: string, open: () => Backend | Promise<Backend>])[] {
+  return [
+    ['memory that is not seen', openUnseen] as const,
+    ...(simulator ? [['a simulated GPU', () => simulator.open()] as const] : []),
+    ...(noOpenCl === undefined ? [['OpenCL', () => createOpenClBackend({})] as const] : []),
+  ];
 }

@@ -1,13 +1,13 @@
 /**
- * Roots of unity, e^(−2πi·k/n), one by one to about 2^-100. (`nearest-roots.ts` fills whole tables of doubles.)
+ * Roots of unity, e^(−2πi·k/n), one by one to about 2^-100: what tables and transforms are measured by.
  *
  * The exponent is first folded into an eighth of the circle in integer arithmetic, so that every symmetry of the
  * circle holds to the last bit; the folded exponent is then written as coarse·L + fine, and the root is the product
  * of one entry of each of two short tables (the two-level scheme known from pocketfft), in double-double.
  * The short tables, of about √n entries, are made the same way from about n^(1/4) entries of `exact.ts`.
  */
-import { ddMulComplex } from './doubledouble.ts';
-import { cosTurn, sinTurn, toDoubleDouble } from './exact.ts';
+import { ddMulComplex } from '../../src/numeric/doubledouble.ts';
+import { cosTurn, sinTurn, toDoubleDouble } from '../../src/numeric/exact.ts';
 
 /** Random access to the n-th roots of unity. */
 export interface UnitRoot {

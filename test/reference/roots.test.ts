@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seedFor } from '../../test/support/random.ts';
-import { add, cosTurn, type Exact, exact, neg, sinTurn, sub, toNumber } from './exact.ts';
+import { add, cosTurn, type Exact, exact, neg, sinTurn, sub, toNumber } from '../../src/numeric/exact.ts';
+import { seedFor } from '../support/random.ts';
 import { unitRoot } from './roots.ts';
 
 const runs = { seed: seedFor('numeric/roots'), numRuns: 100 };
