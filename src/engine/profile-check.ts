@@ -29,8 +29,12 @@ const word = (...words: readonly string[]): Rule => [
 const optional = ([accepts, accepted]: Rule): Rule => [(value) => value === undefined || accepts(value), accepted];
 
 const clusterRule: Rule = [
-  (value) => isRecord(value) && [value.blocks, value.sharedBytes].every(whole(1)[0]) && whole(0)[0](value.above),
-  'an object with blocks, sharedBytes and above, whole numbers',
+  (value) =>
+    isRecord(value) &&
+    [value.blocks, value.sharedBytes, value.registers].every(whole(1)[0]) &&
+    isRecord(value.above) &&
+    [value.above.single, value.above.double].every(whole(0)[0]),
+  'an object with blocks, sharedBytes, registers and above: { single, double }, whole numbers',
 ];
 
 /** Every field of a `DeviceProfile` but `tuning`, which is the engine's own. */

@@ -146,7 +146,10 @@ describe('knobs', () => {
   });
 
   it('clusterBlocks: blocks that share a tile, or none', async () => {
-    const own = await openProfile({ ...h200.profile, cluster: { blocks: 16, sharedBytes: 65536, above: 65536 } });
+    const own = await openProfile({
+      ...h200.profile,
+      cluster: { blocks: 16, sharedBytes: 65536, above: { single: 65536, double: 65536 }, registers: 65536 },
+    });
     const blocks = async (size: number[], tuning: Tuning) =>
       (await launchesOf(own, { size }, tuning)).map(({ blocks = 1 }) => blocks);
     expect(await blocks([2 ** 16], {})).toEqual([8]);
@@ -258,7 +261,10 @@ describe('tuned plans', () => {
     multiprocessors: 1,
   };
 
-  const clustered: DeviceProfile = { ...threads, cluster: { blocks: 8, sharedBytes: 4096, above: 4096 } };
+  const clustered: DeviceProfile = {
+    ...threads,
+    cluster: { blocks: 8, sharedBytes: 4096, above: { single: 4096, double: 4096 }, registers: 65536 },
+  };
 
   it('may have uploads that are shorter than a run of memory', async () => {
     const vectors = await openWith({});

@@ -69,6 +69,8 @@ export interface Kernel {
   readonly cluster?: { readonly blocks: number; readonly rank: Var };
   /** Threads per group that the planner asks for; devices that loop over items ignore it. */
   readonly threads: number;
+  /** Blocks that should find room side by side on a multiprocessor: a compiler may not spend more registers than that. */
+  readonly beside?: number;
   readonly globals: readonly ArrayRef[];
   /** The globals may be the same memory: the transform is in place. */
   readonly aliased?: boolean;

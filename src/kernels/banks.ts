@@ -7,12 +7,16 @@
  * the accesses, and take the first with the fewest.
  */
 
-/** Element n of column c lies at a + pad·⌊a/period⌋ with a = n·axis + c·batch. */
+/**
+ * Element n of column c lies at a + pad·⌊a/period⌋ with a = n·axis + c·batch. In a swizzled layout it stays in its line of
+ * so many elements, moved on by ⌊a/period⌋ places in a circle.
+ */
 export interface SharedLayout {
   readonly axis: number;
   readonly batch: number;
   readonly period: number;
   readonly pad: number;
+  readonly swizzle?: number;
 }
 
 /** What is laid out: so many transforms of a length, side by side. */
@@ -34,6 +38,8 @@ export interface LayoutQuestion {
   readonly wave: number;
   /** Elements that the array may have. */
   readonly room: number;
+  /** Stores go to other blocks: they travel in lines of a wave, which must not be cut. */
+  readonly aligned: boolean;
 }
 
 /** Elements from the first to the last of a tile. */
@@ -42,10 +48,10 @@ export function spanOf({ axis, batch, period, pad }: SharedLayout, { length, col
   return last + pad * Math.floor(last / period) + 1;
 }
 
-export function chooseLayout({ tile, accesses, stores, wave, room }: LayoutQuestion): SharedLayout {
+export function chooseLayout({ tile, accesses, stores, wave, room, aligned }: LayoutQuestion): SharedLayout {
   let best: SharedLayout | undefined;
   let fewest = Number.POSITIVE_INFINITY;
-  for (const layout of family(tile, stores, wave)) {
+  for (const layout of family(tile, stores, wave, aligned)) {
     if (best && spanOf(layout, tile) > room) continue;
     const conflicts = countConflicts(layout, accesses, wave, fewest);
     if (conflicts < fewest) {
@@ -58,12 +64,18 @@ export function chooseLayout({ tile, accesses, stores, wave, room }: LayoutQuest
 }
 
 /** Simple ones first. */
-function* family({ length, columns }: Tile, stores: number, wave: number): Iterable<SharedLayout> {
+function* family({ length, columns }: Tile, stores: number, wave: number, aligned: boolean): Iterable<SharedLayout> {
   const plain = [
     { axis: 1, batch: length },
     { axis: columns, batch: 1 },
   ].slice(0, columns === 1 ? 1 : 2);
   for (const base of plain) yield { ...base, period: length * columns, pad: 0 };
+  if (aligned) {
+    for (const base of plain) {
+      const period = base.axis === 1 ? length : columns;
+      if (period % wave === 0) yield { ...base, period, pad: 0, swizzle: wave };
+    }
+  }
   const waves = [1, 2, 4, 8, 16].map((times) => times * wave);
   const periods = new Set([...waves, stores, stores * columns, length, columns]);
   for (const base of plain) {
@@ -82,7 +94,7 @@ function countConflicts(layout: SharedLayout, accesses: readonly Access[], wave:
     let most = 1;
     for (const [n, c] of access) {
       const a = n * layout.axis + c * layout.batch;
-      const bank = (a + layout.pad * Math.floor(a / layout.period)) % wave;
+      const bank = (a + (layout.swizzle ? 1 : layout.pad) * Math.floor(a / layout.period)) % wave;
       most = Math.max(most, ++load[bank]!);
     }
     conflicts += most - 1;

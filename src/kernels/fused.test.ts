@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { conflictsOf, wavesOf } from '../../test/support/conflicts.ts';
 import { openInterpreted } from '../../test/support/interpreted.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { complaints } from '../../test/support/transforms.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { evaluate, type Kernel, type Var } from '../ir/index.ts';
+import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import type { ProblemInput } from '../problem/index.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { buildKernel } from './index.ts';
 
 const random = randomFor('kernels/fused');
 
@@ -14,6 +19,7 @@ function profile(blocks: number): DeviceProfile {
     lockstep: 'threads',
     lockstepBytes: 128,
     sharedBytes: 4352,
+    residentBytes: 16384,
     coalescedBytes: 64,
     registers: 72,
     maxThreads: 256,
@@ -23,7 +29,7 @@ function profile(blocks: number): DeviceProfile {
     banks: 32,
     groupPoints: 256,
     passCost: 30,
-    cluster: { blocks, sharedBytes: 4096, above: 4096 },
+    cluster: { blocks, sharedBytes: 4096, above: { single: 4096, double: 4096 }, registers: 65536 },
   };
 }
 
@@ -53,6 +59,51 @@ describe('fused kernels', () => {
       if (precision === 'single') expect(fused || JSON.stringify(plan.toJSON()).includes('"blocks"')).toBe(true);
       plan.destroy();
       expect(await complaints(device, { ...input, precision }, random)).toEqual([]);
+    }
+  });
+});
+
+describe('clusters on an H200', () => {
+  const { profile: h200 } = namedProfiles.h200;
+  const clusters = (['single', 'double'] as const).flatMap((precision) =>
+    [[32768], [65536], [131072], [256, 256], [32, 32, 32]].flatMap((size): [string, Kernel][] => {
+      const { launches } = planDirection(normalizeProblem({ size, precision }), 'forward', h200, false);
+      const [first] = launches.map(({ leaf }) => buildKernel(leaf)).filter(({ cluster }) => cluster);
+      return first ? [[`${size.join(' × ')}, ${precision}`, first]] : [];
+    }),
+  );
+
+  it('are there', () => expect(clusters.length).toBeGreaterThan(7));
+
+  it.each(clusters)('%s hardly ever wait for a bank', (_, kernel) => {
+    // The layouts are chosen by a sample of the accesses; of a cube's there are too many kinds.
+    if (kernel.name !== 'fused32x32x32')
+      for (const rank of [0, kernel.cluster!.blocks - 1]) expect(conflictsOf(kernel, 32, rank)).toBe(0);
+  });
+
+  it.each(clusters)('%s store into one another in whole lines', (_, kernel) => {
+    const bytes = kernel.precision === 'f32' ? 4 : 8;
+    for (const phase of kernel.phases) {
+      const [wave] = [...wavesOf(kernel, phase, 32, 3)] as [Map<Var, number>[]];
+      for (const { block, index } of phase.stores) {
+        if (!block || index.constant % 2 !== 0) continue;
+        const lines = wave.map((at) => `${evaluate(block, at)}: ${Math.floor((evaluate(index, at) * bytes) / 128)}`);
+        // Both parts of a number are in one line: no line is touched beyond those that are filled.
+        expect(new Set(lines).size).toBe((wave.length * 2 * bytes) / 128);
+      }
+    }
+  });
+
+  it.each(clusters)('%s begin with different blocks', (_, kernel) => {
+    const { blocks } = kernel.cluster!;
+    for (const phase of kernel.phases) {
+      const sent = phase.stores.find(({ block }) => block);
+      if (!sent || phase.stores.length < 2 * blocks) continue;
+      const first = Array.from({ length: blocks }, (_, rank) => {
+        const [[at]] = [...wavesOf(kernel, phase, 1, rank)] as [[Map<Var, number>]];
+        return evaluate(sent.block!, at);
+      });
+      expect(new Set(first).size).toBe(blocks);
     }
   });
 });

@@ -30,6 +30,9 @@ import { type Carried, type Stage, stagePhases } from './stage.ts';
 import type { Step } from './steps.ts';
 import { leafStepTwiddles, threadPassTwiddles } from './twiddles.ts';
 
+/** Blocks from which on it matters that they store into one another in turns. */
+const MANY_BLOCKS = 8;
+
 /** An element of a tile: one coordinate for each dimension, then the transform of the tile. */
 type Element = readonly Index[];
 
@@ -57,8 +60,9 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
       length: own.length,
       columns: own.columns,
       walks: walksOf(leaf.stages[n]!),
-      twiddle: ({ radix, stride }) => {
-        const turn = threadPassTwiddles(tables, radix, stride * before);
+      ...(leaf.blocks >= MANY_BLOCKS ? { firstOutput: (radix: number) => div(scale(rank, radix), leaf.blocks) } : {}),
+      twiddle: ({ radix, stride }, shifted) => {
+        const turn = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
         if (before === 1) return turn;
         // The digit that the stage before has produced counts on.
         const digit = leaf.stages[n - 1]!.of;
@@ -83,6 +87,7 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
     group: tiles.group,
     ...(leaf.blocks > 1 ? { cluster: { blocks: leaf.blocks, rank } } : {}),
     threads: leaf.threads,
+    ...(leaf.beside ? { beside: leaf.beside } : {}),
     globals: sides.globals,
     aliased: leaf.aliased,
     tables: table ? [table] : [],

@@ -13,6 +13,7 @@ import {
   evaluate,
   type Index,
   type IndexLike,
+  index,
   interleaved,
   type Loop,
   mapped,
@@ -48,7 +49,12 @@ export interface Carried {
 
 export interface Stage extends Tile {
   readonly walks: readonly Walk[];
-  readonly twiddle: (step: Extract<Step, { kind: 'pass' }>) => StageTwiddle;
+  /**
+   * From which output on the last butterflies of a given radix count, so that blocks do not all store into the first of
+   * them, then all into the second. It takes nothing but other twiddles: they shift the spectrum of the butterfly.
+   */
+  readonly firstOutput?: (radix: number) => Index;
+  readonly twiddle: (step: Extract<Step, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
   /** Missing in the last stage. */
   readonly carry?: (n: IndexLike, c: IndexLike) => Carried;
 }
@@ -83,7 +89,8 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
     const writer = steps[n]!;
     const accesses = wave > 1 ? [...sample(writer, 'store', wave), ...sample(reader, 'load', wave)] : [];
     const stores = writer.step.kind === 'pass' ? writer.step.stride * writer.step.radix : 1;
-    return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room });
+    const aligned = writer.last && writer.stage.carry?.(0, 0).block !== undefined;
+    return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room, aligned });
   });
   const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
   const arrays = ['ping', 'pong'].slice(0, Math.min(layouts.length, shared.arrays)).map(
@@ -111,8 +118,9 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
     const c = variable('c', stage.columns);
     const carried = last ? stage.carry : undefined;
     const put = (element: IndexLike, value: Complex) => storeAt(x, to, element, c, value, carried);
+    const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
-      step.kind === 'copy' ? put(b, from.load(x, [b, c])) : passStores(x, stage, step, { b, c, from, put });
+      step.kind === 'copy' ? put(b, from.load(x, [b, c])) : passStores(x, stage, step, { b, c, from, put, first });
     const tail = limit && !(fromShared && toShared) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
     const elsewhere = stores.some(({ block }) => block);
@@ -140,6 +148,8 @@ interface PassPlaces {
   readonly c: Var;
   readonly from: ComplexView;
   readonly put: (element: IndexLike, value: Complex) => Store[];
+  /** The output that comes first; missing where it is number 0. */
+  readonly first: Index | undefined;
 }
 
 /** Butterfly b takes the points b + m·N/r and leaves them in the order that the next pass wants. */
@@ -147,17 +157,17 @@ function passStores(
   x: Expressions,
   { length, twiddle }: Stage,
   step: Extract<Step, { kind: 'pass' }>,
-  { b, c, from, put }: PassPlaces,
+  { b, c, from, put, first = index(0) }: PassPlaces,
 ): Store[] {
   const { radix, stride } = step;
   const i = mod(b, stride);
-  const turn = twiddle(step);
+  const turn = twiddle(step, first.terms.length > 0);
   const values = Array.from({ length: radix }, (_, m) => {
     const point = from.load(x, [add(b, (m * length) / radix), c]);
-    return m === 0 ? point : turn(x, point, i, m, c);
+    return m === 0 ? point : turn(x, point, add(i, scale(first, stride)), m, c);
   });
   const target = add(scale(div(b, stride), stride * radix), i);
-  return dft(x, values).flatMap((value, k) => put(add(target, k * stride), value));
+  return dft(x, values).flatMap((value, k) => put(add(target, scale(mod(add(first, k), radix), stride)), value));
 }
 
 /** Stores an element, where it is in the next stage if that is another. */
@@ -176,9 +186,13 @@ function storeAt(
   return block ? stores.map((store) => ({ ...store, block })) : stores;
 }
 
-function layoutView(format: Parameters<typeof mapped>[0], { axis, batch, period, pad }: SharedLayout): ComplexView {
+function layoutView(
+  format: Parameters<typeof mapped>[0],
+  { axis, batch, period, pad, swizzle }: SharedLayout,
+): ComplexView {
   return mapped(format, ([n, c]) => {
     const at = add(scale(n!, axis), scale(c!, batch));
+    if (swizzle) return add(scale(div(at, swizzle), swizzle), mod(add(at, div(at, period)), swizzle));
     return pad === 0 ? at : add(at, scale(div(at, period), pad));
   });
 }

@@ -100,22 +100,34 @@ export function passTwiddles(
   return (x, value, i, m) => x.cmul(value, matrix.load(x, i, m - 1));
 }
 
-/** Bytes from which on a table of all factors is too long for the first-level cache. */
-const LONG_TABLE = 48 * 1024;
+/** Bytes from which on a table of all factors is too long for its share of the first-level cache. */
+const LONG_TABLE = 4096;
+
+export interface ThreadPassTable {
+  /** Butterflies may be shifted: i counts on to r·s. */
+  readonly shifted?: boolean;
+  /** No factor stays in the first-level cache: the barriers of a cluster empty it. */
+  readonly uncached?: boolean;
+}
 
 /**
  * The same for threads. Neighbouring butterflies read neighbouring roots, or the same one. Of a long table only the
  * factors for m = 1, 2, 4, 8 are read, each exact to the last place; the others are products of two to four of them.
  */
-export function threadPassTwiddles(tables: TableBuilder, radix: number, stride: number): PassTwiddle {
+export function threadPassTwiddles(
+  tables: TableBuilder,
+  radix: number,
+  stride: number,
+  { shifted = false, uncached = false }: ThreadPassTable = {},
+): PassTwiddle {
   if (stride === 1) return (_, value) => value;
   const bytes = (radix - 1) * stride * (tables.ref.type === 'f32' ? 8 : 16);
-  const powers = bytes >= LONG_TABLE;
+  const powers = uncached || bytes >= LONG_TABLE;
   const read = Array.from({ length: radix - 1 }, (_, n) => n + 1).filter(
     (m) => !powers || Number.isInteger(Math.log2(m)),
   );
-  const shape = { rows: read.length, columns: stride };
-  const key = `pass${radix}x${stride}${powers ? 'powers' : ''}`;
+  const shape = { rows: read.length, columns: shifted ? radix * stride : stride };
+  const key = `pass${radix}x${stride}${powers ? 'powers' : ''}${shifted ? 'shifted' : ''}`;
   const matrix = new RootMatrix(tables, key, shape, 'pairs', radix * stride, (row) => [0, read[row]!], 1);
   const factor = (x: Expressions, i: IndexLike, m: number): Complex => {
     const row = read.indexOf(m);

@@ -95,8 +95,9 @@ const ALONE = 1.3;
 function butterfliesOf(
   points: number,
   radices: readonly number[],
-  { precision }: PlacedLeaf,
+  { precision }: Pick<PlacedLeaf, 'precision'>,
   profile: DeviceProfile,
+  clustered: boolean,
 ): number {
   const { lockstep, lockstepBytes, maxThreads, registers } = profile;
   const items = radices.map((radix) => points / radix);
@@ -116,10 +117,11 @@ function butterfliesOf(
       if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
       const taken = Math.ceil(threads / warp) * warp;
       const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
+      if (clustered && held > CLUSTER_POINTS) continue;
       // Beside a group of so many threads there is no room for another one, where shared memory would have some.
       const alone = pairable && threads > maxThreads / 2 && held <= few ? ALONE : 1;
       const idle = alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
-      if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best)) {
+      if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best !== clustered)) {
         best = threads;
         least = idle;
       }
@@ -128,22 +130,30 @@ function butterfliesOf(
   return best;
 }
 
+/**
+ * Points that a thread of a cluster holds: what costs time there is waiting for other blocks, which several blocks side by
+ * side hide better than many threads in each.
+ */
+const CLUSTER_POINTS = 16;
+
 /** Butterflies that a thread may be given for the sake of fewer threads: it keeps them all in registers. */
 const MOST_BUTTERFLIES = 4;
 
 /**
  * A thread for each butterfly, or as few as are wished for.
  * @param points that a block works on.
+ * @param clustered the block is one of several.
  */
 export function threadsFor(
   points: number,
   radices: readonly number[],
-  placed: PlacedLeaf,
+  placed: Pick<PlacedLeaf, 'precision' | 'split'>,
   profile: DeviceProfile,
+  clustered = false,
 ): number {
   const { maxThreads, tuning = {} } = profile;
   const { split } = placed;
-  const butterflies = butterfliesOf(points, radices, placed, profile);
+  const butterflies = butterfliesOf(points, radices, placed, profile, clustered);
   const most = Math.min(maxThreads, butterflies);
   const aim = Math.min(most, tuning.threads ?? most);
   const wished = tuning.halfThreads && split ? Math.ceil(aim / 2) : aim;

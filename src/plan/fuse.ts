@@ -20,42 +20,62 @@ export interface Cut {
 
 /** What it costs a cluster, in halvings of its speed, to have twice as many blocks, or blocks twice as large. */
 const MORE_BLOCKS = 0.2;
-const LARGER_BLOCKS = 0.3;
-/** Blocks up to which a cluster finds its place easily, and what more of them cost. */
-const EASILY_PLACED = 8;
-const HARDLY_PLACED = { digits: 0.25, axes: 0.05 };
+const LARGER_BLOCKS = 0.5;
 
 /**
- * Blocks that hold a tile together, so that each of the shared dimensions divides among them: one, where it has room, or
- * the cheapest number (measured on an H200: between two and eight blocks 0.65 to 0.75 of copy, sixteen 0.45 to 0.65).
+ * Numbers of blocks that can hold a tile together, so that each of the shared dimensions divides among them, and what they
+ * cost (measured on an H200: four to eight blocks of 32 KiB reach 0.8 to 0.87 of copy, sixteen 0.71 to 0.74, and 0.56 to
+ * 0.63 with 64 KiB of each). One block costs nothing.
  */
 function blocksFor(
   points: number,
   shared: readonly number[],
-  what: 'digits' | 'axes',
   precision: Precision,
   { cluster, ...profile }: DeviceProfile,
-): number | undefined {
+): { readonly blocks: number; readonly cost: number }[] {
   const { sharedBytes, room } = capacityOf(precision, profile);
   // A sixteenth is left for padding.
   const most = (room * 16) / 17;
-  if (points <= most) return 1;
-  if (!cluster) return undefined;
-  let best: number | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (let blocks = 2; blocks <= cluster.blocks; blocks++) {
+  const found: { blocks: number; cost: number }[] = [];
+  if (points <= most) found.push({ blocks: 1, cost: 0 });
+  for (let blocks = 2; cluster && blocks <= cluster.blocks; blocks++) {
     const bytes = (points * sharedBytes) / blocks;
-    if (blocks > EASILY_PLACED && blocks !== cluster.blocks) continue;
     if (points / blocks > most || bytes > 2 * cluster.sharedBytes) continue;
     if (!shared.every((length) => length % blocks === 0)) continue;
     const size = LARGER_BLOCKS * Math.max(0, Math.log2(bytes / cluster.sharedBytes));
-    const cost = MORE_BLOCKS * Math.log2(blocks) + size + (blocks > EASILY_PLACED ? HARDLY_PLACED[what] : 0);
-    if (cost < least) {
-      best = blocks;
-      least = cost;
-    }
+    found.push({ blocks, cost: MORE_BLOCKS * Math.log2(blocks) + size });
   }
-  return best;
+  return found.sort((one, other) => one.cost - other.cost);
+}
+
+/** Times that the threads of a cluster may take for all passes, over what they would take if none were ever idle. */
+const IDLE = { most: 1.13, little: 1.06 };
+/** Butterflies of one pass that a thread of a cluster may have: each of them takes registers for its places. */
+const BUTTERFLIES = 4;
+/** Blocks that have to fit side by side on a multiprocessor: what one of them waits for, another one hides. */
+const SIDE_BY_SIDE = 2;
+
+/** Whether the threads of a cluster have work in all passes, not too many small pieces of it, and other blocks beside them. */
+function keepsBusy(
+  points: number,
+  radices: readonly number[],
+  precision: Precision,
+  profile: DeviceProfile,
+  idle = IDLE.most,
+): boolean {
+  const threads = threadsFor(points, radices, { precision }, profile, true);
+  const rounds = radices.map((radix) => Math.ceil(points / radix / threads));
+  const times = radices.map((radix, n) => (rounds[n]! * threads * radix) / points);
+  return (
+    Math.max(...rounds) <= BUTTERFLIES &&
+    times.reduce((sum, time) => sum + time, 0) <= idle * times.length &&
+    besideOf(points, threads, radices, precision, profile) >= SIDE_BY_SIDE
+  );
+}
+
+/** Radices of each dimension of a tile. */
+function radicesOf(lengths: readonly number[], precision: Precision, profile: DeviceProfile) {
+  return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile));
 }
 
 /** Some axes as one tile, slowest first. @returns undefined where they do not fit. */
@@ -63,17 +83,34 @@ export function cutAxes(lengths: readonly number[], precision: Precision, profil
   if (!mayFuse(profile) || lengths.length < 2) return undefined;
   const points = lengths.reduce((a, b) => a * b, 1);
   // The first two dimensions change hands between the blocks.
-  const blocks = blocksFor(points, lengths.slice(0, 2), 'axes', precision, profile);
-  return blocks === undefined ? undefined : { lengths, blocks };
+  const [cheapest] = blocksFor(points, lengths.slice(0, 2), precision, profile);
+  if (!cheapest) return undefined;
+  const { blocks } = cheapest;
+  if (blocks > 1) {
+    const radices = radicesOf(lengths, precision, profile).flatMap((choice) => choice.radices);
+    if (!keepsBusy(points / blocks, radices, precision, profile)) return undefined;
+  }
+  return { lengths, blocks };
 }
 
 /** What it costs, in passes of radix 4, that the digits of an axis differ by a factor of two. */
 const UNEQUAL = 0.2;
 /** What it costs that a block's share of a digit is shorter than a run of memory. */
 const SHORT_SHARE = 1;
+/** Passes of radix 4 that cost as much as halving the speed of a cluster. */
+const HALVING = 5;
 
-/** One long axis in two digits, `tile` transforms of it at a time. */
-export function cutAxis(length: number, tile: number, precision: Precision, profile: DeviceProfile): Cut | undefined {
+/**
+ * One long axis in two digits, `tile` transforms of it at a time.
+ * @param instead more than one block is wanted, instead of one: how idle its threads may be.
+ */
+export function cutAxis(
+  length: number,
+  tile: number,
+  precision: Precision,
+  profile: DeviceProfile,
+  instead?: number,
+): Cut | undefined {
   if (!mayFuse(profile)) return undefined;
   const { run } = capacityOf(precision, profile);
   let best: Cut | undefined;
@@ -81,14 +118,19 @@ export function cutAxis(length: number, tile: number, precision: Precision, prof
   for (const a of divisors(length)) {
     const b = length / a;
     if (a === 1 || b === 1) continue;
-    const blocks = blocksFor(length * tile, [a, b], 'digits', precision, profile);
-    if (blocks === undefined) continue;
-    const passes = (n: number) => chooseRadices({ length: n, lanesAlong: 'batch', lanes: 1, precision }, profile).cost;
-    const short = (n: number) => ((n / blocks) * tile < run ? SHORT_SHARE : 0);
-    const cost = passes(a) + passes(b) + UNEQUAL * Math.abs(Math.log2(a / b)) + short(a) + short(b) + Math.log2(blocks);
-    if (cost >= least) continue;
-    best = { lengths: [a, b], blocks };
-    least = cost;
+    const passes = radicesOf([a, b], precision, profile);
+    const radices = passes.flatMap((choice) => choice.radices);
+    for (const { blocks, cost: sharing } of blocksFor(length * tile, [a, b], precision, profile)) {
+      if (blocks === 1 && instead) continue;
+      const points = (length * tile) / blocks;
+      if (blocks > 1 && !keepsBusy(points, radices, precision, profile, instead)) continue;
+      const short = (n: number) => ((n / blocks) * tile < run ? SHORT_SHARE : 0);
+      const work = passes.reduce((sum, choice) => sum + choice.cost, 0);
+      const cost = work + UNEQUAL * Math.abs(Math.log2(a / b)) + short(a) + short(b) + HALVING * sharing;
+      if (cost >= least) continue;
+      best = { lengths: [a, b], blocks };
+      least = cost;
+    }
   }
   return best;
 }
@@ -97,7 +139,10 @@ function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
   return lockstep === 'threads' && !doubleBuffered;
 }
 
-/** A leaf of one axis as two digits, where one block could not hold whole runs of it. */
+/** By how much longer an axis has to be that lies side by side: one block moves it better than columns. */
+const CONTIGUOUS = 1.6;
+
+/** A leaf of one axis as two digits, where one block could not hold whole runs of it, or would be slow. */
 export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf | undefined {
   if (!mayFuse(profile) || placed.more) return undefined;
   const { axis, precision } = placed;
@@ -108,16 +153,19 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
   const { count } = batch[0]!;
   const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
   const whole = strided > 0 ? Math.min(run, count) : 1;
-  // Where one block cannot hold even one transform there is no choice; otherwise only whole runs on both sides pay.
+  // Where one block cannot hold even one transform there is no choice. Otherwise a cluster may be faster than a block that
+  // has its multiprocessor to itself, if it moves whole runs on both sides.
   const needed = axis.count > room;
-  const worth =
-    strided === 2 && axis.count * sharedBytes * whole > (profile.cluster?.above ?? Number.POSITIVE_INFINITY);
+  const bytes = axis.count * sharedBytes * whole;
+  const above = profile.cluster?.above[precision] ?? Number.POSITIVE_INFINITY;
+  const worth = strided === 2 ? bytes > above : strided === 0 && bytes > CONTIGUOUS * above;
   if (!needed && !worth) return undefined;
-  const least = needed ? 1 : Math.ceil(whole / 2);
+  const idle = strided === 0 && bytes < 2 * above ? IDLE.little : IDLE.most;
+  const least = needed ? 1 : whole;
   const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
   for (const tile of tiles) {
-    const cut = cutAxis(axis.count, tile, precision, profile);
-    if (!cut || cut.blocks === 1) continue;
+    const cut = cutAxis(axis.count, tile, precision, profile, idle);
+    if (!cut) continue;
     const [a, b] = cut.lengths as [number, number];
     const columns = (side: 'input' | 'output', d: number) =>
       tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
@@ -190,16 +238,18 @@ function fusedLeaf(
   const { precision, layout, offset } = placed;
   const { lengths, blocks, tile, coupled } = cut;
   const points = (lengths.reduce((a, b) => a * b, 1) * tile) / blocks;
-  const stages = shape.stages.map(({ of, split, columns, along }): FusedStage => {
-    const question = { length: lengths[of]!, lanesAlong: 'batch', lanes: 1, precision } as const;
-    return {
+  const choices = radicesOf(lengths, precision, profile);
+  const stages = shape.stages.map(
+    ({ of, split, columns, along }): FusedStage => ({
       of,
-      radices: chooseRadices(question, profile).radices,
+      radices: choices[of]!.radices,
       split,
       columns,
       lanesAlong: { input: along, output: along },
-    };
-  });
+    }),
+  );
+  const radices = stages.flatMap((stage) => stage.radices);
+  const threads = threadsFor(points, radices, placed, profile, blocks > 1);
   const side = (name: 'input' | 'output') => ({
     layout: layout[name],
     axes: shape[name],
@@ -216,12 +266,8 @@ function fusedLeaf(
     batch: batch.map(({ count }) => count),
     tile,
     lanes: capacityOf(precision, profile).lanes,
-    threads: threadsFor(
-      points,
-      stages.flatMap(({ radices }) => radices),
-      placed,
-      profile,
-    ),
+    threads,
+    ...(blocks > 1 ? { beside: besideOf(points, threads, radices, precision, profile) } : {}),
     shared: sharedOf(precision, profile),
     input: side('input'),
     output: side('output'),
@@ -230,4 +276,32 @@ function fusedLeaf(
     scale: placed.scale,
     aliased: placed.aliased,
   };
+}
+
+/** Blocks side by side from which on more of them do not help. */
+const CROWD = 6;
+/** 32-bit registers of a thread that hold no points, and how many it needs at least. */
+const OTHER_REGISTERS = 10;
+const FEWEST_REGISTERS = { single: 40, double: 62 };
+
+/**
+ * Blocks of a cluster that can run side by side on a multiprocessor, if the compiler is held to what they need: registers
+ * for their points, an eighth as many for the twiddles and places of each butterfly, and a few more. (Measured on an H200:
+ * one block more is worth 3 to 17 %, one too many costs more than that.)
+ */
+function besideOf(
+  points: number,
+  threads: number,
+  radices: readonly number[],
+  precision: Precision,
+  profile: DeviceProfile,
+): number {
+  const { cluster, lockstepBytes, residentBytes = profile.sharedBytes } = profile;
+  const butterflies = radices.map((radix) => Math.ceil(points / radix / threads));
+  const held = Math.max(...radices.map((radix, n) => radix * butterflies[n]!)) * (precision === 'single' ? 2 : 4);
+  const each = Math.max(FEWEST_REGISTERS[precision], held * (1 + Math.max(...butterflies) / 8) + OTHER_REGISTERS);
+  const warp = lockstepBytes / 4;
+  const byRegisters = cluster!.registers / (Math.ceil(threads / warp) * warp * each);
+  const byMemory = residentBytes / (points * capacityOf(precision, profile).sharedBytes);
+  return Math.max(1, Math.floor(Math.min(CROWD, byRegisters, byMemory)));
 }

@@ -109,6 +109,8 @@ export interface FusedLeaf {
   readonly tile: number;
   readonly lanes: number;
   readonly threads: number;
+  /** Blocks that are to run side by side on a multiprocessor; missing where that is left to the compiler. */
+  readonly beside?: number;
   readonly shared: SharedMemory;
   readonly input: FusedSide;
   readonly output: FusedSide;

@@ -17,11 +17,8 @@ export interface DeviceProfile {
   readonly residentBytes?: number;
   /** Share of the bandwidth that is left where a group takes more than three tenths of those; default 0.9. */
   readonly crowded?: number;
-  /**
-   * Groups of several blocks that write into one another's shared memory: how many at most, how many bytes of each block
-   * a group had best take, and from how many bytes on a tile is worth it. Missing where there are none.
-   */
-  readonly cluster?: { readonly blocks: number; readonly sharedBytes: number; readonly above: number };
+  /** Groups of several blocks that write into one another's shared memory. Missing where there are none. */
+  readonly cluster?: ClusterProfile;
   /** Bytes of memory that addresses on the device reach: what a problem's buffers have to fit into. */
   readonly maxBytes?: number;
   /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
@@ -59,6 +56,17 @@ export interface DeviceProfile {
   readonly radixCosts?: Readonly<Record<number, number>>;
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
   readonly tuning?: PlannerTuning;
+}
+
+export interface ClusterProfile {
+  /** Blocks at most. */
+  readonly blocks: number;
+  /** Bytes that each block had best take of its shared memory. */
+  readonly sharedBytes: number;
+  /** Bytes above which a tile is shared out even where one block could hold all or half of it, by precision. */
+  readonly above: Readonly<Record<'single' | 'double', number>>;
+  /** 32-bit registers for all blocks that run side by side on a multiprocessor. */
+  readonly registers: number;
 }
 
 /** Decisions that are otherwise the planner's. Each is a wish: what does not fit is met as far as it does. */

@@ -27,7 +27,8 @@ export function randomThreads(random: Random): Partial<DeviceProfile> {
   const cluster = {
     blocks: random.pick([1, 2, 3, 4, 6, 8, 16]),
     sharedBytes: random.pick([sharedBytes, sharedBytes / 2]),
-    above: random.pick([0, 1024, sharedBytes]),
+    above: { single: random.pick([0, 1024, sharedBytes]), double: random.pick([0, 1024, sharedBytes]) },
+    registers: random.pick([8192, 65536]),
   };
   return {
     ...randomProfile(random),
@@ -44,7 +45,8 @@ export function randomThreads(random: Random): Partial<DeviceProfile> {
     banks: random.pick([1, 32]),
     groupPoints: random.pick([1, 64, 1024, 2048]),
     sharedBytes,
-    ...(random.unit() < 0.6 ? { cluster } : {}),
+    // Blocks of a cluster want others beside them.
+    ...(random.unit() < 0.6 ? { cluster, residentBytes: 4 * sharedBytes } : {}),
   };
 }
 

@@ -46,7 +46,12 @@ describe.runIf(nvcc)('CUDA', () => {
       name: 'h200',
       sharedBytes: 227 * 1024,
       residentBytes: 228 * 1024,
-      cluster: { blocks: 16, sharedBytes: 64 * 1024, above: 64 * 1024 },
+      cluster: {
+        blocks: 16,
+        sharedBytes: 64 * 1024,
+        above: { single: 64 * 1024, double: 64 * 1024 },
+        registers: 65536,
+      },
       maxThreads: 1024,
       multiprocessors: 132,
     };

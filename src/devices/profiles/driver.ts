@@ -4,10 +4,16 @@ import type { Driver } from '../cuda/driver.ts';
 import { gpuProfile } from './gpu.ts';
 
 /**
- * Clusters of thread blocks, as measured on an H200: with 32 KiB of each block they keep the memory busiest, and tiles of
- * a strided axis pay only where one block would have to cut its runs into quarters.
+ * Clusters of thread blocks, as measured on an H200: with 32 KiB of each block they keep the memory busiest. A block of
+ * 128 KiB, which has its multiprocessor to itself, is as fast in single precision, where that takes 1024 threads, and
+ * slower in double.
  */
-const CLUSTER = { sharedBytes: 32 * 1024, above: 512 * 1024 };
+const CLUSTER = {
+  sharedBytes: 32 * 1024,
+  above: { single: 192 * 1024, double: 72 * 1024 },
+  // Of all multiprocessors that have clusters.
+  registers: 64 * 1024,
+};
 /** Blocks of a cluster: what every device with clusters has, and what those made for computing can be asked for. */
 const PORTABLE_BLOCKS = 8;
 const MOST_BLOCKS = 16;

@@ -29,6 +29,13 @@ const BLOCK_COPY = [
 
 const CLUSTER_BARRIER = 'asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");';
 
+/**
+ * Where nothing was written there is nothing to publish, and no need to wait until all of the GPU would see it: the fence
+ * only ends the thread's own reads, which are of its own block's memory.
+ */
+const CLUSTER_HAS_READ =
+  'asm volatile("fence.acq_rel.cta; barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::: "memory");';
+
 const AXES = ['x', 'y', 'z'];
 
 function family(language: 'cuda' | 'hip'): CFamily {
@@ -47,19 +54,21 @@ function family(language: 'cuda' | 'hip'): CFamily {
       `${type === 'f32' ? 'float' : 'double'} s, c;`,
       `sincospi${type === 'f32' ? 'f' : ''}(x, &s, &c);`,
     ],
-    barrier({ scope }) {
+    barrier({ scope, readsOnly }) {
       if (scope === 'cluster') {
         if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
-        return CLUSTER_BARRIER;
+        return readsOnly ? CLUSTER_HAS_READ : CLUSTER_BARRIER;
       }
       // A HIP wavefront runs in lockstep, but its compiler has no barrier of that scope.
       return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
     },
     preamble: ({ cluster }) => (cluster ? BLOCK_COPY : []),
     ...(language === 'cuda' ? { blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})` } : {}),
-    head: (threads, blocks) => {
+    head: (threads, blocks, beside) => {
       const cluster = blocks > 1 ? ` __cluster_dims__(${blocks}, 1, 1)` : '';
-      return `extern "C" __global__ void${cluster} __launch_bounds__(${threads})`;
+      // HIP counts something else there.
+      const bounds = beside && language === 'cuda' ? `${threads}, ${beside}` : threads;
+      return `extern "C" __global__ void${cluster} __launch_bounds__(${bounds})`;
     },
     shared(arrays) {
       if (arrays.length === 0) return [];

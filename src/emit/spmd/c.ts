@@ -26,7 +26,7 @@ export interface CFamily extends RootWords {
   /** Lines before everything. */
   preamble(kernel: Kernel): readonly string[];
   /** What stands before the name of the entry point. */
-  head(threads: number, blocks: number): string;
+  head(threads: number, blocks: number, beside: number | undefined): string;
   /** Declarations of shared arrays. */
   shared(arrays: readonly SharedText[]): readonly string[];
 }
@@ -78,7 +78,7 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
     ...family.preamble(kernel),
     ...memory.pieced.flatMap((array) => piecewise(array, family)),
     ...(options.computedRoots ? rootFunctions(kernel.precision, lines, family) : []),
-    `${family.head(threads, blocks)} ${entry}(`,
+    `${family.head(threads, blocks, kernel.beside)} ${entry}(`,
     parameters.map((parameter) => `    ${parameter}`).join(',\n'),
     ') {',
     ...body.map((line) => (line === '' ? '' : `  ${line}`)),

@@ -15,7 +15,7 @@ const profile = {
   ...gpuProfile,
   name: 'test',
   sharedBytes: 64 * 1024,
-  cluster: { blocks: 8, sharedBytes: 32 * 1024, above: 32 * 1024 },
+  cluster: { blocks: 8, sharedBytes: 32 * 1024, above: { single: 32 * 1024, double: 32 * 1024 }, registers: 65536 },
   maxThreads: 1024,
   multiprocessors: 8,
 };

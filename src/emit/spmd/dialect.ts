@@ -1,10 +1,13 @@
 /** What a language adds to the common lowering: its words for types, declarations, indices and barriers. */
 import type { ElementType } from '../../ir/index.ts';
 
-/** Who waits, and whether what was written to globals has to be seen as well. */
+/** Who waits, and for what. */
 export interface Barrier {
   readonly scope: 'subgroup' | 'group' | 'cluster';
+  /** What was written to globals has to be seen as well. */
   readonly globals: boolean;
+  /** Nobody has written since the last barrier: that everybody has read is enough. */
+  readonly readsOnly?: boolean;
 }
 
 /** A value of a kernel: a real, or two of them that lie side by side. */

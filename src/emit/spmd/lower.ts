@@ -213,7 +213,7 @@ class Lowering {
     const writes = this.compute(values, slots, scope);
     const reach = phase.exchange === 'cluster' ? 'cluster' : 'group';
     if (this.threads > 1 || reach === 'cluster') {
-      scope.lines.push(this.dialect.barrier({ scope: reach, globals: this.rereads(phase) }));
+      scope.lines.push(this.dialect.barrier({ scope: reach, globals: this.rereads(phase), readsOnly: true }));
     }
     for (const write of writes) write();
   }
