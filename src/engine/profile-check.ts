@@ -31,10 +31,10 @@ const optional = ([accepts, accepted]: Rule): Rule => [(value) => value === unde
 const clusterRule: Rule = [
   (value) =>
     isRecord(value) &&
-    [value.blocks, value.sharedBytes, value.registers].every(whole(1)[0]) &&
+    [value.blocks, value.sharedBytes].every(whole(1)[0]) &&
     isRecord(value.above) &&
     [value.above.single, value.above.double].every(whole(0)[0]),
-  'an object with blocks, sharedBytes, registers and above: { single, double }, whole numbers',
+  'an object with blocks, sharedBytes and above: { single, double }, whole numbers',
 ];
 
 /** Every field of a `DeviceProfile` but `tuning`, which is the engine's own. */
@@ -51,6 +51,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   maxBytes: optional(whole(1)),
   coalescedBytes: power(16),
   registers: whole(1),
+  registerFile: optional(whole(1)),
   maxThreads: whole(1),
   multiprocessors: whole(1),
   doubleBuffered: [(value) => typeof value === 'boolean', 'true or false'],

@@ -148,7 +148,7 @@ describe('knobs', () => {
   it('clusterBlocks: blocks that share a tile, or none', async () => {
     const own = await openProfile({
       ...h200.profile,
-      cluster: { blocks: 16, sharedBytes: 65536, above: { single: 65536, double: 65536 }, registers: 65536 },
+      cluster: { blocks: 16, sharedBytes: 65536, above: { single: 65536, double: 65536 } },
     });
     const blocks = async (size: number[], tuning: Tuning) =>
       (await launchesOf(own, { size }, tuning)).map(({ blocks = 1 }) => blocks);
@@ -263,7 +263,8 @@ describe('tuned plans', () => {
 
   const clustered: DeviceProfile = {
     ...threads,
-    cluster: { blocks: 8, sharedBytes: 4096, above: { single: 4096, double: 4096 }, registers: 65536 },
+    registerFile: 65536,
+    cluster: { blocks: 8, sharedBytes: 4096, above: { single: 4096, double: 4096 } },
   };
 
   it('may have uploads that are shorter than a run of memory', async () => {

@@ -29,7 +29,8 @@ function profile(blocks: number): DeviceProfile {
     banks: 32,
     groupPoints: 256,
     passCost: 30,
-    cluster: { blocks, sharedBytes: 4096, above: { single: 4096, double: 4096 }, registers: 65536 },
+    registerFile: 65536,
+    cluster: { blocks, sharedBytes: 4096, above: { single: 4096, double: 4096 } },
   };
 }
 

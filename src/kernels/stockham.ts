@@ -44,6 +44,7 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
     precision: type,
     group: tiles.group,
     threads: leaf.threads,
+    ...(leaf.beside ? { beside: leaf.beside } : {}),
     globals: sides.globals,
     aliased: leaf.aliased,
     tables: table ? [table] : [],

@@ -23,7 +23,8 @@ const gpu: DeviceProfile = {
   banks: 32,
   groupPoints: 2048,
   passCost: 30,
-  cluster: { blocks: 16, sharedBytes: 32768, above: { single: 196608, double: 73728 }, registers: 65536 },
+  registerFile: 65536,
+  cluster: { blocks: 16, sharedBytes: 32768, above: { single: 196608, double: 73728 } },
 };
 const { cluster: _, ...alone } = gpu;
 const smooth = Array.from({ length: 2 ** 18 }, (_, i) => i + 4).filter((n) => largestPrimeFactor(n) <= 13);

@@ -4,10 +4,11 @@
  */
 import { divisors } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';
-import { mergeSpans, type PlacedLeaf, sharedOf, threadsFor, twiddleOf } from './configure.ts';
+import { mergeSpans, type PlacedLeaf, sharedOf, twiddleOf } from './configure.ts';
 import type { FusedLeaf, FusedStage, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import { besideOf, CLUSTER_BUTTERFLIES, threadsFor } from './threads.ts';
 import { isContiguous, type Span, threadOrder } from './tiling.ts';
 
 type Precision = 'single' | 'double';
@@ -50,8 +51,6 @@ function blocksFor(
 
 /** Times that the threads of a cluster may take for all passes, over what they would take if none were ever idle. */
 const IDLE = { most: 1.13, little: 1.06 };
-/** Butterflies of one pass that a thread of a cluster may have: each of them takes registers for its places. */
-const BUTTERFLIES = 4;
 /** Blocks that have to fit side by side on a multiprocessor: what one of them waits for, another one hides. */
 const SIDE_BY_SIDE = 2;
 
@@ -67,9 +66,9 @@ function keepsBusy(
   const rounds = radices.map((radix) => Math.ceil(points / radix / threads));
   const times = radices.map((radix, n) => (rounds[n]! * threads * radix) / points);
   return (
-    Math.max(...rounds) <= BUTTERFLIES &&
+    Math.max(...rounds) <= CLUSTER_BUTTERFLIES &&
     times.reduce((sum, time) => sum + time, 0) <= idle * times.length &&
-    besideOf(points, threads, radices, precision, profile) >= SIDE_BY_SIDE
+    (!profile.registerFile || besideOf(points, radices, threads, precision, profile, true) >= SIDE_BY_SIDE)
   );
 }
 
@@ -250,6 +249,7 @@ function fusedLeaf(
   );
   const radices = stages.flatMap((stage) => stage.radices);
   const threads = threadsFor(points, radices, placed, profile, blocks > 1);
+  const beside = besideOf(points, radices, threads, precision, profile, blocks > 1);
   const side = (name: 'input' | 'output') => ({
     layout: layout[name],
     axes: shape[name],
@@ -267,7 +267,7 @@ function fusedLeaf(
     tile,
     lanes: capacityOf(precision, profile).lanes,
     threads,
-    ...(blocks > 1 ? { beside: besideOf(points, threads, radices, precision, profile) } : {}),
+    ...(beside > 1 ? { beside } : {}),
     shared: sharedOf(precision, profile),
     input: side('input'),
     output: side('output'),
@@ -276,32 +276,4 @@ function fusedLeaf(
     scale: placed.scale,
     aliased: placed.aliased,
   };
-}
-
-/** Blocks side by side from which on more of them do not help. */
-const CROWD = 6;
-/** 32-bit registers of a thread that hold no points, and how many it needs at least. */
-const OTHER_REGISTERS = 10;
-const FEWEST_REGISTERS = { single: 40, double: 62 };
-
-/**
- * Blocks of a cluster that can run side by side on a multiprocessor, if the compiler is held to what they need: registers
- * for their points, an eighth as many for the twiddles and places of each butterfly, and a few more. (Measured on an H200:
- * one block more is worth 3 to 17 %, one too many costs more than that.)
- */
-function besideOf(
-  points: number,
-  threads: number,
-  radices: readonly number[],
-  precision: Precision,
-  profile: DeviceProfile,
-): number {
-  const { cluster, lockstepBytes, residentBytes = profile.sharedBytes } = profile;
-  const butterflies = radices.map((radix) => Math.ceil(points / radix / threads));
-  const held = Math.max(...radices.map((radix, n) => radix * butterflies[n]!)) * (precision === 'single' ? 2 : 4);
-  const each = Math.max(FEWEST_REGISTERS[precision], held * (1 + Math.max(...butterflies) / 8) + OTHER_REGISTERS);
-  const warp = lockstepBytes / 4;
-  const byRegisters = cluster!.registers / (Math.ceil(threads / warp) * warp * each);
-  const byMemory = residentBytes / (points * capacityOf(precision, profile).sharedBytes);
-  return Math.max(1, Math.floor(Math.min(CROWD, byRegisters, byMemory)));
 }

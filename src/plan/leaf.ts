@@ -55,6 +55,8 @@ export interface StockhamLeaf {
   /** Lanes in lockstep for this precision. */
   readonly lanes: number;
   readonly threads: number;
+  /** Groups that are to run side by side on a multiprocessor; missing where that is left to the compiler. */
+  readonly beside?: number;
   readonly shared: SharedMemory;
   readonly input: LeafSide;
   readonly output: LeafSide;
@@ -109,7 +111,7 @@ export interface FusedLeaf {
   readonly tile: number;
   readonly lanes: number;
   readonly threads: number;
-  /** Blocks that are to run side by side on a multiprocessor; missing where that is left to the compiler. */
+  /** Groups, or blocks of them, that are to run side by side on a multiprocessor; missing where that is left to the compiler. */
   readonly beside?: number;
   readonly shared: SharedMemory;
   readonly input: FusedSide;

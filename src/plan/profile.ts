@@ -27,6 +27,8 @@ export interface DeviceProfile {
   readonly cutRuns?: readonly number[];
   /** What a butterfly may keep alive: vector registers, or 32-bit registers of one of many threads. */
   readonly registers: number;
+  /** 32-bit registers for all groups that run side by side on a multiprocessor; missing where that is not known. */
+  readonly registerFile?: number;
   /** Threads in a group at most. */
   readonly maxThreads: number;
   /** Groups that run at the same time. */
@@ -65,8 +67,6 @@ export interface ClusterProfile {
   readonly sharedBytes: number;
   /** Bytes above which a tile is shared out even where one block could hold all or half of it, by precision. */
   readonly above: Readonly<Record<'single' | 'double', number>>;
-  /** 32-bit registers for all blocks that run side by side on a multiprocessor. */
-  readonly registers: number;
 }
 
 /** Decisions that are otherwise the planner's. Each is a wish: what does not fit is met as far as it does. */

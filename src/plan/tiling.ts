@@ -6,6 +6,7 @@ import { capacityOf } from './capacity.ts';
 import type { LanesAlong, StockhamLeaf, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import { threadsFor } from './threads.ts';
 
 /** One loop in memory. */
 export interface Span {
@@ -185,8 +186,13 @@ export function dividingTile(tile: number, most: number, count: number, grain: n
 const CUT_RUNS = [0.84, 0.62, 0.35];
 /** What is left where a group takes so much shared memory that few others run beside it, unless the profile knows. */
 const CROWDED = 0.9;
+/**
+ * What is left of that for a group that has its multiprocessor to itself and fewer threads than it could have. Splits of an
+ * axis are not weighed by it: both of their parts are often such.
+ */
+const LONELY = 0.88;
 
-/** Neighbouring columns per group, and the share of the bandwidth that they reach. */
+/** Neighbouring columns per group, and the share of the bandwidth that splits of an axis are weighed by. */
 interface Columns {
   readonly tile: number;
   readonly share: number;
@@ -202,16 +208,24 @@ export function chooseColumns(
   const { run, room, sharedBytes } = capacityOf(precision, profile);
   const most = Math.max(1, Math.floor(room / length));
   const plenty = run * Math.max(1, Math.floor(profile.groupPoints / length / run));
-  let best: Columns = { tile: Math.min(count, most), share: 0 };
+  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
+  const { maxThreads, registerFile, residentBytes = profile.sharedBytes } = profile;
+  let chosen = Math.min(count, most);
+  let [highest, best] = [0, 0];
   const consider = (tile: number, cut: number) => {
     if (tile > most || tile < 1) return;
-    const filled = count / (Math.ceil(count / tile) * tile);
-    const crowded = length * tile * sharedBytes > 0.3 * (profile.residentBytes ?? profile.sharedBytes);
-    const share = filled * cut * (crowded ? (profile.crowded ?? CROWDED) : 1);
-    if (share > best.share) best = { tile, share };
+    const points = length * tile;
+    const taken = (points * sharedBytes) / residentBytes;
+    const share = (count / (Math.ceil(count / tile) * tile)) * cut * (taken > 0.3 ? (profile.crowded ?? CROWDED) : 1);
+    const lonely = registerFile && taken > 0.5 && threadsFor(points, radices, { precision }, profile) < maxThreads;
+    const reached = share * (lonely ? LONELY : 1);
+    best = Math.max(best, share);
+    if (reached <= highest) return;
+    chosen = tile;
+    highest = reached;
   };
   for (let tile = plenty; tile >= run; tile -= run) consider(Math.min(tile, count), 1);
   for (const [cut, share] of [1, ...(profile.cutRuns ?? CUT_RUNS)].entries())
     if (run % 2 ** cut === 0) consider(run / 2 ** cut, share);
-  return best;
+  return { tile: chosen, share: best };
 }

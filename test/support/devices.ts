@@ -28,7 +28,6 @@ export function randomThreads(random: Random): Partial<DeviceProfile> {
     blocks: random.pick([1, 2, 3, 4, 6, 8, 16]),
     sharedBytes: random.pick([sharedBytes, sharedBytes / 2]),
     above: { single: random.pick([0, 1024, sharedBytes]), double: random.pick([0, 1024, sharedBytes]) },
-    registers: random.pick([8192, 65536]),
   };
   return {
     ...randomProfile(random),
@@ -46,7 +45,9 @@ export function randomThreads(random: Random): Partial<DeviceProfile> {
     groupPoints: random.pick([1, 64, 1024, 2048]),
     sharedBytes,
     // Blocks of a cluster want others beside them.
-    ...(random.unit() < 0.6 ? { cluster, residentBytes: 4 * sharedBytes } : {}),
+    ...(random.unit() < 0.6
+      ? { cluster, residentBytes: 4 * sharedBytes, registerFile: random.pick([8192, 65536]) }
+      : {}),
   };
 }
 

@@ -50,8 +50,8 @@ describe.runIf(nvcc)('CUDA', () => {
         blocks: 16,
         sharedBytes: 64 * 1024,
         above: { single: 64 * 1024, double: 64 * 1024 },
-        registers: 65536,
       },
+      registerFile: 65536,
       maxThreads: 1024,
       multiprocessors: 132,
     };

@@ -79,6 +79,7 @@ export type DriverAttribute =
   | 'sharedPerBlock'
   | 'sharedPerBlockOptin'
   | 'sharedPerMultiprocessor'
+  | 'registersPerMultiprocessor'
   | 'warpSize'
   | 'multiprocessors'
   | 'major'

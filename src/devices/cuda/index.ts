@@ -58,6 +58,7 @@ export const cuda: GpuKind = {
       sharedPerBlock: 8,
       sharedPerBlockOptin: 97,
       sharedPerMultiprocessor: 81,
+      registersPerMultiprocessor: 82,
       warpSize: 10,
       multiprocessors: 16,
       major: 75,

@@ -72,6 +72,8 @@ export const hip: GpuKind = {
       // On AMD's hardware this has no meaning, and some releases answer with a wrong number.
       sharedPerBlockOptin: -1,
       sharedPerMultiprocessor: 10002,
+      // What its blocks share differs from what CUDA's do.
+      registersPerMultiprocessor: -1,
       warpSize: 87,
       multiprocessors: 63,
       major: 23,

@@ -11,8 +11,6 @@ import { gpuProfile } from './gpu.ts';
 const CLUSTER = {
   sharedBytes: 32 * 1024,
   above: { single: 192 * 1024, double: 72 * 1024 },
-  // Of all multiprocessors that have clusters.
-  registers: 64 * 1024,
 };
 /** Blocks of a cluster: what every device with clusters has, and what those made for computing can be asked for. */
 const PORTABLE_BLOCKS = 8;
@@ -27,6 +25,7 @@ export function readProfile(driver: Driver, device: number): DeviceProfile {
   const sharedBytes = Math.max(read('sharedPerBlock'), read('sharedPerBlockOptin'));
   const large = read('major') === 9 || read('major') === 10;
   const residentBytes = Math.max(sharedBytes, read('sharedPerMultiprocessor'));
+  const registerFile = read('registersPerMultiprocessor');
   const cluster = { ...CLUSTER, blocks: large ? MOST_BLOCKS : PORTABLE_BLOCKS };
   return {
     ...gpuProfile,
@@ -36,6 +35,7 @@ export function readProfile(driver: Driver, device: number): DeviceProfile {
     residentBytes,
     ...(residentBytes >= PLENTY ? { sharedFormat: 'pairs' } : {}),
     maxBytes: driver.deviceMemory(device),
+    ...(registerFile > 0 ? { registerFile } : {}),
     maxThreads: read('maxThreads'),
     multiprocessors: read('multiprocessors'),
     ...(read('clusters') > 0 ? { cluster } : {}),

@@ -37,7 +37,7 @@ function answering(
 
 /**
  * CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": shared memory of a multiprocessor, of
- * which each block has 1 KiB taken from it, and what a block has unasked; 1024 threads in a block, 32 in a warp.
+ * which each block has 1 KiB taken from it, and what a block has unasked; 64 K registers; 1024 threads in a block, 32 in a warp.
  */
 const cuda = (major: number, kib: number) => ({
   warpSize: 32,
@@ -45,6 +45,7 @@ const cuda = (major: number, kib: number) => ({
   sharedPerBlock: 48 * KIB,
   sharedPerBlockOptin: (kib - 1) * KIB,
   sharedPerMultiprocessor: kib * KIB,
+  registersPerMultiprocessor: 64 * 1024,
   major,
   // Since compute capability 9.0.
   clusters: major >= 9 ? 1 : 0,

@@ -15,7 +15,8 @@ const profile = {
   ...gpuProfile,
   name: 'test',
   sharedBytes: 64 * 1024,
-  cluster: { blocks: 8, sharedBytes: 32 * 1024, above: { single: 32 * 1024, double: 32 * 1024 }, registers: 65536 },
+  registerFile: 65536,
+  cluster: { blocks: 8, sharedBytes: 32 * 1024, above: { single: 32 * 1024, double: 32 * 1024 } },
   maxThreads: 1024,
   multiprocessors: 8,
 };

@@ -1,0 +1,125 @@
+/** How many threads a group has, and how many groups are to run side by side. */
+import { largestPrimeFactor } from '../numeric/primes.ts';
+import { capacityOf } from './capacity.ts';
+import type { PlacedLeaf } from './configure.ts';
+import type { DeviceProfile } from './profile.ts';
+
+/** What it costs that a group has its multiprocessor to itself, where it need not. */
+const ALONE = 1.3;
+
+/**
+ * Threads that a group has work for. Passes of different radices have different numbers of butterflies: the best count
+ * leaves the fewest threads idle over all of them, and no thread more values than its registers hold.
+ */
+function butterfliesOf(
+  points: number,
+  radices: readonly number[],
+  { precision }: Pick<PlacedLeaf, 'precision'>,
+  profile: DeviceProfile,
+  clustered: boolean,
+): number {
+  const { lockstep, lockstepBytes, maxThreads, registers } = profile;
+  const items = radices.map((radix) => points / radix);
+  const plain = Math.min(...items);
+  if (lockstep === 'vector') return Math.ceil(plain);
+  const warp = lockstepBytes / 4;
+  const values = registers / (precision === 'single' ? 2 : 4);
+  const few = values / 2;
+  const { sharedBytes } = capacityOf(precision, profile);
+  const pairable = 2 * points * sharedBytes <= (profile.residentBytes ?? profile.sharedBytes);
+  let best = Math.ceil(plain);
+  let least = Number.POSITIVE_INFINITY;
+  for (const share of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    for (const count of new Set(items)) {
+      const threads = Math.ceil(count / share);
+      if (threads > maxThreads || (threads < 2 * warp && threads < plain)) continue;
+      if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
+      const taken = Math.ceil(threads / warp) * warp;
+      const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
+      if (clustered && held * (precision === 'single' ? 2 : 4) > CLUSTER_REGISTERS) continue;
+      if (clustered && Math.max(...items) > CLUSTER_BUTTERFLIES * threads) continue;
+      // Beside a group of so many threads there is no room for another one, where shared memory would have some.
+      const alone = pairable && threads > maxThreads / 2 && held <= few ? ALONE : 1;
+      const idle = alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
+      if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best !== clustered)) {
+        best = threads;
+        least = idle;
+      }
+    }
+  }
+  return best;
+}
+
+/**
+ * Registers that a thread of a cluster has for its points, and butterflies of a pass: what costs time there is waiting for
+ * other blocks, which several blocks side by side hide better than many threads in each.
+ */
+const CLUSTER_REGISTERS = 64;
+export const CLUSTER_BUTTERFLIES = 4;
+
+/** Butterflies that a thread may be given for the sake of fewer threads: it keeps them all in registers. */
+const MOST_BUTTERFLIES = 4;
+
+/**
+ * A thread for each butterfly, or as few as are wished for.
+ * @param points that a block works on.
+ * @param clustered the block is one of several.
+ */
+export function threadsFor(
+  points: number,
+  radices: readonly number[],
+  placed: Pick<PlacedLeaf, 'precision' | 'split'>,
+  profile: DeviceProfile,
+  clustered = false,
+): number {
+  const { maxThreads, tuning = {} } = profile;
+  const { split } = placed;
+  const butterflies = butterfliesOf(points, radices, placed, profile, clustered);
+  const most = Math.min(maxThreads, butterflies);
+  const aim = Math.min(most, tuning.threads ?? most);
+  const wished = tuning.halfThreads && split ? Math.ceil(aim / 2) : aim;
+  return Math.max(wished, Math.ceil(most / MOST_BUTTERFLIES));
+}
+
+/** Groups side by side that a compiler is held to: blocks of clusters, which wait for one another, small ones, and others. */
+const MOST_BESIDE = { clustered: 5, small: 6, alone: 2 };
+/** Groups side by side that shared memory has room for, from which on the compiler's own choice is as good. */
+const PLENTY = 4;
+/** Reals that a thread needs registers for besides its points: always, and for each butterfly. */
+const REALS = { always: 4, butterfly: 4 };
+/** Registers that each butterfly takes for intermediate values where it has prime factors over 3. */
+const AWKWARD = 7;
+/** Registers without which no thread can do. */
+const FEWEST_REGISTERS = { single: 40, double: 62 };
+
+/**
+ * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need: those for
+ * their points, for the twiddles and places of each butterfly, and a few more. (Measured on an H200: one group more is worth
+ * 3 to 19 %, one too many costs more than that.)
+ * @returns 0 where that is better left to the compiler.
+ */
+export function besideOf(
+  points: number,
+  radices: readonly number[],
+  threads: number,
+  precision: 'single' | 'double',
+  profile: DeviceProfile,
+  clustered = false,
+): number {
+  const { cluster, registerFile, lockstepBytes, residentBytes = profile.sharedBytes } = profile;
+  const bytes = points * capacityOf(precision, profile).sharedBytes;
+  const byMemory = residentBytes / bytes;
+  if (!registerFile || (!clustered && byMemory >= PLENTY)) return 0;
+  // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.
+  const between = radices.slice(1, -1);
+  const butterflies = between.map((radix) => Math.ceil(points / radix / threads));
+  const held = Math.max(...radices, ...between.map((radix, n) => radix * butterflies[n]!));
+  const most = Math.max(1, ...butterflies);
+  const awkward = !clustered && between.some((radix) => largestPrimeFactor(radix) > 3) ? AWKWARD * most : 0;
+  const reals = 2 * held + REALS.always + REALS.butterfly * most;
+  const each = Math.max(FEWEST_REGISTERS[precision], reals * (precision === 'single' ? 1 : 2) + awkward);
+  const warp = lockstepBytes / 4;
+  const byRegisters = registerFile / (Math.ceil(threads / warp) * warp * each);
+  const kind = !clustered ? 'alone' : bytes < cluster!.sharedBytes ? 'small' : 'clustered';
+  return Math.floor(Math.min(MOST_BESIDE[kind], byRegisters, byMemory));
+}
