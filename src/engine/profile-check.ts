@@ -50,6 +50,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   cluster: optional(clusterRule),
   maxBytes: optional(whole(1)),
   coalescedBytes: power(16),
+  reorderFirst: optional([(value) => typeof value === 'boolean', 'true or false']),
   registers: whole(1),
   registerFile: optional(whole(1)),
   maxThreads: whole(1),

@@ -285,7 +285,7 @@ describe('memory that is too small, missing or not to be had', () => {
   });
 
   it('work and temp that are too small, overlap or are gone', async () => {
-    const plan = await device.plan({ size: [2 ** 17], unordered: false });
+    const plan = await device.plan({ size: [2 ** 17], tuning: { uploadSwitch: { three: 2 ** 17 } } });
     expect(plan.bytes.temp).toBeGreaterThan(0);
     const { bytes } = plan.input;
     const pool = device.alloc(6 * bytes);

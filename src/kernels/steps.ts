@@ -2,7 +2,7 @@
  * What one group does with its tile, step by step: copies through shared memory and Stockham passes. How the steps
  * become phases depends on what runs in lockstep: vector-phases.ts and thread-phases.ts.
  */
-import type { ArrayRef, ComplexView, Index, Phase, TableBuilder } from '../ir/index.ts';
+import type { ArrayRef, ComplexView, Index, Phase, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 
 /** A step moves the data of one group from one place to the next. */
@@ -24,6 +24,8 @@ export interface StepsToBuild {
   readonly limit: Index | undefined;
   readonly input: Place;
   readonly output: Place;
+  /** Multiplies what the last pass stores, where a copy still follows: [element, transform of the tile]. */
+  readonly beforeCopy?: ViewMap;
 }
 
 export interface BuiltSteps {

@@ -5,7 +5,7 @@
  * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
  * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s.
  */
-import { type Kernel, mappedLoad, mappedStore, TableBuilder } from '../ir/index.ts';
+import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { sidesOf, tilesOf } from './sides.ts';
 import { stepsOf } from './steps.ts';
@@ -20,6 +20,7 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
   const tables = new TableBuilder('table', type);
   const sides = sidesOf(leaf, tiles, { input: [leaf.input.axis], output: [leaf.output.axis] });
   let { input, output } = sides;
+  let beforeCopy: ViewMap | undefined;
   if (leaf.twiddle) {
     const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
     const factor =
@@ -27,6 +28,8 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
         ? stepTwiddles(tables, leaf, leaf.twiddle.order, tiles.number)
         : leafStepTwiddles(tables, leaf, tiles, columns);
     if (leaf.twiddle.on === 'input') input = mappedLoad(input, factor);
+    // Vectors find their factors along the columns, as passes walk, and not along the axis, as the copy does.
+    else if (leaf.lockstep === 'vector' && leaf.staged.output) beforeCopy = factor;
     else output = mappedStore(output, factor);
   }
   const phases = (leaf.lockstep === 'vector' ? vectorPhases : threadPhases)({
@@ -37,6 +40,7 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
     limit: tiles.limit,
     input: { view: input, shared: false },
     output: { view: output, shared: false },
+    ...(beforeCopy ? { beforeCopy } : {}),
   });
   const table = tables.build();
   return {

@@ -13,6 +13,7 @@ import {
   type Format,
   type Index,
   type Loop,
+  mappedStore,
   type Phase,
   type Store,
   scale,
@@ -33,13 +34,14 @@ import { passTwiddles } from './twiddles.ts';
  */
 const TWIDDLED_FIRST: ReadonlySet<number> = new Set([2, 4, 8, 12, 15, 16]);
 
-export function vectorPhases({ leaf, steps, tables, limit, input, output }: StepsToBuild): BuiltSteps {
+export function vectorPhases({ leaf, steps, tables, limit, input, output, beforeCopy }: StepsToBuild): BuiltSteps {
   const builder = new VectorPhases(leaf, tables, limit);
   const shared = builder.sharedArrays(leaf.precision === 'single' ? 'f32' : 'f64', Math.min(steps.length - 1, 2));
   const between = (n: number): Place => ({ view: builder.sharedView(shared[n % 2]!), shared: true });
   const phases = steps.map((step, n) => {
     const from = n === 0 ? input : between(n - 1);
-    const to = n === steps.length - 1 ? output : between(n);
+    let to = n === steps.length - 1 ? output : between(n);
+    if (beforeCopy && n === steps.length - 2) to = { ...to, view: mappedStore(to.view, beforeCopy) };
     return step.kind === 'copy' ? builder.copy(from, to) : builder.pass(step.radix, step.stride, from, to);
   });
   return { shared, phases };

@@ -25,6 +25,11 @@ export interface DeviceProfile {
   readonly coalescedBytes: number;
   /** Share of the bandwidth that runs of half, a quarter, … of those bytes reach. */
   readonly cutRuns?: readonly number[];
+  /**
+   * True where the first of two uploads of an axis had best do the reordering, so that the second can work in place: where
+   * it matters how many buffers share a cache.
+   */
+  readonly reorderFirst?: boolean;
   /** What a butterfly may keep alive: vector registers, or 32-bit registers of one of many threads. */
   readonly registers: number;
   /** 32-bit registers for all groups that run side by side on a multiprocessor; missing where that is not known. */

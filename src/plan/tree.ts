@@ -52,6 +52,8 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         cost: (n) => uploadCost(n, precision, boosted(profile, precision, n, true)),
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
+        // In place, the first upload has to leave for a temp buffer anyway, where it writes tiles.
+        reorderFirst: (profile.reorderFirst ?? false) && innermost && problem.placement === 'out-of-place',
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
       }),

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { leavesOf } from './node.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { keepsPlaces, leavesOf } from './node.ts';
+import { planDirection } from './planner.ts';
+import type { PlannerTuning } from './profile.ts';
 import { type AxisQuestion, axisNode, splitLength, unorderedPlace } from './uploads.ts';
 
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
@@ -68,6 +72,31 @@ describe('splitting a length', () => {
       () => 1,
     ))
       expect(factor % 16).toBe(0);
+  });
+});
+
+describe('two uploads of which the first reorders', () => {
+  const { profile } = namedProfiles['wasm-cpu'];
+  const planned = (problem: ProblemInput, tuning: PlannerTuning = {}) =>
+    planDirection(normalizeProblem(problem), 'forward', { ...profile, tuning }, false);
+
+  it('need no memory but the output, where the second works in place', () => {
+    for (const size of [[2 ** 17], [2 ** 20], [10 ** 6], [4, 2 ** 18].reverse()]) {
+      const { assignment } = planned({ size, batches: 2 });
+      expect(assignment.temps).toBe(0);
+      const [first, second] = assignment.steps;
+      expect([first!.output.buffer, first!.inPlace, second!.inPlace]).toEqual(['output', false, true]);
+      expect([keepsPlaces(first!.leaf), keepsPlaces(second!.leaf)]).toEqual([false, true]);
+    }
+  });
+
+  it('leave transforms in place, unordered ones and three uploads as they are', () => {
+    expect(planned({ size: [2 ** 18], placement: 'in-place' }).assignment.temps).toBe(1);
+    const size = [2 ** 18];
+    for (const plan of [planned({ size, unordered: true }), planned({ size }, { uploadSwitch: { three: 2 ** 18 } })]) {
+      const [first] = plan.assignment.steps;
+      expect(first!.leaf.axis.output.step).toBe(first!.leaf.axis.input.step);
+    }
   });
 });
 

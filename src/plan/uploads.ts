@@ -2,8 +2,8 @@
  * One axis: in one upload, or by the four-step algorithm in several (VkFFT guide 2.5.2).
  *
  * With N = n₁·n₂, input index i₁·n₂ + i₂ and output index k₁ + n₁·k₂: transforms of length n₁ over i₁ for every i₂,
- * twiddles e^{−2πi·i₂·k₁/N}, transforms of length n₂ over i₂ for every k₁. The last reordering is the store of the last
- * upload. A length that is still too long for one upload is split again.
+ * twiddles e^{−2πi·i₂·k₁/N}, transforms of length n₂ over i₂ for every k₁. The reordering is the store of the last upload,
+ * or of the first of two. A length that is still too long for one upload is split again.
  */
 import { divisors, primeFactors } from '../numeric/primes.ts';
 import type { Dimension, LeafNode, Place, PlanNode } from './node.ts';
@@ -33,6 +33,8 @@ export interface AxisQuestion {
   readonly cost: (length: number) => number;
   /** Take one more upload than needed where that costs less. */
   readonly weighed: boolean;
+  /** Of two uploads the first one reorders, so that the second may work in place. */
+  readonly reorderFirst?: boolean;
   /** Leave out the last reordering: bins stay where the uploads put them. */
   readonly unordered: boolean;
   /** Undo an unordered transform: the uploads in reverse, their twiddles on the way in. */
@@ -49,6 +51,11 @@ export function axisNode(question: AxisQuestion): PlanNode {
   const fits = (n: number) => n <= capacity.columns || question.fusable(n, true, true);
   const { tile, grain, cost, weighed } = question;
   const factors = splitLength(length, fits, tile, cost, { least, weighed, grain });
+  const name = (upload: number) => `${title}, upload ${upload + 1} of ${factors.length}`;
+  const node = { scheme: 'four-step', title, axisOf: of - 1, length: tensor, outputLength: tensor } as const;
+  if (question.reorderFirst && factors.length === 2 && !question.unordered && !question.mirrored) {
+    return { ...node, children: reorderedFirst(question, factors as [number, number], name) };
+  }
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, and where they finally belong.
   const bins: Dimension[] = [];
@@ -59,20 +66,19 @@ export function axisNode(question: AxisQuestion): PlanNode {
     const order = rest;
     rest /= n;
     const last = upload === factors.length - 1;
-    const name = `${title}, upload ${upload + 1} of ${factors.length}`;
     if (last) {
       const target = question.unordered || question.mirrored ? at(1) : at(produced);
       const settled = bins.map((bin) =>
         question.unordered || question.mirrored ? { ...bin, output: bin.input } : bin,
       );
-      children.push(leaf(question, name, { count: n, input: at(1), output: target }, [...settled, ...others]));
+      children.push(leaf(question, name(upload), { count: n, input: at(1), output: target }, [...settled, ...others]));
       return;
     }
     const columns: Dimension = { count: rest, input: at(1), output: at(1) };
     const kept = bins.map((bin) => ({ ...bin, output: bin.input }));
     const axis = { count: n, input: at(rest), output: at(rest) };
     children.push({
-      ...leaf(question, name, axis, [columns, ...kept, ...others]),
+      ...leaf(question, name(upload), axis, [columns, ...kept, ...others]),
       twiddle: { order, on: question.mirrored ? 'input' : 'output' },
       ...(question.unordered || question.mirrored
         ? {}
@@ -82,7 +88,29 @@ export function axisNode(question: AxisQuestion): PlanNode {
     produced *= n;
   });
   if (question.mirrored) children.reverse();
-  return { scheme: 'four-step', title, axisOf: of - 1, length: tensor, outputLength: tensor, children };
+  return { ...node, children };
+}
+
+/**
+ * Two uploads, the first of which leaves element i₂ of bin k₁ at k₁ + n₁·i₂. The second then finds every column where its
+ * bins belong, k₁ + n₁·k₂, and may work in place: two buffers instead of three share the caches.
+ */
+function reorderedFirst(
+  question: AxisQuestion,
+  [n1, n2]: readonly [number, number],
+  name: (upload: number) => string,
+): LeafNode[] {
+  const { of, length, others } = question;
+  const at = (step: number): Place => ({ of, step });
+  const rows: Dimension = { count: n2, input: at(1), output: at(n1) };
+  const bins: Dimension = { count: n1, input: at(1), output: at(1) };
+  return [
+    {
+      ...leaf(question, name(0), { count: n1, input: at(n2), output: at(1) }, [rows, ...others]),
+      twiddle: { order: length, on: 'output' },
+    },
+    leaf(question, name(1), { count: n2, input: at(n1), output: at(n1) }, [bins, ...others]),
+  ];
 }
 
 function leaf(question: AxisQuestion, title: string, axis: Dimension, batch: readonly Dimension[]): LeafNode {

@@ -37,7 +37,7 @@ describe('memory', () => {
     const device = await openDevice('cpu', { threads: 1 });
     // The first plan leaves kernels, tables and scratch in the caches.
     const use = async (): Promise<void> => {
-      const plan = await device.plan({ size: [2 ** 17], precision: 'double' });
+      const plan = await device.plan({ size: [2 ** 17], precision: 'double', placement: 'in-place' });
       expect(plan.bytes.temp).toBeGreaterThan(0);
       await plan.inverse(await plan.forward(new Float64Array(2 ** 18)));
       plan.destroy();

@@ -39,4 +39,5 @@ export const cpuProfile = {
   groupPoints: 1024,
   passCost: 6,
   radixCosts: RADIX_COSTS,
+  reorderFirst: true,
 } as const satisfies Partial<DeviceProfile>;
