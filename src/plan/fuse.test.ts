@@ -77,6 +77,23 @@ describe('tiles of a cluster', () => {
 });
 
 describe('plans with clusters', () => {
+  it('hold no more in a block than it has room for', () => {
+    const sizes = fc.oneof(
+      fc.constantFrom(...smooth.filter((n) => n > 7000)).map((n) => [n]),
+      fc.tuple(fc.constantFrom(...smooth.filter((n) => n > 500 && n < 9000)), fc.integer({ min: 1, max: 12 })),
+    );
+    const precision = fc.constantFrom('single' as const, 'double' as const);
+    fc.assert(
+      fc.property(sizes, fc.boolean(), precision, (size, turned, real) => {
+        for (const leaf of leavesOf(turned ? [...size].reverse() : size, gpu, real)) {
+          const points = leaf.scheme === 'fused' ? leaf.lengths.reduce((a, b) => a * b, 1) / leaf.blocks : leaf.length;
+          expect(points * leaf.tile).toBeLessThanOrEqual(capacityOf(real, gpu).room);
+        }
+      }),
+      options('room'),
+    );
+  });
+
   it('take one launch where two or three were needed', () => {
     for (const size of [[32768], [65536], [131072], [128, 128], [256, 256], [32, 32, 32]]) {
       const [leaf, ...more] = leavesOf(size, gpu);

@@ -54,7 +54,10 @@ const IDLE = { most: 1.13, little: 1.06 };
 /** Blocks that have to fit side by side on a multiprocessor: what one of them waits for, another one hides. */
 const SIDE_BY_SIDE = 2;
 
-/** Whether the threads of a cluster have work in all passes, not too many small pieces of it, and other blocks beside them. */
+/**
+ * Whether the threads of a cluster have work in all passes, not too many small pieces of it, and other blocks beside them.
+ * @param idle how idle they may be; infinite: any cluster will do.
+ */
 function keepsBusy(
   points: number,
   radices: readonly number[],
@@ -62,6 +65,7 @@ function keepsBusy(
   profile: DeviceProfile,
   idle = IDLE.most,
 ): boolean {
+  if (idle === Number.POSITIVE_INFINITY) return true;
   const threads = threadsFor(points, radices, { precision }, profile, true);
   const rounds = radices.map((radix) => Math.ceil(points / radix / threads));
   const times = radices.map((radix, n) => (rounds[n]! * threads * radix) / points);
@@ -159,10 +163,12 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
   const above = profile.cluster?.above[precision] ?? Number.POSITIVE_INFINITY;
   const worth = strided === 2 ? bytes > above : strided === 0 && bytes > CONTIGUOUS * above;
   if (!needed && !worth) return undefined;
-  const idle = strided === 0 && bytes < 2 * above ? IDLE.little : IDLE.most;
+  const little = strided === 0 && bytes < 2 * above;
   const least = needed ? 1 : whole;
   const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
-  for (const tile of tiles) {
+  // A tile of fewer columns than the tree reckoned with may keep its threads less busy: there is no choice then.
+  const idles = needed ? [IDLE.most, Number.POSITIVE_INFINITY] : [little ? IDLE.little : IDLE.most];
+  for (const [tile, idle] of idles.flatMap((idle) => tiles.map((tile) => [tile, idle] as const))) {
     const cut = cutAxis(axis.count, tile, precision, profile, idle);
     if (!cut) continue;
     const [a, b] = cut.lengths as [number, number];
