@@ -38,7 +38,12 @@ const recordOf =
 
 const isPlace = recordOf({ of: isIndex, step: isIndex });
 const isDimension = recordOf({ count: isCount, input: isPlace, output: isPlace });
-const isTwiddle = recordOf({ order: isCount, on: oneOf('input', 'output'), along: optional(isIndex) });
+const isTwiddle = recordOf({
+  order: isCount,
+  on: oneOf('input', 'output'),
+  along: optional(isIndex),
+  of: optional(isIndex),
+});
 const isLeafNode = recordOf({
   scheme: oneOf('stockham', 'fused'),
   title: isText,

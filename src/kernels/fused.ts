@@ -44,13 +44,11 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
   const sides = sidesOf(leaf, tiles, { input: leaf.input.axes, output: leaf.output.axes });
   let { input, output } = sides;
   if (leaf.twiddle) {
-    const [a, b] = leaf.lengths as [number, number];
     const { on } = leaf.twiddle;
     const factor = leafStepTwiddles(tables, leaf, tiles, leaf.tile > 1);
-    const first = ([n0, n1, t]: readonly IndexLike[]) => [add(scale(n0!, b), n1!), t!];
-    const last = ([k0, k1, t]: readonly IndexLike[]) => [add(k0!, scale(k1!, a)), t!];
-    if (on === 'input') input = mappedLoad(input, (x, value, at) => factor(x, value, first(at)));
-    else output = mappedStore(output, (x, value, at) => factor(x, value, last(at)));
+    const element = (at: readonly IndexLike[]) => [twiddled(leaf, at), at.at(-1)!];
+    if (on === 'input') input = mappedLoad(input, (x, value, at) => factor(x, value, element(at)));
+    else output = mappedStore(output, (x, value, at) => factor(x, value, element(at)));
   }
   const geometry = leaf.stages.map((stage) => new Geometry(leaf, stage, rank));
   const stages = geometry.map((own, n): Stage => {
@@ -93,6 +91,14 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
     tables: table ? [table] : [],
     ...phases,
   };
+}
+
+/** The number of an element along what the twiddles of a four-step decomposition count: a long axis, or one of several. */
+function twiddled({ lengths, coupled, twiddle }: FusedLeaf, at: readonly IndexLike[]): IndexLike {
+  const { on, of = 0 } = twiddle!;
+  if (!coupled) return at[lengths.length - 1 - of]!;
+  const [a, b] = lengths as [number, number];
+  return on === 'input' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
 }
 
 function walksOf({ radices, lanesAlong }: FusedStage): Stage['walks'] {

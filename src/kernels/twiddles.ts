@@ -207,19 +207,30 @@ const SMALL_TABLE = 4096;
  * @param columns neighbouring threads take neighbouring transforms, where the factors are needed.
  */
 export function leafStepTwiddles(tables: TableBuilder, leaf: Leaf, { first, outer }: Tiles, columns: boolean): ViewMap {
-  const { order, along = 0, on } = leaf.twiddle!;
+  const { order, along = 0 } = leaf.twiddle!;
   const count = leaf.batch[along]!;
-  const [length, radices] =
-    leaf.scheme === 'stockham'
-      ? [leaf.length, leaf.radices]
-      : [leaf.lengths.reduce((a, b) => a * b, 1), leaf.stages.flatMap((stage) => stage.radices)];
-  const points = on === 'input' ? radices[0]! : radices.at(-1)!;
-  const butterfly = { points, apart: length / points };
+  const butterfly = touching(leaf);
   if (along === 0) return threadStepTwiddles(tables, { count, tile: leaf.tile, columns, butterfly }, order, first);
   // The tile lies along another dimension: all its transforms have the same number in this one.
   const shape = { count, tile: 1, columns: false, butterfly };
   const factor = threadStepTwiddles(tables, shape, order, outer[along - 1]!);
   return (x, value, [k]) => factor(x, value, [k!, 0]);
+}
+
+/** The butterflies that touch memory where the twiddles are needed, seen along what those count. */
+function touching(leaf: Leaf): StepShape['butterfly'] {
+  const side = leaf.twiddle!.on === 'input' ? 0 : -1;
+  if (leaf.scheme === 'stockham') {
+    const points = leaf.radices.at(side)!;
+    return { points, apart: leaf.length / points };
+  }
+  const { coupled, lengths, stages } = leaf;
+  const { of, radices } = stages.at(side)!;
+  const counted = lengths.length - 1 - (leaf.twiddle!.of ?? 0);
+  // All points of a butterfly along another axis have the same place in this one.
+  if (!coupled && of !== counted) return { points: 1, apart: lengths[counted]! };
+  const points = radices.at(side)!;
+  return { points, apart: (coupled ? lengths.reduce((a, b) => a * b, 1) : lengths[of]!) / points };
 }
 
 /** What the twiddles of a four-step decomposition have to know of a leaf whose lanes are threads. */

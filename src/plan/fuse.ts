@@ -5,11 +5,13 @@
 import { divisors } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';
 import { mergeSpans, type PlacedLeaf, sharedOf, twiddleOf } from './configure.ts';
-import type { FusedLeaf, FusedStage, Stride } from './leaf.ts';
+import type { FusedLeaf, FusedStage, LanesAlong, Stride } from './leaf.ts';
+import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import { shareOfCluster, shareOfGroup } from './share.ts';
 import { besideOf, CLUSTER_BUTTERFLIES, threadsFor } from './threads.ts';
-import { isContiguous, type Span, threadOrder } from './tiling.ts';
+import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
 
 type Precision = 'single' | 'double';
 
@@ -17,12 +19,13 @@ type Precision = 'single' | 'double';
 export interface Cut {
   readonly lengths: readonly number[];
   readonly blocks: number;
+  /** Of the bandwidth, what is left for so many blocks of that size. */
+  readonly share: number;
 }
 
 /** What it costs a cluster, in halvings of its speed, to have twice as many blocks, or blocks twice as large. */
 const MORE_BLOCKS = 0.2;
 const LARGER_BLOCKS = 0.5;
-
 /**
  * Numbers of blocks that can hold a tile together, so that each of the shared dimensions divides among them, and what they
  * cost (measured on an H200: four to eight blocks of 32 KiB reach 0.8 to 0.87 of copy, sixteen 0.71 to 0.74, and 0.56 to
@@ -47,6 +50,18 @@ function blocksFor(
     found.push({ blocks, cost: MORE_BLOCKS * Math.log2(blocks) + size });
   }
   return found.sort((one, other) => one.cost - other.cost);
+}
+
+/** What so many blocks with an equal share of the points of a tile reach of the bandwidth. */
+function shareOf(
+  blocks: number,
+  points: number,
+  radices: readonly number[],
+  precision: Precision,
+  profile: DeviceProfile,
+): number {
+  if (blocks === 1) return shareOfGroup(points, radices, true, precision, profile);
+  return shareOfCluster(blocks, (points / blocks) * capacityOf(precision, profile).sharedBytes, radices, profile);
 }
 
 /** Times that the threads of a cluster may take for all passes, over what they would take if none were ever idle. */
@@ -81,19 +96,28 @@ function radicesOf(lengths: readonly number[], precision: Precision, profile: De
   return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile));
 }
 
-/** Some axes as one tile, slowest first. @returns undefined where they do not fit. */
-export function cutAxes(lengths: readonly number[], precision: Precision, profile: DeviceProfile): Cut | undefined {
+/**
+ * Some axes as one tile, slowest first.
+ * @param tile transforms of neighbours that a tile holds.
+ * @param idle how idle the threads of a cluster may be.
+ * @returns undefined where they do not fit.
+ */
+export function cutAxes(
+  lengths: readonly number[],
+  precision: Precision,
+  profile: DeviceProfile,
+  tile = 1,
+  idle = IDLE.most,
+): Cut | undefined {
   if (!mayFuse(profile) || lengths.length < 2) return undefined;
-  const points = lengths.reduce((a, b) => a * b, 1);
+  const points = lengths.reduce((a, b) => a * b, tile);
   // The first two dimensions change hands between the blocks.
   const [cheapest] = blocksFor(points, lengths.slice(0, 2), precision, profile);
   if (!cheapest) return undefined;
   const { blocks } = cheapest;
-  if (blocks > 1) {
-    const radices = radicesOf(lengths, precision, profile).flatMap((choice) => choice.radices);
-    if (!keepsBusy(points / blocks, radices, precision, profile)) return undefined;
-  }
-  return { lengths, blocks };
+  const radices = radicesOf(lengths, precision, profile).flatMap((choice) => choice.radices);
+  if (blocks > 1 && !keepsBusy(points / blocks, radices, precision, profile, idle)) return undefined;
+  return { lengths, blocks, share: shareOf(blocks, points, radices, precision, profile) };
 }
 
 /** What it costs, in passes of radix 4, that the digits of an axis differ by a factor of two. */
@@ -102,6 +126,8 @@ const UNEQUAL = 0.2;
 const SHORT_SHARE = 1;
 /** Passes of radix 4 that cost as much as halving the speed of a cluster. */
 const HALVING = 5;
+
+const cuts = new Memo<Cut | undefined>();
 
 /**
  * One long axis in two digits, `tile` transforms of it at a time.
@@ -115,6 +141,18 @@ export function cutAxis(
   instead?: number,
 ): Cut | undefined {
   if (!mayFuse(profile)) return undefined;
+  return cuts.of(profile, `${length},${tile},${precision},${instead}`, () =>
+    searchCuts(length, tile, precision, profile, instead),
+  );
+}
+
+function searchCuts(
+  length: number,
+  tile: number,
+  precision: Precision,
+  profile: DeviceProfile,
+  instead: number | undefined,
+): Cut | undefined {
   const { run } = capacityOf(precision, profile);
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -131,7 +169,7 @@ export function cutAxis(
       const work = passes.reduce((sum, choice) => sum + choice.cost, 0);
       const cost = work + UNEQUAL * Math.abs(Math.log2(a / b)) + short(a) + short(b) + HALVING * sharing;
       if (cost >= least) continue;
-      best = { lengths: [a, b], blocks };
+      best = { lengths: [a, b], blocks, share: shareOf(blocks, length * tile, radices, precision, profile) };
       least = cost;
     }
   }
@@ -144,6 +182,19 @@ function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
 
 /** By how much longer an axis has to be that lies side by side: one block moves it better than columns. */
 const CONTIGUOUS = 1.6;
+
+/** The cut of columns that lie side by side, where a cluster takes them as `fuseAxis` has it. */
+export function clusterOfColumns(
+  length: number,
+  columns: number,
+  precision: Precision,
+  profile: DeviceProfile,
+): Cut | undefined {
+  const { run, room, sharedBytes } = capacityOf(precision, profile);
+  const needed = length > room;
+  if (!profile.cluster || (!needed && length * run * sharedBytes <= profile.cluster.above[precision])) return undefined;
+  return columns % run === 0 ? cutAxis(length, run, precision, profile, IDLE.most) : undefined;
+}
 
 /** A leaf of one axis as two digits, where one block could not hold whole runs of it, or would be slow. */
 export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf | undefined {
@@ -196,33 +247,56 @@ function steps(stride: Stride, count: number): Stride {
 
 /** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
 export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf {
-  const { precision, more = [] } = placed;
-  const spans = [...more].reverse().concat(placed.axis);
-  const cut = cutAxes(
-    spans.map(({ count }) => count),
-    precision,
-    profile,
-  );
-  if (!cut) throw new RangeError('these axes do not fit together');
-  const batch = mergeSpans(placed.batch, false);
+  const { precision, more = [], axis } = placed;
+  const spans = [...more].reverse().concat(axis);
+  const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
+  const order = threadOrder(axis, merged);
+  const batch = order.map((d) => merged[d]!);
+  const walks = { input: walksAlong(axis, batch[0]!, 'input'), output: walksAlong(axis, batch[0]!, 'output') };
+  const lengths = spans.map(({ count }) => count);
+  const byColumns = walks.input === 'batch' || walks.output === 'batch';
+  const { tile, ...cut } = (byColumns ? tileOfColumns : tileOfWholes)(lengths, batch[0]!.count, precision, profile);
   const last = spans.length - 1;
-  const points = cut.lengths.reduce((a, b) => a * b, 1);
-  const { room } = capacityOf(precision, profile);
-  const most = Math.min(profile.groupPoints, (room * 16) / 17);
-  const plenty = cut.blocks > 1 ? 1 : Math.max(1, Math.floor(most / points));
-  const tile = Math.max(...divisors(batch[0]!.count).filter((n) => n <= plenty));
-  const others = (of: number, split: number) => {
+  const columns = (of: number, split: number, along: LanesAlong) => {
     const inner = cut.lengths.map((_, d) => last - d).filter((d) => d !== of && d !== split);
-    return [...inner, split, -1];
+    return along === 'batch' ? [-1, ...inner, split] : [...inner, split, -1];
   };
-  return fusedLeaf(placed, batch, { ...cut, tile, coupled: false }, profile, {
+  const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
+  return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, tile, coupled: false }, profile, {
     input: spans.map(({ input }) => input),
     output: spans.map(({ output }) => output),
     stages: cut.lengths.map((_, of) => {
       const split = of === 0 ? 1 : 0;
-      return { of, split, columns: others(of, split), along: of === last ? 'axis' : 'batch' };
+      const along = of === last ? walks.output : walks.input;
+      return { of, split, columns: columns(of, split, along), along: of === last ? along : 'batch' };
     }),
   });
+}
+
+type Tiled = Cut & { readonly tile: number };
+
+/** As many whole tiles as one block has use for; those of a cluster one by one. */
+function tileOfWholes(lengths: readonly number[], count: number, precision: Precision, profile: DeviceProfile): Tiled {
+  const cut = cutAxes(lengths, precision, profile);
+  if (!cut) throw new RangeError('these axes do not fit together');
+  const points = lengths.reduce((a, b) => a * b, 1);
+  const { room } = capacityOf(precision, profile);
+  const most = Math.min(profile.groupPoints, (room * 16) / 17);
+  const plenty = cut.blocks > 1 ? 1 : Math.max(1, Math.floor(most / points));
+  return { ...cut, tile: Math.max(...divisors(count).filter((n) => n <= plenty)) };
+}
+
+/** A run of neighbours, or as much of one as divides them. */
+function tileOfColumns(lengths: readonly number[], count: number, precision: Precision, profile: DeviceProfile): Tiled {
+  const { run } = capacityOf(precision, profile);
+  const tiles = divisors(count).filter((n) => n <= run);
+  for (const idle of [IDLE.most, Number.POSITIVE_INFINITY]) {
+    for (const tile of tiles.toReversed()) {
+      const cut = cutAxes(lengths, precision, profile, tile, idle);
+      if (cut) return { ...cut, tile };
+    }
+  }
+  throw new RangeError('these axes do not fit together');
 }
 
 interface StageShape extends Pick<FusedStage, 'of' | 'split' | 'columns'> {
@@ -232,7 +306,7 @@ interface StageShape extends Pick<FusedStage, 'of' | 'split' | 'columns'> {
 function fusedLeaf(
   placed: PlacedLeaf,
   batch: readonly Span[],
-  cut: Cut & { readonly tile: number; readonly coupled: boolean },
+  cut: Tiled & { readonly coupled: boolean },
   profile: DeviceProfile,
   shape: {
     readonly input: readonly Stride[];

@@ -24,6 +24,8 @@ export interface StepTwiddle {
   readonly on: 'input' | 'output';
   /** In a leaf: the batch dimension that b counts along, where that is not the first. */
   readonly along?: number;
+  /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */
+  readonly of?: number;
 }
 
 /** A dimension of the tensor seen as rows × columns between two uploads. */

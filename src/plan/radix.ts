@@ -6,6 +6,7 @@
  * does not suit them.
  */
 import { primeFactors } from '../numeric/primes.ts';
+import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /**
@@ -62,8 +63,15 @@ export interface RadixChoice {
   readonly cost: number;
 }
 
+const choices = new Memo<RadixChoice>();
+
 /** The cheapest radix sequence, first pass first. Length 1 is one pass that only copies. */
 export function chooseRadices(question: RadixQuestion, profile: DeviceProfile): RadixChoice {
+  const { length, lanesAlong, lanes, precision } = question;
+  return choices.of(profile, `${length},${lanesAlong},${lanes},${precision}`, () => searchRadices(question, profile));
+}
+
+function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixChoice {
   const { length, lanesAlong, precision } = question;
   const lanes = lanesAlong === 'axis' ? question.lanes : 1;
   if (length === 1) return { radices: [1], cost: 1 };

@@ -87,15 +87,14 @@ const MOST_BESIDE = { clustered: 5, small: 6, alone: 2 };
 const PLENTY = 4;
 /** Reals that a thread needs registers for besides its points: always, and for each butterfly. */
 const REALS = { always: 4, butterfly: 4 };
-/** Registers that each butterfly takes for intermediate values where it has prime factors over 3. */
+/** Registers that a compiler is granted for intermediate values of each butterfly that has prime factors over 3. */
 const AWKWARD = 7;
 /** Registers without which no thread can do. */
 const FEWEST_REGISTERS = { single: 40, double: 62 };
 
 /**
- * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need: those for
- * their points, for the twiddles and places of each butterfly, and a few more. (Measured on an H200: one group more is worth
- * 3 to 19 %, one too many costs more than that.)
+ * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need. (Measured
+ * on an H200: one group more is worth 3 to 19 %, one too many costs more than that.)
  * @returns 0 where that is better left to the compiler.
  */
 export function besideOf(
@@ -106,20 +105,35 @@ export function besideOf(
   profile: DeviceProfile,
   clustered = false,
 ): number {
-  const { cluster, registerFile, lockstepBytes, residentBytes = profile.sharedBytes } = profile;
+  const { cluster, registerFile, residentBytes = profile.sharedBytes } = profile;
   const bytes = points * capacityOf(precision, profile).sharedBytes;
   const byMemory = residentBytes / bytes;
   if (!registerFile || (!clustered && byMemory >= PLENTY)) return 0;
+  const byRegisters = besideByRegisters(points, radices, threads, precision, profile, clustered ? 0 : AWKWARD);
+  const kind = !clustered ? 'alone' : bytes < cluster!.sharedBytes ? 'small' : 'clustered';
+  return Math.floor(Math.min(MOST_BESIDE[kind], byRegisters, byMemory));
+}
+
+/**
+ * Groups that there are registers for: for their points, the twiddles and places of each butterfly, and a few more.
+ * @param awkward registers for intermediate values of each butterfly that has prime factors over 3.
+ */
+export function besideByRegisters(
+  points: number,
+  radices: readonly number[],
+  threads: number,
+  precision: 'single' | 'double',
+  { registerFile = Number.POSITIVE_INFINITY, lockstepBytes }: DeviceProfile,
+  awkward = 0,
+): number {
   // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.
   const between = radices.slice(1, -1);
   const butterflies = between.map((radix) => Math.ceil(points / radix / threads));
   const held = Math.max(...radices, ...between.map((radix, n) => radix * butterflies[n]!));
   const most = Math.max(1, ...butterflies);
-  const awkward = !clustered && between.some((radix) => largestPrimeFactor(radix) > 3) ? AWKWARD * most : 0;
+  const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? awkward * most : 0;
   const reals = 2 * held + REALS.always + REALS.butterfly * most;
-  const each = Math.max(FEWEST_REGISTERS[precision], reals * (precision === 'single' ? 1 : 2) + awkward);
+  const each = Math.max(FEWEST_REGISTERS[precision], reals * (precision === 'single' ? 1 : 2) + extra);
   const warp = lockstepBytes / 4;
-  const byRegisters = registerFile / (Math.ceil(threads / warp) * warp * each);
-  const kind = !clustered ? 'alone' : bytes < cluster!.sharedBytes ? 'small' : 'clustered';
-  return Math.floor(Math.min(MOST_BESIDE[kind], byRegisters, byMemory));
+  return registerFile / (Math.ceil(threads / warp) * warp * each);
 }

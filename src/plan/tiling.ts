@@ -6,7 +6,7 @@ import { capacityOf } from './capacity.ts';
 import type { LanesAlong, StockhamLeaf, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
-import { threadsFor } from './threads.ts';
+import { shareOfColumns } from './share.ts';
 
 /** One loop in memory. */
 export interface Span {
@@ -66,12 +66,7 @@ export function threadTiling({ axis, batch, precision, group }: TilingQuestion, 
   const length = axis.count;
   const order = threadOrder(axis, batch);
   const columns = batch[order[0]!]!;
-  const walks = (side: Side): LanesAlong =>
-    columns.count > 1 && step(columns[side]) < step(axis[side]) && length > 1
-      ? 'batch'
-      : length === 1
-        ? 'batch'
-        : 'axis';
+  const walks = (side: Side): LanesAlong => (length === 1 ? 'batch' : walksAlong(axis, columns, side));
   const lanesAlong = { input: walks('input'), output: walks('output') };
   // A thread of a very short transform has little to do: more of them keep the memory busy.
   const groupPoints = profile.groupPoints * (length <= 4 ? 2 : 1);
@@ -108,6 +103,11 @@ function nearest(axis: Span, batch: readonly Span[]): number {
       : Number.POSITIVE_INFINITY,
   );
   return Math.max(0, steps.indexOf(Math.min(...steps)));
+}
+
+/** Whether memory runs along the axis or along its neighbours, on one side. */
+export function walksAlong(axis: Span, columns: Span, side: Side): LanesAlong {
+  return columns.count > 1 && step(columns[side]) < step(axis[side]) ? 'batch' : 'axis';
 }
 
 /** How far apart neighbours lie. */
@@ -182,50 +182,35 @@ export function dividingTile(tile: number, most: number, count: number, grain: n
   return odd ?? sizes.find((size) => size < tile && divides(size));
 }
 
-/** Of the bandwidth for whole runs, what is left for halves, quarters … of them, unless the profile knows (an H200's). */
-const CUT_RUNS = [0.84, 0.62, 0.35];
-/** What is left where a group takes so much shared memory that few others run beside it, unless the profile knows. */
-const CROWDED = 0.9;
-/**
- * What is left of that for a group that has its multiprocessor to itself and fewer threads than it could have. Splits of an
- * axis are not weighed by it: both of their parts are often such.
- */
-const LONELY = 0.88;
-
-/** Neighbouring columns per group, and the share of the bandwidth that splits of an axis are weighed by. */
+/** Neighbouring columns per group, and the share of the bandwidth that they reach. */
 interface Columns {
   readonly tile: number;
   readonly share: number;
 }
 
-/** As whole runs of columns as fit, several of them where transforms are short. */
+/**
+ * As whole runs of columns as fit, several of them where transforms are short.
+ * @param sides on which memory is walked in such runs: both, or one while the other is contiguous.
+ */
 export function chooseColumns(
   length: number,
   count: number,
   precision: 'single' | 'double',
   profile: DeviceProfile,
+  sides: 1 | 2 = 2,
 ): Columns {
-  const { run, room, sharedBytes } = capacityOf(precision, profile);
+  const { run, room } = capacityOf(precision, profile);
   const most = Math.max(1, Math.floor(room / length));
   const plenty = run * Math.max(1, Math.floor(profile.groupPoints / length / run));
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
-  const { maxThreads, registerFile, residentBytes = profile.sharedBytes } = profile;
-  let chosen = Math.min(count, most);
-  let [highest, best] = [0, 0];
-  const consider = (tile: number, cut: number) => {
-    if (tile > most || tile < 1) return;
-    const points = length * tile;
-    const taken = (points * sharedBytes) / residentBytes;
-    const share = (count / (Math.ceil(count / tile) * tile)) * cut * (taken > 0.3 ? (profile.crowded ?? CROWDED) : 1);
-    const lonely = registerFile && taken > 0.5 && threadsFor(points, radices, { precision }, profile) < maxThreads;
-    const reached = share * (lonely ? LONELY : 1);
-    best = Math.max(best, share);
-    if (reached <= highest) return;
-    chosen = tile;
-    highest = reached;
-  };
-  for (let tile = plenty; tile >= run; tile -= run) consider(Math.min(tile, count), 1);
-  for (const [cut, share] of [1, ...(profile.cutRuns ?? CUT_RUNS)].entries())
-    if (run % 2 ** cut === 0) consider(run / 2 ** cut, share);
-  return { tile: chosen, share: best };
+  const tiles: number[] = [];
+  for (let tile = plenty; tile >= run; tile -= run) tiles.push(Math.min(tile, count));
+  for (let tile = run / 2; Number.isInteger(tile) && tile >= 1; tile /= 2) tiles.push(tile);
+  let best: Columns = { tile: Math.min(count, most), share: 0 };
+  for (const tile of tiles) {
+    if (tile > most || tile < 1) continue;
+    const share = shareOfColumns({ length, tile, count, radices }, sides, precision, profile);
+    if (share > best.share) best = { tile, share };
+  }
+  return best;
 }

@@ -5,11 +5,11 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
-import { cutAxes, cutAxis } from './fuse.ts';
+import { uploadCost } from './cost.ts';
+import { cutAxis } from './fuse.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
-import { chooseRadices } from './radix.ts';
-import { chooseColumns } from './tiling.ts';
+import { sharedAxes } from './shared-axes.ts';
 import { axisNode } from './uploads.ts';
 
 /** The tree of one direction. */
@@ -25,10 +25,10 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     output: { of, step: 1 },
   }));
   const children: PlanNode[] = [];
-  const fused = fusedAxes(problem, profile);
-  if (fused.length > 1) children.push(fusedNode(fused, dimensions, tensor));
+  const shared = sharedAxes(problem, dimensions, profile);
+  if (shared) children.push(shared.node);
   problem.size.forEach((length, axis) => {
-    if (problem.omit[axis] || length === 1 || fused.includes(axis)) return;
+    if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
     const of = axis + 1;
     const innermost = !tuning.considerAllAxesStrided && tensor.slice(0, of).every((count) => count === 1);
     const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
@@ -49,7 +49,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         uploads: uploadsFor(length, tuning),
         tile: run,
         grain,
-        cost: (n) => uploadCost(n, precision, boosted(profile, precision, n, true)),
+        cost: (n, columns, last) => uploadCost(n, columns, last, precision, boosted(profile, precision, n, true)),
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
         // In place, the first upload has to leave for a temp buffer anyway, where it writes tiles.
@@ -62,52 +62,6 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   if (children.length === 0) children.push(copyNode(dimensions, tensor));
   if (direction === 'inverse') children.reverse();
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
-}
-
-/** Passes of radix 4 over shared memory that take as long as a trip to memory: what arithmetic weighs beside it. */
-const PASSES_PER_TRIP = 30;
-
-/** What an upload of columns costs per point: for vectors in passes of radix 4, for threads in trips to memory. */
-function uploadCost(n: number, precision: 'single' | 'double', profile: DeviceProfile): number {
-  const { lanes, room } = capacityOf(precision, profile);
-  const passes = chooseRadices({ length: n, lanesAlong: 'batch', lanes, precision }, profile).cost;
-  if (profile.lockstep === 'vector') return passes;
-  const { share } = chooseColumns(n, Number.MAX_SAFE_INTEGER, precision, profile);
-  return 1 / (n > room || share === 0 ? CLUSTERED : share) + passes / PASSES_PER_TRIP;
-}
-
-/** Share of the bandwidth that columns reach in clusters (measured on an H200: 0.6 to 0.67). */
-const CLUSTERED = 0.6;
-
-/** The fastest axes that fit one launch together: their numbers, fastest first. */
-function fusedAxes({ size, omit, precision, leftBatches, unordered }: Problem, profile: DeviceProfile): number[] {
-  const { tuning = {} } = profile;
-  const axes = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
-  // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
-  if (leftBatches > 1 || unordered) return [];
-  if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
-  for (const count of [3, 2]) {
-    const first = axes.slice(0, count);
-    if (first.length < count || first[0] !== 0) continue;
-    const lengths = first.map((axis) => size[axis]!).reverse();
-    const real = kernelPrecision(precision);
-    if (cutAxes(lengths, real, boosted(profile, real, size[0]!, false))) return first;
-  }
-  return [];
-}
-
-function fusedNode(axes: readonly number[], dimensions: readonly Dimension[], tensor: readonly number[]): PlanNode {
-  const [axis, ...more] = axes.map((number) => dimensions[number + 1]!) as [Dimension, ...Dimension[]];
-  return {
-    scheme: 'fused',
-    title: `axes ${axes.join(' and ')}`,
-    axis,
-    more,
-    batch: dimensions.filter(({ count }, d) => count > 1 && !axes.includes(d - 1)),
-    length: tensor,
-    outputLength: tensor,
-    children: [],
-  };
 }
 
 /** Into how many parts a run may be cut, −1 being as many as there are. */

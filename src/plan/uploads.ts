@@ -9,6 +9,13 @@ import { divisors, primeFactors } from '../numeric/primes.ts';
 import type { Dimension, LeafNode, Place, PlanNode } from './node.ts';
 import { dividingTile } from './tiling.ts';
 
+/**
+ * What one upload of a length costs per point.
+ * @param columns that lie side by side: those it reads and writes, or in the last upload, which reads whole transforms,
+ * those it writes.
+ */
+export type UploadCost = (length: number, columns: number, last: boolean) => number;
+
 export interface AxisQuestion {
   /** Dimension of the tensor: one more than the axis of the problem. */
   readonly of: number;
@@ -29,8 +36,7 @@ export interface AxisQuestion {
   readonly tile: number;
   /** Neighbouring columns of which a group takes multiples. */
   readonly grain: number;
-  /** What one upload of a length costs per point, in passes of radix 4. */
-  readonly cost: (length: number) => number;
+  readonly cost: UploadCost;
   /** Take one more upload than needed where that costs less. */
   readonly weighed: boolean;
   /** Of two uploads the first one reorders, so that the second may work in place. */
@@ -139,7 +145,7 @@ export function splitLength(
   length: number,
   fits: (n: number) => boolean,
   tile: number,
-  cost: (n: number) => number,
+  cost: UploadCost,
   {
     least = 2,
     weighed = false,
@@ -148,14 +154,17 @@ export function splitLength(
 ): number[] {
   const candidates = divisors(length).filter((n) => n > 1 && fits(n));
   const longest = Math.max(1, ...candidates);
-  const own = new Map<number, number>();
-  const price = (n: number, ideal: number): number => {
-    let known = own.get(n);
-    if (known === undefined) own.set(n, (known = cost(n) + (weighed || dividingTile(tile, n, n, grain) ? 0 : RAGGED)));
+  const own = new Map<string, number>();
+  const price = (n: number, columns: number, last: boolean, ideal: number): number => {
+    const key = `${n},${columns},${last}`;
+    let known = own.get(key);
+    if (known === undefined)
+      own.set(key, (known = cost(n, columns, last) + (weighed || dividingTile(tile, n, n, grain) ? 0 : RAGGED)));
     return known + UNBALANCED * Math.abs(Math.log2(n / ideal));
   };
   for (let uploads = Math.max(2, least); uploads <= 64; uploads++) {
-    const of = (count: number) => split(length, count, longest, candidates, (n) => price(n, length ** (1 / count)));
+    const of = (count: number) =>
+      split(length, count, longest, candidates, (n, columns, last) => price(n, columns, last, length ** (1 / count)));
     const found = of(uploads);
     const more = found && weighed ? of(uploads + 1) : undefined;
     if (found) return (more && more.cost < found.cost ? more : found).factors;
@@ -163,17 +172,21 @@ export function splitLength(
   throw new RangeError(`${length} has no factors that fit one upload`);
 }
 
+/** Costs that differ by less are the same, and the shorter factor comes first. */
+const EQUAL = 1e-9;
+
 /** A shortest path over the divisors: what is left and how many uploads it may take is all that matters. */
 function split(
   length: number,
   uploads: number,
   longest: number,
   candidates: readonly number[],
-  price: (n: number) => number,
+  price: UploadCost,
 ): Split | undefined {
   const known = new Map<string, Split | undefined>();
   const from = (rest: number, left: number): Split | undefined => {
-    if (left === 1) return candidates.includes(rest) ? { factors: [rest], cost: price(rest) } : undefined;
+    if (left === 1)
+      return candidates.includes(rest) ? { factors: [rest], cost: price(rest, length / rest, true) } : undefined;
     // Too much for so few uploads, or too little.
     if (rest > longest ** left || rest < 2 ** left) return undefined;
     const key = `${rest},${left}`;
@@ -183,8 +196,8 @@ function split(
       if (rest % n !== 0) continue;
       const after = from(rest / n, left - 1);
       if (!after) continue;
-      const cost = price(n) + after.cost;
-      if (!best || cost < best.cost) best = { factors: [n, ...after.factors], cost };
+      const cost = price(n, rest / n, false) + after.cost;
+      if (!best || cost < best.cost - EQUAL) best = { factors: [n, ...after.factors], cost };
     }
     known.set(key, best);
     return best;

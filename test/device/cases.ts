@@ -42,6 +42,8 @@ export function smallProblems(): ProblemInput[] {
     [6, 2048],
     [2048, 6],
     [1080, 45],
+    [100, 160],
+    [32, 1000],
   ];
   const cubes = [
     [2, 3, 4],
@@ -52,6 +54,8 @@ export function smallProblems(): ProblemInput[] {
     [64, 32, 16],
     [7, 64, 11],
     [48, 48, 48],
+    [100, 16, 48],
+    [32, 160, 16],
   ];
   const hypercubes = [
     [4, 6, 5, 3],
@@ -77,6 +81,8 @@ export function smallProblems(): ProblemInput[] {
     { size: [512], layout: { input: 'planar', output: 'planar' }, batches: 3 },
     { size: [100, 30], layout: { input: 'planar' } },
     { size: [2 ** 15], layout: { output: 'planar' } },
+    { size: [100, 48, 16], layout: { input: 'planar' }, batches: 2, normalize: true },
+    { size: [48, 1000], layout: { output: 'planar' }, batches: 2 },
     { size: [30], layout: { output: 'planar' }, strides: { input: [1, 2, 60] } },
     { size: [128], strides: { input: [1, 3, 400], output: [1, 2, 256] }, batches: 4 },
     { size: [64, 20], strides: { input: [1, 1, 70, 1500], output: [1, 2, 129, 2600] }, batches: 2 },
@@ -137,6 +143,8 @@ export function largeProblems(): ProblemInput[] {
     [1080, 1080],
     [128, 128, 128],
     [256, 256, 64],
+    [256, 256, 256],
+    [64, 512, 512],
   ].map((size) => ({ size }));
   return [
     ...powers,
@@ -197,6 +205,8 @@ export const compiledProblems: readonly ProblemInput[] = [
   { size: [2 ** 16] },
   { size: [2 ** 20] },
   { size: [256, 256] },
+  { size: [256, 256, 64] },
+  { size: [256, 256, 64], precision: 'double', layout: { input: 'planar' } },
   { size: [10000], precision: 'double', placement: 'in-place' },
   { size: [48, 100], batches: 3 },
   { size: [32, 15, 64], strides: { input: [1, 2, 70, 1100, 71000] }, precision: 'double' },

@@ -1,0 +1,43 @@
+/** What launches cost per point: for vectors in passes of radix 4, for threads in trips to memory and back. */
+import { capacityOf } from './capacity.ts';
+import { clusterOfColumns } from './fuse.ts';
+import type { DeviceProfile } from './profile.ts';
+import { chooseRadices } from './radix.ts';
+import { chooseColumns } from './tiling.ts';
+
+type Precision = 'single' | 'double';
+
+/** Passes of radix 4 over shared memory that take as long as a trip to memory: what arithmetic weighs beside it. */
+const PASSES_PER_TRIP = 27;
+
+/**
+ * One upload.
+ * @param columns that lie side by side. The last upload of an axis reads whole transforms, and only writes columns.
+ */
+export function uploadCost(
+  n: number,
+  columns: number,
+  last: boolean,
+  precision: Precision,
+  profile: DeviceProfile,
+): number {
+  if (profile.lockstep === 'vector') return passesOf(n, precision, profile);
+  const cluster = last ? undefined : clusterOfColumns(n, columns, precision, profile);
+  const { share } = cluster ?? chooseColumns(n, columns, precision, profile, last ? 1 : 2);
+  return launchCost(share, [n], precision, profile);
+}
+
+/** A launch of threads that transforms dimensions of these lengths. @param share of the bandwidth that it reaches. */
+export function launchCost(
+  share: number,
+  lengths: readonly number[],
+  precision: Precision,
+  profile: DeviceProfile,
+): number {
+  return 1 / share + lengths.reduce((sum, n) => sum + passesOf(n, precision, profile), 0) / PASSES_PER_TRIP;
+}
+
+function passesOf(length: number, precision: Precision, profile: DeviceProfile): number {
+  const { lanes } = capacityOf(precision, profile);
+  return chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile).cost;
+}
