@@ -162,7 +162,11 @@ export interface Backend {
   warmUp(kernels: readonly CompiledKernel[]): Promise<void>;
   /** Frees a kernel. */
   discard(kernel: CompiledKernel): void;
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram;
+  /**
+   * @param chunks into which the groups of every step are divided, so that one chunk goes through all steps after another;
+   * 1 where the profile has none.
+   */
+  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks?: number): BoundProgram;
   /**
    * The same transform by another library for this device, bound to the same memory, to compare with; absent where none
    * is known.

@@ -93,6 +93,7 @@ export function planToJson(
           criteria: { fused, buffers: bufferCount, padded, inPlace, typeChanges },
         },
         launches,
+        chunks: plan.chunks,
         bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
       };
     }),
@@ -124,11 +125,11 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     `${problem.size.join(' × ')} ${problem.transform[0]}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
   ];
-  for (const { direction, tree, assignment, launches, bytesMoved } of plan.directions) {
+  for (const { direction, tree, assignment, launches, chunks, bytesMoved } of plan.directions) {
     const { criteria } = assignment;
     lines.push(
       '',
-      `${direction}: ${launches.length} launch${launches.length === 1 ? '' : 'es'}, ${bytesText(bytesMoved)} moved`,
+      `${direction}: ${launches.length} launch${launches.length === 1 ? '' : 'es'}${chunks > 1 ? `, ${chunks} chunks of batches through all of them one after another` : ''}, ${bytesText(bytesMoved)} moved`,
       `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes)`,
     );
     let next = 0;

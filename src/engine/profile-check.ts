@@ -51,6 +51,10 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   maxBytes: optional(whole(1)),
   coalescedBytes: power(16),
   reorderFirst: optional([(value) => typeof value === 'boolean', 'true or false']),
+  chunks: optional([
+    (value) => isRecord(value) && [value.bytes, value.most].every(whole(1)[0]),
+    'an object with bytes and most, whole numbers of at least 1',
+  ]),
   registers: whole(1),
   registerFile: optional(whole(1)),
   maxThreads: whole(1),

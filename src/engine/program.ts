@@ -91,7 +91,7 @@ export class DirectionProgram {
   bind({ input, output, work, temp }: ProgramBindings): BoundProgram {
     this.cache.requireTables(this.tables.keys());
     const slots = [input.re, input.im, output.re, output.im, work, temp];
-    return this.backend.bind(this.steps, slots);
+    return this.backend.bind(this.steps, slots, this.plan.chunks);
   }
 
   release(): void {

@@ -152,6 +152,7 @@ const isPlan = recordOf({
     value.length > 0 &&
     value.every(recordOf({ node: isLeafNode, from: isBuffer, to: isBuffer, leaf: isLeaf })),
   tempElements: isCount,
+  chunks: isCount,
 });
 
 /** What is wrong with the plans of a saved plan, in words; undefined when they can be used. */
@@ -192,7 +193,11 @@ function launchFault(
   const { lengths, radices, input, output } = dimensionsOf(leaf);
   const blocks = leaf.scheme === 'fused' ? leaf.blocks : 1;
   if (precision !== problem.precision) return `computes in ${precision} precision`;
-  if (leaf.twiddle && !((leaf.twiddle.along ?? 0) < batch.length)) return 'has twiddles along no dimension of it';
+  if (leaf.twiddle && !((leaf.twiddle.along ?? 0) < batch.length && (leaf.twiddle.of ?? 0) < lengths.length)) {
+    return 'has twiddles along no dimension of it';
+  }
+  const groups = Math.ceil((batch[0] ?? 1) / leaf.tile) * product(batch.slice(1));
+  if (groups % plan.chunks !== 0) return `has ${groups} groups, which are not ${plan.chunks} equal chunks`;
   if (leaf.inverse !== (plan.direction === 'inverse')) return 'has the wrong sign';
   for (const [d, length] of lengths.entries()) {
     if (product(radices[d] ?? []) !== length) return `has radices ${radices[d]?.join('·')} for a length of ${length}`;

@@ -4,6 +4,7 @@
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { chunksOf } from './chunks.ts';
 import { type PlacedLeaf, stockhamLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import type { Leaf, Stride } from './leaf.ts';
@@ -29,6 +30,8 @@ export interface DirectionPlan {
   readonly launches: readonly Launch[];
   /** Complex numbers in each temp buffer. */
   readonly tempElements: number;
+  /** Into how many chunks the groups of every launch are divided: one chunk goes through all launches after another. */
+  readonly chunks: number;
 }
 
 /** The side of the problem that a direction reads or writes. */
@@ -63,7 +66,7 @@ export function planDirection(
     return { strides: problem.strides[side], offset: problem.offsets[side] };
   };
   const precision = kernelPrecision(problem.precision);
-  const { run } = capacityOf(precision, profile);
+  const { run, complexBytes } = capacityOf(precision, profile);
   // How what the step before left in a temp buffer lies there.
   let tiles: Intermediate | undefined;
   const launches = assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
@@ -104,7 +107,14 @@ export function planDirection(
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
-  return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements };
+  const apart = (name: BufferName) => layoutOf(name).strides.at(-1)!;
+  const chunks = chunksOf(
+    launches.map(({ leaf, from, to }) => ({ leaf, apart: { input: apart(from), output: apart(to) } })),
+    problem.batches,
+    (elements / problem.batches) * complexBytes,
+    profile,
+  );
+  return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements, chunks };
 }
 
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {

@@ -30,6 +30,11 @@ export interface DeviceProfile {
    * it matters how many buffers share a cache.
    */
   readonly reorderFirst?: boolean;
+  /**
+   * Chunks of batches that stay in a cache from one launch to the next: bytes of one side that a multiprocessor had best
+   * have of them, and the most that a single batch may have. Missing where chunks do not pay.
+   */
+  readonly chunks?: { readonly bytes: number; readonly most: number };
   /** What a butterfly may keep alive: vector registers, or 32-bit registers of one of many threads. */
   readonly registers: number;
   /** 32-bit registers for all groups that run side by side on a multiprocessor; missing where that is not known. */

@@ -113,9 +113,9 @@ class CpuBackend implements Backend, Machine {
     this.pool?.discard(compiled);
   }
 
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
+  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks = 1): BoundProgram {
     this.requireOpen();
-    return new CpuProgram(this, steps, slots);
+    return new CpuProgram(this, steps, slots, chunks);
   }
 
   /** Copies at once unless something is in flight; then `data` must stay as it is until the promise resolves. */

@@ -16,49 +16,68 @@ export function launchFailure(cause: unknown): FftError {
   return new FftError('launch-failed', `A kernel failed on the CPU device: ${cause}.`, { cause });
 }
 
-/** A call that runs all groups of one kernel. */
-export function launcher(run: Run, groups: number, scratch: ScratchPlace, pointers: readonly number[]): () => void {
+/** Runs the groups of one kernel from `begin` to `end`. */
+export type Launch = (begin: number, end: number) => void;
+
+export function launcher(run: Run, scratch: ScratchPlace, pointers: readonly number[]): Launch {
   const [a, b, c, d, e, f, g] = pointers as [number, number, number, number, number, number, number];
   switch (pointers.length) {
     case 1:
-      return () => run(0, groups, scratch.address, a);
+      return (begin, end) => run(begin, end, scratch.address, a);
     case 2:
-      return () => run(0, groups, scratch.address, a, b);
+      return (begin, end) => run(begin, end, scratch.address, a, b);
     case 3:
-      return () => run(0, groups, scratch.address, a, b, c);
+      return (begin, end) => run(begin, end, scratch.address, a, b, c);
     case 4:
-      return () => run(0, groups, scratch.address, a, b, c, d);
+      return (begin, end) => run(begin, end, scratch.address, a, b, c, d);
     case 5:
-      return () => run(0, groups, scratch.address, a, b, c, d, e);
+      return (begin, end) => run(begin, end, scratch.address, a, b, c, d, e);
     case 6:
-      return () => run(0, groups, scratch.address, a, b, c, d, e, f);
+      return (begin, end) => run(begin, end, scratch.address, a, b, c, d, e, f);
     case 7:
-      return () => run(0, groups, scratch.address, a, b, c, d, e, f, g);
+      return (begin, end) => run(begin, end, scratch.address, a, b, c, d, e, f, g);
     default:
-      return () => run(0, groups, scratch.address, ...pointers);
+      return (begin, end) => run(begin, end, scratch.address, ...pointers);
   }
 }
 
-/** One call for several, in order. */
-export function sequence(launches: readonly (() => void)[]): () => void {
-  const [first, second, third] = launches as [() => void, () => void, () => void];
-  switch (launches.length) {
-    case 1:
-      return first;
-    case 2:
-      return () => {
-        first();
-        second();
-      };
-    case 3:
-      return () => {
-        first();
-        second();
-        third();
-      };
-    default:
-      return () => {
-        for (let i = 0; i < launches.length; i++) launches[i]!();
-      };
+/** A step of a program: as many groups as each chunk has. */
+interface Sequenced {
+  readonly launch: Launch;
+  readonly groups: number;
+}
+
+/** One call for several steps, in order: one chunk of groups through all of them after another. */
+export function sequence(steps: readonly Sequenced[], chunks: number): () => void {
+  const [first, second, third] = steps as [Sequenced, Sequenced, Sequenced];
+  if (chunks === 1) {
+    switch (steps.length) {
+      case 1: {
+        const { launch, groups } = first;
+        return () => launch(0, groups);
+      }
+      case 2: {
+        const [one, two] = [first.launch, second.launch];
+        const [ones, twos] = [first.groups, second.groups];
+        return () => {
+          one(0, ones);
+          two(0, twos);
+        };
+      }
+      case 3: {
+        const [one, two, three] = [first.launch, second.launch, third.launch];
+        const [ones, twos, threes] = [first.groups, second.groups, third.groups];
+        return () => {
+          one(0, ones);
+          two(0, twos);
+          three(0, threes);
+        };
+      }
+    }
   }
+  return () => {
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      for (const { launch, groups } of steps) launch(chunk * groups, (chunk + 1) * groups);
+    }
+  };
 }

@@ -98,8 +98,8 @@ export class Pool {
     this.post({ kind: 'discard', id });
   }
 
-  /** Runs all groups with whoever joins. Afterwards `settled` tells when those have left. */
-  share(kernel: CpuKernel, groups: number, pointers: readonly number[]): void {
+  /** Runs the groups from `begin` to `end` with whoever joins. Afterwards `settled` tells when those have left. */
+  share(kernel: CpuKernel, begin: number, end: number, pointers: readonly number[]): void {
     const { control, scratch } = this;
     this.prepare(kernel);
     this.failure = undefined;
@@ -107,33 +107,33 @@ export class Pool {
     Atomics.store(control, CONTROL.failed, 0);
     if (this.broken) {
       try {
-        return kernel.run(0, groups, scratch.address, ...pointers);
+        return kernel.run(begin, end, scratch.address, ...pointers);
       } catch (cause) {
         throw launchFailure(cause);
       }
     }
-    const chunk = Math.max(1, Math.floor(groups / (CHUNKS_PER_THREAD * (this.workers + 1))));
+    const chunk = Math.max(1, Math.floor((end - begin) / (CHUNKS_PER_THREAD * (this.workers + 1))));
     control[CONTROL.kernel] = this.ids.get(kernel) ?? 0;
-    control[CONTROL.groups] = groups;
+    control[CONTROL.end] = end;
     control[CONTROL.chunk] = chunk;
     control[CONTROL.scratch] = scratch.address;
     control[CONTROL.stride] = scratch.stride;
     control[CONTROL.count] = pointers.length;
     control.set(pointers, CONTROL.pointers);
     Atomics.store(control, CONTROL.left, 0);
-    Atomics.store(control, CONTROL.next, 0);
+    Atomics.store(control, CONTROL.next, begin);
     this.change(true);
     try {
       for (;;) {
         const first = Atomics.add(control, CONTROL.next, chunk);
-        if (first >= groups) break;
-        kernel.run(first, Math.min(first + chunk, groups), scratch.address, ...pointers);
+        if (first >= end) break;
+        kernel.run(first, Math.min(first + chunk, end), scratch.address, ...pointers);
       }
     } catch (cause) {
       // Thrown by `settled`, when nobody works on the job any more.
       this.failure = launchFailure(cause);
     } finally {
-      Atomics.store(control, CONTROL.next, groups);
+      Atomics.store(control, CONTROL.next, end);
       this.joined = this.change(false);
     }
   }

@@ -2,7 +2,7 @@
 import { FftError } from '../../problem/errors.ts';
 import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
 import { CpuKernel } from './kernel.ts';
-import { launcher, launchFailure, type ScratchPlace, sequence } from './launch.ts';
+import { type Launch, launcher, launchFailure, type ScratchPlace, sequence } from './launch.ts';
 import { CpuBuffer, type CpuMemory } from './memory.ts';
 import type { Pool } from './pool.ts';
 import { DONE, type Job, type Queue } from './queue.ts';
@@ -10,9 +10,10 @@ import { DONE, type Job, type Queue } from './queue.ts';
 /** Nanoseconds of work from which on waking other threads pays. */
 const WORTH_SHARING = 20_000;
 
-/** Whether a kernel has enough groups, and enough to do, for several threads. */
-export function isWorthSharing({ kernel, groupCost }: CpuKernel): boolean {
-  return kernel.group.count > 1 && kernel.group.count * groupCost >= WORTH_SHARING;
+/** Whether a kernel has enough groups, and enough to do, for several threads. @param chunks that its groups are divided into. */
+export function isWorthSharing({ kernel, groupCost }: CpuKernel, chunks = 1): boolean {
+  const groups = kernel.group.count / chunks;
+  return groups > 1 && groups * groupCost >= WORTH_SHARING;
 }
 
 /** What programs need of their device. */
@@ -28,9 +29,10 @@ export interface Machine {
 
 interface BoundStep {
   readonly kernel: CpuKernel;
+  /** Of each chunk. */
   readonly groups: number;
   readonly pointers: readonly number[];
-  readonly launch: () => void;
+  readonly launch: Launch;
   readonly shared: boolean;
 }
 
@@ -38,17 +40,19 @@ export class CpuProgram implements BoundProgram {
   private readonly machine: Machine;
   private readonly buffers: readonly CpuBuffer[];
   private readonly steps: readonly BoundStep[];
+  private readonly chunks: number;
   private readonly launch: () => void;
   private readonly shares: boolean;
   private generation = -1;
   private released = false;
 
-  constructor(machine: Machine, steps: readonly Step[], slots: readonly (Binding | undefined)[]) {
+  constructor(machine: Machine, steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks: number) {
     const buffers = new Set<CpuBuffer>();
     this.machine = machine;
-    this.steps = steps.map((step, number) => bindStep(machine, step, number, slots, buffers));
+    this.steps = steps.map((step, number) => bindStep(machine, step, number, slots, buffers, chunks));
+    this.chunks = chunks;
     this.buffers = [...buffers];
-    this.launch = sequence(this.steps.map((step) => step.launch));
+    this.launch = sequence(this.steps, chunks);
     this.shares = this.steps.some((step) => step.shared);
   }
 
@@ -61,7 +65,7 @@ export class CpuProgram implements BoundProgram {
         this.launch();
         return DONE;
       }
-      return queue.push(new Run(this.steps, pool));
+      return queue.push(new Run(this.steps, this.chunks, pool));
     } catch (error) {
       return Promise.reject(launchFailure(error));
     }
@@ -102,6 +106,7 @@ function bindStep(
   number: number,
   slots: readonly (Binding | undefined)[],
   buffers: Set<CpuBuffer>,
+  chunks: number,
 ): BoundStep {
   const { kernel } = step;
   if (!(kernel instanceof CpuKernel) || kernel.memory !== machine.memory || kernel.discarded) {
@@ -125,11 +130,11 @@ function bindStep(
     // Addresses beyond 2 GiB become negative: the same 32 bits, and still small integers to the engine.
     return (buffer.address + byteOffset) | 0;
   });
-  const groups = group.count;
+  const groups = group.count / chunks;
   const { pool, scratch } = machine;
-  const shared = pool !== undefined && isWorthSharing(kernel) && pool.takes(pointers);
+  const shared = pool !== undefined && isWorthSharing(kernel, chunks) && pool.takes(pointers);
   if (shared) pool.prepare(kernel);
-  return { kernel, groups, pointers, launch: launcher(kernel.run, groups, scratch, pointers), shared };
+  return { kernel, groups, pointers, launch: launcher(kernel.run, scratch, pointers), shared };
 }
 
 function bindingOf(argument: Argument, slots: readonly (Binding | undefined)[]): Binding | undefined {
@@ -141,27 +146,32 @@ function bindingOf(argument: Argument, slots: readonly (Binding | undefined)[]):
 /** One run of a program with help from the pool: a step begins when all threads have left the one before. */
 class Run implements Job {
   private readonly steps: readonly BoundStep[];
+  private readonly chunks: number;
   private readonly pool: Pool;
+  /** Counts through the steps of one chunk after another. */
   private next = 0;
   private open = false;
 
-  constructor(steps: readonly BoundStep[], pool: Pool) {
+  constructor(steps: readonly BoundStep[], chunks: number, pool: Pool) {
     this.steps = steps;
+    this.chunks = chunks;
     this.pool = pool;
   }
 
   advance(blocking: boolean): boolean {
-    const { pool } = this;
-    for (; this.next < this.steps.length; this.next++) {
-      const step = this.steps[this.next]!;
+    const { pool, steps, chunks } = this;
+    for (; this.next < steps.length * chunks; this.next++) {
+      const step = steps[this.next % steps.length]!;
+      const begin = Math.floor(this.next / steps.length) * step.groups;
+      const end = begin + step.groups;
       if (!step.shared) {
         try {
-          step.launch();
+          step.launch(begin, end);
         } catch (error) {
           throw launchFailure(error);
         }
       } else {
-        if (!this.open) pool.share(step.kernel, step.groups, step.pointers);
+        if (!this.open) pool.share(step.kernel, begin, end, step.pointers);
         this.open = true;
         if (!pool.settled(blocking)) return false;
         this.open = false;

@@ -146,7 +146,7 @@ describe('worker threads', () => {
     for (let round = 0; round < 3; round++) {
       let helpers = 0;
       for (const end = performance.now() + 10_000; helpers < 2 && performance.now() < end; ) {
-        pool.share(kernel, 2000, pointers);
+        pool.share(kernel, 0, 2000, pointers);
         while (!pool.settled(false)) await pool.wait();
         helpers = Math.max(helpers, pool.helpers);
         await new Promise((resolve) => setTimeout(resolve, 0));

@@ -22,7 +22,7 @@ export const CONTROL = {
   seen: 51,
   /** The job. */
   kernel: 64,
-  groups: 65,
+  end: 65,
   chunk: 66,
   scratch: 67,
   stride: 68,
@@ -62,19 +62,19 @@ export function workerMain(port: Port, at: ControlLayout, openBit: number, spins
       const run = kernels.get(control[at.kernel] as number);
       // Without the kernel (it could not be built here) the other threads do this one's share.
       if (run) {
-        const groups = control[at.groups] as number;
+        const end = control[at.end] as number;
         const chunk = control[at.chunk] as number;
         const scratch = (control[at.scratch] as number) + thread * (control[at.stride] as number);
         const pointers = Array.from(control.subarray(at.pointers, at.pointers + (control[at.count] as number)));
         try {
           for (;;) {
             const first = Atomics.add(control, at.next, chunk);
-            if (first >= groups) break;
-            run(first, Math.min(first + chunk, groups), scratch, ...pointers);
+            if (first >= end) break;
+            run(first, Math.min(first + chunk, end), scratch, ...pointers);
           }
         } catch {
           Atomics.store(control, at.failed, 1);
-          Atomics.store(control, at.next, groups);
+          Atomics.store(control, at.next, end);
         }
       }
       Atomics.add(control, at.left, 1);

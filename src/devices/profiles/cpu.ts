@@ -40,4 +40,6 @@ export const cpuProfile = {
   passCost: 6,
   radixCosts: RADIX_COSTS,
   reorderFirst: true,
+  /** Measured: one batch of 4 MiB still gains where smaller ones do more, 8 MiB do not. */
+  chunks: { bytes: 2 ** 20, most: 2 ** 22 },
 } as const satisfies Partial<DeviceProfile>;

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { randomFor, seedFor } from '../../test/support/random.ts';
+import { complaints, openWith } from '../../test/support/transforms.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { evaluate, type Var, variablesOf } from '../ir/index.ts';
+import { buildKernel } from '../kernels/index.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { planDirection } from './planner.ts';
+import type { DeviceProfile } from './profile.ts';
+
+const random = randomFor('plan/chunks');
+const { profile: cpu } = namedProfiles['wasm-cpu'];
+const planned = (input: ProblemInput, profile: DeviceProfile = cpu) =>
+  planDirection(normalizeProblem(input), 'forward', profile, false);
+const images = fc.record({
+  size: fc.array(fc.constantFrom(4, 6, 8, 15, 16, 30, 32), { minLength: 2, maxLength: 3 }),
+  batches: fc.integer({ min: 1, max: 24 }),
+  placement: fc.constantFrom('in-place' as const, 'out-of-place' as const),
+  layout: fc.constantFrom('interleaved' as const, 'planar' as const),
+  coordinates: fc.integer({ min: 1, max: 2 }),
+});
+
+describe('chunks of batches', () => {
+  it('are as small as suits the cache, and whole batches', () => {
+    const chunks = (size: number[], batches: number) => planned({ size, batches }).chunks;
+    // 2 MiB of single precision in all.
+    expect(chunks([64, 64], 64)).toBe(2);
+    expect(chunks([64, 64], 1)).toBe(1);
+    // A batch of 4 MiB at most, whatever a chunk had best have.
+    expect(chunks([1024, 512], 5)).toBe(5);
+    expect(chunks([1024, 1024], 5)).toBe(1);
+    // There has to be something that stays in the cache.
+    expect(chunks([4096], 1024)).toBe(1);
+  });
+
+  it('grow with the threads, and are left to profiles that have them', () => {
+    const problem: ProblemInput = { size: [64, 64], batches: 512 };
+    expect(planned(problem, { ...cpu, multiprocessors: 4 }).chunks).toBe(planned(problem).chunks / 4);
+    const { chunks: _, ...without } = cpu;
+    expect(planned(problem, without).chunks).toBe(1);
+    expect(planned(problem, namedProfiles.h200.profile).chunks).toBe(1);
+  });
+
+  it('are taken by a group as a whole, and hold the same batches in every launch', () => {
+    let divided = 0;
+    fc.assert(
+      fc.property(images, (input) => {
+        const { launches, chunks } = planned({ ...input }, { ...cpu, chunks: { bytes: 2048, most: 2 ** 20 } });
+        if (chunks === 1) return;
+        divided++;
+        const elements = input.size.reduce((a, b) => a * b, input.coordinates);
+        const reals = input.layout === 'planar' ? elements : 2 * elements;
+        for (const { leaf } of launches) {
+          const kernel = buildKernel(leaf);
+          const per = kernel.group.count / chunks;
+          expect(Number.isInteger(per)).toBe(true);
+          // Where the first and the last group of a chunk begin to write.
+          for (let chunk = 0; chunk < chunks; chunk++) {
+            for (const group of [chunk * per, (chunk + 1) * per - 1]) {
+              for (const { array, index } of kernel.phases.flatMap((phase) => phase.stores)) {
+                if (array.space !== 'global') continue;
+                const at = new Map<Var, number>([...variablesOf(index)].map((v) => [v, 0]));
+                at.set(kernel.group, group);
+                const batch = Math.floor(evaluate(index, at) / reals);
+                expect(Math.floor((batch * chunks) / input.batches)).toBe(chunk);
+              }
+            }
+          }
+        }
+      }),
+      { seed: seedFor('plan/chunks/groups') | 0, numRuns: 200 },
+    );
+    expect(divided).toBeGreaterThan(20);
+  });
+});
+
+describe.each([1, 2])('transforms in chunks, with %i threads', (threads) => {
+  it('are what they are without', async () => {
+    const device = await openWith({ chunks: { bytes: 1024, most: 2 ** 20 } }, threads);
+    await fc.assert(
+      fc.asyncProperty(images, fc.constantFrom('single' as const, 'double' as const), async (input, precision) => {
+        expect(await complaints(device, { ...input, precision }, random)).toEqual([]);
+      }),
+      { seed: seedFor(`plan/chunks/${threads}`) | 0, numRuns: 25 },
+    );
+    for (const input of [
+      { size: [64, 64], batches: 40, normalize: true },
+      { size: [60, 50], batches: 12, strides: { input: [1, 1, 64, 3300, 3300], output: [1, 1, 60, 3000, 3100] } },
+    ] satisfies ProblemInput[])
+      expect(await complaints(device, input, random)).toEqual([]);
+    device.close();
+  });
+});
