@@ -53,6 +53,8 @@ function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch:
 
 /** What it adds, in trips to memory, that the first launch takes twice as much of the second axis. */
 const LEAN = 0.03;
+/** Into how many parts a run may be cut, so that one launch still takes an axis of columns. */
+const RUN_PARTS = 4;
 /** What an axis that memory runs along leaves of the bandwidth. */
 const CONTIGUOUS = 0.98;
 
@@ -78,7 +80,7 @@ function cutInTwo(
         ? CONTIGUOUS
         : cutAxis(inner, 1, precision, alone)?.share;
   if (!together) return undefined;
-  const fits = (n: number) => n <= room / run || cutAxis(n, run, precision, profile) !== undefined;
+  const fits = (n: number) => n <= (RUN_PARTS * room) / run || cutAxis(n, run, precision, profile) !== undefined;
   const rest = lengths.slice(fused);
   if (!rest.every(fits)) return undefined;
   const columns = (n: number) => uploadCost(n, inner, false, precision, boosted(profile, precision, n, false));
