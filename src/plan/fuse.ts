@@ -265,12 +265,23 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
   return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, tile, coupled: false }, profile, {
     input: spans.map(({ input }) => input),
     output: spans.map(({ output }) => output),
-    stages: cut.lengths.map((_, of) => {
+    stages: turnsOf(cut, precision).map((of, turn) => {
       const split = of === 0 ? 1 : 0;
-      const along = of === last ? walks.output : walks.input;
+      const along = turn === last ? walks.output : walks.input;
       return { of, split, columns: columns(of, split, along), along: of === last ? along : 'batch' };
     }),
   });
+}
+
+/**
+ * In which order the dimensions of a tile are transformed: the slowest first, so that whole rows are written in the end.
+ * For clusters the other order is faster, by 1 to 50 % on an H200, but for images with rows as long as columns or longer in single precision, by 1 to
+ * 4 % (and for cubes).
+ */
+function turnsOf({ lengths, blocks }: Cut, precision: Precision): readonly number[] {
+  const [slow, fast, ...more] = lengths as [number, number, ...number[]];
+  const turned = blocks > 1 && more.length === 0 && (precision === 'double' || fast < slow);
+  return turned ? [1, 0] : lengths.map((_, d) => d);
 }
 
 type Tiled = Cut & { readonly tile: number };
