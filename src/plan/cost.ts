@@ -1,8 +1,9 @@
 /** What launches cost per point: for vectors in passes of radix 4, for threads in trips to memory and back. */
 import { capacityOf } from './capacity.ts';
-import { clusterOfColumns } from './fuse.ts';
+import { clusterOfColumns, clusterOfWhole } from './fuse.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import { shareOfGroup } from './share.ts';
 import { chooseColumns } from './tiling.ts';
 
 type Precision = 'single' | 'double';
@@ -25,6 +26,21 @@ export function uploadCost(
   const cluster = last ? undefined : clusterOfColumns(n, columns, precision, profile);
   const { share } = cluster ?? chooseColumns(n, columns, precision, profile, last ? 1 : 2);
   return launchCost(share, [n], precision, profile);
+}
+
+/** An axis that memory runs along, in one upload. */
+export function wholeCost(length: number, precision: Precision, profile: DeviceProfile): number {
+  const { lanes } = capacityOf(precision, profile);
+  const share =
+    clusterOfWhole(length, precision, profile)?.share ??
+    shareOfGroup(
+      length,
+      chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile).radices,
+      false,
+      precision,
+      profile,
+    );
+  return launchCost(share, [length], precision, profile);
 }
 
 /** A launch of threads that transforms dimensions of these lengths. @param share of the bandwidth that it reaches. */

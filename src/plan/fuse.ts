@@ -52,16 +52,17 @@ function blocksFor(
   return found.sort((one, other) => one.cost - other.cost);
 }
 
-/** What so many blocks with an equal share of the points of a tile reach of the bandwidth. */
+/** What so many blocks with an equal share of a tile reach of the bandwidth. @param shared the dimensions that change hands. */
 function shareOf(
-  blocks: number,
-  points: number,
+  { blocks, points, shared, tile }: { blocks: number; points: number; shared: readonly number[]; tile: number },
   radices: readonly number[],
   precision: Precision,
   profile: DeviceProfile,
 ): number {
   if (blocks === 1) return shareOfGroup(points, radices, true, precision, profile);
-  return shareOfCluster(blocks, (points / blocks) * capacityOf(precision, profile).sharedBytes, radices, profile);
+  const { run, sharedBytes } = capacityOf(precision, profile);
+  const ragged = shared.some((length) => ((length / blocks) * tile) % run !== 0);
+  return shareOfCluster(blocks, (points / blocks) * sharedBytes, radices, ragged, precision, profile);
 }
 
 /** Times that the threads of a cluster may take for all passes, over what they would take if none were ever idle. */
@@ -117,7 +118,11 @@ export function cutAxes(
   const { blocks } = cheapest;
   const radices = radicesOf(lengths, precision, profile).flatMap((choice) => choice.radices);
   if (blocks > 1 && !keepsBusy(points / blocks, radices, precision, profile, idle)) return undefined;
-  return { lengths, blocks, share: shareOf(blocks, points, radices, precision, profile) };
+  return {
+    lengths,
+    blocks,
+    share: shareOf({ blocks, points, shared: lengths.slice(0, 2), tile }, radices, precision, profile),
+  };
 }
 
 /** What it costs, in passes of radix 4, that the digits of an axis differ by a factor of two. */
@@ -169,7 +174,8 @@ function searchCuts(
       const work = passes.reduce((sum, choice) => sum + choice.cost, 0);
       const cost = work + UNEQUAL * Math.abs(Math.log2(a / b)) + short(a) + short(b) + HALVING * sharing;
       if (cost >= least) continue;
-      best = { lengths: [a, b], blocks, share: shareOf(blocks, length * tile, radices, precision, profile) };
+      const whole = { blocks, points: length * tile, shared: [a, b], tile };
+      best = { lengths: [a, b], blocks, share: shareOf(whole, radices, precision, profile) };
       least = cost;
     }
   }
@@ -194,6 +200,21 @@ export function clusterOfColumns(
   const needed = length > room;
   if (!profile.cluster || (!needed && length * run * sharedBytes <= profile.cluster.above[precision])) return undefined;
   return columns % run === 0 ? cutAxis(length, run, precision, profile, IDLE.most) : undefined;
+}
+
+/** The cut of an axis that memory runs along, where a cluster takes it as `fuseAxis` has it. */
+export function clusterOfWhole(length: number, precision: Precision, profile: DeviceProfile): Cut | undefined {
+  const { room, sharedBytes } = capacityOf(precision, profile);
+  const above = profile.cluster?.above[precision] ?? Number.POSITIVE_INFINITY;
+  const bytes = length * sharedBytes;
+  if (length > room) {
+    return (
+      cutAxis(length, 1, precision, profile, IDLE.most) ??
+      cutAxis(length, 1, precision, profile, Number.POSITIVE_INFINITY)
+    );
+  }
+  if (bytes <= CONTIGUOUS * above) return undefined;
+  return cutAxis(length, 1, precision, profile, bytes < 2 * above ? IDLE.little : IDLE.most);
 }
 
 /** A leaf of one axis as two digits, where one block could not hold whole runs of it, or would be slow. */

@@ -95,17 +95,32 @@ export function shareOfColumns(
 /** What two blocks of the size that suits clusters reach, and what is left for each doubling of their number and size. */
 const TWO_BLOCKS = 0.95;
 const DOUBLED = { number: 0.9, size: 0.78 };
-/** What is left where radices have prime factors over 3. */
+/** What is left where radices have prime factors over 3, and where more than a few blocks do not exchange whole lines. */
 const AWKWARD = 0.85;
+const RAGGED = { single: 0.7, double: 0.82 };
+const FEW_BLOCKS = 5;
 
-/** A tile that a cluster of blocks holds together. @param bytes in each of them. */
+/**
+ * A tile that a cluster of blocks holds together.
+ * @param bytes in each of them.
+ * @param ragged what one block stores into another is no whole number of lines.
+ */
 export function shareOfCluster(
   blocks: number,
   bytes: number,
   radices: readonly number[],
+  ragged: boolean,
+  precision: Precision,
   { cluster }: DeviceProfile,
 ): number {
   const larger = Math.max(0, Math.log2(bytes / cluster!.sharedBytes));
+  const odd = radices.some((radix) => radix % 3 === 0 || largestPrimeFactor(radix) > 3);
   const awkward = radices.some((radix) => largestPrimeFactor(radix) > 3) ? AWKWARD : 1;
-  return TWO_BLOCKS * DOUBLED.number ** (Math.log2(blocks) - 1) * DOUBLED.size ** larger * awkward;
+  return (
+    TWO_BLOCKS *
+    DOUBLED.number ** (Math.log2(blocks) - 1) *
+    DOUBLED.size ** larger *
+    awkward *
+    (odd && ragged && blocks > FEW_BLOCKS ? RAGGED[precision] : 1)
+  );
 }

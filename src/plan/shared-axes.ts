@@ -11,6 +11,8 @@ import { cutAxes, cutAxis } from './fuse.ts';
 import type { BranchNode, Dimension, LeafNode, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
+type Precision = 'single' | 'double';
+
 /** Axes that a node takes care of, and the node. */
 export interface SharedAxes {
   readonly axes: readonly number[];
@@ -33,15 +35,14 @@ export function sharedAxes(
   const precision = kernelPrecision(element);
   const lengths = axes.map((axis) => size[axis]!);
   const others = (taken: readonly number[]) => dimensions.filter(({ count }, d) => count > 1 && !taken.includes(d - 1));
-  const own = (split: boolean) => boosted(profile, precision, size[0]!, split);
-  const fused = [3, 2].find(
-    (count) => count <= axes.length && cutAxes([...lengths.slice(0, count)].reverse(), precision, own(false)),
-  );
+  const counts = [3, 2, 1].filter((count) => count <= axes.length);
+  const usual = counts.map((fused) => ({ fused, cost: costApart(lengths, fused, precision, profile) }));
+  const { fused, cost } = usual.reduce((best, other) => (other.cost < best.cost ? other : best));
   if (fused === axes.length) return inOne(axes, dimensions, others(axes));
   // A part of an axis is reordered on the way: in place that would take a temp buffer, which three launches do without.
-  const cut = placement === 'out-of-place' ? cutInTwo(lengths, fused ?? 1, precision, profile) : undefined;
+  const cut = placement === 'out-of-place' ? cutInTwo(lengths, cost, precision, profile) : undefined;
   if (cut) return { axes, node: inTwo(axes, cut, dimensions, others(axes)) };
-  if (!fused) return undefined;
+  if (fused === 1) return undefined;
   const taken = axes.slice(0, fused);
   return inOne(taken, dimensions, others(taken));
 }
@@ -55,36 +56,51 @@ function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch:
 const LEAN = 0.03;
 /** Into how many parts a run may be cut, so that one launch still takes an axis of columns. */
 const RUN_PARTS = 4;
+/** What an axis costs that does not fit one launch. */
+const SEVERAL_UPLOADS = 2.5;
 /** What an axis that memory runs along leaves of the bandwidth. */
 const CONTIGUOUS = 0.98;
 
-/**
- * Into which parts the second axis is best cut: the first launch takes the first axis and a part of the second one, the
- * other one the rest of it and the third axis, if there is one.
- * @param fused axes that the first launch would take otherwise.
- */
-function cutInTwo(
-  lengths: readonly number[],
-  fused: number,
-  precision: 'single' | 'double',
-  profile: DeviceProfile,
-): readonly [number, number] | undefined {
-  const [inner, middle, outer] = lengths as [number, number, number | undefined];
+/** Whether one launch takes an axis of columns, if need be in parts of runs. */
+function fits(n: number, precision: Precision, profile: DeviceProfile): boolean {
   const { run, room } = capacityOf(precision, profile);
+  return n <= (RUN_PARTS * room) / run || cutAxis(n, run, precision, profile) !== undefined;
+}
+
+/** One launch for so many axes together, and one for each of the others; infinite where they do not fit that. */
+function costApart(lengths: readonly number[], fused: number, precision: Precision, profile: DeviceProfile): number {
+  const [inner] = lengths as [number];
   const alone = boosted(profile, precision, inner, false);
   const first = lengths.slice(0, fused);
-  const together =
+  const { room } = capacityOf(precision, alone);
+  const share =
     fused > 1
       ? cutAxes([...first].reverse(), precision, alone)?.share
       : inner <= room
         ? CONTIGUOUS
         : cutAxis(inner, 1, precision, alone)?.share;
-  if (!together) return undefined;
-  const fits = (n: number) => n <= (RUN_PARTS * room) / run || cutAxis(n, run, precision, profile) !== undefined;
-  const rest = lengths.slice(fused);
-  if (!rest.every(fits)) return undefined;
-  const columns = (n: number) => uploadCost(n, inner, false, precision, boosted(profile, precision, n, false));
-  const usual = launchCost(together, first, precision, profile) + rest.reduce((sum, n) => sum + columns(n), 0);
+  const columns = (n: number) =>
+    fits(n, precision, profile)
+      ? uploadCost(n, inner, false, precision, boosted(profile, precision, n, false))
+      : SEVERAL_UPLOADS;
+  const others = lengths.slice(fused).reduce((sum, n) => sum + columns(n), 0);
+  if (!share) return fused > 1 ? Number.POSITIVE_INFINITY : SEVERAL_UPLOADS + others;
+  return launchCost(share, first, precision, profile) + others;
+}
+
+/**
+ * Into which parts the second axis is best cut: the first launch takes the first axis and a part of the second one, the
+ * other one the rest of it and the third axis, if there is one.
+ * @param usual what it costs otherwise.
+ */
+function cutInTwo(
+  lengths: readonly number[],
+  usual: number,
+  precision: Precision,
+  profile: DeviceProfile,
+): readonly [number, number] | undefined {
+  const [inner, middle, outer] = lengths as [number, number, number | undefined];
+  const { run } = capacityOf(precision, profile);
   let least = Number.POSITIVE_INFINITY;
   let best: readonly [number, number] | undefined;
   for (const n1 of divisors(middle)) {
@@ -94,7 +110,7 @@ function cutInTwo(
     const one = cutAxes([n1, inner], precision, boosted(profile, precision, inner, true));
     if (!one) continue;
     const split = boosted(profile, precision, n2, true);
-    const other = outer ? cutAxes([outer, n2], precision, split, run) : { share: fits(n2) ? 1 : 0 };
+    const other = outer ? cutAxes([outer, n2], precision, split, run) : { share: fits(n2, precision, split) ? 1 : 0 };
     if (!other?.share) continue;
     const second = outer
       ? launchCost(other.share, [n2, outer], precision, split)

@@ -5,7 +5,7 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
-import { uploadCost } from './cost.ts';
+import { uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './fuse.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
@@ -50,6 +50,11 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         tile: run,
         grain,
         cost: (n, columns, last) => uploadCost(n, columns, last, precision, boosted(profile, precision, n, true)),
+        // An order that is to stay has one upload where it can.
+        whole:
+          innermost && profile.lockstep === 'threads' && !problem.unordered
+            ? wholeCost(length, precision, boosted(profile, precision, length, false))
+            : undefined,
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
         // In place, the first upload has to leave for a temp buffer anyway, where it writes tiles.

@@ -23,7 +23,7 @@ describe('splitting a length', () => {
         (n, longest, tile) => {
           // What fits is never split.
           fc.pre(n > longest);
-          const factors = splitLength(
+          const { factors } = splitLength(
             n,
             (n) => n <= longest,
             tile,
@@ -63,14 +63,14 @@ describe('splitting a length', () => {
         (n) => n <= 4096,
         16,
         () => 1,
-      ),
+      ).factors,
     ).toEqual([1024, 1024]);
     for (const factor of splitLength(
       2 ** 19,
       (n) => n <= 4096,
       16,
       () => 1,
-    ))
+    ).factors)
       expect(factor % 16).toBe(0);
   });
 });

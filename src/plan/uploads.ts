@@ -39,6 +39,8 @@ export interface AxisQuestion {
   readonly cost: UploadCost;
   /** Take one more upload than needed where that costs less. */
   readonly weighed: boolean;
+  /** What one upload costs that holds the whole axis, where several may be less. */
+  readonly whole?: number | undefined;
   /** Of two uploads the first one reorders, so that the second may work in place. */
   readonly reorderFirst?: boolean;
   /** Leave out the last reordering: bins stay where the uploads put them. */
@@ -50,13 +52,18 @@ export interface AxisQuestion {
 export function axisNode(question: AxisQuestion): PlanNode {
   const { of, length, others, title, tensor, capacity, uploads = 1 } = question;
   const least = uploads === 1 ? 1 : Math.min(uploads, primeFactors(length).length);
-  if (least <= 1 && (length <= capacity.whole || question.fusable(length, question.strided, false))) {
-    const place = { of, step: 1 };
-    return leaf(question, title, { count: length, input: place, output: place }, others);
-  }
   const fits = (n: number) => n <= capacity.columns || question.fusable(n, true, true);
   const { tile, grain, cost, weighed } = question;
-  const factors = splitLength(length, fits, tile, cost, { least, weighed, grain });
+  let split: Split | undefined;
+  const several = () => (split ??= splitLength(length, fits, tile, cost, { least, weighed, grain }));
+  if (least <= 1 && (length <= capacity.whole || question.fusable(length, question.strided, false))) {
+    const place = { of, step: 1 };
+    const alone = leaf(question, title, { count: length, input: place, output: place }, others);
+    const { whole = 0 } = question;
+    // Two uploads cost two trips to memory at least.
+    if (whole < 2 || several().cost >= whole) return alone;
+  }
+  const { factors } = several();
   const name = (upload: number) => `${title}, upload ${upload + 1} of ${factors.length}`;
   const node = { scheme: 'four-step', title, axisOf: of - 1, length: tensor, outputLength: tensor } as const;
   if (question.reorderFirst && factors.length === 2 && !question.unordered && !question.mirrored) {
@@ -151,7 +158,7 @@ export function splitLength(
     weighed = false,
     grain = tile,
   }: { readonly least?: number; readonly weighed?: boolean; readonly grain?: number } = {},
-): number[] {
+): Split {
   const candidates = divisors(length).filter((n) => n > 1 && fits(n));
   const longest = Math.max(1, ...candidates);
   const own = new Map<string, number>();
@@ -167,7 +174,7 @@ export function splitLength(
       split(length, count, longest, candidates, (n, columns, last) => price(n, columns, last, length ** (1 / count)));
     const found = of(uploads);
     const more = found && weighed ? of(uploads + 1) : undefined;
-    if (found) return (more && more.cost < found.cost ? more : found).factors;
+    if (found) return more && more.cost < found.cost ? more : found;
   }
   throw new RangeError(`${length} has no factors that fit one upload`);
 }
