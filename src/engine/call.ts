@@ -39,6 +39,8 @@ export class Call {
   readonly program: BoundProgram;
   readonly copiesIn: readonly Copy[];
   readonly copiesOut: readonly Copy[];
+  /** True where nothing has to be copied. */
+  readonly direct: boolean;
   /** There are copies to or from memory that host code does not see. */
   readonly staged: boolean;
   private readonly sides: Pick<CallParts, 'from' | 'to' | 'read' | 'written'>;
@@ -49,6 +51,8 @@ export class Call {
   private readonly mutable: boolean;
   /** Set where each side is one host array. */
   private readonly pair: HostPair | undefined;
+  /** Set where besides there is one copy in and one out: what most calls are. */
+  readonly one: HostPair | undefined;
 
   constructor({ input, output, from, to, read, written, program, buffers }: CallParts) {
     this.input = input;
@@ -61,15 +65,12 @@ export class Call {
     const target = from === to ? source : copiesOf(to);
     this.copiesIn = written.gaps && from !== to ? [...source, ...target] : source;
     this.copiesOut = target;
+    this.direct = this.copiesIn.length === 0 && target.length === 0;
     this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
     this.mutable = [input, output].flatMap((data) => (isPlanar(data) ? [data.re, data.im] : [data])).some(mayChange);
     const { input: planar } = this.planes;
     this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
-  }
-
-  /** True where nothing has to be copied. */
-  get direct(): boolean {
-    return this.copiesIn.length === 0 && this.copiesOut.length === 0;
+    this.one = this.copiesIn.length === 1 && this.copiesOut.length === 1 && !this.staged ? this.pair : undefined;
   }
 
   /** What it was given, for a call that waits. */
@@ -96,9 +97,13 @@ export class Call {
   /** Whether this is the same call with the same data, all of it still there. */
   repeats(input: ComplexData, output: ComplexData | undefined): boolean {
     if (input !== this.input || output !== this.output || this.mutable) return false;
-    for (const { freed } of this.buffers) if (freed) return false;
-    for (const { host, view } of this.copiesIn) if (host.length !== view?.length) return false;
-    for (const { host, view } of this.copiesOut) if (host.length !== view?.length) return false;
+    const { buffers, one } = this;
+    for (let n = 0; n < buffers.length; n++) if (buffers[n]!.freed) return false;
+    if (one) return one.from.host.length === one.from.view!.length && one.to.host.length === one.to.view!.length;
+    if (!this.direct) {
+      for (const { host, view } of this.copiesIn) if (host.length !== view?.length) return false;
+      for (const { host, view } of this.copiesOut) if (host.length !== view?.length) return false;
+    }
     const { planes } = this;
     return holds(input, planes.input) && holds(output, planes.output);
   }
@@ -177,6 +182,15 @@ export function runNow(call: Call, backend: Backend): void {
   if (!quiet()) {
     const { copied, placed } = call;
     refusePending({ reads: [...copied.reads, ...placed.reads], writes: [...copied.writes, ...placed.writes] });
+  }
+  if (call.direct) return call.program.runSync!();
+  const { one } = call;
+  if (one) {
+    backend.finishSync?.();
+    one.from.view!.set(one.from.host);
+    call.program.runSync!();
+    one.to.host.set(one.to.view!);
+    return;
   }
   if (call.staged) return runStaged(call, backend);
   const { copiesIn, copiesOut, program } = call;

@@ -60,7 +60,7 @@ export class Plan {
   private readonly host: PlanHost;
   private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
   /** Calls that wait and calls that cannot have staging memory of their own: one may come in the middle of another. */
-  private readonly runners = new Map<Direction | `${Direction}Sync`, Runner>();
+  private runners: { [name in Direction | `${Direction}Sync`]?: Runner } = {};
   private readonly programs = new Map<string, DirectionProgram>();
   private temp: DeviceBuffer | undefined;
   private destroyed = false;
@@ -145,7 +145,7 @@ export class Plan {
    * has yet to read.
    */
   forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T {
-    return (this.runners.get('forwardSync') ?? this.runner('forward', 'forwardSync')).sync(input, output) as T;
+    return (this.runners.forwardSync ?? this.runner('forward', 'forwardSync')).sync(input, output) as T;
   }
 
   /**
@@ -153,7 +153,7 @@ export class Plan {
    * @throws FftError as `forwardSync`.
    */
   inverseSync<T extends ComplexData>(input: ComplexData, output?: T): T {
-    return (this.runners.get('inverseSync') ?? this.runner('inverse', 'inverseSync')).sync(input, output) as T;
+    return (this.runners.inverseSync ?? this.runner('inverse', 'inverseSync')).sync(input, output) as T;
   }
 
   /**
@@ -219,8 +219,8 @@ export class Plan {
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
-    for (const runner of this.runners.values()) runner.release();
-    this.runners.clear();
+    for (const runner of Object.values(this.runners)) runner.release();
+    this.runners = {};
     for (const program of this.programs.values()) program.release();
     this.programs.clear();
     this.temp?.free();
@@ -229,7 +229,7 @@ export class Plan {
 
   private run<T extends ComplexData>(direction: Direction, input: ComplexData, output: T | undefined): Promise<T> {
     try {
-      return (this.runners.get(direction) ?? this.runner(direction)).async(input, output) as Promise<T>;
+      return (this.runners[direction] ?? this.runner(direction)).async(input, output) as Promise<T>;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -251,8 +251,8 @@ export class Plan {
 
   private runner(direction: Direction, name: Direction | `${Direction}Sync` = direction): Runner {
     this.check();
-    let runner = this.runners.get(name);
-    if (!runner) this.runners.set(name, (runner = new Runner(this.runnerHost(direction))));
+    let runner = this.runners[name];
+    if (!runner) this.runners[name] = runner = new Runner(this.runnerHost(direction));
     return runner;
   }
 
