@@ -31,15 +31,10 @@ export function uploadCost(
 /** An axis that memory runs along, in one upload. */
 export function wholeCost(length: number, precision: Precision, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
+  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
   const share =
     clusterOfWhole(length, precision, profile)?.share ??
-    shareOfGroup(
-      length,
-      chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile).radices,
-      false,
-      precision,
-      profile,
-    );
+    shareOfGroup({ points: length, radices, fused: false }, precision, profile);
   return launchCost(share, [length], precision, profile);
 }
 

@@ -105,6 +105,26 @@ describe('plans with clusters', () => {
     expect(leavesOf([256, 256], alone)).toHaveLength(2);
   });
 
+  it('take two launches where one would be slower', () => {
+    for (const size of [[60000], [50400], [250, 250], [180, 180]])
+      expect(leavesOf(size, gpu), size.join('x')).toHaveLength(2);
+    // Few blocks, or whole lines between them.
+    for (const size of [[30000], [240, 240]]) expect(leavesOf(size, gpu), size.join('x')).toHaveLength(1);
+  });
+
+  it('transform the fastest of two axes first, but for long rows in single precision', () => {
+    const order = (size: number[], precision: 'single' | 'double') => {
+      const [leaf] = leavesOf(size, gpu, precision);
+      return leaf?.scheme === 'fused' ? leaf.stages.map(({ of }) => of) : [];
+    };
+    expect(order([256, 256], 'double')).toEqual([1, 0]);
+    expect(order([128, 512], 'single')).toEqual([1, 0]);
+    expect(order([512, 128], 'single')).toEqual([0, 1]);
+    expect(order([32, 32, 32], 'double')).toEqual([0, 1, 2]);
+    // In one block there is nothing to exchange.
+    expect(order([64, 64], 'double')).toEqual([0, 1]);
+  });
+
   it('leave alone what one block holds, what is unordered, and what has left batches', () => {
     expect(leavesOf([8192], gpu).map(({ scheme }) => scheme)).toEqual(['stockham']);
     const plan = (input: object) =>

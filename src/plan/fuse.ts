@@ -59,7 +59,7 @@ function shareOf(
   precision: Precision,
   profile: DeviceProfile,
 ): number {
-  if (blocks === 1) return shareOfGroup(points, radices, true, precision, profile);
+  if (blocks === 1) return shareOfGroup({ points, radices, fused: true }, precision, profile);
   const { run, sharedBytes } = capacityOf(precision, profile);
   const ragged = shared.some((length) => ((length / blocks) * tile) % run !== 0);
   return shareOfCluster(blocks, (points / blocks) * sharedBytes, radices, ragged, precision, profile);
@@ -182,7 +182,8 @@ function searchCuts(
   return best;
 }
 
-function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
+/** Whether several dimensions of a tile can be transformed in one launch. */
+export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
   return lockstep === 'threads' && !doubleBuffered;
 }
 

@@ -26,40 +26,29 @@ const AWKWARD_REGISTERS = 2;
 /** Groups that there is shared memory for, below which a profile may say what is left. */
 const CROWDED = 10 / 3;
 
-const groups = new Memo<number>();
-
-/**
- * A group that moves whole runs.
- * @param points that it holds at once.
- * @param fused they are transformed along several dimensions.
- */
-export function shareOfGroup(
-  points: number,
-  radices: readonly number[],
-  fused: boolean,
-  precision: Precision,
-  profile: DeviceProfile,
-): number {
-  const key = `${points},${radices.join()},${fused},${precision}`;
-  return groups.of(profile, key, () => reckonGroup(points, radices, fused, precision, profile));
+/** Points that a group holds at once, the radices of its passes, and whether they go along several dimensions. */
+export interface Group {
+  readonly points: number;
+  readonly radices: readonly number[];
+  readonly fused: boolean;
 }
 
-function reckonGroup(
-  points: number,
-  radices: readonly number[],
-  fused: boolean,
-  precision: Precision,
-  profile: DeviceProfile,
-): number {
-  const { maxThreads, residentBytes = profile.sharedBytes } = profile;
-  const byMemory = residentBytes / (points * capacityOf(precision, profile).sharedBytes);
-  const threads = threadsFor(points, radices, { precision }, profile);
-  const byRegisters = besideByRegisters(points, radices, threads, precision, profile, AWKWARD_REGISTERS);
-  const spills = Math.min(1, byRegisters) ** SPILLS;
-  if (profile.crowded !== undefined) return byMemory < CROWDED ? profile.crowded : 1;
-  if (Math.min(byMemory, byRegisters) >= 2) return BESIDE.several;
-  const brimful = byMemory < BRIMFUL.below ? BRIMFUL.share : 1;
-  return (threads === maxThreads && !fused ? BESIDE.full : BESIDE.alone) * spills * brimful;
+const groups = new Memo<number>();
+
+/** A group that moves whole runs. */
+export function shareOfGroup(group: Group, precision: Precision, profile: DeviceProfile): number {
+  const { points, radices, fused } = group;
+  return groups.of(profile, `${points},${radices.join()},${fused},${precision}`, () => {
+    const { maxThreads, crowded, residentBytes = profile.sharedBytes } = profile;
+    const byMemory = residentBytes / (points * capacityOf(precision, profile).sharedBytes);
+    if (crowded !== undefined) return byMemory < CROWDED ? crowded : 1;
+    const threads = threadsFor(points, radices, { precision }, profile);
+    const byRegisters = besideByRegisters(points, radices, threads, precision, profile, AWKWARD_REGISTERS);
+    if (Math.min(byMemory, byRegisters) >= 2) return BESIDE.several;
+    const spills = Math.min(1, byRegisters) ** SPILLS;
+    const brimful = byMemory < BRIMFUL.below ? BRIMFUL.share : 1;
+    return (threads === maxThreads && !fused ? BESIDE.full : BESIDE.alone) * spills * brimful;
+  });
 }
 
 /** To what power the share of a group counts that moves columns on one side only. */
@@ -88,7 +77,7 @@ export function shareOfColumns(
   const sectors = (SECTORS * Math.min(tile, run)) / run;
   const aligned = count === 1 || (SECTORS * count) % run === 0 ? 1 : sectors / (sectors + 1);
   const used = count / (Math.ceil(count / tile) * tile);
-  const group = shareOfGroup(length * tile, radices, false, precision, profile);
+  const group = shareOfGroup({ points: length * tile, radices, fused: false }, precision, profile);
   return used * moved * aligned * (sides === 2 ? group : group ** ONE_SIDED);
 }
 

@@ -7,7 +7,7 @@ import { divisors } from '../numeric/primes.ts';
 import type { Problem } from '../problem/index.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
-import { cutAxes, cutAxis } from './fuse.ts';
+import { cutAxes, cutAxis, mayFuse } from './fuse.ts';
 import type { BranchNode, Dimension, LeafNode, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -28,7 +28,7 @@ export function sharedAxes(
   const { size, omit, precision: element, leftBatches, unordered, placement } = problem;
   const { tuning = {} } = profile;
   // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
-  if (leftBatches > 1 || unordered) return undefined;
+  if (!mayFuse(profile) || leftBatches > 1 || unordered) return undefined;
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return undefined;
   const axes = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   if (axes.length < 2 || axes[0] !== 0) return undefined;
