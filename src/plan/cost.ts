@@ -1,6 +1,6 @@
 /** What launches cost per point: for vectors in passes of radix 4, for threads in trips to memory and back. */
 import { capacityOf } from './capacity.ts';
-import { clusterOfColumns, clusterOfWhole } from './fuse.ts';
+import { clusterFor } from './fuse.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';
@@ -23,7 +23,7 @@ export function uploadCost(
   profile: DeviceProfile,
 ): number {
   if (profile.lockstep === 'vector') return passesOf(n, precision, profile);
-  const cluster = last ? undefined : clusterOfColumns(n, columns, precision, profile);
+  const cluster = last ? undefined : clusterFor(n, columns, 2, precision, profile);
   const { share } = cluster ?? chooseColumns(n, columns, precision, profile, last ? 1 : 2);
   return launchCost(share, [n], precision, profile);
 }
@@ -33,7 +33,7 @@ export function wholeCost(length: number, precision: Precision, profile: DeviceP
   const { lanes } = capacityOf(precision, profile);
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
   const share =
-    clusterOfWhole(length, precision, profile)?.share ??
+    clusterFor(length, 1, 0, precision, profile)?.share ??
     shareOfGroup({ points: length, radices, fused: false }, precision, profile);
   return launchCost(share, [length], precision, profile);
 }

@@ -23,6 +23,9 @@ export interface Cut {
   readonly share: number;
 }
 
+/** A cut, and how many transforms of it are in a tile. */
+type Tiled = Cut & { readonly tile: number };
+
 /** What it costs a cluster, in halvings of its speed, to have twice as many blocks, or blocks twice as large. */
 const MORE_BLOCKS = 0.2;
 const LARGER_BLOCKS = 0.5;
@@ -190,49 +193,24 @@ export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
 /** By how much longer an axis has to be that lies side by side: one block moves it better than columns. */
 const CONTIGUOUS = 1.6;
 
-/** The cut of columns that lie side by side, where a cluster takes them as `fuseAxis` has it. */
-export function clusterOfColumns(
+/**
+ * How a cluster takes an axis, where one block could not hold whole runs of it, or would be slow.
+ * @param count neighbouring transforms.
+ * @param strided on how many sides memory runs along those, not along the axis.
+ */
+export function clusterFor(
   length: number,
-  columns: number,
+  count: number,
+  strided: number,
   precision: Precision,
   profile: DeviceProfile,
-): Cut | undefined {
+): Tiled | undefined {
   const { run, room, sharedBytes } = capacityOf(precision, profile);
-  const needed = length > room;
-  if (!profile.cluster || (!needed && length * run * sharedBytes <= profile.cluster.above[precision])) return undefined;
-  return columns % run === 0 ? cutAxis(length, run, precision, profile, IDLE.most) : undefined;
-}
-
-/** The cut of an axis that memory runs along, where a cluster takes it as `fuseAxis` has it. */
-export function clusterOfWhole(length: number, precision: Precision, profile: DeviceProfile): Cut | undefined {
-  const { room, sharedBytes } = capacityOf(precision, profile);
-  const above = profile.cluster?.above[precision] ?? Number.POSITIVE_INFINITY;
-  const bytes = length * sharedBytes;
-  if (length > room) {
-    return (
-      cutAxis(length, 1, precision, profile, IDLE.most) ??
-      cutAxis(length, 1, precision, profile, Number.POSITIVE_INFINITY)
-    );
-  }
-  if (bytes <= CONTIGUOUS * above) return undefined;
-  return cutAxis(length, 1, precision, profile, bytes < 2 * above ? IDLE.little : IDLE.most);
-}
-
-/** A leaf of one axis as two digits, where one block could not hold whole runs of it, or would be slow. */
-export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf | undefined {
-  if (!mayFuse(profile) || placed.more) return undefined;
-  const { axis, precision } = placed;
-  const { run, room, sharedBytes } = capacityOf(precision, profile);
-  const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
-  const order = threadOrder(axis, merged);
-  const batch = order.map((d) => merged[d]!);
-  const { count } = batch[0]!;
-  const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
   const whole = strided > 0 ? Math.min(run, count) : 1;
   // Where one block cannot hold even one transform there is no choice. Otherwise a cluster may be faster than a block that
   // has its multiprocessor to itself, if it moves whole runs on both sides.
-  const needed = axis.count > room;
-  const bytes = axis.count * sharedBytes * whole;
+  const needed = length > room;
+  const bytes = length * sharedBytes * whole;
   const above = profile.cluster?.above[precision] ?? Number.POSITIVE_INFINITY;
   const worth = strided === 2 ? bytes > above : strided === 0 && bytes > CONTIGUOUS * above;
   if (!needed && !worth) return undefined;
@@ -241,24 +219,38 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
   const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
   // A tile of fewer columns than the tree reckoned with may keep its threads less busy: there is no choice then.
   const idles = needed ? [IDLE.most, Number.POSITIVE_INFINITY] : [little ? IDLE.little : IDLE.most];
-  for (const [tile, idle] of idles.flatMap((idle) => tiles.map((tile) => [tile, idle] as const))) {
-    const cut = cutAxis(axis.count, tile, precision, profile, idle);
-    if (!cut) continue;
-    const [a, b] = cut.lengths as [number, number];
-    const columns = (side: 'input' | 'output', d: number) =>
-      tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
-    const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
-    return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, tile, coupled: true }, profile, {
-      // Input element n₀·B + n₁, output element k₀ + A·k₁.
-      input: [steps(axis.input, b), axis.input],
-      output: [axis.output, steps(axis.output, a)],
-      stages: [
-        { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
-        { of: 1, split: 0, columns: columns('output', 0), along: 'batch' },
-      ],
-    });
+  for (const idle of idles) {
+    for (const tile of tiles) {
+      const cut = cutAxis(length, tile, precision, profile, idle);
+      if (cut) return { ...cut, tile };
+    }
   }
   return undefined;
+}
+
+/** A leaf of one axis as two digits, where a cluster takes it. */
+export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf | undefined {
+  if (!mayFuse(profile) || placed.more) return undefined;
+  const { axis, precision } = placed;
+  const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
+  const order = threadOrder(axis, merged);
+  const batch = order.map((d) => merged[d]!);
+  const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
+  const cut = clusterFor(axis.count, batch[0]!.count, strided, precision, profile);
+  if (!cut) return undefined;
+  const [a, b] = cut.lengths as [number, number];
+  const columns = (side: 'input' | 'output', d: number) =>
+    cut.tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
+  const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
+  return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled: true }, profile, {
+    // Input element n₀·B + n₁, output element k₀ + A·k₁.
+    input: [steps(axis.input, b), axis.input],
+    output: [axis.output, steps(axis.output, a)],
+    stages: [
+      { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
+      { of: 1, split: 0, columns: columns('output', 0), along: 'batch' },
+    ],
+  });
 }
 
 /** So many steps at a time. @throws RangeError for memory in tiles, which devices with clusters do not use. */
@@ -305,8 +297,6 @@ function turnsOf({ lengths, blocks }: Cut, precision: Precision): readonly numbe
   const turned = blocks > 1 && more.length === 0 && (precision === 'double' || fast < slow);
   return turned ? [1, 0] : lengths.map((_, d) => d);
 }
-
-type Tiled = Cut & { readonly tile: number };
 
 /** As many whole tiles as one block has use for; those of a cluster one by one. */
 function tileOfWholes(lengths: readonly number[], count: number, precision: Precision, profile: DeviceProfile): Tiled {
