@@ -164,7 +164,7 @@ export interface Backend {
   discard(kernel: CompiledKernel): void;
   /**
    * @param chunks into which the groups of every step are divided, so that one chunk goes through all steps after another;
-   * 1 where the profile has none.
+   * 1 where the profile has none. It is no more than a wish: any order of a step's groups gives the same.
    */
   bind(steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks?: number): BoundProgram;
   /**

@@ -49,13 +49,23 @@ export function boosted(
   if (registerBoostNonPow2 === false && !Number.isInteger(Math.log2(length))) times = 1;
   const usual = profile.sharedFormat;
   const asked = times === undefined ? usual : times > 1 ? 'halves' : usual === 'halves' ? 'pairs' : usual;
-  const other = (format: DeviceProfile['sharedFormat']) =>
-    format === usual ? profile : { ...profile, sharedFormat: format };
+  const other = (format: DeviceProfile['sharedFormat']) => (format === usual ? profile : formatted(profile, format));
   if (asked !== 'halves') return other(asked);
   // Few threads or registers hold less than shared memory would.
   const whole = other(usual === 'halves' ? 'pairs' : usual);
   const halves = other('halves');
   return capacityOf(precision, halves).room < capacityOf(precision, whole).room ? whole : halves;
+}
+
+const variants = new WeakMap<DeviceProfile, Map<DeviceProfile['sharedFormat'], DeviceProfile>>();
+
+/** The profile with another format; always the same object, by which answers are remembered. */
+function formatted(profile: DeviceProfile, sharedFormat: DeviceProfile['sharedFormat']): DeviceProfile {
+  let own = variants.get(profile);
+  if (!own) variants.set(profile, (own = new Map()));
+  let variant = own.get(sharedFormat);
+  if (!variant) own.set(sharedFormat, (variant = { ...profile, sharedFormat }));
+  return variant;
 }
 
 /** The arithmetic that kernels are built for. */

@@ -289,8 +289,8 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
 
 /**
  * In which order the dimensions of a tile are transformed: the slowest first, so that whole rows are written in the end.
- * For clusters the other order is faster, by 1 to 50 % on an H200, but for images with rows as long as columns or longer in single precision, by 1 to
- * 4 % (and for cubes).
+ * For clusters the other order is faster, by 1 to 50 % on an H200; but slower, by 1 to 4 %, for images in single precision
+ * whose rows are as long as columns or longer, and for cubes.
  */
 function turnsOf({ lengths, blocks }: Cut, precision: Precision): readonly number[] {
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];

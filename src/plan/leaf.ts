@@ -134,6 +134,7 @@ export function dimensionsOf(leaf: Leaf): {
   if (leaf.scheme === 'stockham') {
     return { lengths: [leaf.length], radices: [leaf.radices], input: [leaf.input.axis], output: [leaf.output.axis] };
   }
-  const radices = leaf.stages.map((stage) => stage.radices);
+  // Stages may come in another order than the dimensions that they transform.
+  const radices = leaf.lengths.map((_, d) => leaf.stages.find(({ of }) => of === d)?.radices ?? []);
   return { lengths: leaf.lengths, radices, input: leaf.input.axes, output: leaf.output.axes };
 }

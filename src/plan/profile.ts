@@ -15,7 +15,7 @@ export interface DeviceProfile {
   readonly sharedBytes: number;
   /** Bytes of shared memory for all groups that run side by side on a multiprocessor; default: those of one group. */
   readonly residentBytes?: number;
-  /** Share of the bandwidth that is left where a group takes more than three tenths of those; default 0.9. */
+  /** Share of the bandwidth that is left where a group takes more than three tenths of those; missing: reckoned (share.ts). */
   readonly crowded?: number;
   /** Groups of several blocks that write into one another's shared memory. Missing where there are none. */
   readonly cluster?: ClusterProfile;
@@ -23,7 +23,7 @@ export interface DeviceProfile {
   readonly maxBytes?: number;
   /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
   readonly coalescedBytes: number;
-  /** Share of the bandwidth that runs of half, a quarter, … of those bytes reach. */
+  /** Share of the bandwidth that runs of half, a quarter, … of those bytes reach; shorter ones are not used. */
   readonly cutRuns?: readonly number[];
   /**
    * True where the first of two uploads of an axis had best do the reordering, so that the second can work in place: where

@@ -4,12 +4,15 @@ import { openInterpreted } from '../../test/support/interpreted.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { complaints } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
+import { openProfile } from '../index.ts';
+import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { leavesOf } from './node.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 const random = randomFor('plan/shared-axes');
+const smooth = Array.from({ length: 40_000 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);
 const options = (name: string) => ({ seed: seedFor(`plan/shared-axes/${name}`) | 0, numRuns: 300 });
 const { profile: h200 } = namedProfiles.h200;
 const planned = (input: ProblemInput, profile: DeviceProfile = h200) =>
@@ -46,6 +49,52 @@ describe('axes that share two launches', () => {
     expect(cut({}, { ...h200, tuning: { uploadSwitch: { two: 512 } } })).toBe(false);
     expect(cut({}, { ...h200, tuning: { groupedBatch: [2] } })).toBe(false);
     expect(cut({ omit: [true, false, false] })).toBe(false);
+  });
+
+  it('need no memory but the output in the inverse direction either, whatever other axes there are', () => {
+    const problem = normalizeProblem({ size: [256, 256, 256, 4] });
+    for (const direction of ['forward', 'inverse'] as const)
+      expect(planDirection(problem, direction, h200, false).assignment.temps).toBe(0);
+  });
+
+  it('can be saved', async () => {
+    const device = await openProfile('h200');
+    for (const size of [
+      [512, 512, 512],
+      [256, 256, 256],
+      [128, 512],
+    ]) {
+      const plan = await device.plan({ size, precision: 'double' });
+      const again = await device.plan({ size, precision: 'double' }, { from: plan.serialize() });
+      expect(again.toJSON()).toEqual(plan.toJSON());
+      for (const { lengths, radices } of plan.toJSON().directions[0]!.launches)
+        expect(radices.map((each) => each.reduce((a, b) => a * b, 1))).toEqual(lengths);
+    }
+    device.close();
+  });
+
+  it('fit shared memory, whatever the device has of it and of runs', () => {
+    const asked = fc.record({
+      size: fc.array(
+        fc.integer({ min: 1, max: 400 }).map((n) => smooth[(n * n) % smooth.length]!),
+        { minLength: 2, maxLength: 3 },
+      ),
+      name: fc.constantFrom('h200' as const, 'a100' as const, 'mi250x' as const, 'rtx4090' as const),
+      coalescedBytes: fc.constantFrom(16, 32, 64, 128, 256),
+      cutRuns: fc.constantFrom(undefined, [], [0.8], [0.8, 0.6, 0.3, 0.2]),
+      precision: fc.constantFrom('single' as const, 'double' as const),
+      placement: fc.constantFrom('in-place' as const, 'out-of-place' as const),
+    });
+    fc.assert(
+      fc.property(asked, ({ size, name, coalescedBytes, cutRuns, precision, placement }) => {
+        const profile = { ...namedProfiles[name].profile, coalescedBytes, ...(cutRuns ? { cutRuns } : {}) };
+        for (const { leaf } of planned({ size, precision, placement }, profile as DeviceProfile).launches) {
+          const points = leaf.scheme === 'fused' ? leaf.lengths.reduce((a, b) => a * b, 1) / leaf.blocks : leaf.length;
+          expect(points * leaf.tile).toBeLessThanOrEqual(leaf.shared.room);
+        }
+      }),
+      options('room'),
+    );
   });
 
   it('read and write every element once, and hold whole axes between them', () => {

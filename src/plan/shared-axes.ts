@@ -30,6 +30,7 @@ export function sharedAxes(
   // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
   if (!mayFuse(profile) || leftBatches > 1 || unordered) return undefined;
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return undefined;
+  if (tuning.performBandwidthBoost !== undefined) return undefined;
   const axes = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   if (axes.length < 2 || axes[0] !== 0) return undefined;
   const precision = kernelPrecision(element);
@@ -38,6 +39,7 @@ export function sharedAxes(
   const counts = [3, 2, 1].filter((count) => count <= axes.length);
   const usual = counts.map((fused) => ({ fused, cost: costApart(lengths, fused, precision, profile) }));
   const { fused, cost } = usual.reduce((best, other) => (other.cost < best.cost ? other : best));
+  if (cost === Number.POSITIVE_INFINITY) return undefined;
   if (fused === axes.length) return inOne(axes, dimensions, others(axes));
   // A part of an axis is reordered on the way: in place that would take a temp buffer, which three launches do without.
   const cut = placement === 'out-of-place' ? cutInTwo(lengths, cost, precision, profile) : undefined;
@@ -64,7 +66,8 @@ const CONTIGUOUS = 0.98;
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
 function fits(n: number, precision: Precision, profile: DeviceProfile): boolean {
   const { run, room } = capacityOf(precision, profile);
-  return n <= (RUN_PARTS * room) / run || cutAxis(n, run, precision, profile) !== undefined;
+  const parts = Math.min(RUN_PARTS, run);
+  return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, precision, profile) !== undefined;
 }
 
 /** One launch for so many axes together, and one for each of the others; infinite where they do not fit that. */
@@ -81,7 +84,7 @@ function costApart(lengths: readonly number[], fused: number, precision: Precisi
         : cutAxis(inner, 1, precision, alone)?.share;
   const columns = (n: number) =>
     fits(n, precision, profile)
-      ? uploadCost(n, inner, false, precision, boosted(profile, precision, n, false))
+      ? Math.min(SEVERAL_UPLOADS, uploadCost(n, inner, false, precision, boosted(profile, precision, n, false)))
       : SEVERAL_UPLOADS;
   const others = lengths.slice(fused).reduce((sum, n) => sum + columns(n), 0);
   if (!share) return fused > 1 ? Number.POSITIVE_INFINITY : SEVERAL_UPLOADS + others;

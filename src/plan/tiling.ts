@@ -208,7 +208,7 @@ export function chooseColumns(
   for (let tile = run / 2; Number.isInteger(tile) && tile >= 1; tile /= 2) tiles.push(tile);
   let best: Columns = { tile: Math.min(count, most), share: 0 };
   for (const tile of tiles) {
-    if (tile > most || tile < 1) continue;
+    if (tile > most || tile < 1 || length > room) continue;
     const share = shareOfColumns({ length, tile, count, radices }, sides, precision, profile);
     if (share > best.share) best = { tile, share };
   }

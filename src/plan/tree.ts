@@ -26,11 +26,12 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   }));
   const children: PlanNode[] = [];
   const shared = sharedAxes(problem, dimensions, profile);
-  if (shared) children.push(shared.node);
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
     const of = axis + 1;
     const innermost = !tuning.considerAllAxesStrided && tensor.slice(0, of).every((count) => count === 1);
+    // What lies side by side where memory does not run along the axis.
+    const neighbours = tensor.slice(0, of).reduce((a, b) => a * b, 1);
     const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
@@ -49,10 +50,15 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         uploads: uploadsFor(length, tuning),
         tile: run,
         grain,
-        cost: (n, columns, last) => uploadCost(n, columns, last, precision, boosted(profile, precision, n, true)),
-        // An order that is to stay has one upload where it can.
+        cost: (n, columns, last) => {
+          const own = boosted(profile, precision, n, true);
+          return innermost
+            ? uploadCost(n, columns, last, precision, own)
+            : uploadCost(n, neighbours, false, precision, own);
+        },
+        // An order that is to stay has one upload where it can; in place, several would take a temp buffer.
         whole:
-          innermost && profile.lockstep === 'threads' && !problem.unordered
+          innermost && profile.lockstep === 'threads' && !problem.unordered && problem.placement === 'out-of-place'
             ? wholeCost(length, precision, boosted(profile, precision, length, false))
             : undefined,
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
@@ -64,8 +70,10 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
       }),
     );
   });
-  if (children.length === 0) children.push(copyNode(dimensions, tensor));
+  if (children.length === 0 && !shared) children.push(copyNode(dimensions, tensor));
   if (direction === 'inverse') children.reverse();
+  // First in both directions: where it reorders, that is on the way out of the input, and needs no memory of its own.
+  if (shared) children.unshift(shared.node);
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
 }
 

@@ -60,8 +60,8 @@ export function axisNode(question: AxisQuestion): PlanNode {
     const place = { of, step: 1 };
     const alone = leaf(question, title, { count: length, input: place, output: place }, others);
     const { whole = 0 } = question;
-    // Two uploads cost two trips to memory at least.
-    if (whole < 2 || several().cost >= whole) return alone;
+    // Two uploads cost two trips to memory at least, where there are factors for them at all.
+    if (whole < 2 || !candidatesOf(length, fits).some((n) => fits(length / n)) || several().cost >= whole) return alone;
   }
   const { factors } = several();
   const name = (upload: number) => `${title}, upload ${upload + 1} of ${factors.length}`;
@@ -159,7 +159,7 @@ export function splitLength(
     grain = tile,
   }: { readonly least?: number; readonly weighed?: boolean; readonly grain?: number } = {},
 ): Split {
-  const candidates = divisors(length).filter((n) => n > 1 && fits(n));
+  const candidates = candidatesOf(length, fits);
   const longest = Math.max(1, ...candidates);
   const own = new Map<string, number>();
   const price = (n: number, columns: number, last: boolean, ideal: number): number => {
@@ -177,6 +177,11 @@ export function splitLength(
     if (found) return more && more.cost < found.cost ? more : found;
   }
   throw new RangeError(`${length} has no factors that fit one upload`);
+}
+
+/** Factors that one upload takes. */
+function candidatesOf(length: number, fits: (n: number) => boolean): number[] {
+  return divisors(length).filter((n) => n > 1 && fits(n));
 }
 
 /** Costs that differ by less are the same, and the shorter factor comes first. */

@@ -8,7 +8,7 @@ export const gpuProfile = {
   lockstep: 'threads',
   /** A warp of 32 threads. */
   lockstepBytes: 128,
-  /** A cache line: on an H200 half of it reaches 0.84 of the bandwidth, a quarter 0.62. */
+  /** A cache line: on an H200 half of it reaches 0.85 of the bandwidth, a quarter 0.62. */
   coalescedBytes: 128,
   /** 32-bit registers that a thread can have without driving the other groups off its multiprocessor. */
   registers: 72,
