@@ -1,7 +1,7 @@
 /**
  * The share of the bandwidth that a launch reaches, reckoned from the size of its groups: what plans are weighed by. The
- * numbers were fitted to some thousand kernels timed on an H200 (docs/performance-gpu.md); they are right to a fifth or so,
- * which is enough to choose between plans.
+ * numbers were fitted to some thousand kernels timed on an H200 (docs/performance-gpu.md); they are right to a fifth or so
+ * there, which is enough to choose between plans. Other GPUs are weighed by them, too, but were not measured.
  */
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';
