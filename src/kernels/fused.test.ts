@@ -97,7 +97,8 @@ describe('clusters on an H200', () => {
 
   it.each(clusters)('%s begin with different blocks', (_, kernel) => {
     const { blocks } = kernel.cluster!;
-    for (const phase of kernel.phases) {
+    // The first phase has none of the twiddles that this takes; its blocks wait until all have begun.
+    for (const phase of kernel.phases.slice(1)) {
       const sent = phase.stores.find(({ block }) => block);
       if (!sent || phase.stores.length < 2 * blocks) continue;
       const first = Array.from({ length: blocks }, (_, rank) => {

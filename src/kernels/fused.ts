@@ -24,7 +24,7 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { FusedLeaf, FusedStage } from '../plan/leaf.ts';
+import { dimensionsOfAxis, type FusedLeaf, type FusedStage } from '../plan/leaf.ts';
 import { sidesOf, tilesOf } from './sides.ts';
 import { type Carried, type Stage, stagePhases } from './stage.ts';
 import type { Step } from './steps.ts';
@@ -53,7 +53,7 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
   const geometry = leaf.stages.map((stage) => new Geometry(leaf, stage, rank));
   const stages = geometry.map((own, n): Stage => {
     const next = geometry[n + 1];
-    const before = leaf.coupled && n > 0 ? leaf.lengths[leaf.stages[n - 1]!.of]! : 1;
+    const before = leaf.coupled && leaf.stages[n]!.of === 1 ? leaf.lengths[0]! : 1;
     return {
       length: own.length,
       columns: own.columns,
@@ -62,9 +62,8 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
       twiddle: ({ radix, stride }, shifted) => {
         const turn = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
         if (before === 1) return turn;
-        // The digit that the stage before has produced counts on.
-        const digit = leaf.stages[n - 1]!.of;
-        return (x, value, i, m, c) => turn(x, value, add(own.coordinate(digit, c), scale(i, before)), m);
+        // The digit that an earlier stage has produced counts on.
+        return (x, value, i, m, c) => turn(x, value, add(own.coordinate(0, c), scale(i, before)), m);
       },
       ...(next ? { carry: (at, c) => next.placeOf(own.element(at, c), own) } : {}),
     };
@@ -93,11 +92,12 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
   };
 }
 
-/** The number of an element along what the twiddles of a four-step decomposition count: a long axis, or one of several. */
-function twiddled({ lengths, coupled, twiddle }: FusedLeaf, at: readonly IndexLike[]): IndexLike {
-  const { on, of = 0 } = twiddle!;
-  if (!coupled) return at[lengths.length - 1 - of]!;
-  const [a, b] = lengths as [number, number];
+/** The number of an element along the axis that the twiddles of a four-step decomposition count. */
+function twiddled(leaf: FusedLeaf, at: readonly IndexLike[]): IndexLike {
+  const { on, of = 0 } = leaf.twiddle!;
+  const [dimension, ...digits] = dimensionsOfAxis(leaf, of) as [number, ...number[]];
+  if (digits.length === 0) return at[dimension]!;
+  const [a, b] = leaf.lengths as [number, number];
   return on === 'input' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
 }
 

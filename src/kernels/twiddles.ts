@@ -4,7 +4,7 @@
 
 import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
-import type { Leaf, StockhamLeaf } from '../plan/leaf.ts';
+import { dimensionsOfAxis, type Leaf, type StockhamLeaf } from '../plan/leaf.ts';
 import type { Tiles } from './sides.ts';
 
 /** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
@@ -224,13 +224,13 @@ function touching(leaf: Leaf): StepShape['butterfly'] {
     const points = leaf.radices.at(side)!;
     return { points, apart: leaf.length / points };
   }
-  const { coupled, lengths, stages } = leaf;
-  const { of, radices } = stages.at(side)!;
-  const counted = lengths.length - 1 - (leaf.twiddle!.of ?? 0);
+  const { of, radices } = leaf.stages.at(side)!;
+  const counted = dimensionsOfAxis(leaf, leaf.twiddle!.of ?? 0);
+  const length = counted.reduce((product, d) => product * leaf.lengths[d]!, 1);
   // All points of a butterfly along another axis have the same place in this one.
-  if (!coupled && of !== counted) return { points: 1, apart: lengths[counted]! };
+  if (!counted.includes(of)) return { points: 1, apart: length };
   const points = radices.at(side)!;
-  return { points, apart: (coupled ? lengths.reduce((a, b) => a * b, 1) : lengths[of]!) / points };
+  return { points, apart: length / points };
 }
 
 /** What the twiddles of a four-step decomposition have to know of a leaf whose lanes are threads. */

@@ -1,6 +1,6 @@
 /** What launches cost per point: for vectors in passes of radix 4, for threads in trips to memory and back. */
 import { capacityOf } from './capacity.ts';
-import { clusterFor } from './fuse.ts';
+import { clusterFor } from './cuts.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';

@@ -103,7 +103,7 @@ export interface FusedLeaf {
   /** Lengths of the dimensions of a tile. */
   readonly lengths: readonly number[];
   readonly stages: readonly FusedStage[];
-  /** The dimensions are the two digits of one axis: stages are coupled by twiddles. */
+  /** The first two dimensions are the digits of one axis, and its stages are coupled by twiddles. */
   readonly coupled: boolean;
   /** Blocks of a cluster; 1: no cluster is needed. */
   readonly blocks: number;
@@ -123,6 +123,12 @@ export interface FusedLeaf {
 }
 
 export type Leaf = StockhamLeaf | FusedLeaf;
+
+/** Which dimensions of a tile are an axis: one, or the two digits of the slowest one. @param axis counted from the fastest one. */
+export function dimensionsOfAxis({ lengths, coupled }: FusedLeaf, axis: number): readonly number[] {
+  const dimension = lengths.length - 1 - axis;
+  return coupled && dimension <= 1 ? [0, 1] : [dimension];
+}
 
 /** What both kinds of leaf have in common: lengths of the dimensions they transform, radices of each, and strides. */
 export function dimensionsOf(leaf: Leaf): {

@@ -7,7 +7,7 @@ import { divisors } from '../numeric/primes.ts';
 import type { Problem } from '../problem/index.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
-import { cutAxes, cutAxis, mayFuse } from './fuse.ts';
+import { cutAxes, cutAxis, mayFuse } from './cuts.ts';
 import type { BranchNode, Dimension, LeafNode, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 

@@ -6,7 +6,7 @@
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { uploadCost, wholeCost } from './cost.ts';
-import { cutAxis } from './fuse.ts';
+import { cutAxis } from './cuts.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { sharedAxes } from './shared-axes.ts';

@@ -189,6 +189,27 @@ describe('the text', () => {
     }
   });
 
+  it('lets blocks read and compute while others begin, where the first phase already stores into them', () => {
+    const { profile } = namedProfiles.h200;
+    for (const sharedFormat of ['pairs', 'halves'] as const) {
+      const { launches } = planDirection(
+        normalizeProblem('dcfo256x256*9'),
+        'forward',
+        { ...profile, sharedFormat },
+        false,
+      );
+      const [kernel] = launches.map(({ leaf }) => buildKernel(leaf)).filter(({ cluster }) => cluster);
+      expect(kernel!.phases[0]!.exchange).toBe('cluster');
+      const { source } = emitCuda(kernel!);
+      const [first] = source.split('// Phase 2 of');
+      const places = ['arrive.relaxed.aligned;"', 'input[', 'cluster.wait.aligned;"', 'block_copy(ping'].map((text) =>
+        first!.indexOf(text),
+      );
+      expect(places.every((place, n) => place > (places[n - 1] ?? 0))).toBe(true);
+      expect(complaints({ ...emitCuda(kernel!) })).toBe('');
+    }
+  });
+
   const group = variable('group', 8);
   const item = variable('item', 64);
   const [input, output] = ['input', 'output'].map((name) => ({ name, space: 'global', type: 'f32' }) as const);

@@ -36,6 +36,12 @@ const CLUSTER_BARRIER = 'asm volatile("barrier.cluster.arrive.aligned; barrier.c
 const CLUSTER_HAS_READ =
   'asm volatile("fence.acq_rel.cta; barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::: "memory");';
 
+/** Nothing has been written that anybody would have to see: it is enough that all blocks are there. */
+const BEGUN = {
+  say: 'asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");',
+  wait: 'asm volatile("barrier.cluster.wait.aligned;" ::: "memory");',
+};
+
 const AXES = ['x', 'y', 'z'];
 
 function family(language: 'cuda' | 'hip'): CFamily {
@@ -63,7 +69,9 @@ function family(language: 'cuda' | 'hip'): CFamily {
       return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
     },
     preamble: ({ cluster }) => (cluster ? BLOCK_COPY : []),
-    ...(language === 'cuda' ? { blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})` } : {}),
+    ...(language === 'cuda'
+      ? { blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})`, begun: BEGUN }
+      : {}),
     head: (threads, blocks, beside) => {
       const cluster = blocks > 1 ? ` __cluster_dims__(${blocks}, 1, 1)` : '';
       // HIP counts something else there.

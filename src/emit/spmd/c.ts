@@ -23,6 +23,7 @@ export interface CFamily extends RootWords {
   barrier(barrier: Barrier): string;
   /** See `Dialect`. */
   readonly blockCopy?: (name: string, block: string) => string;
+  readonly begun?: Dialect['begun'];
   /** Lines before everything. */
   preamble(kernel: Kernel): readonly string[];
   /** What stands before the name of the entry point. */
@@ -165,5 +166,6 @@ function dialectOf(family: CFamily): Dialect {
     loop: (counter, rounds) => `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++)`,
     barrier: (barrier) => family.barrier(barrier),
     ...(family.blockCopy ? { blockCopy: family.blockCopy } : {}),
+    ...(family.begun ? { begun: family.begun } : {}),
   };
 }

@@ -44,6 +44,11 @@ export interface Dialect {
   barrier(barrier: Barrier): string;
   /** A shared array as another block of the cluster has it. Missing where there are no clusters. */
   blockCopy?(name: string, block: string): string;
+  /**
+   * That a block of a cluster has begun, so that others may write into its memory: it says so first of all, and waits for
+   * the others when it has something for them. Meanwhile it reads and computes. Missing where there are no clusters.
+   */
+  readonly begun?: { readonly say: string; readonly wait: string };
 }
 
 /**

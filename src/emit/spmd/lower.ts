@@ -83,6 +83,7 @@ class Lowering {
 
   result(): Lowered {
     const { phases, name, shared } = this.kernel;
+    if (this.startsOutside) this.top.lines.push(this.dialect.begun!.say);
     if (shared.some(({ half }) => half !== undefined)) this.inTurns();
     else {
       phases.forEach((phase, n) => {
@@ -102,6 +103,11 @@ class Lowering {
       grid: this.grid,
       blocks: this.blocks,
     };
+  }
+
+  /** Whether the first phase already writes into other blocks: nothing of theirs can be in the way, but they must be there. */
+  private get startsOutside(): boolean {
+    return this.kernel.phases[0]!.stores.some(({ block }) => block);
   }
 
   private headline(n: number): void {
@@ -130,10 +136,10 @@ class Lowering {
         return;
       }
       const writes = this.compute(values, slots, scope);
-      const reachesOut = phases[n]!.stores.some(({ block }) => block);
       for (const turn of [0, 1] as const) {
-        // The half that was there before has been read by all; other blocks have begun.
-        if (n > 0 || turn > 0 || reachesOut) this.exchange(n);
+        // The half that was there before has been read by all.
+        if (n > 0 || turn > 0) this.exchange(n);
+        else if (this.startsOutside) scope.lines.push(this.dialect.begun!.wait);
         for (const write of writes) write(turn);
         this.exchange(n);
         for (const slot of next.slots) this.fetch(next.values, slot, turn, scope);
@@ -212,7 +218,8 @@ class Lowering {
   private readsFirst(phase: Phase, values: PhaseValues, slots: readonly Slot[], scope: Scope): void {
     const writes = this.compute(values, slots, scope);
     const reach = phase.exchange === 'cluster' ? 'cluster' : 'group';
-    if (this.threads > 1 || reach === 'cluster') {
+    if (phase === this.kernel.phases[0] && this.startsOutside) scope.lines.push(this.dialect.begun!.wait);
+    else if (this.threads > 1 || reach === 'cluster') {
       scope.lines.push(this.dialect.barrier({ scope: reach, globals: this.rereads(phase), readsOnly: true }));
     }
     for (const write of writes) write();
