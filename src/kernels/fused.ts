@@ -5,7 +5,8 @@
  *
  * Two axes of an image are two stages with nothing between them. One long axis is cut into two digits, as the four-step
  * algorithm does (VkFFT guide 2.5.2): input element n = n₀·B + n₁, output element k = k₀ + A·k₁. Its passes are those of
- * one Stockham transform of length A·B, so the twiddles between the digits are those of the second stage's passes.
+ * one Stockham transform of length A·B, so the twiddles between the digits are those of the second stage's passes. The
+ * slowest of several axes may be cut so, too: blocks then exchange their shares after its first digit, and never again.
  */
 import {
   add,
@@ -24,8 +25,8 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import { dimensionsOfAxis, type FusedLeaf, type FusedStage } from '../plan/leaf.ts';
-import { sidesOf, tilesOf } from './sides.ts';
+import type { FusedLeaf, FusedStage } from '../plan/leaf.ts';
+import { dimensionsOfAxis, sidesOf, tilesOf } from './sides.ts';
 import { type Carried, type Stage, stagePhases } from './stage.ts';
 import type { Step } from './steps.ts';
 import { leafStepTwiddles, threadPassTwiddles } from './twiddles.ts';

@@ -19,7 +19,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { Leaf, Stride } from '../plan/leaf.ts';
+import type { FusedLeaf, Leaf, Stride } from '../plan/leaf.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -88,4 +88,10 @@ export function sidesOf(
 function walk(at: IndexLike, stride: Stride): Index {
   if (typeof stride === 'number') return scale(at, stride);
   return add(mod(at, stride.run), scale(div(at, stride.run), stride.next));
+}
+
+/** Which dimensions of a tile are an axis: one, or the two digits of the slowest one. @param axis counted from the fastest one. */
+export function dimensionsOfAxis({ lengths, coupled }: FusedLeaf, axis: number): readonly number[] {
+  const dimension = lengths.length - 1 - axis;
+  return coupled && dimension <= 1 ? [0, 1] : [dimension];
 }

@@ -4,8 +4,8 @@
 
 import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
-import { dimensionsOfAxis, type Leaf, type StockhamLeaf } from '../plan/leaf.ts';
-import type { Tiles } from './sides.ts';
+import type { Leaf, StockhamLeaf } from '../plan/leaf.ts';
+import { dimensionsOfAxis, type Tiles } from './sides.ts';
 
 /** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
 class RootMatrix {

@@ -124,12 +124,6 @@ export interface FusedLeaf {
 
 export type Leaf = StockhamLeaf | FusedLeaf;
 
-/** Which dimensions of a tile are an axis: one, or the two digits of the slowest one. @param axis counted from the fastest one. */
-export function dimensionsOfAxis({ lengths, coupled }: FusedLeaf, axis: number): readonly number[] {
-  const dimension = lengths.length - 1 - axis;
-  return coupled && dimension <= 1 ? [0, 1] : [dimension];
-}
-
 /** What both kinds of leaf have in common: lengths of the dimensions they transform, radices of each, and strides. */
 export function dimensionsOf(leaf: Leaf): {
   readonly lengths: readonly number[];
