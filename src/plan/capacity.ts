@@ -57,6 +57,21 @@ export function boosted(
   return capacityOf(precision, halves).room < capacityOf(precision, whole).room ? whole : halves;
 }
 
+/** Groups side by side from which on the barriers that halves take are not worth the memory that they save. */
+const ROOMY = 12;
+
+/**
+ * The profile for one upload along memory: whole numbers in shared memory where halves are usual, but nobody asked for
+ * them, and there is room to spare. (Measured through OpenCL on an H200: 125 points 0.95 of copy instead of 0.89, 1080 points
+ * 0.87 instead of 0.84, powers of two and 1000 points the same within 2 %.)
+ */
+export function roomy(profile: DeviceProfile, precision: 'single' | 'double', length: number): DeviceProfile {
+  const { groupPoints, residentBytes = profile.sharedBytes, sharedFormat, tuning } = profile;
+  if (sharedFormat !== 'halves' || tuning?.registerBoost !== undefined || length > groupPoints) return profile;
+  const pairs = formatted(profile, 'pairs');
+  return ROOMY * groupPoints * capacityOf(precision, pairs).sharedBytes <= residentBytes ? pairs : profile;
+}
+
 const variants = new WeakMap<DeviceProfile, Map<DeviceProfile['sharedFormat'], DeviceProfile>>();
 
 /** The profile with another format; always the same object, by which answers are remembered. */

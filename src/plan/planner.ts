@@ -3,14 +3,14 @@
  */
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
-import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { boosted, capacityOf, kernelPrecision, roomy } from './capacity.ts';
 import { chunksOf } from './chunks.ts';
 import { type PlacedLeaf, stockhamLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import type { Leaf, Stride } from './leaf.ts';
 import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import type { Span } from './tiling.ts';
+import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */
@@ -120,7 +120,9 @@ export function planDirection(
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  return fuseAxis(placed, profile) ?? stockhamLeaf(placed, profile);
+  const { axis, split, precision } = placed;
+  const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
+  return fuseAxis(placed, profile) ?? stockhamLeaf(placed, along ? roomy(profile, precision, axis.count) : profile);
 }
 
 /** One of several uploads of an axis. */

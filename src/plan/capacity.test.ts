@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { gpuProfile } from '../devices/profiles/gpu.ts';
+import { normalizeProblem } from '../problem/index.ts';
+import { planDirection } from './planner.ts';
+import type { DeviceProfile } from './profile.ts';
+
+/** A large GPU as OpenCL shows it. */
+const gpu: DeviceProfile = {
+  ...gpuProfile,
+  name: 'test',
+  sharedBytes: 48 * 1024,
+  residentBytes: 4 * 48 * 1024,
+  maxThreads: 1024,
+  multiprocessors: 132,
+};
+const formats = (
+  size: number[],
+  profile: DeviceProfile,
+  precision: 'single' | 'double' = 'single',
+  omit = size.map(() => false),
+) =>
+  planDirection(normalizeProblem({ size, precision, omit }), 'forward', profile, false).launches.map(
+    ({ leaf }) => leaf.shared.format,
+  );
+
+describe('whole numbers in shared memory where halves are usual', () => {
+  it('are for one upload along memory, where many groups have room for them', () => {
+    expect(formats([125], gpu)).toEqual(['pairs']);
+    expect(formats([1080], gpu)).toEqual(['pairs']);
+    expect(formats([4096], gpu)).toEqual(['halves']);
+    expect(formats([1080], gpu, 'double')).toEqual(['halves']);
+    // Not for columns, of which a group takes several.
+    expect(formats([125, 125], gpu, 'single', [true, false])).toEqual(['halves']);
+    const { residentBytes: _, ...small } = gpu;
+    expect(formats([125], small)).toEqual(['halves']);
+  });
+
+  it('are not where somebody asked for halves', () => {
+    expect(formats([125], { ...gpu, tuning: { registerBoost: 2 } })).toEqual(['halves']);
+    expect(formats([125], { ...gpu, tuning: { registerBoost: 1 } })).toEqual(['pairs']);
+  });
+});
