@@ -161,27 +161,25 @@ function earlyAxes(
   profile: DeviceProfile,
   tile: number,
 ): Cut | undefined {
-  const { run } = capacityOf(precision, profile);
   if (lengths.length > 2) return undefined;
-  const [slowest, ...faster] = lengths as [number, ...number[]];
-  const points = lengths.reduce((a, b) => a * b, tile);
-  const ragged = (faster.at(-1)! * tile) % run !== 0;
+  const [slowest, fastest] = lengths as [number, number];
+  const { run } = capacityOf(precision, profile);
+  const points = slowest * fastest * tile;
+  const ragged = (fastest * tile) % run !== 0;
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const a of divisors(slowest)) {
     if (a === 1 || a === slowest) continue;
-    const digits = [a, slowest / a, ...faster];
+    const digits = [a, slowest / a, fastest];
     const passes = radicesOf(digits, precision, profile);
     if (passes[0]!.radices.length > 1) continue;
     const radices = passes.flatMap((choice) => choice.radices);
     for (const { blocks, cost: sharing } of blocksFor(points, [a], precision, profile)) {
-      // Meanwhile the blocks share another dimension, but not so that runs of memory are cut.
-      const other = digits.findIndex((length, d) => d > 0 && length % blocks === 0);
-      if (blocks === 1 || other < 0) continue;
-      if (other === digits.length - 1 && (digits[other]! / blocks) * tile < run) continue;
-      if (!keepsBusy(points / blocks, radices, precision, profile)) continue;
+      // Before that they share the other digit, or the fastest axis, but not so that runs of memory are cut.
+      const wholeRuns = fastest % blocks === 0 && (fastest / blocks) * tile >= run;
+      if (blocks === 1 || !((slowest / a) % blocks === 0 || wholeRuns)) continue;
       const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + HALVING * sharing;
-      if (cost >= least) continue;
+      if (cost >= least || !keepsBusy(points / blocks, radices, precision, profile)) continue;
       best = { lengths: digits, blocks, share: shareOf({ blocks, points, ragged }, radices, precision, profile) };
       least = cost;
     }
