@@ -16,6 +16,8 @@ export interface LaunchFacts {
   readonly lengths: readonly number[];
   /** Of each of them. */
   readonly radices: readonly (readonly number[])[];
+  /** The first two of them are digits of one axis. */
+  readonly digits?: true;
   /** Blocks of the cluster that shares a tile. */
   readonly blocks?: number;
   readonly batch: readonly number[];
@@ -65,6 +67,7 @@ export function planToJson(
           to: launch.to,
           lengths: dimensions.lengths,
           radices: dimensions.radices,
+          ...(leaf.scheme === 'fused' && leaf.coupled ? { digits: true as const } : {}),
           ...(leaf.scheme === 'fused' && leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
           batch: leaf.batch,
           transformsPerGroup: leaf.tile,
@@ -106,8 +109,11 @@ function lanesText(leaf: Leaf): string {
   return all.filter((way, n) => way !== all[n - 1]).join(', then ');
 }
 
-function lengthText({ lengths, radices }: LaunchFacts): string {
-  return lengths.map((length, d) => `${length} = ${radices[d]!.join('·')}`).join(' by ');
+function lengthText({ lengths, radices, digits }: LaunchFacts): string {
+  const each = lengths.map((length, d) => `${length} = ${radices[d]!.join('·')}`);
+  if (!digits) return each.join(' by ');
+  const [first, second, ...others] = each;
+  return [`${lengths[0]! * lengths[1]!} in two digits, ${first} and ${second}`, ...others].join(', by ');
 }
 
 function strideText(stride: Stride): number | string {

@@ -4,7 +4,7 @@
  */
 import type { BufferName } from '../plan/buffers/index.ts';
 import { capacityOf } from '../plan/capacity.ts';
-import { dimensionsOf, type Stride } from '../plan/leaf.ts';
+import { dimensionsOf, type FusedLeaf, type Stride } from '../plan/leaf.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { RADICES } from '../plan/radix.ts';
@@ -122,6 +122,7 @@ const isFused = recordOf({
   tile: isCount,
   lanes: isCount,
   threads: isCount,
+  beside: optional(isCount),
   shared: isShared,
   input: isFusedSide,
   output: isFusedSide,
@@ -183,6 +184,23 @@ function formatsOf({ sharedFormat, tuning = {} }: DeviceProfile): readonly Devic
   return boosts.length > 0 || sharedFormat === 'halves' ? [sharedFormat, 'pairs', 'halves'] : [sharedFormat];
 }
 
+/** Whether each dimension has its stage, digits in their order, and what the blocks share meanwhile is another dimension. */
+function areStages({ stages, lengths, coupled, blocks, tile }: FusedLeaf): boolean {
+  const sorted = (values: readonly number[]) => [...values].sort((a, b) => a - b).join();
+  const all = [...lengths.keys()];
+  const order = stages.map(({ of }) => of);
+  if (sorted(order) !== all.join() || (coupled && (all.length < 2 || order.indexOf(0) > order.indexOf(1))))
+    return false;
+  return stages.every(
+    ({ of, split, columns }) =>
+      split !== of &&
+      lengths[split] !== undefined &&
+      lengths[split] % blocks === 0 &&
+      sorted(columns.filter((d) => d !== -1)) === sorted(all.filter((d) => d !== of)) &&
+      columns.filter((d) => d === -1).length === (tile === 1 && !columns.includes(-1) ? 0 : 1),
+  );
+}
+
 function launchFault(
   { leaf, from, to }: Launch,
   plan: DirectionPlan,
@@ -193,9 +211,11 @@ function launchFault(
   const { lengths, radices, input, output } = dimensionsOf(leaf);
   const blocks = leaf.scheme === 'fused' ? leaf.blocks : 1;
   if (precision !== problem.precision) return `computes in ${precision} precision`;
-  if (leaf.twiddle && !((leaf.twiddle.along ?? 0) < batch.length && (leaf.twiddle.of ?? 0) < lengths.length)) {
+  const axes = lengths.length - (leaf.scheme === 'fused' && leaf.coupled ? 1 : 0);
+  if (leaf.twiddle && !((leaf.twiddle.along ?? 0) < batch.length && (leaf.twiddle.of ?? 0) < axes)) {
     return 'has twiddles along no dimension of it';
   }
+  if (leaf.scheme === 'fused' && !areStages(leaf)) return 'has stages that do not follow from one another';
   const groups = Math.ceil((batch[0] ?? 1) / leaf.tile) * product(batch.slice(1));
   if (groups % plan.chunks !== 0) return `has ${groups} groups, which are not ${plan.chunks} equal chunks`;
   if (leaf.inverse !== (plan.direction === 'inverse')) return 'has the wrong sign';

@@ -4,6 +4,7 @@ import { changedOutside, poison, snapshot } from '../../test/support/poison.ts';
 import { type Random, randomFor } from '../../test/support/random.ts';
 import { FftError, type ProblemInput } from '../problem/index.ts';
 import { type Device, openDevice } from './index.ts';
+import { openProfile } from './open-profile.ts';
 
 const random = randomFor('engine/saved');
 const problems: ProblemInput[] = [
@@ -75,6 +76,39 @@ describe('saved plans', () => {
       if (found !== 'accepted') refusals++;
     }
     expect(refusals).toBeGreaterThan(50);
+  });
+
+  it('are refused where the stages of a cluster do not follow from one another', async () => {
+    const there = await openProfile('h200');
+    const problem: ProblemInput = { size: [256, 256], precision: 'double', directions: 'forward' };
+    const plan = await there.plan(problem);
+    type Stage = { of: number; split: number; columns: number[] };
+    type Fused = { coupled: boolean; blocks: number; beside: number; stages: [Stage, Stage, Stage]; twiddle: unknown };
+    const changes: readonly ((leaf: Fused) => unknown)[] = [
+      ({ stages }) => (stages[0].split = 7),
+      ({ stages }) => (stages[1].split = 1),
+      ({ stages }) => (stages[0].of = 1),
+      ({ stages }) => (stages[0].columns = [5, 9]),
+      ({ stages }) => stages[0].columns.push(-1),
+      ({ stages }) => stages.reverse(),
+      ({ stages }) => stages.pop(),
+      (leaf) => (leaf.blocks = 7),
+      (leaf) => (leaf.beside = -3),
+      (leaf) => (leaf.twiddle = { order: 65536, on: 'output', of: 2 }),
+    ];
+    for (const change of [() => {}, ...changes]) {
+      const saved = JSON.parse(plan.serialize()) as Saved;
+      change((saved.plans[0] as { launches: [{ leaf: Fused }] }).launches[0].leaf);
+      const found = there.plan(problem, { from: sealed(saved) }).then(
+        () => 'accepted',
+        (error: FftError) => error.code,
+      );
+      expect([String(change), await found]).toEqual([
+        String(change),
+        changes.includes(change) ? 'invalid-saved-plan' : 'accepted',
+      ]);
+    }
+    there.close();
   });
 
   it('are refused when they came from another version', async () => {

@@ -50,7 +50,8 @@ export interface Phase {
   /**
    * All loads of all items come before any store, so that the phase may read and write the same shared array. Only for
    * devices whose threads keep the values of a whole group in registers meanwhile (`doubleBuffered: false`). Where the
-   * exchange is one of the cluster, so is what lies between loads and stores.
+   * exchange is one of the cluster, so is what lies between loads and stores; in the first phase it is enough that the
+   * other blocks have begun, unless the phase writes what it may read.
    */
   readonly readsFirst?: boolean;
   /** The exchange that follows the phase. */

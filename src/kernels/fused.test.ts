@@ -45,6 +45,11 @@ const cases: readonly { readonly blocks: number; readonly input: ProblemInput }[
   { blocks: 4, input: { size: [2048], batches: 3 } },
   { blocks: 6, input: { size: [36 * 36] } },
   { blocks: 8, input: { size: [4096], placement: 'in-place', scale: { forward: 0.5, inverse: 2 } } },
+  // The slower axis in digits, of which the second takes several passes; rows shared out at first; cubes.
+  { blocks: 8, input: { size: [12, 128], batches: 2 } },
+  { blocks: 16, input: { size: [32, 256] } },
+  { blocks: 8, input: { size: [40, 40], batches: 2 } },
+  { blocks: 8, input: { size: [16, 16, 16], batches: 2 } },
   // Strided axes, whose tiles of columns take clusters, and uploads of such tiles with twiddles between them.
   { blocks: 8, input: { size: [24, 256], batches: 2, strides: { input: [1, 2, 50, 1, 25600] } } },
   { blocks: 16, input: { size: [32768] } },
@@ -97,7 +102,7 @@ describe('clusters on an H200', () => {
 
   it.each(clusters)('%s begin with different blocks', (_, kernel) => {
     const { blocks } = kernel.cluster!;
-    // The first phase has none of the twiddles that this takes; its blocks wait until all have begun.
+    // The butterflies of a first phase have no twiddles that could shift them; shifting them all the same gained nothing.
     for (const phase of kernel.phases.slice(1)) {
       const sent = phase.stores.find(({ block }) => block);
       if (!sent || phase.stores.length < 2 * blocks) continue;

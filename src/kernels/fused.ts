@@ -1,7 +1,7 @@
 /**
  * The fused leaf: stages of transforms along different dimensions of one tile, which lies in the shared memory of a
  * cluster of blocks (or of one block). Each block holds its share of one dimension while another is transformed whole;
- * between the stages every block writes into the others' memory what they need next.
+ * where that other dimension changes between two stages, every block writes into the others' memory what they need next.
  *
  * Two axes of an image are two stages with nothing between them. One long axis is cut into two digits, as the four-step
  * algorithm does (VkFFT guide 2.5.2): input element n = n₀·B + n₁, output element k = k₀ + A·k₁. Its passes are those of
@@ -54,12 +54,15 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
   const geometry = leaf.stages.map((stage) => new Geometry(leaf, stage, rank));
   const stages = geometry.map((own, n): Stage => {
     const next = geometry[n + 1];
+    const exchanges = next && leaf.stages[n + 1]!.split !== leaf.stages[n]!.split;
     const before = leaf.coupled && leaf.stages[n]!.of === 1 ? leaf.lengths[0]! : 1;
     return {
       length: own.length,
       columns: own.columns,
       walks: walksOf(leaf.stages[n]!),
-      ...(leaf.blocks >= MANY_BLOCKS ? { firstOutput: (radix: number) => div(scale(rank, radix), leaf.blocks) } : {}),
+      ...(leaf.blocks >= MANY_BLOCKS && exchanges
+        ? { firstOutput: (radix: number) => div(scale(rank, radix), leaf.blocks) }
+        : {}),
       twiddle: ({ radix, stride }, shifted) => {
         const turn = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
         if (before === 1) return turn;

@@ -35,6 +35,14 @@ describe('whole numbers in shared memory where halves are usual', () => {
     expect(formats([125], small)).toEqual(['halves']);
   });
 
+  it('are not where a group holds less than that, or somebody asked for what is reckoned with halves', () => {
+    const tuned = { ...gpu, tuning: { groupedBatch: [64] } };
+    const { launches } = planDirection(normalizeProblem({ size: [125], batches: 64 }), 'forward', tuned, false);
+    expect(launches.map(({ leaf }) => [leaf.tile, leaf.shared.format])).toEqual([[64, 'halves']]);
+    expect(formats([1000], { ...gpu, tuning: { threads: 128 } })).toEqual(['halves']);
+    expect(formats([2048], { ...gpu, sharedBytes: 8192 })).toEqual(['halves']);
+  });
+
   it('are not where somebody asked for halves', () => {
     expect(formats([125], { ...gpu, tuning: { registerBoost: 2 } })).toEqual(['halves']);
     expect(formats([125], { ...gpu, tuning: { registerBoost: 1 } })).toEqual(['pairs']);

@@ -66,10 +66,15 @@ const ROOMY = 12;
  * 0.87 instead of 0.84, powers of two and 1000 points the same within 2 %.)
  */
 export function roomy(profile: DeviceProfile, precision: 'single' | 'double', length: number): DeviceProfile {
-  const { groupPoints, residentBytes = profile.sharedBytes, sharedFormat, tuning } = profile;
-  if (sharedFormat !== 'halves' || tuning?.registerBoost !== undefined || length > groupPoints) return profile;
+  const { groupPoints, residentBytes = profile.sharedBytes, sharedFormat, tuning = {} } = profile;
+  if (sharedFormat !== 'halves' || length > groupPoints) return profile;
+  // What somebody asked for was measured with halves, or is about how much fits.
+  const { registerBoost, groupedBatch, threads } = tuning;
+  if ([registerBoost, groupedBatch, threads].some((knob) => knob !== undefined)) return profile;
   const pairs = formatted(profile, 'pairs');
-  return ROOMY * groupPoints * capacityOf(precision, pairs).sharedBytes <= residentBytes ? pairs : profile;
+  const capacity = capacityOf(precision, pairs);
+  const roomEnough = ROOMY * groupPoints * capacity.sharedBytes <= residentBytes && length <= capacity.room;
+  return roomEnough ? pairs : profile;
 }
 
 const variants = new WeakMap<DeviceProfile, Map<DeviceProfile['sharedFormat'], DeviceProfile>>();

@@ -94,6 +94,11 @@ function keepsBusy(
   );
 }
 
+/** Which dimension of a tile its blocks share while they transform the first one; −1 where none divides among them. */
+export function splitBefore(lengths: readonly number[], blocks: number): number {
+  return lengths.findIndex((length, d) => d > 0 && length % blocks === 0);
+}
+
 /** Radices of each dimension of a tile. */
 export function radicesOf(lengths: readonly number[], precision: Precision, profile: DeviceProfile) {
   return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile));
@@ -102,7 +107,7 @@ export function radicesOf(lengths: readonly number[], precision: Precision, prof
 /**
  * Some axes as one tile, slowest first.
  * @param tile transforms of neighbours that a tile holds.
- * @param idle how idle the threads of a cluster may be.
+ * @param idle how idle the threads of a cluster may be that exchanges between the axes.
  * @returns undefined where they do not fit.
  */
 export function cutAxes(
@@ -121,14 +126,14 @@ export function cutAxes(
   const early = earlyAxes(lengths, precision, profile, tile);
   if (!early || !whole) return early ?? whole;
   const awkward = precision === 'single' && lengths.some((length) => largestPrimeFactor(length) > 3);
-  return early.share * (whole.blocks > 1 && awkward ? AWKWARD : 1) >= whole.share ? early : whole;
+  return early.share * (whole.blocks > 1 && awkward ? EARLY_AWKWARD : 1) >= whole.share ? early : whole;
 }
 
 /**
- * What an early exchange is worth in single precision where radices have prime factors over 3, beside one between the
- * axes: butterflies of theirs leave few registers.
+ * What an early exchange is worth beside one between the axes, in single precision where radices have prime factors over
+ * 3: butterflies of theirs leave few registers. (Beside one block, or two launches, it is no worse than others: measured.)
  */
-const AWKWARD = 0.85;
+const EARLY_AWKWARD = 0.85;
 
 /** Axes that are dimensions of a tile as they are: blocks exchange their shares after the first one. */
 function wholeAxes(
@@ -161,11 +166,10 @@ function earlyAxes(
   profile: DeviceProfile,
   tile: number,
 ): Cut | undefined {
-  if (lengths.length > 2) return undefined;
+  if (lengths.length > 2 || !profile.cluster) return undefined;
   const [slowest, fastest] = lengths as [number, number];
   const { run } = capacityOf(precision, profile);
   const points = slowest * fastest * tile;
-  const ragged = (fastest * tile) % run !== 0;
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const a of divisors(slowest)) {
@@ -176,11 +180,16 @@ function earlyAxes(
     const radices = passes.flatMap((choice) => choice.radices);
     for (const { blocks, cost: sharing } of blocksFor(points, [a], precision, profile)) {
       // Before that they share the other digit, or the fastest axis, but not so that runs of memory are cut.
-      const wholeRuns = fastest % blocks === 0 && (fastest / blocks) * tile >= run;
-      if (blocks === 1 || !((slowest / a) % blocks === 0 || wholeRuns)) continue;
+      const split = splitBefore(digits, blocks);
+      const piece = ((split === 2 ? fastest / blocks : fastest) * tile) / run;
+      if (blocks === 1 || split < 0 || piece < 1) continue;
       const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + HALVING * sharing;
       if (cost >= least || !keepsBusy(points / blocks, radices, precision, profile)) continue;
-      best = { lengths: digits, blocks, share: shareOf({ blocks, points, ragged }, radices, precision, profile) };
+      best = {
+        lengths: digits,
+        blocks,
+        share: shareOf({ blocks, points, ragged: !Number.isInteger(piece) }, radices, precision, profile),
+      };
       least = cost;
     }
   }

@@ -2,7 +2,7 @@
 import { divisors } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';
 import { mergeSpans, type PlacedLeaf, sharedOf, twiddleOf } from './configure.ts';
-import { type Cut, clusterFor, cutAxes, IDLE, mayFuse, radicesOf, type Tiled } from './cuts.ts';
+import { type Cut, clusterFor, cutAxes, IDLE, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { FusedLeaf, FusedStage, LanesAlong, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideOf, threadsFor } from './threads.ts';
@@ -63,7 +63,7 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
     input: [...input, ...faster.map((span) => span.input)],
     output: [...output, ...faster.map((span) => span.output)],
     stages: turnsOf(cut, coupled, precision).map((of, turn) => {
-      const split = of === 0 ? lengths.findIndex((length, d) => d > 0 && length % blocks === 0) : 0;
+      const split = of === 0 ? splitBefore(lengths, blocks) : 0;
       const along = turn === last ? walks.output : walks.input;
       return { of, split, columns: columns(of, along), along: of === last ? along : 'batch' };
     }),

@@ -75,7 +75,10 @@ export interface ClusterProfile {
   readonly blocks: number;
   /** Bytes that each block had best take of its shared memory. */
   readonly sharedBytes: number;
-  /** Bytes above which a tile is shared out even where one block could hold all or half of it, by precision. */
+  /**
+   * Bytes above which a tile of one axis is shared out even where one block could hold all or half of it, by precision.
+   * (Two axes are, wherever the blocks can exchange their shares at once: see `plan/cuts.ts`.)
+   */
   readonly above: Readonly<Record<'single' | 'double', number>>;
 }
 

@@ -4,9 +4,9 @@ import type { Driver } from '../cuda/driver.ts';
 import { gpuProfile } from './gpu.ts';
 
 /**
- * Clusters of thread blocks, as measured on an H200: with 32 KiB of each block they keep the memory busiest. A block of
- * 128 KiB, which has its multiprocessor to itself, is as fast in single precision, where that takes 1024 threads, and
- * slower in double.
+ * Clusters of thread blocks, as measured on an H200: with 32 KiB of each block they keep the memory busiest. With one
+ * axis, a block of 128 KiB, which has its multiprocessor to itself, is as fast in single precision, where that takes 1024
+ * threads, and slower in double.
  */
 const CLUSTER = {
   sharedBytes: 32 * 1024,

@@ -105,9 +105,13 @@ class Lowering {
     };
   }
 
-  /** Whether the first phase already writes into other blocks: nothing of theirs can be in the way, but they must be there. */
+  /**
+   * Whether the first phase already writes into other blocks, and nothing that it may read: nothing of theirs can be in the
+   * way, but they must be there.
+   */
   private get startsOutside(): boolean {
-    return this.kernel.phases[0]!.stores.some(({ block }) => block);
+    const [first, ...more] = this.kernel.phases as [Phase, ...Phase[]];
+    return more.length > 0 && first.stores.some(({ block }) => block) && !this.rereads(first);
   }
 
   private headline(n: number): void {
@@ -138,8 +142,8 @@ class Lowering {
       const writes = this.compute(values, slots, scope);
       for (const turn of [0, 1] as const) {
         // The half that was there before has been read by all.
-        if (n > 0 || turn > 0) this.exchange(n);
-        else if (this.startsOutside) scope.lines.push(this.dialect.begun!.wait);
+        if (n === 0 && turn === 0 && this.startsOutside) scope.lines.push(this.dialect.begun!.wait);
+        else if (n > 0 || turn > 0 || phases[0]!.stores.some(({ block }) => block)) this.exchange(n);
         for (const write of writes) write(turn);
         this.exchange(n);
         for (const slot of next.slots) this.fetch(next.values, slot, turn, scope);
