@@ -75,6 +75,16 @@ export interface CompileOptions {
   readonly computedRoots?: boolean;
 }
 
+/** How the groups of two kernels take turns. */
+export interface Schedule {
+  /** Into how many the groups of either kernel are divided: a chunk of the second needs that chunk of the first, whole. */
+  readonly chunks: number;
+  /** By how many chunks the first kernel is ahead. */
+  readonly ahead: number;
+  /** Groups that are to run side by side on a multiprocessor. */
+  readonly beside: number;
+}
+
 /** A kernel that is ready to run. */
 export interface CompiledKernel {
   readonly kernel: Kernel;
@@ -158,6 +168,12 @@ export interface Backend {
    * @throws FftError `compile-failed`, `device-limit`
    */
   compile(kernel: Kernel, options?: CompileOptions): CompiledKernel;
+  /**
+   * Two kernels as one whose groups take turns, so that the second one works on what the first one has just left. `bind` is
+   * given it beside the steps, and runs it instead of them. Absent where a device cannot do that.
+   * @returns undefined where these two do not fit together.
+   */
+  pipeline?(kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined;
   /** Resolves when the kernels run at full speed. */
   warmUp(kernels: readonly CompiledKernel[]): Promise<void>;
   /** Frees a kernel. */
@@ -165,8 +181,14 @@ export interface Backend {
   /**
    * @param chunks into which the groups of every step are divided, so that one chunk goes through all steps after another;
    * 1 where the profile has none. It is no more than a wish: any order of a step's groups gives the same.
+   * @param pipelined all steps as one kernel, from `pipeline`.
    */
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks?: number): BoundProgram;
+  bind(
+    steps: readonly Step[],
+    slots: readonly (Binding | undefined)[],
+    chunks?: number,
+    pipelined?: CompiledKernel,
+  ): BoundProgram;
   /**
    * The same transform by another library for this device, bound to the same memory, to compare with; absent where none
    * is known.

@@ -4,7 +4,7 @@
  * An entry that no plan uses any more stays for the next plan like it, up to a budget; the least recently used goes
  * first. That makes a plan the device has seen cheap without letting ten thousand different plans pile up.
  */
-import type { Backend, Binding, CompiledKernel, CompileOptions, DeviceBuffer } from '../devices/device.ts';
+import type { Backend, Binding, CompiledKernel, CompileOptions, DeviceBuffer, Schedule } from '../devices/device.ts';
 import type { Kernel, Table } from '../ir/index.ts';
 import { NearestRoots } from '../numeric/nearest-roots.ts';
 
@@ -31,6 +31,10 @@ class Shelf<T> {
   constructor(budget: number, drop: (value: T) => void) {
     this.budget = budget;
     this.drop = drop;
+  }
+
+  has(key: string): boolean {
+    return this.entries.has(key);
   }
 
   take(key: string, make: () => { value: T; cost: number }): T {
@@ -128,6 +132,13 @@ export class KernelCache {
 
   kernel(key: string, build: () => Kernel, options?: CompileOptions): CompiledKernel {
     return this.kernels.take(key, () => ({ value: this.backend.compile(build(), options), cost: 1 }));
+  }
+
+  /** Two of its kernels as one; undefined where the device does not do that with them. */
+  pipelined(key: string, kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
+    const made = this.kernels.has(key) ? undefined : this.backend.pipeline?.(kernels, schedule);
+    if (!made && !this.kernels.has(key)) return undefined;
+    return this.kernels.take(key, () => ({ value: made!, cost: 1 }));
   }
 
   /** Memory for a table, which `fillTables` fills where it is new. */

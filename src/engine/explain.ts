@@ -2,6 +2,7 @@
  * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
 import type { Backend, CompiledKernel } from '../devices/device.ts';
+import type { Turns } from '../plan/chunks.ts';
 import { dimensionsOf, type Leaf, type Stride } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { Problem } from '../problem/index.ts';
@@ -97,10 +98,17 @@ export function planToJson(
         },
         launches,
         chunks: plan.chunks,
+        ...(plan.turns ? { turns: plan.turns } : {}),
         bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
       };
     }),
   };
+}
+
+function chunkText(chunks: number, turns: Turns | undefined): string {
+  if (chunks === 1) return '';
+  if (!turns) return `, ${chunks} chunks of batches through all of them one after another`;
+  return ` as one where the device can, ${chunks} chunks of batches, the first launch ${turns.ahead} ahead of the second`;
 }
 
 function lanesText(leaf: Leaf): string {
@@ -131,11 +139,11 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     `${problem.size.join(' × ')} ${problem.transform[0]}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
   ];
-  for (const { direction, tree, assignment, launches, chunks, bytesMoved } of plan.directions) {
+  for (const { direction, tree, assignment, launches, chunks, turns, bytesMoved } of plan.directions) {
     const { criteria } = assignment;
     lines.push(
       '',
-      `${direction}: ${launches.length} launch${launches.length === 1 ? '' : 'es'}${chunks > 1 ? `, ${chunks} chunks of batches through all of them one after another` : ''}, ${bytesText(bytesMoved)} moved`,
+      `${direction}: ${launches.length} launch${launches.length === 1 ? '' : 'es'}${chunkText(chunks, turns)}, ${bytesText(bytesMoved)} moved`,
       `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes)`,
     );
     let next = 0;

@@ -86,7 +86,7 @@ export class Plan {
 
   /** @internal What has to be warmed up. */
   get compiledKernels(): CompiledKernel[] {
-    return [...this.programs.values()].flatMap((program) => program.kernels);
+    return [...this.programs.values()].flatMap((program) => program.running);
   }
 
   /**
@@ -109,9 +109,11 @@ export class Plan {
    */
   get kernels(): PlanKernel[] {
     return this.directions.flatMap((direction) => {
-      const { plan, kernels } = this.program(direction, false);
-      return kernels.map(({ kernel, language, source }, n) => {
-        return { direction, name: kernel.name, title: plan.launches[n]!.node.title, language, source };
+      const { plan, running } = this.program(direction, false);
+      const titles = plan.launches.map(({ node }) => node.title);
+      return running.map(({ kernel, language, source }, n) => {
+        const title = running.length === titles.length ? titles[n]! : titles.join(' and ');
+        return { direction, name: kernel.name, title, language, source };
       });
     });
   }

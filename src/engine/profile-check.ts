@@ -52,8 +52,8 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   coalescedBytes: power(16),
   reorderFirst: optional([(value) => typeof value === 'boolean', 'true or false']),
   chunks: optional([
-    (value) => isRecord(value) && [value.bytes, value.most].every(whole(1)[0]),
-    'an object with bytes and most, whole numbers of at least 1',
+    (value) => isRecord(value) && [value.bytes, value.most, value.ahead ?? 1].every(whole(1)[0]),
+    'an object with bytes, most and perhaps ahead, whole numbers of at least 1',
   ]),
   registers: whole(1),
   registerFile: optional(whole(1)),

@@ -37,6 +37,8 @@ export class DirectionProgram {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
   private readonly steps: Step[] = [];
+  /** All steps as one kernel, where the plan has them take turns. */
+  private readonly pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
   /** @param verified look for rules that new kernels break before they are compiled. */
@@ -80,6 +82,13 @@ export class DirectionProgram {
           arguments: [...argumentsOf(launch.from, input.layout), ...argumentsOf(launch.to, output.layout), ...fixed],
         });
       }
+      const { chunks, turns } = plan;
+      if (turns && !launching) {
+        const key = JSON.stringify([chunks, turns, ...plan.launches.map(({ leaf }) => leaf)]);
+        const kernels = this.steps.map(({ kernel }) => kernel);
+        this.pipelined = cache.pipelined(key, kernels, { chunks, ...turns });
+        if (this.pipelined) this.taken.push({ key, tables: [] });
+      }
     } catch (error) {
       this.release();
       throw error;
@@ -88,10 +97,15 @@ export class DirectionProgram {
     this.tables = seen;
   }
 
+  /** What a run launches. */
+  get running(): readonly CompiledKernel[] {
+    return this.pipelined ? [this.pipelined] : this.kernels;
+  }
+
   bind({ input, output, work, temp }: ProgramBindings): BoundProgram {
     this.cache.requireTables(this.tables.keys());
     const slots = [input.re, input.im, output.re, output.im, work, temp];
-    return this.backend.bind(this.steps, slots, this.plan.chunks);
+    return this.backend.bind(this.steps, slots, this.plan.chunks, this.pipelined);
   }
 
   release(): void {

@@ -154,6 +154,7 @@ const isPlan = recordOf({
     value.every(recordOf({ node: isLeafNode, from: isBuffer, to: isBuffer, leaf: isLeaf })),
   tempElements: isCount,
   chunks: isCount,
+  turns: optional(recordOf({ ahead: isCount, beside: isCount })),
 });
 
 /** What is wrong with the plans of a saved plan, in words; undefined when they can be used. */
@@ -167,6 +168,9 @@ export function faultOf(plans: unknown, problem: Problem, profile: DeviceProfile
     if (plan.direction !== direction) return `its plan ${n} is not for '${direction}'`;
     const elements = product(tensorShape(problem, 'input'));
     if (plan.tempElements !== elements) return `its temp buffers hold ${plan.tempElements} elements, not ${elements}`;
+    if (plan.turns && !(plan.launches.length === 2 && plan.turns.ahead <= plan.chunks)) {
+      return 'its launches cannot take turns';
+    }
     for (const [step, launch] of plan.launches.entries()) {
       const fault = launchFault(launch, plan, problem, profile);
       if (fault) return `launch ${step} of '${direction}' ${fault}`;

@@ -39,7 +39,7 @@ describe('chunks of batches', () => {
     expect(planned(problem, { ...cpu, multiprocessors: 4 }).chunks).toBe(planned(problem).chunks / 4);
     const { chunks: _, ...without } = cpu;
     expect(planned(problem, without).chunks).toBe(1);
-    expect(planned(problem, namedProfiles.h200.profile).chunks).toBe(1);
+    expect(planned(problem, namedProfiles.a100.profile).chunks).toBe(1);
   });
 
   it('are taken by a group as a whole, and hold the same batches in every launch', () => {
@@ -72,6 +72,45 @@ describe('chunks of batches', () => {
       { seed: seedFor('plan/chunks/groups') | 0, numRuns: 200 },
     );
     expect(divided).toBeGreaterThan(20);
+  });
+});
+
+describe('launches that take turns', () => {
+  const { profile: h200 } = namedProfiles.h200;
+  const turns = (input: ProblemInput, profile: DeviceProfile = h200) => {
+    const { chunks, turns } = planned(input, profile);
+    return turns && { chunks, ...turns };
+  };
+
+  it('are two, of which the second works in place on images that a cache holds several of', () => {
+    // 12 MiB ahead: six images of 2 MiB.
+    expect(turns({ size: [512, 512], batches: 256 })).toMatchObject({ chunks: 256, ahead: 6 });
+    expect(turns({ size: [512, 512], batches: 4 })).toMatchObject({ chunks: 4, ahead: 4 });
+    expect(turns({ size: [64, 64, 64], batches: 9, precision: 'double' })).toMatchObject({ chunks: 9, ahead: 3 });
+    // One image; one that is too large; three launches; one launch; a second one that is not in place.
+    expect(turns({ size: [512, 512] })).toBeUndefined();
+    expect(turns({ size: [2048, 1024], batches: 9 })).toBeUndefined();
+    expect(turns({ size: [4096, 8], batches: 9, omit: [false, true] })).toBeUndefined();
+    expect(turns({ size: [262144], batches: 9 })).toBeUndefined();
+    const { chunks: _, ...without } = h200;
+    expect(turns({ size: [512, 512], batches: 9 }, without)).toBeUndefined();
+  });
+
+  it('have room for two groups side by side, and as many threads, or a whole number of times', () => {
+    fc.assert(
+      fc.property(images, fc.constantFrom('single' as const, 'double' as const), (input, precision) => {
+        const profile = { ...h200, sharedBytes: 4352, residentBytes: 4 * 4352, maxThreads: 256, groupPoints: 256 };
+        const { launches, chunks, turns } = planned({ ...input, precision }, profile);
+        if (!turns) return;
+        const threads = Math.max(...launches.map(({ leaf }) => leaf.threads));
+        expect(turns.beside).toBeGreaterThanOrEqual(2);
+        for (const { leaf } of launches) {
+          const groups = buildKernel(leaf).group.count / chunks / (threads / leaf.threads);
+          expect(Number.isInteger(groups)).toBe(true);
+        }
+      }),
+      { seed: seedFor('plan/chunks/turns') | 0, numRuns: 200 },
+    );
   });
 });
 

@@ -3,13 +3,34 @@
  * says that this pays.
  */
 import { divisors } from '../numeric/primes.ts';
-import type { Leaf } from './leaf.ts';
+import type { BufferName } from './buffers/index.ts';
+import { capacityOf } from './capacity.ts';
+import { dimensionsOf, type Leaf } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
+import { AWKWARD, besideByRegisters } from './threads.ts';
 
-/** A leaf, and how far apart batches lie on either side of it. */
-export interface BatchedLeaf {
+/** A launch, and how far apart batches lie on either side of it. */
+export interface BatchedLaunch {
   readonly leaf: Leaf;
+  readonly from: BufferName;
+  readonly to: BufferName;
   readonly apart: { readonly input: number; readonly output: number };
+}
+
+/** Two launches as one, whose groups take turns. */
+export interface Turns {
+  /** By how many chunks the first one is ahead of the second. */
+  readonly ahead: number;
+  /** Groups that are to run side by side on a multiprocessor. */
+  readonly beside: number;
+}
+
+/** In which order the groups of several launches run. */
+export interface Chunking {
+  /** Into how many chunks the groups of every launch are divided: one chunk goes through all launches after another. */
+  readonly chunks: number;
+  /** Missing where the launches stay apart. */
+  readonly turns?: Turns;
 }
 
 /**
@@ -17,21 +38,59 @@ export interface BatchedLeaf {
  * @param bytes of one batch.
  */
 export function chunksOf(
-  launches: readonly BatchedLeaf[],
+  launches: readonly BatchedLaunch[],
   batches: number,
   bytes: number,
-  { chunks, multiprocessors }: DeviceProfile,
-): number {
-  if (!chunks || launches.length < 2) return 1;
+  profile: DeviceProfile,
+): Chunking {
+  const { chunks, multiprocessors } = profile;
+  if (!chunks || launches.length < 2) return { chunks: 1 };
   const wanted = multiprocessors * chunks.bytes;
-  if (bytes > Math.max(wanted, chunks.most)) return 1;
+  if (bytes > Math.max(wanted, chunks.most)) return { chunks: 1 };
   const most = Math.max(1, wanted / bytes);
-  const counts = divisors(batches).filter((count) => batches / count <= most);
-  return counts.find((count) => launches.every((launch) => divides(launch, batches, count))) ?? 1;
+  const counts = divisors(batches).filter(
+    (count) => batches / count <= most && launches.every((launch) => divides(launch, batches, count)),
+  );
+  if (chunks.ahead === undefined) return { chunks: counts[0] ?? 1 };
+  for (const count of counts) {
+    const beside = count > 1 ? besideOfBoth(launches, count, profile) : 0;
+    if (beside < SIDE_BY_SIDE) continue;
+    const ahead = Math.round((chunks.ahead * count) / (bytes * batches));
+    return { chunks: count, turns: { ahead: Math.min(Math.max(1, ahead), count), beside } };
+  }
+  return { chunks: 1 };
+}
+
+/** Groups that have to fit side by side on a multiprocessor, so that one computes while another one waits for memory. */
+const SIDE_BY_SIDE = 2;
+
+/**
+ * How many groups run side by side where two launches are one; 0 where they cannot be: unless the second one works in
+ * place it would find nothing of the first one's in a cache, and both need the same number of threads.
+ */
+function besideOfBoth(launches: readonly BatchedLaunch[], chunks: number, profile: DeviceProfile): number {
+  const [first, second, more] = launches as [BatchedLaunch, BatchedLaunch, BatchedLaunch?];
+  if (more || second.from !== second.to || first.to !== second.from) return 0;
+  const leaves = [first.leaf, second.leaf];
+  const threads = Math.max(...leaves.map((leaf) => leaf.threads));
+  const fits = leaves.map((leaf) => {
+    const { precision, scheme, tile, batch, shared } = leaf;
+    const { lengths, radices } = dimensionsOf(leaf);
+    const points = lengths.reduce((a, b) => a * b, tile);
+    const together = threads / leaf.threads;
+    const groups = batch.reduce((a, b) => a * b, 1) / tile / chunks;
+    if (!Number.isInteger(together) || !Number.isInteger(groups / together)) return 0;
+    if (scheme === 'fused' && leaf.blocks > 1) return 0;
+    const { sharedBytes } = capacityOf(precision, { ...profile, sharedFormat: shared.format });
+    const byMemory = (profile.residentBytes ?? profile.sharedBytes) / (points * together * sharedBytes);
+    const each = besideByRegisters(points, radices.flat(), leaf.threads, precision, profile, AWKWARD);
+    return Math.floor(Math.min(byMemory, each / together));
+  });
+  return Math.min(...fits);
 }
 
 /** Whether the groups of a leaf come in the order of its batches, and none has a part in two chunks. */
-function divides({ leaf, apart }: BatchedLeaf, batches: number, chunks: number): boolean {
+function divides({ leaf, apart }: Pick<BatchedLaunch, 'leaf' | 'apart'>, batches: number, chunks: number): boolean {
   const last = leaf.batch.length - 1;
   const count = leaf.batch[last]!;
   // Other dimensions that step through memory with the batches have become one with them.

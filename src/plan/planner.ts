@@ -4,7 +4,7 @@
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { boosted, capacityOf, kernelPrecision, roomy } from './capacity.ts';
-import { chunksOf } from './chunks.ts';
+import { type Chunking, chunksOf } from './chunks.ts';
 import { type PlacedLeaf, stockhamLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import type { Leaf, Stride } from './leaf.ts';
@@ -21,7 +21,7 @@ export interface Launch {
   readonly leaf: Leaf;
 }
 
-export interface DirectionPlan {
+export interface DirectionPlan extends Chunking {
   readonly direction: Direction;
   readonly tree: BranchNode;
   readonly assignment: Assignment;
@@ -30,8 +30,6 @@ export interface DirectionPlan {
   readonly launches: readonly Launch[];
   /** Complex numbers in each temp buffer. */
   readonly tempElements: number;
-  /** Into how many chunks the groups of every launch are divided: one chunk goes through all launches after another. */
-  readonly chunks: number;
 }
 
 /** The side of the problem that a direction reads or writes. */
@@ -108,13 +106,13 @@ export function planDirection(
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
   const apart = (name: BufferName) => layoutOf(name).strides.at(-1)!;
-  const chunks = chunksOf(
-    launches.map(({ leaf, from, to }) => ({ leaf, apart: { input: apart(from), output: apart(to) } })),
+  const chunking = chunksOf(
+    launches.map(({ leaf, from, to }) => ({ leaf, from, to, apart: { input: apart(from), output: apart(to) } })),
     problem.batches,
     (elements / problem.batches) * complexBytes,
     profile,
   );
-  return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements, chunks };
+  return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements, ...chunking };
 }
 
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {

@@ -32,9 +32,10 @@ export interface DeviceProfile {
   readonly reorderFirst?: boolean;
   /**
    * Chunks of batches that stay in a cache from one launch to the next: bytes of one side that a multiprocessor had best
-   * have of them, and the most that a single batch may have. Missing where chunks do not pay.
+   * have of them, and the most that a single batch may have. Missing where chunks do not pay. Where a device runs two
+   * launches as one whose groups take turns, `ahead`: bytes by which the first one is ahead of the second.
    */
-  readonly chunks?: { readonly bytes: number; readonly most: number };
+  readonly chunks?: { readonly bytes: number; readonly most: number; readonly ahead?: number };
   /** What a butterfly may keep alive: vector registers, or 32-bit registers of one of many threads. */
   readonly registers: number;
   /** 32-bit registers for all groups that run side by side on a multiprocessor; missing where that is not known. */

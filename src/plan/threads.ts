@@ -88,7 +88,7 @@ const PLENTY = 4;
 /** Reals that a thread needs registers for besides its points: always, and for each butterfly. */
 const REALS = { always: 4, butterfly: 4 };
 /** Registers that a compiler is granted for intermediate values of each butterfly that has prime factors over 3. */
-const AWKWARD = 7;
+export const AWKWARD = 7;
 /** Registers without which no thread can do. */
 const FEWEST_REGISTERS = { single: 40, double: 62 };
 

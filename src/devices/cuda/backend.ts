@@ -3,6 +3,7 @@
  * their tables of names alone.
  */
 import { emitCuda } from '../../emit/cuda/index.ts';
+import { emitPipelined } from '../../emit/cuda/pipelined.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
@@ -18,6 +19,7 @@ import type {
   PeerProblem,
   PeerProgram,
   RealArray,
+  Schedule,
   Step,
 } from '../device.ts';
 import type { Koffi } from '../native/library.ts';
@@ -160,6 +162,17 @@ export class GpuBackend implements Backend, Machine {
     return compiled;
   }
 
+  pipeline(kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
+    this.requireOpen();
+    const [first, second, more] = kernels.map((kernel) => this.own(kernel));
+    if (!first || !second || more || this.kind !== 'cuda') return undefined;
+    const program = emitPipelined(first.kernel, second.kernel, schedule);
+    if (!program) return undefined;
+    const compiled = new GpuKernel(this, { ...first.kernel, name: program.entry }, program, 1, program.counters);
+    this.kernels.add(compiled);
+    return compiled;
+  }
+
   async warmUp(kernels: readonly CompiledKernel[]): Promise<void> {
     this.requireOpen();
     const load = async (kernel: GpuKernel) => {
@@ -178,9 +191,14 @@ export class GpuBackend implements Backend, Machine {
     if (this.kernels.delete(own) && !this.closed) this.retire(() => own.unload(this.driver));
   }
 
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
+  bind(
+    steps: readonly Step[],
+    slots: readonly (Binding | undefined)[],
+    _chunks?: number,
+    pipelined?: CompiledKernel,
+  ): BoundProgram {
     this.requireOpen();
-    return new GpuProgram(this, steps, slots);
+    return new GpuProgram(this, steps, slots, pipelined && this.own(pipelined));
   }
 
   async bindPeer(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram> {

@@ -22,19 +22,22 @@ export class GpuKernel implements CompiledKernel {
   readonly source: string;
   /** Streams that its launches are spread over. */
   readonly streams: number;
+  /** Its last argument is memory for so many counters, zero before each launch. */
+  readonly counters: number;
   discarded = false;
   private readonly owner: object;
   private compiling: Promise<Uint8Array> | undefined;
   private loaded: { readonly module: bigint; readonly entry: bigint } | undefined;
 
   /** @param owner the device that the code is for. */
-  constructor(owner: object, kernel: Kernel, program: SpmdProgram, streams = 1) {
+  constructor(owner: object, kernel: Kernel, program: SpmdProgram, streams = 1, counters = 0) {
     this.owner = owner;
     this.kernel = kernel;
     this.program = program;
     this.language = program.language;
     this.source = program.source;
     this.streams = streams;
+    this.counters = counters;
   }
 
   get grid(): NonNullable<CompiledKernel['grid']> {

@@ -8,6 +8,7 @@ import { complaints, exhaustive, expectedOf } from '../../../test/support/transf
 import { Device } from '../../engine/device.ts';
 import type { ForeignMemory, ProblemInput } from '../../index.ts';
 import { codeOf } from '../cpu/fixture.ts';
+import type { GpuOptions } from './open.ts';
 
 const random = randomFor('devices/cuda/plans');
 const simulator = await buildSimulator();
@@ -78,6 +79,51 @@ describe.runIf(simulator)('on a simulated GPU', () => {
     expect(await enqueue({ stream: 'mine' })).toBe('invalid-encoder');
     for (const pointer of pointers) native('cuMemFree_v2', ['void *'], pointer);
     native('cuStreamDestroy_v2', ['void *'], stream);
+  });
+
+  describe('two launches as one, whose groups take turns', () => {
+    /** Blocks of a few KiB, so that small images take two launches. */
+    const small = { sharedBytes: 4352, residentBytes: 17408, cluster: undefined, maxThreads: 256, groupPoints: 256 };
+    const chunks = { bytes: 512, most: 2 ** 20, ahead: 2 ** 15 };
+    let narrow: Device;
+    beforeEach(async () => {
+      narrow = new Device(await sim.open({ profile: { ...small, chunks } as unknown as GpuOptions['profile'] }));
+    });
+    afterEach(() => narrow.close());
+
+    const cases: readonly ProblemInput[] = [
+      { size: [32, 32], batches: 7 },
+      { size: [32, 32], batches: 12, placement: 'in-place', normalize: true },
+      { size: [32, 24], batches: 5, layout: { input: 'planar', output: 'interleaved' }, coordinates: 2 },
+      { size: [16, 16, 16], batches: 6 },
+      { size: [64, 32], batches: 3, strides: { input: [1, 1, 64, 2100], output: [1, 1, 70, 2240] } },
+    ];
+    it.each(cases)('%j', async (problem) => {
+      for (const precision of ['single', 'double'] as const) {
+        const plan = await narrow.plan({ ...problem, precision });
+        if (precision === 'single') expect(plan.explain()).toMatch(/2 launches as one where the device can/);
+        plan.destroy();
+        expect(await complaints(narrow, { ...problem, precision }, random)).toEqual([]);
+      }
+    });
+
+    it('are one launch, again and again, and leave their counters as they were', async () => {
+      const problem: ProblemInput = { size: [32, 32], batches: 9, directions: 'forward' };
+      const plan = await narrow.plan(problem);
+      const data = new Float32Array(uniform(random, 2 * 1024 * 9, 'single'));
+      const { hi } = expectedOf(plan.problem, 'forward', Float64Array.from(data));
+      const launched = async (used: typeof plan) => {
+        const { launches } = sim.counts();
+        expect(relativeError(await used.forward<Float32Array>(data), hi)).toBeLessThanOrEqual(
+          tolerance('single', 1024),
+        );
+        return sim.counts().launches - launches;
+      };
+      expect(plan.kernels).toMatchObject([{ name: 'pipelined_stockham32_stockham32', title: 'axis 0 and axis 1' }]);
+      for (let round = 0; round < 3; round++) expect(await launched(plan)).toBe(1);
+      // Knobs about launches leave them apart.
+      expect(await launched(await narrow.plan({ ...problem, tuning: { streams: 2 } }))).toBeGreaterThan(1);
+    });
   });
 
   it('measures by events, and shows its source', async () => {

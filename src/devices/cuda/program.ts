@@ -50,17 +50,27 @@ export class GpuProgram implements BoundProgram {
   private readonly buffers: readonly GpuBuffer[];
   /** The arguments; what the launches' addresses point to. */
   private readonly block: ArrayBuffer;
+  /** What the groups of a pipelined kernel wait by. */
+  private readonly counters: GpuBuffer | undefined;
   private generation = -1;
   private released = false;
   private runs = 0;
   private graph: bigint | undefined;
   private graphless = false;
 
-  constructor(machine: Machine, steps: readonly Step[], slots: readonly (Binding | undefined)[]) {
+  /** @param pipelined all steps as one kernel. */
+  constructor(
+    machine: Machine,
+    steps: readonly Step[],
+    slots: readonly (Binding | undefined)[],
+    pipelined?: GpuKernel,
+  ) {
     this.machine = machine;
     const buffers = new Set<GpuBuffer>();
-    const bound = steps.map((step, number) => bindStep(machine, step, number, slots, buffers));
+    const separate = steps.map((step, number) => bindStep(machine, step, number, slots, buffers));
     this.buffers = [...buffers];
+    if (pipelined) this.counters = countersFor(machine, pipelined.counters);
+    const bound = pipelined ? [[together(separate.flat(), pipelined, this.counters!.address)]] : separate;
     const count = bound.flat().reduce((sum, { values }) => sum + values.length, 0);
     this.block = new ArrayBuffer(16 * Math.max(1, count));
     const start = machine.addressOf(this.block);
@@ -152,6 +162,7 @@ export class GpuProgram implements BoundProgram {
     this.generation = -1;
     this.graphless = true;
     const { graph, machine } = this;
+    this.counters?.free();
     if (graph === undefined) return;
     machine.retire(() => {
       this.graph = undefined;
@@ -242,6 +253,22 @@ function endQuietly(driver: Driver, stream: bigint): void {
   } catch {
     // What was being captured is broken already.
   }
+}
+
+/** One launch with the arguments of several. */
+function together(launches: readonly Launch[], kernel: GpuKernel, counters: bigint): Launch {
+  return { kernel, values: [...launches.flatMap(({ values }) => values), counters] };
+}
+
+/** Counters that are zero when the first launch reads them. */
+function countersFor(machine: Machine, count: number): GpuBuffer {
+  const zeros = new ArrayBuffer(4 * count);
+  machine.enter();
+  const buffer = machine.memory.allocate(zeros.byteLength);
+  machine.driver.copyIn(buffer.address, machine.addressOf(zeros), zeros.byteLength, machine.stream);
+  // The copy has read them, and launches in streams of the caller's come after it.
+  machine.driver.synchronize(machine.stream);
+  return buffer;
 }
 
 function bindStep(

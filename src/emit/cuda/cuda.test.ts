@@ -18,6 +18,7 @@ import { normalizeProblem } from '../../problem/index.ts';
 import { lay, place, sampleKernel } from '../spmd/fixture.ts';
 import type { SpmdProgram } from '../spmd/program.ts';
 import { emitCuda } from './index.ts';
+import { emitPipelined } from './pipelined.ts';
 
 const random = randomFor('emit/cuda');
 const compiler = ['c++', 'g++', 'clang++'].find((name) => spawnSync(name, ['--version']).status === 0);
@@ -207,6 +208,24 @@ describe('the text', () => {
       );
       expect(places.every((place, n) => place > (places[n - 1] ?? 0))).toBe(true);
       expect(complaints({ ...emitCuda(kernel!) })).toBe('');
+    }
+  });
+
+  it('lets the groups of two kernels take turns', () => {
+    const { profile } = namedProfiles.h200;
+    for (const problem of ['scfo512x512*20', 'dcfo64x64x64*20', 'scfi720x720*20']) {
+      const { launches, chunks, turns } = planDirection(normalizeProblem(problem), 'forward', profile, false);
+      const [first, second] = launches.map(({ leaf }) => buildKernel(leaf)) as [Kernel, Kernel];
+      const program = emitPipelined(first, second, { chunks, ...turns! })!;
+      expect(complaints(program)).toBe('');
+      expect(program.counters).toBe(20);
+      // What is read for the first time or written for the last one passes the caches by.
+      expect(program.source.match(/__ldcs\(&input/g)!.length).toBeGreaterThan(7);
+      expect(program.source).not.toMatch(/__ldcs\(&output|__stcs\(&input/);
+      // Groups that do not come in whole chunks, and clusters, stay apart.
+      expect(emitPipelined(first, second, { chunks: 7, ahead: 1, beside: 2 })).toBeUndefined();
+      const cluster = { blocks: 2, rank: variable('rank', 2) };
+      expect(emitPipelined({ ...first, cluster }, second, { chunks, ...turns! })).toBeUndefined();
     }
   });
 

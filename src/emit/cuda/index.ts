@@ -42,9 +42,14 @@ const BEGUN = {
   wait: 'asm volatile("barrier.cluster.wait.aligned;" ::: "memory");',
 };
 
+const STREAMED = {
+  load: (place: string) => `__ldcs(&${place})`,
+  store: (place: string, value: string) => `__stcs(&${place}, ${value});`,
+};
+
 const AXES = ['x', 'y', 'z'];
 
-function family(language: 'cuda' | 'hip'): CFamily {
+export function family(language: 'cuda' | 'hip'): CFamily {
   return {
     language,
     wide: { type: 'long long', suffix: 'LL' },
@@ -70,7 +75,11 @@ function family(language: 'cuda' | 'hip'): CFamily {
     },
     preamble: ({ cluster }) => (cluster ? BLOCK_COPY : []),
     ...(language === 'cuda'
-      ? { blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})`, begun: BEGUN }
+      ? {
+          blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})`,
+          begun: BEGUN,
+          streamed: STREAMED,
+        }
       : {}),
     head: (threads, blocks, beside) => {
       const cluster = blocks > 1 ? ` __cluster_dims__(${blocks}, 1, 1)` : '';

@@ -5,7 +5,7 @@ import type { Kernel } from '../../ir/index.ts';
 import type { Barrier, Dialect, ValueType } from './dialect.ts';
 import { decimal } from './dialect.ts';
 import { groupsOf } from './grid.ts';
-import { lower } from './lower.ts';
+import { type Lowered, lower } from './lower.ts';
 import type { BoundArray, PiecedArray } from './memory.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { type RootWords, rootCall, rootFunctions } from './root.ts';
@@ -24,6 +24,7 @@ export interface CFamily extends RootWords {
   /** See `Dialect`. */
   readonly blockCopy?: (name: string, block: string) => string;
   readonly begun?: Dialect['begun'];
+  readonly streamed?: Dialect['streamed'];
   /** Lines before everything. */
   preamble(kernel: Kernel): readonly string[];
   /** What stands before the name of the entry point. */
@@ -45,14 +46,53 @@ const RESERVED = `
   register restrict return root root_wide shared short signed sizeof static struct switch t template this true typedef typename
   uint ulong union unsigned using void volatile while`;
 
-export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): SpmdProgram {
-  const { entry, threads, grid, blocks, memory, lines } = lower(kernel, options, dialectOf(family));
+/** A kernel as the body of a function, and what stands around it. */
+export interface WrittenKernel {
+  readonly lowered: Lowered;
+  /** Functions that the body calls. */
+  readonly helpers: readonly string[];
+  readonly parameters: readonly string[];
+  /** Uses `group`, `rank` and `t`, of which it declares none. */
+  readonly body: readonly string[];
+  /** Pointers to shared arrays, and the memory itself before them. */
+  readonly shared: readonly string[];
+  uses(name: 'group' | 'rank' | 't'): boolean;
+}
+
+export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): WrittenKernel {
+  const lowered = lower(kernel, options, dialectOf(family));
+  const { memory, lines, grid } = lowered;
   const { wide } = family;
-  const parameters = [
-    ...memory.bindings.map((array) => pointer(array, family, !array.aliased)),
-    ...memory.offsets.map(({ name }) => `const ${wide.type} ${name}_offset`),
-    ...(grid.launches > 1 ? [`const ${wide.type} first_group`] : []),
-  ];
+  const words = new Set(lines.flatMap((line) => line.match(/\b(group|rank|t)\b/g) ?? []));
+  return {
+    lowered,
+    helpers: [
+      ...family.preamble(kernel),
+      ...memory.pieced.flatMap((array) => piecewise(array, family)),
+      ...(options.computedRoots ? rootFunctions(kernel.precision, lines, family) : []),
+    ],
+    parameters: [
+      ...memory.bindings.map((array) => pointer(array, family, !array.aliased)),
+      ...memory.offsets.map(({ name }) => `const ${wide.type} ${name}_offset`),
+      ...(grid.launches > 1 ? [`const ${wide.type} first_group`] : []),
+    ],
+    body: [
+      ...memory.offsets.map((array) => {
+        const offset = `${array.name}_offset${array.pair ? ' / 2' : ''}`;
+        if (array.pieced) return `const ${wide.type} ${array.name}_start = ${offset};`;
+        const constant = array.binding.written ? '' : 'const ';
+        return `${constant}${family.global}${typeName(array)} *const ${array.name} = ${array.binding.name} + ${offset};`;
+      }),
+      ...lines,
+    ],
+    shared: family.shared(memory.shared.map((array) => ({ ...array, type: typeName(array) }))),
+    uses: (name) => words.has(name),
+  };
+}
+
+export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): SpmdProgram {
+  const { lowered, helpers, parameters, body, shared, uses } = writeC(kernel, options, family);
+  const { entry, threads, grid, blocks, memory } = lowered;
   const groups = grid.dimensions;
   const numbers = groups.flatMap((count, axis) => {
     const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
@@ -61,34 +101,18 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
   });
   if (grid.launches > 1) numbers.unshift('(int)first_group');
   // One group, or one thread: its number is known.
-  const words = new Set(lines.flatMap((line) => line.match(/\b(group|rank|t)\b/g) ?? []));
-  const body = [
-    ...(words.has('group') ? [`const int group = ${numbers.join(' + ')};`] : []),
-    ...(words.has('rank') ? [`const int rank = (int)${family.group(0)} % ${blocks};`] : []),
-    ...(words.has('t') ? [`const int t = (int)${family.thread};`] : []),
-    ...family.shared(memory.shared.map((array) => ({ ...array, type: typeName(array) }))),
-    ...memory.offsets.map((array) => {
-      const offset = `${array.name}_offset${array.pair ? ' / 2' : ''}`;
-      if (array.pieced) return `const ${wide.type} ${array.name}_start = ${offset};`;
-      const constant = array.binding.written ? '' : 'const ';
-      return `${constant}${family.global}${typeName(array)} *const ${array.name} = ${array.binding.name} + ${offset};`;
-    }),
-    ...lines,
+  const lines = [
+    ...(uses('group') ? [`const int group = ${numbers.join(' + ')};`] : []),
+    ...(uses('rank') ? [`const int rank = (int)${family.group(0)} % ${blocks};`] : []),
+    ...(uses('t') ? [`const int t = (int)${family.thread};`] : []),
+    ...shared,
+    ...body,
   ];
-  const source = [
-    ...family.preamble(kernel),
-    ...memory.pieced.flatMap((array) => piecewise(array, family)),
-    ...(options.computedRoots ? rootFunctions(kernel.precision, lines, family) : []),
-    `${family.head(threads, blocks, kernel.beside)} ${entry}(`,
-    parameters.map((parameter) => `    ${parameter}`).join(',\n'),
-    ') {',
-    ...body.map((line) => (line === '' ? '' : `  ${line}`)),
-    '}',
-    '',
-  ].join('\n');
   return {
     language: family.language,
-    source,
+    source: [...helpers, ...framed(`${family.head(threads, blocks, kernel.beside)} ${entry}`, parameters, lines)].join(
+      '\n',
+    ),
     entry,
     threads,
     groups: [groups[0] * blocks, groups[1], groups[2]],
@@ -99,6 +123,18 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
     bindings: memory.bindings.map(({ written }) => ({ written })),
     alignments: memory.alignments,
   };
+}
+
+/** A function: what stands before its parameters, one line for each of those, and its body. */
+export function framed(head: string, parameters: readonly string[], body: readonly string[]): string[] {
+  return [
+    `${head}(`,
+    parameters.map((parameter) => `    ${parameter}`).join(',\n'),
+    ') {',
+    ...body.map((line) => (line === '' ? '' : `  ${line}`)),
+    '}',
+    '',
+  ];
 }
 
 function typeName({ type, pair }: ValueType): string {
@@ -167,5 +203,6 @@ function dialectOf(family: CFamily): Dialect {
     barrier: (barrier) => family.barrier(barrier),
     ...(family.blockCopy ? { blockCopy: family.blockCopy } : {}),
     ...(family.begun ? { begun: family.begun } : {}),
+    ...(family.streamed ? { streamed: family.streamed } : {}),
   };
 }

@@ -49,6 +49,8 @@ export interface Dialect {
    * the others when it has something for them. Meanwhile it reads and computes. Missing where there are no clusters.
    */
   readonly begun?: { readonly say: string; readonly wait: string };
+  /** A place in a global read or written for the last time, so that caches need not keep it. Missing: like any other. */
+  readonly streamed?: { load(place: string): string; store(place: string, value: string): string };
 }
 
 /**

@@ -69,7 +69,7 @@ export interface StoreTarget {
 }
 
 /** What of the options for a kernel is about memory. */
-export type MemoryOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots'>;
+export type MemoryOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
 
 export class Memory {
   readonly bindings: readonly BoundArray[];
@@ -82,11 +82,13 @@ export class Memory {
   readonly alignments: readonly (1 | 2)[];
   private readonly places = new Map<ArrayRef, Place>();
   private readonly dialect: Dialect;
+  private readonly streamed: SpmdOptions['streamed'];
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
-  constructor(kernel: Kernel, dialect: Dialect, { arrangement, computedRoots = false }: MemoryOptions) {
+  constructor(kernel: Kernel, dialect: Dialect, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
     this.dialect = dialect;
+    this.streamed = streamed;
     this.taken = new Set(dialect.reserved);
     const { globals, tables } = kernel;
     const pieces = piecesOf(kernel, arrangement);
@@ -185,7 +187,11 @@ export class Memory {
   load(array: ArrayRef, at: Index, integers: Integers, scope: Scope): string {
     const place = this.place(array);
     if (place.kind === 'computed') return this.root(place, at, integers, scope);
-    if (place.kind === 'plain') return `${place.name}[${integers.address(inTurn(array, at), scope)}]`;
+    if (place.kind === 'plain') {
+      const text = this.element(place, array, at, integers, scope);
+      const streamed = this.streamed === 'loads' && array.space === 'global' && this.dialect.streamed;
+      return streamed ? streamed.load(text) : text;
+    }
     const where = integers.address(place.by ? add(at, place.by) : at, scope);
     if (place.kind === 'shifted') return `${place.name}[${where}]`;
     return `load_${place.array.name}(${this.passed(place.array)}${where})`;
@@ -198,9 +204,18 @@ export class Memory {
       const copy = this.dialect.blockCopy!(place.name, integers.address(block, scope));
       return `${copy}[${integers.address(inTurn(array, at), scope)}] = ${value};`;
     }
+    if (place.kind === 'plain') {
+      const text = this.element(place, array, at, integers, scope);
+      const streamed = this.streamed === 'stores' && array.space === 'global' && this.dialect.streamed;
+      return streamed ? streamed.store(text, value) : `${text} = ${value};`;
+    }
     if (place.kind !== 'pieces') return `${this.load(array, at, integers, scope)} = ${value};`;
     const where = integers.address(place.by ? add(at, place.by) : at, scope);
     return `store_${place.array.name}(${this.passed(place.array)}${where}, ${value});`;
+  }
+
+  private element({ name }: { readonly name: string }, array: ArrayRef, at: Index, integers: Integers, scope: Scope) {
+    return `${name}[${integers.address(inTurn(array, at), scope)}]`;
   }
 
   private root(

@@ -14,6 +14,8 @@ export interface SpmdOptions {
   readonly launches?: number;
   /** Roots of unity are computed, and no tables of them bound. */
   readonly computedRoots?: boolean;
+  /** What nobody reads or writes again soon: what it loads from globals, or what it stores to them. */
+  readonly streamed?: 'loads' | 'stores';
   /** How globals are bound; absent: each its own array at offset 0. */
   readonly arrangement?: Arrangement;
 }
