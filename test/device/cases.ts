@@ -77,6 +77,14 @@ export function smallProblems(): ProblemInput[] {
     { size: [2 ** 15], batches: 3 },
     { size: [2 ** 14], leftBatches: 5 },
   ];
+  // Two launches that may be one, where a device has their groups take turns.
+  const turns: ProblemInput[] = [
+    { size: [64, 64, 20], batches: 4, normalize: true },
+    { size: [64, 64, 20], batches: 3, placement: 'in-place' },
+    { size: [64, 64, 20], batches: 2, layout: { input: 'planar' } },
+    { size: [384, 96], batches: 4 },
+    { size: [352, 144], batches: 4 },
+  ];
   const layouts: ProblemInput[] = [
     { size: [512], layout: { input: 'planar', output: 'planar' }, batches: 3 },
     { size: [100, 30], layout: { input: 'planar' } },
@@ -106,7 +114,7 @@ export function smallProblems(): ProblemInput[] {
     { size: [16, 32, 8], omit: [false, true, false] },
     { size: [16, 32, 8], omit: [true, false, true], batches: 2 },
   ];
-  return [...powers, ...smooth, ...shapes, ...batches, ...layouts, ...places, ...others];
+  return [...powers, ...smooth, ...shapes, ...batches, ...turns, ...layouts, ...places, ...others];
 }
 
 /** Knobs that a device follows: every one that changes its kernels or how they are launched. */
