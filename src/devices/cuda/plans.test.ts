@@ -121,6 +121,16 @@ describe.runIf(simulator)('on a simulated GPU', () => {
       };
       expect(plan.kernels).toMatchObject([{ name: 'pipelined_stockham32_stockham32', title: 'axis 0 and axis 1' }]);
       for (let round = 0; round < 3; round++) expect(await launched(plan)).toBe(1);
+      // Counters are given back with what was bound to them.
+      const use = async () => {
+        const another = await narrow.plan(problem);
+        await another.forward(data);
+        another.destroy();
+        await narrow.finish();
+        return sim.counts().bytes;
+      };
+      const before = await use();
+      for (let round = 0; round < 20; round++) expect(await use()).toBe(before);
       // Knobs about launches leave them apart.
       expect(await launched(await narrow.plan({ ...problem, tuning: { streams: 2 } }))).toBeGreaterThan(1);
     });
