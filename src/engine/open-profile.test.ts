@@ -46,6 +46,15 @@ describe('a profile', () => {
     { size: [1] },
   ];
 
+  it('writes two launches as the one kernel that the device runs', async () => {
+    const kernels = async (language: 'cuda' | 'hip') =>
+      (await (await open('h200', { language })).plan({ size: [512, 512], batches: 9, directions: 'forward' })).kernels;
+    expect(await kernels('cuda')).toMatchObject([
+      { name: 'pipelined_stockham512_stockham512', title: 'axis 0 and axis 1' },
+    ]);
+    expect((await kernels('hip')).map(({ name }) => name)).toEqual(['stockham512', 'stockham512']);
+  });
+
   it.each(profileNames)('%s plans, explains and writes kernels', async (name) => {
     const device = await open(name);
     for (const problem of problems) {

@@ -5,8 +5,23 @@
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { Backend, BoundProgram, CompiledKernel, CompileOptions, DeviceBuffer, DeviceKind } from '../device.ts';
-import { kindOf, type OfflineLanguage, type Writer, writerOf } from './languages.ts';
+import type {
+  Backend,
+  BoundProgram,
+  CompiledKernel,
+  CompileOptions,
+  DeviceBuffer,
+  DeviceKind,
+  Schedule,
+} from '../device.ts';
+import {
+  kindOf,
+  type OfflineLanguage,
+  type PipelineWriter,
+  pipelineWriterOf,
+  type Writer,
+  writerOf,
+} from './languages.ts';
 
 export { type OfflineLanguage, offlineLanguages } from './languages.ts';
 
@@ -17,7 +32,7 @@ export interface OfflineSettings {
 
 /** Loads the language's emitter: kernels are written at once later. */
 export async function createOfflineBackend({ profile, language }: OfflineSettings): Promise<Backend> {
-  return new OfflineBackend(profile, language, await writerOf(language, profile));
+  return new OfflineBackend(profile, language, await writerOf(language, profile), await pipelineWriterOf(language));
 }
 
 /** Why something cannot be done. */
@@ -51,8 +66,9 @@ class OfflineBackend implements Backend {
   readonly computesRoots: boolean;
   private readonly language: OfflineLanguage;
   private readonly write: Writer;
+  private readonly writePipelined: PipelineWriter | undefined;
 
-  constructor(profile: DeviceProfile, language: OfflineLanguage, write: Writer) {
+  constructor(profile: DeviceProfile, language: OfflineLanguage, write: Writer, writePipelined?: PipelineWriter) {
     this.kind = kindOf[language];
     this.name = `${profile.name} (profile)`;
     this.profile = profile;
@@ -60,6 +76,7 @@ class OfflineBackend implements Backend {
     this.computesRoots = this.severalStreams || language === 'opencl';
     this.language = language;
     this.write = write;
+    this.writePipelined = writePipelined;
   }
 
   allocate(bytes: number): DeviceBuffer {
@@ -92,6 +109,13 @@ class OfflineBackend implements Backend {
         },
       );
     }
+  }
+
+  pipeline([first, second]: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
+    const written = this.writePipelined?.(first!.kernel, second!.kernel, schedule);
+    if (!written) return undefined;
+    const { name, ...rest } = written;
+    return { kernel: { ...first!.kernel, name }, language: this.language, ...rest };
   }
 
   async warmUp(): Promise<void> {}

@@ -5,7 +5,7 @@
 import type { SpmdOptions, SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
-import type { CompiledKernel, CompileOptions, DeviceKind } from '../device.ts';
+import type { CompiledKernel, CompileOptions, DeviceKind, Schedule } from '../device.ts';
 
 export const offlineLanguages = ['cuda', 'hip', 'opencl', 'wgsl', 'wasm'] as const;
 export type OfflineLanguage = (typeof offlineLanguages)[number];
@@ -21,6 +21,25 @@ export const kindOf: Readonly<Record<OfflineLanguage, DeviceKind>> = {
 
 /** @throws RangeError where the language has no words for the kernel. */
 export type Writer = (kernel: Kernel, options: CompileOptions) => Pick<CompiledKernel, 'source' | 'grid'>;
+
+/** Two kernels as one; undefined where they do not fit together. */
+export type PipelineWriter = (
+  first: Kernel,
+  second: Kernel,
+  schedule: Schedule,
+) => (Pick<CompiledKernel, 'source' | 'grid'> & { readonly name: string }) | undefined;
+
+/** Undefined for languages of devices that do not run two kernels as one. */
+export async function pipelineWriterOf(language: OfflineLanguage): Promise<PipelineWriter | undefined> {
+  if (language !== 'cuda') return undefined;
+  const { emitPipelined } = await import('../../emit/cuda/pipelined.ts');
+  return (first, second, schedule) => {
+    const program = emitPipelined(first, second, schedule);
+    if (!program) return undefined;
+    const { source, entry, groups, launches } = program;
+    return { name: entry, source, grid: { blocks: groups, launches } };
+  };
+}
 
 /** What a WebAssembly module may address; a device names what it has. */
 const WASM_PAGES = 65536;
