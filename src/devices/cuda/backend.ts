@@ -25,6 +25,7 @@ import type {
 import type { Koffi } from '../native/library.ts';
 import { readProfile } from '../profiles/driver.ts';
 import type { RuntimeCompiler } from './compiler.ts';
+import { Counters } from './counters.ts';
 import { bindCufft } from './cufft.ts';
 import type { Driver } from './driver.ts';
 import { Jobs } from './jobs.ts';
@@ -168,7 +169,13 @@ export class GpuBackend implements Backend, Machine {
     if (!first || !second || more || this.kind !== 'cuda') return undefined;
     const program = emitPipelined(first.kernel, second.kernel, schedule);
     if (!program) return undefined;
-    const compiled = new GpuKernel(this, { ...first.kernel, name: program.entry }, program, 1, program.counters);
+    const compiled = new GpuKernel(
+      this,
+      { ...first.kernel, name: program.entry },
+      program,
+      1,
+      new Counters(program.counters),
+    );
     this.kernels.add(compiled);
     return compiled;
   }
@@ -181,6 +188,7 @@ export class GpuBackend implements Backend, Machine {
       if (kernel.discarded) return;
       this.driver.setContext(this.setup.context);
       kernel.entry(this.driver, this.compiling, code);
+      kernel.counters?.prepare(this);
     };
     await Promise.all([...new Set(kernels)].map((kernel) => load(this.own(kernel))));
   }

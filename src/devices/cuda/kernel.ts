@@ -3,6 +3,7 @@ import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
+import type { Counters } from './counters.ts';
 import type { Driver } from './driver.ts';
 
 /** More than this a kernel gets only where it asks for it. */
@@ -22,15 +23,15 @@ export class GpuKernel implements CompiledKernel {
   readonly source: string;
   /** Streams that its launches are spread over. */
   readonly streams: number;
-  /** Its last argument is memory for so many counters, zero before each launch. */
-  readonly counters: number;
+  /** Its last argument is an array of these; missing where its groups do not wait for one another. */
+  readonly counters: Counters | undefined;
   discarded = false;
   private readonly owner: object;
   private compiling: Promise<Uint8Array> | undefined;
   private loaded: { readonly module: bigint; readonly entry: bigint } | undefined;
 
   /** @param owner the device that the code is for. */
-  constructor(owner: object, kernel: Kernel, program: SpmdProgram, streams = 1, counters = 0) {
+  constructor(owner: object, kernel: Kernel, program: SpmdProgram, streams = 1, counters?: Counters) {
     this.owner = owner;
     this.kernel = kernel;
     this.program = program;
@@ -79,6 +80,7 @@ export class GpuKernel implements CompiledKernel {
 
   /** No launch of it may be in flight. */
   unload(driver: Driver): void {
+    this.counters?.free();
     if (this.loaded) driver.unloadModule(this.loaded.module);
     this.loaded = undefined;
   }

@@ -30,6 +30,14 @@ describe.runIf(simulator)('on a simulated GPU', () => {
     expect({ bytes, modules, events, host, faults }).toEqual({ bytes: 0, modules: 0, events: 0, host: 0, faults: 0 });
   });
 
+  const native = (name: string, parameters: readonly string[], ...values: unknown[]) =>
+    expect(sim.driver(name, parameters)(...values)).toBe(0);
+  const create = (name: string, ...values: (number | bigint)[]): bigint => {
+    const out = new BigUint64Array(1);
+    native(name, ['void *', 'size_t'], out, ...values);
+    return out[0] as bigint;
+  };
+
   const pointsOf = ({ size, batches = 1 }: ProblemInput) => size.reduce((a, b) => a * b, 1) * batches;
   const fits = (problem: ProblemInput) => pointsOf(problem) <= MOST_POINTS;
   const chosen = smallProblems().filter((problem) => fits(problem) && random.unit() < SHARE);
@@ -40,14 +48,6 @@ describe.runIf(simulator)('on a simulated GPU', () => {
     const modes = [random.pick(['host', 'alloc'] as const), random.pick(['enqueue', 'work'] as const)];
     expect(await complaints(device, { ...problem, precision }, random, modes)).toEqual([]);
   });
-
-  const native = (name: string, parameters: readonly string[], ...values: unknown[]) =>
-    expect(sim.driver(name, parameters)(...values)).toBe(0);
-  const create = (name: string, ...values: (number | bigint)[]): bigint => {
-    const out = new BigUint64Array(1);
-    native(name, ['void *', 'size_t'], out, ...values);
-    return out[0] as bigint;
-  };
 
   it("appends to a caller's stream, over memory of the caller's, with offsets", async () => {
     const n = 64;
@@ -104,6 +104,43 @@ describe.runIf(simulator)('on a simulated GPU', () => {
         if (precision === 'single') expect(plan.explain()).toMatch(/2 launches as one where the device can/);
         plan.destroy();
         expect(await complaints(narrow, { ...problem, precision }, random)).toEqual([]);
+      }
+    });
+
+    it("wait by counters of their own in each stream of the caller's, and in its graphs", async () => {
+      const plan = await narrow.plan({ size: [32, 32], batches: 6, directions: 'forward' });
+      const { bytes } = plan.input;
+      const copy = ['void *', 'void *', 'size_t', 'void *'];
+      const work = [0, 1, 2].map(() => {
+        const stream = create('cuStreamCreate', 1);
+        const [input, output] = [create('cuMemAlloc_v2', bytes), create('cuMemAlloc_v2', bytes)] as [bigint, bigint];
+        const data = new Float32Array(uniform(random, bytes / 4, 'single'));
+        native('cuMemcpyHtoDAsync_v2', copy, input, data, bytes, stream);
+        return { stream, input, output, data, memory: (devicePointer: bigint) => ({ devicePointer, bytes }) };
+      });
+      for (const { stream, input, output, memory } of work.slice(0, 2))
+        await plan.enqueue('forward', { input: memory(input), output: memory(output), stream });
+      const { stream, input, output, memory } = work[2]!;
+      native('cuStreamBeginCapture_v2', ['void *', 'int'], stream, 0);
+      await plan.enqueue('forward', { input: memory(input), output: memory(output), stream });
+      const [graph, ready] = [new BigUint64Array(1), new BigUint64Array(1)];
+      native('cuStreamEndCapture', ['void *', 'void *'], stream, graph);
+      native('cuGraphInstantiateWithFlags', ['void *', 'void *', 'uint64_t'], ready, graph[0]!, 0);
+      // Others come and go meanwhile; what the graph waits by stays its own.
+      for (let n = 0; n < 40; n++) await plan.forward(work[0]!.data);
+      for (let n = 0; n < 2; n++) native('cuGraphLaunch', ['void *', 'void *'], ready[0]!, stream);
+      for (const { stream, output, data } of work) {
+        const result = new Float32Array(bytes / 4);
+        native('cuMemcpyDtoHAsync_v2', copy, result, output, bytes, stream);
+        native('cuStreamSynchronize', ['void *'], stream);
+        const { hi } = expectedOf(plan.problem, 'forward', Float64Array.from(data));
+        expect(relativeError(result, hi)).toBeLessThanOrEqual(tolerance('single', 1024));
+      }
+      native('cuGraphExecDestroy', ['void *'], ready[0]!);
+      native('cuGraphDestroy', ['void *'], graph[0]!);
+      for (const { stream, input, output } of work) {
+        for (const pointer of [input, output]) native('cuMemFree_v2', ['void *'], pointer);
+        native('cuStreamDestroy_v2', ['void *'], stream);
       }
     });
 

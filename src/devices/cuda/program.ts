@@ -2,6 +2,7 @@
 import { FftError } from '../../problem/errors.ts';
 import { requireAligned } from '../alignment.ts';
 import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
+import type { Counters } from './counters.ts';
 import type { Driver, LaunchSetup } from './driver.ts';
 import type { Job, Jobs } from './jobs.ts';
 import { GpuKernel } from './kernel.ts';
@@ -50,8 +51,9 @@ export class GpuProgram implements BoundProgram {
   private readonly buffers: readonly GpuBuffer[];
   /** The arguments; what the launches' addresses point to. */
   private readonly block: ArrayBuffer;
-  /** What the groups of a pipelined kernel wait by. */
-  private readonly counters: GpuBuffer | undefined;
+  /** What the groups of a pipelined kernel wait by, and whether a graph of the caller's holds it from now on. */
+  private readonly counters: { readonly of: Counters; readonly address: bigint } | undefined;
+  private captured = false;
   private generation = -1;
   private released = false;
   private runs = 0;
@@ -69,8 +71,9 @@ export class GpuProgram implements BoundProgram {
     const buffers = new Set<GpuBuffer>();
     const separate = steps.map((step, number) => bindStep(machine, step, number, slots, buffers));
     this.buffers = [...buffers];
-    if (pipelined) this.counters = countersFor(machine, pipelined.counters);
-    const bound = pipelined ? [[together(separate.flat(), pipelined, this.counters!.address)]] : separate;
+    if (pipelined?.counters) this.counters = { of: pipelined.counters, address: pipelined.counters.take(machine) };
+    const bound =
+      pipelined && this.counters ? [[together(separate.flat(), pipelined, this.counters.address)]] : separate;
     const count = bound.flat().reduce((sum, { values }) => sum + values.length, 0);
     this.block = new ArrayBuffer(16 * Math.max(1, count));
     const start = machine.addressOf(this.block);
@@ -128,7 +131,10 @@ export class GpuProgram implements BoundProgram {
     if (!machine.jobs.idle) machine.drain();
     machine.requireOpen();
     machine.enter();
-    machine.streams.append(target, this.buffers, (captured) => this.launchIn(target, captured));
+    machine.streams.append(target, this.buffers, (captured) => {
+      this.captured ||= captured;
+      this.launchIn(target, captured);
+    });
   }
 
   async time(repeats: number): Promise<number> {
@@ -161,8 +167,8 @@ export class GpuProgram implements BoundProgram {
     this.released = true;
     this.generation = -1;
     this.graphless = true;
-    const { graph, machine } = this;
-    this.counters?.free();
+    const { graph, machine, counters } = this;
+    if (counters && !this.captured) machine.retire(() => counters.of.give(counters.address));
     if (graph === undefined) return;
     machine.retire(() => {
       this.graph = undefined;
@@ -258,17 +264,6 @@ function endQuietly(driver: Driver, stream: bigint): void {
 /** One launch with the arguments of several. */
 function together(launches: readonly Launch[], kernel: GpuKernel, counters: bigint): Launch {
   return { kernel, values: [...launches.flatMap(({ values }) => values), counters] };
-}
-
-/** Counters that are zero when the first launch reads them. */
-function countersFor(machine: Machine, count: number): GpuBuffer {
-  const zeros = new ArrayBuffer(4 * count);
-  machine.enter();
-  const buffer = machine.memory.allocate(zeros.byteLength);
-  machine.driver.copyIn(buffer.address, machine.addressOf(zeros), zeros.byteLength, machine.stream);
-  // The copy has read them, and launches in streams of the caller's come after it.
-  machine.driver.synchronize(machine.stream);
-  return buffer;
 }
 
 function bindStep(

@@ -1,0 +1,61 @@
+/**
+ * Counters by which the groups of a pipelined kernel wait for one another: an array for each program that is bound to it,
+ * because programs run side by side in streams of the caller's. Every launch leaves them zero, as it found them.
+ */
+import type { Driver } from './driver.ts';
+import type { GpuBuffer, GpuMemory } from './memory.ts';
+
+/** Arrays that are made at a time, the first of them with the kernel: binding a program takes no call of the driver then. */
+const BLOCK = 16;
+/** Arrays begin where any of them may be read at once. */
+const ALIGNMENT = 256;
+
+/** What counters need of their device. */
+interface Owner {
+  readonly driver: Driver;
+  readonly stream: bigint;
+  readonly memory: GpuMemory;
+  enter(): void;
+  addressOf(block: ArrayBuffer): bigint;
+}
+
+export class Counters {
+  private readonly bytes: number;
+  private readonly idle: bigint[] = [];
+  private readonly blocks: GpuBuffer[] = [];
+
+  /** @param count counters of a program. */
+  constructor(count: number) {
+    this.bytes = Math.ceil((4 * count) / ALIGNMENT) * ALIGNMENT;
+  }
+
+  /** Sees to it that there are some. @throws FftError `out-of-memory` */
+  prepare(owner: Owner): void {
+    if (this.idle.length > 0) return;
+    const { driver, stream, memory } = owner;
+    const zeros = new ArrayBuffer(BLOCK * this.bytes);
+    owner.enter();
+    const block = memory.allocate(zeros.byteLength);
+    this.blocks.push(block);
+    driver.copyIn(block.address, owner.addressOf(zeros), zeros.byteLength, stream);
+    // Launches in streams of the caller's come after the copy, which has read the zeros by then.
+    driver.synchronize(stream);
+    for (let at = 0; at < zeros.byteLength; at += this.bytes) this.idle.push(block.address + BigInt(at));
+  }
+
+  /** The address of an array. @throws FftError `out-of-memory` */
+  take(owner: Owner): bigint {
+    this.prepare(owner);
+    return this.idle.pop()!;
+  }
+
+  /** No launch that uses them may be in flight, or come. */
+  give(address: bigint): void {
+    this.idle.push(address);
+  }
+
+  free(): void {
+    this.idle.length = 0;
+    for (const block of this.blocks.splice(0)) block.free();
+  }
+}
