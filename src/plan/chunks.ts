@@ -65,8 +65,9 @@ export function chunksOf(
 const SIDE_BY_SIDE = 2;
 
 /**
- * How many groups run side by side where two launches are one; 0 where they cannot be: unless the second one works in
- * place it would find nothing of the first one's in a cache, and both need the same number of threads.
+ * How many groups run side by side where two launches are one; 0 where they cannot be. The second one has to work in place,
+ * so that a cache holds one copy of what goes between them, and the threads of one have to be a whole number of times those
+ * of the other, for several groups of it then share a block.
  */
 function besideOfBoth(launches: readonly BatchedLaunch[], chunks: number, profile: DeviceProfile): number {
   const [first, second, more] = launches as [BatchedLaunch, BatchedLaunch, BatchedLaunch?];
