@@ -26,9 +26,14 @@ const settle = async (): Promise<number> => {
   return process.memoryUsage.rss();
 };
 
-/** The next problem: one of those above, or now and then one that nobody has asked for yet. */
+/**
+ * The next problem: one of those above, or now and then one that nobody has asked for yet. All new ones are of one size:
+ * memory that larger calls once needed would count as left behind.
+ */
 function problemOf(made: number): ProblemInput {
-  if (made % NEW_EVERY === 0 || made < FILL) return { size: [20], batches: made + 1, directions: 'forward' };
+  if (made % NEW_EVERY === 0 || made < FILL) {
+    return { size: [20], batches: 500, scale: { forward: 1 / (made + 2) }, directions: 'forward' };
+  }
   return problems[made % problems.length] as ProblemInput;
 }
 
