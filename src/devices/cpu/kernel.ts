@@ -18,6 +18,8 @@ export class CpuKernel implements CompiledKernel {
   readonly source: Uint8Array;
   readonly module: WebAssembly.Module;
   readonly run: Run;
+  /** Calls `run` over no groups, so many times. */
+  readonly idle: (times: number) => void;
   /** Bytes that a thread needs for the arrays that a group shares. */
   readonly sharedBytes: number;
   /** Expected nanoseconds for one group; right within a factor of a few. */
@@ -38,6 +40,7 @@ export class CpuKernel implements CompiledKernel {
       this.module = new WebAssembly.Module(wasm.bytes);
       const instance = new WebAssembly.Instance(this.module, { env: { memory: memory.memory } });
       this.run = instance.exports.run as Run;
+      this.idle = instance.exports.repeat as CpuKernel['idle'];
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new FftError(

@@ -33,8 +33,8 @@ let emptyFunction: Run | undefined;
 const canWait = typeof performance === 'object' && typeof setTimeout === 'function';
 
 /** Uses up a kernel's budget: the engine begins to compile it well, on another thread, while planning goes on here. */
-export function beginWarmUp({ run, source }: CpuKernel): void {
-  call(run, Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, Math.ceil(BUDGET_BYTES / source.length))));
+export function beginWarmUp({ idle, source }: CpuKernel): void {
+  idle(Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, Math.ceil(BUDGET_BYTES / source.length))));
 }
 
 /** Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. */

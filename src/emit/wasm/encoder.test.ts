@@ -23,6 +23,32 @@ describe('the assembler', () => {
     expect(run(7, () => {}, 1, 2, 3, 4, 5, 6, 7).byteLength).toBe(65536);
   });
 
+  it('adds a function that calls it as often as wanted, with zeros', () => {
+    const asm = new FunctionAssembler(2);
+    // Adds 1 to the number at 8 + both arguments.
+    for (const address of [8, 8]) {
+      asm.i32(address);
+      for (const argument of [0, 1]) {
+        asm.get(argument);
+        asm.op('i32.add');
+      }
+    }
+    asm.memory('f64.load', 0);
+    asm.float('f64', 1);
+    asm.op('f64.add');
+    asm.memory('f64.store', 0);
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 2 });
+    const module = new WebAssembly.Module(encodeModule(asm.finish(), 2, LIMITS));
+    const { run, repeat } = new WebAssembly.Instance(module, { env: { memory } }).exports as Record<
+      string,
+      (...values: number[]) => void
+    >;
+    run!(8, 16);
+    repeat!(7);
+    repeat!(1);
+    expect([...new Float64Array(memory.buffer, 0, 6)]).toEqual([0, 8, 0, 0, 1, 0]);
+  });
+
   it('encodes integers of every size', () => {
     const edges = [
       0,
@@ -241,6 +267,10 @@ describe('the assembler', () => {
     expect(() => new WebAssembly.Instance(module, { env: { memory } })).not.toThrow();
     const alone = new WebAssembly.Memory({ initial: 1, maximum: 2 });
     expect(() => new WebAssembly.Instance(module, { env: { memory: alone } })).toThrow(WebAssembly.LinkError);
-    expect(WebAssembly.Module.exports(module)).toEqual([{ name: 'run', kind: 'function' }]);
+    const names = WebAssembly.Module.exports(module).map(({ name, kind }) => [name, kind]);
+    expect(names).toEqual([
+      ['run', 'function'],
+      ['repeat', 'function'],
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A WebAssembly assembler: bytes of one module with one exported function over an imported memory.
+ * A WebAssembly assembler: bytes of one module with one function of interest over an imported memory.
  * Knows the binary format (WebAssembly core specification, section 5, and the fixed-width SIMD proposal), nothing else.
  */
 
@@ -138,6 +138,9 @@ export class FunctionAssembler {
   private code = new Bytes();
   private readonly parameters: number;
   private readonly locals: ValueType[] = [];
+  /** Locals in use, the newest last, and those that are not, by type. */
+  private used: number[] = [];
+  private readonly free: Record<ValueType, number[]> = { i32: [], f32: [], f64: [], v128: [] };
 
   constructor(parameters: number) {
     this.parameters = parameters;
@@ -151,10 +154,33 @@ export class FunctionAssembler {
     this.code = code;
   }
 
-  /** A new local variable; its number. */
+  /** A local variable that nobody else uses until it is given back, holding whatever it held; its number. */
   local(type: ValueType): number {
+    const local = this.free[type].pop() ?? this.lasting(type);
+    this.used.push(local);
+    return local;
+  }
+
+  /** A local variable that nobody has used yet nor will. */
+  lasting(type: ValueType): number {
     this.locals.push(type);
     return this.parameters + this.locals.length - 1;
+  }
+
+  /** How many locals are in use: for `release`. */
+  mark(): number {
+    return this.used.length;
+  }
+
+  /**
+   * Gives back what has come into use since `mark`, but for what is `kept`. Engines clear every local at every call of
+   * what they have compiled quickly, and their compilers look at all of them wherever branches meet.
+   */
+  release(mark: number, kept?: ReadonlySet<number>): void {
+    for (const local of this.used.splice(mark)) {
+      if (kept?.has(local)) this.used.push(local);
+      else this.free[this.locals[local - this.parameters]!].push(local);
+    }
   }
 
   op(name: PlainOp): void {
@@ -229,6 +255,11 @@ export class FunctionAssembler {
     this.code.instruction(0x0d, depth);
   }
 
+  /** A function of the module by its number. */
+  call(number: number): void {
+    this.code.instruction(0x10, number);
+  }
+
   /** The finished body: local declarations, code, end. */
   finish(): Uint8Array {
     const body = new Bytes();
@@ -250,8 +281,24 @@ export class FunctionAssembler {
   }
 }
 
+/** `repeat(times)`: calls the first function so often (once at least), every argument 0. */
+function repetition(parameters: number): Uint8Array {
+  const asm = new FunctionAssembler(1);
+  asm.loop();
+  for (let n = 0; n < parameters; n++) asm.i32(0);
+  asm.call(0);
+  asm.get(0);
+  asm.i32(1);
+  asm.op('i32.sub');
+  asm.tee(0);
+  asm.branchIf(0);
+  asm.end();
+  return asm.finish();
+}
+
 /**
- * A module that imports `env.memory` and exports `run(i32 × parameters)`.
+ * A module that imports `env.memory` and exports `run(i32 × parameters)`, and `repeat(times)`, which calls it with zeros:
+ * a call from outside takes longer than one that does nothing.
  * @param memory limits in pages; a shared memory needs both.
  */
 export function encodeModule(
@@ -270,11 +317,13 @@ export function encodeModule(
   };
   module.bytes([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
   section(1, (s) => {
-    s.unsigned(1);
-    s.byte(0x60);
-    s.unsigned(parameters);
-    for (let i = 0; i < parameters; i++) s.byte(TYPE_CODE.i32);
-    s.unsigned(0);
+    s.unsigned(2);
+    for (const count of [parameters, 1]) {
+      s.byte(0x60);
+      s.unsigned(count);
+      for (let i = 0; i < count; i++) s.byte(TYPE_CODE.i32);
+      s.unsigned(0);
+    }
   });
   section(2, (s) => {
     s.unsigned(1);
@@ -285,16 +334,20 @@ export function encodeModule(
     s.unsigned(memory.initial);
     s.unsigned(memory.maximum);
   });
-  section(3, (s) => s.bytes([1, 0]));
+  section(3, (s) => s.bytes([2, 0, 1]));
   section(7, (s) => {
-    s.unsigned(1);
+    s.unsigned(2);
     s.text('run');
     s.bytes([0, 0]);
+    s.text('repeat');
+    s.bytes([0, 1]);
   });
   section(10, (s) => {
-    s.unsigned(1);
-    s.unsigned(body.length);
-    s.bytes(body);
+    s.unsigned(2);
+    for (const code of [body, repetition(parameters)]) {
+      s.unsigned(code.length);
+      s.bytes(code);
+    }
   });
   return new Uint8Array(module.take());
 }

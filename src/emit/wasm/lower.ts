@@ -118,17 +118,21 @@ class Lowering {
     this.code.clear();
     const nodes = schedule(phase, this.lanes);
     const level = 0;
+    const mark = this.asm.mark();
     const pointers = new Map<string, number>();
     for (const { array, index } of this.prefixes(nodes, level)) {
       if (index.terms.length > 0) this.addresses.computed(pointers, array, index, level);
     }
     this.nodes(nodes, { level, counter: this.group, pointers, values: new Map() }, phase.repeatable);
+    this.asm.release(mark);
   }
 
   private nodes(nodes: readonly Node[], scope: Scope, repeatable: boolean): void {
     for (const node of nodes) {
+      const mark = this.asm.mark();
       if (node.kind === 'body') this.body(node, scope, repeatable);
       else this.inner(node, scope, repeatable);
+      this.asm.release(mark);
     }
   }
 
@@ -228,6 +232,7 @@ class Lowering {
     const unit = this.unit(body);
     const kept = new Map<Real, number>();
     for (let repetition = 0; repetition < repetitions; repetition++) {
+      const mark = this.asm.mark();
       const known = new Map<Real, number>(kept);
       const keep = (node: Real, local: number): void => {
         known.set(node, local);
@@ -268,6 +273,7 @@ class Lowering {
       if (!repeatable) for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
       for (const group of stores) unit.store(group, this.addresses.of(group, scope.pointers, repetition), value);
+      this.asm.release(mark, new Set(kept.values()));
     }
   }
 
@@ -317,7 +323,7 @@ class Lowering {
     const key = `${unit.type}:${exact.key(node.value)}`;
     let local = this.constants.get(key);
     if (local === undefined) {
-      local = unit.local();
+      local = this.asm.lasting(unit.type);
       this.constants.set(key, local);
       const number = this.elementBytes === 4 ? exact.toSingle(node.value) : exact.toNumber(node.value);
       this.asm.first(() => {
