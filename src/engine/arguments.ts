@@ -3,7 +3,16 @@
  * anything is written.
  */
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
-import { type ComplexLayout, FftError, type Problem, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
+import {
+  type ComplexLayout,
+  type ElementRuns,
+  elementRuns,
+  FftError,
+  type Problem,
+  type Side,
+  tensorShape,
+  tensorSpan,
+} from '../problem/index.ts';
 import { DeviceMemory } from './memory.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
@@ -24,8 +33,8 @@ export interface SideFacts {
   /** Reals in each array. */
   readonly length: number;
   readonly realBytes: number;
-  /** There are elements in the arrays that do not belong to the tensor. */
-  readonly gaps: boolean;
+  /** Where the elements are, if the arrays also hold what does not belong to the tensor. */
+  readonly runs: ElementRuns | undefined;
 }
 
 /** One array or plane: where it is on the device, or the host array that has to be copied. */
@@ -45,7 +54,7 @@ export function factsOf(problem: Problem, side: Side): SideFacts {
     type: single ? 'f32' : 'f64',
     length: layout === 'planar' ? span : 2 * span,
     realBytes: single ? 4 : 8,
-    gaps: span !== elements,
+    runs: span === elements ? undefined : elementRuns(problem, side),
   };
 }
 
@@ -124,7 +133,7 @@ export function refuseDetached(array: RealArray, what: string): void {
 
 /** By its tag, which arrays from another window or context have too. */
 function isArrayOf(value: unknown, facts: SideFacts): value is RealArray {
-  return Object.prototype.toString.call(value) === `[object ${arrayName(facts)}]`;
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === `[object ${arrayName(facts)}]`;
 }
 
 function arrayName(facts: SideFacts): string {

@@ -14,6 +14,7 @@ import type {
   RealArray,
   Stretch,
 } from '../devices/device.ts';
+import type { ElementRuns } from '../problem/index.ts';
 import { type ComplexData, type Data, deviceExtents, isPlanar, type PlanarData, type SideFacts } from './arguments.ts';
 import { quiet, refusePending, type Use } from './arrivals.ts';
 import { landingFor, settle } from './landings.ts';
@@ -26,7 +27,6 @@ export interface CallParts {
   /** The same list as `from` in place. */
   readonly to: readonly PlacedPart[];
   readonly read: SideFacts;
-  /** Where there are gaps, they belong to the caller: they go along and come back. */
   readonly written: SideFacts;
   readonly program: BoundProgram;
   /** All memory that the program is bound to and that others may free. */
@@ -39,6 +39,8 @@ export class Call {
   readonly program: BoundProgram;
   readonly copiesIn: readonly Copy[];
   readonly copiesOut: readonly Copy[];
+  /** What of them belongs to the tensor, where not all does: the rest is the caller's, who may change it meanwhile. */
+  readonly runs: ElementRuns | undefined;
   /** True where nothing has to be copied. */
   readonly direct: boolean;
   /** There are copies to or from memory that host code does not see. */
@@ -63,14 +65,16 @@ export class Call {
     this.planes = { input: planesOf(input), output: planesOf(output) };
     const source = copiesOf(from);
     const target = from === to ? source : copiesOf(to);
-    this.copiesIn = written.gaps && from !== to ? [...source, ...target] : source;
+    this.copiesIn = source;
     this.copiesOut = target;
+    this.runs = written.runs;
     this.direct = this.copiesIn.length === 0 && target.length === 0;
     this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
     this.mutable = [input, output].flatMap((data) => (isPlanar(data) ? [data.re, data.im] : [data])).some(mayChange);
     const { input: planar } = this.planes;
     this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
-    this.one = this.copiesIn.length === 1 && this.copiesOut.length === 1 && !this.staged ? this.pair : undefined;
+    const single = source.length === 1 && target.length === 1 && !this.staged && !this.runs;
+    this.one = single ? this.pair : undefined;
   }
 
   /** What it was given, for a call that waits. */
@@ -193,18 +197,18 @@ export function runNow(call: Call, backend: Backend): void {
     return;
   }
   if (call.staged) return runStaged(call, backend);
-  const { copiesIn, copiesOut, program } = call;
-  if (copiesIn.length > 0) backend.finishSync?.();
+  const { copiesIn, copiesOut, program, runs } = call;
+  if (copiesIn.length > 0 || copiesOut.length > 0) backend.finishSync?.();
   for (const { host, view } of copiesIn) (view as RealArray).set(host);
   program.runSync!();
-  for (const { host, view } of copiesOut) host.set(view as RealArray);
+  for (const { host, view } of copiesOut) settle(host, view as RealArray, runs);
 }
 
 /** The same through the device's copies, where host code does not see its memory. */
-function runStaged({ copiesIn, copiesOut, program }: Call, backend: Backend): void {
+function runStaged({ copiesIn, copiesOut, program, runs }: Call, backend: Backend): void {
   const landings = copiesOut.map(({ host }) => landingFor(host));
   for (const { host, device } of copiesIn) backend.uploadSync!(device, host);
   program.runSync!();
   for (const [n, { device }] of copiesOut.entries()) backend.downloadSync!(device, landings[n]!);
-  for (const [n, { host }] of copiesOut.entries()) settle(host, landings[n]!);
+  for (const [n, { host }] of copiesOut.entries()) settle(host, landings[n]!, runs);
 }

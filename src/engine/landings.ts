@@ -1,6 +1,6 @@
 /** Where results of a device land until the whole call has succeeded: beside the caller's arrays. */
 import type { RealArray } from '../devices/device.ts';
-import { FftError } from '../problem/index.ts';
+import { copyElements, type ElementRuns, FftError } from '../problem/index.ts';
 
 /** Of an array, in messages. */
 export const WAITING = 'An array of a waiting call';
@@ -11,13 +11,18 @@ export function landingFor(host: RealArray): RealArray {
   return new Kind(host.length);
 }
 
-/** Moves a result into the caller's array. @throws FftError `detached-array` where that has changed its size meanwhile. */
-export function settle(host: RealArray, result: RealArray): void {
+/**
+ * Moves a result into the caller's array.
+ * @param runs the elements to move, where not all are results.
+ * @throws FftError `detached-array` where the array has changed its size meanwhile.
+ */
+export function settle(host: RealArray, result: RealArray, runs?: ElementRuns): void {
   if (host.length !== result.length) {
     throw new FftError(
       'detached-array',
       `${WAITING} was shrunk: it has ${host.length} numbers now. Pass a live array.`,
     );
   }
-  host.set(result);
+  if (runs) copyElements(host, result, runs);
+  else host.set(result);
 }

@@ -4,7 +4,7 @@
  * The program stays bound to the memory of the last call and the call is remembered (call.ts), so that calls alike cost
  * little more than the launches.
  */
-import type { Backend, Binding, BoundProgram, DeviceBuffer } from '../devices/device.ts';
+import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import {
   type ComplexData,
@@ -121,14 +121,15 @@ export class Runner {
   }
 
   /** @param turn who has to be through with the host arrays before results are moved into them. */
-  private async carryOut({ copiesIn, copiesOut, program, output }: Call, turn?: Pending): Promise<ComplexData> {
+  private async carryOut({ copiesIn, copiesOut, runs, program, output }: Call, turn?: Pending): Promise<ComplexData> {
     const { backend } = this.host;
     // Results land beside the caller's arrays until the whole call has succeeded.
+    const move = runs && ((into: RealArray, from: RealArray) => settle(into, from, runs));
     const landings = copiesOut.map(({ host, view }) => (view ? host : landingFor(host)));
     const work = [
       ...copiesIn.map(({ host, device }) => backend.upload(device, host)),
       program.run(),
-      ...copiesOut.map(({ device }, n) => backend.download(device, landings[n]!)),
+      ...copiesOut.map(({ device, view }, n) => backend.download(device, landings[n]!, view && move)),
     ];
     // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
     const watched = [...copiesIn.filter(({ view }) => view), ...copiesOut].map(({ host }) => host);
@@ -140,7 +141,7 @@ export class Runner {
     }
     if (turn?.ended === false) await turn.wait();
     for (const host of watched) refuseDetached(host, WAITING);
-    for (const [n, { host, view }] of copiesOut.entries()) if (!view) settle(host, landings[n]!);
+    for (const [n, { host, view }] of copiesOut.entries()) if (!view) settle(host, landings[n]!, runs);
     return output;
   }
 

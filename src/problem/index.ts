@@ -1,6 +1,7 @@
 /** The room `problem/`: what is asked for, in one normal form, and the error type of the whole library. */
 export { parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
+export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
 export { FftError, type FftErrorCode, type FftErrorOptions, type FftProblem, fftErrorCodes } from './errors.ts';
 export {
   defaultStrides,

@@ -123,8 +123,8 @@ class CpuBackend implements Backend, Machine {
     return this.copy(target, data, (device) => device.set(data));
   }
 
-  download(source: Binding, into: RealArray): Promise<void> {
-    return this.copy(source, into, (device) => into.set(device));
+  download(source: Binding, into: RealArray, move?: (into: RealArray, from: RealArray) => void): Promise<void> {
+    return this.copy(source, into, (device) => (move ? move(into, device) : into.set(device)));
   }
 
   finish(): Promise<void> {
@@ -159,8 +159,8 @@ class CpuBackend implements Backend, Machine {
         throw new FftError('foreign-buffer', 'The buffer to copy from or to was not allocated on this device.');
       }
       const device = buffer.window(byteOffset, host);
-      if (!this.queue.idle) return this.queue.push(immediately(() => move(device)));
-      move(device);
+      if (!this.queue.idle) return this.queue.push(immediately(() => moveWhole(host, device, move)));
+      moveWhole(host, device, move);
       return DONE;
     } catch (error) {
       return Promise.reject(error);
@@ -171,4 +171,16 @@ class CpuBackend implements Backend, Machine {
     if (kernel instanceof CpuKernel && kernel.memory === this.memory) return kernel;
     throw new FftError('internal-error', `Kernel ${kernel.kernel.name} was compiled by another device.`);
   }
+}
+
+/** @throws FftError `detached-array` where the caller has made the array shorter or longer since it was given. */
+function moveWhole(host: RealArray, device: RealArray, move: (device: RealArray) => void): void {
+  if (host.length !== device.length) {
+    throw new FftError(
+      'detached-array',
+      `An array of a waiting call had ${device.length} numbers and has ${host.length} now: it was transferred away or ` +
+        'resized. Leave it alone until the call has ended.',
+    );
+  }
+  move(device);
 }

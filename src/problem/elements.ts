@@ -1,0 +1,54 @@
+/**
+ * The elements of a strided tensor in an array that also holds other things: copied without touching what lies between.
+ */
+import { elementKind, tensorShape } from './layout.ts';
+import type { Problem, Side } from './problem.ts';
+
+/** Where elements lie, in reals: runs of `length` from `start` on, one for each combination of steps. */
+export interface ElementRuns {
+  readonly start: number;
+  readonly length: number;
+  /** The longest strides first. */
+  readonly steps: readonly { readonly count: number; readonly stride: number }[];
+}
+
+/** The elements of one side in each of its arrays: interleaved complex numbers, or the reals of a plane. */
+export function elementRuns(problem: Problem, side: Side): ElementRuns {
+  const unit = elementKind(problem, side) === 'complex' && problem.layout[side] !== 'planar' ? 2 : 1;
+  const strides = problem.strides[side];
+  const steps = tensorShape(problem, side)
+    .map((count, d) => ({ count, stride: unit * strides[d]! }))
+    .filter(({ count }) => count > 1)
+    .sort((a, b) => b.stride - a.stride);
+  let length = unit;
+  while (steps.at(-1)?.stride === length) length *= steps.pop()!.count;
+  return { start: unit * problem.offsets[side], length, steps };
+}
+
+/** Runs longer than this are copied by the engine; below, setting that up takes longer. */
+const SHORT_RUN = 32;
+
+/** Copies the elements from one array to the same places in another. */
+export function copyElements<T extends Float32Array | Float64Array>(to: T, from: T, runs: ElementRuns): void {
+  const { start, length, steps } = runs;
+  const last = steps.length - 1;
+  const copy = (at: number): void => {
+    if (length > SHORT_RUN) return to.set(from.subarray(at, at + length), at);
+    for (let n = at; n < at + length; n++) to[n] = from[n]!;
+  };
+  const walk = (depth: number, at: number): void => {
+    if (depth > last) return copy(at);
+    const { count, stride } = steps[depth]!;
+    if (depth < last || length > 2) {
+      for (let n = 0; n < count; n++) walk(depth + 1, at + n * stride);
+      return;
+    }
+    // The most common case without a call for each element.
+    const two = length === 2;
+    for (let n = 0, place = at; n < count; n++, place += stride) {
+      to[place] = from[place]!;
+      if (two) to[place + 1] = from[place + 1]!;
+    }
+  };
+  walk(0, start);
+}
