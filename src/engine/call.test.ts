@@ -127,6 +127,14 @@ it('leaves the gaps of every array as they were', async () => {
   }
 });
 
+it.each([2 ** -200, 2 ** -500, -(2 ** -1000)])('a scale of %d loses no digit', async (forward) => {
+  const plain = await device.plan({ size: [N], precision: 'double' });
+  const scaled = await device.plan({ size: [N], precision: 'double', scale: { forward } });
+  const x = uniform(random, 2 * N, 'double');
+  const expected = plain.forwardSync<Float64Array>(x).map((value) => value * forward);
+  expect(scaled.forwardSync(x)).toEqual(expected);
+});
+
 describe('options', () => {
   it.each<[ProblemInput, object, FftErrorCode]>([
     [{ size: [8], tuning: { radix: 4 } as object }, {}, 'unknown-field'],

@@ -19,7 +19,7 @@ import { KernelCache, Recent } from './cache.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
-import { DirectionProgram } from './program.ts';
+import { DirectionProgram, tempBytesOf } from './program.ts';
 import { parseSavedPlan } from './saved.ts';
 import { planTuned, requireAble } from './tuning.ts';
 
@@ -100,6 +100,7 @@ export class Device {
       backend: this.backend,
       program: (of, direction, throughWork) =>
         this.program(of, direction, throughWork, throughWork ? undefined : saved?.get(direction)),
+      tempBytes: (of, direction, throughWork) => tempBytesOf(this.planned(of, direction, throughWork), of),
       forget: (plan) => this.plans.delete(plan),
     };
     const plan = new Plan(host, normal);
@@ -108,8 +109,10 @@ export class Device {
       this.cache.fillTables();
     } catch (error) {
       plan.destroy();
-      throw error;
+      throw saved ? unusable(error) : error;
     }
+    // Only what works is there for the next plan.
+    for (const [direction, known] of saved ?? []) this.remembered.set(planKey(normal, direction, false), known);
     this.precision = normal.precision === 'single' ? 'single' : 'double';
     return plan;
   }
@@ -177,15 +180,16 @@ export class Device {
     const { profile } = this.backend;
     // Planning something far too large would take its time, so the sides are looked at before, temp after it.
     refuseTooLarge(problem, 0, profile);
-    const key = planKey(problem, direction, throughWork);
-    const known = saved ?? this.remembered.get(key);
-    const plan = known ?? planTuned(problem, direction, profile, throughWork);
+    const plan = saved ?? this.planned(problem, direction, throughWork);
     refuseTooLarge(problem, plan.assignment.temps * plan.tempElements * elementBytes(problem, 'input'), profile);
-    const program = saved
-      ? this.savedProgram(saved, problem)
-      : new DirectionProgram(plan, problem, this.backend, this.cache);
-    if (saved || !known) this.remembered.set(key, plan);
-    return program;
+    return saved ? this.savedProgram(saved, problem) : new DirectionProgram(plan, problem, this.backend, this.cache);
+  }
+
+  private planned(problem: Problem, direction: Direction, throughWork: boolean): DirectionPlan {
+    const key = planKey(problem, direction, throughWork);
+    let plan = this.remembered.get(key);
+    if (!plan) this.remembered.set(key, (plan = planTuned(problem, direction, this.backend.profile, throughWork)));
+    return plan;
   }
 
   /** @throws FftError `invalid-saved-plan` where no kernel can be made from the plan, or one that breaks rules. */
@@ -193,15 +197,20 @@ export class Device {
     try {
       return new DirectionProgram(plan, problem, this.backend, this.cache, true);
     } catch (cause) {
-      if (cause instanceof FftError && cause.code === 'out-of-memory') throw cause;
-      throw new FftError(
-        'invalid-saved-plan',
-        `No kernels can be made from the saved plan (${cause instanceof Error ? cause.message : String(cause)}); ` +
-          "plan without 'from' and serialize again.",
-        { cause },
-      );
+      throw unusable(cause);
     }
   }
+}
+
+/** What to throw where a saved plan comes to nothing. */
+function unusable(cause: unknown): unknown {
+  if (cause instanceof FftError && cause.code === 'out-of-memory') return cause;
+  return new FftError(
+    'invalid-saved-plan',
+    `No kernels can be made from the saved plan (${cause instanceof Error ? cause.message : String(cause)}); ` +
+      "plan without 'from' and serialize again.",
+    { cause },
+  );
 }
 
 /** @throws FftError `unsupported-precision` where the device cannot compute in the precision of a problem. */

@@ -55,6 +55,24 @@ it('goes to the memory that each call names: the whole, views of it and offsets 
   }
 });
 
+it('takes a temp of the size that the plan names, with `work` too', async () => {
+  for (const problem of [
+    { size: [2 ** 18, 2], preserveInput: false },
+    { size: [1024, 16], preserveInput: false, tuning: { uploadSwitch: { two: 64 } } },
+  ]) {
+    const plan = await device.plan(problem);
+    const { temp: bytes, work: workBytes } = plan.bytes;
+    const [input, output] = [device.alloc(plan.output.bytes), device.alloc(plan.input.bytes)];
+    const [work, temp] = [device.alloc(workBytes), device.alloc(Math.max(4, bytes))];
+    input.float32.fill(0)[0] = 1;
+    await plan.enqueue('inverse', { input, output, work, temp });
+    expect(output.float32.every((value, i) => value === (i % 2 === 0 ? 1 : 0))).toBe(true);
+    expect(plan.bytes.temp).toBe(bytes);
+    plan.destroy();
+    for (const memory of [input, output, work, temp]) memory.free();
+  }
+});
+
 it('sees other planes in the same object', async () => {
   const plan = await device.plan({ size: [N], layout: 'planar', directions: 'forward' });
   const make = () => device.alloc(BYTES / 2);

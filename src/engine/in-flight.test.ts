@@ -65,7 +65,10 @@ describe('what lies between the elements of a result', () => {
     const plain = await device.plan({ size: [N] });
     const [a, b] = [plain.forwardSync(x), plain.forwardSync(w)] as [Float32Array, Float32Array];
     for (let k = 0; k < N; k++) {
-      expect([...y.subarray(4 * k, 4 * k + 4)]).toEqual([...a.subarray(2 * k, 2 * k + 2), ...b.subarray(2 * k, 2 * k + 2)]);
+      expect([...y.subarray(4 * k, 4 * k + 4)]).toEqual([
+        ...a.subarray(2 * k, 2 * k + 2),
+        ...b.subarray(2 * k, 2 * k + 2),
+      ]);
     }
   });
 });

@@ -26,6 +26,8 @@ import { serializePlan } from './saved.ts';
 export interface PlanHost {
   readonly backend: Backend;
   program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
+  /** What such a program needs, without making it. */
+  tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
   forget(plan: Plan): void;
 }
 
@@ -94,13 +96,23 @@ export class Plan {
    * has to hold where it is given to `enqueue`.
    */
   get bytes(): { readonly tables: number; readonly temp: number; readonly work: number } {
-    const programs = [...this.programs.values()];
-    const tables = new Map(programs.flatMap((program) => [...program.tables]));
+    const tables = new Map([...this.programs.values()].flatMap((program) => [...program.tables]));
+    // Calls that are given `work` have plans of their own, which may need more.
+    const others = this.destroyed ? [] : this.directions;
     return {
       tables: [...tables.values()].reduce((sum, bytes) => sum + bytes, 0),
-      temp: Math.max(0, ...programs.map((program) => program.tempBytes)),
-      work: 2 * this.facts.input.realBytes * this.input.shape.reduce((elements, count) => elements * count, 1),
+      temp: Math.max(this.madeTemp, ...others.map((direction) => this.host.tempBytes(this.problem, direction, true))),
+      work: this.workBytes,
     };
+  }
+
+  private get workBytes(): number {
+    return 2 * this.facts.input.realBytes * this.input.shape.reduce((elements, count) => elements * count, 1);
+  }
+
+  /** Temp memory of the programs made so far. */
+  private get madeTemp(): number {
+    return Math.max(0, ...[...this.programs.values()].map((program) => program.tempBytes));
   }
 
   /**
@@ -277,7 +289,7 @@ export class Plan {
       read: direction === 'forward' ? this.facts.input : this.facts.output,
       written: direction === 'forward' ? this.facts.output : this.facts.input,
       inPlace: this.problem.placement === 'in-place',
-      workBytes: this.bytes.work,
+      workBytes: this.workBytes,
       program: (throughWork) => this.program(direction, throughWork),
       temp: (bytes) => this.ownTemp(bytes),
       check: () => this.check(),
@@ -287,7 +299,7 @@ export class Plan {
   private ownTemp(bytes: number): DeviceBuffer {
     if (!this.temp || this.temp.freed || this.temp.bytes < bytes) {
       // Enough for every direction at once: calls that wait are bound to this memory.
-      const grown = this.host.backend.allocate(Math.max(bytes, this.bytes.temp));
+      const grown = this.host.backend.allocate(Math.max(bytes, this.madeTemp));
       this.temp?.free();
       this.temp = grown;
     }

@@ -46,10 +46,9 @@ export class DirectionProgram {
     this.plan = plan;
     this.backend = backend;
     this.cache = cache;
-    const realBytes = problem.precision === 'single' ? 4 : 8;
-    const plane = plan.tempElements * realBytes;
-    const tempPlane = Math.ceil(plane / ALIGNMENT) * ALIGNMENT;
-    this.tempBytes = plan.assignment.temps * 2 * tempPlane;
+    const plane = plan.tempElements * realBytesOf(problem);
+    const tempPlane = aligned(plane);
+    this.tempBytes = tempBytesOf(plan, problem);
     const argumentsOf = (name: BufferName, layout: ComplexLayout) =>
       bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
     const seen = new Map<string, number>();
@@ -111,6 +110,19 @@ export class DirectionProgram {
   release(): void {
     for (const { key, tables } of this.taken.splice(0)) this.cache.release(key, tables);
   }
+}
+
+function realBytesOf({ precision }: Problem): number {
+  return precision === 'single' ? 4 : 8;
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
+
+/** Temp memory that a plan needs. */
+export function tempBytesOf(plan: DirectionPlan, problem: Problem): number {
+  return plan.assignment.temps * 2 * aligned(plan.tempElements * realBytesOf(problem));
 }
 
 /** Where a launch finds one of its sides: one array, or two planes. */

@@ -63,6 +63,19 @@ async function outcome(problem: ProblemInput, from: string): Promise<string> {
 }
 
 describe('saved plans', () => {
+  it('that come to nothing late leave the device as it was', async () => {
+    const problem: ProblemInput = { size: [1024], tuning: { uploadSwitch: { two: 64 } } };
+    const text = (await device.plan(problem)).serialize();
+    const other = await openDevice('cpu', { threads: 1 });
+    const saved = JSON.parse(text) as Saved;
+    const plans = JSON.parse(JSON.stringify(saved.plans).replaceAll('"order":1024', `"order":${2 ** 40}`)) as unknown[];
+    expect(plans).not.toEqual(saved.plans);
+    const refused = other.plan(problem, { from: sealed({ ...saved, plans }) });
+    await expect(refused).rejects.toMatchObject({ name: 'FftError', code: 'invalid-saved-plan' });
+    expect((await other.plan(problem)).serialize()).toBe(text);
+    other.close();
+  });
+
   it.each(problems)('tampered with: %j', async (problem) => {
     const plan = await device.plan(problem);
     const saved = JSON.parse(plan.serialize()) as Saved;

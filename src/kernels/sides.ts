@@ -78,10 +78,16 @@ export function sidesOf(
   const input = view('input');
   let output = view('output');
   if (leaf.scale !== 1) {
-    const by = exact.exact(leaf.scale);
-    output = mappedStore(output, (x, value) => x.cscale(value, x.constant(by)));
+    const factors = factorsOf(leaf.scale).map((factor) => exact.exact(factor));
+    output = mappedStore(output, (x, value) => factors.reduce((scaled, by) => x.cscale(scaled, x.constant(by)), value));
   }
   return { globals, input, output };
+}
+
+/** Constants end at 2^−256: numbers that would lose digits there are products. */
+function factorsOf(scale: number): number[] {
+  if (scale === 0 || Math.abs(scale) >= 2 ** -128) return [scale];
+  return [...factorsOf(scale * 2 ** 64), 2 ** -64];
 }
 
 /** Where an index has walked to. */
