@@ -2,8 +2,22 @@
  * The command line as a user meets it: the built program in a process of its own. `npm test` builds before it tests.
  */
 
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +56,32 @@ function put(name: string, bytes: Uint8Array): string {
   const path = join(folder, name);
   writeFileSync(path, bytes);
   return path;
+}
+
+/** A recording of one channel. */
+function floatWav(samples: readonly number[]): Uint8Array {
+  const bytes = Buffer.alloc(44 + 4 * samples.length);
+  bytes.write('RIFF');
+  bytes.writeUInt32LE(bytes.length - 8, 4);
+  bytes.write('WAVEfmt ', 8);
+  for (const [at, value] of [
+    [16, 16],
+    [24, 8000],
+    [28, 32000],
+    [40, 4 * samples.length],
+  ] as const) {
+    bytes.writeUInt32LE(value, at);
+  }
+  for (const [at, value] of [
+    [20, 3],
+    [22, 1],
+    [32, 4],
+    [34, 32],
+  ] as const)
+    bytes.writeUInt16LE(value, at);
+  bytes.write('data', 36);
+  samples.forEach((sample, k) => bytes.writeFloatLE(sample, 44 + 4 * k));
+  return bytes;
 }
 
 /** A complex array with values that are easy to tell apart. */
@@ -124,6 +164,8 @@ describe('failures end with 1 and one line on stderr', () => {
   put('half.npy', writeNpy(sampleArray([4, 6], 'float64')).subarray(0, 200));
   put('scalar.npy', writeNpy({ data: Float64Array.of(1), shape: [], dtype: 'float64' }));
   put('primes.npy', writeNpy(sampleArray([4, 17], 'float64')));
+  put('empty.npy', writeNpy({ data: new Float64Array(0), shape: [0, 4], dtype: 'float64' }));
+  put('nan.wav', floatWav([0, Number.NaN, 1]));
   put('text.wav', new TextEncoder().encode('this is not a recording, whatever its name says'));
   mkdirSync(join(folder, 'folder'));
 
@@ -139,7 +181,10 @@ describe('failures end with 1 and one line on stderr', () => {
     ['an output folder that is not there', ['transform', array, '-o', 'no/b.npy'], /no\/b\.npy.*\[unwritable-output\]/],
     ['a folder as output', ['spectrogram', guitar, '-o', 'folder'], /it is a folder.*\[unwritable-output\]/],
     ['a recording that is none', ['spectrogram', 'text.wav', '-o', 'b.png'], /not a WAV file.*\[invalid-file\]/],
-    ['a length that cannot be done', ['transform', 'primes.npy', '-o', 'b.npy'], /17.*\[unsupported-length\]/],
+    ['a length that cannot be done', ['transform', 'primes.npy', '-o', 'b.npy'], /axis 1 = 17.*\[unsupported-length\]/],
+    ['an axis without elements', ['transform', 'empty.npy', '-o', 'b.npy'], /Axis 0.*\[invalid-file\]/],
+    ['a recording of no numbers', ['spectrogram', 'nan.wav', '-o', 'b.png'], /nan\.wav.*\[invalid-file\]/],
+    ['frames that fit no memory', ['spectrogram', guitar, '-o', 'b.png', '--size', '4294967296'], /\[device-limit\]/],
     ['a transform that cannot be done', ['explain', 'srfo8'], /\[unsupported-feature\]/],
   ])('%s', async (_name, args, message) => {
     const { code, stdout, stderr } = await omnifft(...args);
@@ -197,6 +242,44 @@ describe('transform', () => {
     const { code, stderr } = await omnifft('transform', input, '-o', 'never.npy', '--axes', axes);
     expect(stderr).toMatch(/--axes.*\[invalid-usage\]/);
     expect(code).toBe(2);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('what cannot be written', () => {
+  it.each(['in place', 'a new file', 'a link'])('leaves what was there: %s', async (which) => {
+    const whole = writeNpy(sampleArray([4096], 'complex128'));
+    const input = put('large.npy', whole);
+    const link = join(folder, 'link.npy');
+    if (which === 'a link') symlinkSync(input, link);
+    const output = { 'in place': input, 'a new file': join(folder, 'new.npy'), 'a link': link }[which]!;
+    const before = readdirSync(folder).sort();
+    // Files of at most 8 blocks of 512 bytes.
+    const limited = ['-c', 'ulimit -f 8; exec "$0" "$@"', process.execPath, main, 'transform', input, '-o', output];
+    const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
+    expect(stderr).toMatch(/^omnifft: Cannot write .*\[unwritable-output\]\n$/);
+    expect(status).toBe(1);
+    expect(readdirSync(folder).sort()).toEqual(before);
+    expect(readFileSync(input)).toEqual(Buffer.from(whole));
+    // And written it is where there is room: a link stays one, and a file keeps its rights.
+    chmodSync(input, 0o640);
+    expect((await omnifft('transform', input, '-o', output)).code).toBe(0);
+    expect(readNpy(readFileSync(output)).shape).toEqual([4096]);
+    expect(lstatSync(output).isSymbolicLink()).toBe(which === 'a link');
+    expect(statSync(input).mode & 0o777).toBe(0o640);
+    rmSync(output);
+  });
+
+  it('is said in one line where it is standard output', () => {
+    for (const args of [['devices'], ['explain', 'scfo64'], ['bench', 'scfo64', '--device', 'cpu', '--json']]) {
+      const full = openSync('/dev/full', 'w');
+      const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      });
+      closeSync(full);
+      expect(stderr).toMatch(/^omnifft: Cannot write to standard output: .*\[unwritable-output\]\n$/);
+      expect(status).toBe(1);
+    }
   });
 });
 

@@ -2,8 +2,8 @@
  * Files named on the command line: what can go wrong with them, said in one line.
  */
 
-import { access, constants, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, chmod, constants, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -19,12 +19,25 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB',
 };
 
-/** @throws FftError `unreadable-input`. */
-export async function readInput(path: string): Promise<Uint8Array> {
+async function readInput(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path);
   } catch (error) {
     throw fileError('unreadable-input', `Cannot read ${path}`, error);
+  }
+}
+
+/**
+ * Reads a file and makes something of what is in it.
+ * @throws FftError `unreadable-input`, or what `decode` throws, with the name of the file.
+ */
+export async function readWith<T>(path: string, decode: (bytes: Uint8Array) => T): Promise<T> {
+  const bytes = await readInput(path);
+  try {
+    return decode(bytes);
+  } catch (error) {
+    if (!(error instanceof FftError)) throw error;
+    throw new FftError(error.code, `${path}: ${error.message}`, { cause: error });
   }
 }
 
@@ -43,12 +56,44 @@ export async function checkOutput(path: string): Promise<void> {
   }
 }
 
-/** @throws FftError `unwritable-output`. */
+/**
+ * Writes a file whole or not at all: what was there stays until the new file is complete, so that an input that is the
+ * output, too, outlives a full disk.
+ *
+ * @throws FftError `unwritable-output`.
+ */
 export async function writeOutput(path: string, bytes: Uint8Array): Promise<void> {
   try {
-    await writeFile(path, bytes);
+    await replaceFile(path, bytes);
   } catch (error) {
     throw fileError('unwritable-output', `Cannot write ${path}`, error);
+  }
+}
+
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  const existing = await stat(path).catch(() => undefined);
+  // Where a link leads, so that it stays one.
+  const target = existing ? await realpath(path) : path;
+  const folder = dirname(target);
+  // Pipes and devices are written as they are, and so is a file in a folder that takes no other.
+  if (existing && !(existing.isFile() && (await isWritable(folder)))) return writeFile(path, bytes);
+  const partial = join(folder, `.omnifft-${process.pid}-${Date.now().toString(36)}`);
+  try {
+    await writeFile(partial, bytes, { flag: 'wx' });
+    if (existing) await chmod(partial, existing.mode);
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -61,7 +106,8 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-function fileError(code: FftErrorCode, what: string, cause: unknown): FftError {
+/** What went wrong with a file, in one line. */
+export function fileError(code: FftErrorCode, what: string, cause: unknown): FftError {
   const { code: reason = '', message = '' } = cause as NodeJS.ErrnoException;
   return new FftError(code, `${what}: ${REASONS[reason] ?? (message || reason)}.`, { cause });
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-import { run } from './program.ts';
+import { fileError } from './files.ts';
+import { report, run } from './program.ts';
 
 // A reader that has seen enough (`omnifft devices | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+  report(`${fileError('unwritable-output', 'Cannot write to standard output', error).message} [unwritable-output]`);
+  process.exit(1);
 });
 
 // The exit code is set, not forced, so that what was printed gets out.

@@ -51,7 +51,7 @@ function program(): Command {
     .showSuggestionAfterError()
     .exitOverride()
     // Commander closes with a hint on a second line; one line is what was promised.
-    .configureOutput({ outputError: (text) => report(text.replace(/^error: /, '')) });
+    .configureOutput({ outputError: (text) => report(`${text.replace(/^error: /, '').trim()} [invalid-usage]`) });
   addTransform(root);
   addSpectrogram(root);
   addExplain(root);
@@ -60,6 +60,7 @@ function program(): Command {
   return root;
 }
 
-function report(message: string): void {
+/** One line on stderr. */
+export function report(message: string): void {
   process.stderr.write(`omnifft: ${message.trim().replace(/\s*\n\s*/g, ' ')}\n`);
 }

@@ -36,6 +36,12 @@ export interface DeviceOptions {
   readonly queue?: bigint;
 }
 
+/** The names of all of them: a misspelt one must not be ignored. */
+export const deviceOptionNames: readonly string[] = Object.keys({
+  ...{ precision: 0, threads: 0, gpu: 0, adapter: 0, device: 0, powerPreference: 0, software: 0 },
+  ...{ context: 0, stream: 0, platform: 0, queue: 0 },
+} satisfies Record<keyof DeviceOptions, 0>);
+
 export interface DeviceModule {
   availability(): Availability | Promise<Availability>;
   create(options: DeviceOptions): Promise<Backend>;

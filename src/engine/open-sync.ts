@@ -1,11 +1,14 @@
 /** Opening a device without waiting. A file of its own: see devices/sync.ts. */
 import { openBackendSync } from '../devices/sync.ts';
 import { Device } from './device.ts';
+import { checkOptions } from './options.ts';
 
 /**
  * The CPU device with one thread: the only device that needs nothing asynchronous to open.
- * @throws FftError `device-unavailable`, `out-of-memory`
+ * @param options there are none: it has one thread, because only waiting could start others.
+ * @throws FftError `unknown-field`, `device-unavailable`, `out-of-memory`
  */
-export function openCpuSync(): Device {
+export function openCpuSync(options: Readonly<Record<string, never>> = {}): Device {
+  checkOptions(options, { works: [] }, 'openCpuSync');
   return new Device(openBackendSync());
 }

@@ -2,9 +2,10 @@
  * Finding and opening devices. Only what is asked for is loaded.
  */
 import { type DeviceKind, deviceKinds } from '../devices/device.ts';
-import { type DeviceOptions, deviceModule, openableKinds } from '../devices/registry.ts';
+import { type DeviceOptions, deviceModule, deviceOptionNames, openableKinds } from '../devices/registry.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
+import { checkOptions } from './options.ts';
 
 export type { DeviceOptions } from '../devices/registry.ts';
 
@@ -37,7 +38,7 @@ async function deviceInfo(kind: DeviceKind): Promise<DeviceInfo> {
  * simulated. Not every GPU computes in double precision: `{ precision: 'double' }` finds one that does. Options are those
  * of the kind; `auto` hands them to whichever it opens.
  * @throws FftError (as a rejection) `unknown-device`, `device-unavailable`, `unsupported-precision`,
- * `invalid-argument`, `out-of-memory`
+ * `unknown-field`, `invalid-argument`, `out-of-memory`
  */
 export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: DeviceOptions = {}): Promise<Device> {
   if (kind !== 'auto' && !deviceKinds.includes(kind)) {
@@ -46,9 +47,7 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
       `There is no device '${String(kind)}'; choose one of auto, ${deviceKinds.join(', ')}.`,
     );
   }
-  if (typeof options !== 'object' || options === null) {
-    throw new FftError('invalid-argument', `The options of openDevice are ${String(options)}; an object is needed.`);
-  }
+  checkOptions(options, { works: deviceOptionNames }, 'openDevice');
   const { threads, precision } = options;
   if (precision !== undefined && precision !== 'single' && precision !== 'double') {
     throw new FftError('invalid-argument', `precision is ${String(precision)}; choose 'single' or 'double'.`);

@@ -14,14 +14,14 @@ export interface KnownOptions {
  * @throws FftError `invalid-argument` when it is no object, `unknown-field`, `unsupported-feature`
  */
 export function checkOptions(options: object, { works, planned = [] }: KnownOptions, what: string): void {
-  if (typeof options !== 'object' || options === null) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new FftError('invalid-argument', `The options of ${what} are ${String(options)}; an object is needed.`);
   }
   const problems: FftProblem[] = [];
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || works.includes(name)) continue;
     const path = `${what}.${name}`;
-    const accepted = works.length > 0 ? `${what} takes ${works.join(', ')}` : `this release has no entries of ${what}`;
+    const accepted = works.length > 0 ? `${what} takes ${works.join(', ')}` : `there are no options of ${what}`;
     if (planned.includes(name)) {
       problems.push({ code: 'unsupported-feature', path, message: `${path} is not supported yet; ${accepted}.` });
     } else problems.push({ code: 'unknown-field', path, message: `${path} is not known; ${accepted}.` });

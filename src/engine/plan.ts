@@ -131,7 +131,8 @@ export class Plan {
   }
 
   /**
-   * Transforms `input`.
+   * Transforms `input`. Calls of one device on the same arrays keep their order, awaited or not; await one before another
+   * device gets an array of it.
    *
    * @param input interleaved complex numbers, `plan.input.length` of them, or two planes; a host array or device memory.
    * @param output where to write; a new array when left out. In place it is the input.
@@ -251,7 +252,10 @@ export class Plan {
 
   private check(): void {
     if (this.destroyed)
-      throw new FftError('destroyed', 'This plan has been destroyed; make a new one with device.plan().');
+      throw new FftError(
+        'destroyed',
+        'This plan has been destroyed, by itself or with its device; make a new one with the plan() of an open device.',
+      );
   }
 
   /** @throws FftError `destroyed` */

@@ -143,7 +143,7 @@ describe.each(overlappingDevices(simulator))('calls behind those that wait, on %
     await quiescence();
     await gate.release();
     await expect.poll(() => gate.held.length).toBe(2);
-    expect(ends).toEqual(['first', 'second', 'enqueued']);
+    await expect.poll(() => ends).toEqual(['first', 'second', 'enqueued']);
     await gate.release(1, new FftError('launch-failed', 'for this test'));
     await expect.poll(() => ends).toEqual(['first', 'second', 'enqueued', 'third failed', 'finish']);
     await gate.releaseAll(late);

@@ -115,6 +115,20 @@ describe('readNpy', () => {
   });
 });
 
+describe('what is no file', () => {
+  it.each([null, undefined, 'x', new ArrayBuffer(4), new Float32Array(4), [1, 2]])('%s', (given) => {
+    expect(failure(() => readNpy(given as never)).code).toBe('invalid-argument');
+  });
+
+  it('is told from what is cut short, and from a header that names no numbers', () => {
+    const bytes = writeNpy(Float32Array.of(1, 2));
+    expect(failure(() => readNpy(bytes.subarray(0, 3))).message).toMatch(/truncated/);
+    const text = new TextDecoder('latin1').decode(bytes).replace('(2,)', '(1 2,)');
+    const broken = Uint8Array.from(text, (character) => character.charCodeAt(0));
+    expect(failure(() => readNpy(broken)).message).toMatch(/no valid 'shape'/);
+  });
+});
+
 describe('writeNpy', () => {
   it('is read back bit by bit, with the data at a multiple of 64 bytes', () => {
     const dtypes = fc.constantFrom<NpyDtype>('float32', 'float64', 'complex64', 'complex128');
@@ -148,5 +162,19 @@ describe('writeNpy', () => {
     const data = new Float32Array(4);
     expect(failure(() => writeNpy({ data, shape: [4], dtype: 'complex64' })).code).toBe('wrong-length');
     expect(failure(() => writeNpy({ data, shape: [4], dtype: 'float64' })).code).toBe('wrong-array-type');
+    for (const shape of [[-2, -2], [0.5, 8], null] as number[][]) {
+      expect(failure(() => writeNpy({ data, shape, dtype: 'float32' })).code).toBe('invalid-argument');
+    }
+    for (const given of [null, undefined, 'x', {}, { data, shape: [4], dtype: 'bogus' }, { data, dtype: 'float32' }]) {
+      expect(failure(() => writeNpy(given as never)).code).toMatch(/^(wrong-array-type|invalid-argument)$/);
+    }
+  });
+
+  it('takes a bare typed array, which is real and has one axis', () => {
+    expect(readNpy(writeNpy(Float32Array.of(1, 2)))).toEqual({
+      data: Float32Array.of(1, 2),
+      shape: [2],
+      dtype: 'float32',
+    });
   });
 });

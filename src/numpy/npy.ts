@@ -6,7 +6,9 @@
  * described in the NumPy manual under `numpy.lib.format`.
  */
 
+import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
+import { type ArrayInput, asArray } from './array.ts';
 
 /** Element types that omnifft computes with. */
 export type NpyDtype = 'float32' | 'float64' | 'complex64' | 'complex128';
@@ -72,10 +74,11 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]; // \x93NUMPY
  * Reads a `.npy` file of format 1.0, 2.0 or 3.0. Integer and boolean arrays come back as float64.
  *
  * @param bytes The whole file. It is not modified and not kept.
- * @throws FftError `invalid-file` when the bytes are no `.npy` file, end too early, or hold an array of another kind:
+ * @throws FftError `invalid-argument` when they are no `Uint8Array`; `invalid-file` when they are no `.npy` file, end too early, or hold an array of another kind:
  *   big-endian, in Fortran order, of Python objects or records, of dates, texts or other floating-point formats.
  */
 export function readNpy(bytes: Uint8Array): NpyArray {
+  requireBytes(bytes, 'readNpy');
   const { header, start } = splitHeader(bytes);
   const shape = parseShape(header);
   const element = parseDescriptor(header);
@@ -102,24 +105,12 @@ export function readNpy(bytes: Uint8Array): NpyArray {
 /**
  * Writes an array as a `.npy` file of format 1.0 (2.0 when the shape does not fit), little-endian, C order.
  *
- * @throws FftError `wrong-array-type` when `data` is not the typed array of `dtype`; `wrong-length` when it does not have
- *   as many entries as `shape` and `dtype` ask for.
+ * @param array with a shape, or a bare typed array, which is real and has one axis.
+ * @throws FftError `wrong-array-type` when `data` is not the typed array of `dtype`; `invalid-argument` for a bad `shape`;
+ *   `wrong-length` when it does not have as many entries as `shape` and `dtype` ask for.
  */
-export function writeNpy(array: NpyArray): Uint8Array<ArrayBuffer> {
-  const { data, shape, dtype } = array;
-  const expectedType = dtype === 'float32' || dtype === 'complex64' ? Float32Array : Float64Array;
-  if (!(data instanceof expectedType)) {
-    const given = Object.prototype.toString.call(data).slice(8, -1);
-    throw new FftError('wrong-array-type', `Data of dtype ${dtype} is a ${expectedType.name}; a ${given} was given.`);
-  }
-  const perElement = dtype.startsWith('complex') ? 2 : 1;
-  const entries = shape.reduce((product, length) => product * length, perElement);
-  if (data.length !== entries) {
-    throw new FftError(
-      'wrong-length',
-      `Shape (${shape.join(', ')}) of ${dtype} takes ${entries} entries; the data has ${data.length}.`,
-    );
-  }
+export function writeNpy(array: ArrayInput): Uint8Array<ArrayBuffer> {
+  const { data, shape, dtype } = asArray(array);
   const header = encodeHeader(DESCRIPTORS[dtype], shape);
   const bytes = new Uint8Array(header.byteLength + data.byteLength);
   bytes.set(header);
@@ -147,6 +138,8 @@ function encodeHeader(descriptor: string, shape: readonly number[]): Uint8Array 
 /** The header's text and where the data starts. */
 function splitHeader(bytes: Uint8Array): { header: string; start: number } {
   if (!MAGIC.every((byte, index) => bytes[index] === byte)) {
+    const short = bytes.length > 0 && bytes.length < MAGIC.length && bytes.every((byte, n) => byte === MAGIC[n]);
+    if (short) throw invalid(`The file is truncated: it ends after ${bytes.length} bytes.`);
     throw invalid(
       `The file does not start as a .npy file does but ${describeStart(bytes)}; ${ACCEPTED}, written by numpy.save.`,
     );
@@ -179,6 +172,7 @@ function parseShape(header: string): number[] {
     .map((length) => length.trim().replace(/L$/, ''))
     .filter((length) => length !== '')
     .map(Number);
+  if (shape.some(Number.isNaN)) throw invalid(`The header has no valid 'shape': (${text.trim()}).`);
   if (!Number.isSafeInteger(shape.reduce((product, length) => product * length, 16))) {
     throw invalid(`The header's shape (${shape.join(', ')}) has more elements than any file could hold.`);
   }

@@ -82,6 +82,22 @@ describe('spectrogram', () => {
     expect([...new Set(result.levels)]).toEqual([-200]);
   });
 
+  it('refuses what it cannot hold, and what is no signal or device', async () => {
+    const samples = new Float32Array(64);
+    for (const size of [2 ** 40, 2 ** 52]) {
+      const refused = spectrogram(samples, { sampleRate, device, size });
+      await expect(refused).rejects.toMatchObject({
+        name: 'FftError',
+        code: expect.stringMatching(/^(device-limit|invalid-size)$/),
+      });
+    }
+    const bad = [['samples', 'x', { sampleRate, device }] as const, ['device', samples, undefined] as const];
+    for (const [path, signal, options] of [...bad, ['device', samples, { sampleRate }] as const]) {
+      const refused = spectrogram(signal as Float32Array, options as never);
+      await expect(refused).rejects.toMatchObject({ code: 'invalid-argument', problems: [{ path }] });
+    }
+  });
+
   it.each([
     ['size', { size: 1 }],
     ['size', { size: 100.5 }],

@@ -3,6 +3,7 @@
  */
 
 import type { openDevice } from '../index.ts';
+import { zeros } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 import { type WindowName, windowFunction } from './windows.ts';
 
@@ -55,31 +56,42 @@ const SILENCE = 1e-20;
  * rounds of it, so that memory beyond the result does not grow with their length.
  *
  * @param samples One channel; full scale is −1 to 1.
- * @throws FftError `invalid-argument` for options out of range or an empty signal, and whatever planning for `size` throws
- *   (`unsupported-length` for one).
+ * @throws FftError `invalid-argument` for options out of range or an empty signal, `out-of-memory`, and whatever planning
+ *   for `size` throws (`unsupported-length` for one).
  */
 export async function spectrogram(
   samples: Float32Array | Float64Array,
   options: SpectrogramOptions,
 ): Promise<Spectrogram> {
+  if (!isFloats(samples)) {
+    throw new FftError('invalid-argument', 'samples takes a Float32Array or a Float64Array.', { path: 'samples' });
+  }
+  if (typeof options?.device?.plan !== 'function') {
+    throw new FftError('invalid-argument', 'device takes an open device, as openDevice() gives it.', {
+      path: 'device',
+    });
+  }
   const { sampleRate, device, window = 'hann', size = 1024, onProgress } = options;
   const hop = options.hop ?? Math.max(1, Math.floor(size / 4));
   check('size', size, Number.isSafeInteger(size) && size >= 2, 'an integer of at least 2');
   check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
   check('sampleRate', sampleRate, Number.isFinite(sampleRate) && sampleRate > 0, 'a positive number');
   check('samples', `${samples.length} samples`, samples.length > 0, 'at least one sample');
-  const taper = windowFunction(window, size);
+  windowFunction(window, 1);
   const bins = Math.floor(size / 2) + 1;
   const frames = 1 + Math.max(0, Math.floor((samples.length - size) / hop));
-  const levels = new Float32Array(frames * bins);
 
   // Rounds of nearly equal size: the last one wastes fewer transforms than there are rounds.
   const rounds = Math.ceil(frames / Math.max(1, Math.floor(POINTS_AT_ONCE / size)));
   const batches = Math.ceil(frames / rounds);
   const plan = await device.plan({ size: [size], batches, precision: 'single', directions: 'forward' });
   try {
-    const signal = new Float32Array(2 * size * batches);
-    const spectrum = new Float32Array(2 * size * batches);
+    // Only now: the device knows which sizes are too long.
+    const taper = windowFunction(window, size);
+    const array = (length: number) => zeros(length, true) as Float32Array<ArrayBuffer>;
+    const levels = array(frames * bins);
+    const signal = array(2 * size * batches);
+    const spectrum = array(2 * size * batches);
     for (let first = 0; first < frames; first += batches) {
       const count = Math.min(batches, frames - first);
       fillFrames(signal, samples, taper, { first, count, hop });
@@ -124,6 +136,10 @@ function measure(levels: Float32Array, spectrum: Float32Array, taper: Float64Arr
     const scale = bin === 0 || 2 * bin === size ? alone : paired;
     levels[i] = 10 * Math.log10(Math.max((re * re + im * im) * scale, SILENCE));
   }
+}
+
+function isFloats(value: unknown): boolean {
+  return ArrayBuffer.isView(value) && /^\[object Float(32|64)Array\]$/.test(Object.prototype.toString.call(value));
 }
 
 function check(path: string, given: number | string, valid: boolean, accepted: string): void {

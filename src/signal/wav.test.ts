@@ -109,6 +109,18 @@ describe('readWav', () => {
   });
 });
 
+describe('what is no file', () => {
+  it.each([null, undefined, 'x', new ArrayBuffer(10), new Float32Array(4), [1, 2]])('%s', (given) => {
+    expect(failure(() => readWav(given as never)).code).toBe('invalid-argument');
+    expect(failure(() => mixDown(given as never)).code).toBe('invalid-argument');
+  });
+
+  it('says what a stream of unknown length is', () => {
+    const bytes = file({ tag: 1, bits: 16, channels: 1, announce: 0xffffffff }, new Uint8Array(8));
+    expect(failure(() => readWav(bytes)).message).toMatch(/written as a stream/);
+  });
+});
+
 describe('mixDown', () => {
   it('is the mean of the channels', () => {
     const channels = [Float32Array.of(1, 0), Float32Array.of(0.5, -1)];

@@ -6,6 +6,7 @@
  */
 
 import wavefile from 'wavefile';
+import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 
 /** A decoded recording. */
@@ -30,15 +31,18 @@ interface Format {
 const PCM = 1;
 const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
+/** What programs announce that do not know yet how much will come. */
+const STREAMED = 0xffffffff;
 const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or floating-point samples of 32 or 64 bits';
 
 /**
  * Decodes a WAV file.
  *
  * @param bytes The whole file. It is not modified and not kept.
- * @throws FftError `invalid-file` when the bytes are no WAV file, end too early, hold no sample at all or samples of another kind.
+ * @throws FftError `invalid-argument` when they are no `Uint8Array`; `invalid-file` when they are no WAV file, end too early, hold no sample at all or samples of another kind.
  */
 export function readWav(bytes: Uint8Array): Recording {
+  requireBytes(bytes, 'readWav');
   const { wav, format } = open(bytes);
   const tag = format.audioFormat === EXTENSIBLE ? format.subformat[0] : format.audioFormat;
   const bits = format.bitsPerSample;
@@ -54,7 +58,10 @@ export function readWav(bytes: Uint8Array): Recording {
   }
   const { chunkSize, samples } = wav.data as { chunkSize: number; samples: Uint8Array };
   if (chunkSize > samples.length) {
-    throw invalid(`The WAV file is truncated: it announces ${chunkSize} bytes of samples and has ${samples.length}.`);
+    const hint = chunkSize === STREAMED ? ' It was written as a stream: a sound editor can save it anew.' : '';
+    throw invalid(
+      `The WAV file is truncated: it announces ${chunkSize} bytes of samples and has ${samples.length}.${hint}`,
+    );
   }
   const size = Math.ceil(bits / 8);
   const frame = format.numChannels * size;
@@ -64,8 +71,12 @@ export function readWav(bytes: Uint8Array): Recording {
   return { sampleRate: format.sampleRate, channels, format: float ? `${bits}-bit float` : `${bits}-bit PCM` };
 }
 
-/** The mean of all channels: what a mono loudspeaker would play. */
+/** The mean of all channels: what a mono loudspeaker would play. @throws FftError `invalid-argument` */
 export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
+  const channels: unknown = recording?.channels;
+  if (!Array.isArray(channels) || !channels.every(ArrayBuffer.isView)) {
+    throw new FftError('invalid-argument', 'mixDown takes a recording as readWav gives it, with its list of channels.');
+  }
   const [first, ...others] = recording.channels;
   if (first === undefined)
     throw new FftError('invalid-argument', 'A recording has at least one channel; this one has none.');

@@ -7,6 +7,7 @@
  * Proceedings of the IEEE 66 (1978).
  */
 
+import { zeros } from '../numpy/array.ts';
 import { FftError } from '../problem/errors.ts';
 
 /** Coefficients a of w[k] = a₀ − a₁ cos φ + a₂ cos 2φ with φ = 2πk/size. */
@@ -26,7 +27,7 @@ export const windowNames = Object.keys(COSINE_SUMS) as readonly WindowName[];
  * The values of a window.
  *
  * @param size Number of values, at least 1.
- * @throws FftError `invalid-argument` for an unknown name or a size that is not a positive integer.
+ * @throws FftError `invalid-argument` for an unknown name or a size that is not a positive integer; `out-of-memory`
  */
 export function windowFunction(name: WindowName, size: number): Float64Array<ArrayBuffer> {
   if (!Object.hasOwn(COSINE_SUMS, name)) {
@@ -40,10 +41,12 @@ export function windowFunction(name: WindowName, size: number): Float64Array<Arr
     });
   }
   const coefficients: readonly number[] = COSINE_SUMS[name];
-  return Float64Array.from({ length: size }, (_, k) =>
-    coefficients.reduce(
+  const values = zeros(size, false) as Float64Array<ArrayBuffer>;
+  for (let k = 0; k < size; k++) {
+    values[k] = coefficients.reduce(
       (sum, a, order) => sum + (order % 2 === 0 ? a : -a) * Math.cos((2 * Math.PI * order * k) / size),
       0,
-    ),
-  );
+    );
+  }
+  return values;
 }

@@ -2,8 +2,9 @@
 
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
+import { FftError } from '../../index.ts';
 import { type WindowName, windowNames } from '../../signal/windows.ts';
-import { checkOutput, readInput, writeOutput } from '../files.ts';
+import { checkOutput, readWith, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { captionOf } from '../picture/caption.ts';
@@ -33,7 +34,7 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
   await checkOutput(options.output);
   // Other commands do not need what reads WAV.
   const { mixDown, readWav, spectrogram } = await import('../../signal/index.ts');
-  const recording = readWav(await readInput(input));
+  const recording = await readWith(input, readWav);
   const progress = startProgress('transforming');
   try {
     const { result, seconds, device } = await useDevice({ ...options, precision: 'single' }, async (device) => {
@@ -46,6 +47,12 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
       });
       return { result, seconds: (performance.now() - started) / 1000, device: device.name };
     });
+    if (!result.levels.every(Number.isFinite)) {
+      throw new FftError(
+        'invalid-file',
+        `${input}: there are samples that are no numbers, or so large that their power is none; full scale is −1 to 1.`,
+      );
+    }
     // The drawing libraries take longer to load than the other commands to run.
     const { spectrogramPng } = await import('../picture/render.ts');
     await writeOutput(options.output, await spectrogramPng(result, captionOf(basename(input), recording, result)));
@@ -53,7 +60,9 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
     const { frames, bins, size, hop, window } = result;
     const summary = { output: options.output, frames, bins, size, hop, window, device, seconds };
     if (options.json) return console.log(JSON.stringify(summary));
-    console.log(`${options.output}: ${frames} transforms of ${size} points, ${duration(seconds)} on ${device}`);
+    console.log(
+      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} points, ${duration(seconds)} on ${device}`,
+    );
   } finally {
     progress.stop();
   }

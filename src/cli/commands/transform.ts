@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { type NpyArray, readNpy, writeNpy } from '../../numpy/npy.ts';
-import { checkOutput, readInput, writeOutput } from '../files.ts';
+import { checkOutput, readWith, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { type Device, type DeviceOptions, integerList, useDevice, withDevice, withJson } from '../options.ts';
 import { startProgress } from '../progress.ts';
@@ -38,7 +38,7 @@ async function transformFile(input: string, options: TransformOptions): Promise<
   const progress = startProgress('reading');
   try {
     progress.update(0, 4, 'reading     ');
-    const array = toComplex(readNpy(await readInput(input)));
+    const array = toComplex(await readWith(input, readNpy));
     const axes = resolveAxes(options.axes, array.shape);
     const { result, seconds, device } = await useDevice(
       { ...options, precision: precisionOfArray(array) },
@@ -56,7 +56,7 @@ async function transformFile(input: string, options: TransformOptions): Promise<
     const summary = { output: options.output, shape, dtype, axes, device, seconds };
     if (options.json) return console.log(JSON.stringify(summary));
     console.log(
-      `${options.output}: ${dtype} (${shape.join(', ')}), axes ${axes.join(', ')}, ${duration(seconds)} on ${device}`,
+      `${options.output}: ${dtype} (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), axes ${axes.join(', ')}, ${duration(seconds)} on ${device}`,
     );
   } finally {
     progress.stop();
@@ -77,12 +77,15 @@ async function transform(
   const { data, shape, dtype } = array;
   const points = axes.reduce((product, axis) => product * (shape[axis] ?? 1), 1);
   const direction = inverse ? 'inverse' : 'forward';
-  const plan = await device.plan({
+  const problem = {
     size: shape.toReversed(),
     omit: shape.map((_, axis) => !axes.includes(axis)).reverse(),
     precision: precisionOfArray(array),
     scale: { [direction]: scaleOf(norm, inverse, points) },
     directions: direction,
+  } as const;
+  const plan = await device.plan(problem).catch((error: unknown) => {
+    throw inAxes(error, shape.length);
   });
   try {
     const result = await (inverse ? plan.inverse(data) : plan.forward(data));
@@ -90,6 +93,13 @@ async function transform(
   } finally {
     plan.destroy();
   }
+}
+
+/** An error about a plan, in the words of the array: its axes, slowest first. */
+function inAxes(error: unknown, count: number): unknown {
+  if (!(error instanceof FftError) || !error.message.includes('size[')) return error;
+  const message = error.message.replace(/size\[(\d+)\]/g, (_, axis) => `the length of axis ${count - 1 - axis}`);
+  return new FftError(error.code, message, { cause: error });
 }
 
 /** NumPy's three ways to share the factor 1/n between the two directions. */
@@ -102,6 +112,9 @@ function scaleOf(norm: Norm, inverse: boolean, points: number): number {
 function resolveAxes(given: readonly number[] | undefined, shape: readonly number[]): number[] {
   if (shape.length === 0)
     throw new FftError('invalid-file', 'The array is a single number; it needs at least one axis.');
+  const empty = shape.indexOf(0);
+  if (empty >= 0)
+    throw new FftError('invalid-file', `Axis ${empty} of the array has no elements; it needs at least one.`);
   if (given === undefined) return shape.map((_, axis) => axis);
   const axes = given.map((axis) => {
     if (axis < -shape.length || axis >= shape.length) {
