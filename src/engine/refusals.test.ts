@@ -4,6 +4,7 @@ import { changedOutside, poison, snapshot } from '../../test/support/poison.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
 import { type Device, type DeviceMemory, openDevice } from './index.ts';
+import { openCpuSync } from './open-sync.ts';
 
 const random = randomFor('engine/refusals');
 const N = 48;
@@ -348,6 +349,9 @@ describe('opening devices', () => {
 
   it('refuses kinds that do not exist or are not there', async () => {
     expect(await codeOf(() => openDevice('abacus' as 'cpu'))).toBe('unknown-device');
+    expect(await codeOf(() => openDevice('cpu', { thread: 1 } as object))).toBe('unknown-field');
+    expect(await codeOf(() => openDevice('auto', [] as object))).toBe('invalid-argument');
+    expect(await codeOf(() => openCpuSync({ threads: 4 } as object))).toBe('unknown-field');
     expect(await codeOf(() => openDevice('hip'))).toBe('device-unavailable');
   });
 });
