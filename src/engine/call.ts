@@ -65,7 +65,10 @@ export class Call {
     this.planes = { input: planesOf(input), output: planesOf(output) };
     const source = copiesOf(from);
     const target = from === to ? source : copiesOf(to);
-    this.copiesIn = source;
+    // Where host code does not see the memory, all of it comes back: what lies between goes along, for a device to have
+    // read nothing that nobody has written.
+    const unseen = written.runs && from !== to ? target.filter(({ view }) => !view) : [];
+    this.copiesIn = [...source, ...unseen];
     this.copiesOut = target;
     this.runs = written.runs;
     this.direct = this.copiesIn.length === 0 && target.length === 0;
@@ -198,7 +201,7 @@ export function runNow(call: Call, backend: Backend): void {
   }
   if (call.staged) return runStaged(call, backend);
   const { copiesIn, copiesOut, program, runs } = call;
-  if (copiesIn.length > 0 || copiesOut.length > 0) backend.finishSync?.();
+  if (copiesIn.length > 0) backend.finishSync?.();
   for (const { host, view } of copiesIn) (view as RealArray).set(host);
   program.runSync!();
   for (const { host, view } of copiesOut) settle(host, view as RealArray, runs);
