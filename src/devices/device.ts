@@ -198,7 +198,7 @@ export interface Backend {
   bindPeer?(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram>;
   /** Host to device and back, ordered with the runs. */
   upload(target: Binding, data: RealArray): Promise<void>;
-  /** @param move does the copying, where the caller wants a part of it only and host code sees the device's memory. */
+  /** @param move does the copying: given only where host code sees the device's memory and not all of it is wanted. */
   download(source: Binding, into: RealArray, move?: (into: RealArray, from: RealArray) => void): Promise<void>;
   /**
    * The same on the calling thread: when they return, `data` has been read and `into` been written. Where a device has

@@ -35,8 +35,8 @@ export class Gate {
 
   constructor(backend: Backend) {
     const download = backend.download.bind(backend);
-    backend.download = (source, into) => {
-      const arrival = download(source, into);
+    backend.download = (source, into, move) => {
+      const arrival = download(source, into, move);
       if (!this.holding) return arrival;
       const leave = new Promise<void>((resolve, reject) => {
         this.held.push((failure) => (failure ? reject(failure) : resolve()));

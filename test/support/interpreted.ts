@@ -91,9 +91,13 @@ class InterpretingBackend implements Backend {
     new Uint8Array((buffer as HostBuffer).memory).set(bytes, byteOffset);
   }
 
-  async download({ buffer, byteOffset }: Binding, into: RealArray): Promise<void> {
-    const source = new Uint8Array((buffer as HostBuffer).memory, byteOffset, into.byteLength);
-    new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(source);
+  async download(
+    { buffer, byteOffset }: Binding,
+    into: RealArray,
+    move = (to: RealArray, from: RealArray) => to.set(from),
+  ): Promise<void> {
+    const Kind = into.BYTES_PER_ELEMENT === 4 ? Float32Array : Float64Array;
+    move(into, new Kind((buffer as HostBuffer).memory, byteOffset, into.length));
   }
 
   async finish(): Promise<void> {}
