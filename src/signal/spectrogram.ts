@@ -77,6 +77,7 @@ export async function spectrogram(
   check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
   check('sampleRate', sampleRate, Number.isFinite(sampleRate) && sampleRate > 0, 'a positive number');
   check('samples', `${samples.length} samples`, samples.length > 0, 'at least one sample');
+  // Refuses an unknown name before there is a plan.
   windowFunction(window, 1);
   const bins = Math.floor(size / 2) + 1;
   const frames = 1 + Math.max(0, Math.floor((samples.length - size) / hop));

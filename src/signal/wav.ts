@@ -39,7 +39,8 @@ const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or fl
  * Decodes a WAV file.
  *
  * @param bytes The whole file. It is not modified and not kept.
- * @throws FftError `invalid-argument` when they are no `Uint8Array`; `invalid-file` when they are no WAV file, end too early, hold no sample at all or samples of another kind.
+ * @throws FftError `invalid-argument` when they are no `Uint8Array`; `invalid-file` when they are no WAV file, end too
+ *   early, hold no sample at all or samples of another kind.
  */
 export function readWav(bytes: Uint8Array): Recording {
   requireBytes(bytes, 'readWav');
