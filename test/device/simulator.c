@@ -579,6 +579,8 @@ static const char prelude[] =
   "static inline double2 make_double2(double x, double y) { return { x, y }; }\n"
   "template <typename T> static inline T __ldcs(const T *at) { return *at; }\n"
   "template <typename T> static inline void __stcs(T *at, T value) { *at = value; }\n"
+  "template <typename T> static inline void __stwb(T *at, T value) { *at = value; }\n"
+  "static inline unsigned long __cvta_generic_to_shared(const void *at) { return (unsigned char *)at - ::shared_bytes; }\n"
   "static inline unsigned atomicAdd(unsigned *at, unsigned more) { unsigned old = *at; *at += more; return old; }\n"
   "#define __threadfence()\n#define __trap() __builtin_trap()\n"
   "#define __global__\n#define __device__\n#define __forceinline__ inline\n"
@@ -586,7 +588,7 @@ static const char prelude[] =
   "#define __syncthreads() sim_hooks.barrier()\n#define __syncwarp() sim_hooks.barrier()\n"
   "#line 1 \"kernel.cu\"\n";
 
-/* What C++ for processors has no words for, in ours: declarations of shared memory, and assembly of clusters. */
+/* What C++ for processors has no words for, in ours: shared memory, and the assembly of clusters. */
 static void translate(FILE *file, const char *source) {
   for (const char *at = source; *at;) {
     if (strncmp(at, "extern __shared__", 17) == 0) {
@@ -598,7 +600,12 @@ static void translate(FILE *file, const char *source) {
       snprintf(text, sizeof text, "%.*s", (int)(end - at), at);
       at = end + 2;
       if (strstr(text, "mapa.u64")) fprintf(file, "address = (unsigned long long)sim_hooks.block_copy((void *)own, block);");
-      else if (strstr(text, "cluster.wait")) fprintf(file, "sim_hooks.cluster_barrier();");
+      else if (strstr(text, "ld.shared")) {
+        /* Its one operand is the number of a byte. */
+        char *address = strstr(text, "\"r\"(") + 4;
+        *strstr(address, ") :") = 0;
+        fprintf(file, "value = *(decltype(value) *)(::shared_bytes + %s);", address);
+      } else if (strstr(text, "cluster.wait")) fprintf(file, "sim_hooks.cluster_barrier();");
       /* An arrival alone holds nobody up. */
       else fprintf(file, ";");
     } else fputc(*at++, file);

@@ -68,7 +68,7 @@ export function emitPipelined(
   const entry = `pipelined_${written.map(({ lowered }) => lowered.entry).join('_')}`;
   const parameters = parts.map(({ written: { parameters } }, n) => parameters.map((text) => `${text}_${n + 1}`));
   const source = [
-    ...parts.flatMap(({ written }) => written.helpers),
+    ...new Set(parts.flatMap(({ written }) => written.helpers)),
     ...parts.flatMap((part) => functionOf(part)),
     ...framed(
       `${words.head(threads, 1, beside)} ${entry}`,

@@ -24,9 +24,10 @@ export interface CFamily extends RootWords {
   /** See `Dialect`. */
   readonly blockCopy?: (name: string, block: string) => string;
   readonly begun?: Dialect['begun'];
-  readonly streamed?: Dialect['streamed'];
-  /** Lines before everything. */
-  preamble(kernel: Kernel): readonly string[];
+  readonly globals?: Dialect['global'];
+  readonly sharedLoad?: Dialect['sharedLoad'];
+  /** What stands before everything: whole functions, or lines. */
+  preamble(kernel: Kernel, shared: readonly SharedText[]): readonly string[];
   /** What stands before the name of the entry point. */
   head(threads: number, blocks: number, beside: number | undefined): string;
   /** Declarations of shared arrays. */
@@ -38,6 +39,7 @@ export interface SharedText {
   readonly type: string;
   readonly length: number;
   readonly byteOffset: number;
+  readonly read: boolean;
 }
 
 const RESERVED = `
@@ -49,7 +51,7 @@ const RESERVED = `
 /** A kernel as the body of a function, and what stands around it. */
 export interface WrittenKernel {
   readonly lowered: Lowered;
-  /** Functions that the body calls. */
+  /** Functions that the body calls, each whole. */
   readonly helpers: readonly string[];
   readonly parameters: readonly string[];
   /** Uses `group`, `rank` and `t`, of which it declares none. */
@@ -63,11 +65,12 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
   const lowered = lower(kernel, options, dialectOf(family));
   const { memory, lines, grid } = lowered;
   const { wide } = family;
+  const shared = memory.shared.map((array) => ({ ...array, type: typeName(array) }));
   const words = new Set(lines.flatMap((line) => line.match(/\b(group|rank|t)\b/g) ?? []));
   return {
     lowered,
     helpers: [
-      ...family.preamble(kernel),
+      ...family.preamble(kernel, shared),
       ...memory.pieced.flatMap((array) => piecewise(array, family)),
       ...(options.computedRoots ? rootFunctions(kernel.precision, lines, family) : []),
     ],
@@ -85,7 +88,7 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
       }),
       ...lines,
     ],
-    shared: family.shared(memory.shared.map((array) => ({ ...array, type: typeName(array) }))),
+    shared: family.shared(shared),
     uses: (name) => words.has(name),
   };
 }
@@ -137,7 +140,7 @@ export function framed(head: string, parameters: readonly string[], body: readon
   ];
 }
 
-function typeName({ type, pair }: ValueType): string {
+export function typeName({ type, pair }: ValueType): string {
   return `${type === 'f32' ? 'float' : 'double'}${pair ? '2' : ''}`;
 }
 
@@ -160,16 +163,17 @@ function piecewise(array: PiecedArray, family: CFamily): string[] {
       })
       .map((line, n) => (n === 0 ? line : line.replace(/^ {2}/, '  else ')));
   const at = `const ${wide.type} at`;
-  const lines: string[] = [];
+  const functions: string[] = [];
   if (array.read) {
     const body = chain((place) => `return ${place};`);
-    lines.push(`${family.inline} ${type} load_${array.name}(${pointers}, ${at}) {`, ...body, '}');
+    functions.push([`${family.inline} ${type} load_${array.name}(${pointers}, ${at}) {`, ...body, '}'].join('\n'));
   }
   if (array.written) {
-    const body = chain((place) => `${place} = value;`);
-    lines.push(`${family.inline} void store_${array.name}(${pointers}, ${at}, const ${type} value) {`, ...body, '}');
+    const body = chain((place) => family.globals?.store(place, 'value', false) ?? `${place} = value;`);
+    const head = `${family.inline} void store_${array.name}(${pointers}, ${at}, const ${type} value) {`;
+    functions.push([head, ...body, '}'].join('\n'));
   }
-  return lines;
+  return functions;
 }
 
 function dialectOf(family: CFamily): Dialect {
@@ -203,6 +207,7 @@ function dialectOf(family: CFamily): Dialect {
     barrier: (barrier) => family.barrier(barrier),
     ...(family.blockCopy ? { blockCopy: family.blockCopy } : {}),
     ...(family.begun ? { begun: family.begun } : {}),
-    ...(family.streamed ? { streamed: family.streamed } : {}),
+    ...(family.globals ? { global: family.globals } : {}),
+    ...(family.sharedLoad ? { sharedLoad: family.sharedLoad } : {}),
   };
 }

@@ -49,8 +49,13 @@ export interface Dialect {
    * the others when it has something for them. Meanwhile it reads and computes. Missing where there are no clusters.
    */
   readonly begun?: { readonly say: string; readonly wait: string };
-  /** A place in a global read or written for the last time, so that caches need not keep it. Missing: like any other. */
-  readonly streamed?: { load(place: string): string; store(place: string, value: string): string };
+  /** How a place in a global is read and written, where not as any variable. `streamed`: caches need not keep it. */
+  readonly global?: {
+    load(place: string, streamed: boolean): string;
+    store(place: string, value: string, streamed: boolean): string;
+  };
+  /** How an element of a shared array is read, where not as one of any array. */
+  sharedLoad?(array: string, at: string, type: ValueType): string;
 }
 
 /**

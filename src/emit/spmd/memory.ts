@@ -33,6 +33,7 @@ export interface SharedArray extends ValueType {
   readonly length: number;
   /** Where it begins if all shared arrays lie in one. */
   readonly byteOffset: number;
+  readonly read: boolean;
 }
 
 /** A global whose pieces are reached through functions. */
@@ -170,7 +171,7 @@ export class Memory {
       const byteOffset = bytes;
       const elements = array.half ?? array.length!;
       bytes += Math.ceil((elements * bytesOf(array.type)) / 16) * 16;
-      return { ...value, name, length: pair ? elements / 2 : elements, byteOffset };
+      return { ...value, name, length: pair ? elements / 2 : elements, byteOffset, read: read.has(array) };
     });
     this.alignments = globals.map((array) => (paired.has(array) ? 2 : 1));
     this.bindings = [...bound, ...constants];
@@ -188,9 +189,11 @@ export class Memory {
     const place = this.place(array);
     if (place.kind === 'computed') return this.root(place, at, integers, scope);
     if (place.kind === 'plain') {
-      const text = this.element(place, array, at, integers, scope);
-      const streamed = this.streamed === 'loads' && array.space === 'global' && this.dialect.streamed;
-      return streamed ? streamed.load(text) : text;
+      const where = integers.address(inTurn(array, at), scope);
+      const text = `${place.name}[${where}]`;
+      if (array.space === 'shared') return this.dialect.sharedLoad?.(place.name, where, place.value) ?? text;
+      if (array.space === 'table') return text;
+      return this.dialect.global?.load(text, this.streamed === 'loads') ?? text;
     }
     const where = integers.address(place.by ? add(at, place.by) : at, scope);
     if (place.kind === 'shifted') return `${place.name}[${where}]`;
@@ -205,17 +208,13 @@ export class Memory {
       return `${copy}[${integers.address(inTurn(array, at), scope)}] = ${value};`;
     }
     if (place.kind === 'plain') {
-      const text = this.element(place, array, at, integers, scope);
-      const streamed = this.streamed === 'stores' && array.space === 'global' && this.dialect.streamed;
-      return streamed ? streamed.store(text, value) : `${text} = ${value};`;
+      const text = `${place.name}[${integers.address(inTurn(array, at), scope)}]`;
+      const store = array.space === 'global' && this.dialect.global?.store(text, value, this.streamed === 'stores');
+      return store || `${text} = ${value};`;
     }
     if (place.kind !== 'pieces') return `${this.load(array, at, integers, scope)} = ${value};`;
     const where = integers.address(place.by ? add(at, place.by) : at, scope);
     return `store_${place.array.name}(${this.passed(place.array)}${where}, ${value});`;
-  }
-
-  private element({ name }: { readonly name: string }, array: ArrayRef, at: Index, integers: Integers, scope: Scope) {
-    return `${name}[${integers.address(inTurn(array, at), scope)}]`;
   }
 
   private root(

@@ -33,17 +33,17 @@ function halves(q: number, type: ElementType): [high: number, low: number] {
   return [whole, (1 - product - productError(whole, 2 * q, product)) / (2 * q)];
 }
 
-/** The functions that some lines call. */
+/** The functions that some lines call, each whole. */
 export function rootFunctions(type: ElementType, lines: readonly string[], words: RootWords): string[] {
   const calls = (name: string) => lines.some((line) => line.includes(`${name}(`));
   return [
-    ...(calls(NARROW) ? rootFunction(NARROW, 'int', type, words) : []),
-    ...(calls(WIDE) ? rootFunction(WIDE, words.wide.type, type, words) : []),
+    ...(calls(NARROW) ? [rootFunction(NARROW, 'int', type, words)] : []),
+    ...(calls(WIDE) ? [rootFunction(WIDE, words.wide.type, type, words)] : []),
   ];
 }
 
 /** Quarter turns are taken off in integers: what is left is at most an eighth of a turn, and rounded once. */
-function rootFunction(name: string, integer: string, type: ElementType, words: RootWords): string[] {
+function rootFunction(name: string, integer: string, type: ElementType, words: RootWords): string {
   const real = type === 'f32' ? 'float' : 'double';
   const pair = `${real}2`;
   const unsigned = `unsigned ${integer}`;
@@ -60,5 +60,5 @@ function rootFunction(name: string, integer: string, type: ElementType, words: R
     `${words.inline} ${pair} ${name}(const ${unsigned} p, const ${unsigned} q, const ${real} high, const ${real} low) {`,
     ...body.map((line) => `  ${line}`),
     '}',
-  ];
+  ].join('\n');
 }
