@@ -14,19 +14,20 @@ class RootMatrix {
   private readonly columns: number;
 
   /**
-   * @param exponents p in e^{−2πi·p/q} of a row: in its first column, and by how much it grows from column to column.
-   * Both are integers below 2^53.
+   * @param shape of the rows, those `cycle` apart hold one run of roots after the other; by default each holds its own.
+   * @param exponents p in e^{−2πi·p/q} of a run: of its first root, and by how much it grows from root to root. Both are
+   * integers below 2^53.
    */
   constructor(
     tables: TableBuilder,
     key: string,
-    shape: { rows: number; columns: number },
+    shape: { rows: number; columns: number; cycle?: number },
     kind: 'blocked' | 'planes' | 'pairs',
     q: number,
-    exponents: (row: number) => readonly [first: number, step: number],
+    exponents: (run: number) => readonly [first: number, step: number],
     lanes: number,
   ) {
-    const { rows, columns } = shape;
+    const { rows, columns, cycle = rows } = shape;
     this.columns = columns;
     const array = tables.ref;
     const plane = rows * columns;
@@ -34,16 +35,19 @@ class RootMatrix {
       kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? split(array, plane) : interleaved(array);
     const { format } = this;
     const stride = kind === 'pairs' ? 2 : 1;
-    // Rows are whole blocks.
-    const [block, skip] = kind === 'blocked' ? [lanes, lanes] : [columns, 0];
+    // Rows are whole blocks; where a run goes on in another one, they are one block each.
+    const block = kind === 'blocked' ? lanes : columns;
+    const skip =
+      kind === 'blocked' ? (columns > lanes ? lanes : (2 * cycle - 1) * lanes) : stride * (cycle - 1) * columns;
     this.start = tables.append(
       `${key}:${rows}x${columns}:${kind}${kind === 'blocked' ? lanes : ''}`,
       2 * plane,
       (start, runs) => {
-        for (let row = 0; row < rows; row++) {
-          const [p, step] = exponents(row);
-          const [re, im] = format.at(row * columns);
-          runs.push({ p, step, q, count: columns, re: start + re, im: start + im, stride, block, skip });
+        for (let run = 0; run < cycle; run++) {
+          const [p, step] = exponents(run);
+          const [re, im] = format.at(run * columns);
+          const count = (rows / cycle) * columns;
+          runs.push({ p, step, q, count, re: start + re, im: start + im, stride, block, skip });
         }
       },
     );
@@ -77,13 +81,10 @@ export function passTwiddles(
     const matrix = new RootMatrix(
       tables,
       key,
-      { rows: (stride / lanes) * (radix - 1), columns: lanes },
+      { rows: (stride / lanes) * (radix - 1), columns: lanes, cycle: radix - 1 },
       'blocked',
       order,
-      (row) => {
-        const m = 1 + (row % (radix - 1));
-        return [Math.floor(row / (radix - 1)) * lanes * m, m];
-      },
+      (run) => [0, run + 1],
       lanes,
     );
     const row = (i: IndexLike, m: number) => add(scale(div(i, lanes), radix - 1), m - 1);
@@ -95,9 +96,9 @@ export function passTwiddles(
     return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
   }
   // All lanes share the twiddle.
-  const shape = { rows: stride, columns: radix - 1 };
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (i) => [i, i], leaf.lanes);
-  return (x, value, i, m) => x.cmul(value, matrix.load(x, i, m - 1));
+  const shape = { rows: stride * (radix - 1), columns: 1, cycle: radix - 1 };
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (run) => [0, run + 1], leaf.lanes);
+  return (x, value, i, m) => x.cmul(value, matrix.load(x, add(scale(i, radix - 1), m - 1), 0));
 }
 
 /** Bytes from which on a table of all factors is too long for its share of the first-level cache. */
