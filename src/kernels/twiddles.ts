@@ -35,10 +35,10 @@ class RootMatrix {
       kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? split(array, plane) : interleaved(array);
     const { format } = this;
     const stride = kind === 'pairs' ? 2 : 1;
-    // Rows are whole blocks; where a run goes on in another one, they are one block each.
+    // Rows are whole blocks; where a run goes on in another row, they are one block each.
     const block = kind === 'blocked' ? lanes : columns;
-    const skip =
-      kind === 'blocked' ? (columns > lanes ? lanes : (2 * cycle - 1) * lanes) : stride * (cycle - 1) * columns;
+    const between = cycle === rows ? 0 : (cycle - 1) * columns;
+    const skip = kind === 'blocked' ? lanes + 2 * between : stride * between;
     this.start = tables.append(
       `${key}:${rows}x${columns}:${kind}${kind === 'blocked' ? lanes : ''}`,
       2 * plane,
