@@ -181,7 +181,7 @@ export class Device {
     // Planning something far too large would take its time, so the sides are looked at before, temp after it.
     refuseTooLarge(problem, 0, profile);
     const plan = saved ?? this.planned(problem, direction, throughWork);
-    refuseTooLarge(problem, plan.assignment.temps * plan.tempElements * elementBytes(problem, 'input'), profile);
+    refuseTooLarge(problem, tempBytesOf(plan, problem), profile);
     return saved ? this.savedProgram(saved, problem) : new DirectionProgram(plan, problem, this.backend, this.cache);
   }
 

@@ -56,7 +56,8 @@ export function planToJson(
     device: { kind: backend.kind, name: backend.name },
     problem,
     bytes,
-    directions: programs.map(({ plan, kernels }) => {
+    directions: programs.map(({ plan, kernels, running }) => {
+      const asOne = running.length < kernels.length;
       const launches = plan.launches.map((launch, n): LaunchFacts => {
         const moved = plan.tempElements * element;
         const { leaf } = launch;
@@ -97,8 +98,9 @@ export function planToJson(
           criteria: { fused, buffers: bufferCount, padded, inPlace, typeChanges },
         },
         launches,
-        chunks: plan.chunks,
-        ...(plan.turns ? { turns: plan.turns } : {}),
+        // Launches that are to take turns and cannot here run one after the other.
+        chunks: plan.turns && !asOne ? 1 : plan.chunks,
+        ...(plan.turns && asOne ? { turns: plan.turns } : {}),
         bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
       };
     }),
@@ -108,7 +110,7 @@ export function planToJson(
 function chunkText(chunks: number, turns: Turns | undefined): string {
   if (chunks === 1) return '';
   if (!turns) return `, ${chunks} chunks of batches through all of them one after another`;
-  return ` as one where the device can, ${chunks} chunks of batches, the first launch ${turns.ahead} ahead of the second`;
+  return ` as one, ${chunks} chunks of batches, the first launch ${turns.ahead} ahead of the second`;
 }
 
 function lanesText(leaf: Leaf): string {

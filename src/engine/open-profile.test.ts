@@ -47,12 +47,16 @@ describe('a profile', () => {
   ];
 
   it('writes two launches as the one kernel that the device runs', async () => {
-    const kernels = async (language: 'cuda' | 'hip') =>
-      (await (await open('h200', { language })).plan({ size: [512, 512], batches: 9, directions: 'forward' })).kernels;
-    expect(await kernels('cuda')).toMatchObject([
-      { name: 'pipelined_stockham512_stockham512', title: 'axis 0 and axis 1' },
-    ]);
-    expect((await kernels('hip')).map(({ name }) => name)).toEqual(['stockham512', 'stockham512']);
+    const planned = async (language: 'cuda' | 'hip', tuning: ProblemInput['tuning'] = {}) =>
+      (await open('h200', { language })).plan({ size: [512, 512], batches: 9, directions: 'forward', tuning });
+    const together = await planned('cuda');
+    expect(together.kernels).toMatchObject([{ name: 'pipelined_stockham512_stockham512', title: 'axis 0 and axis 1' }]);
+    expect(together.explain()).toContain('2 launches as one, 9 chunks of batches, ');
+    const apart = [planned('hip'), planned('cuda', { twiddles: 'computed' }), planned('cuda', { streams: 2 })];
+    for (const plan of await Promise.all(apart)) {
+      expect(plan.kernels.map(({ name }) => name)).toEqual(['stockham512', 'stockham512']);
+      expect(plan.explain()).toContain('forward: 2 launches, ');
+    }
   });
 
   it.each(profileNames)('%s plans, explains and writes kernels', async (name) => {

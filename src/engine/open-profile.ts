@@ -59,8 +59,14 @@ function requireLanguage(language: OfflineLanguage, { name, lockstep }: DevicePr
   );
 }
 
-/** The profile, less what the language has no words for: double precision in WGSL, clusters in all but CUDA. */
-function sayable({ cluster, ...profile }: DeviceProfile, language: OfflineLanguage): DeviceProfile {
-  if (language === 'wgsl') return { ...profile, precisions: ['single'] };
-  return cluster && language === 'cuda' ? { ...profile, cluster } : profile;
+/**
+ * The profile, less what the language has no words for: double precision in WGSL, clusters and launches that take turns in
+ * all but CUDA.
+ */
+function sayable(profile: DeviceProfile, language: OfflineLanguage): DeviceProfile {
+  if (language === 'cuda') return profile;
+  const { cluster: _, ...apart } = profile;
+  const { chunks, ...one } = apart;
+  const said = chunks?.ahead === undefined ? apart : one;
+  return language === 'wgsl' ? { ...said, precisions: ['single'] } : said;
 }

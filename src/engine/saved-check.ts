@@ -76,25 +76,31 @@ const isShared = recordOf({
   banks: isCount,
   room: isCount,
 });
-const isStockham = recordOf({
-  scheme: oneOf('stockham'),
+const isLanesAlong = recordOf({ input: oneOf('axis', 'batch'), output: oneOf('axis', 'batch') });
+/** What both kinds of leaf have. */
+const ofEachLeaf = {
   precision: oneOf('single', 'double'),
-  length: isCount,
-  radices: listOf(oneOf(1, ...RADICES)),
   batch: listOf(isCount),
   tile: isCount,
-  lockstep: oneOf('vector', 'threads'),
-  lanesAlong: recordOf({ input: oneOf('axis', 'batch'), output: oneOf('axis', 'batch') }),
   lanes: isCount,
   threads: isCount,
+  beside: optional(isCount),
   shared: isShared,
-  input: isSide,
-  output: isSide,
-  staged: recordOf({ input: isFlag, output: isFlag }),
   inverse: isFlag,
   twiddle: optional(isTwiddle),
   scale: isNumber,
   aliased: isFlag,
+};
+const isStockham = recordOf({
+  ...ofEachLeaf,
+  scheme: oneOf('stockham'),
+  length: isCount,
+  radices: listOf(oneOf(1, ...RADICES)),
+  lockstep: oneOf('vector', 'threads'),
+  lanesAlong: isLanesAlong,
+  input: isSide,
+  output: isSide,
+  staged: recordOf({ input: isFlag, output: isFlag }),
 });
 
 const isFusedSide = recordOf({
@@ -104,8 +110,8 @@ const isFusedSide = recordOf({
   offset: isIndex,
 });
 const isFused = recordOf({
+  ...ofEachLeaf,
   scheme: oneOf('fused'),
-  precision: oneOf('single', 'double'),
   lengths: listOf(isCount),
   stages: listOf(
     recordOf({
@@ -113,23 +119,13 @@ const isFused = recordOf({
       radices: listOf(oneOf(1, ...RADICES)),
       split: isIndex,
       columns: listOf(isNumber),
-      lanesAlong: recordOf({ input: oneOf('axis', 'batch'), output: oneOf('axis', 'batch') }),
+      lanesAlong: isLanesAlong,
     }),
   ),
   coupled: isFlag,
   blocks: isCount,
-  batch: listOf(isCount),
-  tile: isCount,
-  lanes: isCount,
-  threads: isCount,
-  beside: optional(isCount),
-  shared: isShared,
   input: isFusedSide,
   output: isFusedSide,
-  inverse: isFlag,
-  twiddle: optional(isTwiddle),
-  scale: isNumber,
-  aliased: isFlag,
 });
 const isLeaf: Check = (value) => isStockham(value) || isFused(value);
 

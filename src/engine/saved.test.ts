@@ -91,6 +91,21 @@ describe('saved plans', () => {
     expect(refusals).toBeGreaterThan(50);
   });
 
+  it('are refused where a number that goes into the text of a kernel is none', async () => {
+    const there = await openProfile('h200');
+    for (const size of [[5000], [256, 256]]) {
+      const plan = await there.plan({ size, batches: 512, directions: 'forward' });
+      const saved = JSON.parse(plan.serialize()) as Saved;
+      const [{ leaf }] = (saved.plans[0] as { launches: [{ leaf: { beside?: unknown } }] }).launches;
+      for (const beside of ['1) void other(', 0.5, 0]) {
+        leaf.beside = beside;
+        const refused = there.plan({ size, batches: 512, directions: 'forward' }, { from: sealed(saved) });
+        await expect(refused).rejects.toMatchObject({ code: 'invalid-saved-plan' });
+      }
+    }
+    there.close();
+  });
+
   it('are refused where the stages of a cluster do not follow from one another', async () => {
     const there = await openProfile('h200');
     const problem: ProblemInput = { size: [256, 256], precision: 'double', directions: 'forward' };

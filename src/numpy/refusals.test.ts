@@ -88,6 +88,16 @@ describe('a call is refused for', () => {
     expect((rejected as Error).message.replace(', device.', '.')).toBe((thrown as Error).message);
   });
 
+  it('lengths that cannot be done, by the number of their axis in the array', async () => {
+    const array = { data: new Float32Array(2 * 3 * 17 * 4), shape: [2, 3, 17, 4], dtype: 'float32' } as const;
+    const message = /^the length of axis 2 = 17 /;
+    await expect(fft(array, { axis: 2 })).rejects.toMatchObject({
+      message: expect.stringMatching(message),
+      problems: [{ message: expect.stringMatching(message) }],
+    });
+    expect(failure(() => sync.fft(array, { axis: 2 }))).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
   it('a device that is none, that is closed, or that the synchronous face cannot wait for', async () => {
     await expect(fft(image, { device: {} as never })).rejects.toMatchObject({ code: 'invalid-argument' });
     const device = await openDevice('cpu', { threads: 1 });

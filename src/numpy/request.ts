@@ -40,6 +40,8 @@ export interface TransformRequest {
   readonly direction: Direction;
   /** Undefined where the transform leaves the numbers as they are: over axes of length 1, no axes, or no numbers. */
   readonly problem: ProblemInput | undefined;
+  /** Which axis of the array each length of the problem is of. */
+  readonly axes: readonly number[];
   /** What is transformed, in `dtype` and `shape` of the result. May be the caller's own. */
   readonly operand: ComplexArray;
 }
@@ -128,11 +130,17 @@ function request(
     throw new FftError('invalid-size', `Shape [${shape.join(', ')}] has more numbers than any memory; crop to less.`);
   }
   const dtype = isSingle(array.dtype) ? 'complex64' : 'complex128';
-  return {
-    direction,
-    problem: product(shape) === 0 ? undefined : problemOf(shape, axes, { direction, dtype, scale }),
-    operand: { data: fitComplex(array, shape), shape, dtype },
-  };
+  const operand = { data: fitComplex(array, shape), shape, dtype } as const;
+  if (product(shape) === 0) return { direction, problem: undefined, axes: [], operand };
+  return { direction, ...problemOf(shape, axes, { direction, dtype, scale }), operand };
+}
+
+/** An error about the lengths of a problem in the words of the array: which of its axes they are of. */
+export function inAxes(error: unknown, { axes }: TransformRequest): unknown {
+  if (!(error instanceof FftError) || !error.problems.some(({ path }) => path.startsWith('size['))) return error;
+  const worded = (text: string) => text.replace(/size\[(\d+)\]/g, (_, n) => `the length of axis ${axes[n]}`);
+  const problems = error.problems.map((problem) => ({ ...problem, message: worded(problem.message) }));
+  return new FftError(error.code, worded(error.message), { problems, cause: error });
 }
 
 /** The factor of one direction. */
@@ -159,9 +167,10 @@ function problemOf(
   shape: readonly number[],
   axes: readonly number[],
   { direction, dtype, scale }: { direction: Direction; dtype: ComplexArray['dtype']; scale: number },
-): ProblemInput | undefined {
+): Pick<TransformRequest, 'problem' | 'axes'> {
   const size: number[] = [];
   const omit: boolean[] = [];
+  const from: number[] = [];
   for (let axis = shape.length - 1; axis >= 0; axis--) {
     const length = shape[axis]!;
     const omitted = !axes.includes(axis);
@@ -170,16 +179,22 @@ function problemOf(
     else {
       size.push(length);
       omit.push(omitted);
+      from.push(axis);
     }
   }
-  if (omit.every((omitted) => omitted)) return undefined;
+  if (omit.every((omitted) => omitted)) return { problem: undefined, axes: [] };
   const leftBatches = omit[0] ? takeEnd('shift') : 1;
   const batches = omit.at(-1) ? takeEnd('pop') : 1;
   const precision = dtype === 'complex64' ? 'single' : 'double';
-  return { size, omit, leftBatches, batches, precision, directions: direction, scale: { [direction]: scale } };
+  const scales = { [direction]: scale };
+  return {
+    problem: { size, omit, leftBatches, batches, precision, directions: direction, scale: scales },
+    axes: from,
+  };
 
   function takeEnd(end: 'shift' | 'pop'): number {
     omit[end]();
+    from[end]();
     return size[end]()!;
   }
 }

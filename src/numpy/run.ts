@@ -4,7 +4,7 @@ import { FftError } from '../problem/errors.ts';
 import { show } from '../problem/fields.ts';
 import type { ComplexArray } from './array.ts';
 import { PlanCache } from './plans.ts';
-import type { TransformRequest } from './request.ts';
+import { inAxes, type TransformRequest } from './request.ts';
 
 /** Where to work. */
 export interface DeviceChoice {
@@ -34,7 +34,7 @@ export async function transform(request: TransformRequest, chosen: Device | unde
     return await run(request, await lease.plan);
   } catch (error) {
     plans.forget(lease);
-    if (!(error instanceof FftError && error.code === 'destroyed')) throw error;
+    if (!(error instanceof FftError && error.code === 'destroyed')) throw inAxes(error, request);
   } finally {
     plans.give(lease);
   }

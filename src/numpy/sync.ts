@@ -7,6 +7,7 @@ import { openCpuSync } from '../engine/open-sync.ts';
 import type { ArrayInput, ComplexArray } from './array.ts';
 import { PlanCache } from './plans.ts';
 import {
+  inAxes,
   type LineOptions,
   lineRequest,
   planeRequest,
@@ -60,7 +61,15 @@ function ownPlans(): PlanCache<Plan> {
   );
 }
 
-function transform({ direction, problem, operand }: TransformRequest): ComplexArray {
+function transform(request: TransformRequest): ComplexArray {
+  try {
+    return run(request);
+  } catch (error) {
+    throw inAxes(error, request);
+  }
+}
+
+function run({ direction, problem, operand }: TransformRequest): ComplexArray {
   if (!problem) return { ...operand, data: operand.data.slice() };
   plans ??= ownPlans();
   const lease = plans.take(problem);

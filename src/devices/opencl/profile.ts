@@ -1,7 +1,7 @@
 /** What the driver says about a device → the numbers that the planner reads. */
 
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { gpuProfile } from '../profiles/gpu.ts';
+import { gpuProfile, OPENCL_RESIDENT_GROUPS } from '../profiles/gpu.ts';
 import { INFO, type OpenCl } from './api.ts';
 import type { Candidate } from './select.ts';
 
@@ -41,7 +41,7 @@ export function profileOf(cl: OpenCl, { device, type }: Candidate, name: string)
     ...common,
     lockstepBytes: 4 * (cl.number('device', device, lockstepFact(cl, device)) || USUAL_LOCKSTEP),
     sharedBytes: localBytes,
-    residentBytes: 4 * localBytes,
+    residentBytes: OPENCL_RESIDENT_GROUPS * localBytes,
     maxThreads: most,
   };
 }

@@ -36,3 +36,13 @@ export const webGpuProfile = {
   multiprocessors: 64,
   precisions: ['single'],
 } as const satisfies Partial<DeviceProfile>;
+
+/** What differs for adapters that compute on the processor and take long to compile: small butterflies. */
+export const softwareProfile = {
+  coalescedBytes: 64,
+  registers: 64,
+  passCost: 6,
+} as const satisfies Partial<DeviceProfile>;
+
+/** OpenCL says nothing about how much local memory all groups of a multiprocessor have together: a group's, so many times. */
+export const OPENCL_RESIDENT_GROUPS = 4;

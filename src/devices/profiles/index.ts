@@ -8,7 +8,7 @@ import type { Driver, DriverAttribute } from '../cuda/driver.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
 import { cpuProfile } from './cpu.ts';
 import { readProfile } from './driver.ts';
-import { gpuProfile, webGpuProfile } from './gpu.ts';
+import { gpuProfile, OPENCL_RESIDENT_GROUPS, softwareProfile, webGpuProfile } from './gpu.ts';
 
 export interface NamedProfile {
   readonly profile: DeviceProfile;
@@ -69,6 +69,7 @@ const arc: NamedProfile = {
     // Sub-groups of 16, the middle of 8, 16 and 32.
     lockstepBytes: 64,
     sharedBytes: 64 * KIB,
+    residentBytes: OPENCL_RESIDENT_GROUPS * 64 * KIB,
     maxThreads: 1024,
     multiprocessors: 32,
     maxBytes: 16 * GB,
@@ -135,11 +136,11 @@ export const namedProfiles = {
     language: 'wgsl',
     profile: {
       ...webGpuProfile,
+      ...softwareProfile,
       name: 'SwiftShader',
       lockstepBytes: 16,
       sharedBytes: 32 * KIB,
       maxThreads: 256,
-      multiprocessors: 1,
     },
   },
   /** The device `cpu` with one thread. */

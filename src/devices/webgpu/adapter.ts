@@ -2,7 +2,7 @@
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
-import { webGpuProfile } from '../profiles/gpu.ts';
+import { softwareProfile, webGpuProfile } from '../profiles/gpu.ts';
 import { findGpu, softwareByDefault } from './host.ts';
 import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
 import { reasonOf } from './work.ts';
@@ -90,7 +90,7 @@ export function profileOf({ info }: Opened, limits: Limits): DeviceProfile {
   const sharedBytes = limits.maxComputeWorkgroupStorageSize;
   return {
     ...webGpuProfile,
-    ...(isSoftware(info) ? ON_A_PROCESSOR : {}),
+    ...(isSoftware(info) ? softwareProfile : {}),
     name: nameOf(info),
     lockstepBytes: 4 * (info?.subgroupMaxSize || 32),
     sharedBytes,
@@ -100,6 +100,3 @@ export function profileOf({ info }: Opened, limits: Limits): DeviceProfile {
     maxThreads: Math.min(limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
   };
 }
-
-/** Adapters that compute on the processor take long to compile: small butterflies and small groups. */
-const ON_A_PROCESSOR = { coalescedBytes: 64, registers: 64, groupPoints: 1024, passCost: 6 } as const;

@@ -8,6 +8,7 @@ import { randomFor, uniform } from '../../../test/support/random.ts';
 import { expectedOf, transformedPoints } from '../../../test/support/transforms.ts';
 import { noWebGpu, openWebGpu, testAdapter, testGpuDevice } from '../../../test/support/webgpu.ts';
 import { type Device, listDevices, openDevice, type Plan } from '../../index.ts';
+import { namedProfiles } from '../profiles/index.ts';
 
 const random = randomFor('devices/webgpu');
 const signal = (points: number): Float32Array<ArrayBuffer> => new Float32Array(uniform(random, 2 * points, 'single'));
@@ -87,6 +88,9 @@ describe.skipIf(noWebGpu)('WebGPU', () => {
       sharedBytes: limits.maxComputeWorkgroupStorageSize,
       lockstepBytes: 4 * (info.subgroupMaxSize as number),
     });
+    // The profile of that name stands for this adapter.
+    const { name, maxBytes, ...numbers } = own.profile;
+    expect(namedProfiles.swiftshader.profile).toMatchObject(numbers);
     own.close();
   });
 
