@@ -81,7 +81,10 @@ module.exports = {
       name: 'no-packages-in-the-core',
       comment: 'Only faces and devices use npm packages.',
       severity: 'error',
-      from: { path: '^src/(numeric|problem|ir|plan|patterns|kernels|emit|engine)/|^src/(index|sync|version)\\.ts$', pathNot: TESTS },
+      from: {
+        path: '^src/(numeric|problem|ir|plan|patterns|kernels|emit|engine)/|^src/(index|sync|version)\\.ts$',
+        pathNot: TESTS,
+      },
       to: { path: 'node_modules' },
     },
     {

@@ -1,6 +1,6 @@
 // `npm start`: a recording becomes a picture of its frequencies, on the CPU of this machine.
 //
-// It does with the library what `omnifft spectrogram examples/data/guitar.wav -o out/spectrogram.png` does with the command line.
+// The command line does much the same: `omnifft spectrogram examples/data/guitar.wav --hop 128 -o out/spectrogram.png`.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -7,7 +7,7 @@ import { type Arrays, arraysFor, doubled, listOf } from './tensor.ts';
 export interface Accuracy {
   /** Relative, in the L2 norm. */
   readonly error: number;
-  /** What docs/errors and the accuracy suite allow: 1.2·u·√(1 + log2 N), twice that there and back. */
+  /** What the accuracy suite allows (test/support/accuracy.ts): 1.2·u·√(1 + log2 N), twice that there and back. */
   readonly bound: number;
   readonly against: string;
 }

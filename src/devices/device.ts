@@ -154,7 +154,8 @@ export interface Backend {
    * Device memory that the caller made (`ForeignMemory`); undefined for anything else. The same memory gives the same
    * buffer. It stays the caller's: `free` does not touch it.
    * @param what its name in messages: `input`, `output.re` …
-   * @throws FftError `foreign-buffer`, `buffer-usage`, `misaligned-buffer`, `destroyed`
+   * @throws FftError `foreign-buffer`, `buffer-usage`, `misaligned-buffer`, `buffer-too-small`, `missing-buffer`,
+   *   `aliased-buffers` for a buffer given twice, `invalid-argument`, `destroyed`
    */
   adopt?(memory: unknown, what: string): DeviceBuffer | undefined;
   /** True for live or freed memory that this device allocated or adopted. */

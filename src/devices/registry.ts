@@ -26,13 +26,16 @@ export interface DeviceOptions {
    * `@sparticuz/chromium`. Default: false, unless the environment has `OMNIFFT_SOFTWARE_GPU=1`.
    */
   readonly software?: boolean;
-  /** `cuda`, `hip`: a context of the caller's, which stays open; default: the primary one of the device of number `device`. */
+  /**
+   * `cuda`, `hip`: a context of the caller's, which stays open; default: the primary one of the device of number `device`.
+   * `opencl`: a `cl_context`.
+   */
   readonly context?: bigint;
   /** `cuda`, `hip`: a stream of the caller's in that context, for all work; default: one of the device's own. */
   readonly stream?: bigint;
   /** `opencl`: part of a platform's name, or its number in the system's order; `device` chooses among its devices likewise. */
   readonly platform?: string | number;
-  /** `opencl`: a `cl_command_queue` of the caller's, for all work; `context` is a `cl_context` then. */
+  /** `opencl`: a `cl_command_queue` of the caller's, for all work. */
   readonly queue?: bigint;
 }
 

@@ -64,7 +64,10 @@ export class Device {
    * Plans a transform: chooses its decomposition, writes and compiles its kernels, and warms them up.
    *
    * @param problem the problem, or a bbfft descriptor such as `scfo1024*16`.
-   * @throws FftError (as a rejection): what is wrong with the problem, `out-of-memory`, `compile-failed`, `device-closed`.
+   * @param options `from`: what `plan.serialize()` gave, instead of planning anew.
+   * @throws FftError (as a rejection): what is wrong with the problem (see `normalizeProblem`), `unsupported-precision`,
+   *   `device-limit`, `invalid-saved-plan`, `unknown-field` for other options, `out-of-memory`, `compile-failed`,
+   *   `device-closed`, `device-lost`.
    */
   async plan(problem: ProblemInput | string, options: PlanOptions = {}): Promise<Plan> {
     const plan = this.newPlan(problem, options);

@@ -63,7 +63,8 @@ const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS], planned: ['kernel'] };
  * @returns a promise of completion; where the work was appended to the caller's own, of its being accepted.
  * @throws FftError at once, before anything is appended: `unknown-field`, `unsupported-feature`, `missing-buffer`,
  * `foreign-buffer`, `buffer-too-small`, `buffer-usage`, `misaligned-buffer`, `aliased-buffers`, `destroyed`,
- * `invalid-encoder`
+ * `invalid-encoder`, `invalid-argument`, `wrong-array-type`, `wrong-length`, `detached-array`, `direction-not-planned`,
+ * `device-closed`, `device-lost`
  */
 export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void> {
   host.check();
@@ -189,10 +190,8 @@ function checkMemory(host: RunnerHost, options: MemoryOptions, what: string): Ch
   const from = input ?? (inPlace ? output : undefined);
   const to = output ?? (inPlace ? input : undefined);
   if (!from || !to) {
-    throw new FftError(
-      'missing-buffer',
-      `${what} needs ${from ? 'output' : 'input'}: memory of this device, from device.alloc.`,
-    );
+    const missing = inPlace ? 'input or output' : [from ? [] : 'input', to ? [] : 'output'].flat().join(' and ');
+    throw new FftError('missing-buffer', `${what} needs ${missing}: memory of this device, from device.alloc.`);
   }
   const asked = { input: from, output: to, work, temp, skip: offsetsOf(options, inPlace, what) };
   let checked = lastChecked.get(written);

@@ -185,7 +185,8 @@ export class Plan {
   }
 
   /**
-   * How long one transform takes on the device, without copies to and from the host: the mean of many in a row.
+   * How long one transform takes on the device, without copies to and from the host: the mean of many in a row (on the CPU the
+   * median of five such means).
    * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default; `peer`,
    * another library to time in its place.
    * @returns milliseconds, by the device's own clock where it has one.
@@ -218,7 +219,8 @@ export class Plan {
   }
 
   /**
-   * Everything that planning decided, for `device.plan(problem, { from })` on the same kind of device.
+   * Everything that planning decided, for `device.plan(problem, { from })` by the same version of the library on a device
+   * with the same profile: model, limits and, on the CPU, threads.
    * @throws FftError `destroyed`
    */
   serialize(): string {

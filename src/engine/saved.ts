@@ -3,6 +3,7 @@
  */
 import type { Backend } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import { faultOf } from './saved-check.ts';
 import { tunedProfile } from './tuning.ts';
@@ -50,9 +51,21 @@ export function parseSavedPlan(text: string, problem: Problem, backend: Backend)
   if (saved?.format !== FORMAT) refuse(`The saved plan has format ${String(saved?.format)}, not ${FORMAT}`);
   if (saved.version !== version) refuse(`The saved plan is of omnifft ${String(saved.version)}, this is ${version}`);
   if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');
-  if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) refuse('The saved plan is for another device');
+  if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) {
+    refuse(`The saved plan is for another device (${differing(saved.profile, backend.profile)})`);
+  }
   if (saved.checksum !== checksum(saved.plans)) refuse('The saved plan is damaged or was edited');
   const fault = faultOf(saved.plans, problem, tunedProfile(backend.profile, problem));
   if (fault) refuse(`The saved plan cannot be used: ${fault}`);
   return new Map(saved.plans.map((plan) => [plan.direction, plan]));
+}
+
+/** Which entries of two profiles are not the same. */
+function differing(saved: unknown, here: DeviceProfile): string {
+  const there = (typeof saved === 'object' && saved !== null ? saved : {}) as Readonly<Record<string, unknown>>;
+  const names = new Set([...Object.keys(there), ...Object.keys(here)]);
+  const others = [...names].filter(
+    (name) => JSON.stringify(there[name]) !== JSON.stringify(here[name as keyof DeviceProfile]),
+  );
+  return others.length > 0 ? `its profile differs in ${others.join(', ')}` : 'its profile is written in another order';
 }

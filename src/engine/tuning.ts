@@ -63,7 +63,8 @@ export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Pro
   return {
     ...(maxGroups === undefined ? {} : { maxGroups }),
     ...(streams === undefined ? {} : { streams }),
-    ...(twiddles === undefined ? {} : { computedRoots: twiddles === 'computed' }),
+    // Tables are no knob but the usual.
+    ...(twiddles === undefined ? {} : { computedRoots: true }),
   };
 }
 

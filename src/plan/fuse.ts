@@ -32,7 +32,7 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
   });
 }
 
-/** So many steps at a time. @throws RangeError for memory in tiles, which devices with clusters do not use. */
+/** So many steps at a time. @throws RangeError for memory in tiles, which only vectors use. */
 function steps(stride: Stride, count: number): Stride {
   if (typeof stride !== 'number') throw new RangeError('an axis in tiles cannot be cut into digits');
   return stride * count;

@@ -1,8 +1,9 @@
 /**
- * A leaf of the plan tree, fully resolved: one launch that transforms one axis of everything.
+ * A leaf of the plan tree, fully resolved: one launch over everything. There are two kinds: `StockhamLeaf` transforms one
+ * axis, `FusedLeaf` several dimensions of one tile: axes, or the digits of one.
  *
- * All complex-to-complex plans consist of this one leaf in different clothes: Stockham passes in shared memory between
- * a load view and a store view, with the twiddles of a four-step decomposition and a scale factor on the way out.
+ * All complex-to-complex plans consist of these: passes in shared memory between a load view and a store view, with the
+ * twiddles of a four-step decomposition and a scale factor on the way out.
  */
 import type { ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
@@ -63,7 +64,7 @@ export interface StockhamLeaf {
   /** Copy through shared memory, where the lanes of the first or last pass would not walk along memory. */
   readonly staged: { readonly input: boolean; readonly output: boolean };
   readonly inverse: boolean;
-  /** Twiddles of a four-step decomposition: b is the number of a transform in the first batch dimension. */
+  /** Twiddles of a four-step decomposition: b is the number of a transform in the batch dimension `along`, by default the first. */
   readonly twiddle?: StepTwiddle;
   readonly scale: number;
   /** Input and output may be the same memory. */

@@ -49,7 +49,7 @@ export interface LeafNode {
   readonly batch: readonly Dimension[];
   /** Set where the leaf's result is only read by the next upload, which does not care how it lies in memory. */
   readonly intermediate?: Intermediate;
-  /** Twiddles of a four-step decomposition, counted along the first batch dimension. */
+  /** Twiddles of a four-step decomposition, counted along a batch dimension: the first by default. */
   readonly twiddle?: StepTwiddle;
   readonly length: readonly number[];
   readonly outputLength: readonly number[];

@@ -124,7 +124,7 @@ export function besideByRegisters(
   threads: number,
   precision: 'single' | 'double',
   { registerFile = Number.POSITIVE_INFINITY, lockstepBytes }: DeviceProfile,
-  awkward = 0,
+  awkward: number,
 ): number {
   // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.
   const between = radices.slice(1, -1);

@@ -1,5 +1,6 @@
 /**
- * Problem and profile → plan tree: one node for each transformed axis, in one or several uploads.
+ * Problem and profile → plan tree: one node for each transformed axis, in one or several uploads, or for several
+ * that share launches.
  *
  * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
  */

@@ -89,12 +89,12 @@ function unless<T>(setting: T, read: Reading<T>): Reading<T> {
 }
 
 /** A knob of which this release knows one setting: the one that changes nothing. */
-function only<T>(setting: T | undefined, read: Reading<T>, why: string): Reading<T> {
+function only<T>(setting: T, read: Reading<T>, why: string): Reading<T> {
   return (reader, value, path, axes) => {
     const before = reader.problems.length;
     const set = read(reader, value, path, axes);
     if (reader.problems.length > before || set === undefined || set === setting) return undefined;
-    const accepted = setting === undefined ? 'leave it out' : `leave it out or set it to ${show(setting)}`;
+    const accepted = `leave it out or set it to ${show(setting)}`;
     reader.report('unsupported-feature', path, `${path} ${show(value)} is not supported yet: ${why}; ${accepted}.`);
     return undefined;
   };

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from '../cuda/open.ts';
+import { windows } from '../cuda/toolkit.ts';
 import type { Availability, Backend } from '../device.ts';
 
-const windows = process.platform === 'win32';
 const install =
   'Install ROCm, or on Debian the packages libamdhip64-5 and rocm-device-libs; set ROCM_PATH where ROCm is in a place of its own.';
 

@@ -122,7 +122,7 @@ export class WebGpuMemory {
 
   /**
    * A `GPUBuffer` of the caller, or several that are one array.
-   * @throws FftError `buffer-usage`, `misaligned-buffer`, `missing-buffer`
+   * @throws FftError `buffer-usage`, `misaligned-buffer`, `missing-buffer`, `aliased-buffers` for a buffer given twice
    */
   adopt(memory: unknown, what: string): WebGpuBuffer | undefined {
     const known = this.adoptedAlone(memory);

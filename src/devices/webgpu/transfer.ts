@@ -70,7 +70,7 @@ export class Transfers {
       const error = await this.work.track(verdict);
       if (error) throw refusal(error, 'launch-failed', 'The GPU refused a copy from its memory');
       await this.work.track(Promise.all(parts.map(({ mapped }) => mapped)));
-      // A view of its own, because the caller's array may be of another type of number only by its length.
+      // As bytes: what is mapped comes in parts that need not be whole numbers of the array's type.
       const target = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
       let at = 0;
       for (const { staging, bytes } of parts) {

@@ -72,10 +72,7 @@ export function emitPipelined(
     ...parts.flatMap((part) => functionOf(part)),
     ...framed(
       `${words.head(threads, 1, beside)} ${entry}`,
-      [
-        ...parameters.flat().map((text) => text.replace(' __restrict__', ' ').replace('*__restrict__ ', '*')),
-        'unsigned int *counters',
-      ],
+      [...parameters.flat().map((text) => text.replace('*__restrict__ ', '*')), 'unsigned int *counters'],
       entryBody(parts as [Part, Part], { chunks, ahead }),
     ),
   ].join('\n');

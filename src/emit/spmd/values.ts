@@ -2,6 +2,7 @@
 import {
   type ElementType,
   type Index,
+  indexKey,
   type Phase,
   type Real,
   reachable,
@@ -194,6 +195,6 @@ function wholeOf(re: string, im: string): string | undefined {
   return name !== undefined && im === `${name}.y` ? name : undefined;
 }
 
-function place(array: string, { constant, terms }: Index): string {
-  return `${array}|${constant}${terms.map(({ atom, factor }) => `+${factor}*${atom.id}`).join('')}`;
+function place(array: string, at: Index): string {
+  return `${array}|${indexKey(at)}`;
 }
