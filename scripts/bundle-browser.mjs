@@ -17,6 +17,7 @@ export const libraryEntries = {
   omnifft: 'src/index.ts',
   numpy: 'src/numpy/index.ts',
   'numpy-sync': 'src/numpy/sync.ts',
+  signal: 'src/signal/index.ts',
   // An AudioWorklet has no import(), so this one may load nothing later.
   sync: 'src/sync.ts',
 };
@@ -71,6 +72,8 @@ export async function bundleBrowser({ entries = libraryEntries, minify = true, d
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
+    // As Node takes packages: the other file of `wavefile` has no default export.
+    mainFields: ['main'],
     chunkNames: 'chunk-[hash]',
     define,
     minify,

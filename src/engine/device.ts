@@ -1,9 +1,11 @@
 /**
  * A device as users hold it: plans and memory.
  */
+
 import type { Backend, DeviceKind } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
+import { show } from '../problem/errors.ts';
 import {
   type Direction,
   elementBytes,
@@ -132,13 +134,13 @@ export class Device {
     if (!Number.isSafeInteger(bytes) || bytes <= 0) {
       throw new FftError(
         'invalid-argument',
-        `alloc was asked for ${String(bytes)} bytes; it takes a positive whole number.`,
+        `alloc was asked for ${show(bytes)} bytes; it takes a positive whole number.`,
       );
     }
     if (precision !== 'single' && precision !== 'double') {
       throw new FftError(
         'invalid-argument',
-        `alloc was asked for precision ${String(precision)}; it takes 'single' or 'double'.`,
+        `alloc was asked for precision ${show(precision)}; it takes 'single' or 'double'.`,
       );
     }
     return new DeviceMemory(this.backend.allocate(bytes), precision === 'single' ? 'f32' : 'f64');

@@ -3,7 +3,9 @@
  *
  * What the last call of a direction was given is remembered: the same memory need not be checked again (`Checked`).
  */
+
 import type { Backend, Binding, BoundProgram, DeviceBuffer, EncodeTarget } from '../devices/device.ts';
+import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import {
   type ComplexData,
@@ -299,7 +301,7 @@ export function offsetsOf(
     if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) continue;
     throw new FftError(
       'invalid-argument',
-      `${what}.offsets.${side} is ${String(offset)}; it counts elements, from 0 up.`,
+      `${what}.offsets.${side} is ${show(offset)}; it counts elements, from 0 up.`,
     );
   }
   const { input, output } = offsets;

@@ -1,6 +1,6 @@
 /** Which lengths are fast here. */
 import { nextSmooth } from '../numeric/primes.ts';
-import { show } from '../problem/fields.ts';
+import { show } from '../problem/errors.ts';
 import { FftError, largestPrime } from '../problem/index.ts';
 
 /**

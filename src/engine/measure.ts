@@ -1,7 +1,9 @@
 /**
  * `plan.measure`: how long a direction takes on the device, by the device's clock where it has one.
  */
+
 import type { Backend, BoundProgram, DeviceBuffer } from '../devices/device.ts';
+import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import type { ComplexData, SideFacts } from './arguments.ts';
 import { bindMemory, MEMORY_OPTIONS, type MemoryOptions, offsetsOf } from './enqueue.ts';
@@ -26,7 +28,7 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
   checkOptions(options, OPTIONS, 'measure');
   const { repeats = 10, peer } = options;
   if (!(Number.isSafeInteger(repeats) && repeats >= 1)) {
-    throw new FftError('invalid-argument', `measure.repeats is ${String(repeats)}; it is a whole number from 1 up.`);
+    throw new FftError('invalid-argument', `measure.repeats is ${show(repeats)}; it is a whole number from 1 up.`);
   }
   const offsets = offsetsOf(options, host.inPlace, 'measure');
   const own: DeviceBuffer[] = [];

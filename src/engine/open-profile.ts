@@ -1,9 +1,11 @@
 /**
  * Planning for a device that is not there: named profiles, and profiles of the caller's own.
  */
+
 import { createOfflineBackend, type OfflineLanguage, offlineLanguages, profileOnly } from '../devices/offline/index.ts';
 import { type NamedProfile, namedProfiles, type ProfileName } from '../devices/profiles/index.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
+import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
 import type { DeviceMemory } from './memory.ts';
@@ -54,7 +56,7 @@ function requireLanguage(language: OfflineLanguage, { name, lockstep }: DevicePr
   if (fits.includes(language)) return;
   throw new FftError(
     'invalid-argument',
-    `language is '${String(language)}'; kernels for ${name} can be written in ${fits.join(', ')}.`,
+    `language is ${show(language)}; kernels for ${name} can be written in ${fits.join(', ')}.`,
     { path: 'language' },
   );
 }

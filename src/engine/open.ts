@@ -1,8 +1,10 @@
 /**
  * Finding and opening devices. Only what is asked for is loaded.
  */
+
 import { type DeviceKind, deviceKinds } from '../devices/device.ts';
 import { type DeviceOptions, deviceModule, deviceOptionNames, openableKinds } from '../devices/registry.ts';
+import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
 import { checkOptions } from './options.ts';
@@ -44,16 +46,16 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
   if (kind !== 'auto' && !deviceKinds.includes(kind)) {
     throw new FftError(
       'unknown-device',
-      `There is no device '${String(kind)}'; choose one of auto, ${deviceKinds.join(', ')}.`,
+      `There is no device ${show(kind)}; choose one of auto, ${deviceKinds.join(', ')}.`,
     );
   }
   checkOptions(options, { works: deviceOptionNames }, 'openDevice');
   const { threads, precision } = options;
   if (precision !== undefined && precision !== 'single' && precision !== 'double') {
-    throw new FftError('invalid-argument', `precision is ${String(precision)}; choose 'single' or 'double'.`);
+    throw new FftError('invalid-argument', `precision is ${show(precision)}; choose 'single' or 'double'.`);
   }
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
-    throw new FftError('invalid-argument', `threads is ${String(threads)}; it must be a whole number of at least 1.`);
+    throw new FftError('invalid-argument', `threads is ${show(threads)}; it must be a whole number of at least 1.`);
   }
   if (kind !== 'auto') {
     const device = await openKind(kind, options);

@@ -1,6 +1,7 @@
 /**
  * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
  */
+import { show } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
 
 /** Names an object may have, and names of the contract that this release cannot serve yet. */
@@ -15,7 +16,7 @@ export interface KnownOptions {
  */
 export function checkOptions(options: object, { works, planned = [] }: KnownOptions, what: string): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new FftError('invalid-argument', `The options of ${what} are ${String(options)}; an object is needed.`);
+    throw new FftError('invalid-argument', `The options of ${what} are ${show(options)}; an object is needed.`);
   }
   const problems: FftProblem[] = [];
   for (const [name, value] of Object.entries(options)) {

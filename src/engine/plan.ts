@@ -1,10 +1,12 @@
 /**
  * A plan: one problem, ready to run on one device. This is what users hold.
  */
+
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
 import { isLeaf } from '../plan/node.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { unorderedPlace } from '../plan/uploads.ts';
+import { show } from '../problem/errors.ts';
 import {
   type Direction,
   elementBytes,
@@ -280,7 +282,7 @@ export class Plan {
   private runnerHost(direction: Direction): RunnerHost {
     this.check();
     if (direction !== 'forward' && direction !== 'inverse') {
-      throw new FftError('invalid-argument', `The direction is ${String(direction)}; choose 'forward' or 'inverse'.`);
+      throw new FftError('invalid-argument', `The direction is ${show(direction)}; choose 'forward' or 'inverse'.`);
     }
     if (!this.directions.includes(direction)) {
       throw new FftError(
@@ -335,5 +337,5 @@ export class Plan {
 
 function requireIndex(value: number, count: number, what: string): void {
   if (Number.isInteger(value) && value >= 0 && value < count) return;
-  throw new FftError('invalid-argument', `order was asked for ${what} ${String(value)}; there are 0 to ${count - 1}.`);
+  throw new FftError('invalid-argument', `order was asked for ${what} ${show(value)}; there are 0 to ${count - 1}.`);
 }

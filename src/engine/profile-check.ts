@@ -1,7 +1,9 @@
 /**
  * Profiles that users write: every number that the planner divides by or counts with has to be one.
  */
+
 import type { DeviceProfile } from '../plan/profile.ts';
+import { show } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -77,7 +79,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
 /** @throws FftError `invalid-argument`, `unknown-field`, with everything that is wrong */
 export function checkProfile(profile: DeviceProfile): DeviceProfile {
   if (typeof profile !== 'object' || profile === null) {
-    throw new FftError('invalid-argument', `The profile is ${String(profile)}; it is a name or a profile object.`);
+    throw new FftError('invalid-argument', `The profile is ${show(profile)}; it is a name or a profile object.`);
   }
   const problems: FftProblem[] = [];
   for (const [name, [accepts, accepted]] of Object.entries(RULES)) {

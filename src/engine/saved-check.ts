@@ -5,6 +5,7 @@
 import type { BufferName } from '../plan/buffers/index.ts';
 import { capacityOf } from '../plan/capacity.ts';
 import { dimensionsOf, type FusedLeaf, type Stride } from '../plan/leaf.ts';
+import type { PlanNode } from '../plan/node.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { RADICES } from '../plan/radix.ts';
@@ -167,6 +168,8 @@ export function faultOf(plans: unknown, problem: Problem, profile: DeviceProfile
     if (plan.turns && !(plan.launches.length === 2 && plan.turns.ahead <= plan.chunks)) {
       return 'its launches cannot take turns';
     }
+    if (leavesOf(plan.tree) !== plan.launches.length)
+      return `the tree of '${direction}' has other leaves than launches`;
     for (const [step, launch] of plan.launches.entries()) {
       const fault = launchFault(launch, plan, problem, profile);
       if (fault) return `launch ${step} of '${direction}' ${fault}`;
@@ -175,6 +178,10 @@ export function faultOf(plans: unknown, problem: Problem, profile: DeviceProfile
     if (memoryOf(end, problem) !== 'output') return `'${direction}' ends in ${end}`;
   }
   return undefined;
+}
+
+function leavesOf({ children }: PlanNode): number {
+  return children.length === 0 ? 1 : sum(children.map(leavesOf));
 }
 
 /** How shared memory may be laid out: as the device does, or as a boost by registers, or too few of them, makes it. */
@@ -233,7 +240,10 @@ function launchFault(
   ) {
     return 'is made for other lanes or shared memory';
   }
-  if (leaf.tile > Math.ceil((batch[0] ?? 1) / lanes) * lanes) return `has tiles of ${leaf.tile} transforms`;
+  if (leaf.threads > profile.maxThreads) return `has groups of ${leaf.threads} threads`;
+  // Passes along one axis look for the end of their batches, fused ones do not.
+  const ragged = leaf.scheme === 'fused' && (batch[0] ?? 1) % leaf.tile !== 0;
+  if (ragged || leaf.tile > Math.ceil((batch[0] ?? 1) / lanes) * lanes) return `has tiles of ${leaf.tile} transforms`;
   if (memoryOf(from, problem) === memoryOf(to, problem) && !leaf.aliased) return `does not know that it works in place`;
   if (memoryOf(to, problem) === 'input' && problem.preserveInput) return 'writes the input, which is to be preserved';
   for (const [side, axes, buffer] of [

@@ -106,12 +106,31 @@ describe('saved plans', () => {
     there.close();
   });
 
+  it('are refused where the tree has another number of launches', async () => {
+    const there = await openProfile('h200');
+    const problem: ProblemInput = { size: [2 ** 20], directions: 'forward' };
+    const saved = JSON.parse((await there.plan(problem)).serialize()) as Saved;
+    const [{ tree }] = saved.plans as [{ tree: { children: { children: unknown[] }[] } }];
+    const parent = tree.children.length > 1 ? tree : tree.children[0]!;
+    parent.children.pop();
+    await expect(there.plan(problem, { from: sealed(saved) })).rejects.toMatchObject({ code: 'invalid-saved-plan' });
+    there.close();
+  });
+
   it('are refused where the stages of a cluster do not follow from one another', async () => {
     const there = await openProfile('h200');
-    const problem: ProblemInput = { size: [256, 256], precision: 'double', directions: 'forward' };
+    const problem: ProblemInput = { size: [256, 256], batches: 4, precision: 'double', directions: 'forward' };
     const plan = await there.plan(problem);
     type Stage = { of: number; split: number; columns: number[] };
-    type Fused = { coupled: boolean; blocks: number; beside: number; stages: [Stage, Stage, Stage]; twiddle: unknown };
+    type Fused = {
+      coupled: boolean;
+      blocks: number;
+      tile: number;
+      threads: number;
+      beside: number;
+      stages: [Stage, Stage, Stage];
+      twiddle: unknown;
+    };
     const changes: readonly ((leaf: Fused) => unknown)[] = [
       ({ stages }) => (stages[0].split = 7),
       ({ stages }) => (stages[1].split = 1),
@@ -122,6 +141,8 @@ describe('saved plans', () => {
       ({ stages }) => stages.pop(),
       (leaf) => (leaf.blocks = 7),
       (leaf) => (leaf.beside = -3),
+      (leaf) => (leaf.tile = 3),
+      (leaf) => (leaf.threads = 2 ** 31),
       (leaf) => (leaf.twiddle = { order: 65536, on: 'output', of: 2 }),
     ];
     for (const change of [() => {}, ...changes]) {

@@ -10,6 +10,8 @@ export interface ArrayRef {
   readonly name: string;
   readonly space: 'global' | 'shared' | 'table';
   readonly type: ElementType;
+  /** Of a global: one plane of complex numbers. It may begin at any real, so its neighbours are never read as pairs. */
+  readonly plane?: true;
   /** Elements; required for `shared`. */
   readonly length?: number;
   /**

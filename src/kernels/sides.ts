@@ -61,9 +61,10 @@ export function sidesOf(
   const globals: ArrayRef[] = [];
   const view = (name: 'input' | 'output'): ComplexView => {
     const side = leaf[name];
-    const declare = (suffix: string) => {
+    const declare = (suffix: '' | '.re' | '.im') => {
       const type = leaf.precision === 'single' ? 'f32' : 'f64';
-      const array: ArrayRef = { name: name + suffix, space: 'global', type };
+      const plane = suffix === '' ? {} : ({ plane: true } as const);
+      const array: ArrayRef = { name: name + suffix, space: 'global', type, ...plane };
       globals.push(array);
       return array;
     };

@@ -2,8 +2,7 @@
  * Arrays as the functions of this room take and return them: what was given is checked here and brought into one form.
  */
 import { refuseDetached } from '../engine/arguments.ts';
-import { FftError } from '../problem/errors.ts';
-import { show } from '../problem/fields.ts';
+import { FftError, show } from '../problem/errors.ts';
 import type { NpyArray, NpyDtype } from './npy.ts';
 
 /** A dense array in C order: `shape` is slowest first, complex numbers lie as `re, im` in `data`. */

@@ -1,6 +1,5 @@
 /** Axes and lengths as NumPy counts them: negative axes from the end, each axis once. */
-import { FftError } from '../problem/errors.ts';
-import { show } from '../problem/fields.ts';
+import { FftError, show } from '../problem/errors.ts';
 
 /**
  * An axis counted from 0.

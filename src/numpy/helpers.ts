@@ -1,8 +1,7 @@
 /** What comes with the transforms and computes none: frequencies of bins, the order of bins, lengths worth padding to. */
 
 import { checkOptions } from '../engine/options.ts';
-import { FftError } from '../problem/errors.ts';
-import { show } from '../problem/fields.ts';
+import { FftError, show } from '../problem/errors.ts';
 import { type ArrayInput, asArray, isComplex, type NumpyArray, zeros } from './array.ts';
 import { checkLength, resolveAxes } from './axes.ts';
 

@@ -5,8 +5,7 @@
  * an axis is transformed once.
  */
 import { checkOptions } from '../engine/options.ts';
-import { FftError } from '../problem/errors.ts';
-import { show } from '../problem/fields.ts';
+import { FftError, show } from '../problem/errors.ts';
 import type { Direction, ProblemInput } from '../problem/index.ts';
 import { type ArrayInput, asArray, type ComplexArray, isSingle, type NumpyArray, product } from './array.ts';
 import { checkLength, resolveAxes, resolveAxis } from './axes.ts';

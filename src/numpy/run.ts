@@ -1,7 +1,6 @@
 /** Runs requests on devices that have to be waited for. */
 import { Device, openDevice, type Plan } from '../engine/index.ts';
-import { FftError } from '../problem/errors.ts';
-import { show } from '../problem/fields.ts';
+import { FftError, show } from '../problem/errors.ts';
 import type { ComplexArray } from './array.ts';
 import { PlanCache } from './plans.ts';
 import { inAxes, type TransformRequest } from './request.ts';

@@ -9,8 +9,7 @@
  * letters may be written in either case. `i` is what the described transform reads: for direction `b` that is the side
  * which a problem calls its output.
  */
-import { FftError } from './errors.ts';
-import { show } from './fields.ts';
+import { FftError, show } from './errors.ts';
 import type { ProblemInput, Side } from './problem.ts';
 
 /** The grammar's limit on transformed axes. */

@@ -96,3 +96,14 @@ export class FftError extends Error {
     return new FftError(problems[0].code, problems.map((problem) => problem.message).join(' '), { problems });
   }
 }
+
+/** A value as a message can show it: short, on one line, numbers and strings as they are written in code. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return `'${value.length > 40 ? `${value.slice(0, 40)}…` : value}'`;
+  if (typeof value === 'bigint') return `the bigint ${value}n`;
+  if (Array.isArray(value))
+    return value.length > 8 ? `a list of ${value.length} values` : `[${value.map(show).join(', ')}]`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name ?? 'no prototype'})`;
+  return String(value);
+}

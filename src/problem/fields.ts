@@ -2,7 +2,7 @@
  * Reads the fields of a problem as a user wrote them: each reader returns a usable value in every case and notes what
  * was wrong, so that one pass over the fields finds every mistake.
  */
-import type { FftErrorCode, FftProblem } from './errors.ts';
+import { type FftErrorCode, type FftProblem, show } from './errors.ts';
 
 /** Fields of a `ProblemInput`. */
 export const knownFields = [
@@ -73,17 +73,6 @@ export type RawRecord = Readonly<Record<string, unknown>>;
 /** Whether a value can be read field by field: an object, but no list, array, map, promise or date. */
 export function isRecord(value: unknown): value is RawRecord {
   return Object.prototype.toString.call(value) === '[object Object]';
-}
-
-/** A value as a message can show it: short, on one line, numbers and strings as they are written in code. */
-export function show(value: unknown): string {
-  if (typeof value === 'string') return `'${value.length > 40 ? `${value.slice(0, 40)}…` : value}'`;
-  if (typeof value === 'bigint') return `the bigint ${value}n`;
-  if (Array.isArray(value))
-    return value.length > 8 ? `a list of ${value.length} values` : `[${value.map(show).join(', ')}]`;
-  if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name ?? 'no prototype'})`;
-  return String(value);
 }
 
 /** Edits (insert, delete, replace) between two words, upper and lower case taken as equal. */

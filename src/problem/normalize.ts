@@ -2,8 +2,8 @@
  * From what a user wrote to the one normal form. Everything that is wrong is found in one pass and thrown as one error.
  */
 import { parseDescriptor } from './descriptor.ts';
-import { FftError, type FftErrorCode, type FftProblem } from './errors.ts';
-import { FieldReader, isRecord, knownFields, plannedFields, type RawRecord, show } from './fields.ts';
+import { FftError, type FftErrorCode, type FftProblem, show } from './errors.ts';
+import { FieldReader, isRecord, knownFields, plannedFields, type RawRecord } from './fields.ts';
 import { defaultStrides, isRealTransform, packedExtents } from './layout.ts';
 import {
   complexLayouts,

@@ -2,7 +2,9 @@
  * The field `tuning`: every knob read, judged by itself, and left out of the normal form where it says what is so anyway.
  * Whether a device can follow is for the engine to say.
  */
-import { type FieldReader, isRecord, type RawRecord, show } from './fields.ts';
+
+import { show } from './errors.ts';
+import { type FieldReader, isRecord, type RawRecord } from './fields.ts';
 import type { Tuning } from './problem.ts';
 
 /** What a knob is set to; undefined where that changes nothing, or was reported. */

@@ -197,7 +197,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
 
     it('is refused where that is no stream', async () => {
       const [from, to] = buffers();
-      for (const target of [undefined, null, 'stream', 7, -1n, {}]) {
+      for (const target of [undefined, null, 'stream', 7, -1n, 2n ** 64n, {}, Symbol('stream')]) {
         expect(await codeOf(() => bound(from, to).encode?.(target))).toBe('invalid-encoder');
       }
     });

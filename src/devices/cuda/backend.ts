@@ -7,7 +7,7 @@ import { emitPipelined } from '../../emit/cuda/pipelined.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { FftError } from '../../problem/errors.ts';
+import { FftError, show } from '../../problem/errors.ts';
 import type {
   Backend,
   Binding,
@@ -119,16 +119,16 @@ export class GpuBackend implements Backend, Machine {
     const { devicePointer, bytes } = memory as { devicePointer: unknown; bytes: unknown };
     const pointer =
       typeof devicePointer === 'number' && Number.isSafeInteger(devicePointer) ? BigInt(devicePointer) : devicePointer;
-    if (typeof pointer !== 'bigint' || pointer <= 0n) {
+    if (typeof pointer !== 'bigint' || pointer <= 0n || pointer >= 2n ** 64n) {
       throw new FftError(
         'invalid-argument',
-        `${what}.devicePointer is ${String(devicePointer)}; an address is needed, a bigint.`,
+        `${what}.devicePointer is ${show(devicePointer)}; an address is needed, a bigint.`,
       );
     }
     if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes <= 0) {
       throw new FftError(
         'invalid-argument',
-        `${what}.bytes is ${String(bytes)}; the bytes at devicePointer are needed, a positive whole number.`,
+        `${what}.bytes is ${show(bytes)}; the bytes at devicePointer are needed, a positive whole number.`,
       );
     }
     this.driver.setContext(this.setup.context);
@@ -214,7 +214,7 @@ export class GpuBackend implements Backend, Machine {
     if (peer !== 'cufft' || this.kind !== 'cuda') {
       throw new FftError(
         'unsupported-feature',
-        `A ${this.kind} device cannot be compared with ${peer}: cuda has cufft.`,
+        `A ${this.kind} device cannot be compared with ${show(peer)}: cuda has cufft.`,
       );
     }
     const [from, to] = [input, output].map(({ buffer, byteOffset }) => {

@@ -1,6 +1,6 @@
 /** Finding a driver, a compiler and a device, and opening them: what `cuda` and `hip` have in common. */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { FftError } from '../../problem/errors.ts';
+import { FftError, show } from '../../problem/errors.ts';
 import type { Availability, Backend } from '../device.ts';
 import { type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
 import { GpuBackend } from './backend.ts';
@@ -112,19 +112,15 @@ function chooseContext(driver: Driver, wanted: number | undefined, context: bigi
 /** The number of the device that is wanted. */
 function checkOptions({ device, context, stream }: GpuOptions): number | undefined {
   if (device !== undefined && !(typeof device === 'number' && Number.isSafeInteger(device) && device >= 0)) {
-    throw new FftError('invalid-argument', `device is ${String(device)}; it must be a whole number from 0 up.`, {
+    throw new FftError('invalid-argument', `device is ${show(device)}; it must be a whole number from 0 up.`, {
       path: 'device',
     });
   }
   for (const [path, handle] of Object.entries({ context, stream })) {
-    if (handle === undefined || (typeof handle === 'bigint' && handle > 0n)) continue;
-    throw new FftError(
-      'invalid-argument',
-      `${path} is ${String(handle)}; it must be a handle of the driver, a bigint.`,
-      {
-        path,
-      },
-    );
+    if (handle === undefined || (typeof handle === 'bigint' && handle > 0n && handle < 2n ** 64n)) continue;
+    throw new FftError('invalid-argument', `${path} is ${show(handle)}; it must be a handle of the driver, a bigint.`, {
+      path,
+    });
   }
   if (stream !== undefined && context === undefined) {
     throw new FftError('invalid-argument', 'A stream belongs to a context: give that as context, too.', {

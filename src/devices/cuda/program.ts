@@ -1,5 +1,5 @@
 /** Steps that are bound to memory. Arguments are laid out once, so that a launch is one call into the driver. */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, show } from '../../problem/errors.ts';
 import { requireAligned } from '../alignment.ts';
 import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
 import type { Counters } from './counters.ts';
@@ -121,10 +121,10 @@ export class GpuProgram implements BoundProgram {
    */
   encode(target: unknown): void {
     const { machine } = this;
-    if (typeof target !== 'bigint' || target < 0n) {
+    if (typeof target !== 'bigint' || target < 0n || target >= 2n ** 64n) {
       throw new FftError(
         'invalid-encoder',
-        `The stream is ${String(target)}; the handle of a stream of this device's context is needed, a bigint.`,
+        `The stream is ${show(target)}; the handle of a stream of this device's context is needed, a bigint.`,
       );
     }
     this.revalidate();

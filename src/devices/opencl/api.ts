@@ -2,7 +2,7 @@
  * The functions and numbers of OpenCL 1.2 that the device uses, over the system's loader library. Handles are BigInts;
  * calls that fail throw what their error number means (errors.ts).
  */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, show } from '../../problem/errors.ts';
 import { type NativeFunction, openLibrary } from '../native/library.ts';
 import { type Asked, failure } from './errors.ts';
 
@@ -246,11 +246,11 @@ const LEAST_POINTER = 4096n;
 
 /** Whether a value can be a handle. Whether it is one, OpenCL does not tell. */
 export function isHandle(value: unknown): value is Handle {
-  return typeof value === 'bigint' && value >= LEAST_POINTER;
+  return typeof value === 'bigint' && value >= LEAST_POINTER && value < 2n ** 64n;
 }
 
 /** @throws FftError `invalid-argument` */
 export function requireHandle(value: unknown, what: string): Handle {
   if (isHandle(value)) return value;
-  throw new FftError('invalid-argument', `${what} is ${String(value)}; it must be a pointer, as a BigInt.`);
+  throw new FftError('invalid-argument', `${what} is ${show(value)}; it must be a pointer, as a BigInt.`);
 }

@@ -1,7 +1,13 @@
 /** Device memory: `cl_mem` objects of our own, and the caller's. */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, show } from '../../problem/errors.ts';
 import type { DeviceBuffer, Stretch } from '../device.ts';
 import { type Handle, INFO, isHandle, MEMORY, type OpenCl } from './api.ts';
+
+/** Where a `cl_mem` lies: in itself, or as a sub-buffer in another one. */
+interface Place {
+  readonly of: Handle;
+  readonly start: number;
+}
 
 export class ClBuffer implements DeviceBuffer {
   readonly handle: Handle;
@@ -13,9 +19,15 @@ export class ClBuffer implements DeviceBuffer {
   readonly adopted: boolean = false;
   freed = false;
   /** Where a sub-buffer lies in the buffer that it is part of. */
-  private readonly place: { readonly of: Handle; readonly start: number };
+  protected readonly place: Place;
 
-  constructor(memory: ClMemory, handle: Handle, bytes: number, writable = true, place = { of: handle, start: 0 }) {
+  constructor(
+    memory: ClMemory,
+    handle: Handle,
+    bytes: number,
+    writable = true,
+    place: Place = { of: handle, start: 0 },
+  ) {
     this.memory = memory;
     this.handle = handle;
     this.bytes = bytes;
@@ -39,6 +51,11 @@ export class ClBuffer implements DeviceBuffer {
 class AdoptedBuffer extends ClBuffer {
   override readonly adopted = true;
   override free(): void {}
+  /** Whether it is this part of another one; undefined: of none. */
+  lies(place: Place | undefined): boolean {
+    const { of, start } = place ?? { of: this.handle, start: 0 };
+    return this.place.of === of && this.place.start === start;
+  }
 }
 
 /** The memory of one device. */
@@ -110,7 +127,7 @@ export class ClMemory {
     if (typeof value !== 'object' || value === null || !('clMem' in value)) return undefined;
     const { clMem, bytes } = value as { readonly clMem: unknown; readonly bytes?: unknown };
     if (!isHandle(clMem)) {
-      throw new FftError('invalid-argument', `${what}.clMem is ${String(clMem)}; it must be a cl_mem, as a BigInt.`);
+      throw new FftError('invalid-argument', `${what}.clMem is ${show(clMem)}; it must be a cl_mem, as a BigInt.`);
     }
     const ask = (fact: number) => this.cl.number('memory', clMem, fact);
     if (ask(INFO.memType) !== MEMORY.buffer) {
@@ -131,7 +148,7 @@ export class ClMemory {
     }
     const size = ask(INFO.memSize) ?? 0;
     if (bytes !== undefined && !(Number.isSafeInteger(bytes) && (bytes as number) >= 0 && (bytes as number) <= size)) {
-      throw new FftError('buffer-too-small', `${what}.clMem has ${size} bytes, but ${String(bytes)} were said of it.`);
+      throw new FftError('buffer-too-small', `${what}.clMem has ${size} bytes, but ${show(bytes)} were said of it.`);
     }
     return this.adoptedBuffer(clMem, (bytes as number | undefined) ?? size, (flags & MEMORY.readOnly) === 0);
   }
@@ -142,11 +159,12 @@ export class ClMemory {
   }
 
   private adoptedBuffer(handle: Handle, bytes: number, writable: boolean): ClBuffer {
-    const known = this.adopted.get(handle)?.deref();
-    if (known?.bytes === bytes && known.writable === writable) return known;
+    // Asked each time: once the caller has released a cl_mem, its handle may be that of another one.
     const parent = this.cl.handle('memory', handle, INFO.memAssociated);
     const start = this.cl.number('memory', handle, INFO.memOffset) ?? 0;
     const place = parent === 0n ? undefined : { of: parent, start };
+    const known = this.adopted.get(handle)?.deref();
+    if (known?.bytes === bytes && known.writable === writable && known.lies(place)) return known;
     const buffer = new AdoptedBuffer(this, handle, bytes, writable, place);
     this.adopted.set(handle, new WeakRef(buffer));
     this.forgotten.register(buffer, handle);

@@ -2,7 +2,7 @@
  * Command queues: the device's own, and those of the caller that programs are appended to. All that one device submits
  * runs in the order in which it was submitted, whichever queues it went to.
  */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, show } from '../../problem/errors.ts';
 import { type Handle, INFO, isHandle, type OpenCl, QUEUE } from './api.ts';
 import type { Completion } from './completion.ts';
 import type { Asked } from './errors.ts';
@@ -142,10 +142,7 @@ export function callersQueue(
   target: unknown,
 ): ClQueue {
   if (!isHandle(target)) {
-    throw new FftError(
-      'invalid-encoder',
-      `The queue is ${String(target)}; it must be a cl_command_queue, as a BigInt.`,
-    );
+    throw new FftError('invalid-encoder', `The queue is ${show(target)}; it must be a cl_command_queue, as a BigInt.`);
   }
   if (cl.handle('queue', target, INFO.queueContext) !== context) {
     throw new FftError(

@@ -27,8 +27,8 @@ export class Transfers {
   async upload(target: WebGpuBuffer, byteOffset: number, data: RealArray): Promise<void> {
     this.require(target, byteOffset, data);
     const { queue } = this.work.gpu;
-    // Not every implementation reads from memory that is shared between threads.
-    const { buffer, byteOffset: first } = isShared(data) ? data.slice() : data;
+    // Not every implementation reads from memory that is shared between threads, or that may change its size.
+    const { buffer, byteOffset: first } = isShared(data) || isResizable(data) ? data.slice() : data;
     const verdict = this.work.judged(['validation', 'out-of-memory'], () => {
       let from = first;
       for (const { gpu, start, end } of target.ranges(byteOffset, data.byteLength)) {
@@ -69,7 +69,10 @@ export class Transfers {
     try {
       const error = await this.work.track(verdict);
       if (error) throw refusal(error, 'launch-failed', 'The GPU refused a copy from its memory');
-      await this.work.track(Promise.all(parts.map(({ mapped }) => mapped)));
+      await this.work.track(Promise.all(parts.map(({ mapped }) => mapped))).catch((error) => {
+        if (error instanceof FftError) throw error;
+        throw refusal(error, 'launch-failed', 'The GPU refused to hand over a copy from its memory');
+      });
       // As bytes: what is mapped comes in parts that need not be whole numbers of the array's type.
       const target = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
       let at = 0;
@@ -119,6 +122,10 @@ export class Transfers {
     this.kept += staging.size;
     this.idle.push(staging);
   }
+}
+
+function isResizable({ buffer }: RealArray): boolean {
+  return (buffer as { readonly resizable?: boolean }).resizable === true;
 }
 
 function isShared({ buffer }: RealArray): boolean {

@@ -4,6 +4,13 @@
  */
 import { FftError, type FftErrorCode } from '../../problem/errors.ts';
 
+/** How long a loss may be behind the failures that it brings. */
+const GRACE_MILLISECONDS = 100;
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
 /** Why nothing runs any more. */
 interface End {
   readonly code: FftErrorCode;
@@ -56,7 +63,9 @@ export class Work {
           this.waiting.delete(reject);
           resolve(value);
         },
-        (error) => {
+        async (error) => {
+          // What waits for a device that goes away may hear of it before the device's own promise says so.
+          if (!(error instanceof FftError)) await Promise.race([this.gpu.lost, pause(GRACE_MILLISECONDS)]);
           this.waiting.delete(reject);
           reject(error);
         },

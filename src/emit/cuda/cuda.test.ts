@@ -274,6 +274,18 @@ describe('the text', () => {
     expect(emitCuda(copy(128), { dialect: 'hip' }).source).toContain('output[at1 + 32] = z2;');
   });
 
+  it('lets planes begin at any real, whichever of their elements a thread happens to have', () => {
+    for (const size of [[16, 16], [4, 64], [1024], [64]]) {
+      for (const precision of ['single', 'double'] as const) {
+        const problem = normalizeProblem({ size, precision, layout: { input: 'interleaved', output: 'planar' } });
+        const { launches } = planDirection(problem, 'forward', namedProfiles.h200.profile, false);
+        const last = emitCuda(buildKernel(launches.at(-1)!.leaf));
+        // input, output.re, output.im
+        if (launches.length === 1) expect(last.alignments).toEqual([2, 1, 1]);
+      }
+    }
+  });
+
   it('reads shared memory past the optimiser, but not in HIP', () => {
     const [launch] = planDirection(normalizeProblem('scfo4096*5'), 'forward', PROFILE, false).launches;
     const kernel = buildKernel(launch!.leaf);

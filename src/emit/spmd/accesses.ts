@@ -27,9 +27,10 @@ export function writtenBy(phases: readonly Phase[]): Set<ArrayRef> {
   return new Set(phases.flatMap((phase) => phase.stores.map((store) => store.array)));
 }
 
-/** The arrays whose every access has its other half, 2e or 2e + 1, in the same phase. */
+/** The arrays whose every access has its other half, 2e or 2e + 1, in the same phase; planes are none. */
 export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   const all = new Set<ArrayRef>([...kernel.globals, ...kernel.tables, ...kernel.shared]);
+  for (const array of kernel.globals) if (array.plane) all.delete(array);
   for (const array of kernel.shared) if (array.half !== undefined || array.length! % 2 !== 0) all.delete(array);
   for (const phase of kernel.phases) {
     for (const accesses of [loadsOf(phase), phase.stores]) {
