@@ -72,11 +72,13 @@ export async function writeOutput(path: string, bytes: Uint8Array): Promise<void
 
 async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
+  // Pipes and devices are written as they are.
+  if (existing && !existing.isFile()) return writeFile(path, bytes);
   // Where a link leads, so that it stays one.
   const target = existing ? await realpath(path) : path;
   const folder = dirname(target);
-  // Pipes and devices are written as they are, and so is a file in a folder that takes no other.
-  if (existing && !(existing.isFile() && (await isWritable(folder)))) return writeFile(path, bytes);
+  // So is a file in a folder that takes no other.
+  if (existing && !(await isWritable(folder))) return writeFile(path, bytes);
   const partial = join(folder, `.omnifft-${process.pid}-${Date.now().toString(36)}`);
   try {
     await writeFile(partial, bytes, { flag: 'wx' });

@@ -175,8 +175,8 @@ export interface Backend {
    * @returns undefined where these two do not fit together.
    */
   pipeline?(kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined;
-  /** Resolves when the kernels run at full speed. */
-  warmUp(kernels: readonly CompiledKernel[]): Promise<void>;
+  /** Resolves when the kernels run at full speed. @param watched false where nobody waits for that: it only has to begin. */
+  warmUp(kernels: readonly CompiledKernel[], watched?: boolean): Promise<void>;
   /** Frees a kernel. */
   discard(kernel: CompiledKernel): void;
   /**

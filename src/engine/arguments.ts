@@ -25,6 +25,17 @@ export interface PlanarData<T = Data> {
 /** What `forward` and `inverse` take: interleaved complex data or two planes, as the problem's `layout` says. */
 export type ComplexData = Data | PlanarData;
 
+/** What a call returns that is given no output: host arrays like those it reads, where both sides have one layout. */
+export type ResultOf<I> = I extends Float32Array
+  ? Float32Array
+  : I extends Float64Array
+    ? Float64Array
+    : I extends { readonly re: Float32Array }
+      ? PlanarData<Float32Array>
+      : PlanarData<Float64Array>;
+/** Host arrays that calls read. */
+export type HostArrays = Float32Array | Float64Array | PlanarData<Float32Array> | PlanarData<Float64Array>;
+
 /** What one side of a problem needs. */
 export interface SideFacts {
   readonly side: Side;

@@ -90,7 +90,7 @@ export class Device {
   planSync(problem: ProblemInput | string, options: PlanOptions = {}): Plan {
     const plan = this.newPlan(problem, options);
     // A device that is closed meanwhile has nothing left to warm up.
-    this.backend.warmUp(plan.compiledKernels).catch(() => undefined);
+    this.backend.warmUp(plan.compiledKernels, false).catch(() => undefined);
     return plan;
   }
 

@@ -16,7 +16,7 @@ import {
   tensorShape,
   tensorSpan,
 } from '../problem/index.ts';
-import { type ComplexData, factsOf, type SideFacts } from './arguments.ts';
+import { type ComplexData, factsOf, type HostArrays, type ResultOf, type SideFacts } from './arguments.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import { type MeasureOptions, measure } from './measure.ts';
@@ -138,10 +138,14 @@ export class Plan {
    *
    * @param input interleaved complex numbers, `plan.input.length` of them, or two planes; a host array or device memory.
    * @param output where to write; a new array when left out. In place it is the input.
-   * @returns the array or memory that holds the result.
+   * @returns the array or memory that holds the result. Without `output` its type is taken to be that of `input`; where the
+   * layouts of the two sides differ, say it: `forward<PlanarData<Float32Array>>(data)`.
    * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then.
    */
-  forward<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
+  forward<T extends ComplexData>(input: ComplexData, output: T): Promise<T>;
+  forward<I extends HostArrays>(input: I): Promise<ResultOf<I>>;
+  forward<T extends ComplexData>(input: ComplexData, output?: T): Promise<T>;
+  forward(input: ComplexData, output?: ComplexData): Promise<ComplexData> {
     return this.run('forward', input, output);
   }
 
@@ -149,7 +153,10 @@ export class Plan {
    * Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data.
    * @throws FftError (as a rejection) as `forward`.
    */
-  inverse<T extends ComplexData>(input: ComplexData, output?: T): Promise<T> {
+  inverse<T extends ComplexData>(input: ComplexData, output: T): Promise<T>;
+  inverse<I extends HostArrays>(input: I): Promise<ResultOf<I>>;
+  inverse<T extends ComplexData>(input: ComplexData, output?: T): Promise<T>;
+  inverse(input: ComplexData, output?: ComplexData): Promise<ComplexData> {
     return this.run('inverse', input, output);
   }
 
@@ -161,16 +168,22 @@ export class Plan {
    * `aliased-buffers` where it is given memory that an earlier call has yet to write, or would write what an earlier call
    * has yet to read.
    */
-  forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T {
-    return (this.runners.forwardSync ?? this.runner('forward', 'forwardSync')).sync(input, output) as T;
+  forwardSync<T extends ComplexData>(input: ComplexData, output: T): T;
+  forwardSync<I extends HostArrays>(input: I): ResultOf<I>;
+  forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T;
+  forwardSync(input: ComplexData, output?: ComplexData): ComplexData {
+    return (this.runners.forwardSync ?? this.runner('forward', 'forwardSync')).sync(input, output);
   }
 
   /**
    * `inverse` on the calling thread.
    * @throws FftError as `forwardSync`.
    */
-  inverseSync<T extends ComplexData>(input: ComplexData, output?: T): T {
-    return (this.runners.inverseSync ?? this.runner('inverse', 'inverseSync')).sync(input, output) as T;
+  inverseSync<T extends ComplexData>(input: ComplexData, output: T): T;
+  inverseSync<I extends HostArrays>(input: I): ResultOf<I>;
+  inverseSync<T extends ComplexData>(input: ComplexData, output?: T): T;
+  inverseSync(input: ComplexData, output?: ComplexData): ComplexData {
+    return (this.runners.inverseSync ?? this.runner('inverse', 'inverseSync')).sync(input, output);
   }
 
   /**

@@ -201,6 +201,18 @@ describe('what is gone or belongs to somebody else', () => {
     expect(await codeOf(() => plan.kernels)).toBe('destroyed');
   });
 
+  it('values that have no name in a message', async () => {
+    const plan = await device.plan({ size: [N] });
+    for (const odd of [Object.create(null), Symbol('x'), { toString: null }]) {
+      expect(await codeOf(() => device.alloc(odd as never))).toBe('invalid-argument');
+      expect(await codeOf(() => plan.enqueue(odd as never, { input: device.alloc(8), output: device.alloc(8) }))).toBe(
+        'invalid-argument',
+      );
+      expect(await codeOf(() => openDevice(odd as never))).toBe('unknown-device');
+      expect(await codeOf(() => plan.measure('forward', { repeats: odd as never }))).toBe('invalid-argument');
+    }
+  });
+
   it('a closed device', async () => {
     const plan = await device.plan({ size: [N] });
     const memory = device.alloc(64);

@@ -68,7 +68,7 @@ export function asArray(input: ArrayInput): NumpyArray {
   }
   refuseDetached(data, 'data');
   if (!Array.isArray(shape) || !Array.from<unknown>(shape).every(isLength)) {
-    const given = Array.isArray(shape) ? `[${shape.join(', ')}]` : show(shape);
+    const given = Array.isArray(shape) ? `[${shape.map(show).join(', ')}]` : show(shape);
     const accepted = 'it must list the lengths of the axes, slowest first, as integers from 0';
     throw new FftError('invalid-argument', `shape is ${given}; ${accepted}.`, { path: 'shape' });
   }

@@ -103,6 +103,9 @@ describe('spectrogram', () => {
     ['size', { size: 100.5 }],
     ['hop', { hop: 0 }],
     ['sampleRate', { sampleRate: Number.NaN }],
+    ['size', { size: 1024n as never }],
+    ['onProgress', { onProgress: {} as never }],
+    ['window', { window: Symbol('hann') as never }],
   ])('refuses a bad %s (%o)', async (path, wrong) => {
     const samples = new Float32Array(4096);
     await expect(spectrogram(samples, { sampleRate, device, ...wrong })).rejects.toMatchObject({

@@ -4,7 +4,8 @@
 
 import type { openDevice } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
-import { FftError } from '../problem/errors.ts';
+import { FftError, show } from '../problem/errors.ts';
+import { isFloats } from './floats.ts';
 import { type WindowName, windowFunction } from './windows.ts';
 
 /** An opened device, as `openDevice` gives it. */
@@ -72,11 +73,12 @@ export async function spectrogram(
     });
   }
   const { sampleRate, device, window = 'hann', size = 1024, onProgress } = options;
-  const hop = options.hop ?? Math.max(1, Math.floor(size / 4));
   check('size', size, Number.isSafeInteger(size) && size >= 2, 'an integer of at least 2');
+  const hop = options.hop ?? Math.max(1, Math.floor(size / 4));
   check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
   check('sampleRate', sampleRate, Number.isFinite(sampleRate) && sampleRate > 0, 'a positive number');
   check('samples', `${samples.length} samples`, samples.length > 0, 'at least one sample');
+  check('onProgress', onProgress, onProgress === undefined || typeof onProgress === 'function', 'a function');
   // Refuses an unknown name before there is a plan.
   windowFunction(window, 1);
   const bins = Math.floor(size / 2) + 1;
@@ -139,10 +141,11 @@ function measure(levels: Float32Array, spectrum: Float32Array, taper: Float64Arr
   }
 }
 
-function isFloats(value: unknown): boolean {
-  return ArrayBuffer.isView(value) && /^\[object Float(32|64)Array\]$/.test(Object.prototype.toString.call(value));
-}
-
-function check(path: string, given: number | string, valid: boolean, accepted: string): void {
-  if (!valid) throw new FftError('invalid-argument', `${path} takes ${accepted}; ${given} was given.`, { path });
+function check(path: string, given: unknown, valid: boolean, accepted: string): void {
+  if (!valid)
+    throw new FftError(
+      'invalid-argument',
+      `${path} takes ${accepted}; ${typeof given === 'string' ? given : show(given)} was given.`,
+      { path },
+    );
 }

@@ -126,4 +126,14 @@ describe('mixDown', () => {
     const channels = [Float32Array.of(1, 0), Float32Array.of(0.5, -1)];
     expect([...mixDown({ sampleRate: 1, channels, format: 'test' })]).toEqual([0.75, -0.5]);
   });
+
+  it('refuses channels that are no samples, or that were transferred away', () => {
+    const channel = Float32Array.of(1, 0);
+    structuredClone(channel, { transfer: [channel.buffer] });
+    expect(failure(() => mixDown({ sampleRate: 1, channels: [channel, channel], format: '' })).code).toBe(
+      'detached-array',
+    );
+    const views = [new DataView(new ArrayBuffer(8))] as never;
+    expect(failure(() => mixDown({ sampleRate: 1, channels: views, format: '' })).code).toBe('invalid-argument');
+  });
 });

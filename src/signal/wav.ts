@@ -6,8 +6,10 @@
  */
 
 import wavefile from 'wavefile';
+import { refuseDetached } from '../engine/arguments.ts';
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
+import { isFloats } from './floats.ts';
 
 /** A decoded recording. */
 export interface Recording {
@@ -72,12 +74,13 @@ export function readWav(bytes: Uint8Array): Recording {
   return { sampleRate: format.sampleRate, channels, format: float ? `${bits}-bit float` : `${bits}-bit PCM` };
 }
 
-/** The mean of all channels: what a mono loudspeaker would play. @throws FftError `invalid-argument` */
+/** The mean of all channels: what a mono loudspeaker would play. @throws FftError `invalid-argument`, `detached-array` */
 export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
   const channels: unknown = recording?.channels;
-  if (!Array.isArray(channels) || !channels.every(ArrayBuffer.isView)) {
+  if (!Array.isArray(channels) || !channels.every(isFloats)) {
     throw new FftError('invalid-argument', 'mixDown takes a recording as readWav gives it, with its list of channels.');
   }
+  recording.channels.forEach((channel, n) => refuseDetached(channel, `Channel ${n}`));
   const [first, ...others] = recording.channels;
   if (first === undefined)
     throw new FftError('invalid-argument', 'A recording has at least one channel; this one has none.');

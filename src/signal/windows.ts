@@ -8,7 +8,7 @@
  */
 
 import { zeros } from '../numpy/array.ts';
-import { FftError } from '../problem/errors.ts';
+import { FftError, show } from '../problem/errors.ts';
 
 /** Coefficients a of w[k] = a₀ − a₁ cos φ + a₂ cos 2φ with φ = 2πk/size. */
 const COSINE_SUMS = {
@@ -31,12 +31,12 @@ export const windowNames = Object.keys(COSINE_SUMS) as readonly WindowName[];
  */
 export function windowFunction(name: WindowName, size: number): Float64Array<ArrayBuffer> {
   if (!Object.hasOwn(COSINE_SUMS, name)) {
-    throw new FftError('invalid-argument', `Unknown window '${name}'; known are ${windowNames.join(', ')}.`, {
+    throw new FftError('invalid-argument', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.`, {
       path: 'window',
     });
   }
   if (!Number.isSafeInteger(size) || size < 1) {
-    throw new FftError('invalid-argument', `A window's size is a positive integer; ${size} was given.`, {
+    throw new FftError('invalid-argument', `A window's size is a positive integer; ${show(size)} was given.`, {
       path: 'size',
     });
   }

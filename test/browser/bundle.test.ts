@@ -1,9 +1,13 @@
 /** The bundle for browsers: what is in it, what is not, how large it is. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleBrowser, root } from '../../scripts/bundle-browser.mjs';
+import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browser.mjs';
 
 /** Bytes, compressed, of core, CPU and WebGPU together. */
 const MOST_BYTES = 120_000;
@@ -56,6 +60,33 @@ describe('the bundle for browsers', () => {
     console.info(`bundle of core, CPU and WebGPU: ${total} bytes of gzip in ${sizes.length} files`);
     expect(total).toBeLessThanOrEqual(MOST_BYTES);
     expect(total).toBeGreaterThan(20_000);
+  });
+
+  it('has each entry of the package, and one copy of what they share', async () => {
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      exports: Record<string, { browser: string }>;
+    };
+    const entries = Object.entries(exports).filter(([path]) => path !== './package.json');
+    const files = entries.map(([, { browser }]) => browser);
+    expect(files.map((file) => basename(file)).sort()).toEqual(
+      Object.keys(libraryEntries)
+        .map((name) => `${name}.js`)
+        .sort(),
+    );
+    const holders = Object.entries(bundle.metafile.outputs).filter(
+      ([, { inputs }]) => 'src/problem/errors.ts' in inputs,
+    );
+    expect(holders).toHaveLength(1);
+    // Sounds are read by a package, which comes along.
+    const folder = mkdtempSync(join(tmpdir(), 'omnifft-bundle-'));
+    for (const [name, contents] of bundle.files) writeFileSync(join(folder, name), contents);
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const [{ readWav }, { FftError }] = await Promise.all(
+      ['signal.js', 'omnifft.js'].map((name) => import(/* @vite-ignore */ pathToFileURL(join(folder, name)).href)),
+    );
+    expect(readWav(readFileSync(join(root, 'examples', 'data', 'guitar.wav'))).channels.length).toBeGreaterThan(0);
+    expect(() => readWav(new Uint8Array(10))).toThrow(FftError);
+    rmSync(folder, { recursive: true });
   });
 
   it('loads a device only when it is opened', () => {

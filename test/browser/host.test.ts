@@ -1,9 +1,10 @@
 /** What pages allow and forbid: shared memory, run-time compilation, worker threads. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ThreadsPage } from './pages/threads.ts';
+import type { WebGpuPage } from './pages/webgpu.ts';
 import { openSite } from './support/site.ts';
 
-const site = await openSite({ threads: 'test/browser/pages/threads.ts' });
+const site = await openSite({ threads: 'test/browser/pages/threads.ts', webgpu: 'test/browser/pages/webgpu.ts' });
 
 afterAll(() => site?.close());
 
@@ -45,4 +46,20 @@ describe.skipIf(!site)('the CPU device in a page', () => {
     expect(refused?.code).toBe('device-unavailable');
     expect(refused?.message).toContain("'wasm-unsafe-eval'");
   });
+});
+
+describe.skipIf(!site)('WebGPU in a page', () => {
+  it('takes arrays whose memory can change its size', async () => {
+    const { page } = await site!.run('webgpu', 'webGpu');
+    expect(await page.evaluate(() => (globalThis as unknown as WebGpuPage).webGpu.tryResizable())).toBeCloseTo(8, 4);
+    await page.close();
+  }, 60_000);
+
+  it('tells calls that wait for it that the device is lost', async () => {
+    const { page } = await site!.run('webgpu', 'webGpu');
+    for (let round = 0; round < 3; round++) {
+      expect(await page.evaluate(() => (globalThis as unknown as WebGpuPage).webGpu.tryLoss())).toBe('device-lost');
+    }
+    await page.close();
+  }, 60_000);
 });

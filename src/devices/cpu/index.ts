@@ -99,12 +99,13 @@ class CpuBackend implements Backend, Machine {
     return compiled;
   }
 
-  async warmUp(kernels: readonly CompiledKernel[]): Promise<void> {
+  async warmUp(kernels: readonly CompiledKernel[], watched = true): Promise<void> {
     this.requireOpen();
     const own = kernels.map((kernel) => this.own(kernel));
     const { pool } = this;
     for (const kernel of own) if (isWorthSharing(kernel)) pool?.prepare(kernel);
-    await Promise.all([warmUp(own), pool?.ready()]);
+    // The engine compiles them anyway; whoever watched would hold them until then.
+    if (watched) await Promise.all([warmUp(own), pool?.ready()]);
   }
 
   discard(kernel: CompiledKernel): void {
