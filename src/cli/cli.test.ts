@@ -245,6 +245,19 @@ describe('transform', () => {
   });
 });
 
+describe.skipIf(process.platform !== 'linux')('outputs that are no files', () => {
+  it.each(['-o /dev/stdout | cat', '-o /dev/fd/3 3>&1 >/dev/null | cat'])('%s', (output) => {
+    const array = sampleArray([6, 5], 'complex64');
+    const input = put('piped.npy', writeNpy(array));
+    const command = `exec 2>"$2"; "$0" "$1" transform "$3" ${output}`;
+    const said = join(folder, 'said.txt');
+    const { status, stdout } = spawnSync('sh', ['-c', command, process.execPath, main, said, input]);
+    expect(readFileSync(said, 'utf8')).toMatch(/^(\/dev\/stdout: complex64 \(6, 5\), .*\n)?$/);
+    expect(status).toBe(0);
+    expect(readNpy(stdout)).toMatchObject({ shape: [6, 5], dtype: 'complex64' });
+  });
+});
+
 describe.skipIf(process.platform !== 'linux')('what cannot be written', () => {
   it.each(['in place', 'a new file', 'a link'])('leaves what was there: %s', async (which) => {
     const whole = writeNpy(sampleArray([4096], 'complex128'));

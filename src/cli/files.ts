@@ -99,6 +99,11 @@ async function isWritable(path: string): Promise<boolean> {
   }
 }
 
+/** Says what was done: beside the output, where that is the standard one. */
+export function report(output: string, text: string): void {
+  (output === '/dev/stdout' ? console.error : console.log)(text);
+}
+
 /** @throws FftError `unwritable-output`. */
 export async function makeFolder(path: string): Promise<void> {
   try {

@@ -33,6 +33,16 @@ describe('memory', () => {
     expect(after - filled).toBeLessThan(10 * 2 ** 20);
   });
 
+  it('plans made and destroyed without a turn of the event loop are not held until one', {
+    timeout: 60_000,
+  }, async () => {
+    const script = fileURLToPath(new URL('sync.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '--import', 'tsx', script]);
+    const { before, after } = JSON.parse(stdout) as Record<'before' | 'after', number>;
+    // Each one held would be about 64 KB.
+    expect(after - before).toBeLessThan(8 * 2 ** 20);
+  });
+
   it('destroyed plans give their device memory back', async () => {
     const device = await openDevice('cpu', { threads: 1 });
     // The first plan leaves kernels, tables and scratch in the caches.

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { type WindowName, windowNames } from '../../signal/windows.ts';
-import { checkOutput, readWith, writeOutput } from '../files.ts';
+import { checkOutput, readWith, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { captionOf } from '../picture/caption.ts';
@@ -59,8 +59,9 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
     progress.stop();
     const { frames, bins, size, hop, window } = result;
     const summary = { output: options.output, frames, bins, size, hop, window, device, seconds };
-    if (options.json) return console.log(JSON.stringify(summary));
-    console.log(
+    if (options.json) return report(options.output, JSON.stringify(summary));
+    report(
+      options.output,
       `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} points, ${duration(seconds)} on ${device}`,
     );
   } finally {

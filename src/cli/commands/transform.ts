@@ -5,7 +5,7 @@ import { FftError } from '../../index.ts';
 import { isSingle } from '../../numpy/array.ts';
 import { resolveAxes } from '../../numpy/axes.ts';
 import { fftn, ifftn, type Norm, type NpyArray, readNpy, writeNpy } from '../../numpy/index.ts';
-import { checkOutput, readWith, writeOutput } from '../files.ts';
+import { checkOutput, readWith, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { type DeviceOptions, integerList, useDevice, withDevice, withJson } from '../options.ts';
 import { startProgress } from '../progress.ts';
@@ -53,8 +53,9 @@ async function transformFile(input: string, options: TransformOptions): Promise<
     progress.stop();
     const { shape, dtype } = result;
     const summary = { output: options.output, shape, dtype, axes, device, seconds };
-    if (options.json) return console.log(JSON.stringify(summary));
-    console.log(
+    if (options.json) return report(options.output, JSON.stringify(summary));
+    report(
+      options.output,
       `${options.output}: ${dtype} (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), axes ${axes.join(', ')}, ${duration(seconds)} on ${device}`,
     );
   } finally {
