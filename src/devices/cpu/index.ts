@@ -103,7 +103,7 @@ class CpuBackend implements Backend, Machine {
     this.requireOpen();
     const own = kernels.map((kernel) => this.own(kernel));
     const { pool } = this;
-    for (const kernel of own) if (isWorthSharing(kernel)) pool?.prepare(kernel);
+    if (pool) for (const kernel of own) if (isWorthSharing(kernel)) pool.prepare(kernel);
     // The engine compiles them anyway; whoever watched would hold them until then.
     if (watched) await Promise.all([warmUp(own), pool?.ready()]);
   }

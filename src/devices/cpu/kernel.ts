@@ -22,16 +22,14 @@ export class CpuKernel implements CompiledKernel {
   readonly idle: (times: number) => void;
   /** Bytes that a thread needs for the arrays that a group shares. */
   readonly sharedBytes: number;
-  /** Expected nanoseconds for one group; right within a factor of a few. */
-  readonly groupCost: number;
   warm = false;
   discarded = false;
+  private cost: number | undefined;
 
   /** @throws FftError `compile-failed` */
   constructor(kernel: Kernel, memory: CpuMemory) {
     this.kernel = kernel;
     this.memory = memory;
-    this.groupCost = estimate(kernel);
     const pages = memory.buffer.byteLength / 65536;
     const wasm = emitWasm(kernel, { initial: 1, maximum: pages, shared: memory.shared });
     this.source = wasm.bytes;
@@ -50,6 +48,12 @@ export class CpuKernel implements CompiledKernel {
         { cause },
       );
     }
+  }
+
+  /** Expected nanoseconds for one group; right within a factor of a few. Only several threads ask for it. */
+  get groupCost(): number {
+    this.cost ??= estimate(this.kernel);
+    return this.cost;
   }
 }
 

@@ -1,6 +1,8 @@
 /** Steps that are bound to memory. */
+
 import { FftError } from '../../problem/errors.ts';
-import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
+import { boundArguments } from '../bindings.ts';
+import type { Binding, BoundProgram, Step } from '../device.ts';
 import { CpuKernel } from './kernel.ts';
 import { type Launch, launcher, launchFailure, type ScratchPlace, sequence } from './launch.ts';
 import { CpuBuffer, type CpuMemory } from './memory.ts';
@@ -112,20 +114,12 @@ function bindStep(
   if (!(kernel instanceof CpuKernel) || kernel.memory !== machine.memory || kernel.discarded) {
     throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
   }
-  const { globals, tables, name, group } = kernel.kernel;
-  if (step.arguments.length !== globals.length + tables.length) {
-    const wanted = globals.length + tables.length;
-    throw new FftError('internal-error', `Kernel ${name} takes ${wanted} arrays, ${step.arguments.length} were bound.`);
-  }
-  const pointers = step.arguments.map((argument, position) => {
-    const binding = bindingOf(argument, slots);
-    const array = [...globals, ...tables][position]!;
-    if (!binding) throw new FftError('missing-buffer', `Nothing is bound for array ${array.name} of kernel ${name}.`);
-    const { buffer, byteOffset } = binding;
+  const { group } = kernel.kernel;
+  const pointers = boundArguments(step, slots).map(({ buffer, byteOffset, what }) => {
     if (!(buffer instanceof CpuBuffer) || buffer.memory !== machine.memory) {
-      throw new FftError('foreign-buffer', `What is bound for array ${array.name} was not allocated on this device.`);
+      throw new FftError('foreign-buffer', `What is bound for ${what} was not allocated on this device.`);
     }
-    if (buffer.freed) throw new FftError('destroyed', `The memory bound for array ${array.name} was freed.`);
+    if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
     buffers.add(buffer);
     // Addresses beyond 2 GiB become negative: the same 32 bits, and still small integers to the engine.
     return (buffer.address + byteOffset) | 0;
@@ -135,12 +129,6 @@ function bindStep(
   const shared = pool !== undefined && isWorthSharing(kernel, chunks) && pool.takes(pointers);
   if (shared) pool.prepare(kernel);
   return { kernel, groups, pointers, launch: launcher(kernel.run, scratch, pointers), shared };
-}
-
-function bindingOf(argument: Argument, slots: readonly (Binding | undefined)[]): Binding | undefined {
-  if ('fixed' in argument) return argument.fixed;
-  const slot = slots[argument.slot];
-  return slot && { buffer: slot.buffer, byteOffset: slot.byteOffset + argument.byteOffset };
 }
 
 /** One run of a program with help from the pool: a step begins when all threads have left the one before. */

@@ -1,7 +1,9 @@
 /** Steps that are bound to memory. Arguments are laid out once, so that a launch is one call into the driver. */
+
 import { FftError, show } from '../../problem/errors.ts';
 import { requireAligned } from '../alignment.ts';
-import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
+import { boundArguments } from '../bindings.ts';
+import type { Binding, BoundProgram, Step } from '../device.ts';
 import type { Counters } from './counters.ts';
 import type { Driver, LaunchSetup } from './driver.ts';
 import type { Job, Jobs } from './jobs.ts';
@@ -277,35 +279,17 @@ function bindStep(
   if (!(kernel instanceof GpuKernel) || !kernel.belongsTo(machine) || kernel.discarded) {
     throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
   }
-  const { globals, tables, name } = kernel.kernel;
-  const arrays = [...globals, ...tables];
-  if (step.arguments.length !== arrays.length) {
-    throw new FftError(
-      'internal-error',
-      `Kernel ${name} takes ${arrays.length} arrays, ${step.arguments.length} were bound.`,
-    );
-  }
-  const addresses = step.arguments.map((argument, position) => {
-    const what = `array ${arrays[position]!.name} of kernel ${name}`;
-    const binding = bindingOf(argument, slots);
-    if (!binding) throw new FftError('missing-buffer', `Nothing is bound for ${what}.`);
-    const { buffer, byteOffset } = binding;
+  const addresses = boundArguments(step, slots).map(({ buffer, byteOffset, what, fixed }, position) => {
     if (!(buffer instanceof GpuBuffer) || buffer.memory !== machine.memory) {
       throw new FftError('foreign-buffer', `What is bound for ${what} is not memory of this device.`);
     }
     if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
     const address = buffer.address + BigInt(byteOffset);
     requireAligned(kernel.kernel, kernel.program, position, address);
-    if (!('fixed' in argument)) buffers.add(buffer);
+    if (!fixed) buffers.add(buffer);
     return address;
   });
   const { launches, launchSize } = kernel.program;
   if (launches === 1) return [{ kernel, values: addresses }];
   return Array.from({ length: launches }, (_, n) => ({ kernel, values: [...addresses, BigInt(n * launchSize)] }));
-}
-
-function bindingOf(argument: Argument, slots: readonly (Binding | undefined)[]): Binding | undefined {
-  if ('fixed' in argument) return argument.fixed;
-  const slot = slots[argument.slot];
-  return slot && { buffer: slot.buffer, byteOffset: slot.byteOffset + argument.byteOffset };
 }

@@ -1,7 +1,9 @@
 /** Steps that are bound to memory: a kernel object each, with its arguments set once. */
+
 import { FftError } from '../../problem/errors.ts';
 import { requireAligned } from '../alignment.ts';
-import type { Argument, Binding, BoundProgram, Step } from '../device.ts';
+import { type BoundArgument, boundArguments } from '../bindings.ts';
+import type { Binding, BoundProgram, Step } from '../device.ts';
 import { type Handle, INFO, type OpenCl, QUEUE } from './api.ts';
 import type { Completion } from './completion.ts';
 import { ClKernel } from './kernel.ts';
@@ -162,30 +164,22 @@ export class ClProgram implements BoundProgram {
     if (!(kernel instanceof ClKernel) || kernel.place.context !== this.machine.context) {
       throw new FftError('internal-error', `Kernel ${kernel.kernel.name} was compiled by another device.`);
     }
-    const { globals, tables, name } = kernel.kernel;
-    const arrays = [...globals, ...tables];
-    if (step.arguments.length !== arrays.length) {
-      throw new FftError(
-        'internal-error',
-        `Kernel ${name} takes ${arrays.length} arrays, ${step.arguments.length} were bound.`,
-      );
-    }
-    const places = arrays.map((array, n) => {
-      const written = kernel.emitted.bindings[n]?.written ?? true;
-      return this.place(bindingOf(step.arguments[n]!, slots), `array ${array.name} of kernel ${name}`, written);
-    });
+    const { globals } = kernel.kernel;
+    const places = boundArguments(step, slots).map((argument, n) =>
+      this.place(argument, kernel.emitted.bindings[n]?.written ?? true),
+    );
     for (const [n, { byteOffset }] of places.entries()) requireAligned(kernel.kernel, kernel.emitted, n, byteOffset);
     const { threads, groups, launches, launchSize } = kernel.emitted;
     const sizes = {
       all: new BigUint64Array([BigInt(groups[0] * threads), BigInt(groups[1]), BigInt(groups[2])]),
       group: new BigUint64Array([BigInt(threads), 1n, 1n]),
     };
-    const first = arrays.length + globals.length;
+    const first = places.length + globals.length;
     for (let n = 0; n < launches; n++) {
       const set = this.instance(kernel, sizes);
       for (const [position, { buffer }] of places.entries()) set(position, buffer.handle);
       const realBytes = kernel.kernel.precision === 'f32' ? 4 : 8;
-      for (let g = 0; g < globals.length; g++) set(arrays.length + g, BigInt(places[g]!.byteOffset / realBytes));
+      for (let g = 0; g < globals.length; g++) set(places.length + g, BigInt(places[g]!.byteOffset / realBytes));
       if (launches > 1) set(first, BigInt(n * launchSize));
     }
   }
@@ -203,9 +197,7 @@ export class ClProgram implements BoundProgram {
     };
   }
 
-  private place(binding: Binding | undefined, what: string, written: boolean): Place {
-    if (!binding) throw new FftError('missing-buffer', `Nothing is bound for ${what}.`);
-    const { buffer, byteOffset } = binding;
+  private place({ buffer, byteOffset, what }: BoundArgument, written: boolean): Place {
     if (!(buffer instanceof ClBuffer) || buffer.memory !== this.machine.memory) {
       throw new FftError('foreign-buffer', `What is bound for ${what} was not allocated on this device.`);
     }
@@ -221,10 +213,4 @@ export class ClProgram implements BoundProgram {
 interface Place {
   readonly buffer: ClBuffer;
   readonly byteOffset: number;
-}
-
-function bindingOf(argument: Argument, slots: readonly (Binding | undefined)[]): Binding | undefined {
-  if ('fixed' in argument) return argument.fixed;
-  const slot = slots[argument.slot];
-  return slot && { buffer: slot.buffer, byteOffset: slot.byteOffset + argument.byteOffset };
 }

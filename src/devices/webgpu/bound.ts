@@ -2,9 +2,11 @@
  * Steps and the memory that they work on: pipelines and bind groups, made once for equal memory and shared by all programs
  * that are bound to it. What is recorded and when is up to the program (program.ts).
  */
+
 import { FftError } from '../../problem/errors.ts';
 import { requireAligned } from '../alignment.ts';
-import type { Argument, Binding, Step } from '../device.ts';
+import { type BoundArgument, boundArguments } from '../bindings.ts';
+import type { Binding, Step } from '../device.ts';
 import { arrange } from './arrangement.ts';
 import { type Compiler, type Variant, WebGpuKernel } from './kernel.ts';
 import type { WebGpuBuffer, WebGpuMemory } from './memory.ts';
@@ -115,14 +117,8 @@ export class BoundSteps {
       throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
     }
     const { globals, tables, name } = kernel.kernel;
-    const wanted = globals.length + tables.length;
-    if (step.arguments.length !== wanted) {
-      const given = step.arguments.length;
-      throw new FftError('internal-error', `Kernel ${name} takes ${wanted} arrays, ${given} were bound.`);
-    }
-    const places = step.arguments.map((argument, n) => {
-      const array = n < globals.length ? globals[n]! : tables[n - globals.length]!;
-      const place = this.place(argument, slots, array.name, name);
+    const places = boundArguments(step, slots).map((argument) => {
+      const place = this.place(argument);
       buffers.add(place.buffer);
       return place;
     });
@@ -155,21 +151,12 @@ export class BoundSteps {
     };
   }
 
-  private place(
-    argument: Argument,
-    slots: Slots,
-    array: string,
-    kernel: string,
-  ): { buffer: WebGpuBuffer; byteOffset: number } {
-    const binding = 'fixed' in argument ? argument.fixed : slots[argument.slot];
-    if (!binding) throw new FftError('missing-buffer', `Nothing is bound for array ${array} of kernel ${kernel}.`);
-    const { buffer } = binding;
+  private place({ buffer, byteOffset, what }: BoundArgument): { buffer: WebGpuBuffer; byteOffset: number } {
     if (!this.machine.memory.owns(buffer)) {
-      throw new FftError('foreign-buffer', `What is bound for array ${array} is no memory of this device.`);
+      throw new FftError('foreign-buffer', `What is bound for ${what} is no memory of this device.`);
     }
     if (buffer.failure) throw buffer.failure;
-    if (buffer.freed) throw new FftError('destroyed', `The memory bound for array ${array} was freed.`);
-    const byteOffset = binding.byteOffset + ('fixed' in argument ? 0 : argument.byteOffset);
+    if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
     return { buffer, byteOffset };
   }
 }
