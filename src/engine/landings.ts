@@ -5,10 +5,19 @@ import { copyElements, type ElementRuns, FftError } from '../problem/index.ts';
 /** Of an array, in messages. */
 export const WAITING = 'An array of a waiting call';
 
-/** An array like the caller's. */
+/** An array like the caller's. @throws FftError `out-of-memory` */
 export function landingFor(host: RealArray): RealArray {
-  const Kind = host.BYTES_PER_ELEMENT === 4 ? Float32Array : Float64Array;
-  return new Kind(host.length);
+  return newArray(host.BYTES_PER_ELEMENT === 4 ? 'f32' : 'f64', host.length);
+}
+
+/** An array for a result. @throws FftError `out-of-memory` */
+export function newArray(type: 'f32' | 'f64', length: number): RealArray {
+  try {
+    return type === 'f32' ? new Float32Array(length) : new Float64Array(length);
+  } catch (cause) {
+    const bytes = length * (type === 'f32' ? 4 : 8);
+    throw new FftError('out-of-memory', `A result of ${bytes} bytes does not fit in host memory.`, { cause });
+  }
 }
 
 /**

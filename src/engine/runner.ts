@@ -17,7 +17,7 @@ import {
 } from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
-import { landingFor, settle, WAITING } from './landings.ts';
+import { landingFor, newArray, settle, WAITING } from './landings.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
 
@@ -205,17 +205,7 @@ function samePlaces(a: readonly Binding[], b: readonly Binding[]): boolean {
   );
 }
 
-function newData(facts: SideFacts): ComplexData {
-  const make = () => {
-    try {
-      return facts.type === 'f32' ? new Float32Array(facts.length) : new Float64Array(facts.length);
-    } catch (cause) {
-      throw new FftError(
-        'out-of-memory',
-        `A result of ${facts.length * facts.realBytes} bytes does not fit in host memory.`,
-        { cause },
-      );
-    }
-  };
-  return facts.layout === 'planar' ? { re: make(), im: make() } : make();
+function newData({ type, length, layout }: SideFacts): ComplexData {
+  const make = () => newArray(type, length);
+  return layout === 'planar' ? { re: make(), im: make() } : make();
 }

@@ -16,6 +16,9 @@ export interface Capacity {
   readonly room: number;
 }
 
+/** Into how many parts a run may be cut so that one launch still takes an axis of columns, or the columns of an upload. */
+export const RUN_PARTS = { strided: 4, columns: 2 } as const;
+
 export function capacityOf(precision: 'single' | 'double', profile: DeviceProfile): Capacity {
   const complexBytes = precision === 'single' ? 8 : 16;
   const halves = profile.sharedFormat === 'halves';

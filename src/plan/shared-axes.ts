@@ -5,7 +5,7 @@
  */
 import { divisors } from '../numeric/primes.ts';
 import type { Problem } from '../problem/index.ts';
-import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
 import { cutAxes, cutAxis, mayFuse } from './cuts.ts';
 import type { BranchNode, Dimension, LeafNode, Place } from './node.ts';
@@ -56,8 +56,6 @@ function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch:
 
 /** What it adds, in trips to memory, that the first launch takes twice as much of the second axis. */
 const LEAN = 0.03;
-/** Into how many parts a run may be cut, so that one launch still takes an axis of columns. */
-const RUN_PARTS = 4;
 /** What an axis costs that does not fit one launch. */
 const SEVERAL_UPLOADS = 2.5;
 /** What an axis that memory runs along leaves of the bandwidth. */
@@ -66,7 +64,7 @@ const CONTIGUOUS = 0.98;
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
 function fits(n: number, precision: Precision, profile: DeviceProfile): boolean {
   const { run, room } = capacityOf(precision, profile);
-  const parts = Math.min(RUN_PARTS, run);
+  const parts = Math.min(RUN_PARTS.strided, run);
   return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, precision, profile) !== undefined;
 }
 

@@ -5,7 +5,7 @@
  * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
-import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
 import { uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './cuts.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
@@ -45,7 +45,10 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         tensor,
         strided: !innermost,
         // Half a run of neighbours still reads whole cache lines: better than one more upload.
-        capacity: { whole: innermost ? roomFor(false) : cut(roomFor(false), 4), columns: cut(roomFor(true), 2) },
+        capacity: {
+          whole: innermost ? roomFor(false) : cut(roomFor(false), RUN_PARTS.strided),
+          columns: cut(roomFor(true), RUN_PARTS.columns),
+        },
         fusable: (n, columns, split) =>
           cutAxis(n, columns ? run : 1, precision, boosted(profile, precision, n, split)) !== undefined,
         uploads: uploadsFor(length, tuning),
