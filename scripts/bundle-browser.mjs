@@ -5,7 +5,7 @@
 // omnifft.js is the package's main entry, the others are its further entries. What they share, and every device, is a
 // chunk of its own: a page loads only the device that it opens.
 
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -81,7 +81,23 @@ export async function bundleBrowser({ entries = libraryEntries, minify = true, d
     write: false,
     plugins: [browserOnly],
   });
-  return { metafile, files: new Map(outputFiles.map(({ path, contents }) => [path.slice(root.length + 1), contents])) };
+  const files = outputFiles.map(({ path, contents }) => {
+    const name = path.slice(root.length + 1);
+    return [name, withNotices(contents, Object.keys(metafile.outputs[name]?.inputs ?? {}))];
+  });
+  return { metafile, files: new Map(files) };
+}
+
+/** Copies of packages carry their licences, as comments that other bundlers keep. */
+function withNotices(contents, inputs) {
+  const packages = inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  const notices = [...new Set(packages)].map((name) => {
+    const folder = join(root, 'node_modules', name);
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    if (!file) throw new Error(`The package ${name} is in the bundle, but has no licence file.`);
+    return `/*! ${name}\n${readFileSync(join(folder, file), 'utf8').trim()}\n*/\n`;
+  });
+  return notices.length === 0 ? contents : Buffer.concat([contents, Buffer.from(`\n${notices.join('')}`)]);
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1])).href) {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { expectedOf } from '../../test/support/transforms.ts';
-import { type Device, type DeviceMemory as M, openDevice, type Plan } from './index.ts';
+import { type Device, type DeviceMemory as M, openDevice, type Plan, type PlanarData } from './index.ts';
 
 const random = randomFor('engine/calls');
 
@@ -234,5 +234,27 @@ describe('what a call remembers of the one before', () => {
     }
     expect(memory.array).toBe(memory.array);
     expect(memory.float64.buffer).toBe(memory.float32.buffer);
+  });
+});
+
+describe('the result of a call', () => {
+  it('has the type of what was read, unless it is said or given', async () => {
+    const device = await openDevice('cpu', { threads: 1 });
+    const [flat, planes, mixed] = await Promise.all([
+      device.plan({ size: [4] }),
+      device.plan({ size: [4], layout: 'planar', precision: 'double' }),
+      device.plan({ size: [4], layout: { input: 'interleaved', output: 'planar' } }),
+    ]);
+    // What is checked here, the compiler checks.
+    const ones = Float32Array.of(1, 0, 1, 0, 1, 0, 1, 0);
+    expect((await flat.inverse(await flat.forward(ones)))[0]! + flat.forwardSync(ones)[0]!).toBe(8);
+    const parts = { re: Float64Array.of(1, 1, 1, 1), im: new Float64Array(4) };
+    expect((await planes.forward(parts)).re[0]).toBe(4);
+    expect((await mixed.forward<PlanarData<Float32Array>>(ones)).re[0]).toBe(4);
+    expect((await flat.forward<Float32Array>(ones, new Float32Array(8)))[0]).toBe(4);
+    const memory = device.alloc(32);
+    (await flat.forward(ones, memory)).free();
+    for (const direction of ['forward', 'inverse'] as const) expect((await flat[direction](ones))[0]).toBe(4);
+    device.close();
   });
 });

@@ -77,7 +77,10 @@ describe('the bundle for browsers', () => {
       ([, { inputs }]) => 'src/problem/errors.ts' in inputs,
     );
     expect(holders).toHaveLength(1);
-    // Sounds are read by a package, which comes along.
+    // Sounds are read by a package, which comes along, and so does its licence.
+    expect(new TextDecoder().decode(bundle.files.get('signal.js'))).toMatch(
+      /\/\*! wavefile\n[\s\S]*Permission is hereby granted/,
+    );
     const folder = mkdtempSync(join(tmpdir(), 'omnifft-bundle-'));
     for (const [name, contents] of bundle.files) writeFileSync(join(folder, name), contents);
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');

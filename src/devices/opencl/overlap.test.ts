@@ -5,7 +5,9 @@ import { randomFor, uniform } from '../../../test/support/random.ts';
 import { Device } from '../../engine/device.ts';
 import { FftError } from '../../problem/index.ts';
 import type { Backend } from '../device.ts';
+import { INFO, MEMORY, type OpenCl } from './api.ts';
 import { createOpenClBackend } from './index.ts';
+import { ClMemory } from './memory.ts';
 
 const random = randomFor('opencl overlap');
 const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
@@ -66,5 +68,30 @@ describe.skipIf(noOpenCl)('overlapping calls on OpenCL', () => {
     impulse[0] = 1;
     expect(((await plan.forward(impulse)) as Float32Array)[8190]).toBe(1);
     other.close();
+  });
+});
+
+describe("a caller's cl_mem", () => {
+  it('is asked anew where it lies: a handle that was released may come back for another one', () => {
+    const context = 7n;
+    const facts = { parent: 0n, offset: 0 };
+    const numbers = new Map<number, () => number>([
+      [INFO.memType, () => MEMORY.buffer],
+      [INFO.memSize, () => 4096],
+      [INFO.memOffset, () => facts.offset],
+    ]);
+    const cl = {
+      number: (_: string, __: bigint, what: number) => numbers.get(what)?.() ?? 0,
+      handle: (_: string, __: bigint, what: number) => (what === INFO.memContext ? context : facts.parent),
+    };
+    const memory = new ClMemory(cl as unknown as OpenCl, context, 8n);
+    const adopt = () => memory.adopt({ clMem: 0x10000n }, 'input')!;
+    const whole = adopt();
+    expect(whole.stretches(0, 64)).toEqual([{ of: 0x10000n, start: 0, end: 64 }]);
+    expect(adopt()).toBe(whole);
+    Object.assign(facts, { parent: 0x20000n, offset: 128 });
+    const part = adopt();
+    expect(part.stretches(0, 64)).toEqual([{ of: 0x20000n, start: 128, end: 192 }]);
+    expect(adopt()).toBe(part);
   });
 });
