@@ -94,8 +94,10 @@ function withNotices(contents, inputs) {
   const notices = [...new Set(packages)].map((name) => {
     const folder = join(root, 'node_modules', name);
     const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    if (!file) throw new Error(`The package ${name} is in the bundle, but has no licence file.`);
-    return `/*! ${name}\n${readFileSync(join(folder, file), 'utf8').trim()}\n*/\n`;
+    const { license, author, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    // Some packages have no such file, only the name of the licence.
+    const named = [license, author?.name ?? author, homepage].filter((text) => typeof text === 'string').join(', ');
+    return `/*! ${name}\n${file ? readFileSync(join(folder, file), 'utf8').trim() : named}\n*/\n`;
   });
   return notices.length === 0 ? contents : Buffer.concat([contents, Buffer.from(`\n${notices.join('')}`)]);
 }
