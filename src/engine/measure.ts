@@ -96,5 +96,7 @@ async function wallClock(bound: BoundProgram, repeats: number): Promise<number> 
     await bound.run();
     times.push((performance.now() - start) / runs);
   }
-  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
+  const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
+  // The clock of a page moves in steps: so many runs that it does.
+  return median > 0 ? median : wallClock(bound, 10 * repeats);
 }
