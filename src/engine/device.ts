@@ -107,6 +107,7 @@ export class Device {
         this.program(of, direction, throughWork, throughWork ? undefined : saved?.get(direction)),
       tempBytes: (of, direction, throughWork) => tempBytesOf(this.planned(of, direction, throughWork), of),
       forget: (plan) => this.plans.delete(plan),
+      check: () => this.check(),
     };
     const plan = new Plan(host, normal);
     this.plans.add(plan);

@@ -106,7 +106,7 @@ async function defer(
   try {
     await first.wait();
     // The plan may have been destroyed or have other temp now, and memory may have been freed.
-    host.check();
+    host.resume();
     const { program, places } = checkMemory(host, options, 'enqueue');
     const again = program.bind(places);
     const run = again.run();

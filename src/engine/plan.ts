@@ -31,6 +31,8 @@ export interface PlanHost {
   /** What such a program needs, without making it. */
   tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
   forget(plan: Plan): void;
+  /** @throws FftError `device-closed` */
+  check(): void;
 }
 
 /** One side of a plan, for allocating arrays. */
@@ -314,6 +316,11 @@ export class Plan {
       program: (throughWork) => this.program(direction, throughWork),
       temp: (bytes) => this.ownTemp(bytes),
       check: () => this.check(),
+      resume: () => {
+        // Closing a device destroys its plans, but that is not what the caller did.
+        this.host.check();
+        this.check();
+      },
     };
   }
 

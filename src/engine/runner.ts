@@ -34,6 +34,8 @@ export interface RunnerHost {
   temp(bytes: number): DeviceBuffer;
   /** @throws FftError `destroyed` */
   check(): void;
+  /** Before a call that has waited goes on. @throws FftError `device-closed`, `destroyed` */
+  resume(): void;
 }
 
 /** A program and the memory it is bound to. */
@@ -116,6 +118,7 @@ export class Runner {
 
   private async defer({ data, output }: Call, first: Pending, turn: Pending | undefined): Promise<ComplexData> {
     await first.wait();
+    this.host.resume();
     await this.carryOut(this.bind(this.check(data.input, data.output)), turn);
     return output;
   }

@@ -14,21 +14,6 @@
 /** 2^27 + 1 splits a 53-bit significand into two halves whose products are exact. */
 const SPLITTER = 134217729;
 
-/** hi + lo = a + b exactly, for any two doubles (Knuth). */
-export function twoSum(out: Float64Array, at: number, a: number, b: number): void {
-  const sum = a + b;
-  const bPart = sum - a;
-  out[at] = sum;
-  out[at + 1] = a - (sum - bPart) + (b - bPart);
-}
-
-/** hi + lo = a + b exactly, where |a| ≥ |b| or a is zero (Dekker). */
-export function quickTwoSum(out: Float64Array, at: number, a: number, b: number): void {
-  const sum = a + b;
-  out[at] = sum;
-  out[at + 1] = b - (sum - a);
-}
-
 /** The rounding error of the product: a·b − fl(a·b), exact while |a|, |b| < 2^995 and nothing underflows (Dekker). */
 export function productError(a: number, b: number, product: number): number {
   const aScaled = SPLITTER * a;
@@ -38,13 +23,6 @@ export function productError(a: number, b: number, product: number): number {
   const bHigh = bScaled - (bScaled - b);
   const bLow = b - bHigh;
   return aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow);
-}
-
-/** hi + lo = a·b exactly, under the conditions of {@link productError}. */
-export function twoProd(out: Float64Array, at: number, a: number, b: number): void {
-  const product = a * b;
-  out[at] = product;
-  out[at + 1] = productError(a, b, product);
 }
 
 /** Sum of two double-doubles, relative error at most 3u² even under cancellation. */

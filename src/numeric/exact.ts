@@ -107,10 +107,6 @@ export function isOne(a: Exact): boolean {
   return magnitude(a.fixed - UNIT) < TOLERANCE;
 }
 
-export function isMinusOne(a: Exact): boolean {
-  return magnitude(a.fixed + UNIT) < TOLERANCE;
-}
-
 /** −1, 0 or 1, where anything closer to zero than 2^-200 counts as zero. */
 export function sign(a: Exact): -1 | 0 | 1 {
   if (isZero(a)) return 0;
