@@ -230,13 +230,14 @@ function launchFault(
     if (product(radices[d] ?? []) !== length) return `has radices ${radices[d]?.join('·')} for a length of ${length}`;
   }
   if (product(lengths) * product(batch) !== plan.tempElements) return 'does not transform every element once';
+  const { lanes: wanted, room } = capacityOf(leaf.precision, { ...profile, sharedFormat: leaf.shared.format });
   if (
-    lanes * (precision === 'single' ? 4 : 8) !== profile.lockstepBytes ||
+    lanes !== wanted ||
     (leaf.scheme === 'stockham' ? leaf.lockstep : 'threads') !== profile.lockstep ||
     blocks > (profile.cluster?.blocks ?? 1) ||
     !formatsOf(profile).includes(leaf.shared.format) ||
     leaf.shared.arrays !== (profile.doubleBuffered ? 2 : 1) ||
-    leaf.shared.room !== capacityOf(leaf.precision, { ...profile, sharedFormat: leaf.shared.format }).room
+    leaf.shared.room !== room
   ) {
     return 'is made for other lanes or shared memory';
   }

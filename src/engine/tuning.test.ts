@@ -75,12 +75,16 @@ describe('knobs', () => {
   });
 
   it('warpSize: the lanes that a leaf counts on', async () => {
-    const lanes = async (tuning: Tuning) => {
-      const plan = await gpu.plan({ size: [64], directions: 'forward', tuning });
-      const saved = JSON.parse(plan.serialize()) as { plans: [{ launches: [{ leaf: { lanes: number } }] }] };
-      return saved.plans[0].launches[0].leaf.lanes;
+    const lanes = async (tuning: Tuning, precision: 'single' | 'double' = 'single') => {
+      const problem = { size: [64], directions: 'forward', precision, tuning } as const;
+      const saved = (await h200.plan(problem)).serialize();
+      await h200.plan(problem, { from: saved });
+      const { plans } = JSON.parse(saved) as { plans: [{ launches: [{ leaf: { lanes: number } }] }] };
+      return plans[0].launches[0].leaf.lanes;
     };
     expect([await lanes({}), await lanes({ warpSize: 16 })]).toEqual([32, 16]);
+    // There is no half a lane.
+    expect([await lanes({ warpSize: 1 }, 'double'), await lanes({ warpSize: 2 }, 'double')]).toEqual([1, 1]);
   });
 
   it('threads: groups of about so many', async () => {
@@ -314,7 +318,7 @@ function randomTuning(random: Random, axes: number, vectors: boolean): Tuning {
       ? {}
       : {
           banks: sometimes(() => random.pick([1, 16, 64])),
-          warpSize: sometimes(() => random.pick([8, 32])),
+          warpSize: sometimes(() => random.pick([1, 8, 32])),
           threads: sometimes(() => random.integer(1, 300)),
           maxThreads: sometimes(() => random.pick([32, 100, 256])),
           halfThreads: sometimes(() => true),

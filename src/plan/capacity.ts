@@ -26,7 +26,7 @@ export function capacityOf(precision: 'single' | 'double', profile: DeviceProfil
   const held = halves
     ? profile.maxThreads * Math.floor((4 * profile.registers) / complexBytes)
     : Number.POSITIVE_INFINITY;
-  const lanes = (2 * profile.lockstepBytes) / complexBytes;
+  const lanes = Math.max(1, (2 * profile.lockstepBytes) / complexBytes);
   return {
     complexBytes,
     lanes,
