@@ -1,4 +1,4 @@
-/** The simulated GPU of simulator.c: built with the system's C compiler, opened as a device of kind `cuda`. */
+/** The simulated GPU of simulator.c and simulator-nvrtc.c: built with the system's C compiler, opened as a device of kind `cuda`. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,9 +66,10 @@ export interface Simulator {
 export async function buildSimulator(): Promise<Simulator | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-simulator-'));
   mkdirSync(folder, { recursive: true });
-  const source = join(dirname(fileURLToPath(import.meta.url)), 'simulator.c');
+  const here = dirname(fileURLToPath(import.meta.url));
+  const sources = ['simulator.c', 'simulator-nvrtc.c'].map((name) => join(here, name));
   const library = join(folder, 'simulator.so');
-  const options = ['-O2', '-w', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread'];
+  const options = ['-O2', '-w', '-shared', '-fPIC', '-o', library, ...sources, '-ldl', '-lpthread'];
   const built = spawnSync('cc', options, { encoding: 'utf8' });
   const cpp = spawnSync('c++', ['--version']);
   if (built.status !== 0 || cpp.status !== 0) {

@@ -30,7 +30,11 @@ export { webGpuAvailability } from './adapter.ts';
 export async function createWebGpuBackend(settings: WebGpuSettings = {}): Promise<Backend> {
   checkWebGpuOptions(settings);
   const opened = await openGpu(settings);
-  return new WebGpuBackend(opened, limitsOf(opened.gpu, settings.limits), settings.profile ?? {});
+  const backend = new WebGpuBackend(opened, limitsOf(opened.gpu, settings.limits), settings.profile ?? {});
+  // A device that was lost before it was given here says so now.
+  await Promise.resolve();
+  backend.work.requireOpen();
+  return backend;
 }
 
 /** Offsets inside kernels that are kept: few are in use at a time. */

@@ -232,6 +232,8 @@ describe.skipIf(noWebGpu)('a WebGPU device that goes away', () => {
     expect(await codeOf(() => device.finish())).toBe('device-lost');
     plan.destroy();
     device.close();
+    // Nobody gets a device that is gone already.
+    expect(await codeOf(() => openDevice('webgpu', { device: gpu }))).toBe('device-lost');
     const next = await openWebGpu();
     const again = await next.plan({ size: [N], directions: 'forward' });
     const result = await again.forward<Float32Array>(new Float32Array(2 * N).fill(1));
