@@ -213,8 +213,14 @@ function fill(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<voi
   const direct = buffer.view?.(table.type);
   const data = direct ?? (table.type === 'f32' ? new Float32Array(table.length) : new Float64Array(table.length));
   const runs = table.runs();
+  let order = 1;
+  let wanted = 0;
+  for (const { q, count } of runs) {
+    order = Math.max(order, q);
+    wanted += count;
+  }
   // Passes mostly ask for roots of orders that divide the longest one's: one generator serves them all.
-  const longest = new NearestRoots(runs.reduce((largest, { q }) => Math.max(largest, q), 1));
+  const longest = new NearestRoots(order, wanted);
   const others = new Map<number, NearestRoots>();
   for (const run of runs) {
     let roots = longest.n % run.q === 0 ? longest : others.get(run.q);

@@ -47,11 +47,12 @@ describe('runs of roots of unity', () => {
         fc.integer({ min: 1, max: 24 }),
         fc.integer({ min: -(2 ** 45), max: 2 ** 45 }),
         fc.oneof(fc.integer({ min: -40, max: 40 }), fc.integer({ min: -(2 ** 45), max: 2 ** 45 })),
-        (q, multiple, p, step) => {
+        fc.constantFrom(0, 2 ** 40),
+        (q, multiple, p, step, wanted) => {
           const n = q * multiple <= 2 ** 32 ? q * multiple : q;
           const count = 6;
           const table = new Float64Array(2 * count);
-          new NearestRoots(n).fill(table, { p, step, q, count, re: 0, im: 1, stride: 2, ...even });
+          new NearestRoots(n, wanted).fill(table, { p, step, q, count, re: 0, im: 1, stride: 2, ...even });
           const expected = Array.from({ length: count }, (_, i) => nearest(p + step * i, q)).flat();
           expectSame(table, expected, `${p} + ${step}i over ${q} of order ${n}`);
         },
@@ -66,7 +67,7 @@ describe('runs of roots of unity', () => {
       for (const step of [1, random.integer(2, 64), random.integer(1, n - 1)]) {
         const p = random.integer(0, n - 1);
         const count = 20000;
-        const roots = new NearestRoots(n);
+        const roots = new NearestRoots(n, step * count);
         const double = new Float64Array(2 * count);
         roots.fill(double, { p, step, q: n, count, re: 0, im: 1, stride: 2, ...even });
         const single = new Float32Array(2 * count);

@@ -92,19 +92,8 @@ function powers(count: number, step: number, turn: number): Float64Array {
   return table;
 }
 
-/** By octant: what cosine and sine of the folded angle count in re (the first two) and in im. */
-const OCTANTS = Float64Array.from(
-  [
-    [1, 0, 0, -1],
-    [0, 1, -1, 0],
-    [0, -1, -1, 0],
-    [-1, 0, 0, -1],
-    [-1, 0, 0, 1],
-    [0, -1, 1, 0],
-    [0, 1, 1, 0],
-    [1, 0, 0, 1],
-  ].flat(),
-);
+/** Parts of an eighth from which on its roots are not kept: a table of them would outgrow the caches. */
+const LONGEST_EIGHTH = 2 ** 17;
 
 /** k modulo n, not negative. */
 function residue(k: number, n: number): number {
@@ -125,9 +114,14 @@ export class NearestRoots {
   private readonly fine: Float64Array;
   /** How far off a part may be before it is rounded, relative to it. */
   private readonly tolerance: number;
+  /** Cosine and sine of every part of an eighth, rounded: all other roots are these, but for signs and places. */
+  private readonly eighth: Float64Array | undefined;
 
-  /** @throws RangeError for any other order */
-  constructor(n: number) {
+  /**
+   * @param wanted how many roots will be asked for: where they are many, each of an eighth is computed once.
+   * @throws RangeError for any other order
+   */
+  constructor(n: number, wanted = 0) {
     if (!Number.isInteger(n) || n < 1 || n > LARGEST_ORDER) {
       throw new RangeError(`the order of a root of unity must be an integer from 1 to 2^32, but ${n} was given`);
     }
@@ -151,6 +145,13 @@ export class NearestRoots {
     // it takes part in are off by less than 6·u·θ²/2; the products with c₂ or d₂, at most 2^-26, and the tables by 2^-22·u.
     const largest = this.fine[this.fine.length - 1] as number;
     this.tolerance = 2 ** -53 * (4 * largest ** 2 + 2 ** -20);
+    const parts = eighth + 1;
+    if (2 * parts > wanted || parts > LONGEST_EIGHTH) return;
+    const table = new Float64Array(2 * parts);
+    const spacing = { re: 0, im: 1, stride: 2, block: parts, skip: 0 };
+    // Backwards, because the sines are to be positive.
+    this.write(table, { p: 0, step: -1, q: this.turn, count: parts, ...spacing });
+    this.eighth = table;
   }
 
   /**
@@ -158,7 +159,7 @@ export class NearestRoots {
    * @throws RangeError where the order of the run does not divide n, or the run leaves the table
    */
   fill(target: RealTable, run: RootRun): void {
-    const { p, step, q, count, re, im, stride, block, skip } = run;
+    const { q, count, re, im, stride, block, skip } = run;
     if (!(q > 0 && this.n % q === 0)) {
       throw new RangeError(`roots of order ${q} are not among those of order ${this.n}`);
     }
@@ -166,6 +167,11 @@ export class NearestRoots {
     if (count > 0 && !(Math.min(re, im, stride, skip) >= 0 && block >= 1 && Math.max(re, im) + last < target.length)) {
       throw new RangeError(`the roots ${JSON.stringify(run)} leave a table of ${target.length} numbers`);
     }
+    this.write(target, run);
+  }
+
+  private write(target: RealTable, run: RootRun): void {
+    const { p, step, q, count, re, im, stride, block, skip } = run;
     for (let i = this.settle(target, run, 0); i < count; i = this.settle(target, run, i + 1)) {
       const at = stride * i + skip * Math.floor(i / block);
       target[re + at] = toNumber(cosTurn(p + step * i, q));
@@ -180,7 +186,7 @@ export class NearestRoots {
    */
   private settle(target: RealTable, run: RootRun, from: number): number {
     const { p, step, q, count, re, im, stride, block, skip } = run;
-    const { turn, length, coarse, fine, tolerance } = this;
+    const { turn, length, coarse, fine, tolerance, eighth } = this;
     const by = residue(step, q) * (turn / q);
     const perOctant = 8 / turn;
     const quarter = turn / 4;
@@ -193,32 +199,41 @@ export class NearestRoots {
       // (`| 0` drops a fraction faster than Math.floor does; all it is used on is below 2^31.)
       const octant = (angle * perOctant) | 0;
       const folded = Math.abs(angle - ((octant + 1) >> 1) * quarter);
-      const whole = (folded * perLength) | 0;
-      const c = whole << 2;
-      const d = ((folded - whole * length) | 0) << 2;
-      const cos1 = coarse[c] as number;
-      const cos2 = coarse[c + 1] as number;
-      const sin1 = coarse[c + 2] as number;
-      const sin2 = coarse[c + 3] as number;
-      const less = fine[d] as number;
-      const d1 = fine[d + 1] as number;
-      const d2 = fine[d + 2] as number;
-      const sine = fine[d + 3] as number;
-      // Of the two terms of a high part the first is the larger one or zero: a quick two-sum, as above.
-      const cosTerm = sin1 * d1;
-      const cosHigh = cos1 - cosTerm;
-      const cosLow = cos1 - cosHigh - cosTerm + (cos2 + ((cos1 + cos2) * less - (sin1 * d2 + sin2 * sine)));
-      const sinTerm = cos1 * d1;
-      const sinHigh = sin1 + sinTerm;
-      const sinLow = sin1 - sinHigh + sinTerm + (sin2 + ((sin1 + sin2) * less + (cos1 * d2 + cos2 * sine)));
-      const doubt = sinHigh * tolerance;
-      const x = cosHigh + (cosLow - tolerance);
-      const y = sinHigh + (sinLow - doubt);
-      if (x !== cosHigh + (cosLow + tolerance) || y !== sinHigh + (sinLow + doubt)) return i;
-      const o = octant << 2;
-      // A number and a zero; never −0, because x is positive.
-      target[re + at] = (OCTANTS[o] as number) * x + (OCTANTS[o + 1] as number) * y;
-      target[im + at] = (OCTANTS[o + 2] as number) * x + (OCTANTS[o + 3] as number) * y;
+      let x: number;
+      let y: number;
+      if (eighth) {
+        x = eighth[2 * folded] as number;
+        y = eighth[2 * folded + 1] as number;
+      } else {
+        const whole = (folded * perLength) | 0;
+        const c = whole << 2;
+        const d = ((folded - whole * length) | 0) << 2;
+        const cos1 = coarse[c] as number;
+        const cos2 = coarse[c + 1] as number;
+        const sin1 = coarse[c + 2] as number;
+        const sin2 = coarse[c + 3] as number;
+        const less = fine[d] as number;
+        const d1 = fine[d + 1] as number;
+        const d2 = fine[d + 2] as number;
+        const sine = fine[d + 3] as number;
+        // Of the two terms of a high part the first is the larger one or zero: a quick two-sum, as above.
+        const cosTerm = sin1 * d1;
+        const cosHigh = cos1 - cosTerm;
+        const cosLow = cos1 - cosHigh - cosTerm + (cos2 + ((cos1 + cos2) * less - (sin1 * d2 + sin2 * sine)));
+        const sinTerm = cos1 * d1;
+        const sinHigh = sin1 + sinTerm;
+        const sinLow = sin1 - sinHigh + sinTerm + (sin2 + ((sin1 + sin2) * less + (cos1 * d2 + cos2 * sine)));
+        const doubt = sinHigh * tolerance;
+        x = cosHigh + (cosLow - tolerance);
+        y = sinHigh + (sinLow - doubt);
+        if (x !== cosHigh + (cosLow + tolerance) || y !== sinHigh + (sinLow + doubt)) return i;
+      }
+      // Octants 1, 2, 5 and 6 exchange the parts. Subtracted from 0, because −0 is not wanted.
+      const turned = (octant + 1) & 2;
+      const cosine = turned ? y : x;
+      const sine = turned ? x : y;
+      target[re + at] = (octant + 2) & 4 ? 0 - cosine : cosine;
+      target[im + at] = octant & 4 ? sine : 0 - sine;
       at += stride;
       if (--left === 0) {
         left = block;
