@@ -202,6 +202,11 @@ export interface Backend {
   /** @param move does the copying: given only where host code sees the device's memory and not all of it is wanted. */
   download(source: Binding, into: RealArray, move?: (into: RealArray, from: RealArray) => void): Promise<void>;
   /**
+   * What is submitted meanwhile is one call: where a part of it fails, those after it are left undone and fail with it.
+   * Missing where a result reaches host memory only when all of the call is known to have succeeded.
+   */
+  together?<T>(submit: () => T): T;
+  /**
    * The same on the calling thread: when they return, `data` has been read and `into` been written. Where a device has
    * `runSync` and host code does not see its memory.
    */

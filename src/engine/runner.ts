@@ -129,21 +129,22 @@ export class Runner {
     // Results land beside the caller's arrays until the whole call has succeeded.
     const move = runs && ((into: RealArray, from: RealArray) => settle(into, from, runs));
     const landings = copiesOut.map(({ host, view }) => (view ? host : landingFor(host)));
-    const work = [
+    const submit = () => [
       ...copiesIn.map(({ host, device }) => backend.upload(device, host)),
       program.run(),
       ...copiesOut.map(({ device, view }, n) => backend.download(device, landings[n]!, view && move)),
     ];
-    // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
-    const watched = [...copiesIn.filter(({ view }) => view), ...copiesOut].map(({ host }) => host);
+    const work = backend.together ? backend.together(submit) : submit();
     try {
       await Promise.all(work);
     } catch (error) {
-      if (!(error instanceof FftError)) for (const host of watched) refuseDetached(host, WAITING);
+      // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
+      const watched = [...copiesIn.filter(({ view }) => view), ...copiesOut];
+      if (!(error instanceof FftError)) for (const { host } of watched) refuseDetached(host, WAITING);
       throw error;
     }
     if (turn?.ended === false) await turn.wait();
-    for (const host of watched) refuseDetached(host, WAITING);
+    for (const { host } of copiesOut) refuseDetached(host, WAITING);
     for (const [n, { host, view }] of copiesOut.entries()) if (!view) settle(host, landings[n]!, runs);
     return output;
   }

@@ -4,6 +4,7 @@ import { randomFor, seedFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
 import { codeOf, fixed, scaleKernel, steps, whole } from './fixture.ts';
 import { type CpuOptions, cpuAvailability, createCpuBackend } from './index.ts';
+import { CpuMemory } from './memory.ts';
 
 const random = randomFor('cpu device');
 const opened: Backend[] = [];
@@ -132,6 +133,31 @@ describe('memory of the CPU device', () => {
       ),
       { seed: seedFor('locate'), numRuns: 50 },
     );
+  });
+
+  it('knows a view of what was freed, whoever owns the place now', async () => {
+    const device = await open({ threads: 1 });
+    const gone = device.allocate(128);
+    const stale = gone.view!('f32');
+    gone.free();
+    const next = device.allocate(128);
+    expect(next.view!('f32').byteOffset).toBe(stale.byteOffset);
+    expect(() => device.locate(stale)).toThrow(/has been freed/);
+    expect(device.locate(next.view!('f32'))).toEqual({ buffer: next, byteOffset: 0 });
+  });
+
+  it('waits for what is in flight where only memory that was freed is left', () => {
+    const waiting: (() => void)[] = [];
+    const settle = () => {
+      const any = waiting.length > 0;
+      for (const release of waiting.splice(0)) release();
+      return any;
+    };
+    const memory = new CpuMemory(false, { defer: (release) => waiting.push(release), settle }, 4096);
+    const bytes = 200 * 2 ** 20;
+    for (let round = 0; round < 3; round++) memory.allocate(bytes).free();
+    memory.allocate(bytes);
+    expect(() => memory.allocate(bytes)).toThrow(/were asked for/);
   });
 
   it('shows that it was freed, and may be freed twice', async () => {

@@ -62,9 +62,17 @@ class CpuBackend implements Backend, Machine {
 
   constructor(name: string, threads: number, profile: Partial<DeviceProfile>) {
     this.name = name;
-    this.memory = new CpuMemory(threads > 1, (release) => {
-      if (this.queue.idle) release();
-      else void this.queue.push(immediately(release)).catch(() => {});
+    const { queue } = this;
+    this.memory = new CpuMemory(threads > 1, {
+      defer(release) {
+        if (queue.idle) release();
+        else void queue.push(immediately(release)).catch(() => {});
+      },
+      settle() {
+        if (queue.idle) return false;
+        queue.drain();
+        return true;
+      },
     });
     this.profile = {
       ...cpuProfile,
@@ -128,6 +136,10 @@ class CpuBackend implements Backend, Machine {
     return this.copy(source, into, (device) => (move ? move(into, device) : into.set(device)));
   }
 
+  together<T>(submit: () => T): T {
+    return this.queue.together(submit);
+  }
+
   finish(): Promise<void> {
     if (this.closed || this.queue.idle) return DONE;
     return this.queue.push(immediately(() => {}));
@@ -160,9 +172,7 @@ class CpuBackend implements Backend, Machine {
         throw new FftError('foreign-buffer', 'The buffer to copy from or to was not allocated on this device.');
       }
       const device = buffer.window(byteOffset, host);
-      if (!this.queue.idle) return this.queue.push(immediately(() => moveWhole(host, device, move)));
-      moveWhole(host, device, move);
-      return DONE;
+      return this.queue.push(immediately(() => moveWhole(host, device, move)));
     } catch (error) {
       return Promise.reject(error);
     }

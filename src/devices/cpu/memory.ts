@@ -19,8 +19,13 @@ export const CONTROL_ADDRESS = 1024;
 export const CONTROL_WORDS = 256;
 const HEAP_START = 4096;
 
-/** Puts off giving memory back until no work in flight can touch it any more. */
-export type Defer = (release: () => void) => void;
+/** What is in flight and may still touch memory that was freed. */
+export interface InFlight {
+  /** Gives memory back when nothing in flight can touch it any more. */
+  defer(release: () => void): void;
+  /** Waits for all of it on this thread. @returns whether there was any. */
+  settle(): boolean;
+}
 
 /** Memory in the device's WebAssembly memory. */
 export class CpuBuffer implements DeviceBuffer {
@@ -45,13 +50,18 @@ export class CpuBuffer implements DeviceBuffer {
   view(type: 'f32' | 'f64'): RealArray {
     if (this.freed)
       throw new FftError('destroyed', 'This device memory was freed; allocate it anew to read or write it.');
-    const { buffer } = this.memory;
-    if (type === 'f32') {
-      this.single ??= new Float32Array(buffer, this.address, Math.floor(this.bytes / 4));
-      return this.single;
-    }
-    this.double ??= new Float64Array(buffer, this.address, Math.floor(this.bytes / 8));
-    return this.double;
+    if (type === 'f32') return (this.single ??= this.handOut(Float32Array));
+    return (this.double ??= this.handOut(Float64Array));
+  }
+
+  private handOut<T extends Float32Array | Float64Array>(Type: {
+    new (buffer: ArrayBuffer, at: number, length: number): T;
+    readonly BYTES_PER_ELEMENT: number;
+  }): T {
+    const { address, bytes, memory } = this;
+    const view = new Type(memory.buffer, address, Math.floor(bytes / Type.BYTES_PER_ELEMENT));
+    memory.handedOut.set(view, this);
+    return view;
   }
 
   /** A part of the buffer as an array of the given kind. The last one is kept: making a view takes longer than a short copy. */
@@ -89,15 +99,16 @@ export class CpuMemory {
   readonly heap: Heap;
   /** Counts frees: whoever has bound an address can tell that it may have changed hands. */
   generation = 0;
-  private readonly defer: Defer;
+  private readonly inFlight: InFlight;
+  /** Whose views were handed out: an address alone does not tell whether its buffer was freed and others own it now. */
+  readonly handedOut = new WeakMap<ArrayBufferView, CpuBuffer>();
   /** Live buffers and their addresses, ascending. */
   private readonly live: CpuBuffer[] = [];
   private readonly addresses: number[] = [];
 
-  /** @param defer calls back when nothing in flight can touch what was just freed. */
-  constructor(shared: boolean, defer: Defer, mostPages = MOST_PAGES) {
+  constructor(shared: boolean, inFlight: InFlight, mostPages = MOST_PAGES) {
     this.shared = shared;
-    this.defer = defer;
+    this.inFlight = inFlight;
     this.memory = reserve(shared, mostPages);
     this.buffer = this.memory.buffer as ArrayBuffer;
     this.heap = new Heap(HEAP_START, this.buffer.byteLength);
@@ -111,7 +122,9 @@ export class CpuMemory {
         `A buffer needs a whole number of bytes from 0 up, but ${bytes} was given.`,
       );
     }
-    const address = this.heap.take(bytes);
+    let address = this.heap.take(bytes);
+    // What was freed may be waiting for others to be through with it.
+    if (address === undefined && this.inFlight.settle()) address = this.heap.take(bytes);
     if (address === undefined) {
       throw new FftError(
         'out-of-memory',
@@ -132,27 +145,32 @@ export class CpuMemory {
     this.live.splice(place, 1);
     this.addresses.splice(place, 1);
     this.generation++;
-    this.defer(() => this.heap.give(buffer.address));
+    this.inFlight.defer(() => this.heap.give(buffer.address));
   }
 
   /** The live buffer that holds all of a view of this memory. */
   locate(array: ArrayBufferView): Binding | undefined {
     if (array.buffer !== this.buffer) return undefined;
+    if (this.handedOut.get(array)?.freed) throw staleView();
     const buffer = this.live[above(this.addresses, array.byteOffset) - 1];
     const byteOffset = buffer ? array.byteOffset - buffer.address : 0;
     if (buffer && byteOffset + array.byteLength <= buffer.bytes) return { buffer, byteOffset };
-    // Somebody else may own these bytes by now: writing to them would be silent damage.
-    throw new FftError(
-      'destroyed',
-      'This array is a view of device memory that has been freed, or reaches beyond what was allocated; ' +
-        'take the array of live memory.',
-    );
+    throw staleView();
   }
 
   /** Frees every buffer. */
   clear(): void {
     for (const buffer of [...this.live]) buffer.free();
   }
+}
+
+/** Somebody else may own its bytes by now: writing to them would be silent damage. */
+function staleView(): FftError {
+  return new FftError(
+    'destroyed',
+    'This array is a view of device memory that has been freed, or reaches beyond what was allocated; ' +
+      'take the array of live memory.',
+  );
 }
 
 function reserve(shared: boolean, mostPages: number): WebAssembly.Memory {

@@ -24,6 +24,13 @@ const WORKER_SPINS = 5000;
 /** How long the calling thread looks before it returns to its event loop. */
 const SPIN_MILLISECONDS = 0.05;
 const SPINS_PER_LOOK_AT_CLOCK = 64;
+/**
+ * How long it looks where it may not return: of a worker that has died it would hear in its event loop only. No chunk takes
+ * a tenth of that.
+ */
+const PATIENCE_MILLISECONDS = 10_000;
+/** What counts at most of the time between two looks: the whole process may have been asleep. */
+const LONGEST_LOOK_MILLISECONDS = 1;
 /** How long a plan waits for the workers at most. They may still join later. */
 const START_MILLISECONDS = 500;
 
@@ -67,7 +74,7 @@ export class Pool {
 
   /** Sends a kernel to the workers, which are started by the first one. */
   prepare(kernel: CpuKernel): void {
-    if (this.broken || this.closed || this.ids.has(kernel)) return;
+    if (this.broken || this.closed || kernel.discarded || this.ids.has(kernel)) return;
     const id = this.nextId++;
     this.ids.set(kernel, id);
     if (!this.started) {
@@ -140,14 +147,20 @@ export class Pool {
 
   /**
    * Whether everyone has left the job.
-   * @param blocking look until it is so; otherwise for 50 µs.
+   * @param blocking look until it is so, or a worker has to be given up; otherwise for 50 µs.
    * @throws FftError `launch-failed` when a kernel has failed, `device-lost` when a worker that had joined is gone.
    */
   settled(blocking: boolean): boolean {
     const { control } = this;
-    const end = blocking ? Number.POSITIVE_INFINITY : performance.now() + SPIN_MILLISECONDS;
+    let looked = performance.now();
+    let waited = 0;
     for (let spin = 1; Atomics.load(control, CONTROL.left) < this.joined && !this.broken; spin++) {
-      if (spin % SPINS_PER_LOOK_AT_CLOCK === 0 && performance.now() > end) return false;
+      if (spin % SPINS_PER_LOOK_AT_CLOCK !== 0) continue;
+      const now = performance.now();
+      waited += Math.min(now - looked, LONGEST_LOOK_MILLISECONDS);
+      looked = now;
+      if (!blocking && waited > SPIN_MILLISECONDS) return false;
+      if (waited > PATIENCE_MILLISECONDS) this.lose();
     }
     if (this.failure) throw this.failure;
     if (Atomics.load(control, CONTROL.left) < this.joined) {

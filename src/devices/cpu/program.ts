@@ -69,7 +69,9 @@ export class CpuProgram implements BoundProgram {
       }
       return queue.push(new Run(this.steps, this.chunks, pool));
     } catch (error) {
-      return Promise.reject(launchFailure(error));
+      const failure = launchFailure(error);
+      queue.fail(failure);
+      return Promise.reject(failure);
     }
   }
 

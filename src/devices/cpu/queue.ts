@@ -29,8 +29,15 @@ export function immediately(work: () => void): Job {
 /** A promise that is resolved already. */
 export const DONE: Promise<void> = Promise.resolve();
 
+/** Jobs that belong to one call. */
+interface Call {
+  /** Why the rest of them has nothing to work on. */
+  failure?: { readonly reason: unknown };
+}
+
 interface Entry {
   readonly job: Job;
+  readonly call: Call | undefined;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -38,22 +45,39 @@ interface Entry {
 export class Queue {
   private readonly entries: Entry[] = [];
   private driving = false;
+  private call: Call | undefined;
 
   get idle(): boolean {
     return this.entries.length === 0;
   }
 
+  /** What is pushed meanwhile is one call: where a job of it fails, those after it are not run and fail with it. */
+  together<T>(submit: () => T): T {
+    this.call = {};
+    try {
+      return submit();
+    } finally {
+      this.call = undefined;
+    }
+  }
+
+  /** What was tried without a job has failed. */
+  fail(reason: unknown): void {
+    if (this.call) this.call.failure ??= { reason };
+  }
+
   /** Runs a job after all earlier ones. */
   push(job: Job): Promise<void> {
+    const { call } = this;
     if (this.idle) {
       try {
-        if (job.advance(false)) return DONE;
+        if (attempt(job, call, false)) return DONE;
       } catch (error) {
         return Promise.reject(error);
       }
     }
     return new Promise((resolve, reject) => {
-      this.entries.push({ job, resolve, reject });
+      this.entries.push({ job, call, resolve, reject });
       if (!this.driving) void this.drive();
     });
   }
@@ -80,7 +104,7 @@ export class Queue {
   /** False when the entry has to wait. */
   private advance(entry: Entry, blocking: boolean): boolean {
     try {
-      if (!entry.job.advance(blocking)) return false;
+      if (!attempt(entry.job, entry.call, blocking)) return false;
       this.entries.shift();
       entry.resolve();
     } catch (error) {
@@ -88,5 +112,16 @@ export class Queue {
       entry.reject(error);
     }
     return true;
+  }
+}
+
+/** @throws what the job throws, or an earlier one of its call has thrown. */
+function attempt(job: Job, call: Call | undefined, blocking: boolean): boolean {
+  if (call?.failure) throw call.failure.reason;
+  try {
+    return job.advance(blocking);
+  } catch (reason) {
+    if (call) call.failure = { reason };
+    throw reason;
   }
 }

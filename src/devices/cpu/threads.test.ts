@@ -136,7 +136,7 @@ describe('worker threads', () => {
   });
 
   it('all join when they are awake, sleep between jobs and join again', async () => {
-    const memory = new CpuMemory(true, (release) => release());
+    const memory = new CpuMemory(true, { defer: (release) => release(), settle: () => false });
     const kernel = new CpuKernel(scaleKernel(2000, 4096, 1), memory);
     const scratch = new Scratch(memory, 3);
     scratch.reserve(kernel.sharedBytes);
@@ -173,6 +173,60 @@ describe('worker threads', () => {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }
+  });
+
+  it('leave the rest of a call undone where a part of it has failed', async () => {
+    for (const threads of [1, 2]) {
+      const device = await open({ threads });
+      const data = device.allocate(500 * 4096 * 4);
+      const made = steps(device, scaleKernel(500, 4096, 1));
+      const bad = device.bind(made, [whole(data), { buffer: data, byteOffset: 2 ** 32 - 4096 - 2 ** 20 }]);
+      const into = new Float32Array(500 * 4096).fill(7);
+      for (let round = 0; round < 4; round++) {
+        const call = device.together!(() => [bad.run(), device.download(whole(data), into)]);
+        expect(await Promise.all(call.map((part) => codeOf(() => part)))).toEqual(['launch-failed', 'launch-failed']);
+        expect(into.every((value) => value === 7)).toBe(true);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await device.download(whole(data), into);
+      expect(into).toEqual(data.view!('f32'));
+    }
+  });
+
+  it('know nothing of kernels that were discarded', async () => {
+    const memory = new CpuMemory(true, { defer: (release) => release(), settle: () => false });
+    const kernel = new CpuKernel(scaleKernel(2, 64, 1), memory);
+    const scratch = new Scratch(memory, 2);
+    scratch.reserve(kernel.sharedBytes);
+    const pool = new Pool(memory, scratch, 2);
+    const data = memory.allocate(2 * 64 * 4);
+    const posted = vi.spyOn(pool as unknown as { post(): void }, 'post');
+    kernel.discarded = true;
+    data.view('f32').fill(1);
+    pool.share(kernel, 0, 2, [data.address | 0, data.address | 0]);
+    expect(pool.settled(true)).toBe(true);
+    expect(data.view('f32').every((value) => value === 2)).toBe(true);
+    expect(posted).not.toHaveBeenCalled();
+    pool.close();
+  });
+
+  it('that died at work are given up by a call that may not return to the event loop', async () => {
+    const workers: Worker[] = [];
+    const note = (worker: Worker) => workers.push(worker);
+    process.on('worker', note);
+    const device = await open({ threads: 2 });
+    const data = device.allocate(2000 * 4096 * 4);
+    const program = device.bind(steps(device, scaleKernel(2000, 4096, 1), 4), [whole(data), whole(data)]);
+    await vi.waitUntil(() => workers.length === 1);
+    process.off('worker', note);
+    for (let round = 0; round < 10; round++) {
+      await program.run();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const running = codeOf(() => program.run());
+    void workers[0]!.terminate();
+    program.runSync!();
+    expect([undefined, 'device-lost']).toContain(await running);
   });
 
   it('can be lost: the calling thread goes on alone', async () => {
