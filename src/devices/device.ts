@@ -197,6 +197,8 @@ export interface Backend {
    * not one for this device or has no such transform, `out-of-memory`
    */
   bindPeer?(peer: string, problem: PeerProblem, input: Binding, output: Binding): Promise<PeerProgram>;
+  /** True where memory is pretended only: tables need no contents. */
+  readonly pretends?: true;
   /** Host to device and back, ordered with the runs. */
   upload(target: Binding, data: RealArray): Promise<void>;
   /** @param move does the copying: given only where host code sees the device's memory and not all of it is wanted. */

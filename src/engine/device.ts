@@ -5,11 +5,12 @@
 import type { Backend, DeviceKind } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import { show } from '../problem/errors.ts';
+import { show, throwIfAny } from '../problem/errors.ts';
 import {
   type Direction,
   elementBytes,
   FftError,
+  type FftProblem,
   normalizeProblem,
   type Problem,
   type ProblemInput,
@@ -18,12 +19,13 @@ import {
 } from '../problem/index.ts';
 import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
+import { copied } from './copied.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
 import { DirectionProgram, tempBytesOf } from './program.ts';
 import { parseSavedPlan } from './saved.ts';
-import { planTuned, requireAble } from './tuning.ts';
+import { knobProblems, planTuned } from './tuning.ts';
 
 export interface PlanOptions {
   /** Text from `plan.serialize()` for the same problem and device: planning is skipped. */
@@ -57,9 +59,9 @@ export class Device {
     return this.backend.name;
   }
 
-  /** What the planner knows about the device. */
+  /** What the planner knows about the device: a copy. */
   get profile(): DeviceProfile {
-    return this.backend.profile;
+    return copied(this.backend.profile);
   }
 
   /**
@@ -98,8 +100,7 @@ export class Device {
     this.check();
     checkOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
-    requirePrecision(normal, this.backend);
-    requireAble(normal, this.backend);
+    throwIfAny([...precisionProblems(normal, this.backend), ...knobProblems(normal, this.backend)]);
     const saved = options.from === undefined ? undefined : parseSavedPlan(options.from, normal, this.backend);
     const host: PlanHost = {
       backend: this.backend,
@@ -148,7 +149,8 @@ export class Device {
   }
 
   /**
-   * Resolves when all calls made before it have ended; whether they succeeded is said by their own promises.
+   * Resolves when all calls made before it have ended; whether they succeeded is said by their own promises, which may
+   * settle a moment later.
    * @throws FftError (as a rejection) `device-closed`
    */
   async finish(): Promise<void> {
@@ -219,16 +221,14 @@ function unusable(cause: unknown): unknown {
   );
 }
 
-/** @throws FftError `unsupported-precision` where the device cannot compute in the precision of a problem. */
-function requirePrecision({ precision }: Problem, { name, profile }: Backend): void {
+/** `unsupported-precision` where the device cannot compute in the precision of a problem. */
+function precisionProblems({ precision }: Problem, { name, profile }: Backend): FftProblem[] {
   const { precisions } = profile;
-  if (!precisions || precisions.some((known) => known === precision)) return;
-  throw new FftError(
-    'unsupported-precision',
+  if (!precisions || precisions.some((known) => known === precision)) return [];
+  const message =
     `${name} computes in ${precisions.join(' and ')} precision only; '${precision}' was asked for. ` +
-      `openDevice('auto', { precision: '${precision}' }) finds a device that does, if only the CPU.`,
-    { path: 'precision' },
-  );
+    `openDevice('auto', { precision: '${precision}' }) finds a device that does, if only the CPU.`;
+  return [{ code: 'unsupported-precision', path: 'precision', message }];
 }
 
 /** @throws FftError `device-limit` where the buffers of a problem exceed what the device can address. */

@@ -6,6 +6,7 @@ import type { Turns } from '../plan/chunks.ts';
 import { dimensionsOf, type Leaf, type Stride } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { Problem } from '../problem/index.ts';
+import { copied } from './copied.ts';
 import type { DirectionProgram } from './program.ts';
 
 export interface LaunchFacts {
@@ -45,17 +46,13 @@ export interface NodeFacts {
   readonly children: readonly NodeFacts[];
 }
 
-export function planToJson(
-  problem: Problem,
-  backend: Backend,
-  programs: readonly DirectionProgram[],
-  bytes: { readonly tables: number; readonly temp: number },
-) {
+export function planToJson(problem: Problem, backend: Backend, programs: readonly DirectionProgram[], tables: number) {
   const element = problem.precision === 'single' ? 8 : 16;
-  return {
+  const facts = {
     device: { kind: backend.kind, name: backend.name },
     problem,
-    bytes,
+    // Calls that are given `work` take other launches, which may need more: `plan.bytes` covers both.
+    bytes: { tables, temp: Math.max(...programs.map(({ tempBytes }) => tempBytes)) },
     directions: programs.map(({ plan, kernels, running }) => {
       const asOne = running.length < kernels.length;
       const launches = plan.launches.map((launch, n): LaunchFacts => {
@@ -105,6 +102,7 @@ export function planToJson(
       };
     }),
   };
+  return copied(facts);
 }
 
 function chunkText(chunks: number, turns: Turns | undefined): string {

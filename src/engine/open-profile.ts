@@ -7,6 +7,7 @@ import { type NamedProfile, namedProfiles, type ProfileName } from '../devices/p
 import type { DeviceProfile } from '../plan/profile.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
+import { copied } from './copied.ts';
 import { Device } from './device.ts';
 import type { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
@@ -38,7 +39,8 @@ export const profileNames = Object.keys(namedProfiles) as readonly ProfileName[]
  */
 export async function openProfile(from: ProfileName | DeviceProfile, options: ProfileOptions = {}): Promise<Device> {
   checkOptions(options, { works: ['language'] }, 'openProfile');
-  const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: checkProfile(from) };
+  const named: Partial<NamedProfile> =
+    typeof from === 'string' ? byName(from) : { profile: copied(checkProfile(from)) };
   const profile = named.profile!;
   const usual = named.language ?? (profile.lockstep === 'vector' ? 'wasm' : 'cuda');
   const language = options.language ?? usual;

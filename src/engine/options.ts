@@ -1,7 +1,7 @@
 /**
  * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
  */
-import { show } from '../problem/errors.ts';
+import { show, throwIfAny } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
 
 /** Names an object may have, and names of the contract that this release cannot serve yet. */
@@ -27,6 +27,5 @@ export function checkOptions(options: object, { works, planned = [] }: KnownOpti
       problems.push({ code: 'unsupported-feature', path, message: `${path} is not supported yet; ${accepted}.` });
     } else problems.push({ code: 'unknown-field', path, message: `${path} is not known; ${accepted}.` });
   }
-  const [first, ...more] = problems;
-  if (first) throw FftError.fromProblems([first, ...more]);
+  throwIfAny(problems);
 }

@@ -136,13 +136,15 @@ export class Plan {
 
   /**
    * Transforms `input`. Calls of one device on the same arrays keep their order, awaited or not; await one before another
-   * device gets an array of it.
+   * device gets an array of it. The arrays belong to the call until its promise settles: whether it still sees what is
+   * written into `input` meanwhile is not defined, so one array that is filled anew for each call has to wait for each.
    *
    * @param input interleaved complex numbers, `plan.input.length` of them, or two planes; a host array or device memory.
    * @param output where to write; a new array when left out. In place it is the input.
    * @returns the array or memory that holds the result. Without `output` its type is taken to be that of `input`; where the
    * layouts of the two sides differ, say it: `forward<PlanarData<Float32Array>>(data)`.
-   * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then.
+   * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then, but to device memory
+   * where the call failed at work (`launch-failed`, `device-lost`).
    */
   forward<T extends ComplexData>(input: ComplexData, output: T): Promise<T>;
   forward<I extends HostArrays>(input: I): Promise<ResultOf<I>>;
@@ -231,7 +233,7 @@ export class Plan {
       this.problem,
       this.host.backend,
       this.directions.map((direction) => this.program(direction, false)),
-      this.bytes,
+      this.bytes.tables,
     );
   }
 

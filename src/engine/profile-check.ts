@@ -3,7 +3,7 @@
  */
 
 import type { DeviceProfile } from '../plan/profile.ts';
-import { show } from '../problem/errors.ts';
+import { show, throwIfAny } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -97,7 +97,6 @@ export function checkProfile(profile: DeviceProfile): DeviceProfile {
     const message = `profile.sharedFormat is "halves", which needs threads that keep values in registers (doubleBuffered: false).`;
     problems.push({ code: 'invalid-argument', path: 'profile.sharedFormat', message });
   }
-  const [first, ...more] = problems;
-  if (first) throw FftError.fromProblems([first, ...more]);
+  throwIfAny(problems);
   return profile;
 }

@@ -222,6 +222,13 @@ describe('devices', () => {
       'device-limit tuning.maxThreads',
       'device-limit tuning.warpSize',
     ]);
+    const absent = { streams: 2, twiddles: 'computed', banks: 4, clusterBlocks: 9 } as const;
+    expect(await problemsOf(cpu, { size: [64], tuning: absent })).toEqual([
+      'unsupported-feature tuning.streams',
+      'unsupported-feature tuning.twiddles',
+      'unsupported-feature tuning.banks',
+      'device-limit tuning.clusterBlocks',
+    ]);
     const threads = { banks: 32, warpSize: 8, threads: 64, maxThreads: 64, halfThreads: true, sharedBytes: 2 ** 30 };
     expect(await problemsOf(cpu, { size: [64], tuning: threads })).toEqual([
       'unsupported-feature tuning.banks',

@@ -24,16 +24,9 @@ const FOR_THREADS = [
   'registerBoostNonPow2',
 ] as const;
 
-/**
- * The profile as the planner is to see it; `profile` itself where nothing is tuned.
- * @throws FftError `device-limit` where more is asked for than the device has, `unsupported-feature` for a knob that the
- * device does not have; with all of them
- */
+/** The profile as the planner is to see it; `profile` itself where nothing is tuned. */
 export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): DeviceProfile {
   if (Object.keys(tuning).length === 0) return profile;
-  const problems = [...misplaced(profile, tuning), ...excesses(profile, tuning)];
-  const [first, ...more] = problems;
-  if (first) throw FftError.fromProblems([first, ...more]);
   const { coalescedBytes, banks, warpSize, threads, maxThreads } = tuning;
   return {
     ...sharing(profile, tuning),
@@ -68,21 +61,30 @@ export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Pro
   };
 }
 
-/** @throws FftError `unsupported-feature` for what a device has nothing of: several streams, exact sines. */
-export function requireAble({ tuning: { streams, twiddles } }: Problem, backend: Backend): void {
-  const { kind, severalStreams, computesRoots } = backend;
-  const refuse = (knob: keyof Tuning, why: string) => {
+/**
+ * Knobs that the device cannot follow: `device-limit` where more is asked for than it has, `unsupported-feature` for what it
+ * has nothing of.
+ */
+export function knobProblems({ tuning }: Problem, backend: Backend): FftProblem[] {
+  return [...missing(tuning, backend), ...misplaced(backend.profile, tuning), ...excesses(backend.profile, tuning)];
+}
+
+/** Several streams, exact sines. */
+function missing({ streams, twiddles }: Tuning, { kind, severalStreams, computesRoots }: Backend): FftProblem[] {
+  const refuse = (knob: keyof Tuning, why: string): FftProblem => {
     const path = `tuning.${knob}`;
-    throw new FftError('unsupported-feature', `${path} cannot be followed by a device of kind ${kind}: ${why}.`, {
-      path,
-    });
+    const message = `${path} cannot be followed by a device of kind ${kind}: ${why}.`;
+    return { code: 'unsupported-feature', path, message };
   };
+  const problems: FftProblem[] = [];
   if (streams !== undefined && !severalStreams) {
-    refuse('streams', 'it submits to one queue; leave it out there, cuda and hip have streams');
+    problems.push(refuse('streams', 'it submits to one queue; leave it out there, cuda and hip have streams'));
   }
   if (twiddles === 'computed' && !computesRoots) {
-    refuse('twiddles', "it has no sines that are exact enough; use 'table' there, cuda, hip and opencl compute them");
+    const why = "it has no sines that are exact enough; use 'table' there, cuda, hip and opencl compute them";
+    problems.push(refuse('twiddles', why));
   }
+  return problems;
 }
 
 /** What the planner decides differently; the rest is the profile's numbers. */

@@ -85,9 +85,11 @@ export function sidesOf(
   return { globals, input, output };
 }
 
-/** Constants end at 2^−256: numbers that would lose digits there are products. */
+/** Constants end at 2^−256, and singles at 2^128: numbers that would lose digits or overflow there are products. */
 function factorsOf(scale: number): number[] {
-  if (scale === 0 || Math.abs(scale) >= 2 ** -128) return [scale];
+  const size = Math.abs(scale);
+  if (size >= 2 ** 127) return [...factorsOf(scale * 2 ** -64), 2 ** 64];
+  if (size >= 2 ** -128 || size === 0) return [scale];
   return [...factorsOf(scale * 2 ** 64), 2 ** -64];
 }
 

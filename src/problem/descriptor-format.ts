@@ -2,7 +2,7 @@
  * Writes problems as bbfft descriptors: the way back of descriptor.ts, which gives the grammar.
  */
 import { maximumAxes, sidesOf } from './descriptor.ts';
-import { FftError, type FftProblem } from './errors.ts';
+import { type FftProblem, throwIfAny } from './errors.ts';
 import { defaultStrides } from './layout.ts';
 import { resolveProblem } from './normalize.ts';
 import type { Problem, ProblemInput } from './problem.ts';
@@ -15,8 +15,7 @@ import type { Problem, ProblemInput } from './problem.ts';
  */
 export function formatDescriptor(input: ProblemInput): string {
   const problem = resolveProblem(input);
-  const [first, ...others] = unsayable(problem);
-  if (first !== undefined) throw FftError.fromProblems([first, ...others]);
+  throwIfAny(unsayable(problem));
   const { size, leftBatches, batches, placement, directions } = problem;
   const letters = [
     problem.precision === 'single' ? 's' : 'd',

@@ -97,6 +97,12 @@ export class FftError extends Error {
   }
 }
 
+/** @throws FftError for all that was found, where there is any */
+export function throwIfAny(problems: readonly FftProblem[]): void {
+  const [first, ...others] = problems;
+  if (first !== undefined) throw FftError.fromProblems([first, ...others]);
+}
+
 /** A value as a message can show it: short, on one line, numbers and strings as they are written in code. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return `'${value.length > 40 ? `${value.slice(0, 40)}…` : value}'`;

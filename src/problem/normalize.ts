@@ -2,7 +2,7 @@
  * From what a user wrote to the one normal form. Everything that is wrong is found in one pass and thrown as one error.
  */
 import { parseDescriptor } from './descriptor.ts';
-import { FftError, type FftErrorCode, type FftProblem, show } from './errors.ts';
+import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from './errors.ts';
 import { FieldReader, isRecord, knownFields, plannedFields, type RawRecord } from './fields.ts';
 import { defaultStrides, isRealTransform, packedExtents } from './layout.ts';
 import {
@@ -64,11 +64,6 @@ export function resolveProblem(input: ProblemInput | string): Problem {
   const { problem, problems } = resolve(input);
   throwIfAny(problems);
   return problem;
-}
-
-function throwIfAny(problems: readonly FftProblem[]): void {
-  const [first, ...others] = problems;
-  if (first !== undefined) throw FftError.fromProblems([first, ...others]);
 }
 
 /** Reads all fields. The problem is meaningful only where no problems were found, but complete in any case. */

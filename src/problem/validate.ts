@@ -55,6 +55,12 @@ export function checkGeometry(problem: Problem): FftProblem[] {
   return problems;
 }
 
+/** As they are given: one coordinate has no stride. */
+function stridesText({ strides, size, coordinates }: Problem, side: Side): string {
+  const shown = strides[side].filter((_, d) => coordinates > 1 || d !== size.length + 1);
+  return `strides.${side} [${shown.join(', ')}]`;
+}
+
 function sameStrides({ strides }: Problem): boolean {
   return strides.input.every((stride, i) => stride === strides.output[i]);
 }
@@ -62,10 +68,10 @@ function sameStrides({ strides }: Problem): boolean {
 /** In place, data that keep their type keep their place. */
 function checkInPlace(problem: Problem): FftProblem[] {
   if (problem.placement !== 'in-place' || elementKind(problem, 'input') !== elementKind(problem, 'output')) return [];
-  const { strides, offsets, layout } = problem;
+  const { offsets, layout } = problem;
   const problems: FftProblem[] = [];
   if (!sameStrides(problem)) {
-    const given = `strides.input [${strides.input.join(', ')}] and strides.output [${strides.output.join(', ')}]`;
+    const given = `${stridesText(problem, 'input')} and ${stridesText(problem, 'output')}`;
     problems.push(found('invalid-strides', 'strides', `In place, ${given} must be equal: there is one buffer.`));
   }
   if (offsets.input !== offsets.output) {
@@ -83,7 +89,7 @@ function checkAddresses(problem: Problem, side: Side): FftProblem[] {
   const bytes = elementBytes(problem, side);
   const isSafe = (elements: number) => Number.isSafeInteger(elements * bytes);
   if (!isSafe(stridedSpan(tensorShape(problem, side), problem.strides[side]))) {
-    const message = `strides.${side} [${problem.strides[side].join(', ')}] reach byte addresses beyond 2^53 - 1.`;
+    const message = `${stridesText(problem, side)} reach byte addresses beyond 2^53 - 1.`;
     return [found('invalid-strides', `strides.${side}`, `${message} Smaller strides are needed.`)];
   }
   if (!isSafe(tensorSpan(problem, side))) {
@@ -105,7 +111,7 @@ function checkOverlap(problem: Problem, side: Side): FftProblem[] {
   const collision = findCollision(shape, strides);
   if (collision === undefined) return [];
   const path = `strides.${side}`;
-  const shown = `${path} [${strides.join(', ')}]`;
+  const shown = stridesText(problem, side);
   if (collision === 'undecided') {
     const remedy = 'Choose strides of which each steps over the whole extent of the smaller ones.';
     return [found('overlapping-strides', path, `${shown} cannot be shown to keep all elements apart. ${remedy}`)];

@@ -1,7 +1,7 @@
 /** Tensors of one to six axes, with every way of laying them out that a problem has. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, ProblemInput } from '../../src/index.ts';
-import { randomFor } from '../support/random.ts';
+import { randomFor, uniform } from '../support/random.ts';
 import { type CallMode, callModes, complaints, openWith } from '../support/transforms.ts';
 
 const random = randomFor('accuracy/tensors');
@@ -161,5 +161,14 @@ describe('omitted axes, scale and normalisation', () => {
   ])('%j', async (more) => {
     for (const size of [[1], [2], [7], [100], [1024], [6, 10], [66000]]) await check({ size, ...more }, ['host']);
     await check({ size: [1, 1], batches: 9, ...more });
+  });
+
+  it('scales by more than a single can be', async () => {
+    const size = [60];
+    const x = Float32Array.from(uniform(random, 120, 'single'), (value) => value * 2 ** -100);
+    const plain = await (await device.plan({ size })).forward(x);
+    const plan = await device.plan({ size, scale: { forward: -(2 ** 170) } });
+    expect(await plan.forward(x)).toEqual(plain.map((value) => value * -(2 ** 85) * 2 ** 85));
+    expect((await plan.forward(new Float32Array(120))).every((value) => value === 0)).toBe(true);
   });
 });

@@ -60,6 +60,7 @@ class PretendedBuffer implements DeviceBuffer {
 
 class OfflineBackend implements Backend {
   readonly kind: DeviceKind;
+  readonly pretends = true;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly severalStreams: boolean;
@@ -126,7 +127,6 @@ class OfflineBackend implements Backend {
     throw profileOnly(this.name, 'run anything');
   }
 
-  /** Tables are filled here like anywhere; there is nothing to fill. */
   async upload(): Promise<void> {}
 
   async download(): Promise<void> {

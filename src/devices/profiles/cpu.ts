@@ -30,6 +30,8 @@ export const cpuProfile = {
   lockstep: 'vector',
   lockstepBytes: 16,
   sharedBytes: 2 ** 20,
+  /** One page less than WebAssembly's addresses reach; a device may get less. */
+  maxBytes: 2 ** 32 - 2 ** 16,
   coalescedBytes: 256,
   registers: 16,
   maxThreads: 1,
