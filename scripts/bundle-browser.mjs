@@ -72,8 +72,6 @@ export async function bundleBrowser({ entries = libraryEntries, minify = true, d
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
-    // As Node takes packages: the other file of `wavefile` has no default export.
-    mainFields: ['main'],
     chunkNames: 'chunk-[hash]',
     define,
     minify,

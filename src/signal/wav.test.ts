@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { randomFor } from '../../test/support/random.ts';
 import { FftError } from '../problem/errors.ts';
 import { mixDown, readWav } from './wav.ts';
 
@@ -7,40 +8,47 @@ interface Layout {
   bits: number;
   channels: number;
   rate?: number;
+  block?: number;
   extensible?: boolean;
   announce?: number;
 }
 
-/** A WAV file put together by hand: 44 bytes of header (68 when extensible) and the given sample bytes. */
-function file(
-  { tag, bits, channels, rate = 8000, extensible = false, announce }: Layout,
-  data: Uint8Array,
-): Uint8Array {
-  const fmt = extensible ? 40 : 16;
-  const bytes = new Uint8Array(28 + fmt + data.length);
+/** The contents of a `fmt ` chunk. */
+function fmt(layout: Layout): Uint8Array {
+  const { tag, bits, channels, rate = 8000, block = channels * Math.ceil(bits / 8), extensible = false } = layout;
+  const bytes = new Uint8Array(extensible ? 40 : 16);
   const view = new DataView(bytes.buffer);
-  const text = (at: number, word: string) => bytes.set(new TextEncoder().encode(word), at);
-  const block = channels * Math.ceil(bits / 8);
-  text(0, 'RIFF');
-  view.setUint32(4, bytes.length - 8, true);
-  text(8, 'WAVEfmt ');
-  view.setUint32(16, fmt, true);
-  view.setUint16(20, extensible ? 0xfffe : tag, true);
-  view.setUint16(22, channels, true);
-  view.setUint32(24, rate, true);
-  view.setUint32(28, rate * block, true);
-  view.setUint16(32, block, true);
-  view.setUint16(34, bits, true);
+  view.setUint16(0, extensible ? 0xfffe : tag, true);
+  view.setUint16(2, channels, true);
+  view.setUint32(4, rate, true);
+  view.setUint32(8, rate * block, true);
+  view.setUint16(12, block, true);
+  view.setUint16(14, bits, true);
   if (extensible) {
-    view.setUint16(36, 22, true);
-    view.setUint16(38, bits, true);
-    const guid = [tag, 0, 0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71];
-    bytes.set(guid, 44);
+    view.setUint16(16, 22, true);
+    view.setUint16(18, bits, true);
+    bytes.set([tag, 0, 0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71], 24);
   }
-  text(20 + fmt, 'data');
-  view.setUint32(24 + fmt, announce ?? data.length, true);
-  bytes.set(data, 28 + fmt);
   return bytes;
+}
+
+/** A chunk with its byte of padding; `announce` where it lies about its size. */
+function chunk(id: string, body: Uint8Array, announce = body.length): Uint8Array {
+  const bytes = new Uint8Array(8 + body.length + (body.length % 2));
+  bytes.set(new TextEncoder().encode(id));
+  new DataView(bytes.buffer).setUint32(4, announce, true);
+  bytes.set(body, 8);
+  return bytes;
+}
+
+function riff(container: string, ...chunks: Uint8Array[]): Uint8Array {
+  const body = Buffer.concat([new TextEncoder().encode('WAVE'), ...chunks]);
+  return Uint8Array.from(chunk(container, body, container === 'RF64' ? 0xffffffff : body.length));
+}
+
+/** A WAV file put together by hand. */
+function file(layout: Layout, data: Uint8Array): Uint8Array {
+  return riff('RIFF', chunk('fmt ', fmt(layout)), chunk('data', data, layout.announce));
 }
 
 const bytesOf = (view: ArrayBufferView) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
@@ -89,10 +97,74 @@ describe('readWav', () => {
     });
   });
 
+  it('reads whole frames of what is announced, and no padding', () => {
+    const random = randomFor('frames of a WAV file');
+    const frames = random.integer(2, 50);
+    const values = Array.from({ length: frames }, () => random.integer(-128, 127));
+    const read = (layout: Layout, data: Uint8Array) =>
+      readWav(file(layout, data)).channels.map((channel) => [...channel]);
+    const unsigned = Uint8Array.from(values, (value) => value + 128);
+    const wanted = values.map((value) => value / 128);
+    // One of the two has an odd number of bytes.
+    expect(read({ tag: 1, bits: 8, channels: 1 }, unsigned)).toEqual([wanted]);
+    expect(read({ tag: 1, bits: 8, channels: 1 }, unsigned.subarray(1).slice())).toEqual([wanted.slice(1)]);
+    const wide = packed(
+      values.map((value) => value * 256),
+      2,
+    );
+    expect(read({ tag: 1, bits: 16, channels: 1, announce: 2 * frames - 1 }, wide)).toEqual([wanted.slice(0, -1)]);
+    expect(read({ tag: 1, bits: 16, channels: 2 }, packed([0, 0, 2 ** 14], 2))).toEqual([[0], [0]]);
+  });
+
+  it.each([
+    ['a sampler chunk cut short', chunk('smpl', new Uint8Array(10).fill(255))],
+    ['cue points by the billion', chunk('cue ', packed([2e9], 4))],
+    ['a list that is none', chunk('LIST', new Uint8Array(3))],
+    ['an odd number of bytes', chunk('note', new Uint8Array(7))],
+  ])('steps over %s', (_name, other) => {
+    const sound = [chunk('fmt ', fmt({ tag: 1, bits: 16, channels: 1 })), chunk('data', packed([-(2 ** 14)], 2))];
+    for (let at = 0; at <= sound.length; at++) {
+      expect([...(readWav(riff('RIFF', ...sound.toSpliced(at, 0, other))).channels[0] ?? [])]).toEqual([-0.5]);
+    }
+  });
+
+  it.each([
+    [12, 2],
+    [16, 3],
+    [16, 4],
+    [24, 4],
+  ])('reads samples of %i bits from the top of %i bytes', (bits, size) => {
+    const layout = { tag: 1, bits, channels: 2, block: 2 * size };
+    const recording = readWav(file(layout, packed(scaled(2 ** (8 * size - 1)), size)));
+    expect(recording.format).toBe(`${bits}-bit PCM`);
+    expect(recording.channels.map((channel) => [...channel])).toEqual([
+      [-1, 0.5],
+      [0, -0.25],
+    ]);
+  });
+
+  it('reads RF64, whose sizes are in a chunk of their own', () => {
+    const data = packed(scaled(2 ** 15), 2);
+    const sizes = (count: number) => {
+      const body = new DataView(new ArrayBuffer(28));
+      body.setBigUint64(8, BigInt(count), true);
+      return chunk('ds64', bytesOf(body));
+    };
+    const format = chunk('fmt ', fmt({ tag: 1, bits: 16, channels: 1 }));
+    const last = chunk('LIST', new Uint8Array(20));
+    const whole = riff('RF64', sizes(data.length), format, chunk('data', data, 0xffffffff), last);
+    expect([...(readWav(whole).channels[0] ?? [])]).toEqual(wanted);
+    const short = riff('RF64', sizes(2 ** 33), format, chunk('data', data, 0xffffffff));
+    expect(failure(() => readWav(short)).message).toMatch(/announces 8589934592 bytes .* has 8\.$/);
+  });
+
   const four = new Uint8Array(8);
+  const withFormat = (body: Uint8Array) => riff('RIFF', chunk('fmt ', body), chunk('data', four));
+  const pcm16 = fmt({ tag: 1, bits: 16, channels: 1 });
   it.each<[string, Uint8Array, RegExp]>([
     ['an empty file', new Uint8Array(0), /not a WAV file/],
     ['text', new TextEncoder().encode('hello, this is not sound at all'), /not a WAV file/],
+    ['a film', new TextEncoder().encode('RIFF____AVI LIST____'), /not a WAV file/],
     ['big-endian samples', new TextEncoder().encode('RIFX____WAVEfmt '), /big-endian/],
     ['a header cut short', file({ tag: 1, bits: 16, channels: 1 }, four).subarray(0, 30), /not a WAV file/],
     ['truncated samples', file({ tag: 1, bits: 16, channels: 1, announce: 100 }, four), /announces 100 bytes.*has 8/],
@@ -102,6 +174,21 @@ describe('readWav', () => {
     ['0 Hz', file({ tag: 1, bits: 16, channels: 1, rate: 0 }, four), /WAV/],
     ['16-bit floating point', file({ tag: 3, bits: 16, channels: 1 }, four), /WAV/],
     ['4-bit PCM', file({ tag: 1, bits: 4, channels: 1 }, four), /WAV/],
+    ['a format of 14 bytes', withFormat(pcm16.subarray(0, 14)), /"fmt " chunk has 14 bytes, but needs 16/],
+    ['a format of no bytes', withFormat(new Uint8Array(0)), /"fmt " chunk has 0 bytes, but needs 16/],
+    ['half an extension', withFormat(fmt({ tag: 0xfffe, bits: 16, channels: 1 })), /has 16 bytes, but needs 40/],
+    ['no format', riff('RIFF', chunk('data', four)), /no "fmt " chunk/],
+    ['a format alone', riff('RIFF', chunk('fmt ', pcm16)), /no "data" chunk/],
+    ['frames of no bytes', file({ tag: 1, bits: 16, channels: 1, block: 0 }, four), /frames of 0 bytes/],
+    [
+      'half a channel',
+      file({ tag: 1, bits: 16, channels: 2, block: 5 }, four),
+      /16-bit PCM samples in 2 channels take 4/,
+    ],
+    ['bytes too few', file({ tag: 1, bits: 24, channels: 1, block: 2 }, four), /1 channel take 3/],
+    ['8 bits in 2 bytes', file({ tag: 1, bits: 8, channels: 1, block: 2 }, four), /1 channel take 1/],
+    ['24 bits in 8 bytes', file({ tag: 1, bits: 24, channels: 1, block: 8 }, four), /1 channel take 3/],
+    ['32-bit floats in 8 bytes', file({ tag: 3, bits: 32, channels: 1, block: 8 }, four), /1 channel take 4/],
   ])('refuses %s', (_name, bytes, message) => {
     const error = failure(() => readWav(bytes));
     expect(error.code).toBe('invalid-file');

@@ -1,15 +1,15 @@
 /**
  * Reading sound from WAV files: PCM of 8 to 32 bits and floating point of 32 and 64 bits, any number of channels.
  *
- * The container and its chunks are the `wavefile` package's affair. Samples are converted here, because it takes the
- * floating-point samples of an extensible header for integers; so are damages that it lets pass refused here.
+ * Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft, 1991); Microsoft's
+ * documentation of `WAVEFORMATEXTENSIBLE`.
  */
 
-import wavefile from 'wavefile';
 import { refuseDetached } from '../engine/arguments.ts';
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import { isFloats } from './floats.ts';
+import { type Chunk, containerOf, findChunks, UNKNOWN_SIZE, viewOf } from './riff.ts';
 
 /** A decoded recording. */
 export interface Recording {
@@ -21,24 +21,23 @@ export interface Recording {
   readonly format: string;
 }
 
+/** What a `fmt ` chunk says. */
 interface Format {
-  readonly audioFormat: number;
-  readonly numChannels: number;
+  readonly tag: number;
+  readonly channels: number;
   readonly sampleRate: number;
-  readonly bitsPerSample: number;
+  /** Bytes of a frame: one sample of each channel. */
   readonly blockAlign: number;
-  readonly subformat: readonly number[];
+  readonly bits: number;
 }
 
 const PCM = 1;
 const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
-/** What programs announce that do not know yet how much will come. */
-const STREAMED = 0xffffffff;
 const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or floating-point samples of 32 or 64 bits';
 
 /**
- * Decodes a WAV file.
+ * Decodes a WAV file, RF64 included. Only its `fmt ` and `data` chunks are read, and whole frames of the samples.
  *
  * @param bytes The whole file. It is not modified and not kept.
  * @throws FftError `invalid-argument` when they are no `Uint8Array`; `invalid-file` when they are no WAV file, end too
@@ -46,32 +45,28 @@ const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or fl
  */
 export function readWav(bytes: Uint8Array): Recording {
   requireBytes(bytes, 'readWav');
-  const { wav, format } = open(bytes);
-  const tag = format.audioFormat === EXTENSIBLE ? format.subformat[0] : format.audioFormat;
-  const bits = format.bitsPerSample;
+  const { format, data } = open(bytes);
+  const { tag, channels, sampleRate, blockAlign, bits } = format;
   const pcm = tag === PCM && bits >= 8 && bits <= 32;
   const float = tag === FLOAT && (bits === 32 || bits === 64);
-  if (!pcm && !float) {
-    throw invalid(`The WAV file has ${describe(tag, bits)} samples; ${ACCEPTED}.`);
+  if (!pcm && !float) throw invalid(`The WAV file has ${describe(tag, bits)} samples; ${ACCEPTED}.`);
+  if (channels < 1 || sampleRate < 1) {
+    throw invalid(`The WAV file has ${channels} channels at ${sampleRate} Hz; at least 1 of each is needed.`);
   }
-  if (format.numChannels < 1 || format.sampleRate < 1) {
+  const size = sampleBytes(format);
+  if (data.size > data.bytes.length) {
+    const hint = data.size === UNKNOWN_SIZE ? ' It was written as a stream: a sound editor can save it anew.' : '';
     throw invalid(
-      `The WAV file has ${format.numChannels} channels at ${format.sampleRate} Hz; at least 1 of each is needed.`,
+      `The WAV file is truncated: it announces ${data.size} bytes of samples and has ${data.bytes.length}.${hint}`,
     );
   }
-  const { chunkSize, samples } = wav.data as { chunkSize: number; samples: Uint8Array };
-  if (chunkSize > samples.length) {
-    const hint = chunkSize === STREAMED ? ' It was written as a stream: a sound editor can save it anew.' : '';
-    throw invalid(
-      `The WAV file is truncated: it announces ${chunkSize} bytes of samples and has ${samples.length}.${hint}`,
-    );
-  }
-  const size = Math.ceil(bits / 8);
-  const frame = format.numChannels * size;
-  if (samples.length < frame) throw invalid('The WAV file holds no samples; at least one is needed.');
-  const read = sampleReader(bits, float);
-  const channels = deinterleave(samples, format.numChannels, Math.floor(samples.length / frame), size, read);
-  return { sampleRate: format.sampleRate, channels, format: float ? `${bits}-bit float` : `${bits}-bit PCM` };
+  const frames = Math.floor(data.size / blockAlign);
+  if (frames === 0) throw invalid('The WAV file holds no samples; at least one is needed.');
+  return {
+    sampleRate,
+    channels: deinterleave(data.bytes, channels, frames, size, sampleReader(size, float)),
+    format: float ? `${bits}-bit float` : `${bits}-bit PCM`,
+  };
 }
 
 /** The mean of all channels: what a mono loudspeaker would play. @throws FftError `invalid-argument`, `detached-array` */
@@ -89,18 +84,46 @@ export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
   return first.map((sample, index) => others.reduce((sum, channel) => sum + (channel[index] ?? 0), sample) * gain);
 }
 
-function open(bytes: Uint8Array): { wav: wavefile.WaveFile; format: Format } {
-  if (String.fromCharCode(...bytes.subarray(0, 4)) === 'RIFX') {
-    throw invalid(`The WAV file is big-endian (RIFX); ${ACCEPTED}, little-endian.`);
-  }
-  try {
-    const wav = new wavefile.WaveFile();
-    wav.fromBuffer(bytes);
-    return { wav, format: wav.fmt as Format };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw invalid(`This is not a WAV file that can be read (${reason.replace(/\.$/, '')}); ${ACCEPTED}.`, error);
-  }
+function open(bytes: Uint8Array): { format: Format; data: Chunk } {
+  const container = containerOf(bytes);
+  if (container === 'RIFX') throw invalid(`The WAV file is big-endian (RIFX); ${ACCEPTED}, little-endian.`);
+  if (container !== 'RIFF' && container !== 'RF64') throw unreadable('it does not start as one does');
+  const chunks = findChunks(bytes, ['fmt ', 'data']);
+  const fmt = chunks.get('fmt ');
+  if (fmt === undefined) throw unreadable('it has no "fmt " chunk');
+  const format = readFormat(fmt.bytes);
+  const data = chunks.get('data');
+  if (data === undefined) throw unreadable('it has no "data" chunk');
+  return { format, data };
+}
+
+function readFormat(bytes: Uint8Array): Format {
+  const view = viewOf(bytes);
+  const needs = (least: number) => {
+    if (bytes.length < least) throw unreadable(`its "fmt " chunk has ${bytes.length} bytes, but needs ${least}`);
+  };
+  needs(16);
+  const tag = view.getUint16(0, true);
+  // The extension names the kind of samples in the first bytes of a GUID.
+  if (tag === EXTENSIBLE) needs(40);
+  return {
+    tag: tag === EXTENSIBLE ? view.getUint32(24, true) : tag,
+    channels: view.getUint16(2, true),
+    sampleRate: view.getUint32(4, true),
+    blockAlign: view.getUint16(12, true),
+    bits: view.getUint16(14, true),
+  };
+}
+
+/** Bytes that a sample takes, which may be more than its bits need. */
+function sampleBytes({ tag, channels, blockAlign, bits }: Format): number {
+  const least = Math.ceil(bits / 8);
+  const size = blockAlign / channels;
+  // One byte is unsigned and more are signed, so that 8 bits in more than one byte could be either.
+  const most = tag === PCM && bits > 8 ? 4 : least;
+  if (Number.isInteger(size) && size >= least && size <= most) return size;
+  const sound = `${describe(tag, bits)} samples in ${channels} channel${channels === 1 ? '' : 's'}`;
+  throw invalid(`The WAV file has frames of ${blockAlign} bytes (blockAlign); ${sound} take ${least * channels}.`);
 }
 
 /** Reads the sample at a byte offset as a number in −1 … 1. */
@@ -110,9 +133,9 @@ type SampleReader = (view: DataView, at: number) => number;
  * Samples whose bits do not fill their bytes stand at the top of them, so that the bytes alone say what full scale is.
  * One byte is unsigned, more are two's complement.
  */
-function sampleReader(bits: number, float: boolean): SampleReader {
-  if (float) return bits === 32 ? (view, at) => view.getFloat32(at, true) : (view, at) => view.getFloat64(at, true);
-  switch (Math.ceil(bits / 8)) {
+function sampleReader(size: number, float: boolean): SampleReader {
+  if (float) return size === 4 ? (view, at) => view.getFloat32(at, true) : (view, at) => view.getFloat64(at, true);
+  switch (size) {
     case 1:
       return (view, at) => (view.getUint8(at) - 0x80) / 0x80;
     case 2:
@@ -131,7 +154,7 @@ function deinterleave(
   size: number,
   read: SampleReader,
 ): Float32Array<ArrayBuffer>[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   return Array.from({ length: count }, (_, channel) => {
     const samples = new Float32Array(frames);
     for (let k = 0; k < frames; k++) samples[k] = read(view, (k * count + channel) * size);
@@ -139,12 +162,16 @@ function deinterleave(
   });
 }
 
-function describe(tag: number | undefined, bits: number): string {
+function describe(tag: number, bits: number): string {
   if (tag === PCM) return `${bits}-bit PCM`;
   if (tag === FLOAT) return `${bits}-bit floating-point`;
   return `compressed or unknown (format ${tag})`;
 }
 
-function invalid(message: string, cause?: unknown): FftError {
-  return new FftError('invalid-file', message, { cause });
+function unreadable(reason: string): FftError {
+  return invalid(`This is not a WAV file that can be read (${reason}); ${ACCEPTED}.`);
+}
+
+function invalid(message: string): FftError {
+  return new FftError('invalid-file', message);
 }

@@ -38,7 +38,8 @@ describe('the bundle for browsers', () => {
     }
     const inputs = inputsOf(closure('omnifft.js'));
     expect(inputs).toContain('src/engine/plan.ts');
-    expect(inputs.filter((path) => path.includes('node_modules') || path.startsWith('node:'))).toEqual([]);
+    const all = inputsOf(Object.keys(bundle.metafile.outputs));
+    expect(all.filter((path) => path.includes('node_modules') || path.startsWith('node:'))).toEqual([]);
     for (const [name, contents] of bundle.files) {
       const text = new TextDecoder().decode(contents);
       expect(text.match(/(?:from|import\(?)\s*["'](?:node:\w+|koffi|webgpu)["']/g), name).toBeNull();
@@ -77,10 +78,6 @@ describe('the bundle for browsers', () => {
       ([, { inputs }]) => 'src/problem/errors.ts' in inputs,
     );
     expect(holders).toHaveLength(1);
-    // Sounds are read by a package, which comes along, and so does its licence.
-    expect(new TextDecoder().decode(bundle.files.get('signal.js'))).toMatch(
-      /\/\*! wavefile\n[\s\S]*Permission is hereby granted/,
-    );
     const folder = mkdtempSync(join(tmpdir(), 'omnifft-bundle-'));
     for (const [name, contents] of bundle.files) writeFileSync(join(folder, name), contents);
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -90,6 +87,15 @@ describe('the bundle for browsers', () => {
     expect(readWav(readFileSync(join(root, 'examples', 'data', 'guitar.wav'))).channels.length).toBeGreaterThan(0);
     expect(() => readWav(new Uint8Array(10))).toThrow(FftError);
     rmSync(folder, { recursive: true });
+  });
+
+  it('carries the licences of the packages that a page brings into it', async () => {
+    const entries = { heatmap: 'src/cli/picture/heatmap.ts', measure: 'playground/src/measure.ts' };
+    const { files } = await bundleBrowser({ entries });
+    const text = (name: string) => new TextDecoder().decode(files.get(name));
+    expect(text('heatmap.js')).toMatch(/\/\*! d3-scale-chromatic\n[\s\S]*Permission to use, copy/);
+    // This one has no licence file, only the licence's name.
+    expect(text('measure.js')).toMatch(/\/\*! fft\.js\nMIT, /);
   });
 
   it('loads a device only when it is opened', () => {
