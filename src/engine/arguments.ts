@@ -3,6 +3,7 @@
  * anything is written.
  */
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
+import { refuseDetached } from '../problem/bytes.ts';
 import {
   type ComplexLayout,
   type ElementRuns,
@@ -127,19 +128,6 @@ function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuf
     );
   }
   return buffer;
-}
-
-/** @throws FftError `detached-array` where the memory of a host array was transferred away. */
-export function refuseDetached(array: RealArray, what: string): void {
-  if (array.length > 0) return;
-  try {
-    // Only a detached buffer refuses a new view.
-    new Uint8Array(array.buffer);
-  } catch (cause) {
-    throw new FftError('detached-array', `${what} is detached: its memory was transferred away. Pass a live array.`, {
-      cause,
-    });
-  }
 }
 
 /** By its tag, which arrays from another window or context have too. */

@@ -5,16 +5,9 @@
  * little more than the launches.
  */
 import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
+import { refuseDetached } from '../problem/bytes.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
-import {
-  type ComplexData,
-  extentsOf,
-  type Part,
-  partsOf,
-  refuseDetached,
-  refuseOverlap,
-  type SideFacts,
-} from './arguments.ts';
+import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
 import { landingFor, newArray, settle, WAITING } from './landings.ts';

@@ -1,7 +1,7 @@
 /**
  * Arrays as the functions of this room take and return them: what was given is checked here and brought into one form.
  */
-import { refuseDetached } from '../engine/arguments.ts';
+import { refuseDetached } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NpyArray, NpyDtype } from './npy.ts';
 

@@ -120,6 +120,13 @@ describe('what is no file', () => {
     expect(failure(() => readNpy(given as never)).code).toBe('invalid-argument');
   });
 
+  it('bytes that were transferred away', () => {
+    const bytes = writeNpy(Float32Array.of(1, 2));
+    structuredClone(bytes, { transfer: [bytes.buffer] });
+    expect(failure(() => readNpy(bytes)).code).toBe('detached-array');
+    expect(failure(() => readNpy(new Uint8Array(0))).code).toBe('invalid-file');
+  });
+
   it('is told from what is cut short, and from a header that names no numbers', () => {
     const bytes = writeNpy(Float32Array.of(1, 2));
     expect(failure(() => readNpy(bytes.subarray(0, 3))).message).toMatch(/truncated/);

@@ -74,9 +74,9 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]; // \x93NUMPY
  * Reads a `.npy` file of format 1.0, 2.0 or 3.0. Integer and boolean arrays come back as float64.
  *
  * @param bytes The whole file. It is not modified and not kept.
- * @throws FftError `invalid-argument` when they are no `Uint8Array`; `invalid-file` when they are no `.npy` file, end too
- *   early, or hold an array of another kind: big-endian, in Fortran order, of Python objects or records, of dates, texts
- *   or other floating-point formats.
+ * @throws FftError `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when they are no
+ *   `.npy` file, end too early, or hold an array of another kind: big-endian, in Fortran order, of Python objects or
+ *   records, of dates, texts or other floating-point formats.
  */
 export function readNpy(bytes: Uint8Array): NpyArray {
   requireBytes(bytes, 'readNpy');

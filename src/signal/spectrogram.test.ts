@@ -98,6 +98,13 @@ describe('spectrogram', () => {
     }
   });
 
+  it('refuses samples that were transferred away', async () => {
+    for (const samples of [new Float32Array(64), new Float64Array(64)]) {
+      structuredClone(samples, { transfer: [samples.buffer] });
+      await expect(spectrogram(samples, { sampleRate, device })).rejects.toMatchObject({ code: 'detached-array' });
+    }
+  });
+
   it.each([
     ['size', { size: 1 }],
     ['size', { size: 100.5 }],

@@ -4,6 +4,7 @@
 
 import type { openDevice } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
+import { refuseDetached } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { isFloats } from './floats.ts';
 import { type WindowName, windowFunction } from './windows.ts';
@@ -57,8 +58,8 @@ const SILENCE = 1e-20;
  * rounds of it, so that memory beyond the result does not grow with their length.
  *
  * @param samples One channel; full scale is −1 to 1.
- * @throws FftError `invalid-argument` for options out of range or an empty signal, `out-of-memory`, and whatever planning
- *   for `size` throws (`unsupported-length` for one).
+ * @throws FftError `invalid-argument` for options out of range or an empty signal, `detached-array`, `out-of-memory`, and
+ *   whatever planning for `size` throws (`unsupported-length` for one).
  */
 export async function spectrogram(
   samples: Float32Array | Float64Array,
@@ -67,6 +68,7 @@ export async function spectrogram(
   if (!isFloats(samples)) {
     throw new FftError('invalid-argument', 'samples takes a Float32Array or a Float64Array.', { path: 'samples' });
   }
+  refuseDetached(samples, 'samples');
   if (typeof options?.device?.plan !== 'function') {
     throw new FftError('invalid-argument', 'device takes an open device, as openDevice() gives it.', {
       path: 'device',

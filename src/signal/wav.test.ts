@@ -202,6 +202,12 @@ describe('what is no file', () => {
     expect(failure(() => mixDown(given as never)).code).toBe('invalid-argument');
   });
 
+  it('bytes that were transferred away', () => {
+    const bytes = file({ tag: 1, bits: 16, channels: 1 }, new Uint8Array(8));
+    structuredClone(bytes, { transfer: [bytes.buffer as ArrayBuffer] });
+    expect(failure(() => readWav(bytes)).code).toBe('detached-array');
+  });
+
   it('says what a stream of unknown length is', () => {
     const bytes = file({ tag: 1, bits: 16, channels: 1, announce: 0xffffffff }, new Uint8Array(8));
     expect(failure(() => readWav(bytes)).message).toMatch(/written as a stream/);

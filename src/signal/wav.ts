@@ -5,8 +5,7 @@
  * documentation of `WAVEFORMATEXTENSIBLE`.
  */
 
-import { refuseDetached } from '../engine/arguments.ts';
-import { requireBytes } from '../problem/bytes.ts';
+import { refuseDetached, requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import { isFloats } from './floats.ts';
 import { type Chunk, containerOf, findChunks, UNKNOWN_SIZE, viewOf } from './riff.ts';
@@ -40,8 +39,8 @@ const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or fl
  * Decodes a WAV file, RF64 included. Only its `fmt ` and `data` chunks are read, and whole frames of the samples.
  *
  * @param bytes The whole file. It is not modified and not kept.
- * @throws FftError `invalid-argument` when they are no `Uint8Array`; `invalid-file` when they are no WAV file, end too
- *   early, hold no sample at all or samples of another kind.
+ * @throws FftError `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when they are no WAV
+ *   file, end too early, hold no sample at all or samples of another kind.
  */
 export function readWav(bytes: Uint8Array): Recording {
   requireBytes(bytes, 'readWav');
