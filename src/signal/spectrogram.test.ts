@@ -98,6 +98,17 @@ describe('spectrogram', () => {
     }
   });
 
+  it('refuses options that there are not, of which those set to undefined are none', async () => {
+    const samples = new Float32Array(64);
+    const options = { sampleRate, device, size: 64, hopp: 16, winodw: 'hamming' };
+    await expect(spectrogram(samples, options)).rejects.toMatchObject({
+      code: 'unknown-field',
+      problems: [{ path: 'spectrogram.hopp' }, { path: 'spectrogram.winodw' }],
+    });
+    const nothing = { sampleRate, device, size: 64, hopp: undefined };
+    expect((await spectrogram(samples, nothing)).hop).toBe(16);
+  });
+
   it('refuses samples that were transferred away', async () => {
     for (const samples of [new Float32Array(64), new Float64Array(64)]) {
       structuredClone(samples, { transfer: [samples.buffer] });

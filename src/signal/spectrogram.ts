@@ -2,6 +2,7 @@
  * Short-time Fourier transform: how the power of a signal spreads over time and frequency.
  */
 
+import { checkOptions } from '../engine/options.ts';
 import type { openDevice } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
 import { refuseDetached } from '../problem/bytes.ts';
@@ -44,6 +45,8 @@ export interface Spectrogram {
   readonly plan: string;
 }
 
+const OPTIONS: readonly (keyof SpectrogramOptions)[] = ['sampleRate', 'device', 'window', 'size', 'hop', 'onProgress'];
+
 /** Complex numbers in one batched transform, at most: 16 MiB of single-precision input and output together. */
 const POINTS_AT_ONCE = 2 ** 20;
 
@@ -58,8 +61,8 @@ const SILENCE = 1e-20;
  * rounds of it, so that memory beyond the result does not grow with their length.
  *
  * @param samples One channel; full scale is −1 to 1.
- * @throws FftError `invalid-argument` for options out of range or an empty signal, `detached-array`, `out-of-memory`, and
- *   whatever planning for `size` throws (`unsupported-length` for one).
+ * @throws FftError `invalid-argument` for options out of range or an empty signal, `unknown-field` for options that there
+ *   are not, `detached-array`, `out-of-memory`, and whatever planning for `size` throws (`unsupported-length` for one).
  */
 export async function spectrogram(
   samples: Float32Array | Float64Array,
@@ -74,6 +77,7 @@ export async function spectrogram(
       path: 'device',
     });
   }
+  checkOptions(options, { works: OPTIONS }, 'spectrogram');
   const { sampleRate, device, window = 'hann', size = 1024, onProgress } = options;
   check('size', size, Number.isSafeInteger(size) && size >= 2, 'an integer of at least 2');
   const hop = options.hop ?? Math.max(1, Math.floor(size / 4));
