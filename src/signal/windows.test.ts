@@ -27,6 +27,10 @@ describe('windowFunction', () => {
     for (let k = 0; k < 12; k++) expect((window[k] ?? 0) + (window[k + 12] ?? 0)).toBeCloseTo(sum, 14);
   });
 
+  it.each(windowNames)('%s of one value is 1', (name) => {
+    expect([...windowFunction(name, 1)]).toEqual([1]);
+  });
+
   it('refuses unknown names and impossible sizes', () => {
     expect(() => windowFunction('toString' as WindowName, 8)).toThrow(/Unknown window 'toString'/);
     for (const size of [0, -1, 1.5, Number.NaN]) expect(() => windowFunction('hann', size)).toThrow(/positive integer/);

@@ -24,7 +24,8 @@ export type WindowName = keyof typeof COSINE_SUMS;
 export const windowNames = Object.keys(COSINE_SUMS) as readonly WindowName[];
 
 /**
- * The values of a window.
+ * The values of a window. That of a single value is [1] by every name, as SciPy has it: a period of one would be its
+ * edge alone, which for most is 0.
  *
  * @param size Number of values, at least 1.
  * @throws FftError `invalid-argument` for an unknown name or a size that is not a positive integer; `out-of-memory`
@@ -42,6 +43,7 @@ export function windowFunction(name: WindowName, size: number): Float64Array<Arr
   }
   const coefficients: readonly number[] = COSINE_SUMS[name];
   const values = zeros(size, false) as Float64Array<ArrayBuffer>;
+  if (size === 1) return values.fill(1);
   for (let k = 0; k < size; k++) {
     values[k] = coefficients.reduce(
       (sum, a, order) => sum + (order % 2 === 0 ? a : -a) * Math.cos((2 * Math.PI * order * k) / size),
