@@ -127,6 +127,9 @@ function frame({ x, y, width, height }: Box): string {
   return `<rect x="${x - 1}" y="${y - 1}" width="${width + 2}" height="${height + 2}" fill="none" stroke="${INK}" stroke-width="2"/>`;
 }
 
+/** Characters that XML has no way to write, not even escaped; names of files may hold them. */
+const FORBIDDEN = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
 function escapeXml(content: string): string {
-  return content.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return content.replace(FORBIDDEN, '\ufffd').replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -77,6 +77,15 @@ describe('figure', () => {
     expect(svg(8000)).toContain('>a &#60; b &#38; &#34;c&#34;<');
   });
 
+  it('shows characters that XML forbids as U+FFFD', () => {
+    const titled = (title: string) =>
+      figure(spot(0, 0), { low: -90, high: 0 }, { title, subtitle: '' }).match(/weight="600"[^>]*>(.*?)<\/text>/s)?.[1];
+    expect(titled('a\u0000b\u0001\u001b[1m\u001f.wav')).toBe('a\ufffdb\ufffd\ufffd[1m\ufffd.wav');
+    expect(titled('\ud800 \udfff \ufffe\uffff')).toBe('\ufffd \ufffd \ufffd\ufffd');
+    const allowed = 'tab\t, Ünïcödé, 音, \u{1f3b8}, \u{10ffff}';
+    expect(titled(allowed)).toBe(allowed);
+  });
+
   it('puts ticks at round values with the decimals they need', () => {
     expect(tickLabels(0, 8, 9).map(({ label }) => label)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
     expect(tickLabels(0, 0.5, 5).map(({ label }) => label)).toEqual(['0.0', '0.1', '0.2', '0.3', '0.4', '0.5']);
@@ -85,6 +94,12 @@ describe('figure', () => {
 });
 
 describe('spectrogramPng', () => {
+  it('draws titles whatever characters they have', async () => {
+    const title = String.fromCharCode(...Array.from({ length: 160 }, (_, code) => code), 0xd800, 0xfffe, 0xffff);
+    const bytes = await spectrogramPng(spot(0.5, 0.5, 20, 17), { title, subtitle: title });
+    expect(decode(bytes).width).toBe(PICTURE.width);
+  });
+
   it('is a PNG with the heat map in its frame and letters around it', async () => {
     const bytes = await spectrogramPng(spot(0.5, 0.5), { title: 'A title', subtitle: 'and more' });
     const { width, height, data } = decode(bytes);
