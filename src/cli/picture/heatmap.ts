@@ -29,20 +29,31 @@ export const colours: Uint8Array = Uint8Array.from(
   }).flat(),
 );
 
+/** The least that the bright end stands for, in decibels: below it there is silence, which is to look dark. */
+const FAINTEST = -100;
+
 /**
  * A range that shows what there is: up to the loudest level, down to where the noise floor starts, at least 40 and at most
  * 100 dB, in steps of 10.
  */
-export function levelRange(levels: Float32Array): LevelRange {
+export function levelRange({ levels, bins }: Pick<Spectrogram, 'levels' | 'bins'>): LevelRange {
   // Some ten thousand levels are enough to find the floor; the loudest has to be exact.
-  const stride = Math.max(1, Math.floor(levels.length / 20_000));
+  const stride = coprime(Math.max(1, Math.floor(levels.length / 20_000)), bins);
   const count = Math.ceil(levels.length / stride);
   const sample = Float32Array.from({ length: count }, (_, index) => levels[index * stride] ?? 0).sort();
   const floor = sample[Math.floor(sample.length * 0.1)] ?? 0;
-  const loudest = levels.reduce((most, level) => Math.max(most, level), Number.NEGATIVE_INFINITY);
+  const loudest = levels.reduce((most, level) => Math.max(most, level), FAINTEST);
   const high = Math.ceil(loudest / 10) * 10;
   const low = Math.floor(floor / 10) * 10;
   return { high, low: Math.min(Math.max(low, high - 100), high - 40) };
+}
+
+/** The first number from `least` up that shares no factor with `bins`: steps of it meet all bins equally often. */
+function coprime(least: number, bins: number): number {
+  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+  let step = least;
+  while (divisor(step, bins) > 1) step++;
+  return step;
 }
 
 /** Draws a spectrogram over its whole duration (left to right) and all its frequencies (upwards from 0 Hz). */

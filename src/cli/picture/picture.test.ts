@@ -1,5 +1,6 @@
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
+import { randomFor } from '../../../test/support/random.ts';
 import type { Spectrogram } from '../../signal/index.ts';
 import { figure, PICTURE, PLOT, tickLabels } from './figure.ts';
 import { colours, heatmap, levelRange } from './heatmap.ts';
@@ -58,11 +59,35 @@ describe('heatmap', () => {
 describe('levelRange', () => {
   it('reaches from the noise floor to the loudest level, 40 to 100 dB', () => {
     const around = (floor: number, loudest: number) =>
-      levelRange(Float32Array.from({ length: 500 }, (_, k) => (k ? floor : loudest)));
+      levelRange({ levels: Float32Array.from({ length: 500 }, (_, k) => (k ? floor : loudest)), bins: 5 });
     expect(around(-63, -12)).toEqual({ low: -70, high: -10 });
     expect(around(-200, -12)).toEqual({ low: -110, high: -10 });
     expect(around(-20, -12)).toEqual({ low: -50, high: -10 });
-    expect(around(-200, -200)).toEqual({ low: -240, high: -200 });
+    expect(around(-130, -120)).toEqual({ low: -140, high: -100 });
+  });
+
+  it('leaves silence dark', () => {
+    const silent = { ...spot(0, 0), levels: new Float32Array(200 * 129).fill(-200) };
+    const range = levelRange(silent);
+    expect(range).toEqual({ low: -200, high: -100 });
+    expect(heatmap(silent, range, 2, 2).data.slice(0, 3)).toEqual(colours.slice(0, 3));
+  });
+
+  it('finds the floor whatever the numbers of frames and bins, though one bin is not like the others', () => {
+    const random = randomFor('levelRange');
+    // Near 20,000 frames a step through the levels is about a frame long.
+    for (const bins of [8, random.integer(12, 65)]) {
+      for (const frames of [20_000, 20_001, random.integer(20_000, 80_000)]) {
+        for (const bin of [0, random.integer(1, bins - 1)]) {
+          const levels = Float32Array.from({ length: frames * bins }, (_, k) => (k % bins === bin ? -90 : -20));
+          levels[1] = 0;
+          // One bin of 8 is more than a tenth of all levels; one of 12 is not.
+          expect(levelRange({ levels, bins }), `${frames} frames of ${bins} bins, bin ${bin}`).toEqual(
+            bins === 8 ? { low: -90, high: 0 } : { low: -40, high: 0 },
+          );
+        }
+      }
+    }
   });
 });
 

@@ -16,7 +16,7 @@ let fonts: Promise<Uint8Array[]> | undefined;
 
 /** Draws a spectrogram with axes, units, a title and a colour scale; returns a PNG file of 1600 × 900 pixels. */
 export async function spectrogramPng(spectrogram: Spectrogram, caption: Caption): Promise<Uint8Array> {
-  const range = levelRange(spectrogram.levels);
+  const range = levelRange(spectrogram);
   const picture = await rasterise(figure(spectrogram, range, caption));
   paste(picture, heatmap(spectrogram, range, PLOT.width, PLOT.height), PLOT.x, PLOT.y);
   return encode({ ...picture, channels: 4, depth: 8 });
