@@ -1,6 +1,9 @@
 /**
  * The chunks of a WAVE file: four letters, a size, as many bytes, and a byte of padding where the size is odd.
  *
+ * Walked here and not by a package: the one that did it before, `wavefile`, read every kind of chunk, looped for ever over
+ * damaged `cue ` and `smpl` chunks and took padding for sound.
+ *
  * Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft, 1991) for RIFF; EBU Tech
  * 3306, "RF64: An extended file format for audio", for files of more than 4 GiB.
  */
