@@ -48,7 +48,7 @@ export function product(lengths: readonly number[]): number {
 /**
  * The checked form of what was given; `data` is the caller's own wherever it need not be converted.
  * Integers become doubles, as they do in `numpy.fft`.
- * @throws FftError `wrong-array-type`, `invalid-argument`, `wrong-length`, `detached-array`
+ * @throws FftError `wrong-array-type`, `invalid-argument`, `wrong-length`, `detached-array`, `out-of-memory`
  */
 export function asArray(input: ArrayInput): NumpyArray {
   if (ArrayBuffer.isView(input) && !(input instanceof DataView)) {
@@ -92,13 +92,25 @@ export function zeros(length: number, single: boolean): Float32Array | Float64Ar
   }
 }
 
+/**
+ * The same numbers in floating point. (`Float64Array.from` lists them all before it converts them, and V8 ends the process
+ * where the list gets too long.)
+ * @throws FftError `out-of-memory`
+ */
+export function converted(values: ArrayLike<number | bigint>, single = false): Float32Array | Float64Array {
+  const floats = zeros(values.length, single);
+  // `set` converts numbers faster than a loop, but refuses the entries of 64-bit arrays.
+  if (typeof values[0] === 'number') floats.set(values as ArrayLike<number>);
+  else for (let k = 0; k < floats.length; k++) floats[k] = Number(values[k]);
+  return floats;
+}
+
 function asFloats(input: ArrayBufferView): Float32Array | Float64Array {
   refuseDetached(input as Float64Array, 'The array');
   if (input instanceof Float32Array || input instanceof Float64Array) return input;
   // Where the engine has half precision, single is the smallest that holds all of it.
-  if (Object.prototype.toString.call(input) === '[object Float16Array]')
-    return Float32Array.from(input as unknown as ArrayLike<number>);
-  return Float64Array.from(input as unknown as ArrayLike<number | bigint>, Number);
+  const half = Object.prototype.toString.call(input) === '[object Float16Array]';
+  return converted(input as unknown as ArrayLike<number | bigint>, half);
 }
 
 function isLength(value: unknown): boolean {

@@ -38,7 +38,7 @@ export function fftfreq(n: number, d: number | { readonly d?: number | undefined
  * Moves bin 0 from the start of each axis to its middle, index ⌊n/2⌋.
  *
  * @returns a new array of the same shape; integers become float64
- * @throws FftError `invalid-argument`, `unknown-field`, and those for arrays that are none
+ * @throws FftError `invalid-argument`, `unknown-field`, `out-of-memory`, and those for arrays that are none
  */
 export function fftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
   return roll(asArray(x), axes, 'fftshift', (length) => Math.floor(length / 2));

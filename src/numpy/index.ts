@@ -22,7 +22,7 @@ export type { DeviceChoice } from './run.ts';
  * @param options `n`, `axis`, `norm`, and the `device` to work on: by default a CPU device that all calls share.
  * @returns complex64 or complex128, of the shape of `x` but for `n`
  * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, `invalid-size`, `wrong-array-type`,
- *   `wrong-length`, `detached-array`, `unsupported-length`, and those of `device.plan`
+ *   `wrong-length`, `detached-array`, `unsupported-length`, `out-of-memory`, and those of `device.plan`
  */
 export async function fft(x: ArrayInput, options: LineOptions & DeviceChoice = {}): Promise<ComplexArray> {
   return transform(lineRequest('forward', x, options, ['device']), options.device);

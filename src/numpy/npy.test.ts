@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { randomFor } from '../../test/support/random.ts';
 import { FftError } from '../problem/errors.ts';
+import { asArray } from './array.ts';
 import { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 
 /** A file put together by hand, so that the reader is not only tested against the writer. */
@@ -63,6 +65,30 @@ describe('readNpy', () => {
     const array = readNpy(file(dict(descr, '(2,)'), raw));
     expect(array.dtype).toBe('float64');
     expect([...array.data]).toEqual(values);
+  });
+
+  // What is iterated over is collected first, in a list: 2^27 entries of it end the process.
+  it('converts large integer arrays without listing their entries', () => {
+    const random = randomFor('npy integers');
+    const values = Int32Array.from({ length: 1000 }, () => random.bits() | 0);
+    const wide = BigInt64Array.from(values, BigInt);
+    const expected = Float64Array.from(values);
+    const iterate = vi.spyOn(Object.getPrototypeOf(Int8Array.prototype), Symbol.iterator as never);
+    const read = [
+      readNpy(file(dict('<i4', '(1000,)'), values)).data,
+      readNpy(file(dict('<i8', '(1000,)'), wide)).data,
+      asArray(values).data,
+      asArray(wide).data,
+    ];
+    const calls = iterate.mock.calls.length;
+    iterate.mockRestore();
+    expect(calls).toBe(0);
+    for (const data of read) expect(data).toEqual(expected);
+  });
+
+  it('converts arrays of no entries', () => {
+    for (const descr of ['<i2', '<i8'])
+      expect(readNpy(file(dict(descr, '(0,)'), new Int8Array(0))).data.length).toBe(0);
   });
 
   it('accepts double quotes, other key orders and the long integers of Python 2', () => {

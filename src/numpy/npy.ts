@@ -8,7 +8,7 @@
 
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import { type ArrayInput, asArray } from './array.ts';
+import { type ArrayInput, asArray, converted } from './array.ts';
 
 /** Element types that omnifft computes with. */
 export type NpyDtype = 'float32' | 'float64' | 'complex64' | 'complex128';
@@ -30,13 +30,10 @@ interface Element {
   readonly decode: (bytes: ArrayBuffer) => Float32Array | Float64Array;
 }
 
-const integer = (
-  bytes: number,
-  view: new (buffer: ArrayBuffer) => Iterable<number | bigint> & ArrayLike<number | bigint>,
-): Element => ({
+const integer = (bytes: number, view: new (buffer: ArrayBuffer) => ArrayLike<number | bigint>): Element => ({
   dtype: 'float64',
   bytes,
-  decode: (buffer) => Float64Array.from(new view(buffer), Number),
+  decode: (buffer) => converted(new view(buffer)),
 });
 
 const single = (buffer: ArrayBuffer) => new Float32Array(buffer);
@@ -76,7 +73,7 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]; // \x93NUMPY
  * @param bytes The whole file. It is not modified and not kept.
  * @throws FftError `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when they are no
  *   `.npy` file, end too early, or hold an array of another kind: big-endian, in Fortran order, of Python objects or
- *   records, of dates, texts or other floating-point formats.
+ *   records, of dates, texts or other floating-point formats; `out-of-memory`.
  */
 export function readNpy(bytes: Uint8Array): NpyArray {
   requireBytes(bytes, 'readNpy');
@@ -108,7 +105,7 @@ export function readNpy(bytes: Uint8Array): NpyArray {
  *
  * @param array with a shape, or a bare typed array, which is real and has one axis.
  * @throws FftError `wrong-array-type` when `data` is not the typed array of `dtype`; `invalid-argument` for a bad `shape`;
- *   `wrong-length` when it does not have as many entries as `shape` and `dtype` ask for.
+ *   `wrong-length` when it does not have as many entries as `shape` and `dtype` ask for; `detached-array`; `out-of-memory`.
  */
 export function writeNpy(array: ArrayInput): Uint8Array<ArrayBuffer> {
   const { data, shape, dtype } = asArray(array);
