@@ -183,7 +183,7 @@ function parseDescriptor(header: string): Element {
   }
   const descriptor = readField(header, /'descr'\s*:\s*'([^']*)'/, 'descr');
   const [, order, kind] = /^([<>|=]?)(.*)$/.exec(descriptor) ?? [];
-  const element = kind === undefined ? undefined : ELEMENTS[kind];
+  const element = kind !== undefined && Object.hasOwn(ELEMENTS, kind) ? ELEMENTS[kind] : undefined;
   if (element === undefined) {
     const what = kind?.startsWith('O') ? 'Python objects' : `dtype '${descriptor}'`;
     throw invalid(`The array has ${what} as elements; ${ACCEPTED}.`);
