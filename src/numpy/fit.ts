@@ -19,6 +19,8 @@ export function fitComplex(array: NumpyArray, shape: readonly number[]): Floats 
 
   const target = zeros(2 * product(shape), isSingle(dtype));
   const kept = from.map((length, axis) => Math.min(length, shape[axis]!));
+  // The axes outside an empty one may be long, and none of their steps copies anything.
+  if (kept.includes(0)) return target;
   const run = product(kept.slice(whole));
   const readStrides = from.map((_, axis) => product(from.slice(axis + 1)));
   const writeStrides = shape.map((_, axis) => product(shape.slice(axis + 1)));
