@@ -125,6 +125,8 @@ function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tol
 describe('bad usage ends with 2 and one line on stderr', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown command', ['transfrom'], /unknown command 'transfrom'/],
+    ['help for an unknown command', ['help', 'transfrom'], /unknown command 'transfrom' \(Did you mean transform\?\)/],
+    ['help for what is an option', ['help', '--', '--version'], /unknown command '--version'/],
     ['an unknown option', ['devices', '--fast'], /unknown option '--fast'/],
     ['a missing argument', ['explain'], /missing required argument/],
     ['a missing output', ['transform', 'a.npy'], /required option.*--output/],
@@ -417,9 +419,12 @@ describe('explain, devices and bench', () => {
 });
 
 describe('help and version', () => {
-  it.each([['--help'], ['transform', '--help'], ['--version']])('%s %s', async (...args) => {
-    const { code, stdout, stderr } = await omnifft(...(args.filter(Boolean) as string[]));
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(args.includes('--version') ? /^\d+\.\d+\.\d+\n$/ : /^Usage: omnifft/);
-  });
+  it.each([['--help'], ['help'], ['help', 'transform'], ['help', 'help'], ['transform', '--help'], ['--version']])(
+    '%s %s',
+    async (...args) => {
+      const { code, stdout, stderr } = await omnifft(...(args.filter(Boolean) as string[]));
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(args.includes('--version') ? /^\d+\.\d+\.\d+\n$/ : /^Usage: omnifft/);
+    },
+  );
 });

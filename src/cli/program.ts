@@ -57,7 +57,23 @@ function program(): Command {
   addExplain(root);
   addDevices(root);
   addBench(root);
+  addHelp(root);
   return root;
+}
+
+/** Commander's own `help` answers an unknown command with the help for all of them. */
+function addHelp(root: Command): void {
+  root
+    .helpCommand(false)
+    .command('help')
+    .description('show what a command does and takes')
+    .argument('[command]')
+    .action(async (name?: string) => {
+      const command = name === undefined ? root : root.commands.find((known) => known.name() === name);
+      if (command) command.help();
+      // Refused as it is without `help`: with the command that may have been meant.
+      else await root.parseAsync(['--', name!], { from: 'user' });
+    });
 }
 
 /** One line on stderr. */
