@@ -2,9 +2,11 @@
  * Files named on the command line: what can go wrong with them, said in one line.
  */
 
+import { writeSync } from 'node:fs';
 import { access, chmod, constants, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
+import { descriptorOf, followLinks, isStandardOutput } from './descriptors.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
@@ -15,6 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission was denied',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
+  ELOOP: 'its links lead in a circle',
   ENAMETOOLONG: 'its name is too long',
   ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB',
 };
@@ -50,7 +53,9 @@ export async function checkOutput(path: string): Promise<void> {
   try {
     const existing = await stat(path).catch(() => undefined);
     if (existing?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    await access(existing === undefined ? dirname(path) : path, constants.W_OK);
+    // What was opened for writing may be written, whatever became of its name and rights.
+    if (descriptorOf(path) !== undefined) return;
+    await access(existing === undefined ? dirname(followLinks(path)) : path, constants.W_OK);
   } catch (error) {
     throw fileError('unwritable-output', `Cannot write ${path}`, error);
   }
@@ -58,7 +63,7 @@ export async function checkOutput(path: string): Promise<void> {
 
 /**
  * Writes a file whole or not at all: what was there stays until the new file is complete, so that an input that is the
- * output, too, outlives a full disk.
+ * output, too, outlives a full disk. What is no file of its own but open already is written on: `/dev/stdout`.
  *
  * @throws FftError `unwritable-output`.
  */
@@ -72,11 +77,15 @@ export async function writeOutput(path: string, bytes: Uint8Array): Promise<void
 
 async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
+  const descriptor = descriptorOf(path);
+  // Others have written to an open file and will again, so it must stay the one that it is; a socket has no other way in.
+  if (descriptor !== undefined && (existing?.isFile() || existing?.isSocket())) return writeOn(descriptor, bytes);
   // Pipes and devices are written as they are.
   if (existing && !existing.isFile()) return writeFile(path, bytes);
   // Where a link leads, so that it stays one.
-  const target = existing ? await realpath(path) : path;
-  const folder = dirname(target);
+  const target = existing ? await realpath(path) : followLinks(path);
+  // Its real name, because `join` takes the folder before `..` away, which may be a link.
+  const folder = await realpath(dirname(target));
   // So is a file in a folder that takes no other.
   if (existing && !(await isWritable(folder))) return writeFile(path, bytes);
   const partial = join(folder, `.omnifft-${process.pid}-${Date.now().toString(36)}`);
@@ -90,6 +99,12 @@ async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
+/** At the position where an open file is. */
+function writeOn(descriptor: number, bytes: Uint8Array): void {
+  const most = 2 ** 24;
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at, Math.min(most, bytes.length - at));
+}
+
 async function isWritable(path: string): Promise<boolean> {
   try {
     await access(path, constants.W_OK);
@@ -101,7 +116,7 @@ async function isWritable(path: string): Promise<boolean> {
 
 /** Says what was done: beside the output, where that is the standard one. */
 export function report(output: string, text: string): void {
-  (output === '/dev/stdout' ? console.error : console.log)(text);
+  (isStandardOutput(output) ? console.error : console.log)(text);
 }
 
 /** @throws FftError `unwritable-output`. */
