@@ -4,6 +4,7 @@
  */
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
 import { refuseDetached } from '../problem/bytes.ts';
+import { className } from '../problem/errors.ts';
 import {
   type ComplexLayout,
   type ElementRuns,
@@ -140,7 +141,7 @@ function arrayName(facts: SideFacts): string {
 }
 
 function wrongType(what: string, value: unknown, wanted: string): FftError {
-  const given = value === null || value === undefined ? String(value) : (value.constructor?.name ?? typeof value);
+  const given = value === null || value === undefined ? String(value) : (className(value) ?? typeof value);
   return new FftError('wrong-array-type', `${what} is ${given}; this plan takes ${wanted}.`);
 }
 

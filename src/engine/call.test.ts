@@ -71,6 +71,10 @@ describe('after a call with host arrays', () => {
       [new Float64Array(2 * N), y, 'wrong-array-type'],
       [x, new Int32Array(2 * N), 'wrong-array-type'],
       [{ re: x, im: y }, y, 'wrong-array-type'],
+      ...[Object.create(Float32Array.prototype), new Proxy(x, {})].flatMap((none): typeof cases => [
+        [none, y, 'wrong-array-type'],
+        [x, none, 'wrong-array-type'],
+      ]),
     ];
     for (const [from, to, code] of cases) {
       expect([code, codeOf(() => plan.forwardSync(from as Float32Array, to as Float32Array))]).toEqual([code, code]);

@@ -123,11 +123,14 @@ export class Call {
     const { pair } = this;
     if (pair === undefined) return false;
     const { from, to, type, readLength, writtenLength } = pair;
-    if (!(input instanceof type) || input.length !== readLength || backend.locate(input)) return false;
+    // What inherits from an array without being one, as a proxy does, has no length to ask for.
+    if (!ArrayBuffer.isView(input) || !(input instanceof type)) return false;
+    if (input.length !== readLength || backend.locate(input)) return false;
     if (from === to) {
       if (input !== output) return false;
     } else {
-      if (!(output instanceof type) || output.length !== writtenLength || backend.locate(output)) return false;
+      if (!ArrayBuffer.isView(output) || !(output instanceof type)) return false;
+      if (output.length !== writtenLength || backend.locate(output)) return false;
       if (input.buffer === output.buffer) return false;
     }
     this.input = from.host = input;

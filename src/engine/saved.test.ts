@@ -166,6 +166,14 @@ describe('saved plans', () => {
     expect(await outcome({ size: [60] }, sealed({ ...saved, version: '0.0.1' }))).toBe('invalid-saved-plan');
   });
 
+  it('are refused when what says their version is no text', async () => {
+    const saved = JSON.parse((await device.plan({ size: [60] })).serialize()) as Saved;
+    for (const name of ['format', 'version']) {
+      const from = sealed({ ...saved, [name]: { toString: 1 } });
+      expect(await outcome({ size: [60] }, from)).toBe('invalid-saved-plan');
+    }
+  });
+
   it('never reach outside the arrays of a call', async () => {
     const n = 24;
     const problem: ProblemInput = { size: [n], batches: 2, directions: 'forward' };

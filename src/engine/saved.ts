@@ -4,6 +4,7 @@
 import type { Backend } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
+import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import { faultOf } from './saved-check.ts';
 import { tunedProfile } from './tuning.ts';
@@ -48,8 +49,8 @@ export function parseSavedPlan(text: string, problem: Problem, backend: Backend)
   } catch (cause) {
     return refuse('The saved plan is not the text that plan.serialize() gave', cause);
   }
-  if (saved?.format !== FORMAT) refuse(`The saved plan has format ${String(saved?.format)}, not ${FORMAT}`);
-  if (saved.version !== version) refuse(`The saved plan is of omnifft ${String(saved.version)}, this is ${version}`);
+  if (saved?.format !== FORMAT) refuse(`The saved plan has format ${show(saved?.format)}, not ${FORMAT}`);
+  if (saved.version !== version) refuse(`The saved plan is of omnifft ${show(saved.version)}, this is ${version}`);
   if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');
   if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) {
     refuse(`The saved plan is for another device (${differing(saved.profile, backend.profile)})`);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FftError, fftErrorCodes } from './errors.ts';
+import { FftError, fftErrorCodes, show } from './errors.ts';
 
 describe('FftError', () => {
   it('is an Error with a code, one problem of its own and a cause', () => {
@@ -25,6 +25,22 @@ describe('FftError', () => {
     expect(error.code).toBe('invalid-size');
     expect(error.message).toBe('One. Two.');
     expect(error.problems).toHaveLength(2);
+  });
+});
+
+describe('show', () => {
+  it('writes lists out, but not without end', () => {
+    const cyclic: unknown[] = [1];
+    cyclic.push(cyclic);
+    expect(show([[1, 'a'], [2n]])).toBe("[[1, 'a'], [the bigint 2n]]");
+    expect(show(cyclic)).toBe('[1, [1, a list of 2 values]]');
+  });
+
+  it('names classes only by names', () => {
+    expect(show(new Map())).toBe('an object (Map)');
+    for (const made of [undefined, null, {}, { name: Symbol('s') }, { name: { toString: 1 } }])
+      expect(show({ constructor: made })).toBe('an object (of no class)');
+    expect(show(Object.create(null))).toBe('an object (of no class)');
   });
 });
 

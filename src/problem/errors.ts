@@ -105,11 +105,24 @@ export function throwIfAny(problems: readonly FftProblem[]): void {
 
 /** A value as a message can show it: short, on one line, numbers and strings as they are written in code. */
 export function show(value: unknown): string {
+  return shown(value, 2);
+}
+
+/** @param depth how many lists inside one another are written out: one may hold itself. */
+function shown(value: unknown, depth: number): string {
   if (typeof value === 'string') return `'${value.length > 40 ? `${value.slice(0, 40)}…` : value}'`;
   if (typeof value === 'bigint') return `the bigint ${value}n`;
-  if (Array.isArray(value))
-    return value.length > 8 ? `a list of ${value.length} values` : `[${value.map(show).join(', ')}]`;
+  if (Array.isArray(value)) {
+    if (value.length > 8 || depth === 0) return `a list of ${value.length} values`;
+    return `[${value.map((entry) => shown(entry, depth - 1)).join(', ')}]`;
+  }
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name ?? 'no prototype'})`;
+  if (typeof value === 'object' && value !== null) return `an object (${className(value) ?? 'of no class'})`;
   return String(value);
+}
+
+/** What an object calls its class, if that is a name at all. */
+export function className(value: unknown): string | undefined {
+  const name: unknown = (value as object).constructor?.name;
+  return typeof name === 'string' ? name : undefined;
 }
