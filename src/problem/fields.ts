@@ -43,9 +43,21 @@ const foreignNames: Readonly<Record<string, string>> = {
   omitDimension: 'omit',
   type: 'transform',
   kind: 'transform',
+  FFTdim: 'size',
+  performR2C: 'transform',
+  performDCT: 'transform',
+  performDST: 'transform',
   inPlace: 'placement',
+  inplace: 'placement',
+  in_place: 'placement',
+  makeForwardPlanOnly: 'directions',
+  makeInversePlanOnly: 'directions',
+  backward: 'inverse',
   dtype: 'precision',
   doublePrecision: 'precision',
+  halfPrecision: 'precision',
+  performZeropadding: 'zeroPadding',
+  performConvolution: 'convolution',
   disableReorderFourStep: 'unordered',
   bufferStride: 'strides',
   inputStride: 'strides',
@@ -89,12 +101,29 @@ function editDistance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** The known word nearest to what was written. */
-export function closest(written: string, known: readonly string[]): string {
-  const foreign = Object.hasOwn(foreignNames, written) ? foreignNames[written]! : '';
-  if (known.includes(foreign)) return foreign;
-  const distances = known.map((word) => editDistance(written.slice(0, 40), word));
-  return known[distances.indexOf(Math.min(...distances))]!;
+/** The known word nearest to what was written, if it is near: at most a third of the letters may be wrong. */
+function closest(written: string, known: readonly string[]): string | undefined {
+  const word = written.slice(0, 40);
+  const near = known.map((path) => {
+    const name = path.slice(path.lastIndexOf('.') + 1);
+    return { path, share: editDistance(word, name) / Math.max(word.length, name.length) };
+  });
+  near.sort((one, other) => one.share - other.share);
+  return near[0] !== undefined && near[0].share <= 1 / 3 ? near[0].path : undefined;
+}
+
+/** The known word for what has the written name in another library. */
+function translated(written: string, known: readonly string[]): string | undefined {
+  const ours = Object.hasOwn(foreignNames, written) ? foreignNames[written]! : written;
+  return known.find((path) => path === ours || path === `tuning.${ours}`);
+}
+
+/** Names that are not in the record itself but are worth speaking of where one is not known. */
+interface OtherNames {
+  /** Fields that someone else refuses. A typo does not stand for what cannot be used. */
+  readonly planned?: readonly string[];
+  /** Fields of a record inside this one, as paths. */
+  readonly inside?: readonly string[];
 }
 
 /** Collects problems while it reads. */
@@ -106,11 +135,15 @@ export class FieldReader {
   }
 
   /** Reports every field that is set and not in `known`. */
-  onlyKnown(record: RawRecord, known: readonly string[], prefix = ''): void {
+  onlyKnown(record: RawRecord, known: readonly string[], prefix = '', others: OtherNames = {}): void {
+    const { planned = [], inside = [] } = others;
     for (const name of Object.keys(record)) {
-      if (known.includes(name) || record[name] === undefined) continue;
+      if (known.includes(name) || planned.includes(name) || record[name] === undefined) continue;
       const path = `${prefix}${name}`;
-      this.report('unknown-field', path, `${path} is no known field; did you mean ${prefix}${closest(name, known)}?`);
+      const usable = [...known, ...inside];
+      const meant = translated(name, [...usable, ...planned]) ?? closest(name, usable);
+      const hint = meant === undefined ? `known are ${known.join(', ')}.` : `did you mean ${prefix}${meant}?`;
+      this.report('unknown-field', path, `${path} is no known field; ${hint}`);
     }
   }
 
@@ -118,7 +151,8 @@ export class FieldReader {
     if (value === undefined) return fallback;
     const known = words.find((word) => word === value);
     if (known !== undefined) return known;
-    const hint = typeof value === 'string' ? ` Did you mean '${closest(value, words)}'?` : '';
+    const meant = typeof value === 'string' ? closest(value, words) : undefined;
+    const hint = meant === undefined ? '' : ` Did you mean '${meant}'?`;
     const list = words.map((word) => `'${word}'`).join(', ');
     this.report('invalid-field', path, `${path} is ${show(value)}, but must be one of ${list}.${hint}`);
     return fallback;

@@ -237,12 +237,33 @@ describe('fields', () => {
     ['inPlace', 'placement'],
     ['doublePrecision', 'precision'],
     ['disableReorderFourStep', 'unordered'],
-    ['constructor', ''],
+    ['makeForwardPlanOnly', 'directions'],
+    ['FFTdim', 'size'],
+    ['performDCT', 'transform'],
+    ['in_place', 'placement'],
+    ['threads', 'tuning.threads'],
+    ['registerBoost', 'tuning.registerBoost'],
+    ['considerAllAxesStrided', 'tuning.considerAllAxesStrided'],
+    ['coalescedMemory', 'tuning.coalescedBytes'],
+    ['useLUT', 'tuning.twiddles'],
+    ['warpSzie', 'tuning.warpSize'],
+    // Not there yet, but the one thing that this can mean.
+    ['performZeropadding', 'zeroPadding'],
   ])('%s is unknown and %s proposed', (name, proposed) => {
     const error = refusal({ size: [4], [name]: 1 });
     expect(error.problems.map(({ code, path }) => [code, path])).toEqual([['unknown-field', name]]);
-    expect(error.message).toContain(`did you mean ${proposed}`);
+    expect(error.message).toContain(`did you mean ${proposed}?`);
   });
+
+  // Where nothing is near, or what is near cannot be used yet.
+  it.each(['constructor', '', 'quadrature', 'colour', 'strategies', 'callback', 'x'.repeat(1000)])(
+    '%s is unknown and nothing proposed',
+    (name) => {
+      const error = refusal({ size: [4], [name]: 1 });
+      expect(error.problems.map(({ code, path }) => [code, path])).toEqual([['unknown-field', name]]);
+      expect(error.message).toMatch(/ is no known field; known are size, transform, .*, debug\.$/);
+    },
+  );
 
   it('inside fields are known too', () => {
     const error = refusal({ size: [4], strides: { inputs: [1, 1, 4] }, offsets: { out: 1 }, scale: { backward: 2 } });

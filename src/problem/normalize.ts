@@ -21,7 +21,7 @@ import {
   type TransformKind,
   transformKinds,
 } from './problem.ts';
-import { readTuning } from './tuning.ts';
+import { knobPaths, readTuning } from './tuning.ts';
 import { checkExtent, checkGeometry, checkRelease } from './validate.ts';
 
 /** Strides and offsets are only worth judging where these fields, which they depend on, are right. */
@@ -74,7 +74,7 @@ function resolve(input: ProblemInput | string): { problem: Problem; problems: Ff
     throw new FftError('invalid-field', `The problem is ${show(raw)}, but must be ${accepted}.`);
   }
   const reader = new FieldReader();
-  reader.onlyKnown(raw, [...knownFields, ...plannedFields]);
+  reader.onlyKnown(raw, knownFields, '', { planned: plannedFields, inside: knobPaths });
 
   const size = readSize(reader, raw.size);
   // Without a list of lengths nothing that has one entry per axis can be judged.

@@ -33,13 +33,18 @@ const KNOBS: { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } = {
   disableMergeSequencesR2C: only(false, flag, 'there are no real transforms to merge'),
 };
 
+const knobs = Object.keys(KNOBS);
+
+/** The knobs as fields of a problem. */
+export const knobPaths: readonly string[] = knobs.map((name) => `tuning.${name}`);
+
 /** @param axes the number of axes, where that is known. */
 export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tuning {
   const tuning: Record<string, unknown> = {};
   if (value !== undefined && !isRecord(value)) {
     reader.report('invalid-field', 'tuning', `tuning is ${show(value)}, but must be an object of named settings.`);
   } else if (value !== undefined) {
-    reader.onlyKnown(value, Object.keys(KNOBS), 'tuning.');
+    reader.onlyKnown(value, knobs, 'tuning.');
     for (const [name, read] of Object.entries(KNOBS) as [string, Reading<unknown>][]) {
       if (value[name] === undefined) continue;
       const set = read(reader, value[name], `tuning.${name}`, axes);
