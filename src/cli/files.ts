@@ -102,7 +102,14 @@ async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
 /** At the position where an open file is. */
 function writeOn(descriptor: number, bytes: Uint8Array): void {
   const most = 2 ** 24;
-  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at, Math.min(most, bytes.length - at));
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(descriptor, bytes, at, Math.min(most, bytes.length - at));
+    } catch (error) {
+      // A socket whose reader has not kept up: there is nothing else to do meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
 }
 
 async function isWritable(path: string): Promise<boolean> {
