@@ -85,10 +85,16 @@ export function asArray(input: ArrayInput): NumpyArray {
 
 /** An array of zeros for `length` numbers. @throws FftError `out-of-memory` */
 export function zeros(length: number, single: boolean): Float32Array | Float64Array {
+  return fitting(length, () => (single ? new Float32Array(length) : new Float64Array(length)));
+}
+
+/** Makes an array of `length` entries. @throws FftError `out-of-memory` where the engine cannot */
+export function fitting<T>(length: number, make: () => T): T {
   try {
-    return single ? new Float32Array(length) : new Float64Array(length);
+    return make();
   } catch (cause) {
-    throw new FftError('out-of-memory', `An array of ${length} numbers does not fit in host memory.`, { cause });
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new FftError('out-of-memory', `An array of ${length} entries does not fit in host memory.`, { cause });
   }
 }
 

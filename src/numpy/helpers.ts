@@ -2,7 +2,7 @@
 
 import { checkOptions } from '../engine/options.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { type ArrayInput, asArray, isComplex, type NumpyArray, zeros } from './array.ts';
+import { type ArrayInput, asArray, fitting, isComplex, type NumpyArray, zeros } from './array.ts';
 import { checkLength, resolveAxes } from './axes.ts';
 
 export { nextFastLength } from '../engine/fast-length.ts';
@@ -52,7 +52,7 @@ export function ifftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
 /** Element k of an axis goes to k + shift, around the end. */
 function roll(array: NumpyArray, given: ShiftAxes, name: string, shiftOf: (length: number) => number): NumpyArray {
   const { shape, dtype } = array;
-  let data: NumpyArray['data'] = array.data.slice();
+  let data: NumpyArray['data'] = fitting(array.data.length, () => array.data.slice());
   let inner = isComplex(dtype) ? 2 : 1;
   const axes = shiftAxes(given, shape.length, name);
   for (let axis = shape.length - 1; axis >= 0; inner *= shape[axis--]!) {

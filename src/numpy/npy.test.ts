@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { randomFor } from '../../test/support/random.ts';
 import { FftError } from '../problem/errors.ts';
-import { asArray } from './array.ts';
+import { asArray, fitting } from './array.ts';
 import { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 
 /** A file put together by hand, so that the reader is not only tested against the writer. */
@@ -213,4 +213,11 @@ describe('writeNpy', () => {
       dtype: 'float32',
     });
   });
+});
+
+it('says that memory is short where the engine throws a RangeError, and nothing else', () => {
+  const none = () => fitting(2 ** 40, () => new Uint8Array(2 ** 53));
+  expect(none).toThrow(expect.objectContaining({ name: 'FftError', code: 'out-of-memory' }));
+  expect(() => fitting(1, () => (undefined as unknown as Uint8Array).slice())).toThrow(TypeError);
+  expect(fitting(2, () => [1, 2])).toEqual([1, 2]);
 });

@@ -8,7 +8,7 @@
 
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import { type ArrayInput, asArray, converted } from './array.ts';
+import { type ArrayInput, asArray, converted, fitting } from './array.ts';
 
 /** Element types that omnifft computes with. */
 export type NpyDtype = 'float32' | 'float64' | 'complex64' | 'complex128';
@@ -96,7 +96,8 @@ export function readNpy(bytes: Uint8Array): NpyArray {
   }
   // A copy, because typed arrays need aligned starts and the header does not promise one. (Not by `slice`: that of
   // Node's Buffer is a view.)
-  const data = element.decode(new Uint8Array(bytes.subarray(start, start + expected)).buffer);
+  const copy = fitting(count, () => new Uint8Array(bytes.subarray(start, start + expected)));
+  const data = element.decode(copy.buffer);
   return { data, shape, dtype: element.dtype };
 }
 
@@ -110,7 +111,7 @@ export function readNpy(bytes: Uint8Array): NpyArray {
 export function writeNpy(array: ArrayInput): Uint8Array<ArrayBuffer> {
   const { data, shape, dtype } = asArray(array);
   const header = encodeHeader(DESCRIPTORS[dtype], shape);
-  const bytes = new Uint8Array(header.byteLength + data.byteLength);
+  const bytes = fitting(data.length, () => new Uint8Array(header.byteLength + data.byteLength));
   bytes.set(header);
   bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), header.byteLength);
   return bytes;

@@ -1,7 +1,7 @@
 /** Runs requests on devices that have to be waited for. */
 import { Device, openDevice, type Plan } from '../engine/index.ts';
 import { FftError, show } from '../problem/errors.ts';
-import type { ComplexArray } from './array.ts';
+import { type ComplexArray, fitting } from './array.ts';
 import { PlanCache } from './plans.ts';
 import { inAxes, type TransformRequest } from './request.ts';
 
@@ -25,7 +25,7 @@ export async function transform(request: TransformRequest, chosen: Device | unde
     });
   }
   const { problem, operand } = request;
-  if (!problem) return { ...operand, data: operand.data.slice() };
+  if (!problem) return { ...operand, data: fitting(operand.data.length, () => operand.data.slice()) };
   const device = chosen ?? (await sharedDevice());
   const plans = cacheOf(device);
   const lease = plans.take(problem);

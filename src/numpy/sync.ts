@@ -4,7 +4,7 @@
  */
 import type { Plan } from '../engine/index.ts';
 import { openCpuSync } from '../engine/open-sync.ts';
-import type { ArrayInput, ComplexArray } from './array.ts';
+import { type ArrayInput, type ComplexArray, fitting } from './array.ts';
 import { PlanCache } from './plans.ts';
 import {
   inAxes,
@@ -70,7 +70,7 @@ function transform(request: TransformRequest): ComplexArray {
 }
 
 function run({ direction, problem, operand }: TransformRequest): ComplexArray {
-  if (!problem) return { ...operand, data: operand.data.slice() };
+  if (!problem) return { ...operand, data: fitting(operand.data.length, () => operand.data.slice()) };
   plans ??= ownPlans();
   const lease = plans.take(problem);
   try {

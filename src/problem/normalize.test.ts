@@ -355,3 +355,10 @@ describe('one error', () => {
     expect(error.message).not.toContain('\n');
   });
 });
+
+it('in place, strides may differ where there is one element', () => {
+  const strides = { input: [1, 1, 4], output: [1, 1, 8] };
+  expect(normalizeProblem({ size: [4], placement: 'in-place', strides }).strides.output).toEqual([1, 1, 4, 8]);
+  const wrong = () => normalizeProblem({ size: [4], batches: 2, placement: 'in-place', strides });
+  expect(wrong).toThrow(/strides.input \[1, 1, 4\] and strides.output \[1, 1, 8\] must be equal/);
+});

@@ -61,8 +61,10 @@ function stridesText({ strides, size, coordinates }: Problem, side: Side): strin
   return `strides.${side} [${shown.join(', ')}]`;
 }
 
-function sameStrides({ strides }: Problem): boolean {
-  return strides.input.every((stride, i) => stride === strides.output[i]);
+/** One element alone has no neighbours, whatever its stride. */
+function sameStrides(problem: Problem): boolean {
+  const { input, output } = problem.strides;
+  return tensorShape(problem, 'input').every((count, d) => count === 1 || input[d] === output[d]);
 }
 
 /** In place, data that keep their type keep their place. */
