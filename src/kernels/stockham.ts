@@ -25,7 +25,7 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
     const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
     const factor =
       leaf.lockstep === 'vector'
-        ? stepTwiddles(tables, leaf, leaf.twiddle.order, tiles.number)
+        ? stepTwiddles(tables, leaf, tiles.number)
         : leafStepTwiddles(tables, leaf, tiles, columns);
     if (leaf.twiddle.on === 'input') input = mappedLoad(input, factor);
     // Vectors find their factors along the columns, as passes walk, and not along the axis, as the copy does.

@@ -74,7 +74,7 @@ export function passTwiddles(
   if (stride === 1) return (_, value) => value;
   const order = radix * stride;
   const key = `pass${radix}x${stride}`;
-  const along = leaf.lanesAlong.input;
+  const along = leaf.lanesAlong.output;
   if (along === 'axis' && aligned) {
     // Sequential for the pass that reads it: for each vector of i, the vectors m = 1 … r − 1 one after another.
     const { lanes } = leaf;
@@ -148,11 +148,11 @@ const FINE = 16;
  * With b = B·high + low the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N: the coarse
  * one is read once, the fine one stays in cache.
  */
-export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: number, tile: Index): ViewMap {
-  const { length, lanes } = leaf;
+export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, tile: Index): ViewMap {
+  const { length, lanes, tile: size } = leaf;
+  const { order, on } = leaf.twiddle!;
   const count = leaf.batch[0]!;
-  if (leaf.lanesAlong.input === 'batch') {
-    const size = leaf.tile;
+  if (leaf.lanesAlong[on] === 'batch') {
     const tiles = Math.ceil(count / size);
     const coarse = new RootMatrix(
       tables,
@@ -175,26 +175,29 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, order: nu
     return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, tile, k!), fine.load(x, k!, c!)));
   }
   const format = length % lanes === 0 ? 'blocked' : 'planes';
+  const low = size === 1 ? FINE : size;
   const coarse = new RootMatrix(
     tables,
-    `step${order}rows${FINE}`,
-    { rows: Math.ceil(count / FINE), columns: length },
+    `step${order}rows${low}`,
+    { rows: Math.ceil(count / low), columns: length },
     format,
     order,
-    (row) => [0, row * FINE],
+    (row) => [0, row * low],
     lanes,
   );
   const fine = new RootMatrix(
     tables,
     `step${order}row`,
-    { rows: Math.min(FINE, count), columns: length },
+    { rows: Math.min(low, count), columns: length },
     format,
     order,
     (row) => [0, row],
     lanes,
   );
-  return (x, value, [k]) =>
-    x.cmul(value, x.cmul(coarse.load(x, div(tile, FINE), k!), fine.load(x, mod(tile, FINE), k!)));
+  return (x, value, [k, c]) => {
+    const b = add(scale(tile, size), c!);
+    return x.cmul(value, x.cmul(coarse.load(x, div(b, low), k!), fine.load(x, mod(b, low), k!)));
+  };
 }
 
 /** Transforms from which on a table with a root for each of them is worth two shorter ones. */

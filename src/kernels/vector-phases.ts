@@ -1,6 +1,7 @@
 /**
- * Phases for the elements of a vector, which walk along one loop together: all passes along the axis, or all along
- * neighbouring transforms. Passes go from one shared array to another.
+ * Phases for the elements of a vector, which walk along one loop together: all passes along the axis, all along
+ * neighbouring transforms, or the first along these and the others along the axis, so that the tile is turned on its way.
+ * Passes go from one shared array to another.
  */
 import {
   type ArrayRef,
@@ -53,15 +54,21 @@ class VectorPhases {
   private readonly limit: Index | undefined;
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
   private readonly aligned: boolean;
+  /** From one transform to the next, in elements. */
+  private readonly pitch: number;
 
   constructor(leaf: StockhamLeaf, tables: TableBuilder, limit: Index | undefined) {
     this.leaf = leaf;
     this.tables = tables;
     this.limit = limit;
+    // The first pass of a tile that is turned writes all its transforms side by side: a line more between them, because
+    // lines that lie a power of two apart share few places in a cache.
+    const turned = leaf.lanesAlong.input !== leaf.lanesAlong.output;
+    this.pitch = leaf.length + (turned ? 2 * leaf.lanes : 0);
     const [firstRadix, ...rest] = leaf.radices;
     this.aligned =
       leaf.shared.format === 'blocked' &&
-      (leaf.lanesAlong.input === 'batch'
+      (leaf.lanesAlong.output === 'batch'
         ? leaf.tile % leaf.lanes === 0
         : firstRadix! % leaf.lanes === 0 && rest.every((radix) => (leaf.length / radix) % leaf.lanes === 0));
   }
@@ -72,13 +79,15 @@ class VectorPhases {
   }
 
   private plane(): number {
-    return Math.ceil((this.leaf.length * this.leaf.tile) / this.leaf.lanes) * this.leaf.lanes;
+    const { tile, lanes } = this.leaf;
+    return Math.ceil((this.pitch * tile) / lanes) * lanes;
   }
 
-  /** Element n of transform c of the tile lies at n·tile + c. */
+  /** Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n. */
   sharedView(array: ArrayRef): ComplexView {
-    const format: Format = this.aligned ? blocked(array, this.leaf.lanes) : split(array, this.plane());
-    return strided(format, [this.leaf.tile, 1]);
+    const { lanes, lanesAlong, tile } = this.leaf;
+    const format: Format = this.aligned ? blocked(array, lanes) : split(array, this.plane());
+    return strided(format, lanesAlong.output === 'batch' ? [tile, 1] : [1, this.pitch]);
   }
 
   /** Moves the tile between memory that runs along the axis and shared memory that runs along the batch. */
@@ -119,7 +128,7 @@ class VectorPhases {
     const target = add(scale(q, stride * radix), i);
     const stores: Store[] = dft(x, values).flatMap((value, k) => to.view.store(x, [add(target, k * stride), c], value));
     return {
-      ...this.nest(q, i, c, stride, !from.shared || !to.shared),
+      ...this.nest(q, i, c, stride, from.shared && to.shared),
       stores,
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
@@ -129,10 +138,13 @@ class VectorPhases {
   }
 
   /** The order of the loops, the longest of the contiguous ones innermost. */
-  private nest(q: Var, i: Var, c: Var, stride: number, touchesGlobal: boolean): { loops: Loop[]; lanes: Var } {
+  private nest(q: Var, i: Var, c: Var, stride: number, within: boolean): { loops: Loop[]; lanes: Var } {
     const { tile, lanes, lanesAlong } = this.leaf;
-    const column: Loop = { variable: c, ...(this.limit && touchesGlobal ? { limit: this.limit } : {}) };
-    if (lanesAlong.input === 'batch') return { loops: [{ variable: q }, { variable: i }, column], lanes: c };
+    const along = stride === 1 ? lanesAlong.input : lanesAlong.output;
+    // Whole vectors of what is not there are sooner computed between shared arrays than left out; single transforms are not.
+    const full = !this.limit || (within && along === 'batch');
+    const column: Loop = { variable: c, ...(full ? {} : { limit: this.limit! }) };
+    if (along === 'batch') return { loops: [{ variable: q }, { variable: i }, column], lanes: c };
     const around: Loop[] = tile > 1 ? [column] : [];
     if (stride === 1) return { loops: [...around, { variable: q }], lanes: q };
     // Butterflies with the same i share their twiddles: a single vector of them stays in registers over all q.

@@ -50,7 +50,8 @@ export interface StockhamLeaf {
   readonly lockstep: 'vector' | 'threads';
   /**
    * Whether neighbouring lanes hold neighbouring butterflies of one transform or neighbouring transforms, in the pass
-   * that reads the input and in the one that writes the output. Vectors cannot change their mind between.
+   * that reads the input and in the one that writes the output. Vectors can only turn from the batch to the axis, after
+   * their first pass.
    */
   readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
   /** Lanes in lockstep for this precision. */

@@ -32,7 +32,8 @@ export interface DeviceProfile {
   readonly reorderFirst?: boolean;
   /**
    * Chunks of batches that stay in a cache from one launch to the next: bytes of one side that a multiprocessor had best
-   * have of them, and the most that a single batch may have. Missing where chunks do not pay. Where a device runs two
+   * have of them, and the most that a single batch may have: a transform of more is not counted on to stay in a cache.
+   * Missing where chunks do not pay. Where a device runs two
    * launches as one whose groups take turns, `ahead`: bytes by which the first one is ahead of the second.
    */
   readonly chunks?: { readonly bytes: number; readonly most: number; readonly ahead?: number };

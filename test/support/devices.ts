@@ -18,6 +18,10 @@ export function randomProfile(random: Random): Partial<DeviceProfile> {
     doubleBuffered: true,
     sharedFormat: random.pick(['blocked', 'planes'] as const),
     passCost: random.pick([0, 6, 50]),
+    reorderFirst: random.unit() < 0.5,
+    ...(random.unit() < 0.5
+      ? { chunks: { bytes: random.pick([2 ** 10, 2 ** 14]), most: 2 ** random.integer(10, 20) } }
+      : {}),
   };
 }
 
