@@ -6,8 +6,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { openDevice } from 'omnifft';
 import { mixDown, readWav, spectrogram } from 'omnifft/signal';
-import { captionOf } from '../dist/cli/picture/caption.js';
-import { spectrogramPng } from '../dist/cli/picture/render.js';
+import { captionOf, spectrogramPng } from '../dist/cli/picture/index.js';
 
 const source = new URL('data/guitar.wav', import.meta.url);
 const target = new URL('../out/spectrogram.png', import.meta.url);

@@ -1,7 +1,7 @@
-// Makes one archive that tests and times omnifft on a GPU host with nothing else on it: Node, the built library, its
-// native bindings for Linux x64, and the programs of test/device.
+// Makes one archive that tests and times omnifft on a GPU host with nothing else on it: Node, native bindings for Linux
+// x64, and the programs of test/device with the library in them.
 //
-//   node scripts/bundle.mjs [--no-build]     → out/bundle/ and out/omnifft-bundle.tar.xz; dist/ as it is
+//   node scripts/bundle.mjs     → out/bundle/ and out/omnifft-bundle.tar.xz
 //
 //   tar -xJf omnifft-bundle.tar.xz && cd omnifft && ./node run.mjs info
 
@@ -17,7 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -28,15 +28,12 @@ const MOST_BYTES = 60e6;
 
 if (process.platform !== 'linux' || process.arch !== 'x64') fail('the archive is for Linux x64 and is made there.');
 
-if (!process.argv.includes('--no-build')) run(process.execPath, [join(root, 'scripts', 'setup.mjs'), '--build']);
 rmSync(bundle, { recursive: true, force: true });
 mkdirSync(bundle, { recursive: true });
-cpSync(join(root, 'dist'), join(bundle, 'dist'), { recursive: true, filter: (path) => !/\.(map|d\.ts)$/.test(path) });
-// Node takes the nearest package.json for what dist/ is, and the programs for what the package is called.
-const { name, version, type, exports } = readPackage(root);
-writeFileSync(join(bundle, 'package.json'), JSON.stringify({ name, version, type, exports }));
+// Node takes the nearest package.json for what the programs are, and these for what the package is called.
+const { name, version, type } = readPackage(root);
+writeFileSync(join(bundle, 'package.json'), JSON.stringify({ name, version, type }));
 
-for (const packageName of dependencies(['commander', 'cli-progress'])) addPackage(packageName);
 addPackage('koffi', (path) => !/^(doc|vendor|lib)(\/|$)|\.(cc|hh|S|asm|inc|def|md|txt)$/.test(path));
 addPackage('@koromix/koffi-linux-x64', (path) => !path.includes('musl'));
 addPackage('webgpu', (path) => !/^(dist\/(darwin|linux-arm64|win32)|build(\/|$))/.test(path));
@@ -57,19 +54,9 @@ const { size } = statSync(archive);
 if (size > MOST_BYTES) fail(`the archive has ${size} bytes, over ${MOST_BYTES}.`);
 say(`${relative(root, archive)}: ${(size / 1e6).toFixed(1)} MB`);
 
-/** The programs of test/device on top of dist/: one file, and what it imports late in files beside it. */
+/** The programs of test/device with the library in them: one file, and what it imports late in files beside it. */
 async function programs() {
   const { build } = await import('esbuild');
-  const onDist = {
-    name: 'dist',
-    setup(builder) {
-      builder.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => {
-        const file = relative(join(root, 'src'), resolve(resolveDir, path));
-        if (file.startsWith('..')) return undefined;
-        return { path: `./dist/${file.replace(/\.ts$/, '.js')}`, external: true };
-      });
-    },
-  };
   await build({
     entryPoints: [join(root, 'test', 'device', 'run.ts')],
     outdir: bundle,
@@ -84,19 +71,8 @@ async function programs() {
     mainFields: ['module', 'main'],
     target: 'node20',
     external: ['koffi', 'webgpu'],
-    plugins: [onDist],
     logLevel: 'warning',
   });
-}
-
-/** Packages and all that they need. */
-function dependencies(names, seen = new Set()) {
-  for (const packageName of names) {
-    if (seen.has(packageName)) continue;
-    seen.add(packageName);
-    dependencies(Object.keys(readPackage(join(root, 'node_modules', packageName)).dependencies ?? {}), seen);
-  }
-  return seen;
 }
 
 function addPackage(packageName, keep = () => true) {

@@ -9,7 +9,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -56,9 +55,9 @@ function install() {
 }
 
 function build(always) {
-  const inputs = ['src', 'scripts/bundle-browser.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package.json'].map(
-    (name) => join(root, name),
-  );
+  const bundlers = ['bundle-node.mjs', 'bundle-browser.mjs'];
+  const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
+  const inputs = ['src', ...settings, ...bundlers.map((name) => join('scripts', name))].map((name) => join(root, name));
   if (!always && existsSync(buildStamp) && newest(inputs) <= statSync(buildStamp).mtimeMs) return;
   say('building …');
   // The stamp gets the time before the compiler read its first file, so that an edit made meanwhile counts as newer.
@@ -66,14 +65,16 @@ function build(always) {
   const dist = join(root, 'dist');
   const next = join(root, 'dist.next');
   rmSync(next, { recursive: true, force: true });
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const options = ['-p', 'tsconfig.build.json', '--outDir', next];
-  const done = spawnSync(process.execPath, [compiler, ...options], { cwd: root, stdio: 'inherit' });
-  if (done.status !== 0) fail('the build failed: see the messages above.');
-  chmodSync(join(next, 'cli', 'main.js'), 0o755);
-  const bundler = join(root, 'scripts', 'bundle-browser.mjs');
-  const bundled = spawnSync(process.execPath, [bundler, join(next, 'browser')], { cwd: root, stdio: 'inherit' });
-  if (bundled.status !== 0) fail('the bundle for browsers failed: see the messages above.');
+  const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
+  // Types, module by module; code for Node; code for browsers.
+  for (const step of [
+    [compiler, '-p', 'tsconfig.build.json', '--outDir', next],
+    [join('scripts', 'bundle-node.mjs'), next],
+    [join('scripts', 'bundle-browser.mjs'), join(next, 'browser')],
+  ]) {
+    const { status } = spawnSync(process.execPath, step, { cwd: root, stdio: 'inherit' });
+    if (status !== 0) fail('the build failed: see the messages above.');
+  }
   writeFileSync(join(next, '.built'), '');
   utimesSync(join(next, '.built'), started, started);
   rmSync(dist, { recursive: true, force: true });

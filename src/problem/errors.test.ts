@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FftError, fftErrorCodes, show } from './errors.ts';
+import { FftError, fftErrorCodes, show, throwIfAny } from './errors.ts';
 
 describe('FftError', () => {
   it('is an Error with a code, one problem of its own and a cause', () => {
@@ -18,13 +18,14 @@ describe('FftError', () => {
   });
 
   it('takes the code of the first of several problems and names them all', () => {
-    const error = FftError.fromProblems([
+    const problems = [
       { code: 'invalid-size', message: 'One.', path: 'size' },
       { code: 'invalid-offset', message: 'Two.', path: 'offsets.input' },
-    ]);
-    expect(error.code).toBe('invalid-size');
-    expect(error.message).toBe('One. Two.');
-    expect(error.problems).toHaveLength(2);
+    ] as const;
+    expect(() => throwIfAny(problems)).toThrow(
+      expect.objectContaining({ code: 'invalid-size', message: 'One. Two.', problems }),
+    );
+    expect(() => throwIfAny([])).not.toThrow();
   });
 });
 

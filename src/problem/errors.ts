@@ -90,17 +90,12 @@ export class FftError extends Error {
     const problems = options.problems ?? [{ code, message, path: options.path ?? '' }];
     this.problems = Object.freeze([...problems]);
   }
-
-  /** One error for several problems: the code is that of the first, the message names them all. */
-  static fromProblems(problems: readonly [FftProblem, ...FftProblem[]]): FftError {
-    return new FftError(problems[0].code, problems.map((problem) => problem.message).join(' '), { problems });
-  }
 }
 
-/** @throws FftError for all that was found, where there is any */
+/** @throws FftError for all that was found, where there is any: the code is that of the first, the message names them all */
 export function throwIfAny(problems: readonly FftProblem[]): void {
-  const [first, ...others] = problems;
-  if (first !== undefined) throw FftError.fromProblems([first, ...others]);
+  const [first] = problems;
+  if (first) throw new FftError(first.code, problems.map((problem) => problem.message).join(' '), { problems });
 }
 
 /** A value as a message can show it: short, on one line, numbers and strings as they are written in code. */

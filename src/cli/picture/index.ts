@@ -1,0 +1,3 @@
+/** Pictures of spectrograms, with what they say about themselves. */
+export { type Caption, captionOf } from './caption.ts';
+export { spectrogramPng } from './render.ts';
