@@ -4,10 +4,12 @@ import { clusterFor } from './cuts.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';
-import { chooseColumns } from './tiling.ts';
+import { chooseColumns, turns } from './tiling.ts';
 
 type Precision = 'single' | 'double';
 
+/** What copying a tile adds where its first pass cannot turn it, in passes of radix 4. */
+const COPIED = 1.5;
 /** Passes of radix 4 over shared memory that take as long as a trip to memory: what arithmetic weighs beside it. */
 const PASSES_PER_TRIP = 27;
 
@@ -22,7 +24,10 @@ export function uploadCost(
   precision: Precision,
   profile: DeviceProfile,
 ): number {
-  if (profile.lockstep === 'vector') return passesOf(n, precision, profile);
+  if (profile.lockstep === 'vector') {
+    const copied = !last && profile.reorderFirst && !turns(n, columns, precision, profile);
+    return passesOf(n, precision, profile) + (copied ? COPIED : 0);
+  }
   const cluster = last ? undefined : clusterFor(n, columns, 2, precision, profile);
   const { share } = cluster ?? chooseColumns(n, columns, precision, profile, last ? 1 : 2);
   return launchCost(share, [n], precision, profile);

@@ -40,7 +40,7 @@ export function vectorTiling(
   { axis, batch, precision, twiddled, group }: TilingQuestion,
   profile: DeviceProfile,
 ): Tiling {
-  const { lanes, run, room, complexBytes } = capacityOf(precision, profile);
+  const { lanes, run, room } = capacityOf(precision, profile);
   const length = axis.count;
   const along = chooseLanes(axis, batch, lanes, twiddled);
   const order = forward(batch, along === 'axis' ? 0 : along);
@@ -51,12 +51,10 @@ export function vectorTiling(
   // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
   const stage = (side: Side) =>
     lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
-  const cached = length * columns.count * complexBytes <= (profile.chunks?.most ?? 0);
-  const turning =
-    cached && stage('output') && !stage('input') ? turningRadices(length, lanes, precision, profile) : undefined;
-  if (turning) {
+  if (stage('output') && !stage('input') && turns(length, columns.count, precision, profile)) {
+    const { radices } = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile);
     const walks = { input: 'batch', output: 'axis' } as const;
-    return { order, lanesAlong: walks, tile, radices: turning, staged: { input: false, output: false } };
+    return { order, lanesAlong: walks, tile, radices, staged: { input: false, output: false } };
   }
   return {
     order,
@@ -68,22 +66,21 @@ export function vectorTiling(
 }
 
 /**
- * Radices of passes the first of which turns the tile, so that nothing has to be copied: a vector of neighbouring transforms
- * computes as many neighbouring points of each, and squares of these are transposed in registers. Undefined where no whole
- * squares come of it. Where the first pass waits for memory, the transposes are in its way: in transforms that no cache
- * holds the copy is faster.
+ * Whether a vector's first pass can turn a tile of so many columns, so that nothing has to be copied: each vector of
+ * neighbouring columns computes as many neighbouring points, and squares of these are transposed in registers. Only where whole
+ * squares come of it, and a cache holds the columns: where the first pass waits for memory, the transposes are in its
+ * way, and the copy is faster.
  */
-function turningRadices(
+export function turns(
   length: number,
-  lanes: number,
+  columns: number,
   precision: 'single' | 'double',
   profile: DeviceProfile,
-): readonly number[] | undefined {
-  const { radices } = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile);
-  const [first, ...rest] = radices;
-  return first! % lanes === 0 && rest.length > 0 && rest.every((radix) => (length / radix) % lanes === 0)
-    ? radices
-    : undefined;
+): boolean {
+  const { lanes, complexBytes } = capacityOf(precision, profile);
+  if (length * columns * complexBytes > (profile.chunks?.most ?? 0)) return false;
+  const [first, ...rest] = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile).radices;
+  return first! % lanes === 0 && rest.length > 0 && rest.every((radix) => (length / radix) % lanes === 0);
 }
 
 /** For threads: the first pass walks along whatever is contiguous in the input, the last one likewise in the output. */

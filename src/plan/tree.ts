@@ -68,7 +68,9 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
         // In place, the first upload has to leave for a temp buffer anyway, where it writes tiles.
-        reorderFirst: (profile.reorderFirst ?? false) && innermost && problem.placement === 'out-of-place',
+        reorderFirst: profile.reorderFirst && innermost && problem.placement === 'out-of-place',
+        // No odd length turns its tile.
+        first: length % grain === 0 ? firstUpload(tensor, roomFor(true), run, profile) : undefined,
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
       }),
@@ -79,6 +81,15 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   // First in both directions: where it reorders, that is on the way out of the input, and needs no memory of its own.
   if (shared) children.unshift(shared.node);
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
+}
+
+/**
+ * What the first of two uploads had best have, where it reorders: as long as half of shared memory holds half a run of it, and
+ * every multiprocessor gets one of those.
+ */
+function firstUpload(tensor: readonly number[], room: number, run: number, { multiprocessors }: DeviceProfile): number {
+  const elements = tensor.reduce((a, b) => a * b, 1);
+  return Math.min(room, (2 * elements) / multiprocessors) / run;
 }
 
 /** Into how many parts a run may be cut, −1 being as many as there are. */

@@ -73,6 +73,24 @@ describe('splitting a length', () => {
     ).factors)
       expect(factor % 16).toBe(0);
   });
+
+  it('gives the first of two the length it had best have', () => {
+    const split = (length: number) =>
+      splitLength(
+        length,
+        (n) => n <= 4096,
+        16,
+        () => 1,
+        { first: 2000 },
+      ).factors;
+    expect([2 ** 17, 2 ** 20, 100_000].map(split)).toEqual([
+      [2048, 64],
+      [2048, 512],
+      [2000, 50],
+    ]);
+    // Three stay equal.
+    expect(split(2 ** 27)).toEqual([512, 512, 512]);
+  });
 });
 
 describe('two uploads of which the first reorders', () => {
@@ -88,6 +106,22 @@ describe('two uploads of which the first reorders', () => {
       expect([first!.output.buffer, first!.inPlace, second!.inPlace]).toEqual(['output', false, true]);
       expect([keepsPlaces(first!.leaf), keepsPlaces(second!.leaf)]).toEqual([false, true]);
     }
+  });
+
+  it('have a long first one, as far as there is some of it for every thread, where it can turn its tile', () => {
+    const lengths = (size: number, multiprocessors = 1) =>
+      planDirection(normalizeProblem({ size: [size] }), 'forward', { ...profile, multiprocessors }, false).launches.map(
+        ({ leaf }) => (leaf.scheme === 'stockham' ? [leaf.length, leaf.lanesAlong.output] : []),
+      );
+    expect(lengths(2 ** 17)).toEqual([
+      [2048, 'axis'],
+      [64, 'batch'],
+    ]);
+    expect(lengths(2 ** 17, 16)[0]![0]).toBeLessThanOrEqual(512);
+    expect(lengths(5 ** 8)).toEqual([
+      [625, 'batch'],
+      [625, 'batch'],
+    ]);
   });
 
   it('leave transforms in place, unordered ones and three uploads as they are', () => {
