@@ -174,29 +174,33 @@ export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, tile: Ind
     );
     return (x, value, [k, c]) => x.cmul(value, x.cmul(coarse.load(x, tile, k!), fine.load(x, k!, c!)));
   }
-  const format = length % lanes === 0 ? 'blocked' : 'planes';
+  // A butterfly's points lie at known distances m·s from the first one, at k = i + m·s: one factor for i, which all of them
+  // share, and one for m, which all lanes share.
+  const radix = on === 'input' ? leaf.radices[0]! : leaf.radices.at(-1)!;
+  const apart = length / radix;
   const low = size === 1 ? FINE : size;
-  const coarse = new RootMatrix(
-    tables,
-    `step${order}rows${low}`,
-    { rows: Math.ceil(count / low), columns: length },
-    format,
-    order,
-    (row) => [0, row * low],
-    lanes,
-  );
-  const fine = new RootMatrix(
-    tables,
-    `step${order}row`,
-    { rows: Math.min(low, count), columns: length },
-    format,
-    order,
-    (row) => [0, row],
-    lanes,
-  );
+  const roots = (key: string, rows: number, columns: number, kind: 'vectors' | 'pairs', step: number) =>
+    new RootMatrix(
+      tables,
+      `step${order}${key}`,
+      { rows, columns },
+      kind === 'pairs' ? kind : apart % lanes === 0 ? 'blocked' : 'planes',
+      order,
+      (row) => [0, row * step],
+      lanes,
+    );
+  const high = count > low ? roots(`rows${low}of${apart}`, Math.ceil(count / low), apart, 'vectors', low) : undefined;
+  const fine = roots(`row${apart}`, Math.min(low, count), apart, 'vectors', 1);
+  const fixed = roots(`apart${apart}`, count, radix, 'pairs', apart);
   return (x, value, [k, c]) => {
     const b = add(scale(tile, size), c!);
-    return x.cmul(value, x.cmul(coarse.load(x, div(b, low), k!), fine.load(x, mod(b, low), k!)));
+    const at = index(k!);
+    const i = mod(at, apart);
+    const m = div(at, apart);
+    const one = fine.load(x, mod(b, low), i);
+    const moving = high ? x.cmul(high.load(x, div(b, low), i), one) : one;
+    const first = m.terms.length === 0 && m.constant === 0;
+    return x.cmul(first ? value : x.cmul(value, fixed.load(x, b, m)), moving);
   };
 }
 
