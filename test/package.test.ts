@@ -1,4 +1,4 @@
-/** The package as a program in Node finds it: what its entries lead to is built from these sources. */
+/** The package as a program in Node finds it: entries that export what their sources do. `npm test` has built it. */
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

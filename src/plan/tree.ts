@@ -6,7 +6,7 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
-import { uploadCost, wholeCost } from './cost.ts';
+import { firstUploadCost, uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './cuts.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
@@ -34,6 +34,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     // What lies side by side where memory does not run along the axis.
     const neighbours = tensor.slice(0, of).reduce((a, b) => a * b, 1);
     const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
+    const ideal = idealFirst(tensor, roomFor(true), run, profile);
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
     children.push(
@@ -70,7 +71,10 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         // In place, the first upload has to leave for a temp buffer anyway, where it writes tiles.
         reorderFirst: profile.reorderFirst && innermost && problem.placement === 'out-of-place',
         // No odd length turns its tile.
-        first: length % grain === 0 ? firstUpload(tensor, roomFor(true), run, profile) : undefined,
+        first:
+          profile.lockstep === 'vector' && length % grain === 0
+            ? (n, columns) => firstUploadCost(n, columns, ideal, precision, boosted(profile, precision, n, true))
+            : undefined,
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
       }),
@@ -84,10 +88,10 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
 }
 
 /**
- * What the first of two uploads had best have, where it reorders: as long as half of shared memory holds half a run of it, and
- * every multiprocessor gets one of those.
+ * The length that the first of two uploads had best have, where it reorders: as long as half of shared memory holds half a
+ * run of it, and every multiprocessor gets one of those.
  */
-function firstUpload(tensor: readonly number[], room: number, run: number, { multiprocessors }: DeviceProfile): number {
+function idealFirst(tensor: readonly number[], room: number, run: number, { multiprocessors }: DeviceProfile): number {
   const elements = tensor.reduce((a, b) => a * b, 1);
   return Math.min(room, (2 * elements) / multiprocessors) / run;
 }

@@ -74,14 +74,14 @@ describe('splitting a length', () => {
       expect(factor % 16).toBe(0);
   });
 
-  it('gives the first of two the length it had best have', () => {
+  it('asks for the cost of the first of two, where it has one of its own', () => {
     const split = (length: number) =>
       splitLength(
         length,
         (n) => n <= 4096,
         16,
         () => 1,
-        { first: 2000 },
+        { first: (n) => 1 + Math.abs(Math.log2(n / 2000)) },
       ).factors;
     expect([2 ** 17, 2 ** 20, 100_000].map(split)).toEqual([
       [2048, 64],

@@ -43,8 +43,8 @@ export interface AxisQuestion {
   readonly whole?: number | undefined;
   /** Of two uploads the first one reorders, so that the second may work in place. */
   readonly reorderFirst?: boolean | undefined;
-  /** The length that the first one then had best have; missing where both had best be equal. */
-  readonly first?: number | undefined;
+  /** What the first one then costs per point, balance included; missing where it costs what others do. */
+  readonly first?: ((length: number, columns: number) => number) | undefined;
   /** Leave out the last reordering: bins stay where the uploads put them. */
   readonly unordered: boolean;
   /** Undo an unordered transform: the uploads in reverse, their twiddles on the way in. */
@@ -147,13 +147,6 @@ function leaf(question: AxisQuestion, title: string, axis: Dimension, batch: rea
 const RAGGED = 1;
 /** What one doubling of the ratio between factors adds: long columns leave less of the cache to neighbours. */
 const UNBALANCED = 0.05;
-/**
- * What one doubling of a first upload that reorders adds, beside the length it had best have. It turns its tile, whose rows it
- * reads the nearer to one another the longer it is, and the shorter the second one, the more of its columns stay in the
- * first-level cache. (Measured on two machines: 2048 · 64 takes 0.88 and 0.96 of the time of 256 · 512, 2500 · 40 takes 0.92 and
- * 0.89 of that of 200 · 500.)
- */
-const FIRST = 0.15;
 
 /**
  * As few factors as fit, but `least`; among those the cheapest: by and large equal, and divided by whole tiles, or by
@@ -173,8 +166,8 @@ export function splitLength(
     readonly least?: number;
     readonly weighed?: boolean;
     readonly grain?: number;
-    /** What the first of two factors had best be, where they are not to be equal. */
-    readonly first?: number | undefined;
+    /** What the first of two costs, where it is not what others cost and the two are not to be equal. */
+    readonly first?: AxisQuestion['first'];
   } = {},
 ): Split {
   const candidates = candidatesOf(length, fits);
@@ -183,25 +176,18 @@ export function splitLength(
   const price = (n: number, columns: number, last: boolean): number => {
     const key = `${n},${columns},${last}`;
     let known = own.get(key);
-    if (known === undefined)
-      own.set(key, (known = cost(n, columns, last) + (weighed || dividingTile(tile, n, n, grain) ? 0 : RAGGED)));
+    if (known === undefined) own.set(key, (known = cost(n, columns, last) + ragged(n)));
     return known;
   };
-  /** What a factor adds that is not what it had best be. */
-  const unbalanced = (n: number, last: boolean, count: number): number => {
-    const doublings = (ideal: number) => Math.abs(Math.log2(n / ideal));
-    if (count === 2 && first) return last ? 0 : FIRST * doublings(first);
-    return UNBALANCED * doublings(length ** (1 / count));
+  const ragged = (n: number) => (weighed || dividingTile(tile, n, n, grain) ? 0 : RAGGED);
+  const priceOf = (count: number): UploadCost => {
+    if (count === 2 && first)
+      return (n, columns, last) => (last ? price(n, columns, last) : first(n, columns) + ragged(n));
+    const ideal = length ** (1 / count);
+    return (n, columns, last) => price(n, columns, last) + UNBALANCED * Math.abs(Math.log2(n / ideal));
   };
+  const of = (count: number) => split(length, count, longest, candidates, priceOf(count));
   for (let uploads = Math.max(2, least); uploads <= 64; uploads++) {
-    const of = (count: number) =>
-      split(
-        length,
-        count,
-        longest,
-        candidates,
-        (n, columns, last) => price(n, columns, last) + unbalanced(n, last, count),
-      );
     const found = of(uploads);
     const more = found && weighed ? of(uploads + 1) : undefined;
     if (found) return more && more.cost < found.cost ? more : found;
