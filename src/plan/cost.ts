@@ -11,10 +11,10 @@ type Precision = 'single' | 'double';
 /** What copying a tile adds where its first pass cannot turn it, in passes of radix 4. */
 const COPIED = 1.5;
 /**
- * What one doubling of a first upload that reorders adds, beside the length it had best have. The longer it is, the nearer to one
- * another lie the rows that it reads, and the shorter the second one, the more of its columns stay in the first-level
- * cache. (Measured on two machines: 2048 · 64 takes 0.88 and 0.96 of the time of 256 · 512, 2500 · 40 takes 0.92 and 0.89
- * of that of 200 · 500.)
+ * What each doubling away from the length that it had best have adds to a first upload that reorders. The longer it is, the
+ * nearer to one another lie the rows that it reads, and the shorter the second one, the more of its columns stay in the
+ * first-level cache. (Measured on two machines: 2048 · 64 takes 0.88 and 0.96 of the time of 256 · 512, 2500 · 40 takes 0.92
+ * and 0.89 of that of 200 · 500.)
  */
 const FIRST = 0.15;
 /** Passes of radix 4 over shared memory that take as long as a trip to memory: what arithmetic weighs beside it. */

@@ -32,9 +32,9 @@ export interface DeviceProfile {
   readonly reorderFirst?: boolean;
   /**
    * Chunks of batches that stay in a cache from one launch to the next: bytes of one side that a multiprocessor had best
-   * have of them, and the most that a single batch may have: a transform of more is not counted on to stay in a cache.
-   * Missing where chunks do not pay. Where a device runs two
-   * launches as one whose groups take turns, `ahead`: bytes by which the first one is ahead of the second.
+   * have of them, and the most that a single batch may have; no cache is counted on for a transform of more. Missing where
+   * chunks do not pay. Where a device runs two launches as one whose groups take turns, `ahead`: bytes by which the first
+   * one is ahead of the second.
    */
   readonly chunks?: { readonly bytes: number; readonly most: number; readonly ahead?: number };
   /** What a butterfly may keep alive: vector registers, or 32-bit registers of one of many threads. */
