@@ -3,7 +3,7 @@
 //   node scripts/bundle-node.mjs [folder]
 //
 // What they share, and every device, is a chunk of its own: a program loads only the device that it opens. One file for
-// each source would be as good, but Node takes four times as long to find, read and link some hundred of them.
+// each source would be as good, but Node takes three times as long to find, read and link some hundred of them.
 
 import { chmodSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
