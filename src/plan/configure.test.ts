@@ -21,6 +21,14 @@ const profile: DeviceProfile = {
   groupPoints: 1024,
   passCost: 6,
 };
+/** What is the same in all leaves here. */
+const plain = {
+  layout: { input: 'interleaved', output: 'interleaved' },
+  offset: { input: 0, output: 0 },
+  inverse: false,
+  scale: 1,
+  aliased: false,
+} as const;
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
 const options = (name: string) => ({ seed: seedFor(`plan/configure/${name}`) | 0, numRuns: 600 });
 
@@ -75,11 +83,7 @@ describe('tiles', () => {
         precision,
         axis: { count: 360, input: count, output: count },
         batch: [{ count, input: 1, output: 1 }],
-        layout: { input: 'interleaved', output: 'interleaved' },
-        offset: { input: 0, output: 0 },
-        inverse: false,
-        scale: 1,
-        aliased: false,
+        ...plain,
       },
       device,
     ).tile;
@@ -123,11 +127,7 @@ describe('configured leaves', () => {
       axis,
       batch,
       ...(twiddled ? { twiddle: { order: axis.count * (batch[0]?.count ?? 1), on: 'output' as const } } : {}),
-      layout: { input: 'interleaved' as const, output: 'interleaved' as const },
-      offset: { input: 0, output: 0 },
-      inverse: false,
-      scale: 1,
-      aliased: false,
+      ...plain,
     }));
   const profiles = fc
     .record({
@@ -172,14 +172,7 @@ describe('configured leaves', () => {
   });
 
   it('run along what lies side by side in memory', () => {
-    const base = {
-      layout: { input: 'interleaved', output: 'interleaved' },
-      offset: { input: 0, output: 0 },
-      inverse: false,
-      scale: 1,
-      aliased: false,
-      precision: 'single',
-    } as const;
+    const base = { ...plain, precision: 'single' } as const;
     const rows = stockhamLeaf(
       { ...base, axis: { count: 1024, input: 1, output: 1 }, batch: [{ count: 64, input: 1024, output: 1024 }] },
       profile,
@@ -200,11 +193,7 @@ describe('configured leaves', () => {
           axis: { count: length, input: 1000, output: 1 },
           batch: [{ count: 1000, input: 1, output: length }],
           twiddle: { order: 1000 * length, on: 'output' },
-          layout: { input: 'interleaved', output: 'interleaved' },
-          offset: { input: 0, output: 0 },
-          inverse: false,
-          scale: 1,
-          aliased: false,
+          ...plain,
           precision,
         },
         { ...profile, chunks: { bytes: 2 ** 20, most } },

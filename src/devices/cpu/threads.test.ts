@@ -20,6 +20,14 @@ async function open(options: CpuOptions): Promise<Backend> {
   return device;
 }
 
+/** A program that fails at work: its output begins near the end of all memory. */
+function failing(device: Backend) {
+  const data = device.allocate(500 * 4096 * 4);
+  const made = steps(device, scaleKernel(500, 4096, 1));
+  const bad = device.bind(made, [whole(data), { buffer: data, byteOffset: 2 ** 32 - 4096 - 2 ** 20 }]);
+  return { data, made, bad };
+}
+
 afterEach(() => {
   for (const device of opened.splice(0)) device.close();
 });
@@ -160,9 +168,7 @@ describe('worker threads', () => {
   it('report a kernel that fails and work on', async () => {
     for (const threads of [1, 2]) {
       const device = await open({ threads });
-      const data = device.allocate(500 * 4096 * 4);
-      const made = steps(device, scaleKernel(500, 4096, 1));
-      const bad = device.bind(made, [whole(data), { buffer: data, byteOffset: 2 ** 32 - 4096 - 2 ** 20 }]);
+      const { data, made, bad } = failing(device);
       const good = device.bind(made, [whole(data), whole(data)]);
       for (let round = 0; round < 8; round++) {
         expect(await codeOf(() => bad.run())).toBe('launch-failed');
@@ -178,9 +184,7 @@ describe('worker threads', () => {
   it('leave the rest of a call undone where a part of it has failed', async () => {
     for (const threads of [1, 2]) {
       const device = await open({ threads });
-      const data = device.allocate(500 * 4096 * 4);
-      const made = steps(device, scaleKernel(500, 4096, 1));
-      const bad = device.bind(made, [whole(data), { buffer: data, byteOffset: 2 ** 32 - 4096 - 2 ** 20 }]);
+      const { data, bad } = failing(device);
       const into = new Float32Array(4096).fill(7);
       for (let round = 0; round < 4; round++) {
         const call = device.together!(() => [bad.run(), device.download(whole(data), into)]);
