@@ -98,6 +98,8 @@ export interface CompiledKernel {
 /** One launch of a program. Arguments follow the kernel's `globals`, then its `tables`. */
 export interface Step {
   readonly kernel: CompiledKernel;
+  /** Runs the kernel's `reverse` phases. */
+  readonly reverse?: boolean;
   readonly arguments: readonly Argument[];
 }
 
@@ -164,6 +166,8 @@ export interface Backend {
   readonly severalStreams?: boolean;
   /** Whether kernels can compute roots of unity, as exactly as tables have them but for a rounding or two. */
   readonly computesRoots?: boolean;
+  /** Whether it takes kernels that run both ways: half as many to compile. */
+  readonly runsBothWays?: true;
   /**
    * Synchronous; the same kernel is compiled again if asked again: the engine keeps them.
    * @throws FftError `compile-failed`, `device-limit`

@@ -37,6 +37,12 @@ class Shelf<T> {
     return this.entries.has(key);
   }
 
+  /** Keeps a value that nobody uses yet. */
+  put(key: string, value: T, cost: number): void {
+    this.entries.set(key, { value, cost, uses: 0, lastUse: ++this.clock });
+    this.idle += cost;
+  }
+
   take(key: string, make: () => { value: T; cost: number }): T {
     let entry = this.entries.get(key);
     if (!entry) this.entries.set(key, (entry = { uses: 0, lastUse: 0, ...make() }));
@@ -105,6 +111,12 @@ export class Recent<T> {
   }
 }
 
+/** A kernel, and whether it is its other way that was asked for. */
+export interface Compiled {
+  readonly kernel: CompiledKernel;
+  readonly reverse: boolean;
+}
+
 /** Unused kernels that are kept. */
 const KERNEL_BUDGET = 128;
 /** Bytes of unused tables that are kept. */
@@ -112,7 +124,9 @@ const TABLE_BUDGET = 16 * 2 ** 20;
 
 export class KernelCache {
   private readonly backend: Backend;
-  private readonly kernels: Shelf<CompiledKernel>;
+  private readonly kernels: Shelf<Compiled>;
+  /** Kernels that run both ways and are still kept for both. */
+  private readonly keptTwice = new Set<CompiledKernel>();
   private readonly tables: Shelf<DeviceBuffer>;
   /** Tables that have memory and nothing in it yet. */
   private readonly empty = new Map<DeviceBuffer, Table>();
@@ -123,22 +137,36 @@ export class KernelCache {
 
   constructor(backend: Backend) {
     this.backend = backend;
-    this.kernels = new Shelf(KERNEL_BUDGET, (kernel) => backend.discard(kernel));
+    this.kernels = new Shelf(KERNEL_BUDGET, ({ kernel }) => {
+      if (!this.keptTwice.delete(kernel)) backend.discard(kernel);
+    });
     this.tables = new Shelf(TABLE_BUDGET, (buffer) => {
       this.empty.delete(buffer);
       buffer.free();
     });
   }
 
-  kernel(key: string, build: () => Kernel, options?: CompileOptions): CompiledKernel {
-    return this.kernels.take(key, () => ({ value: this.backend.compile(build(), options), cost: 1 }));
+  /**
+   * @param build the kernel; told so, one that runs both ways.
+   * @param other key of what it does the other way around, where it may run both ways.
+   */
+  kernel(key: string, build: (bothWays: boolean) => Kernel, options?: CompileOptions, other?: string): Compiled {
+    return this.kernels.take(key, () => {
+      const bothWays = other !== undefined && !this.kernels.has(other);
+      const kernel = this.backend.compile(build(bothWays), options);
+      if (bothWays) {
+        this.keptTwice.add(kernel);
+        this.kernels.put(other, { kernel, reverse: true }, 1);
+      }
+      return { value: { kernel, reverse: false }, cost: 1 };
+    });
   }
 
   /** Two of its kernels as one; undefined where the device does not do that with them. */
   pipelined(key: string, kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
     const made = this.kernels.has(key) ? undefined : this.backend.pipeline?.(kernels, schedule);
     if (!made && !this.kernels.has(key)) return undefined;
-    return this.kernels.take(key, () => ({ value: made!, cost: 1 }));
+    return this.kernels.take(key, () => ({ value: { kernel: made!, reverse: false }, cost: 1 })).kernel;
   }
 
   /** Memory for a table, which `fillTables` fills where it is new. */

@@ -23,7 +23,7 @@ import { copied } from './copied.ts';
 import { DeviceMemory } from './memory.ts';
 import { checkOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
-import { DirectionProgram, tempBytesOf } from './program.ts';
+import { DirectionProgram, type ProgramOptions, tempBytesOf } from './program.ts';
 import { parseSavedPlan } from './saved.ts';
 import { knobProblems, planTuned } from './tuning.ts';
 
@@ -105,7 +105,7 @@ export class Device {
     const host: PlanHost = {
       backend: this.backend,
       program: (of, direction, throughWork) =>
-        this.program(of, direction, throughWork, throughWork ? undefined : saved?.get(direction)),
+        this.program(of, direction, throughWork, throughWork ? undefined : saved),
       tempBytes: (of, direction, throughWork) => tempBytesOf(this.planned(of, direction, throughWork), of),
       forget: (plan) => this.plans.delete(plan),
       check: () => this.check(),
@@ -182,15 +182,21 @@ export class Device {
     problem: Problem,
     direction: Direction,
     throughWork: boolean,
-    saved: DirectionPlan | undefined,
+    saved: ReadonlyMap<Direction, DirectionPlan> | undefined,
   ): DirectionProgram {
     this.check();
     const { profile } = this.backend;
     // Planning something far too large would take its time, so the sides are looked at before, temp after it.
     refuseTooLarge(problem, 0, profile);
-    const plan = saved ?? this.planned(problem, direction, throughWork);
+    const planOf = (of: Direction) => saved?.get(of) ?? this.planned(problem, of, throughWork);
+    const plan = planOf(direction);
     refuseTooLarge(problem, tempBytesOf(plan, problem), profile);
-    return saved ? this.savedProgram(saved, problem) : new DirectionProgram(plan, problem, this.backend, this.cache);
+    // Plans that go through `work` are made when they are first used: perhaps one of them only.
+    const both = problem.directions === 'both' && !throughWork;
+    const other = both ? planOf(direction === 'forward' ? 'inverse' : 'forward') : undefined;
+    const { backend, cache } = this;
+    const options = { plan, other, problem, backend, cache };
+    return saved ? savedProgram(options) : new DirectionProgram(options);
   }
 
   private planned(problem: Problem, direction: Direction, throughWork: boolean): DirectionPlan {
@@ -199,14 +205,14 @@ export class Device {
     if (!plan) this.remembered.set(key, (plan = planTuned(problem, direction, this.backend.profile, throughWork)));
     return plan;
   }
+}
 
-  /** @throws FftError `invalid-saved-plan` where no kernel can be made from the plan, or one that breaks rules. */
-  private savedProgram(plan: DirectionPlan, problem: Problem): DirectionProgram {
-    try {
-      return new DirectionProgram(plan, problem, this.backend, this.cache, true);
-    } catch (cause) {
-      throw unusable(cause);
-    }
+/** @throws FftError `invalid-saved-plan` where no kernel can be made from the plan, or one that breaks rules. */
+function savedProgram(options: ProgramOptions): DirectionProgram {
+  try {
+    return new DirectionProgram({ ...options, verified: true });
+  } catch (cause) {
+    throw unusable(cause);
   }
 }
 

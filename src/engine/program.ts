@@ -3,8 +3,9 @@
  */
 import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, Step } from '../devices/device.ts';
 import { type Table, verify } from '../ir/index.ts';
-import { buildKernel } from '../kernels/index.ts';
+import { buildKernel, sharesPasses } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
+import type { Leaf } from '../plan/leaf.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { type ComplexLayout, FftError, type Problem } from '../problem/index.ts';
 import type { KernelCache } from './cache.ts';
@@ -28,6 +29,17 @@ const ALIGNMENT = 256;
 
 const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp: 5 } as const;
 
+export interface ProgramOptions {
+  readonly plan: DirectionPlan;
+  /** The plan for the other direction, which is about to be made a program, too. */
+  readonly other?: DirectionPlan | undefined;
+  readonly problem: Problem;
+  readonly backend: Backend;
+  readonly cache: KernelCache;
+  /** Look for rules that new kernels break before they are compiled. */
+  readonly verified?: boolean;
+}
+
 export class DirectionProgram {
   readonly plan: DirectionPlan;
   readonly kernels: readonly CompiledKernel[];
@@ -41,8 +53,7 @@ export class DirectionProgram {
   private readonly pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
-  /** @param verified look for rules that new kernels break before they are compiled. */
-  constructor(plan: DirectionPlan, problem: Problem, backend: Backend, cache: KernelCache, verified = problem.debug) {
+  constructor({ plan, other, problem, backend, cache, verified = problem.debug }: ProgramOptions) {
     this.plan = plan;
     this.backend = backend;
     this.cache = cache;
@@ -53,19 +64,19 @@ export class DirectionProgram {
       bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
     const seen = new Map<string, number>();
     const launching = compileOptions(problem);
+    const keyOf = (leaf: Leaf) => JSON.stringify(launching ? [leaf, launching] : leaf);
     try {
-      for (const launch of plan.launches) {
-        const key = JSON.stringify(launching ? [launch.leaf, launching] : launch.leaf);
-        const kernel = cache.kernel(
-          key,
-          () => {
-            const built = buildKernel(launch.leaf);
-            const broken = verified ? verify(built) : [];
-            if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
-            return built;
-          },
-          launching,
-        );
+      plan.launches.forEach((launch, n) => {
+        const { leaf } = launch;
+        const opposite = backend.runsBothWays && oppositeOf(leaf, other?.launches[n]?.leaf);
+        const build = (bothWays: boolean) => {
+          const built = buildKernel(leaf, bothWays ? opposite : undefined);
+          const broken = verified ? verify(built) : [];
+          if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
+          return built;
+        };
+        const key = keyOf(leaf);
+        const { kernel, reverse } = cache.kernel(key, build, launching, opposite && keyOf(opposite));
         const { tables } = kernel.kernel;
         const taken = { key, tables: [] as Table[] };
         this.taken.push(taken);
@@ -75,12 +86,13 @@ export class DirectionProgram {
           seen.set(table.key, binding.buffer.bytes);
           return { fixed: binding };
         });
-        const { input, output } = launch.leaf;
+        const { input, output } = leaf;
         this.steps.push({
           kernel,
+          reverse,
           arguments: [...argumentsOf(launch.from, input.layout), ...argumentsOf(launch.to, output.layout), ...fixed],
         });
-      }
+      });
       const { chunks, turns } = plan;
       if (turns && !launching) {
         const key = JSON.stringify([chunks, turns, ...plan.launches.map(({ leaf }) => leaf)]);
@@ -110,6 +122,13 @@ export class DirectionProgram {
   release(): void {
     for (const { key, tables } of this.taken.splice(0)) this.cache.release(key, tables);
   }
+}
+
+/** A leaf of the other direction, where it differs in nothing else and one kernel had best do both. */
+function oppositeOf(leaf: Leaf, other: Leaf | undefined): Leaf | undefined {
+  if (!other || !sharesPasses(leaf)) return undefined;
+  const { inverse, scale } = leaf;
+  return JSON.stringify({ ...other, inverse, scale }) === JSON.stringify(leaf) ? other : undefined;
 }
 
 function realBytesOf({ precision }: Problem): number {

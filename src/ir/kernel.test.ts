@@ -51,6 +51,17 @@ describe('verify', () => {
     expect(verify(kernel(copy(input, output)))).toEqual([]);
     expect(verify(kernel(copy(input, ping), copy(ping, pong), copy(pong, ping), copy(ping, output)))).toEqual([]);
     expect(verify(kernel(copy(input, input)))).toEqual([]);
+    const [first, second] = [copy(input, ping), copy(ping, output)];
+    expect(verify({ ...kernel(first, second), reverse: [copy(input, ping), second] })).toEqual([]);
+  });
+
+  it('both ways of a kernel, and what they have in common once', () => {
+    const [first, second] = [copy(input, ping), copy(ping, output)];
+    expectOne({ ...kernel(first, second), reverse: [copy(input, pong), second] }, 1, /reads ping/);
+    expectOne({ ...kernel(copy(input, pong), second), reverse: [first, second] }, 1, /reads ping/);
+    expectOne({ ...kernel(copy(input, pong), second), reverse: [copy(input, pong), second] }, 1, /reads ping/);
+    const problems = verify({ ...kernel(first, second), reverse: [copy(input, output)] });
+    expect(problems).toEqual(['test: 1 phases the other way, not 2']);
   });
 
   it('shared memory that is read before it is written', () => {

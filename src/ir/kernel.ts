@@ -78,14 +78,29 @@ export interface Kernel {
   readonly tables: readonly Table[];
   readonly shared: readonly ArrayRef[];
   readonly phases: readonly Phase[];
+  /**
+   * What the kernel does instead where it runs the other way: as many phases, the very same ones but for those that touch
+   * the globals. Which way is the first argument then, 0 or 1, before the globals.
+   */
+  readonly reverse?: readonly Phase[];
 }
 
 /** What breaks the rules of a kernel, in words; empty when it is sound. */
 export function verify(kernel: Kernel): string[] {
+  const { phases, reverse = phases } = kernel;
+  // Phases that both ways have in common are wrong once.
+  const problems = new Set([...complaints(kernel, phases), ...complaints(kernel, reverse)]);
+  if (reverse.length !== phases.length) {
+    problems.add(`${kernel.name}: ${reverse.length} phases the other way, not ${phases.length}`);
+  }
+  return [...problems];
+}
+
+function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
   const problems: string[] = [];
   const written = new Set<ArrayRef>();
   const known = new Set([...kernel.globals, ...kernel.tables, ...kernel.shared]);
-  kernel.phases.forEach((phase, number) => {
+  phases.forEach((phase, number) => {
     const say = (what: string) => problems.push(`${kernel.name}, phase ${number}: ${what}`);
     const own = kernel.cluster ? [kernel.group, kernel.cluster.rank] : [kernel.group];
     const inScope = new Set<Var>([...own, ...phase.loops.map((loop) => loop.variable)]);

@@ -33,12 +33,14 @@ export class TableBuilder {
   }
 
   /**
-   * Appends a segment and returns its first element. Segments begin at multiples of 16 elements, a cache line.
+   * Appends a segment, unless there is one with that key, and returns its first element. Segments begin at multiples of 16 elements, a cache line.
    * @param key says what the segment holds, exactly.
    * @param length in reals.
    * @param append the roots in it.
    */
   append(key: string, length: number, append: AppendRuns): number {
+    const known = this.parts.find((part) => part.key === key);
+    if (known) return known.start;
     const start = this.size;
     this.size = start + Math.ceil(length / 16) * 16;
     this.parts.push({ key, start, append });

@@ -43,7 +43,7 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
   const rank = variable('rank', leaf.blocks);
   const tables = new TableBuilder('table', type);
   const sides = sidesOf(leaf, tiles, { input: leaf.input.axes, output: leaf.output.axes });
-  let { input, output } = sides;
+  let { input, output } = sides.views(leaf);
   if (leaf.twiddle) {
     const { on } = leaf.twiddle;
     const factor = leafStepTwiddles(tables, leaf, tiles, leaf.tile > 1);

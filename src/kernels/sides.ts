@@ -19,7 +19,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { FusedLeaf, Leaf, Stride } from '../plan/leaf.ts';
+import type { FusedLeaf, Leaf, Stride, Way } from '../plan/leaf.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -46,10 +46,15 @@ export function tilesOf({ batch, tile }: Leaf): Tiles {
 }
 
 /** Both sides of a leaf, seen at coordinates of a tile: [along …, transform of the tile]. */
-export interface Sides {
-  readonly globals: readonly ArrayRef[];
+export interface Views {
   readonly input: ComplexView;
   readonly output: ComplexView;
+}
+
+/** The memory that a leaf touches, and what it is for either way. */
+export interface Sides {
+  readonly globals: readonly ArrayRef[];
+  readonly views: (way: Way) => Views;
 }
 
 /** @param strides of the coordinates but the last one, on either side. */
@@ -70,19 +75,26 @@ export function sidesOf(
     };
     const format = side.layout === 'planar' ? planar(declare('.re'), declare('.im')) : interleaved(declare(''));
     const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
-    const place = mapped(format, (at) => {
+    return mapped(format, (at) => {
       const along = strides[name].map((stride, d) => walk(at[d]!, stride));
       return add(origin, ...along, walk(add(first, at[strides[name].length]!), side.batch[0]!));
     });
-    return leaf.inverse ? swapped(place) : place;
   };
   const input = view('input');
-  let output = view('output');
-  if (leaf.scale !== 1) {
-    const factors = factorsOf(leaf.scale).map((factor) => exact.exact(factor));
-    output = mappedStore(output, (x, value) => factors.reduce((scaled, by) => x.cscale(scaled, x.constant(by)), value));
-  }
-  return { globals, input, output };
+  const output = view('output');
+  return {
+    globals,
+    views: ({ inverse, scale }) => ({
+      input: inverse ? swapped(input) : input,
+      output: scaled(inverse ? swapped(output) : output, scale),
+    }),
+  };
+}
+
+function scaled(view: ComplexView, scale: number): ComplexView {
+  if (scale === 1) return view;
+  const factors = factorsOf(scale).map((factor) => exact.exact(factor));
+  return mappedStore(view, (x, value) => factors.reduce((product, by) => x.cscale(product, x.constant(by)), value));
 }
 
 /** Constants end at 2^−256, and singles at 2^128: numbers that would lose digits or overflow there are products. */

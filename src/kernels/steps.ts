@@ -2,14 +2,9 @@
  * What one group does with its tile, step by step: copies through shared memory and Stockham passes. How the steps
  * become phases depends on what runs in lockstep: vector-phases.ts and thread-phases.ts.
  */
-import type { ArrayRef, ComplexView, Index, Phase, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
-
-/** A step moves the data of one group from one place to the next. */
-export interface Place {
-  readonly view: ComplexView;
-  readonly shared: boolean;
-}
+import type { Views } from './sides.ts';
 
 /** A copy, or a pass of some radix after passes whose radices have the product `stride`. */
 export type Step =
@@ -22,16 +17,18 @@ export interface StepsToBuild {
   readonly tables: TableBuilder;
   /** Transforms in a last tile that is not full. */
   readonly limit: Index | undefined;
-  readonly input: Place;
-  readonly output: Place;
+  readonly ends: Ends;
+  /** Those of the other way. */
+  readonly reverse?: Ends;
+}
+
+/** Where the first step begins and the last one ends. */
+export interface Ends extends Views {
   /** Multiplies what the last pass stores, where a copy still follows: [element, transform of the tile]. */
   readonly beforeCopy?: ViewMap;
 }
 
-export interface BuiltSteps {
-  readonly shared: readonly ArrayRef[];
-  readonly phases: readonly Phase[];
-}
+export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
 export function stepsOf(leaf: StockhamLeaf): Step[] {
   const steps: Step[] = [];

@@ -15,7 +15,7 @@ import type { StockhamLeaf } from '../plan/leaf.ts';
 import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem } from '../problem/index.ts';
-import { buildKernel } from './index.ts';
+import { buildKernel, sharesPasses } from './index.ts';
 import { stockhamKernel } from './stockham.ts';
 
 const random = randomFor('kernels/stockham');
@@ -55,6 +55,13 @@ describe('kernels of any plan', () => {
             const { bytes } = emitWasm(kernel, memory);
             expect(Buffer.compare(bytes, emitWasm(again, memory).bytes)).toBe(0);
             expect(WebAssembly.validate(bytes)).toBe(true);
+            if (!sharesPasses(leaf)) continue;
+            const double = buildKernel(leaf, { inverse: !leaf.inverse, scale: random.unit() });
+            expect(verify(double)).toEqual([]);
+            expect(double.tables.map(({ key }) => key)).toEqual(kernel.tables.map(({ key }) => key));
+            expect(WebAssembly.validate(emitWasm(double, memory).bytes)).toBe(true);
+            const own = double.reverse!.filter((phase, n) => phase !== double.phases[n]);
+            expect(own.length).toBe(2);
           }
         }
       }),

@@ -5,32 +5,34 @@
  * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
  * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s.
  */
-import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap } from '../ir/index.ts';
-import type { StockhamLeaf } from '../plan/leaf.ts';
-import { sidesOf, tilesOf } from './sides.ts';
-import { stepsOf } from './steps.ts';
+import { type Kernel, mappedLoad, mappedStore, TableBuilder } from '../ir/index.ts';
+import type { StockhamLeaf, Way } from '../plan/leaf.ts';
+import { sidesOf, tilesOf, type Views } from './sides.ts';
+import { type Ends, stepsOf } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
 import { leafStepTwiddles, stepTwiddles } from './twiddles.ts';
 import { vectorPhases } from './vector-phases.ts';
 
-/** Builds the kernel of a leaf. */
-export function stockhamKernel(leaf: StockhamLeaf): Kernel {
+/**
+ * Builds the kernel of a leaf.
+ * @param reverse the other way for the same kernel to run; for vectors only.
+ */
+export function stockhamKernel(leaf: StockhamLeaf, reverse?: Way): Kernel {
   const type = leaf.precision === 'single' ? 'f32' : 'f64';
   const tiles = tilesOf(leaf);
   const tables = new TableBuilder('table', type);
   const sides = sidesOf(leaf, tiles, { input: [leaf.input.axis], output: [leaf.output.axis] });
-  let { input, output } = sides;
-  let beforeCopy: ViewMap | undefined;
+  let twiddled = ({ input, output }: Views): Ends => ({ input, output });
   if (leaf.twiddle) {
     const columns = leaf.lanesAlong.output === 'batch' || leaf.lanesAlong.input === 'batch';
     const factor =
       leaf.lockstep === 'vector'
         ? stepTwiddles(tables, leaf, tiles.number)
         : leafStepTwiddles(tables, leaf, tiles, columns);
-    if (leaf.twiddle.on === 'input') input = mappedLoad(input, factor);
+    if (leaf.twiddle.on === 'input') twiddled = ({ input, output }) => ({ input: mappedLoad(input, factor), output });
     // Vectors find their factors along the columns, as passes walk, and not along the axis, as the copy does.
-    else if (leaf.lockstep === 'vector' && leaf.staged.output) beforeCopy = factor;
-    else output = mappedStore(output, factor);
+    else if (leaf.lockstep === 'vector' && leaf.staged.output) twiddled = (views) => ({ ...views, beforeCopy: factor });
+    else twiddled = ({ input, output }) => ({ input, output: mappedStore(output, factor) });
   }
   const phases = (leaf.lockstep === 'vector' ? vectorPhases : threadPhases)({
     leaf,
@@ -38,9 +40,8 @@ export function stockhamKernel(leaf: StockhamLeaf): Kernel {
     tables,
     // A tile that does not divide the batch leaves a last group with fewer transforms.
     limit: tiles.limit,
-    input: { view: input, shared: false },
-    output: { view: output, shared: false },
-    ...(beforeCopy ? { beforeCopy } : {}),
+    ends: twiddled(sides.views(leaf)),
+    ...(reverse ? { reverse: twiddled(sides.views(reverse)) } : {}),
   });
   const table = tables.build();
   return {

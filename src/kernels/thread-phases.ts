@@ -4,7 +4,7 @@ import { stagePhases } from './stage.ts';
 import type { BuiltSteps, Step, StepsToBuild } from './steps.ts';
 import { threadPassTwiddles } from './twiddles.ts';
 
-export function threadPhases({ leaf, steps, tables, limit, input, output }: StepsToBuild): BuiltSteps {
+export function threadPhases({ leaf, steps, tables, limit, ends }: StepsToBuild): BuiltSteps {
   const { length, tile, precision, shared, aliased } = leaf;
   const stage = {
     length,
@@ -16,8 +16,7 @@ export function threadPhases({ leaf, steps, tables, limit, input, output }: Step
     stages: [stage],
     precision,
     shared,
-    input: input.view,
-    output: output.view,
+    ...ends,
     limit,
     aliased,
   });

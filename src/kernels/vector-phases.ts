@@ -26,7 +26,7 @@ import {
 } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
-import type { BuiltSteps, Place, StepsToBuild } from './steps.ts';
+import type { BuiltSteps, Ends, StepsToBuild } from './steps.ts';
 import { passTwiddles } from './twiddles.ts';
 
 /**
@@ -35,17 +35,28 @@ import { passTwiddles } from './twiddles.ts';
  */
 const TWIDDLED_FIRST: ReadonlySet<number> = new Set([2, 4, 8, 12, 15, 16]);
 
-export function vectorPhases({ leaf, steps, tables, limit, input, output, beforeCopy }: StepsToBuild): BuiltSteps {
+/** A step moves the data of one group from one place to the next. */
+interface Place {
+  readonly view: ComplexView;
+  readonly shared: boolean;
+}
+
+export function vectorPhases({ leaf, steps, tables, limit, ends, reverse }: StepsToBuild): BuiltSteps {
   const builder = new VectorPhases(leaf, tables, limit);
   const shared = builder.sharedArrays(leaf.precision === 'single' ? 'f32' : 'f64', Math.min(steps.length - 1, 2));
   const between = (n: number): Place => ({ view: builder.sharedView(shared[n % 2]!), shared: true });
-  const phases = steps.map((step, n) => {
-    const from = n === 0 ? input : between(n - 1);
-    let to = n === steps.length - 1 ? output : between(n);
-    if (beforeCopy && n === steps.length - 2) to = { ...to, view: mappedStore(to.view, beforeCopy) };
+  const last = steps.length - 1;
+  const phase = (n: number, { input, output, beforeCopy }: Ends): Phase => {
+    const from = n === 0 ? { view: input, shared: false } : between(n - 1);
+    let to = n === last ? { view: output, shared: false } : between(n);
+    if (beforeCopy && n === last - 1) to = { ...to, view: mappedStore(to.view, beforeCopy) };
+    const step = steps[n]!;
     return step.kind === 'copy' ? builder.copy(from, to) : builder.pass(step.radix, step.stride, from, to);
-  });
-  return { shared, phases };
+  };
+  const phases = steps.map((_, n) => phase(n, ends));
+  if (!reverse) return { shared, phases };
+  // What lies between shared arrays is the same both ways.
+  return { shared, phases, reverse: phases.map((own, n) => (n === 0 || n === last ? phase(n, reverse) : own)) };
 }
 
 class VectorPhases {

@@ -37,7 +37,13 @@ export interface SharedMemory {
   readonly room: number;
 }
 
-export interface StockhamLeaf {
+/** Which way a launch transforms, and by what it multiplies on the way out. */
+export interface Way {
+  readonly inverse: boolean;
+  readonly scale: number;
+}
+
+export interface StockhamLeaf extends Way {
   readonly scheme: 'stockham';
   readonly precision: 'single' | 'double';
   readonly length: number;
@@ -64,10 +70,8 @@ export interface StockhamLeaf {
   readonly output: LeafSide;
   /** Copy through shared memory, where the lanes of the first or last pass would not walk along memory. */
   readonly staged: { readonly input: boolean; readonly output: boolean };
-  readonly inverse: boolean;
   /** Twiddles of a four-step decomposition: b is the number of a transform in the batch dimension `along`, by default the first. */
   readonly twiddle?: StepTwiddle;
-  readonly scale: number;
   /** Input and output may be the same memory. */
   readonly aliased: boolean;
 }
@@ -99,7 +103,7 @@ export interface FusedStage {
  * digits, or both. The tile lies in the shared memory of a cluster of blocks, which exchange their shares between the
  * stages (design §4: a cluster is a bigger upload).
  */
-export interface FusedLeaf {
+export interface FusedLeaf extends Way {
   readonly scheme: 'fused';
   readonly precision: 'single' | 'double';
   /** Lengths of the dimensions of a tile. */
@@ -118,9 +122,7 @@ export interface FusedLeaf {
   readonly shared: SharedMemory;
   readonly input: FusedSide;
   readonly output: FusedSide;
-  readonly inverse: boolean;
   readonly twiddle?: StepTwiddle;
-  readonly scale: number;
   readonly aliased: boolean;
 }
 

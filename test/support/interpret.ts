@@ -1,10 +1,25 @@
 /** Runs kernels of the IR one item after another, in plain JavaScript: what every emitter has to agree with exactly. */
-import { type ArrayRef, evaluate, type Kernel, type Real, reachable, type Var } from '../../src/ir/index.ts';
+import {
+  type ArrayRef,
+  evaluate,
+  type Kernel,
+  type Phase,
+  type Real,
+  reachable,
+  type Var,
+} from '../../src/ir/index.ts';
 import * as exact from '../../src/numeric/exact.ts';
 import type { RealArray } from './strided.ts';
 
-/** @param memory one array for each of the kernel's globals and tables, by name; those that are stored to change. */
-export function interpret(kernel: Kernel, memory: Readonly<Record<string, RealArray>>): void {
+/**
+ * @param memory one array for each of the kernel's globals and tables, by name; those that are stored to change.
+ * @param phases those of the way to run.
+ */
+export function interpret(
+  kernel: Kernel,
+  memory: Readonly<Record<string, RealArray>>,
+  phases: readonly Phase[] = kernel.phases,
+): void {
   const single = kernel.precision === 'f32';
   const round = (value: number): number => (single ? Math.fround(value) : value);
   const constant = new Map<Real, number>();
@@ -30,7 +45,7 @@ export function interpret(kernel: Kernel, memory: Readonly<Record<string, RealAr
     );
     const arrayOf = (array: ArrayRef, block: number): RealArray =>
       shared[block]!.get(array) ?? (memory[array.name] as RealArray);
-    for (const phase of kernel.phases) {
+    for (const phase of phases) {
       const nodes = reachable(phase.stores.map((store) => store.value));
       const late: (() => void)[] = [];
       const item = (at: ReadonlyMap<Var, number>, rank: number): void => {

@@ -38,6 +38,7 @@ class HostBuffer implements DeviceBuffer {
 class InterpretingBackend implements Backend {
   readonly kind = 'cpu';
   readonly name = 'interpreter';
+  readonly runsBothWays = true;
   readonly profile: DeviceProfile;
 
   constructor(profile: DeviceProfile) {
@@ -71,7 +72,7 @@ class InterpretingBackend implements Backend {
 
   bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
     const run = () => {
-      for (const { kernel: compiled, arguments: given } of steps) {
+      for (const { kernel: compiled, reverse, arguments: given } of steps) {
         const { kernel } = compiled;
         const names = [...kernel.globals, ...kernel.tables].map(({ name }) => name);
         const memory = given.map((argument) => {
@@ -80,7 +81,8 @@ class InterpretingBackend implements Backend {
           const whole = (place.buffer as HostBuffer).memory;
           return kernel.precision === 'f32' ? new Float32Array(whole, start) : new Float64Array(whole, start);
         });
-        interpret(kernel, Object.fromEntries(names.map((name, n) => [name, memory[n]!])));
+        const phases = reverse ? kernel.reverse : kernel.phases;
+        interpret(kernel, Object.fromEntries(names.map((name, n) => [name, memory[n]!])), phases);
       }
     };
     return { run: async () => run(), runSync: run, release: () => undefined };

@@ -52,6 +52,7 @@ export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonl
 
 class CpuBackend implements Backend, Machine {
   readonly kind = 'cpu';
+  readonly runsBothWays = true;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly queue = new Queue();

@@ -117,7 +117,7 @@ function bindStep(
     throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
   }
   const { group } = kernel.kernel;
-  const pointers = boundArguments(step, slots).map(({ buffer, byteOffset, what }) => {
+  const addresses = boundArguments(step, slots).map(({ buffer, byteOffset, what }) => {
     if (!(buffer instanceof CpuBuffer) || buffer.memory !== machine.memory) {
       throw new FftError('foreign-buffer', `What is bound for ${what} was not allocated on this device.`);
     }
@@ -126,6 +126,7 @@ function bindStep(
     // Addresses beyond 2 GiB become negative: the same 32 bits, and still small integers to the engine.
     return (buffer.address + byteOffset) | 0;
   });
+  const pointers = kernel.kernel.reverse ? [step.reverse ? 1 : 0, ...addresses] : addresses;
   const groups = group.count / chunks;
   const { pool, scratch } = machine;
   const shared = pool !== undefined && isWorthSharing(kernel, chunks) && pool.takes(pointers);

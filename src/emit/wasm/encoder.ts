@@ -243,6 +243,10 @@ export class FunctionAssembler {
     this.code.bytes([0x04, 0x40]);
   }
 
+  else(): void {
+    this.code.byte(0x05);
+  }
+
   loop(): void {
     this.code.bytes([0x03, 0x40]);
   }

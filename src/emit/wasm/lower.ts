@@ -33,7 +33,7 @@ export interface MemoryLimits {
 export function emitWasm(kernel: Kernel, memory: MemoryLimits): WasmKernel {
   const lowering = new Lowering(kernel);
   const body = lowering.run();
-  const parameters = [...kernel.globals, ...kernel.tables].map((array) => array.name);
+  const parameters = parametersOf(kernel);
   return {
     bytes: encodeModule(body, FIXED_PARAMETERS + parameters.length, memory),
     sharedBytes: lowering.sharedBytes,
@@ -41,10 +41,17 @@ export function emitWasm(kernel: Kernel, memory: MemoryLimits): WasmKernel {
   };
 }
 
+/** What the caller passes after (first, last, shared). */
+function parametersOf({ globals, tables, reverse }: Kernel): string[] {
+  return [...(reverse ? ['reverse'] : []), ...[...globals, ...tables].map((array) => array.name)];
+}
+
 const FIRST = 0;
 const LAST = 1;
 const SHARED = 2;
 const FIXED_PARAMETERS = 3;
+/** Where a kernel runs both ways, which one. */
+const REVERSE = FIXED_PARAMETERS;
 
 /** What is known at one place in the loop tree. */
 interface Scope {
@@ -76,8 +83,10 @@ class Lowering {
     this.elementBytes = kernel.precision === 'f32' ? 4 : 8;
     this.lanes = VECTOR_BYTES / this.elementBytes;
     const pointers = [...kernel.globals, ...kernel.tables];
-    this.asm = new FunctionAssembler(FIXED_PARAMETERS + pointers.length);
-    const bases = new Map(pointers.map((array, n) => [array as ArrayRef, { local: FIXED_PARAMETERS + n, offset: 0 }]));
+    const parameters = FIXED_PARAMETERS + parametersOf(kernel).length;
+    this.asm = new FunctionAssembler(parameters);
+    const first = parameters - pointers.length;
+    const bases = new Map(pointers.map((array, n) => [array as ArrayRef, { local: first + n, offset: 0 }]));
     let offset = 0;
     for (const array of kernel.shared) {
       bases.set(array, { local: SHARED, offset });
@@ -100,7 +109,7 @@ class Lowering {
     asm.get(FIRST);
     asm.set(group);
     asm.loop();
-    for (const phase of kernel.phases) this.phase(phase);
+    kernel.phases.forEach((phase, n) => this.either(phase, kernel.reverse?.[n] ?? phase));
     asm.get(group);
     asm.i32(1);
     asm.op('i32.add');
@@ -111,6 +120,18 @@ class Lowering {
     asm.end();
     asm.end();
     return asm.finish();
+  }
+
+  /** A phase, or what takes its place where the kernel runs the other way. */
+  private either(phase: Phase, reverse: Phase): void {
+    if (phase === reverse) return this.phase(phase);
+    const { asm } = this;
+    asm.get(REVERSE);
+    asm.if();
+    this.phase(reverse);
+    asm.else();
+    this.phase(phase);
+    asm.end();
   }
 
   private phase(phase: Phase): void {
