@@ -55,6 +55,13 @@ describe.skipIf(!site)('WebGPU in a page', () => {
     await page.close();
   }, 60_000);
 
+  it('tells what is wrong with memory and encoders', async () => {
+    const { page } = await site!.run('webgpu', 'webGpu');
+    const codes = await page.evaluate(() => (globalThis as unknown as WebGpuPage).webGpu.tryRefusals());
+    expect(codes).toEqual(['resolved', 'destroyed', 'foreign-buffer', 'invalid-encoder']);
+    await page.close();
+  }, 60_000);
+
   it('tells calls that wait for it that the device is lost', async () => {
     const { page } = await site!.run('webgpu', 'webGpu');
     for (let round = 0; round < 3; round++) {

@@ -118,7 +118,7 @@ const MEANINGS: readonly (readonly [RegExp, FftErrorCode, string])[] = [
   [/destroyed/i, 'destroyed', 'A buffer of this call has been destroyed'],
   [/while mapped|is mapped|still mapped/i, 'buffer-usage', 'A buffer of this call is mapped; unmap it first'],
   [
-    /cannot be used with \[?(Device|Queue)|different device|another device|device mismatch|not valid to use with/i,
+    /cannot be used with \[?(Device|Queue)|different device|another device|device mismatch|doesn't match device|not valid to use with/i,
     'foreign-buffer',
     'A buffer of this call belongs to another GPUDevice',
   ],

@@ -31,7 +31,7 @@ function problems(random: Random): ProblemInput[] {
   ];
 }
 
-async function measureAccuracy(kind: 'cpu' | 'webgpu', seed: number): Promise<AccuracyReport> {
+export async function measureAccuracy(kind: 'cpu' | 'webgpu', seed: number): Promise<AccuracyReport> {
   const random = randomFrom(seed);
   const device = await openDevice(kind);
   const found: string[] = [];

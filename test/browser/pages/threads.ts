@@ -15,7 +15,7 @@ export interface ThreadsReport {
 const LENGTH = 65536;
 const BATCHES = 4;
 
-async function tryThreads(): Promise<ThreadsReport> {
+export async function tryThreads(): Promise<ThreadsReport> {
   const cpu = (await listDevices()).find(({ kind }) => kind === 'cpu');
   const page = { isolated: crossOriginIsolated, available: cpu?.available, reason: cpu?.reason };
   try {

@@ -1,8 +1,8 @@
-/** Runs in the page: what Chromium's WebGPU does differently from Dawn in Node. */
+/** Runs in the page: what WebGPU does differently in browsers from Dawn in Node. */
 import { FftError, openDevice } from '../../../src/index.ts';
 
-/** A transform of memory that can change its size, which Chromium copies from no more than it must. */
-async function tryResizable(): Promise<number> {
+/** A transform of memory that can change its size, which browsers copy from no more than they must. */
+export async function tryResizable(): Promise<number> {
   const device = await openDevice('webgpu');
   const plan = await device.plan({ size: [8] });
   // As the language has it; the types of this project's libraries are older.
@@ -14,26 +14,59 @@ async function tryResizable(): Promise<number> {
   return spectrum.reduce((sum, value) => sum + value, 0);
 }
 
+/** What the types of this project's libraries lack. */
+interface Gpu {
+  createBuffer(of: { size: number; usage: number }): { destroy(): void };
+  createCommandEncoder(): { finish(): unknown };
+  destroy(): void;
+}
+
+async function newGpu(): Promise<Gpu> {
+  const { gpu } = navigator as unknown as { gpu: { requestAdapter(): Promise<{ requestDevice(): Promise<Gpu> }> } };
+  return (await gpu.requestAdapter()).requestDevice();
+}
+
 /** What a call is told that waits when its GPU device goes away. */
-async function tryLoss(): Promise<string> {
-  const adapter = await (
-    navigator as unknown as { gpu: { requestAdapter(): Promise<{ requestDevice(): Promise<{ destroy(): void }> }> } }
-  ).gpu.requestAdapter();
-  const gpu = await adapter.requestDevice();
+export async function tryLoss(): Promise<string> {
+  const gpu = await newGpu();
   const device = await openDevice('webgpu', { device: gpu as never });
   const plan = await device.plan({ size: [1024], batches: 16 });
-  const call = plan.forward(new Float32Array(2 * 1024 * 16)).then(
-    () => 'resolved',
-    (error: unknown) => (error instanceof FftError ? error.code : String(error)),
-  );
+  const call = codeOf(plan.forward(new Float32Array(2 * 1024 * 16)));
   await new Promise((resolve) => setTimeout(resolve, 0));
   gpu.destroy();
   return call;
 }
 
-/** What the test finds in the page. */
-export interface WebGpuPage {
-  webGpu: { tryResizable: typeof tryResizable; tryLoss: typeof tryLoss };
+/** What calls are told about memory and encoders that only WebGPU itself can tell from good ones. */
+export async function tryRefusals(): Promise<string[]> {
+  const [gpu, other] = [await newGpu(), await newGpu()];
+  const device = await openDevice('webgpu', { device: gpu as never });
+  const plan = await device.plan({ size: [64] });
+  // STORAGE, COPY_SRC and COPY_DST.
+  const buffer = (of: Gpu) => of.createBuffer({ size: plan.input.bytes, usage: 0x80 | 0x4 | 0x8 });
+  const run = async (input: unknown, encoder?: unknown) =>
+    codeOf(
+      (async () => plan.enqueue('forward', { input, output: buffer(gpu), ...(encoder ? { encoder } : {}) } as never))(),
+    );
+  const destroyed = buffer(gpu);
+  destroyed.destroy();
+  const ended = gpu.createCommandEncoder();
+  ended.finish();
+  const codes = [await run(buffer(gpu)), await run(destroyed), await run(buffer(other)), await run(buffer(gpu), ended)];
+  device.close();
+  return codes;
 }
 
-Object.assign(globalThis, { webGpu: { tryResizable, tryLoss } } satisfies WebGpuPage);
+function codeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => 'resolved',
+    (error: unknown) => (error instanceof FftError ? error.code : String(error)),
+  );
+}
+
+/** What the test finds in the page. */
+export interface WebGpuPage {
+  webGpu: { tryResizable: typeof tryResizable; tryLoss: typeof tryLoss; tryRefusals: typeof tryRefusals };
+}
+
+Object.assign(globalThis, { webGpu: { tryResizable, tryLoss, tryRefusals } } satisfies WebGpuPage);

@@ -1,0 +1,134 @@
+/**
+ * Browsers with engines other than Chromium's, as Debian has them: Firefox (SpiderMonkey) and WebKit's MiniBrowser
+ * (JavaScriptCore). Nothing steers them: they are told to open a page, and the page sends what it has found.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serve } from '../../../playground/serve.mjs';
+
+export interface Engine {
+  readonly name: string;
+  readonly webgpu: boolean;
+  /** The browser, looking at a page, with a home of its own. Undefined where it is not installed. */
+  start(url: string, home: string): ChildProcess | undefined;
+}
+
+const PREFERENCES = {
+  'browser.shell.checkDefaultBrowser': false,
+  'browser.aboutwelcome.enabled': false,
+  'datareporting.policy.dataSubmissionEnabled': false,
+  'app.update.auto': false,
+  'dom.webgpu.enabled': true,
+  // A GPU in software is on it.
+  'gfx.webgpu.ignore-blocklist': true,
+};
+
+/** @param environment beside that of this process. */
+function launch(command: string, given: readonly string[], environment: Record<string, string>): ChildProcess {
+  // A process group of its own, so that what it starts goes with it.
+  return spawn(command, given, { stdio: 'ignore', detached: true, env: { ...process.env, ...environment } });
+}
+
+function installed(command: string): boolean {
+  return spawnSync('which', [command]).status === 0;
+}
+
+const firefox: Engine = {
+  name: 'Firefox',
+  webgpu: true,
+  start(url, home) {
+    const command = ['firefox-esr', 'firefox'].find(installed);
+    if (!command) return undefined;
+    const lines = Object.entries(PREFERENCES).map(([name, value]) => `user_pref("${name}", ${value});`);
+    writeFileSync(join(home, 'user.js'), lines.join('\n'));
+    return launch(command, ['--headless', '--no-remote', '--profile', home, url], { HOME: home });
+  },
+};
+
+const webkit: Engine = {
+  name: 'WebKit',
+  webgpu: false,
+  start(url, home) {
+    const libraries = '/usr/lib/x86_64-linux-gnu';
+    const folders = existsSync(libraries)
+      ? readdirSync(libraries).filter((name) => name.startsWith('webkit2gtk-4'))
+      : [];
+    const program = folders.map((name) => join(libraries, name, 'MiniBrowser')).find((path) => existsSync(path));
+    if (!program || !installed('xvfb-run')) return undefined;
+    return launch('xvfb-run', ['-a', program, url], {
+      HOME: home,
+      LIBGL_ALWAYS_SOFTWARE: '1',
+      // Safari has shared memory on isolated pages; this build has to be told.
+      JSC_useSharedArrayBuffer: '1',
+      // Tests run as root in containers, where its sandbox cannot be set up; the page is our own.
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
+    });
+  },
+};
+
+export const engines: readonly Engine[] = [firefox, webkit];
+
+/**
+ * What a page finds in a browser. Where that is not installed, a continuous integration fails; elsewhere a line says so.
+ * @param module of the test's own: runs in the page, and posts JSON to `report` of the same site.
+ * @throws Error where the page reports nothing in time
+ */
+export async function reportFrom<T>(engine: Engine, module: string, milliseconds: number): Promise<T | undefined> {
+  const site = await serve({ entries: { module }, define: { 'process.env': '{}' } });
+  const home = mkdtempSync(join(tmpdir(), 'omnifft-browser-'));
+  let browser: ChildProcess | undefined;
+  let found: (report: string) => void;
+  const report = new Promise<string>((resolve) => {
+    found = resolve;
+  });
+  const server = createServer(async (request, response) => {
+    if (request.method === 'POST') {
+      found(await bodyOf(request));
+      return response.end();
+    }
+    // The rest is the site's, headers included; it has no page that runs nothing but the module.
+    const answer = await fetch(site.url + request.url!.slice(1));
+    answer.headers.forEach((value, name) => response.setHeader(name, value));
+    const body = request.url === '/test' ? Buffer.from(PAGE) : Buffer.from(await answer.arrayBuffer());
+    response.setHeader('Content-Length', body.length);
+    if (request.url === '/test') response.setHeader('Content-Type', 'text/html');
+    response.end(body);
+  });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    browser = engine.start(`http://127.0.0.1:${(server.address() as AddressInfo).port}/test`, home);
+    if (!browser) {
+      const why = `${engine.name} is not installed here (Debian: firefox-esr; libwebkit2gtk-4.1-0, xvfb and xauth)`;
+      if (process.env.CI) throw new Error(why);
+      console.warn(`SKIPPED, tests in ${engine.name}: ${why}`);
+      return undefined;
+    }
+    const late = new Promise<never>((_, fail) => {
+      timer = setTimeout(
+        () => fail(new Error(`${engine.name} has reported nothing in ${milliseconds} ms`)),
+        milliseconds,
+      );
+    });
+    return JSON.parse(await Promise.race([report, late])) as T;
+  } finally {
+    clearTimeout(timer);
+    if (browser?.pid) process.kill(-browser.pid, 'SIGKILL');
+    server.close();
+    server.closeAllConnections();
+    await site.close();
+    rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+const PAGE = '<!doctype html><title>omnifft</title><script type="module" src="dist/browser/module.js"></script>';
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let body = '';
+  for await (const piece of request) body += piece;
+  return body;
+}
