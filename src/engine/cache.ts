@@ -117,6 +117,13 @@ export interface Compiled {
   readonly reverse: boolean;
 }
 
+/** A kernel to compile. */
+export interface Built {
+  readonly kernel: Kernel;
+  /** The key of what it does the other way around, where it runs both ways. */
+  readonly reverse?: string;
+}
+
 /** Unused kernels that are kept. */
 const KERNEL_BUDGET = 128;
 /** Bytes of unused tables that are kept. */
@@ -146,17 +153,14 @@ export class KernelCache {
     });
   }
 
-  /**
-   * @param build the kernel; told so, one that runs both ways.
-   * @param other key of what it does the other way around, where it may run both ways.
-   */
-  kernel(key: string, build: (bothWays: boolean) => Kernel, options?: CompileOptions, other?: string): Compiled {
+  /** @param build is called where there is no such kernel; `known` tells it which ones there are. */
+  kernel(key: string, build: (known: (key: string) => boolean) => Built, options?: CompileOptions): Compiled {
     return this.kernels.take(key, () => {
-      const bothWays = other !== undefined && !this.kernels.has(other);
-      const kernel = this.backend.compile(build(bothWays), options);
-      if (bothWays) {
+      const { kernel: built, reverse } = build((other) => this.kernels.has(other));
+      const kernel = this.backend.compile(built, options);
+      if (reverse !== undefined) {
         this.keptTwice.add(kernel);
-        this.kernels.put(other, { kernel, reverse: true }, 1);
+        this.kernels.put(reverse, { kernel, reverse: true }, 1);
       }
       return { value: { kernel, reverse: false }, cost: 1 };
     });

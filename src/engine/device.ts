@@ -193,7 +193,7 @@ export class Device {
     refuseTooLarge(problem, tempBytesOf(plan, problem), profile);
     // Plans that go through `work` are made when they are first used: perhaps one of them only.
     const both = problem.directions === 'both' && !throughWork;
-    const other = both ? planOf(direction === 'forward' ? 'inverse' : 'forward') : undefined;
+    const other = both ? () => planOf(direction === 'forward' ? 'inverse' : 'forward') : undefined;
     const { backend, cache } = this;
     const options = { plan, other, problem, backend, cache };
     return saved ? savedProgram(options) : new DirectionProgram(options);

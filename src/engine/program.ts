@@ -8,7 +8,7 @@ import type { BufferName } from '../plan/buffers/index.ts';
 import type { Leaf } from '../plan/leaf.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { type ComplexLayout, FftError, type Problem } from '../problem/index.ts';
-import type { KernelCache } from './cache.ts';
+import type { Built, KernelCache } from './cache.ts';
 import { compileOptions } from './tuning.ts';
 
 /** Memory that a run is bound to. A planar side has two parts, an interleaved one only `re`. */
@@ -31,8 +31,8 @@ const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp:
 
 export interface ProgramOptions {
   readonly plan: DirectionPlan;
-  /** The plan for the other direction, which is about to be made a program, too. */
-  readonly other?: DirectionPlan | undefined;
+  /** Gives the plan for the other direction, where that is about to be made a program, too. */
+  readonly other?: (() => DirectionPlan) | undefined;
   readonly problem: Problem;
   readonly backend: Backend;
   readonly cache: KernelCache;
@@ -68,15 +68,17 @@ export class DirectionProgram {
     try {
       plan.launches.forEach((launch, n) => {
         const { leaf } = launch;
-        const opposite = backend.runsBothWays && oppositeOf(leaf, other?.launches[n]?.leaf);
-        const build = (bothWays: boolean) => {
-          const built = buildKernel(leaf, bothWays ? opposite : undefined);
-          const broken = verified ? verify(built) : [];
+        const build = (known: (key: string) => boolean): Built => {
+          const opposite = backend.runsBothWays && oppositeOf(leaf, other?.().launches[n]?.leaf);
+          const reverse = opposite && keyOf(opposite);
+          const alone = !reverse || known(reverse);
+          const kernel = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
+          const broken = verified ? verify(kernel) : [];
           if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
-          return built;
+          return alone ? { kernel } : { kernel, reverse };
         };
         const key = keyOf(leaf);
-        const { kernel, reverse } = cache.kernel(key, build, launching, opposite && keyOf(opposite));
+        const { kernel, reverse } = cache.kernel(key, build, launching);
         const { tables } = kernel.kernel;
         const taken = { key, tables: [] as Table[] };
         this.taken.push(taken);

@@ -22,7 +22,6 @@ it.each(engines)(
     expect(cut).toBeLessThan(-60);
     if (!engine.webgpu) return;
     if ('missing' in webgpu) {
-      // Debian: mesa-vulkan-drivers, which compute on the processor.
       if (process.env.CI) throw new Error(`${engine.name} has no WebGPU here: ${webgpu.missing}`);
       return console.warn(`SKIPPED, WebGPU in ${engine.name}: ${webgpu.missing}`);
     }

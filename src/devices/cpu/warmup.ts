@@ -9,29 +9,35 @@
  */
 import type { CpuKernel } from './kernel.ts';
 
-/** JavaScriptCore wants 3400 calls, twice over. */
-const CALLS = 4000;
 /** V8 wants so many bytes to have been called. */
 const BUDGET_BYTES = 4e6;
+const FEWEST_CALLS = 600;
 const MOST_CALLS = 14_000;
+/** JavaScriptCore wants 3400 calls. */
+const CALLS = 4000;
 /** SpiderMonkey wants two and a half to three calls for each byte. */
 const CALLS_PER_BYTE = 3.5;
-/** A call counts as fast below this part of what the first ones took. */
-const FAST = 0.4;
+/** A call counts as fast below this part of what the first ones took. (With 0.4 WebKit's were taken for fast too soon.) */
+const FAST = 0.2;
+/** Or below this: engines know the same bytes again, and then the first calls are fast. */
+const FAST_MILLISECONDS = 8e-6;
 const PATIENCE_MILLISECONDS = 10;
 const PATIENCE_PER_KERNEL = 1.5;
 
 /** On the audio thread there is no clock and no waiting: calls are used up, and that has to do. */
 const canWait = typeof performance === 'object' && typeof setTimeout === 'function';
 
-/** Calls a kernel often enough for most engines to compile it well, on another thread, while planning goes on here. */
+/**
+ * Calls a kernel often enough for V8 to compile it well, on another thread, while planning goes on here. All that other
+ * engines want would cost V8 a twentieth of a plan.
+ */
 export function beginWarmUp(kernel: CpuKernel): void {
   const bytes = kernel.source.length;
-  const calls = Math.max(CALLS, Math.min(MOST_CALLS, BUDGET_BYTES / bytes));
+  const calls = Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, BUDGET_BYTES / bytes));
   // Compiled quickly, where engines do that with what is called for the first time.
   kernel.idle(1);
   // Where nobody can wait later, as often as any engine wants.
-  kernel.coldCall = millisecondsOfCall(kernel, canWait ? calls : Math.max(calls, CALLS_PER_BYTE * bytes));
+  kernel.coldCall = millisecondsOfCall(kernel, canWait ? calls : Math.max(calls, CALLS, CALLS_PER_BYTE * bytes));
 }
 
 /** Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. */
@@ -42,13 +48,27 @@ export async function warmUp(kernels: readonly CpuKernel[]): Promise<void> {
   if (!canWait) return;
   const start = performance.now();
   const patience = PATIENCE_MILLISECONDS + PATIENCE_PER_KERNEL * (waiting.length - 1);
-  for (const { idle, source } of waiting) idle(CALLS_PER_BYTE * source.length);
-  for (;;) {
-    // Where the clock is too coarse for the first calls, nothing can be told.
-    waiting = waiting.filter((kernel) => !(millisecondsOfCall(kernel, CALLS) < FAST * kernel.coldCall));
-    if (waiting.length === 0 || performance.now() - start > patience) return;
+  waiting = waiting.filter(wantsTime);
+  while (waiting.length > 0 && performance.now() - start < patience) {
     await new Promise((resolve) => setTimeout(resolve, 0));
+    waiting = waiting.filter((kernel) => !isFast(kernel));
   }
+}
+
+/** Calls a kernel as often as any engine wants. @returns false where it is compiled well before that is through. */
+function wantsTime(kernel: CpuKernel): boolean {
+  const wanted = Math.max(CALLS, CALLS_PER_BYTE * kernel.source.length);
+  // The clock is too coarse to tell.
+  if (kernel.coldCall === 0) {
+    kernel.idle(wanted);
+    return true;
+  }
+  for (let calls = 0; calls < wanted; calls += CALLS) if (isFast(kernel)) return false;
+  return true;
+}
+
+function isFast(kernel: CpuKernel): boolean {
+  return millisecondsOfCall(kernel, CALLS) <= Math.max(FAST * kernel.coldCall, FAST_MILLISECONDS);
 }
 
 /** The mean of so many. */

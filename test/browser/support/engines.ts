@@ -9,12 +9,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../../playground/serve.mjs';
+import { softwareDriver } from '../../../src/devices/webgpu/software.ts';
 
 export interface Engine {
   readonly name: string;
   readonly webgpu: boolean;
   /** The browser, looking at a page, with a home of its own. Undefined where it is not installed. */
-  start(url: string, home: string): ChildProcess | undefined;
+  start(url: string, home: string): Promise<ChildProcess | undefined>;
 }
 
 const PREFERENCES = {
@@ -40,19 +41,24 @@ function installed(command: string): boolean {
 const firefox: Engine = {
   name: 'Firefox',
   webgpu: true,
-  start(url, home) {
+  async start(url, home) {
     const command = ['firefox-esr', 'firefox'].find(installed);
     if (!command) return undefined;
     const lines = Object.entries(PREFERENCES).map(([name, value]) => `user_pref("${name}", ${value});`);
     writeFileSync(join(home, 'user.js'), lines.join('\n'));
-    return launch(command, ['--headless', '--no-remote', '--profile', home, url], { HOME: home });
+    // Vulkan on the processor for its WebGPU; it takes the loader of the system.
+    const { driver } = await softwareDriver();
+    return launch(command, ['--headless', '--no-remote', '--profile', home, url], {
+      HOME: home,
+      VK_DRIVER_FILES: driver,
+    });
   },
 };
 
 const webkit: Engine = {
   name: 'WebKit',
   webgpu: false,
-  start(url, home) {
+  async start(url, home) {
     const libraries = '/usr/lib/x86_64-linux-gnu';
     const folders = existsSync(libraries)
       ? readdirSync(libraries).filter((name) => name.startsWith('webkit2gtk-4'))
@@ -101,7 +107,7 @@ export async function reportFrom<T>(engine: Engine, module: string, milliseconds
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    browser = engine.start(`http://127.0.0.1:${(server.address() as AddressInfo).port}/test`, home);
+    browser = await engine.start(`http://127.0.0.1:${(server.address() as AddressInfo).port}/test`, home);
     if (!browser) {
       const why = `${engine.name} is not installed here (Debian: firefox-esr; libwebkit2gtk-4.1-0, xvfb and xauth)`;
       if (process.env.CI) throw new Error(why);
