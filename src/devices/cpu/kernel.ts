@@ -23,7 +23,7 @@ export class CpuKernel implements CompiledKernel {
   /** Bytes that a thread needs for the arrays that a group shares. */
   readonly sharedBytes: number;
   warm = false;
-  /** Milliseconds of one of the first such calls, before the engine has compiled it well. */
+  /** Milliseconds that a call over no groups took at first. */
   coldCall = 0;
   discarded = false;
   private cost: number | undefined;

@@ -29,7 +29,7 @@ const canWait = typeof performance === 'object' && typeof setTimeout === 'functi
 
 /**
  * Calls a kernel often enough for V8 to compile it well, on another thread, while planning goes on here. All that other
- * engines want would cost V8 a twentieth of a plan.
+ * engines want would make plans some percent slower there.
  */
 export function beginWarmUp(kernel: CpuKernel): void {
   const bytes = kernel.source.length;

@@ -46,8 +46,11 @@ const firefox: Engine = {
     if (!command) return undefined;
     const lines = Object.entries(PREFERENCES).map(([name, value]) => `user_pref("${name}", ${value});`);
     writeFileSync(join(home, 'user.js'), lines.join('\n'));
-    // Vulkan on the processor for its WebGPU; it takes the loader of the system.
-    const { driver } = await softwareDriver();
+    // Vulkan on the processor for its WebGPU, where we have that; it takes the loader of the system.
+    const driver = await softwareDriver().then(
+      (found) => found.driver,
+      () => '',
+    );
     return launch(command, ['--headless', '--no-remote', '--profile', home, url], {
       HOME: home,
       VK_DRIVER_FILES: driver,
@@ -99,10 +102,11 @@ export async function reportFrom<T>(engine: Engine, module: string, milliseconds
     // The rest is the site's, headers included; it has no page that runs nothing but the module.
     const answer = await fetch(site.url + request.url!.slice(1));
     answer.headers.forEach((value, name) => response.setHeader(name, value));
-    const body = request.url === '/test' ? Buffer.from(PAGE) : Buffer.from(await answer.arrayBuffer());
+    const own = request.url === '/test';
+    const body = own ? Buffer.from(PAGE) : Buffer.from(await answer.arrayBuffer());
     response.setHeader('Content-Length', body.length);
-    if (request.url === '/test') response.setHeader('Content-Type', 'text/html');
-    response.end(body);
+    if (own) response.setHeader('Content-Type', 'text/html');
+    response.writeHead(own ? 200 : answer.status).end(body);
   });
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -123,7 +127,7 @@ export async function reportFrom<T>(engine: Engine, module: string, milliseconds
     return JSON.parse(await Promise.race([report, late])) as T;
   } finally {
     clearTimeout(timer);
-    if (browser?.pid) process.kill(-browser.pid, 'SIGKILL');
+    if (browser?.pid && browser.exitCode === null) process.kill(-browser.pid, 'SIGKILL');
     server.close();
     server.closeAllConnections();
     await site.close();
