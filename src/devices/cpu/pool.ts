@@ -251,7 +251,8 @@ export class Pool {
 async function threadFactory(text: string, lost: () => void): Promise<() => Thread> {
   const node = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
   if (node) {
-    const start = `const port = require('node:worker_threads').parentPort; ${text}`;
+    // Deno's port lacks `close`; its workers are those of the web.
+    const start = `const port = require('node:worker_threads').parentPort; port.close ??= () => close(); ${text}`;
     return () => {
       const worker = new node.Worker(start, { eval: true, execArgv: [], env: node.SHARE_ENV, name: 'omnifft' });
       // A device that was forgotten must not keep the process alive; waiting for a job does (see `sleep`).
