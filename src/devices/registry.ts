@@ -46,7 +46,8 @@ export const deviceOptionNames: readonly string[] = Object.keys({
 } satisfies Record<keyof DeviceOptions, 0>);
 
 export interface DeviceModule {
-  availability(): Availability | Promise<Availability>;
+  /** @param hardware what computes on the processor is not wanted: where that is all there can be, nothing is loaded. */
+  availability(hardware?: boolean): Availability | Promise<Availability>;
   create(options: DeviceOptions): Promise<Backend>;
 }
 

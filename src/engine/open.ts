@@ -23,13 +23,13 @@ export interface DeviceInfo {
 
 /** Every kind of device, with the reason where one is missing. */
 export async function listDevices(): Promise<DeviceInfo[]> {
-  return Promise.all(deviceKinds.map(deviceInfo));
+  return Promise.all(deviceKinds.map((kind) => deviceInfo(kind)));
 }
 
-async function deviceInfo(kind: DeviceKind): Promise<DeviceInfo> {
+async function deviceInfo(kind: DeviceKind, hardware?: boolean): Promise<DeviceInfo> {
   const module = await deviceModule(kind);
   if (!module) return { kind, name: kind, available: false, reason: 'this release has no support for it yet' };
-  const { name, available, reason, software } = await module.availability();
+  const { name, available, reason, software } = await module.availability(hardware);
   return { kind, name, available, ...(reason ? { reason } : {}), ...(software ? { software } : {}) };
 }
 
@@ -67,7 +67,7 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
   }
   const reasons: string[] = [];
   for (const candidate of openableKinds) {
-    const { available, software, reason } = await deviceInfo(candidate);
+    const { available, software, reason } = await deviceInfo(candidate, true);
     if (!available || software) {
       reasons.push(`${candidate}: ${reason ?? 'it computes on the processor'}`);
       continue;

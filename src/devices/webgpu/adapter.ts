@@ -3,7 +3,7 @@ import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
 import { softwareProfile, webGpuProfile } from '../profiles/gpu.ts';
-import { findGpu, softwareByDefault } from './host.ts';
+import { findGpu, mayHaveGpu, softwareByDefault } from './host.ts';
 import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
 import { reasonOf } from './work.ts';
 
@@ -58,8 +58,9 @@ async function findAdapter({ gpu, powerPreference, software }: WebGpuOptions): P
   throw new FftError('device-unavailable', `WebGPU cannot be opened: ${why}.`, { cause });
 }
 
-/** Whether there is an adapter, and its name. */
-export async function webGpuAvailability(): Promise<Availability> {
+/** Whether there is an adapter, and its name. @param hardware one that computes on the processor is not wanted. */
+export async function webGpuAvailability(hardware = false): Promise<Availability> {
+  if (hardware && !(await mayHaveGpu())) return { name: 'WebGPU', available: false, reason: 'this system has no GPU' };
   try {
     const { info } = await findAdapter({});
     return { name: nameOf(info), available: true, ...(isSoftware(info) ? { software: true } : {}) };

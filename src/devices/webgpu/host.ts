@@ -103,11 +103,29 @@ async function loadVulkan(): Promise<void> {
   }
 }
 
+/** GPUs of Linux as files in /dev, but for /dev/dri: NVIDIA's and AMD's own, Windows' underneath, those of phones and boards. */
+const GPUS = /^(nvidiactl|kfd|dxg|kgsl|mali|pvr|nvhost|nvmap)/;
+
+/** False where there can be none but in software: asking drivers that find none takes its time and prints warnings. */
+export async function mayHaveGpu(): Promise<boolean> {
+  if (!isNode || process.platform !== 'linux' || globalThis.navigator?.gpu || softwareByDefault() || driverIsNamed()) {
+    return true;
+  }
+  const { existsSync, readdirSync } = (await nodeModule<typeof import('node:fs')>('node:fs'))!;
+  const list = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
+  // What a server shows its console with is in /dev/dri, too, but renders nothing.
+  return list('/dev').some((name) => GPUS.test(name)) || list('/dev/dri').some((name) => name.startsWith('renderD'));
+}
+
+function driverIsNamed(): boolean {
+  const { env } = process;
+  return Boolean(env.VK_DRIVER_FILES || env.VK_ICD_FILENAMES || env.VK_ADD_DRIVER_FILES);
+}
+
 /** Vulkan's drivers announce themselves by files; asking Dawn without any takes its time and prints warnings. */
 async function hasDriver(): Promise<boolean> {
-  if (process.platform !== 'linux') return true;
+  if (process.platform !== 'linux' || driverIsNamed()) return true;
   const { env } = process;
-  if (env.VK_DRIVER_FILES || env.VK_ICD_FILENAMES || env.VK_ADD_DRIVER_FILES) return true;
   const { existsSync, readdirSync } = (await nodeModule<typeof import('node:fs')>('node:fs'))!;
   const home = env.HOME ?? '';
   const roots = [
