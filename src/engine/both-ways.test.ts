@@ -44,6 +44,8 @@ const alike: ProblemInput[] = [
   { size: [512], placement: 'in-place' },
   { size: [512], layout: { input: 'planar', output: 'planar' } },
   { size: [2 ** 17] },
+  { size: [243, 343], placement: 'in-place' },
+  { size: [64, 60, 48], placement: 'in-place', normalize: true },
 ];
 
 it.each([1, 2])('one kernel does both directions of what is alike on both sides, on %i threads', async (threads) => {
@@ -51,7 +53,7 @@ it.each([1, 2])('one kernel does both directions of what is alike on both sides,
     const { device, held } = await open(threads);
     const plan = await device.plan(input);
     const forward = sourcesOf(plan, 'forward');
-    expect(sourcesOf(plan, 'inverse')).toEqual(forward);
+    expect(new Set(sourcesOf(plan, 'inverse'))).toEqual(new Set(forward));
     expect(held.size).toBe(forward.length);
     const modes = ['host', 'alloc-sync', 'work'] as const;
     expect(await complaints(device, input, random, modes), JSON.stringify(input)).toEqual([]);

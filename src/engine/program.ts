@@ -66,10 +66,9 @@ export class DirectionProgram {
     const launching = compileOptions(problem);
     const keyOf = (leaf: Leaf) => JSON.stringify(launching ? [leaf, launching] : leaf);
     try {
-      plan.launches.forEach((launch, n) => {
-        const { leaf } = launch;
+      for (const { leaf, from, to } of plan.launches) {
         const build = (known: (key: string) => boolean): Built => {
-          const opposite = backend.runsBothWays && oppositeOf(leaf, other?.().launches[n]?.leaf);
+          const opposite = backend.runsBothWays && oppositeOf(leaf, other);
           const reverse = opposite && keyOf(opposite);
           const alone = !reverse || known(reverse);
           const kernel = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
@@ -92,9 +91,9 @@ export class DirectionProgram {
         this.steps.push({
           kernel,
           reverse,
-          arguments: [...argumentsOf(launch.from, input.layout), ...argumentsOf(launch.to, output.layout), ...fixed],
+          arguments: [...argumentsOf(from, input.layout), ...argumentsOf(to, output.layout), ...fixed],
         });
-      });
+      }
       const { chunks, turns } = plan;
       if (turns && !launching) {
         const key = JSON.stringify([chunks, turns, ...plan.launches.map(({ leaf }) => leaf)]);
@@ -126,11 +125,15 @@ export class DirectionProgram {
   }
 }
 
-/** A leaf of the other direction, where it differs in nothing else and one kernel had best do both. */
-function oppositeOf(leaf: Leaf, other: Leaf | undefined): Leaf | undefined {
+/** The leaf of the other direction that differs in nothing else, where one kernel had best do both. */
+function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefined {
   if (!other || !sharesPasses(leaf)) return undefined;
   const { inverse, scale } = leaf;
-  return JSON.stringify({ ...other, inverse, scale }) === JSON.stringify(leaf) ? other : undefined;
+  const key = JSON.stringify(leaf);
+  // In place, several axes take turns the other way around.
+  return other()
+    .launches.map((launch) => launch.leaf)
+    .find((own) => JSON.stringify({ ...own, inverse, scale }) === key);
 }
 
 function realBytesOf({ precision }: Problem): number {

@@ -19,8 +19,8 @@ const CALLS = 4000;
 const CALLS_PER_BYTE = 3.5;
 /** A call counts as fast below this part of what the first ones took. (With 0.4 WebKit's were taken for fast too soon.) */
 const FAST = 0.2;
-/** Or below this: engines know the same bytes again, and then the first calls are fast. */
-const FAST_MILLISECONDS = 8e-6;
+/** Or below this multiple of the shortest one that was: engines know the same bytes again, and then first calls are fast. */
+const ALIKE = 2.5;
 const PATIENCE_MILLISECONDS = 10;
 const PATIENCE_PER_KERNEL = 1.5;
 
@@ -67,8 +67,14 @@ function wantsTime(kernel: CpuKernel): boolean {
   return true;
 }
 
+/** Milliseconds of the shortest call that counted as fast; 0 where none did, or none could be timed. */
+let shortest = 0;
+
 function isFast(kernel: CpuKernel): boolean {
-  return millisecondsOfCall(kernel, CALLS) <= Math.max(FAST * kernel.coldCall, FAST_MILLISECONDS);
+  const call = millisecondsOfCall(kernel, CALLS);
+  if (call > FAST * kernel.coldCall) return call <= ALIKE * shortest;
+  shortest = shortest === 0 ? call : Math.min(shortest, call);
+  return true;
 }
 
 /** The mean of so many. */

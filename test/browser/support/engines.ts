@@ -3,19 +3,20 @@
  * (JavaScriptCore). Nothing steers them: they are told to open a page, and the page sends what it has found.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { serve } from '../../../playground/serve.mjs';
 import { softwareDriver } from '../../../src/devices/webgpu/software.ts';
 
 export interface Engine {
   readonly name: string;
   readonly webgpu: boolean;
-  /** The browser, looking at a page, with a home of its own. Undefined where it is not installed. */
-  start(url: string, home: string): Promise<ChildProcess | undefined>;
+  /** The browser, looking at a page, with a home of its own, and what it needs beside it. Undefined where it is not installed. */
+  start(url: string, home: string): Promise<ChildProcess[] | undefined>;
 }
 
 const PREFERENCES = {
@@ -51,10 +52,8 @@ const firefox: Engine = {
       (found) => found.driver,
       () => '',
     );
-    return launch(command, ['--headless', '--no-remote', '--profile', home, url], {
-      HOME: home,
-      VK_DRIVER_FILES: driver,
-    });
+    const given = ['--headless', '--no-remote', '--profile', home, url];
+    return [launch(command, given, { HOME: home, VK_DRIVER_FILES: driver })];
   },
 };
 
@@ -62,13 +61,22 @@ const webkit: Engine = {
   name: 'WebKit',
   webgpu: false,
   async start(url, home) {
-    const libraries = '/usr/lib/x86_64-linux-gnu';
-    const folders = existsSync(libraries)
-      ? readdirSync(libraries).filter((name) => name.startsWith('webkit2gtk-4'))
-      : [];
-    const program = folders.map((name) => join(libraries, name, 'MiniBrowser')).find((path) => existsSync(path));
-    if (!program || !installed('xvfb-run')) return undefined;
-    return launch('xvfb-run', ['-a', program, url], {
+    const list = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []).map((name) => join(folder, name));
+    const program = list('/usr/lib')
+      .filter((folder) => folder.endsWith('-linux-gnu'))
+      .flatMap(list)
+      .filter((folder) => basename(folder).startsWith('webkit2gtk-4'))
+      .map((folder) => join(folder, 'MiniBrowser'))
+      .find((path) => existsSync(path));
+    if (!program || !installed('Xvfb')) return undefined;
+    // It needs a display, if one that nobody sees. Xvfb says which number was free.
+    const screen = spawn('Xvfb', ['-displayfd', '3', '-nolisten', 'tcp'], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+      detached: true,
+    });
+    const [number] = (await once(screen.stdio[3]!, 'data')) as [Buffer];
+    const browser = launch(program, [url], {
+      DISPLAY: `:${number.toString().trim()}`,
       HOME: home,
       LIBGL_ALWAYS_SOFTWARE: '1',
       // Safari has shared memory on isolated pages; this build has to be told.
@@ -76,6 +84,7 @@ const webkit: Engine = {
       // Tests run as root in containers, where its sandbox cannot be set up; the page is our own.
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
     });
+    return [browser, screen];
   },
 };
 
@@ -89,31 +98,33 @@ export const engines: readonly Engine[] = [firefox, webkit];
 export async function reportFrom<T>(engine: Engine, module: string, milliseconds: number): Promise<T | undefined> {
   const site = await serve({ entries: { module }, define: { 'process.env': '{}' } });
   const home = mkdtempSync(join(tmpdir(), 'omnifft-browser-'));
-  let browser: ChildProcess | undefined;
+  let processes: ChildProcess[] | undefined;
   let found: (report: string) => void;
   const report = new Promise<string>((resolve) => {
     found = resolve;
   });
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.method === 'POST') {
       found(await bodyOf(request));
       return response.end();
     }
     // The rest is the site's, headers included; it has no page that runs nothing but the module.
-    const answer = await fetch(site.url + request.url!.slice(1));
-    answer.headers.forEach((value, name) => response.setHeader(name, value));
+    const given = await fetch(site.url + request.url!.slice(1));
+    given.headers.forEach((value, name) => response.setHeader(name, value));
     const own = request.url === '/test';
-    const body = own ? Buffer.from(PAGE) : Buffer.from(await answer.arrayBuffer());
+    const body = own ? Buffer.from(PAGE) : Buffer.from(await given.arrayBuffer());
     response.setHeader('Content-Length', body.length);
     if (own) response.setHeader('Content-Type', 'text/html');
-    response.writeHead(own ? 200 : answer.status).end(body);
-  });
+    response.writeHead(own ? 200 : given.status).end(body);
+  };
+  // What the browser still asks for while it ends gets no answer.
+  const server = createServer((request, response) => answer(request, response).catch(() => response.destroy()));
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    browser = await engine.start(`http://127.0.0.1:${(server.address() as AddressInfo).port}/test`, home);
-    if (!browser) {
-      const why = `${engine.name} is not installed here (Debian: firefox-esr; libwebkit2gtk-4.1-0, xvfb and xauth)`;
+    processes = await engine.start(`http://127.0.0.1:${(server.address() as AddressInfo).port}/test`, home);
+    if (!processes) {
+      const why = `${engine.name} is not installed here (Debian: firefox-esr; libwebkit2gtk-4.1-0 and xvfb)`;
       if (process.env.CI) throw new Error(why);
       console.warn(`SKIPPED, tests in ${engine.name}: ${why}`);
       return undefined;
@@ -127,12 +138,28 @@ export async function reportFrom<T>(engine: Engine, module: string, milliseconds
     return JSON.parse(await Promise.race([report, late])) as T;
   } finally {
     clearTimeout(timer);
-    if (browser?.pid && browser.exitCode === null) process.kill(-browser.pid, 'SIGKILL');
+    for (const one of processes ?? []) await end(one);
     server.close();
     server.closeAllConnections();
     await site.close();
     rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
+}
+
+/** Lets a process and all that it has started tidy up, but not for ever. */
+async function end(started: ChildProcess): Promise<void> {
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-started.pid!, name);
+    } catch {
+      // Nobody is left.
+    }
+  };
+  const running = started.exitCode === null && started.signalCode === null;
+  const ended = running ? new Promise((resolve) => started.once('exit', resolve)) : Promise.resolve();
+  signal('SIGTERM');
+  await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5000))]);
+  signal('SIGKILL');
 }
 
 const PAGE = '<!doctype html><title>omnifft</title><script type="module" src="dist/browser/module.js"></script>';
