@@ -13,7 +13,7 @@ import type { CpuKernel } from './kernel.ts';
 const BUDGET_BYTES = 4e6;
 const FEWEST_CALLS = 600;
 const MOST_CALLS = 14_000;
-/** JavaScriptCore wants 3400 calls. */
+/** JavaScriptCore wants between 1750 and 3000 calls. */
 const CALLS = 4000;
 /** SpiderMonkey wants two and a half to three calls for each byte. */
 const CALLS_PER_BYTE = 3.5;

@@ -48,12 +48,12 @@ const firefox: Engine = {
     const lines = Object.entries(PREFERENCES).map(([name, value]) => `user_pref("${name}", ${value});`);
     writeFileSync(join(home, 'user.js'), lines.join('\n'));
     // Vulkan on the processor for its WebGPU, where we have that; it takes the loader of the system.
-    const driver = await softwareDriver().then(
-      (found) => found.driver,
-      () => '',
+    const vulkan = await softwareDriver().then(
+      ({ driver }) => ({ VK_DRIVER_FILES: driver }),
+      () => ({}),
     );
     const given = ['--headless', '--no-remote', '--profile', home, url];
-    return [launch(command, given, { HOME: home, VK_DRIVER_FILES: driver })];
+    return [launch(command, given, { HOME: home, ...vulkan })];
   },
 };
 
@@ -74,7 +74,11 @@ const webkit: Engine = {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
       detached: true,
     });
-    const [number] = (await once(screen.stdio[3]!, 'data')) as [Buffer];
+    const ended = once(screen, 'exit').then(() => {
+      throw new Error('Xvfb does not start');
+    });
+    const [number] = (await Promise.race([once(screen.stdio[3]!, 'data'), ended])) as [Buffer];
+    ended.catch(() => undefined);
     const browser = launch(program, [url], {
       DISPLAY: `:${number.toString().trim()}`,
       HOME: home,
