@@ -33,6 +33,17 @@ const SIMD_PROBE = [
   0xfd, 0xe4, 0x01, 0x0b,
 ];
 
+/** A function that multiplies vectors and adds to the product. */
+const RELAXED_PROBE = [
+  0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 6, 1, 0x60, 1, 0x7b, 1, 0x7b, 3, 2, 1, 0, 10, 13, 1, 11, 0, 0x20, 0, 0x20, 0,
+  0x20, 0, 0xfd, 0x85, 0x02, 0x0b,
+];
+
+/** Whether WebAssembly has relaxed SIMD here: V8 from Node 22 and Chrome 114 on, SpiderMonkey from Firefox 145 on. */
+export function hasRelaxedSimd(): boolean {
+  return WebAssembly.validate(new Uint8Array(RELAXED_PROBE));
+}
+
 /** Whether WebAssembly SIMD can be compiled here. Takes microseconds. */
 export function cpuAvailability(): Availability {
   const model = builtin<typeof import('node:os')>('node:os')?.cpus()[0]?.model.trim();

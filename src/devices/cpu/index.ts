@@ -7,7 +7,7 @@ import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Backend, Binding, BoundProgram, CompiledKernel, DeviceBuffer, RealArray, Step } from '../device.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
-import { canShareMemory, cpuAvailability, processorCount } from './host.ts';
+import { canShareMemory, cpuAvailability, hasRelaxedSimd, processorCount } from './host.ts';
 import { CpuKernel } from './kernel.ts';
 import { CpuBuffer, CpuMemory } from './memory.ts';
 import { MOST_THREADS, Pool } from './pool.ts';
@@ -59,6 +59,7 @@ class CpuBackend implements Backend, Machine {
   readonly memory: CpuMemory;
   readonly scratch: Scratch;
   readonly pool: Pool | undefined;
+  private readonly features = { relaxedSimd: hasRelaxedSimd() };
   private closed = false;
 
   constructor(name: string, threads: number, profile: Partial<DeviceProfile>) {
@@ -102,7 +103,7 @@ class CpuBackend implements Backend, Machine {
 
   compile(kernel: Kernel): CompiledKernel {
     this.requireOpen();
-    const compiled = new CpuKernel(kernel, this.memory);
+    const compiled = new CpuKernel(kernel, this.memory, this.features);
     this.scratch.reserve(compiled.sharedBytes);
     beginWarmUp(compiled);
     return compiled;

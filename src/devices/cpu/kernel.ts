@@ -1,5 +1,5 @@
 /** A kernel as WebAssembly, and an estimate of how long it takes. */
-import { emitWasm } from '../../emit/wasm/lower.ts';
+import { emitWasm, type WasmFeatures } from '../../emit/wasm/lower.ts';
 import { type Kernel, reachable } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
@@ -29,11 +29,12 @@ export class CpuKernel implements CompiledKernel {
   private cost: number | undefined;
 
   /** @throws FftError `compile-failed` */
-  constructor(kernel: Kernel, memory: CpuMemory) {
+  constructor(kernel: Kernel, memory: CpuMemory, features: WasmFeatures = {}) {
     this.kernel = kernel;
     this.memory = memory;
     const pages = memory.buffer.byteLength / 65536;
-    const wasm = emitWasm(kernel, { initial: 1, maximum: pages, shared: memory.shared });
+    const limits = { initial: 1, maximum: pages, shared: memory.shared };
+    const wasm = emitWasm(kernel, limits, features);
     this.source = wasm.bytes;
     this.sharedBytes = wasm.sharedBytes;
     try {

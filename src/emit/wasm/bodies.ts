@@ -15,21 +15,32 @@ export interface BodyCode {
   /** Values that are the same in every repetition. */
   readonly steady: ReadonlySet<Real>;
   readonly steps: Statements['steps'];
+  /** What sums and differences may multiply and add at once: the product, by the sum. */
+  readonly products: ReadonlyMap<Real, Product>;
 }
 
-/** Where the repetitions of a body do not walk at a fixed step, they are written out. */
-export function prepareBody(body: Body, phase: Phase, lanes: number): BodyCode {
-  return prepare(body, phase, lanes) ?? prepare(unrolled(body), phase, lanes)!;
+type Product = Extract<Real, { readonly b: Real }>;
+
+const NONE: ReadonlyMap<Real, Product> = new Map();
+
+/**
+ * Where the repetitions of a body do not walk at a fixed step, they are written out.
+ * @param fuses vectors have multiply-adds
+ */
+export function prepareBody(body: Body, phase: Phase, lanes: number, fuses: boolean): BodyCode {
+  return prepare(body, phase, lanes, fuses) ?? prepare(unrolled(body), phase, lanes, fuses)!;
 }
 
-function prepare(body: Body, phase: Phase, lanes: number): BodyCode | undefined {
+function prepare(body: Body, phase: Phase, lanes: number, fuses: boolean): BodyCode | undefined {
   const { stores, steps } = statementsOf(body, phase);
   const nodes = reachable(stores.map((store) => store.value));
   const accesses = accessesOf(body, nodes, stores, lanes);
   if (!accesses) return undefined;
   const repetitions = body.repeat?.count ?? 1;
   const steady = repetitions > 1 ? steadyValues(nodes, accesses) : new Set<Real>();
-  return { accesses, bases: basesOf(accesses), uses: countUses(nodes, stores), repetitions, steady, steps };
+  const uses = countUses(nodes, stores);
+  const products = fuses && body.lane ? productsOf(nodes, uses, steady) : NONE;
+  return { accesses, bases: basesOf(accesses), uses, repetitions, steady, steps, products };
 }
 
 /** Equal for loads that give every lane the same, in whichever body. */
@@ -62,4 +73,23 @@ function steadyValues(nodes: readonly Real[], { loads }: BodyAccesses): Set<Real
     } else if (isSteady(node.a) && (node.op === 'neg' || isSteady(node.b))) steady.add(node);
   }
   return steady;
+}
+
+/**
+ * For each sum and difference c ± a·b the product in it, if it is nobody else's. (Products that several want would be
+ * computed several times: one instruction less for each, but more values at hand, which costs more from radix 5 up.)
+ */
+function productsOf(
+  nodes: readonly Real[],
+  uses: ReadonlyMap<Real, number>,
+  steady: ReadonlySet<Real>,
+): Map<Real, Product> {
+  const products = new Map<Real, Product>();
+  for (const node of nodes) {
+    if ((node.op !== 'add' && node.op !== 'sub') || steady.has(node)) continue;
+    for (const operand of node.op === 'add' ? [node.a, node.b] : [node.b]) {
+      if (operand.op === 'mul' && uses.get(operand) === 1 && !steady.has(operand)) products.set(node, operand);
+    }
+  }
+  return products;
 }

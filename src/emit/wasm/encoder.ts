@@ -1,6 +1,7 @@
 /**
  * A WebAssembly assembler: bytes of one module with one function of interest over an imported memory.
- * Knows the binary format (WebAssembly core specification, section 5, and the fixed-width SIMD proposal), nothing else.
+ * Knows the binary format (WebAssembly core specification, section 5, and the proposals for fixed-width and relaxed SIMD),
+ * nothing else.
  */
 
 export type ValueType = 'i32' | 'f32' | 'f64' | 'v128';
@@ -49,6 +50,10 @@ const SIMD = {
   'f64x2.add': 240,
   'f64x2.sub': 241,
   'f64x2.mul': 242,
+  'f32x4.relaxed_madd': 0x105,
+  'f32x4.relaxed_nmadd': 0x106,
+  'f64x2.relaxed_madd': 0x107,
+  'f64x2.relaxed_nmadd': 0x108,
 } as const;
 
 /** Loads and stores: opcode, and whether it is behind the SIMD prefix. */

@@ -1,9 +1,10 @@
 /** Random kernels, run as WebAssembly and by an interpreter: every number agrees exactly. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { interpret } from '../../../test/support/interpret.ts';
 import { poison } from '../../../test/support/poison.ts';
 import { randomFor, seedFor, uniform } from '../../../test/support/random.ts';
+import { enableRelaxedSimd } from '../../../test/support/relaxed.ts';
 import {
   type ArrayRef,
   add,
@@ -17,6 +18,7 @@ import {
   type Phase,
   type Real,
   range,
+  reachable,
   scale,
   sub,
   type Var,
@@ -35,10 +37,11 @@ type Numbers = Float32Array | Float64Array;
 function runWasm(
   kernel: Kernel,
   memory: Readonly<Record<string, Numbers>>,
-  { first = 0, last = kernel.group.count, reverse = false } = {},
+  { first = 0, last = kernel.group.count, reverse = false, relaxedSimd = false } = {},
 ): Record<string, Numbers> {
   const pages = 16;
-  const { bytes, sharedBytes, parameters } = emitWasm(kernel, { initial: pages, maximum: pages, shared: false });
+  const limits = { initial: pages, maximum: pages, shared: false };
+  const { bytes, sharedBytes, parameters } = emitWasm(kernel, limits, { relaxedSimd });
   expect(WebAssembly.validate(bytes)).toBe(true);
   const linear = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const element = kernel.precision === 'f32' ? 4 : 8;
@@ -355,5 +358,105 @@ describe('any kernel', () => {
       }),
       { seed: seedFor('emit/wasm/kernels') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 20_000 : 800 },
     );
+  });
+});
+
+/** The same kernel without a sign anywhere: over the absolute values of the data, its results bound those of the other. */
+function unsigned(kernel: Kernel): Kernel {
+  const phases = kernel.phases.map((phase) => {
+    const x = new Expressions();
+    const made = new Map<Real, Real>();
+    for (const node of reachable(phase.stores.map((store) => store.value))) {
+      const of = (operand: Real) => made.get(operand)!;
+      if (node.op === 'const') {
+        made.set(node, x.constant(exact.toNumber(node.value) < 0 ? exact.neg(node.value) : node.value));
+      } else if (node.op === 'load') made.set(node, x.load(node.array, node.index));
+      else if (node.op === 'neg') made.set(node, of(node.a));
+      else if (node.op === 'mul') made.set(node, x.mul(of(node.a), of(node.b)));
+      else made.set(node, x.add(of(node.a), of(node.b)));
+    }
+    return { ...phase, stores: phase.stores.map((store) => ({ ...store, value: made.get(store.value)! })) };
+  });
+  return { ...kernel, phases };
+}
+
+describe('multiply-adds', () => {
+  beforeAll(() => enableRelaxedSimd());
+
+  /** More than the operations on the way to any number in a random kernel. */
+  const ROUNDINGS = 64;
+
+  it('of any kernel are the sums and products that the interpreter finds, but for rounding', {
+    timeout: 120_000,
+  }, () => {
+    let fused = 0;
+    fc.assert(
+      fc.property(recipe, (of) => {
+        const { kernel, lengths } = cook(of.throughShared && of.inPlace ? { ...of, groups: 1 } : of);
+        const memory = Object.fromEntries(
+          Object.entries(lengths).map(([name, length]) => [name, numbers(kernel.precision, length)]),
+        );
+        const got = runWasm(kernel, memory, { relaxedSimd: true });
+        const bounds = Object.fromEntries(Object.entries(memory).map(([name, values]) => [name, values.map(Math.abs)]));
+        interpret(unsigned(kernel), bounds);
+        interpret(kernel, memory);
+        const unit = kernel.precision === 'f32' ? 2 ** -24 : 2 ** -53;
+        for (const [name, want] of Object.entries(memory)) {
+          want.forEach((value, n) => {
+            const difference = Math.abs(got[name]![n]! - value);
+            expect(difference).toBeLessThanOrEqual(ROUNDINGS * unit * bounds[name]![n]!);
+            if (difference > 0) fused++;
+          });
+        }
+      }),
+      { seed: seedFor('emit/wasm/multiply-adds') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 20_000 : 400 },
+    );
+    expect(fused).toBeGreaterThan(0);
+  });
+
+  it.each(['f32', 'f64'] as const)('take in a product that nobody else wants: %s', (type) => {
+    const input: ArrayRef = { name: 'input', space: 'global', type };
+    const output: ArrayRef = { name: 'output', space: 'global', type };
+    const i = variable('i', 4);
+    const x = new Expressions();
+    const [a, b, c] = [0, 4, 8].map((n) => x.load(input, add(i, n))) as [Real, Real, Real];
+    const shared = x.mul(a, c);
+    const values = [
+      x.add(x.mul(a, b), c),
+      x.sub(c, x.mul(a, a)),
+      x.sub(x.mul(b, b), c),
+      x.add(shared, b),
+      x.sub(b, shared),
+    ];
+    const kernel: Kernel = {
+      name: 'products',
+      precision: type,
+      group: variable('group', 1),
+      threads: 1,
+      globals: [input, output],
+      tables: [],
+      shared: [],
+      phases: [
+        {
+          loops: [{ variable: i }],
+          lanes: i,
+          stores: values.map((value, n) => ({ array: output, index: add(i, 4 * n), value })),
+          repeatable: true,
+          exchange: 'group',
+        },
+      ],
+    };
+    expect(verify(kernel)).toEqual([]);
+    // (1 + u)² = 1 + 2u + u², whose last term is lost where the product is rounded by itself.
+    const u = type === 'f32' ? 2 ** -13 : 2 ** -28;
+    const data = numbers(type, 12);
+    data.fill(1 + u, 0, 8).fill(1, 8);
+    const { output: got } = runWasm(kernel, { input: data, output: numbers(type, 20) }, { relaxedSimd: true });
+    const [twice, square] = [2 * u, u * u];
+    expect(Array.from(got!.subarray(4, 8))).toEqual(Array(4).fill(-(twice + square)));
+    expect(Array.from(got!.subarray(0, 4))).toEqual(Array(4).fill(2 + twice));
+    expect(Array.from(got!.subarray(8, 12))).toEqual(Array(4).fill(twice));
+    expect(Array.from(got!.subarray(12, 16))).toEqual(Array(4).fill(2 + twice));
+    expect(Array.from(got!.subarray(16, 20))).toEqual(Array(4).fill(0));
   });
 });

@@ -30,8 +30,13 @@ export interface MemoryLimits {
   readonly shared: boolean;
 }
 
-export function emitWasm(kernel: Kernel, memory: MemoryLimits): WasmKernel {
-  const lowering = new Lowering(kernel);
+export interface WasmFeatures {
+  /** Multiply-adds of vectors, which the engine may round once or twice. */
+  readonly relaxedSimd?: boolean;
+}
+
+export function emitWasm(kernel: Kernel, memory: MemoryLimits, features: WasmFeatures = {}): WasmKernel {
+  const lowering = new Lowering(kernel, features);
   const body = lowering.run();
   const parameters = parametersOf(kernel);
   return {
@@ -65,6 +70,7 @@ interface Scope {
 
 class Lowering {
   private readonly kernel: Kernel;
+  private readonly fuses: boolean;
   private readonly asm: FunctionAssembler;
   private readonly lanes: number;
   private readonly elementBytes: number;
@@ -78,8 +84,9 @@ class Lowering {
   private never = 0;
   readonly sharedBytes: number;
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: Kernel, { relaxedSimd = false }: WasmFeatures) {
     this.kernel = kernel;
+    this.fuses = relaxedSimd;
     this.elementBytes = kernel.precision === 'f32' ? 4 : 8;
     this.lanes = VECTOR_BYTES / this.elementBytes;
     const pointers = [...kernel.globals, ...kernel.tables];
@@ -248,7 +255,7 @@ class Lowering {
   }
 
   private body(body: Body, scope: Scope, repeatable: boolean): void {
-    const { accesses, uses, repetitions, steady, steps } = this.codeOf(body);
+    const { accesses, uses, repetitions, steady, steps, products } = this.codeOf(body);
     const { loads, stores } = accesses;
     const unit = this.unit(body);
     const kept = new Map<Real, number>();
@@ -281,9 +288,17 @@ class Lowering {
           }
           return this.asm.get(load(node));
         }
-        value(node.a);
-        if (node.op !== 'neg') value(node.b);
-        unit.operation(node.op);
+        const product = products.get(node);
+        if (product && (node.op === 'add' || node.op === 'sub')) {
+          value(product.a);
+          value(product.b);
+          value(node.a === product ? node.b : node.a);
+          unit.fused(node.op);
+        } else {
+          value(node.a);
+          if (node.op !== 'neg') value(node.b);
+          unit.operation(node.op);
+        }
         if (!once) {
           const result = unit.local();
           this.asm.tee(result);
@@ -361,7 +376,7 @@ class Lowering {
 
   private codeOf(body: Body): BodyCode {
     let known = this.code.get(body);
-    if (!known) this.code.set(body, (known = prepareBody(body, this.current, this.lanes)));
+    if (!known) this.code.set(body, (known = prepareBody(body, this.current, this.lanes, this.fuses)));
     return known;
   }
 

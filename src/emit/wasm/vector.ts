@@ -28,6 +28,12 @@ const OPERATIONS = {
   f64x2: { add: 'f64x2.add', sub: 'f64x2.sub', mul: 'f64x2.mul', neg: 'f64x2.neg' },
 } as const;
 
+/** The same for a sum or difference that takes in a product: a·b + c, c − a·b. */
+const FUSED = {
+  f32: { add: 'f32x4.relaxed_madd', sub: 'f32x4.relaxed_nmadd' },
+  f64: { add: 'f64x2.relaxed_madd', sub: 'f64x2.relaxed_nmadd' },
+} as const;
+
 export class VectorUnit {
   private readonly asm: FunctionAssembler;
   private readonly element: ElementType;
@@ -56,6 +62,11 @@ export class VectorUnit {
   operation(name: 'add' | 'sub' | 'mul' | 'neg'): void {
     const shape = this.lanes === 1 ? this.element : this.element === 'f32' ? 'f32x4' : 'f64x2';
     this.asm.op(OPERATIONS[shape][name]);
+  }
+
+  /** a·b + c or c − a·b of three vectors on the stack, rounded once or twice, as the engine likes. */
+  fused(name: 'add' | 'sub'): void {
+    this.asm.op(FUSED[this.element][name]);
   }
 
   /** One instruction does the whole load. */
