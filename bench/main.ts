@@ -18,7 +18,7 @@ import { webfft } from './peers/webfft.ts';
 import { json, met, text } from './report.ts';
 import type { Precision, Workload } from './subject.ts';
 import { type Context, type Entry, native, type Result, type Table } from './table.ts';
-import { bound } from './tables/bound.ts';
+import { arithmetic, bound } from './tables/bound.ts';
 import { create } from './tables/create.ts';
 import { double } from './tables/double.ts';
 import { lengths } from './tables/lengths.ts';
@@ -27,7 +27,7 @@ import { scipy } from './tables/scipy.ts';
 import { alloc, copied } from './tables/single.ts';
 import { threads } from './tables/threads.ts';
 
-const tables: readonly Table[] = [alloc, copied, double, bound, lengths, scipy, threads, create, memory];
+const tables: readonly Table[] = [alloc, copied, double, bound, lengths, arithmetic, scipy, threads, create, memory];
 
 function usage(problem: string): never {
   console.error(

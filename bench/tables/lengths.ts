@@ -4,7 +4,7 @@ import { kissfft } from '../peers/kissfft.ts';
 import type { Precision, Workload } from '../subject.ts';
 import { compare, missing, native, type Row, ratiosTo, type Table } from '../table.ts';
 
-const lengthsToMeasure = [1000, 1536, 2187, 10000, 100000];
+export const lengthsToMeasure = [1000, 1536, 2187, 10000, 100000];
 const neighbour = 'power of two';
 
 export const lengths: Table = {
