@@ -39,7 +39,7 @@ const RELAXED_PROBE = [
   0x20, 0, 0xfd, 0x85, 0x02, 0x0b,
 ];
 
-/** Whether WebAssembly has relaxed SIMD here: V8 from Node 22 and Chrome 114 on, SpiderMonkey from Firefox 145 on. */
+/** Whether WebAssembly has relaxed SIMD here. Node 22 and Firefox 153 do; Node 20 has it behind a flag, WebKitGTK 2.50 has none. */
 export function hasRelaxedSimd(): boolean {
   return WebAssembly.validate(new Uint8Array(RELAXED_PROBE));
 }
