@@ -12,7 +12,7 @@ function evaluate(node: Real, inputs: readonly number[]): number {
   if (node.op === 'const') return exact.toNumber(node.value);
   if (node.op === 'load') return inputs[node.index.constant] as number;
   const a = evaluate(node.a, inputs);
-  if (node.op === 'neg') return -a;
+  if (!('b' in node)) return -a;
   const b = evaluate(node.b, inputs);
   return node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b;
 }
@@ -145,8 +145,7 @@ describe('any expression', () => {
         const order = reachable(expressions.map((expression) => build(x, expression)));
         expect(new Set(order).size).toBe(order.length);
         order.forEach((node, place) => {
-          const operands =
-            node.op === 'neg' ? [node.a] : node.op === 'const' || node.op === 'load' ? [] : [node.a, node.b];
+          const operands = 'b' in node ? [node.a, node.b] : 'a' in node ? [node.a] : [];
           for (const operand of operands) expect(order.indexOf(operand)).toBeLessThan(place);
         });
       }),

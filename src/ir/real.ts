@@ -11,10 +11,14 @@ import * as exact from '../numeric/exact.ts';
 import type { ArrayRef } from './arrays.ts';
 import { type Index, type IndexLike, index, indexKey } from './integer.ts';
 
+/**
+ * `swap` and `conj` see two neighbouring items of the loop that lanes walk along, 2i and 2i + 1, as the parts of a complex
+ * number: `swap` is what the other one has, `conj` is negative in the second. For devices with vectors only.
+ */
 export type Real =
   | { readonly op: 'const'; readonly id: number; readonly value: Exact }
   | { readonly op: 'load'; readonly id: number; readonly array: ArrayRef; readonly index: Index }
-  | { readonly op: 'neg'; readonly id: number; readonly a: Real }
+  | { readonly op: 'neg' | 'swap' | 'conj'; readonly id: number; readonly a: Real }
   | { readonly op: 'add' | 'sub' | 'mul'; readonly id: number; readonly a: Real; readonly b: Real };
 
 /** A complex value: two reals. */
@@ -29,6 +33,8 @@ export class Expressions {
   /** Operations by the numbers of their operands, one map for each kind. */
   private readonly operations = {
     neg: new Map<number, Real>(),
+    swap: new Map<number, Real>(),
+    conj: new Map<number, Real>(),
     add: new Map<number, Real>(),
     sub: new Map<number, Real>(),
     mul: new Map<number, Real>(),
@@ -58,10 +64,10 @@ export class Expressions {
     return node;
   }
 
-  private negative(a: Real): Real {
-    const { neg } = this.operations;
-    let node = neg.get(a.id);
-    if (!node) neg.set(a.id, (node = { op: 'neg', id: this.nextId++, a }));
+  private unary(op: 'neg' | 'swap' | 'conj', a: Real): Real {
+    const made = this.operations[op];
+    let node = made.get(a.id);
+    if (!node) made.set(a.id, (node = { op, id: this.nextId++, a }));
     return node;
   }
 
@@ -77,7 +83,7 @@ export class Expressions {
     if (a.op === 'neg') return a.a;
     if (a.op === 'const') return this.constant(exact.neg(a.value));
     if (a.op === 'sub') return this.sub(a.b, a.a);
-    return this.negative(a);
+    return this.unary('neg', a);
   }
 
   add(a: Real, b: Real): Real {
@@ -99,7 +105,7 @@ export class Expressions {
     if (a.op === 'neg') return this.neg(this.add(a.a, b));
     // b − a is known already: use its negative rather than a second subtraction.
     const reversed = this.operations.sub.get(pairOf(b, a));
-    return reversed ? this.negative(reversed) : this.operation('sub', a, b);
+    return reversed ? this.unary('neg', reversed) : this.operation('sub', a, b);
   }
 
   mul(a: Real, b: Real): Real {
@@ -113,6 +119,25 @@ export class Expressions {
     if (a.op === 'neg') return this.neg(this.mul(a.a, b));
     if (b.op === 'neg') return this.neg(this.mul(a, b.a));
     return a.id < b.id ? this.operation('mul', a, b) : this.operation('mul', b, a);
+  }
+
+  /** What the neighbouring item has: see `Real`. */
+  swap(a: Real): Real {
+    if (a.op === 'swap') return a.a;
+    if (a.op === 'neg') return this.neg(this.swap(a.a));
+    const [factor, rest] = factored(a);
+    if (!factor) return this.unary('swap', a);
+    const product = this.mul(factor, this.swap(rest));
+    return factor.op === 'conj' ? this.neg(product) : product;
+  }
+
+  /** The negative in every second item, as a product with a constant: one that is there already takes the signs. */
+  conj(a: Real): Real {
+    if (a.op === 'conj') return a.a;
+    if (a.op === 'neg') return this.neg(this.conj(a.a));
+    if (a.op === 'const') return this.unary('conj', a);
+    const [factor, rest] = factored(a);
+    return this.mul(this.conj(factor ?? this.constant(1)), rest);
   }
 
   cadd(a: Complex, b: Complex): Complex {
@@ -146,23 +171,26 @@ export class Expressions {
    */
   rotate(a: Complex, p: number, q: number): Complex {
     const turn = (((p * 8) % (8 * q)) + 8 * q) % (8 * q);
-    if (turn % q !== 0) {
-      return this.cmul(a, {
-        re: this.constant(exact.cosTurn(p, q)),
-        im: this.neg(this.constant(exact.sinTurn(p, q))),
-      });
-    }
+    if (turn % q !== 0) return this.turned(a, exact.cosTurn(p, q), exact.sinTurn(p, q));
     const eighths = turn / q;
     let result = a;
     for (let quarters = Math.floor(eighths / 2); quarters > 0; quarters--) result = this.quarter(result);
     if (eighths % 2 === 0) return result;
-    // (1 − i)/√2 · (x + iy) = ((x + y) + i(y − x))/√2
-    const half = this.constant(exact.cosTurn(1, 8));
-    return {
-      re: this.mul(half, this.add(result.re, result.im)),
-      im: this.mul(half, this.sub(result.im, result.re)),
-    };
+    // (1 − i)/√2 · a = (a − i·a)/√2
+    return this.cscale(this.cadd(result, this.quarter(result)), this.constant(exact.cosTurn(1, 8)));
   }
+
+  /** a · (cos − i·sin). */
+  protected turned(a: Complex, cos: Exact, sin: Exact): Complex {
+    return this.cmul(a, { re: this.constant(cos), im: this.neg(this.constant(sin)) });
+  }
+}
+
+/** The constant in a product, or one that is negative in every second item, and the rest of it. */
+function factored(a: Real): [factor: Real | undefined, rest: Real] {
+  if (a.op !== 'mul') return [undefined, a];
+  const isFactor = ({ op }: Real) => op === 'const' || op === 'conj';
+  return isFactor(a.a) ? [a.a, a.b] : isFactor(a.b) ? [a.b, a.a] : [undefined, a];
 }
 
 /** A number for two nodes in this order; the nodes of one builder are far fewer than 2^26. */
@@ -205,10 +233,9 @@ export function reachable(values: Iterable<Real>): Real[] {
   const visit = (node: Real): void => {
     if (seen.has(node)) return;
     seen.add(node);
-    if (node.op === 'neg') visit(node.a);
-    else if (node.op !== 'const' && node.op !== 'load') {
+    if (node.op !== 'const' && node.op !== 'load') {
       visit(node.a);
-      visit(node.b);
+      if ('b' in node) visit(node.b);
     }
     order.push(node);
   };

@@ -1,28 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { PUBLISHED } from '../../test/support/codelets.ts';
 import { countOperations, Expressions, type Real } from '../ir/real.ts';
 import * as exact from '../numeric/exact.ts';
 import { dft } from './butterfly.ts';
-
-/** Additions and multiplications in FFTW 3.3's generated codelets n1_N (without fused multiply-add). */
-const PUBLISHED: Record<number, [number, number]> = {
-  2: [4, 0],
-  3: [12, 4],
-  4: [16, 0],
-  5: [32, 12],
-  6: [36, 8],
-  7: [60, 36],
-  8: [52, 4],
-  9: [80, 40],
-  10: [84, 24],
-  11: [140, 100],
-  12: [96, 16],
-  13: [176, 114],
-  14: [148, 72],
-  15: [156, 56],
-  16: [144, 24],
-  25: [352, 184],
-  32: [372, 84],
-};
 
 const array = { name: 'x', space: 'global', type: 'f64' } as const;
 
@@ -39,7 +19,7 @@ function evaluate(value: Real, at: readonly number[], known = new Map<Real, numb
   let result: number;
   if (value.op === 'const') result = exact.toNumber(value.value);
   else if (value.op === 'load') result = at[value.index.constant]!;
-  else if (value.op === 'neg') result = -of(value.a);
+  else if (!('b' in value)) result = -of(value.a);
   else if (value.op === 'add') result = of(value.a) + of(value.b);
   else if (value.op === 'sub') result = of(value.a) - of(value.b);
   else result = of(value.a) * of(value.b);

@@ -26,6 +26,7 @@ import {
 } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
+import { PairExpressions } from './pairs.ts';
 import type { BuiltSteps, Ends, StepsToBuild } from './steps.ts';
 import { passTwiddles } from './twiddles.ts';
 
@@ -34,6 +35,9 @@ import { passTwiddles } from './twiddles.ts';
  * two or three inputs at once, and what comes of these is a step already: one more for each input costs 4 to 10 %.
  */
 const TWIDDLED_FIRST: ReadonlySet<number> = new Set([2, 4, 8, 12, 15, 16]);
+
+/** Lanes that an emitter may take at a time, whatever the profile says. */
+const LONGEST_VECTOR = 4;
 
 /** A step moves the data of one group from one place to the next. */
 interface Place {
@@ -130,20 +134,55 @@ class VectorPhases {
     const c = variable('c', tile);
     const butterfly = add(scale(q, stride), i);
     const twiddle = passTwiddles(this.tables, this.leaf, radix, stride, this.aligned);
-    const values: Complex[] = [];
-    for (let m = 0; m < radix; m++) {
-      const point = from.view.load(x, [add(butterfly, (m * length) / radix), c]);
-      values.push(m === 0 ? point : twiddle(x, point, i, m));
-      if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(values[m]!);
-    }
-    const target = add(scale(q, stride * radix), i);
-    const stores: Store[] = dft(x, values).flatMap((value, k) => to.view.store(x, [add(target, k * stride), c], value));
+    const points = Array.from({ length: radix }, (_, m) =>
+      from.view.load(x, [add(butterfly, (m * length) / radix), c]),
+    );
+    const nest = this.nest(q, i, c, stride, from.shared && to.shared);
+    const put = (by: Expressions, value: Complex, k: number) =>
+      to.view.store(by, [add(scale(q, stride * radix), i, k * stride), c], value);
+    const whole = stride === 1 && to.shared ? this.inPairs(points, nest, put) : undefined;
+    if (whole) return whole;
+    const values = points.map((point, m) => {
+      const value = m === 0 ? point : twiddle(x, point, i, m);
+      if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
+      return value;
+    });
     return {
-      ...this.nest(q, i, c, stride, from.shared && to.shared),
-      stores,
+      ...nest,
+      stores: dft(x, values).flatMap((value, k) => put(x, value, k)),
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
       repeatable: from.shared || to.shared || !this.leaf.aliased,
+      exchange: 'group',
+    };
+  }
+
+  /** A first pass over numbers whose parts are not taken apart, if there are enough of them for a vector. */
+  private inPairs(
+    points: readonly Complex[],
+    { loops, lanes }: Pick<Phase, 'loops' | 'lanes'>,
+    put: (by: Expressions, value: Complex, k: number) => Store[],
+  ): Phase | undefined {
+    const along = loops.find(({ variable }) => variable === lanes)!;
+    if (along.limit || 2 * lanes.count < Math.max(LONGEST_VECTOR, this.leaf.lanes)) return undefined;
+    const x = PairExpressions.over(lanes, points);
+    if (!x) return undefined;
+    const outputs = dft(
+      x,
+      points.map((point) => x.number(point)),
+    );
+    const stores: Store[] = [];
+    for (const [k, value] of outputs.entries()) {
+      const store = x.whole(put(x, value, k));
+      if (!store) return undefined;
+      stores.push(store);
+    }
+    return {
+      loops: loops.map((loop) => (loop === along ? { variable: x.part } : loop)),
+      lanes: x.part,
+      stores,
+      steps: x.steps.map((step) => [...new Set(step)]),
+      repeatable: true,
       exchange: 'group',
     };
   }

@@ -48,20 +48,30 @@ export function interpret(
     for (const phase of phases) {
       const nodes = reachable(phase.stores.map((store) => store.value));
       const late: (() => void)[] = [];
+      const paired = nodes.some(({ op }) => op === 'swap');
       const item = (at: ReadonlyMap<Var, number>, rank: number): void => {
-        const values = new Map<Real, number>();
+        const own = at.get(phase.lanes)!;
+        // What the item and its neighbour have, operands first.
+        const both = (paired ? [own, own ^ 1] : [own]).map((place) => ({
+          at: new Map(at).set(phase.lanes, place),
+          values: new Map<Real, number>(),
+        }));
         for (const node of nodes) {
-          if (node.op === 'const') values.set(node, known(node));
-          else if (node.op === 'load') values.set(node, arrayOf(node.array, rank)[evaluate(node.index, at)] as number);
-          else {
-            const a = values.get(node.a) as number;
-            if (node.op === 'neg') values.set(node, -a);
+          both.forEach(({ at, values }, n) => {
+            const of = (operand: Real, where = values) => where.get(operand) as number;
+            if (node.op === 'const') values.set(node, known(node));
+            else if (node.op === 'load')
+              values.set(node, arrayOf(node.array, rank)[evaluate(node.index, at)] as number);
+            else if (node.op === 'swap') values.set(node, of(node.a, both[1 - n]!.values));
+            else if (node.op === 'conj') values.set(node, at.get(phase.lanes)! % 2 === 0 ? of(node.a) : -of(node.a));
+            else if (!('b' in node)) values.set(node, -of(node.a));
             else {
-              const b = values.get(node.b) as number;
+              const [a, b] = [of(node.a), of(node.b)];
               values.set(node, round(node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b));
             }
-          }
+          });
         }
+        const [{ values }] = both as [(typeof both)[0]];
         for (const { array, index, value, block } of phase.stores) {
           const place = evaluate(index, at);
           const result = values.get(value) as number;

@@ -46,7 +46,7 @@ export class PhaseValues {
     for (const node of nodes) {
       if (node.op === 'const' || node.op === 'load') continue;
       use(node.a);
-      if (node.op !== 'neg') use(node.b);
+      if ('b' in node) use(node.b);
     }
     this.uses = uses;
   }
@@ -183,6 +183,7 @@ export class ItemPrinter {
       return binds < least ? `(${text})` : text;
     };
     if (node.op === 'neg') return { text: `-${operand(node.a, 3)}`, binds: 2 };
+    if (!('b' in node)) throw new RangeError(`${node.op} is for the lanes of a vector.`);
     // The order of operations is part of the result: the right operand keeps its parentheses.
     if (node.op === 'mul') return { text: `${operand(node.a, 2)} * ${operand(node.b, 3)}`, binds: 2 };
     return { text: `${operand(node.a, 1)} ${node.op === 'add' ? '+' : '-'} ${operand(node.b, 2)}`, binds: 1 };

@@ -122,16 +122,21 @@ function without({ constant, terms }: Index, v: Var): Index {
   return { constant, terms: terms.filter(({ atom }) => atom !== v) };
 }
 
+/** Equal for accesses whose lanes all lie equally far apart. */
+function lanesKey({ base, bases = [base] }: Access): string {
+  return bases.map((at) => indexKey({ ...at, constant: at.constant - base.constant })).join();
+}
+
 function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number): Group<T>[] {
   const groups: Group<T>[] = [];
   const families = new Map<string, (readonly [Access, T])[]>();
   for (const entry of accesses) {
     const [access] = entry;
-    if (access.stride === undefined || access.stride === 0 || access.stride === 1) {
+    if (access.stride === 0 || access.stride === 1) {
       groups.push({ access, members: [entry[1]] });
       continue;
     }
-    const key = `${access.array.name}|${access.stride}|${access.repeat}|${indexKey({ ...access.base, constant: 0 })}`;
+    const key = `${access.array.name}|${access.stride}|${access.repeat}|${lanesKey(access)}`;
     const family = families.get(key);
     if (family) family.push(entry);
     else families.set(key, [entry]);

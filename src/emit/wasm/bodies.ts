@@ -53,11 +53,9 @@ function countUses(nodes: readonly Real[], statements: readonly Store[]): Map<Re
   const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
   for (const { value } of statements) use(value);
   for (const node of nodes) {
-    if (node.op === 'neg') use(node.a);
-    else if (node.op !== 'const' && node.op !== 'load') {
-      use(node.a);
-      use(node.b);
-    }
+    if (node.op === 'const' || node.op === 'load') continue;
+    use(node.a);
+    if ('b' in node) use(node.b);
   }
   return uses;
 }
@@ -70,7 +68,7 @@ function steadyValues(nodes: readonly Real[], { loads }: BodyAccesses): Set<Real
     if (node.op === 'const') continue;
     if (node.op === 'load') {
       if (loads.get(node)!.access.repeat === 0) steady.add(node);
-    } else if (isSteady(node.a) && (node.op === 'neg' || isSteady(node.b))) steady.add(node);
+    } else if (isSteady(node.a) && (!('b' in node) || isSteady(node.b))) steady.add(node);
   }
   return steady;
 }

@@ -219,8 +219,10 @@ export class FunctionAssembler {
   }
 
   /** A vector with the same number in every lane. */
-  vector(type: 'f32' | 'f64', value: number): void {
-    const lanes = type === 'f32' ? new Float32Array(4).fill(value) : new Float64Array(2).fill(value);
+  /** A constant in all lanes, or two of them in turns. */
+  vector(type: 'f32' | 'f64', value: number, next = value): void {
+    const two = [value, next];
+    const lanes = type === 'f32' ? Float32Array.from([...two, ...two]) : Float64Array.from(two);
     this.code.bytes([0xfd, 12]);
     this.code.bytes(new Uint8Array(lanes.buffer));
   }

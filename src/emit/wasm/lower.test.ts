@@ -373,7 +373,7 @@ function unsigned(kernel: Kernel): Kernel {
       } else if (node.op === 'load') made.set(node, x.load(node.array, node.index));
       else if (node.op === 'neg') made.set(node, of(node.a));
       else if (node.op === 'mul') made.set(node, x.mul(of(node.a), of(node.b)));
-      else made.set(node, x.add(of(node.a), of(node.b)));
+      else if ('b' in node) made.set(node, x.add(of(node.a), of(node.b)));
     }
     return { ...phase, stores: phase.stores.map((store) => ({ ...store, value: made.get(store.value)! })) };
   });

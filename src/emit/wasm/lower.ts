@@ -5,6 +5,7 @@
  * where the exchange begins.
  */
 import type { ArrayRef, Index, Kernel, Phase, Real } from '../../ir/index.ts';
+import type { Exact } from '../../numeric/exact.ts';
 import * as exact from '../../numeric/exact.ts';
 import { type Group, type LoadNode, pointerKey } from './accesses.ts';
 import { Addresses, type Pointers } from './addresses.ts';
@@ -277,7 +278,8 @@ class Lowering {
       const value = (node: Real): void => {
         const local = known.get(node);
         if (local !== undefined) return this.asm.get(local);
-        if (node.op === 'const') return this.constant(node, unit);
+        if (node.op === 'const') return this.constant(node.value, unit);
+        if (node.op === 'conj' && node.a.op === 'const') return this.constant(node.a.value, unit, true);
         const once = uses.get(node) === 1 && !steady.has(node);
         if (node.op === 'load') {
           // A plain vector used once needs no local of its own.
@@ -296,8 +298,9 @@ class Lowering {
           unit.fused(node.op);
         } else {
           value(node.a);
-          if (node.op !== 'neg') value(node.b);
-          unit.operation(node.op);
+          if ('b' in node) value(node.b);
+          if (node.op === 'swap') unit.swap();
+          else if (node.op !== 'conj') unit.operation(node.op);
         }
         if (!once) {
           const result = unit.local();
@@ -355,15 +358,17 @@ class Lowering {
     return scope.values.size === 0 ? undefined : scope.values.get(loadKey(node, body, access.stride));
   }
 
-  private constant(node: Extract<Real, { op: 'const' }>, unit: VectorUnit): void {
-    const key = `${unit.type}:${exact.key(node.value)}`;
+  /** @param conjugated with the opposite sign in every second lane. */
+  private constant(value: Exact, unit: VectorUnit, conjugated = false): void {
+    const key = `${unit.type}:${conjugated ? '±' : ''}${exact.key(value)}`;
     let local = this.constants.get(key);
     if (local === undefined) {
       local = this.asm.lasting(unit.type);
       this.constants.set(key, local);
-      const number = this.elementBytes === 4 ? exact.toSingle(node.value) : exact.toNumber(node.value);
+      const number = this.elementBytes === 4 ? exact.toSingle(value) : exact.toNumber(value);
       this.asm.first(() => {
-        unit.constant(number);
+        if (conjugated) unit.conjugate(number);
+        else unit.constant(number);
         this.asm.set(local!);
       });
     }

@@ -239,8 +239,8 @@ export function statementsOf(body: Body, phase: Phase): Statements {
     for (const node of nodes) {
       if (node.op === 'const') made.set(node, x.constant(node.value));
       else if (node.op === 'load') made.set(node, x.load(node.array, at.of(node.index)));
-      else if (node.op === 'neg') made.set(node, x.neg(made.get(node.a)!));
-      else made.set(node, x[node.op](made.get(node.a)!, made.get(node.b)!));
+      else if ('b' in node) made.set(node, x[node.op](made.get(node.a)!, made.get(node.b)!));
+      else made.set(node, x[node.op](made.get(node.a)!));
     }
     for (const { array, index: place, value } of phase.stores) {
       stores.push({ array, index: at.of(place), value: made.get(value)! });

@@ -17,6 +17,8 @@ const EVEN = pattern(0, 2, 4, 6);
 const ODD = pattern(1, 3, 5, 7);
 const LOW = pattern(0, 4, 1, 5);
 const HIGH = pattern(2, 6, 3, 7);
+const SWAPPED = pattern(1, 0, 3, 2);
+const SWAPPED_HALVES = pattern(1, 0);
 const FIRST_HALVES = pattern(0, 2);
 const SECOND_HALVES = pattern(1, 3);
 
@@ -57,6 +59,21 @@ export class VectorUnit {
   constant(value: number): void {
     if (this.lanes === 1) this.asm.float(this.element, value);
     else this.asm.vector(this.element, value);
+  }
+
+  /** Both parts of the numbers on the stack, exchanged. */
+  swap(): void {
+    if (this.lanes === 1) throw new RangeError('Scalars have no neighbours to exchange with.');
+    const { asm } = this;
+    const value = this.keep();
+    asm.get(value);
+    asm.get(value);
+    asm.shuffle(this.lanes === 4 ? SWAPPED : SWAPPED_HALVES);
+  }
+
+  /** A constant, and its negative in every second lane. */
+  conjugate(value: number): void {
+    this.asm.vector(this.element, value, -value);
   }
 
   operation(name: 'add' | 'sub' | 'mul' | 'neg'): void {

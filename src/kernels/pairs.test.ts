@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { PUBLISHED } from '../../test/support/codelets.ts';
+import { randomFor } from '../../test/support/random.ts';
+import {
+  type ArrayRef,
+  add,
+  type Complex,
+  type ComplexView,
+  countOperations,
+  Expressions,
+  evaluate,
+  interleaved,
+  planar,
+  type Real,
+  reachable,
+  scale,
+  split,
+  strided,
+  swapped,
+  variable,
+} from '../ir/index.ts';
+import * as exact from '../numeric/exact.ts';
+import { dft } from './butterfly.ts';
+import { PairExpressions } from './pairs.ts';
+
+const random = randomFor('kernels/pairs');
+const [memory, other, shared]: ArrayRef[] = [
+  { name: 'x', space: 'global', type: 'f64' },
+  { name: 'y', space: 'global', type: 'f64' },
+  { name: 'ping', space: 'shared', type: 'f64', length: 1024 },
+];
+const item = variable('q', 4);
+const radices = Array.from({ length: 15 }, (_, i) => i + 2);
+
+/** Points of item q at q + 4·m. */
+function pointsOf(view: ComplexView, radix: number): Complex[] {
+  const x = new Expressions();
+  return Array.from({ length: radix }, (_, m) => view.load(x, [add(item, 4 * m)]));
+}
+
+/** What a node is where `part` has a value, as the meaning of its operations says. */
+function meaning(node: Real, x: PairExpressions, part: number, data: Float64Array): number {
+  const of = (operand: Real, at = part) => meaning(operand, x, at, data);
+  if (node.op === 'const') return exact.toNumber(node.value);
+  if (node.op === 'load') return data[evaluate(node.index, new Map([[x.part, part]]))]!;
+  if (node.op === 'swap') return of(node.a, part ^ 1);
+  if (node.op === 'conj') return part % 2 === 0 ? of(node.a) : -of(node.a);
+  if (!('b' in node)) return -of(node.a);
+  const [a, b] = [of(node.a), of(node.b)];
+  return node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b;
+}
+
+describe.each([
+  { way: 'forward', view: strided(interleaved(memory!), [1]), sign: -1 },
+  { way: 'inverse', view: swapped(strided(interleaved(memory!), [1])), sign: 1 },
+])('numbers in pairs, $way', ({ view, sign }) => {
+  it.each(radices)('transform as they do taken apart, radix %i', (radix) => {
+    const points = pointsOf(view, radix);
+    const x = PairExpressions.over(item, points)!;
+    const data = Float64Array.from({ length: 8 * radix }, () => 2 * random.unit() - 1);
+    const outputs = dft(
+      x,
+      points.map((point) => x.number(point)),
+    );
+    for (let q = 0; q < item.count; q++) {
+      outputs.forEach(({ re, im }, k) => {
+        expect(im).toBe(re);
+        const sum = { re: 0, im: 0 };
+        for (let m = 0; m < radix; m++) {
+          const [a, b] = [data[2 * (q + 4 * m)]!, data[2 * (q + 4 * m) + 1]!];
+          const angle = (2 * Math.PI * ((m * k) % radix)) / radix;
+          sum.re += a * Math.cos(angle) - sign * b * Math.sin(angle);
+          sum.im += b * Math.cos(angle) + sign * a * Math.sin(angle);
+        }
+        expect(meaning(re, x, 2 * q, data)).toBeCloseTo(sum.re, 12);
+        expect(meaning(re, x, 2 * q + 1, data)).toBeCloseTo(sum.im, 12);
+      });
+    }
+  });
+
+  it.each(radices)('take half of the published additions, and few turns, radix %i', (radix) => {
+    const points = pointsOf(view, radix);
+    const x = PairExpressions.over(item, points)!;
+    const outputs = dft(
+      x,
+      points.map((point) => x.number(point)),
+    );
+    const values = outputs.map(({ re }) => re);
+    expect(countOperations(values).additions).toBeLessThanOrEqual(PUBLISHED[radix]![0] / 2);
+    // To take the numbers apart would be a shuffle for each.
+    const swaps = reachable(values).filter(({ op }) => op === 'swap').length;
+    expect(swaps).toBeLessThanOrEqual(radix + 1);
+  });
+});
+
+describe('stores of both parts', () => {
+  const points = pointsOf(strided(interleaved(memory!), [1]), 2);
+  const x = PairExpressions.over(item, points)!;
+  const value = x.number(points[0]!);
+
+  it('go where those of each part went', () => {
+    const to = strided(split(shared!, 512), [1]);
+    const at = [add(scale(item, 3), 1)];
+    const store = x.whole(to.store(x, at, value))!;
+    const apart = to.store(x, at, value);
+    for (let part = 0; part < 8; part++) {
+      const { index } = apart[part % 2]!;
+      const place = evaluate(index, new Map([[item, part >> 1]]));
+      expect(evaluate(store.index, new Map([[x.part, part]]))).toBe(place);
+    }
+    expect(store.value).toBe(value.re);
+  });
+
+  it('are not made of two where neighbours follow each other, or the parts are in two arrays', () => {
+    expect(x.whole(strided(split(shared!, 512), [1]).store(x, [item], value))).toBeUndefined();
+    expect(x.whole(strided(planar(memory!, other!), [3]).store(x, [item], value))).toBeUndefined();
+  });
+});
+
+it('takes only numbers that lie side by side, all in the same order', () => {
+  const over = (view: ComplexView) => PairExpressions.over(item, pointsOf(view, 4));
+  const side = strided(interleaved(memory!), [1]);
+  expect(over(side)).toBeDefined();
+  expect(over(strided(interleaved(memory!), [2]))).toBeUndefined();
+  expect(over(strided(planar(memory!, other!), [1]))).toBeUndefined();
+  const mixed = [...pointsOf(side, 2), ...pointsOf(swapped(side), 2)];
+  expect(PairExpressions.over(item, mixed)).toBeUndefined();
+  const x = new Expressions();
+  const scaled = pointsOf(side, 2).map((point) => x.cscale(point, x.constant(3)));
+  expect(PairExpressions.over(item, scaled)).toBeUndefined();
+});

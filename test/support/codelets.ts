@@ -1,0 +1,20 @@
+/** Additions and multiplications in FFTW 3.3's generated codelets n1_N (without fused multiply-add). */
+export const PUBLISHED: Record<number, [number, number]> = {
+  2: [4, 0],
+  3: [12, 4],
+  4: [16, 0],
+  5: [32, 12],
+  6: [36, 8],
+  7: [60, 36],
+  8: [52, 4],
+  9: [80, 40],
+  10: [84, 24],
+  11: [140, 100],
+  12: [96, 16],
+  13: [176, 114],
+  14: [148, 72],
+  15: [156, 56],
+  16: [144, 24],
+  25: [352, 184],
+  32: [372, 84],
+};
