@@ -54,7 +54,7 @@ export type Node = Body | RunLoop | Clip;
 /** Operations beyond which unrolling costs more in code than it saves in branches. */
 const UNROLL_BUDGET = 120;
 /** Loops of at most this many iterations are unrolled whole. */
-const UNROLL_WHOLE = 4;
+const UNROLL_WHOLE = 8;
 
 /** @param lanes of the vector unit for the kernel's precision. */
 export function schedule(phase: Phase, lanes: number): Node[] {
