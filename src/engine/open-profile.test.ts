@@ -222,6 +222,7 @@ describe('bad input', () => {
       passCost: Number.NaN,
       precisions: ['half'],
       radixCosts: { 2: 0 },
+      firstLevel: { bytes: 0, beyond: 1 },
       warp: 32,
     };
     expect(await problemsOf(openProfile(wrong as unknown as DeviceProfile))).toEqual([
@@ -233,6 +234,7 @@ describe('bad input', () => {
       'invalid-argument profile.precisions',
       'invalid-argument profile.passCost',
       'invalid-argument profile.radixCosts',
+      'invalid-argument profile.firstLevel',
       'unknown-field profile.warp',
     ]);
     for (const none of [null, undefined, 7]) {

@@ -28,6 +28,7 @@ const word = (...words: readonly string[]): Rule => [
   (value) => words.some((known) => known === value),
   words.map((known) => `'${known}'`).join(' or '),
 ];
+const isCost = (value: unknown) => Number.isFinite(value) && (value as number) >= 0;
 const optional = ([accepts, accepted]: Rule): Rule => [(value) => value === undefined || accepts(value), accepted];
 
 const clusterRule: Rule = [
@@ -69,10 +70,14 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
     (value) => Array.isArray(value) && value.length > 0 && value.every((one) => one === 'single' || one === 'double'),
     "a list of 'single' and 'double'",
   ]),
-  passCost: [(value) => Number.isFinite(value) && (value as number) >= 0, 'a number of at least 0'],
+  passCost: [isCost, 'a number of at least 0'],
   radixCosts: optional([
     (value) => isRecord(value) && Object.values(value).every((cost) => Number.isFinite(cost) && (cost as number) > 0),
     'positive costs by radix',
+  ]),
+  firstLevel: optional([
+    (value) => isRecord(value) && whole(1)[0](value.bytes) && isCost(value.beyond),
+    'an object with bytes, a whole number of at least 1, and beyond, a number of at least 0',
   ]),
 };
 

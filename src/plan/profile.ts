@@ -68,6 +68,11 @@ export interface DeviceProfile {
    * estimates it from operation counts and registers.
    */
   readonly radixCosts?: Readonly<Record<number, number>>;
+  /**
+   * The first-level cache: where both buffers of a transform along the axis take more than these bytes together, a pass
+   * costs no less than `beyond`, in passes of radix 4, however little there is to compute.
+   */
+  readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
   readonly tuning?: PlannerTuning;
 }

@@ -32,7 +32,14 @@ const question = fc.record({
   precision: fc.constantFrom('single' as const, 'double' as const),
 });
 const profiles = fc
-  .record({ registers: fc.constantFrom(4, 16, 32, 255), passCost: fc.nat({ max: 60 }) })
+  .record(
+    {
+      registers: fc.constantFrom(4, 16, 32, 255),
+      passCost: fc.nat({ max: 60 }),
+      firstLevel: fc.record({ bytes: fc.constantFrom(2 ** 12, 2 ** 16), beyond: fc.constantFrom(0.5, 1.1, 3) }),
+    },
+    { requiredKeys: ['registers', 'passCost'] },
+  )
   .map((change): DeviceProfile => ({ ...profile, ...change }));
 
 describe('operation counts', () => {
@@ -68,16 +75,18 @@ describe('radix sequences', () => {
     fc.assert(
       fc.property(question, profiles, fc.infiniteStream(fc.nat({ max: 1000 })), (asked, device, choices) => {
         const lanes = asked.lanesAlong === 'axis' ? asked.lanes : 1;
-        const costOf = (radices: readonly number[]): number => {
+        const bytes = asked.length * (asked.precision === 'single' ? 16 : 32);
+        const far = asked.lanesAlong === 'axis' && bytes > (device.firstLevel?.bytes ?? Number.POSITIVE_INFINITY);
+        const costOf = (radices: readonly number[], least = far ? device.firstLevel!.beyond : 0): number => {
           let [cost, stride] = [0, 1];
           for (const radix of radices) {
-            cost += passCost({ ...asked, radix, stride, lanes }, device);
+            cost += passCost({ ...asked, radix, stride, lanes }, device, least);
             stride *= radix;
           }
           return cost;
         };
         const chosen = chooseRadices(asked, device);
-        expect(chosen.cost).toBeCloseTo(costOf(chosen.radices), 9);
+        expect(chosen.cost).toBeCloseTo(costOf(chosen.radices, 0), 9);
         const other: number[] = [];
         for (let rest = asked.length; rest > 1; ) {
           const fitting = RADICES.filter((radix) => rest % radix === 0);
@@ -85,10 +94,26 @@ describe('radix sequences', () => {
           other.push(radix);
           rest /= radix;
         }
-        expect(chosen.cost).toBeLessThanOrEqual(costOf(other) + 1e-9);
+        expect(costOf(chosen.radices)).toBeLessThanOrEqual(costOf(other) + 1e-9);
       }),
       { seed: seedFor('plan/radix/cost') | 0, numRuns: 500 },
     );
+  });
+
+  it('are shorter where passes wait for memory', () => {
+    const far: DeviceProfile = {
+      ...profile,
+      radixCosts: { 3: 0.97, 9: 2.05 },
+      firstLevel: { bytes: 2 ** 16, beyond: 1.1 },
+    };
+    const passes = (length: number, { firstLevel, ...near } = far) =>
+      [far, near].map(
+        (device) => chooseRadices({ length, lanesAlong: 'axis', lanes: 4, precision: 'double' }, device).radices.length,
+      );
+    const [same, before] = passes(3 ** 6);
+    expect(same).toBe(before);
+    const [fewer, more] = passes(3 ** 8);
+    expect(fewer).toBeLessThan(more!);
   });
 
   it('one pass for one point, and an error where there is no radix', () => {

@@ -75,6 +75,8 @@ function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixCh
   const { length, lanesAlong, precision } = question;
   const lanes = lanesAlong === 'axis' ? question.lanes : 1;
   if (length === 1) return { radices: [1], cost: 1 };
+  const pass = (radix: number, stride: number) => ({ radix, stride, length, lanesAlong, lanes, precision });
+  const least = leastCost(question, profile);
   const best = new Map<number, RadixChoice>();
   const from = (stride: number): RadixChoice => {
     if (stride === length) return { cost: 0, radices: [] };
@@ -84,7 +86,7 @@ function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixCh
     for (const radix of RADICES) {
       if ((length / stride) % radix !== 0) continue;
       const rest = from(stride * radix);
-      const cost = passCost({ radix, stride, length, lanesAlong, lanes, precision }, profile) + rest.cost;
+      const cost = passCost(pass(radix, stride), profile, least) + rest.cost;
       if (cost < result.cost) result = { cost, radices: [radix, ...rest.radices] };
     }
     best.set(stride, result);
@@ -93,7 +95,22 @@ function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixCh
   const choice = from(1);
   if (choice.radices.length === 0)
     throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
-  return choice;
+  if (least === 0) return choice;
+  // Others are compared by what there is to compute: several uploads go as far, too.
+  let cost = 0;
+  let stride = length;
+  for (const radix of [...choice.radices].reverse()) {
+    stride /= radix;
+    cost += passCost(pass(radix, stride), profile);
+  }
+  return { radices: choice.radices, cost };
+}
+
+/** What a pass costs at least, where the data does not stay in the first-level cache. */
+function leastCost({ length, lanesAlong, precision }: RadixQuestion, { firstLevel }: DeviceProfile): number {
+  if (!firstLevel || lanesAlong === 'batch') return 0;
+  const bytes = 2 * length * (precision === 'single' ? 8 : 16);
+  return bytes > firstLevel.bytes ? firstLevel.beyond : 0;
 }
 
 export interface PassQuestion {
@@ -107,8 +124,8 @@ export interface PassQuestion {
   readonly precision: 'single' | 'double';
 }
 
-/** Cost per point of one pass, in passes of radix 4. */
-export function passCost(question: PassQuestion, profile: DeviceProfile): number {
+/** Cost per point of one pass, in passes of radix 4. @param least what it takes however little there is to compute. */
+export function passCost(question: PassQuestion, profile: DeviceProfile, least = 0): number {
   const { radix, stride, length, lanesAlong, lanes, precision } = question;
   const own = profile.radixCosts?.[radix] ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
@@ -119,7 +136,7 @@ export function passCost(question: PassQuestion, profile: DeviceProfile): number
   const unaligned = stride % lanes === 0 || stride === 1 ? 0 : UNALIGNED;
   const columns = lanesAlong === 'batch' && profile.lockstep === 'vector';
   const each = stride === 1 || stride * radix === length ? ROWS.memory : ROWS.cached;
-  return own * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
+  return Math.max(own, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
