@@ -118,13 +118,20 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
       }
     };
     const reads = new Set<ArrayRef>();
+    let pairs = false;
     for (const node of reachable(phase.stores.map((store) => store.value))) {
+      pairs ||= node.op === 'swap' || node.op === 'conj';
       if (node.op !== 'load') continue;
       check(node.array, node.index);
       reads.add(node.array);
       if (node.array.space === 'shared' && !written.has(node.array)) {
         say(`reads ${node.array.name}, which no earlier phase has written: a value would cross no exchange`);
       }
+    }
+    if (pairs) {
+      const loop = phase.loops.find(({ variable }) => variable === phase.lanes);
+      // Items that are left over are done again in a whole vector: one by one they would have no neighbour.
+      if (phase.lanes.count % 2 !== 0 || loop?.limit || !phase.repeatable) say('an item may be without its neighbour');
     }
     const writes = new Set<ArrayRef>();
     for (const store of phase.stores) {

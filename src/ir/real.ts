@@ -13,12 +13,14 @@ import { type Index, type IndexLike, index, indexKey } from './integer.ts';
 
 /**
  * `swap` and `conj` see two neighbouring items of the loop that lanes walk along, 2i and 2i + 1, as the parts of a complex
- * number: `swap` is what the other one has, `conj` is negative in the second. For devices with vectors only.
+ * number: `swap` is what the other one has, `conj` a constant that is negative in the second. For devices with vectors only.
  */
 export type Real =
   | { readonly op: 'const'; readonly id: number; readonly value: Exact }
+  | { readonly op: 'conj'; readonly id: number; readonly value: Exact }
   | { readonly op: 'load'; readonly id: number; readonly array: ArrayRef; readonly index: Index }
-  | { readonly op: 'neg' | 'swap' | 'conj'; readonly id: number; readonly a: Real }
+  | { readonly op: 'neg'; readonly id: number; readonly a: Real }
+  | { readonly op: 'swap'; readonly id: number; readonly a: Real }
   | { readonly op: 'add' | 'sub' | 'mul'; readonly id: number; readonly a: Real; readonly b: Real };
 
 /** A complex value: two reals. */
@@ -34,7 +36,6 @@ export class Expressions {
   private readonly operations = {
     neg: new Map<number, Real>(),
     swap: new Map<number, Real>(),
-    conj: new Map<number, Real>(),
     add: new Map<number, Real>(),
     sub: new Map<number, Real>(),
     mul: new Map<number, Real>(),
@@ -49,10 +50,13 @@ export class Expressions {
   }
 
   constant(value: Exact | number): Real {
-    const exactly = typeof value === 'number' ? exact.exact(value) : value;
-    const key = constantKey(exactly);
+    return this.fixed('const', typeof value === 'number' ? exact.exact(value) : value);
+  }
+
+  private fixed(op: 'const' | 'conj', value: Exact): Real {
+    const key = op + constantKey(value);
     let node = this.known.get(key);
-    if (!node) this.known.set(key, (node = { op: 'const', id: this.nextId++, value: exactly }));
+    if (!node) this.known.set(key, (node = { op, id: this.nextId++, value } as Real));
     return node;
   }
 
@@ -64,10 +68,10 @@ export class Expressions {
     return node;
   }
 
-  private unary(op: 'neg' | 'swap' | 'conj', a: Real): Real {
+  private unary(op: 'neg' | 'swap', a: Real): Real {
     const made = this.operations[op];
     let node = made.get(a.id);
-    if (!node) made.set(a.id, (node = { op, id: this.nextId++, a }));
+    if (!node) made.set(a.id, (node = { op, id: this.nextId++, a } as Real));
     return node;
   }
 
@@ -124,7 +128,8 @@ export class Expressions {
   /** What the neighbouring item has: see `Real`. */
   swap(a: Real): Real {
     if (a.op === 'swap') return a.a;
-    if (a.op === 'neg') return this.neg(this.swap(a.a));
+    if (a.op === 'const') return a;
+    if (a.op === 'neg' || a.op === 'conj') return this.neg(a.op === 'neg' ? this.swap(a.a) : a);
     const [factor, rest] = factored(a);
     if (!factor) return this.unary('swap', a);
     const product = this.mul(factor, this.swap(rest));
@@ -133,9 +138,9 @@ export class Expressions {
 
   /** The negative in every second item, as a product with a constant: one that is there already takes the signs. */
   conj(a: Real): Real {
-    if (a.op === 'conj') return a.a;
     if (a.op === 'neg') return this.neg(this.conj(a.a));
-    if (a.op === 'const') return this.unary('conj', a);
+    if (a.op === 'conj') return this.constant(a.value);
+    if (a.op === 'const') return this.fixed('conj', a.value);
     const [factor, rest] = factored(a);
     return this.mul(this.conj(factor ?? this.constant(1)), rest);
   }
@@ -233,10 +238,8 @@ export function reachable(values: Iterable<Real>): Real[] {
   const visit = (node: Real): void => {
     if (seen.has(node)) return;
     seen.add(node);
-    if (node.op !== 'const' && node.op !== 'load') {
-      visit(node.a);
-      if ('b' in node) visit(node.b);
-    }
+    if ('a' in node) visit(node.a);
+    if ('b' in node) visit(node.b);
     order.push(node);
   };
   for (const value of values) visit(value);

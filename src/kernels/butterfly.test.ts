@@ -19,7 +19,8 @@ function evaluate(value: Real, at: readonly number[], known = new Map<Real, numb
   let result: number;
   if (value.op === 'const') result = exact.toNumber(value.value);
   else if (value.op === 'load') result = at[value.index.constant]!;
-  else if (!('b' in value)) result = -of(value.a);
+  else if (value.op === 'conj' || value.op === 'swap') throw new RangeError(`${value.op} needs a neighbour`);
+  else if (value.op === 'neg') result = -of(value.a);
   else if (value.op === 'add') result = of(value.a) + of(value.b);
   else if (value.op === 'sub') result = of(value.a) - of(value.b);
   else result = of(value.a) * of(value.b);

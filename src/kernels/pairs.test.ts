@@ -10,6 +10,7 @@ import {
   Expressions,
   evaluate,
   interleaved,
+  mappedStore,
   planar,
   type Real,
   reachable,
@@ -44,7 +45,7 @@ function meaning(node: Real, x: PairExpressions, part: number, data: Float64Arra
   if (node.op === 'const') return exact.toNumber(node.value);
   if (node.op === 'load') return data[evaluate(node.index, new Map([[x.part, part]]))]!;
   if (node.op === 'swap') return of(node.a, part ^ 1);
-  if (node.op === 'conj') return part % 2 === 0 ? of(node.a) : -of(node.a);
+  if (node.op === 'conj') return exact.toNumber(node.value) * (part % 2 === 0 ? 1 : -1);
   if (!('b' in node)) return -of(node.a);
   const [a, b] = [of(node.a), of(node.b)];
   return node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b;
@@ -109,6 +110,24 @@ describe('stores of both parts', () => {
       expect(evaluate(store.index, new Map([[x.part, part]]))).toBe(place);
     }
     expect(store.value).toBe(value.re);
+  });
+
+  it('begin with the second part where that was read first', () => {
+    const view = swapped(strided(interleaved(memory!), [1]));
+    const inverse = PairExpressions.over(item, pointsOf(view, 2))!;
+    const apart = strided(split(shared!, 512), [3]).store(inverse, [item], inverse.number(pointsOf(view, 2)[1]!));
+    const store = inverse.whole(apart)!;
+    for (let part = 0; part < 8; part++) {
+      const place = evaluate(apart[1 - (part % 2)]!.index, new Map([[item, part >> 1]]));
+      expect(evaluate(store.index, new Map([[inverse.part, part]]))).toBe(place);
+    }
+  });
+
+  it('are not made of two that were multiplied by a complex factor', () => {
+    const to = mappedStore(strided(split(shared!, 512), [3]), (by, number) =>
+      by.cmul(number, { re: by.constant(0.6), im: by.constant(0.8) }),
+    );
+    expect(x.whole(to.store(x, [item], value))).toBeUndefined();
   });
 
   it('are not made of two where neighbours follow each other, or the parts are in two arrays', () => {

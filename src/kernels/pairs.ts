@@ -58,13 +58,16 @@ export class PairExpressions extends Expressions {
     return both(this.load(array, add(place, this.part)));
   }
 
-  /** One store for both parts of a number, from two at a known distance; undefined where items follow each other. */
+  /**
+   * One store for both parts of a number, from two of the same value at a known distance. Undefined for others: where what
+   * is stored was multiplied by a factor on its way, or where items follow each other.
+   */
   whole([re, im]: readonly Store[]): Store | undefined {
     const [even, odd] = this.exchanged ? [im!, re!] : [re!, im!];
     const { item, part } = this;
     const distance = known(sub(odd.index, even.index));
     const along = coefficient(even.index, item) ?? 0;
-    if (even.array !== odd.array || distance === undefined || along < 2) return undefined;
+    if (even.value !== odd.value || even.array !== odd.array || distance === undefined || along < 2) return undefined;
     const place = substitute(even.index, new Map([[item, div(part, 2)]]));
     return { ...even, index: add(place, scale(mod(part, 2), distance)) };
   }

@@ -8,13 +8,14 @@ import { configurations } from '../../test/support/problems.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { rootsIn } from '../../test/support/tables.ts';
 import { complaints } from '../../test/support/transforms.ts';
+import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
 import { emitWasm } from '../emit/wasm/lower.ts';
-import { verify } from '../ir/index.ts';
+import { type Kernel, reachable, verify } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import { normalizeProblem } from '../problem/index.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel, sharesPasses } from './index.ts';
 import { stockhamKernel } from './stockham.ts';
 
@@ -34,6 +35,33 @@ const plain: DeviceProfile = {
   groupPoints: 1024,
   passCost: 6,
 };
+
+describe('numbers in pairs', () => {
+  const kernelsOf = (input: ProblemInput, profile: DeviceProfile) =>
+    planDirection(normalizeProblem(input), 'forward', profile, false).launches.map(({ leaf }) => buildKernel(leaf));
+  const isPaired = ({ phases: [first] }: Kernel) =>
+    reachable(first!.stores.map(({ value }) => value)).some(({ op }) => op === 'swap');
+
+  it('are what first passes along the axis and of turned tiles work on', () => {
+    for (const precision of ['single', 'double'] as const) {
+      for (const size of [[1024], [2187], [1000], [60, 50]]) {
+        expect(isPaired(kernelsOf({ size, precision }, plain)[0]!), `${size}`).toBe(true);
+      }
+    }
+    const device: DeviceProfile = { name: 'cpu', multiprocessors: 1, ...cpuProfile };
+    const [turned] = planDirection(normalizeProblem({ size: [2 ** 17] }), 'forward', device, false).launches;
+    expect(turned!.leaf).toMatchObject({ lanesAlong: { input: 'batch', output: 'axis' } });
+    expect(isPaired(buildKernel(turned!.leaf))).toBe(true);
+    expect(isPaired(kernelsOf({ size: [1024], layout: { input: 'planar' } }, plain)[0]!)).toBe(false);
+  });
+
+  it('are left alone where twiddles come between, in vectors of one', () => {
+    const single = { ...plain, lockstepBytes: 8, reorderFirst: false, sharedBytes: 4096, coalescedBytes: 16 };
+    for (const size of [168, 182, 196, 208, 462]) {
+      for (const kernel of kernelsOf({ size: [size], precision: 'double' }, single)) expect(verify(kernel)).toEqual([]);
+    }
+  });
+});
 
 describe('kernels of any plan', () => {
   it('break no rule, and become valid modules', { timeout: 120_000 }, () => {

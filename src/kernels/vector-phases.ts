@@ -36,7 +36,7 @@ import { passTwiddles } from './twiddles.ts';
  */
 const TWIDDLED_FIRST: ReadonlySet<number> = new Set([2, 4, 8, 12, 15, 16]);
 
-/** Lanes that an emitter may take at a time, whatever the profile says. */
+/** Lanes that an emitter may take at a time, whatever the profile says: with fewer items it would have none of a pair at once. */
 const LONGEST_VECTOR = 4;
 
 /** A step moves the data of one group from one place to the next. */
@@ -140,8 +140,8 @@ class VectorPhases {
     const nest = this.nest(q, i, c, stride, from.shared && to.shared);
     const put = (by: Expressions, value: Complex, k: number) =>
       to.view.store(by, [add(scale(q, stride * radix), i, k * stride), c], value);
-    const whole = stride === 1 && to.shared ? this.inPairs(points, nest, put) : undefined;
-    if (whole) return whole;
+    const paired = stride === 1 && to.shared ? this.inPairs(points, nest, put) : undefined;
+    if (paired) return paired;
     const values = points.map((point, m) => {
       const value = m === 0 ? point : twiddle(x, point, i, m);
       if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
@@ -157,7 +157,10 @@ class VectorPhases {
     };
   }
 
-  /** A first pass over numbers whose parts are not taken apart, if there are enough of them for a vector. */
+  /**
+   * A first pass to shared memory over numbers whose parts are not taken apart, if there are enough of them for a vector.
+   * (With a limit the last ones would go one by one, without their neighbours.)
+   */
   private inPairs(
     points: readonly Complex[],
     { loops, lanes }: Pick<Phase, 'loops' | 'lanes'>,
@@ -181,7 +184,9 @@ class VectorPhases {
       loops: loops.map((loop) => (loop === along ? { variable: x.part } : loop)),
       lanes: x.part,
       stores,
+      // Both parts of a number are one value.
       steps: x.steps.map((step) => [...new Set(step)]),
+      // It never writes what it reads.
       repeatable: true,
       exchange: 'group',
     };

@@ -23,7 +23,7 @@ export function interpret(
   const single = kernel.precision === 'f32';
   const round = (value: number): number => (single ? Math.fround(value) : value);
   const constant = new Map<Real, number>();
-  const known = (node: Extract<Real, { op: 'const' }>): number => {
+  const known = (node: Extract<Real, { value: exact.Exact }>): number => {
     let value = constant.get(node);
     if (value === undefined) {
       value = single ? exact.toSingle(node.value) : exact.toNumber(node.value);
@@ -50,28 +50,29 @@ export function interpret(
       const late: (() => void)[] = [];
       const paired = nodes.some(({ op }) => op === 'swap');
       const item = (at: ReadonlyMap<Var, number>, rank: number): void => {
-        const own = at.get(phase.lanes)!;
-        // What the item and its neighbour have, operands first.
-        const both = (paired ? [own, own ^ 1] : [own]).map((place) => ({
-          at: new Map(at).set(phase.lanes, place),
-          values: new Map<Real, number>(),
-        }));
+        // Where items come in pairs, what the other one has is computed beside.
+        const sides = paired ? [at, new Map(at).set(phase.lanes, at.get(phase.lanes)! ^ 1)] : [at];
+        const results = sides.map(() => new Map<Real, number>());
         for (const node of nodes) {
-          both.forEach(({ at, values }, n) => {
-            const of = (operand: Real, where = values) => where.get(operand) as number;
-            if (node.op === 'const') values.set(node, known(node));
-            else if (node.op === 'load')
-              values.set(node, arrayOf(node.array, rank)[evaluate(node.index, at)] as number);
-            else if (node.op === 'swap') values.set(node, of(node.a, both[1 - n]!.values));
-            else if (node.op === 'conj') values.set(node, at.get(phase.lanes)! % 2 === 0 ? of(node.a) : -of(node.a));
-            else if (!('b' in node)) values.set(node, -of(node.a));
+          for (let side = 0; side < sides.length; side++) {
+            const here = sides[side]!;
+            const of = results[side]!;
+            if (node.op === 'const') of.set(node, known(node));
+            else if (node.op === 'conj') of.set(node, here.get(phase.lanes)! % 2 === 0 ? known(node) : -known(node));
+            else if (node.op === 'load') of.set(node, arrayOf(node.array, rank)[evaluate(node.index, here)] as number);
+            else if (node.op === 'swap') continue;
             else {
-              const [a, b] = [of(node.a), of(node.b)];
-              values.set(node, round(node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b));
+              const a = of.get(node.a) as number;
+              if (node.op === 'neg') of.set(node, -a);
+              else {
+                const b = of.get(node.b) as number;
+                of.set(node, round(node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b));
+              }
             }
-          });
+          }
+          if (node.op === 'swap') results.forEach((of, side) => of.set(node, results[1 - side]!.get(node.a)!));
         }
-        const [{ values }] = both as [(typeof both)[0]];
+        const values = results[0]!;
         for (const { array, index, value, block } of phase.stores) {
           const place = evaluate(index, at);
           const result = values.get(value) as number;

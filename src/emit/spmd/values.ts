@@ -44,8 +44,7 @@ export class PhaseValues {
     const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
     results.forEach(use);
     for (const node of nodes) {
-      if (node.op === 'const' || node.op === 'load') continue;
-      use(node.a);
+      if ('a' in node) use(node.a);
       if ('b' in node) use(node.b);
     }
     this.uses = uses;

@@ -122,7 +122,7 @@ function without({ constant, terms }: Index, v: Var): Index {
   return { constant, terms: terms.filter(({ atom }) => atom !== v) };
 }
 
-/** Equal for accesses whose lanes all lie equally far apart. */
+/** Equal for accesses that differ by the same constant in every lane. */
 function lanesKey({ base, bases = [base] }: Access): string {
   return bases.map((at) => indexKey({ ...at, constant: at.constant - base.constant })).join();
 }

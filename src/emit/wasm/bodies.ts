@@ -53,8 +53,7 @@ function countUses(nodes: readonly Real[], statements: readonly Store[]): Map<Re
   const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
   for (const { value } of statements) use(value);
   for (const node of nodes) {
-    if (node.op === 'const' || node.op === 'load') continue;
-    use(node.a);
+    if ('a' in node) use(node.a);
     if ('b' in node) use(node.b);
   }
   return uses;
@@ -63,9 +62,9 @@ function countUses(nodes: readonly Real[], statements: readonly Store[]): Map<Re
 /** What no repetition changes: constants, loads from a place that stays, and what is computed from them. */
 function steadyValues(nodes: readonly Real[], { loads }: BodyAccesses): Set<Real> {
   const steady = new Set<Real>();
-  const isSteady = (operand: Real) => operand.op === 'const' || steady.has(operand);
+  const isSteady = (operand: Real) => 'value' in operand || steady.has(operand);
   for (const node of nodes) {
-    if (node.op === 'const') continue;
+    if ('value' in node) continue;
     if (node.op === 'load') {
       if (loads.get(node)!.access.repeat === 0) steady.add(node);
     } else if (isSteady(node.a) && (!('b' in node) || isSteady(node.b))) steady.add(node);

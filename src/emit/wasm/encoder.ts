@@ -218,8 +218,7 @@ export class FunctionAssembler {
     );
   }
 
-  /** A vector with the same number in every lane. */
-  /** A constant in all lanes, or two of them in turns. */
+  /** A constant vector: the same number in every lane, or two in turns. */
   vector(type: 'f32' | 'f64', value: number, next = value): void {
     const two = [value, next];
     const lanes = type === 'f32' ? Float32Array.from([...two, ...two]) : Float64Array.from(two);

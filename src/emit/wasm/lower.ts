@@ -278,8 +278,7 @@ class Lowering {
       const value = (node: Real): void => {
         const local = known.get(node);
         if (local !== undefined) return this.asm.get(local);
-        if (node.op === 'const') return this.constant(node.value, unit);
-        if (node.op === 'conj' && node.a.op === 'const') return this.constant(node.a.value, unit, true);
+        if (node.op === 'const' || node.op === 'conj') return this.constant(node, unit);
         const once = uses.get(node) === 1 && !steady.has(node);
         if (node.op === 'load') {
           // A plain vector used once needs no local of its own.
@@ -300,7 +299,7 @@ class Lowering {
           value(node.a);
           if ('b' in node) value(node.b);
           if (node.op === 'swap') unit.swap();
-          else if (node.op !== 'conj') unit.operation(node.op);
+          else unit.operation(node.op);
         }
         if (!once) {
           const result = unit.local();
@@ -358,17 +357,15 @@ class Lowering {
     return scope.values.size === 0 ? undefined : scope.values.get(loadKey(node, body, access.stride));
   }
 
-  /** @param conjugated with the opposite sign in every second lane. */
-  private constant(value: Exact, unit: VectorUnit, conjugated = false): void {
-    const key = `${unit.type}:${conjugated ? '±' : ''}${exact.key(value)}`;
+  private constant({ op, value }: Extract<Real, { value: Exact }>, unit: VectorUnit): void {
+    const key = `${unit.type}:${op}${exact.key(value)}`;
     let local = this.constants.get(key);
     if (local === undefined) {
       local = this.asm.lasting(unit.type);
       this.constants.set(key, local);
       const number = this.elementBytes === 4 ? exact.toSingle(value) : exact.toNumber(value);
       this.asm.first(() => {
-        if (conjugated) unit.conjugate(number);
-        else unit.constant(number);
+        unit.constant(number, op === 'conj');
         this.asm.set(local!);
       });
     }

@@ -12,7 +12,7 @@ export interface Address {
   readonly offset: number;
 }
 
-/** Of four lanes each: every second one; the lower or upper ones in turns; halves of two or four lanes side by side. */
+/** Of four lanes each: every second one; the lower or upper ones in turns; neighbours exchanged, of two lanes, too; halves of two or four lanes side by side. */
 const EVEN = pattern(0, 2, 4, 6);
 const ODD = pattern(1, 3, 5, 7);
 const LOW = pattern(0, 4, 1, 5);
@@ -56,24 +56,25 @@ export class VectorUnit {
     return this.asm.local(this.type);
   }
 
-  constant(value: number): void {
+  /** @param conjugated with the opposite sign in every second lane. */
+  constant(value: number, conjugated = false): void {
+    if (conjugated) this.requireNeighbours();
     if (this.lanes === 1) this.asm.float(this.element, value);
-    else this.asm.vector(this.element, value);
+    else this.asm.vector(this.element, value, conjugated ? -value : value);
   }
 
-  /** Both parts of the numbers on the stack, exchanged. */
+  /** Neighbouring lanes of the vector on the stack, exchanged. */
   swap(): void {
-    if (this.lanes === 1) throw new RangeError('Scalars have no neighbours to exchange with.');
-    const { asm } = this;
+    this.requireNeighbours();
     const value = this.keep();
-    asm.get(value);
-    asm.get(value);
-    asm.shuffle(this.lanes === 4 ? SWAPPED : SWAPPED_HALVES);
+    this.asm.get(value);
+    this.asm.get(value);
+    this.asm.shuffle(this.lanes === 4 ? SWAPPED : SWAPPED_HALVES);
   }
 
-  /** A constant, and its negative in every second lane. */
-  conjugate(value: number): void {
-    this.asm.vector(this.element, value, -value);
+  /** @throws RangeError where a phase in pairs came to items one by one, which `verify` would have said. */
+  private requireNeighbours(): void {
+    if (this.lanes === 1) throw new RangeError('Scalars have no neighbours.');
   }
 
   operation(name: 'add' | 'sub' | 'mul' | 'neg'): void {
