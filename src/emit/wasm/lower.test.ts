@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { interpret } from '../../../test/support/interpret.ts';
 import { poison } from '../../../test/support/poison.ts';
-import { randomFor, seedFor, uniform } from '../../../test/support/random.ts';
+import { seedFor } from '../../../test/support/random.ts';
 import { enableRelaxedSimd, roundsOnce } from '../../../test/support/relaxed.ts';
+import { expectSame, numbers, runWasm } from '../../../test/support/wasm.ts';
 import {
   type ArrayRef,
   add,
@@ -26,72 +27,6 @@ import {
   verify,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { emitWasm } from './lower.ts';
-
-const random = randomFor('emit/wasm');
-const PAGE = 65536;
-
-type Numbers = Float32Array | Float64Array;
-
-/** Runs a kernel as WebAssembly over copies of the given arrays, at addresses that suit elements but no vectors. */
-function runWasm(
-  kernel: Kernel,
-  memory: Readonly<Record<string, Numbers>>,
-  { first = 0, last = kernel.group.count, reverse = false, relaxedSimd = false } = {},
-): Record<string, Numbers> {
-  const pages = 16;
-  const limits = { initial: pages, maximum: pages, shared: false };
-  const { bytes, sharedBytes, parameters } = emitWasm(kernel, limits, { relaxedSimd });
-  expect(WebAssembly.validate(bytes)).toBe(true);
-  const linear = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  const element = kernel.precision === 'f32' ? 4 : 8;
-  poison(new Uint8Array(linear.buffer));
-  let address = 1024 + Math.ceil(sharedBytes / 64) * 64;
-  const views: Record<string, Numbers> = {};
-  const pointers = parameters.map((name) => {
-    if (name === 'reverse') return reverse ? 1 : 0;
-    const source = memory[name] as Numbers;
-    // Only whole elements are promised, not whole vectors.
-    address += element * random.integer(1, 9);
-    const Numbers = kernel.precision === 'f32' ? Float32Array : Float64Array;
-    const view = new Numbers(linear.buffer, address, source.length);
-    view.set(source);
-    views[name] = view;
-    const pointer = address;
-    address += source.byteLength;
-    return pointer;
-  });
-  expect(address).toBeLessThan(pages * PAGE);
-  const { run } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory: linear } }).exports as {
-    run: (...values: number[]) => void;
-  };
-  run(first, last, 1024, ...pointers);
-  return Object.fromEntries(Object.entries(views).map(([name, view]) => [name, view.slice()]));
-}
-
-function numbers(type: ElementType, length: number): Numbers {
-  const values = uniform(random, length, 'single');
-  return type === 'f32' ? new Float32Array(values) : values;
-}
-
-/** Expects WebAssembly and the interpreter to leave the same numbers everywhere, whichever way a kernel runs. */
-function expectSame(kernel: Kernel, lengths: Readonly<Record<string, number>>, reverse = false): void {
-  expect(verify(kernel)).toEqual([]);
-  const memory = Object.fromEntries(
-    Object.entries(lengths).map(([name, length]) => [name, numbers(kernel.precision, length)]),
-  );
-  const compiled = runWasm(kernel, memory, { reverse });
-  interpret(kernel, memory, reverse ? kernel.reverse : kernel.phases);
-  for (const name of Object.keys(memory)) {
-    const [got, want] = [compiled[name] as Numbers, memory[name] as Numbers];
-    // Adding 0 makes −0 equal to 0: loads that turn out to be the same cancel to a zero without a sign.
-    expect(
-      Array.from(got, (value) => value + 0),
-      name,
-    ).toEqual(Array.from(want, (value) => value + 0));
-  }
-  if (kernel.reverse && !reverse) expectSame(kernel, lengths, true);
-}
 
 /** A kernel with one phase that combines `members` neighbouring numbers, whose lanes are `stride` numbers apart. */
 function gather(
@@ -380,59 +315,6 @@ function unsigned(kernel: Kernel): Kernel {
   });
   return { ...kernel, phases };
 }
-
-/** Numbers in pairs of lanes, turned and stored row by row; `members` numbers are stored side by side. */
-function inPairs(type: ElementType, items: number, members: number, turned: number): Kernel {
-  const [input, output] = ['input', 'output'].map((name): ArrayRef => ({ name, space: 'global', type }));
-  const x = new Expressions();
-  const part = variable('part', 2 * items);
-  const lane = { variable: part };
-  const stores = Array.from({ length: members }, (_, m) => {
-    const value = x.load(input!, add(part, 2 * items * m));
-    const one = x.add(value, x.conj(x.mul(x.constant(0.75), x.swap(value))));
-    const other = x.sub(x.swap(x.conj(x.mul(value, x.load(input!, add(part, m))))), value);
-    const index = add(scale(div(part, 2), members + turned), scale(mod(part, 2), 500), m);
-    return { array: output!, index, value: m % 2 === 0 ? one : other };
-  });
-  const phase: Phase = { loops: [lane], lanes: part, stores, repeatable: true, exchange: 'group' };
-  const group = variable('group', 1);
-  const globals = [input!, output!];
-  return { name: 'pairs', precision: type, group, threads: 1, globals, tables: [], shared: [], phases: [phase] };
-}
-
-describe('numbers in pairs of lanes', () => {
-  it.each(['f32', 'f64'] as const)('are exchanged and conjugated, %s', (type) => {
-    for (let items = 2; items <= 13; items++) {
-      for (let members = 1; members <= 9; members++) {
-        expectSame(inPairs(type, items, members, items % 3), { input: 260, output: 1000 });
-      }
-    }
-  });
-
-  it('are refused where an item is without its neighbour', () => {
-    const { phases, ...kernel } = inPairs('f32', 3, 1, 0);
-    const [phase] = phases as [Phase];
-    const odd = { ...phase, loops: [{ variable: variable('part', 7) }] };
-    const wrong = [
-      { ...phase, repeatable: false },
-      { ...phase, loops: [{ ...phase.loops[0]!, limit: add(5) }] },
-      { ...odd, lanes: odd.loops[0]!.variable },
-    ];
-    for (const one of wrong) {
-      expect(verify({ ...kernel, phases: [one] })).toContain('pairs, phase 0: an item may be without its neighbour');
-    }
-    const scalar = { ...phase, loops: [{ variable: variable('part', 2) }] };
-    const lanes = scalar.loops[0]!.variable;
-    const x = new Expressions();
-    const stores = phase.stores.map((store) => ({
-      ...store,
-      index: add(lanes),
-      value: x.swap(x.load(store.array, lanes)),
-    }));
-    const limits = { initial: 1, maximum: 1, shared: false };
-    expect(() => emitWasm({ ...kernel, phases: [{ ...scalar, lanes, stores }] }, limits)).toThrow(RangeError);
-  });
-});
 
 describe('multiply-adds', () => {
   beforeAll(() => enableRelaxedSimd());
