@@ -12,7 +12,10 @@ export interface Address {
   readonly offset: number;
 }
 
-/** Of four lanes each: every second one; the lower or upper ones in turns; neighbours exchanged, of two lanes, too; halves of two or four lanes side by side. */
+/**
+ * Of four lanes each: every second one; the lower or upper ones in turns; neighbours exchanged, of two lanes, too; halves
+ * of two or four lanes side by side.
+ */
 const EVEN = pattern(0, 2, 4, 6);
 const ODD = pattern(1, 3, 5, 7);
 const LOW = pattern(0, 4, 1, 5);
