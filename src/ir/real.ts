@@ -129,7 +129,8 @@ export class Expressions {
   swap(a: Real): Real {
     if (a.op === 'swap') return a.a;
     if (a.op === 'const') return a;
-    if (a.op === 'neg' || a.op === 'conj') return this.neg(a.op === 'neg' ? this.swap(a.a) : a);
+    if (a.op === 'conj') return this.neg(a);
+    if (a.op === 'neg') return this.neg(this.swap(a.a));
     const [factor, rest] = factored(a);
     if (!factor) return this.unary('swap', a);
     const product = this.mul(factor, this.swap(rest));

@@ -36,7 +36,7 @@ import { passTwiddles } from './twiddles.ts';
  */
 const TWIDDLED_FIRST: ReadonlySet<number> = new Set([2, 4, 8, 12, 15, 16]);
 
-/** Lanes that an emitter may take at a time, whatever the profile says: with fewer items it would have none of a pair at once. */
+/** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
 const LONGEST_VECTOR = 4;
 
 /** A step moves the data of one group from one place to the next. */

@@ -57,7 +57,7 @@ export interface RadixQuestion {
   readonly precision: 'single' | 'double';
 }
 
-/** A radix sequence and what it costs per point, in passes of radix 4. */
+/** A radix sequence and what it costs per point, in passes of radix 4; without what waiting for memory adds. */
 export interface RadixChoice {
   readonly radices: readonly number[];
   readonly cost: number;
@@ -96,7 +96,7 @@ function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixCh
   if (choice.radices.length === 0)
     throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
   if (least === 0) return choice;
-  // Others are compared by what there is to compute: several uploads go as far, too.
+  // One upload and several are compared without the waiting: they all go through memory as far away.
   let cost = 0;
   let stride = length;
   for (const radix of [...choice.radices].reverse()) {

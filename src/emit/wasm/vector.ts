@@ -75,7 +75,7 @@ export class VectorUnit {
     this.asm.shuffle(this.lanes === 4 ? SWAPPED : SWAPPED_HALVES);
   }
 
-  /** @throws RangeError where a phase in pairs came to items one by one, which `verify` would have said. */
+  /** @throws RangeError where a phase in pairs comes to items one by one: it breaks the rules, or has too few for a vector. */
   private requireNeighbours(): void {
     if (this.lanes === 1) throw new RangeError('Scalars have no neighbours.');
   }
