@@ -8,7 +8,7 @@
  * checks the rest.
  */
 import type { ArrayRef, ElementType } from './arrays.ts';
-import { type Index, range, type Var, variablesOf } from './integer.ts';
+import { coefficient, type Index, indexKey, range, scale, sub, type Var, variablesOf } from './integer.ts';
 import { type Real, reachable } from './real.ts';
 import type { Table } from './tables.ts';
 
@@ -28,8 +28,13 @@ export interface Store {
   readonly block?: Index;
 }
 
-/** Who has to see a phase's stores before the next phase reads them. */
-export type Scope = 'lane' | 'subgroup' | 'group' | 'cluster';
+/**
+ * Who has to see a phase's stores before the next phase reads them. A slice is all items with the same value of the
+ * outermost loop, which both phases then have in common: slices run one after another, each through all phases that are
+ * joined like that, so that their data stays near, and what only one slice needs at a time has one place for all. For
+ * devices that loop over items.
+ */
+export type Scope = 'slice' | 'lane' | 'subgroup' | 'group' | 'cluster';
 
 export interface Phase {
   /** Outermost first. */
@@ -85,6 +90,16 @@ export interface Kernel {
   readonly reverse?: readonly Phase[];
 }
 
+/** The phases of a kernel; those that each slice goes through on its own stand together. */
+export function joined(phases: readonly Phase[]): Phase[][] {
+  const runs: Phase[][] = [];
+  phases.forEach((phase, n) => {
+    if (n > 0 && phases[n - 1]!.exchange === 'slice') runs.at(-1)!.push(phase);
+    else runs.push([phase]);
+  });
+  return runs;
+}
+
 /** What breaks the rules of a kernel, in words; empty when it is sound. */
 export function verify(kernel: Kernel): string[] {
   const { phases, reverse = phases } = kernel;
@@ -92,6 +107,9 @@ export function verify(kernel: Kernel): string[] {
   const problems = new Set([...complaints(kernel, phases), ...complaints(kernel, reverse)]);
   if (reverse.length !== phases.length) {
     problems.add(`${kernel.name}: ${reverse.length} phases the other way, not ${phases.length}`);
+  }
+  if (reverse.some(({ exchange }, n) => exchange !== phases[n]?.exchange)) {
+    problems.add(`${kernel.name}: other exchanges the other way`);
   }
   return [...problems];
 }
@@ -151,10 +169,58 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     }
     for (const array of writes) written.add(array);
   });
+  let number = 0;
+  for (const run of joined(phases)) {
+    const [start, end] = [number, (number += run.length)];
+    if (run.length === 1 && run[0]!.exchange !== 'slice') continue;
+    const what = complaintsOfSlices(kernel, run);
+    problems.push(...what.map((text) => `${kernel.name}, phases ${start} to ${end - 1}: ${text}`));
+  }
   if (kernel.shared.some(({ half }) => half !== undefined)) {
     if (kernel.shared.length > 1) problems.push(`${kernel.name}: an array in halves stands beside another one`);
     const { length, half } = kernel.shared[0]!;
     if (length !== 2 * half!) problems.push(`${kernel.name}: ${length} elements are not two halves of ${half}`);
+  }
+  return problems;
+}
+
+/**
+ * What is wrong with phases that run slice by slice. A slice may read what an earlier run left in its own part of an
+ * array, or what it has itself written into an array that all slices use in turn.
+ */
+function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[]): string[] {
+  if (run.at(-1)!.exchange === 'slice') return ['a slice goes on after the last phase'];
+  const outermost = run.map(({ loops }) => loops[0]!);
+  const shape = ({ variable: { count }, limit }: Loop) => `${count} ${limit ? indexKey(limit) : ''}`;
+  if (new Set(outermost.map(shape)).size > 1) return ['their outermost loops differ'];
+  if (run.some(({ lanes }, n) => lanes === outermost[n]!.variable)) return ['lanes run across slices'];
+  if (outermost[0]!.variable.count === 1) return [];
+  const touched = new Map<ArrayRef, { step: number | undefined; low: number; high: number; first: 'read' | 'write' }>();
+  const [read, written, crossed] = [new Set<ArrayRef>(), new Set<ArrayRef>(), new Set<ArrayRef>()];
+  run.forEach(({ stores }, n) => {
+    const { variable: slice } = outermost[n]!;
+    const touch = (array: ArrayRef, at: Index, first: 'read' | 'write') => {
+      (first === 'read' ? read : written).add(array);
+      const step = coefficient(at, slice);
+      const [low, high] = range(step ? sub(at, scale(slice, step)) : at);
+      const known = touched.get(array) ?? { step, low, high, first };
+      if (step === undefined || step !== known.step) crossed.add(array);
+      touched.set(array, { ...known, low: Math.min(low, known.low), high: Math.max(high, known.high) });
+    };
+    for (const node of reachable(stores.map(({ value }) => value))) {
+      if (node.op === 'load') touch(node.array, node.index, 'read');
+    }
+    for (const { array, index } of stores) touch(array, index, 'write');
+  });
+  const problems: string[] = [];
+  for (const [array, { step = 0, low, high, first }] of touched) {
+    if (array.space !== 'shared' || !read.has(array) || !written.has(array)) continue;
+    const own = step > 0 ? high - low < step : first === 'write';
+    if (crossed.has(array) || !own) problems.push(`slices get into each other's way in ${array.name}`);
+  }
+  const writes = globals.filter((array) => written.has(array));
+  if (globals.some((array) => read.has(array) && (aliased ? writes.length > 0 : written.has(array)))) {
+    problems.push('slices may write what others have yet to read');
   }
   return problems;
 }

@@ -9,7 +9,6 @@ import {
   blocked,
   type Complex,
   type ComplexView,
-  type ElementType,
   Expressions,
   type Format,
   type Index,
@@ -45,10 +44,15 @@ interface Place {
   readonly shared: boolean;
 }
 
+interface SharedPlace extends Place {
+  readonly array: ArrayRef;
+}
+
 export function vectorPhases({ leaf, steps, tables, limit, ends, reverse }: StepsToBuild): BuiltSteps {
   const builder = new VectorPhases(leaf, tables, limit);
-  const shared = builder.sharedArrays(leaf.precision === 'single' ? 'f32' : 'f64', Math.min(steps.length - 1, 2));
-  const between = (n: number): Place => ({ view: builder.sharedView(shared[n % 2]!), shared: true });
+  const places = builder.sharedPlaces(Math.min(steps.length - 1, 2));
+  const shared = places.map(({ array }) => array);
+  const between = (n: number): Place => places[n % 2]!;
   const last = steps.length - 1;
   const phase = (n: number, { input, output, beforeCopy }: Ends): Phase => {
     const from = n === 0 ? { view: input, shared: false } : between(n - 1);
@@ -69,6 +73,8 @@ class VectorPhases {
   private readonly limit: Index | undefined;
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
   private readonly aligned: boolean;
+  /** The first pass turns a tile of several transforms: after it, each goes through its passes on its own. */
+  private readonly turned: boolean;
   /** From one transform to the next, in elements. */
   private readonly pitch: number;
 
@@ -78,8 +84,8 @@ class VectorPhases {
     this.limit = limit;
     // The first pass of a tile that is turned writes all its transforms side by side: a line more between them, because
     // lines that lie a power of two apart share few places in a cache.
-    const turned = leaf.lanesAlong.input !== leaf.lanesAlong.output;
-    this.pitch = leaf.length + (turned ? 2 * leaf.lanes : 0);
+    this.turned = leaf.lanesAlong.input !== leaf.lanesAlong.output && leaf.tile > 1;
+    this.pitch = leaf.length + (this.turned ? 2 * leaf.lanes : 0);
     const [firstRadix, ...rest] = leaf.radices;
     this.aligned =
       leaf.shared.format === 'blocked' &&
@@ -88,21 +94,21 @@ class VectorPhases {
         : firstRadix! % leaf.lanes === 0 && rest.every((radix) => (leaf.length / radix) % leaf.lanes === 0));
   }
 
-  sharedArrays(type: ElementType, count: number): ArrayRef[] {
-    const length = 2 * this.plane();
-    return ['ping', 'pong'].slice(0, count).map((name) => ({ name, space: 'shared', type, length }));
-  }
-
-  private plane(): number {
-    const { tile, lanes } = this.leaf;
-    return Math.ceil((this.pitch * tile) / lanes) * lanes;
-  }
-
-  /** Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n. */
-  sharedView(array: ArrayRef): ComplexView {
-    const { lanes, lanesAlong, tile } = this.leaf;
-    const format: Format = this.aligned ? blocked(array, lanes) : split(array, this.plane());
-    return strided(format, lanesAlong.output === 'batch' ? [tile, 1] : [1, this.pitch]);
+  /**
+   * Shared arrays. Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at
+   * c·pitch + n; but transforms that take turns have one place for all in the second array.
+   */
+  sharedPlaces(count: number): SharedPlace[] {
+    const { lanes, lanesAlong, precision, tile } = this.leaf;
+    const type = precision === 'single' ? 'f32' : 'f64';
+    return ['ping', 'pong'].slice(0, count).map((name, n) => {
+      const inTurns = this.turned && n > 0;
+      const plane = Math.ceil((this.pitch * (inTurns ? 1 : tile)) / lanes) * lanes;
+      const array: ArrayRef = { name, space: 'shared', type, length: 2 * plane };
+      const format: Format = this.aligned ? blocked(array, lanes) : split(array, plane);
+      const strides = lanesAlong.output === 'batch' ? [tile, 1] : [1, inTurns ? 0 : this.pitch];
+      return { array, view: strided(format, strides), shared: true };
+    });
   }
 
   /** Moves the tile between memory that runs along the axis and shared memory that runs along the batch. */
@@ -153,7 +159,7 @@ class VectorPhases {
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
       repeatable: from.shared || to.shared || !this.leaf.aliased,
-      exchange: 'group',
+      exchange: this.turned && stride > 1 && to.shared ? 'slice' : 'group',
     };
   }
 

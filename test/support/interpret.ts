@@ -2,7 +2,9 @@
 import {
   type ArrayRef,
   evaluate,
+  joined,
   type Kernel,
+  type Loop,
   type Phase,
   type Real,
   reachable,
@@ -45,7 +47,8 @@ export function interpret(
     );
     const arrayOf = (array: ArrayRef, block: number): RealArray =>
       shared[block]!.get(array) ?? (memory[array.name] as RealArray);
-    for (const phase of phases) {
+    /** @param slice the value of the outermost variable, where only its items are to run. */
+    const run = (phase: Phase, slice?: number): void => {
       const nodes = reachable(phase.stores.map((store) => store.value));
       const late: (() => void)[] = [];
       const paired = nodes.some(({ op }) => op === 'swap');
@@ -87,15 +90,26 @@ export function interpret(
       const nest = (depth: number, at: Map<Var, number>, rank: number): void => {
         const loop = phase.loops[depth];
         if (!loop) return item(at, rank);
-        const limit = loop.limit ? evaluate(loop.limit, at) : Number.POSITIVE_INFINITY;
-        for (let i = 0; i < Math.min(loop.variable.count, limit); i++) nest(depth + 1, at.set(loop.variable, i), rank);
+        const end = trips(loop, at);
+        for (let i = 0; i < end; i++) nest(depth + 1, at.set(loop.variable, i), rank);
       };
       for (let rank = 0; rank < blocks; rank++) {
         const at = new Map([[kernel.group, group]]);
         if (kernel.cluster) at.set(kernel.cluster.rank, rank);
-        nest(0, at, rank);
+        if (slice === undefined) nest(0, at, rank);
+        else nest(1, at.set(phase.loops[0]!.variable, slice), rank);
       }
       for (const store of late) store();
+    };
+    for (const together of joined(phases)) {
+      const slices = together.length > 1 ? trips(together[0]!.loops[0]!, new Map([[kernel.group, group]])) : 0;
+      if (together.length === 1) run(together[0]!);
+      for (let slice = 0; slice < slices; slice++) for (const phase of together) run(phase, slice);
     }
   }
+}
+
+/** How often a loop runs, with the variables of those around it given. */
+function trips({ variable, limit }: Loop, at: ReadonlyMap<Var, number>): number {
+  return limit ? Math.min(variable.count, evaluate(limit, at)) : variable.count;
 }

@@ -275,6 +275,7 @@ class Lowering {
   private exchange(after: number): void {
     const { kernel, threads } = this;
     const { exchange: scope } = kernel.phases[after]!;
+    if (scope === 'slice') throw new RangeError('threads share out all items of a phase: they have no slices');
     if (scope === 'lane' || (threads === 1 && scope !== 'cluster')) return;
     const globals = this.collide(kernel.phases.slice(this.ordered, after + 1), kernel.phases.slice(after + 1));
     if (globals) this.ordered = after + 1;

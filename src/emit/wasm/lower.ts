@@ -4,7 +4,16 @@
  * The lanes of a vector are the threads in lockstep; all other threads of a group become iterations of loops, which end
  * where the exchange begins.
  */
-import type { ArrayRef, Index, Kernel, Phase, Real } from '../../ir/index.ts';
+import {
+  type ArrayRef,
+  type Index,
+  joined,
+  type Kernel,
+  type Phase,
+  type Real,
+  type Var,
+  variable,
+} from '../../ir/index.ts';
 import type { Exact } from '../../numeric/exact.ts';
 import * as exact from '../../numeric/exact.ts';
 import { type Group, type LoadNode, pointerKey } from './accesses.ts';
@@ -58,6 +67,13 @@ const SHARED = 2;
 const FIXED_PARAMETERS = 3;
 /** Where a kernel runs both ways, which one. */
 const REVERSE = FIXED_PARAMETERS;
+
+/** A loop that phases stand in: the kernel's over its groups, or the one over the slices of a group. */
+interface Around {
+  readonly level: number;
+  readonly counter: number;
+  readonly slice?: Var;
+}
 
 /** What is known at one place in the loop tree. */
 interface Scope {
@@ -117,42 +133,57 @@ class Lowering {
     asm.get(FIRST);
     asm.set(group);
     asm.loop();
-    kernel.phases.forEach((phase, n) => this.either(phase, kernel.reverse?.[n] ?? phase));
-    asm.get(group);
-    asm.i32(1);
-    asm.op('i32.add');
-    asm.tee(group);
-    asm.get(LAST);
-    asm.op('i32.lt_s');
-    asm.branchIf(0);
-    asm.end();
+    const around = { level: 0, counter: group };
+    const reverse = joined(kernel.reverse ?? kernel.phases);
+    joined(kernel.phases).forEach((phases, n) => {
+      if (phases.length === 1) this.either(phases[0]!, reverse[n]![0]!, around);
+      else this.slices(phases, reverse[n]!);
+    });
+    this.next(group, { local: LAST });
     asm.end();
     return asm.finish();
   }
 
+  /** Slices one after another, each through all the phases. */
+  private slices(phases: readonly Phase[], reverse: readonly Phase[]): void {
+    const { asm } = this;
+    const { variable: like, limit } = phases[0]!.loops[0]!;
+    const mark = asm.mark();
+    const around = { level: 1, counter: asm.local('i32'), slice: variable(like.name, like.count) };
+    this.addresses.enter(around.slice, around.level, around.counter);
+    const end = limit ? { local: this.least(limit, like.count) } : like.count;
+    asm.i32(0);
+    asm.set(around.counter);
+    asm.loop();
+    phases.forEach((phase, n) => this.either(phase, reverse[n]!, around));
+    this.next(around.counter, end);
+    asm.release(mark);
+  }
+
   /** A phase, or what takes its place where the kernel runs the other way. */
-  private either(phase: Phase, reverse: Phase): void {
-    if (phase === reverse) return this.phase(phase);
+  private either(phase: Phase, reverse: Phase, around: Around): void {
+    if (phase === reverse) return this.phase(phase, around);
     const { asm } = this;
     asm.get(REVERSE);
     asm.if();
-    this.phase(reverse);
+    this.phase(reverse, around);
     asm.else();
-    this.phase(phase);
+    this.phase(phase, around);
     asm.end();
   }
 
-  private phase(phase: Phase): void {
+  private phase(phase: Phase, { level, counter, slice }: Around): void {
     this.current = phase;
     this.code.clear();
-    const nodes = schedule(phase, this.lanes);
-    const level = 0;
+    const nodes = schedule(phase, this.lanes, slice);
     const mark = this.asm.mark();
     const pointers = new Map<string, number>();
-    for (const { array, index } of this.prefixes(nodes, level)) {
-      if (index.terms.length > 0) this.addresses.computed(pointers, array, index, level);
+    for (let outer = 0; outer <= level; outer++) {
+      for (const { array, index } of this.prefixes(nodes, outer)) {
+        if (this.addresses.levelOf(index) === outer) this.addresses.computed(pointers, array, index, outer);
+      }
     }
-    this.nodes(nodes, { level, counter: this.group, pointers, values: new Map() }, phase.repeatable);
+    this.nodes(nodes, { level, counter, pointers, values: new Map() }, phase.repeatable);
     this.asm.release(mark);
   }
 
@@ -174,14 +205,7 @@ class Lowering {
     const pointers = new Map(outer.pointers);
     const needed = this.prefixes(node.children, level).filter(({ index }) => this.addresses.levelOf(index) === level);
     if (node.kind === 'clip') {
-      this.addresses.index(node.value);
-      asm.tee(counter);
-      asm.i32(node.most);
-      asm.get(counter);
-      asm.i32(node.most);
-      asm.op('i32.lt_s');
-      asm.op('select');
-      asm.set(counter);
+      this.least(node.value, node.most, counter);
       for (const { array, index } of needed) this.addresses.computed(pointers, array, index, level);
       this.nodes(node.children, { level, counter, pointers, values: outer.values }, repeatable);
       return;
@@ -202,14 +226,14 @@ class Lowering {
       } else jumping.push({ array, index });
     }
     const dynamic = typeof node.trips !== 'number';
-    const end = dynamic ? asm.local('i32') : -1;
+    const end = dynamic ? asm.local('i32') : undefined;
     asm.i32(0);
     asm.set(counter);
     if (dynamic) {
       this.addresses.index(node.trips as Index);
-      asm.set(end);
+      asm.set(end!);
       asm.block();
-      asm.get(end);
+      asm.get(end!);
       asm.op('i32.eqz');
       asm.branchIf(0);
     }
@@ -224,16 +248,36 @@ class Lowering {
       asm.op('i32.add');
       asm.set(local);
     }
+    this.next(counter, end === undefined ? (node.trips as number) : { local: end });
+    if (dynamic) asm.end();
+  }
+
+  /** The end of a loop: on to the next value of its counter, as long as that is below `end`. */
+  private next(counter: number, end: number | { readonly local: number }): void {
+    const { asm } = this;
     asm.get(counter);
     asm.i32(1);
     asm.op('i32.add');
     asm.tee(counter);
-    if (dynamic) asm.get(end);
-    else asm.i32(node.trips as number);
+    if (typeof end === 'number') asm.i32(end);
+    else asm.get(end.local);
     asm.op('i32.lt_s');
     asm.branchIf(0);
     asm.end();
-    if (dynamic) asm.end();
+  }
+
+  /** A local that becomes the smaller one of an index and a number. */
+  private least(value: Index, most: number, local = this.asm.local('i32')): number {
+    const { asm } = this;
+    this.addresses.index(value);
+    asm.tee(local);
+    asm.i32(most);
+    asm.get(local);
+    asm.i32(most);
+    asm.op('i32.lt_s');
+    asm.op('select');
+    asm.set(local);
+    return local;
   }
 
   /** Loads of loops further in that do not depend on them: done once here. */

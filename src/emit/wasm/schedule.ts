@@ -59,9 +59,14 @@ const UNROLL_BUDGET = 120;
  */
 const UNROLL_WHOLE = 8;
 
-/** @param lanes of the vector unit for the kernel's precision. */
-export function schedule(phase: Phase, lanes: number): Node[] {
-  return new Scheduler(phase, lanes).nest(0, new Map(), undefined);
+/**
+ * @param lanes of the vector unit for the kernel's precision.
+ * @param slice the value of the outermost variable, where that loop is somebody else's.
+ */
+export function schedule(phase: Phase, lanes: number, slice?: Var): Node[] {
+  const scheduler = new Scheduler(phase, lanes);
+  if (!slice) return scheduler.nest(0, new Map(), undefined);
+  return scheduler.nest(1, new Map([[phase.loops[0]!.variable, index(slice)]]), undefined);
 }
 
 type Bind = (value: Index) => Node[];

@@ -1,0 +1,138 @@
+/** Phases that run slice by slice: as WebAssembly and by an interpreter, and refused where slices do not keep apart. */
+import { describe, expect, it } from 'vitest';
+import { expectSame } from '../../../test/support/wasm.ts';
+import {
+  type ArrayRef,
+  add,
+  type ElementType,
+  Expressions,
+  type IndexLike,
+  type Kernel,
+  type Phase,
+  scale,
+  sub,
+  type Var,
+  variable,
+  verify,
+} from '../../ir/index.ts';
+
+interface Shape {
+  readonly type?: ElementType;
+  /** Rows of a group, and of all groups together. */
+  readonly rows?: number;
+  readonly all?: number;
+  readonly length?: number;
+  /** Where a phase between shared arrays reads and writes: numbers of an array from row and place. */
+  readonly ping?: (row: Var, place: IndexLike) => IndexLike;
+  readonly pong?: (row: Var, place: IndexLike) => IndexLike;
+}
+
+/** Every number plus its mirror image in its row, twice: all into one array, then row by row through another that has room for one. */
+function mirrored({ type = 'f32', rows = 3, all = 6, length = 8, ...places }: Shape): Kernel {
+  const group = variable('group', Math.ceil(all / rows));
+  const [input, output] = ['input', 'output'].map((name): ArrayRef => ({ name, space: 'global', type }));
+  const ping: ArrayRef = { name: 'ping', space: 'shared', type, length: rows * length };
+  const pong: ArrayRef = { name: 'pong', space: 'shared', type, length };
+  const { ping: ofPing = (row: Var, place: IndexLike) => add(place, scale(row, length)) } = places;
+  const { pong: ofPong = (_: Var, place: IndexLike) => place } = places;
+  const outside = (row: Var, place: IndexLike) => add(place, scale(row, length), scale(group, rows * length));
+  const limit = all % rows === 0 ? undefined : sub(all, scale(group, rows));
+  type At = (row: Var, place: IndexLike) => IndexLike;
+  const phase = (from: ArrayRef, read: At, to: ArrayRef, write: At, by: number, exchange: Phase['exchange']): Phase => {
+    const row = variable('row', rows);
+    const place = variable('place', length);
+    const x = new Expressions();
+    const mirror = x.load(from, add(read(row, sub(length - 1, place))));
+    const value = x.add(x.load(from, add(read(row, place))), x.mul(x.constant(by), mirror));
+    return {
+      loops: [{ variable: row, ...(limit ? { limit } : {}) }, { variable: place }],
+      lanes: place,
+      stores: [{ array: to, index: add(write(row, place)), value }],
+      repeatable: true,
+      exchange,
+    };
+  };
+  const between = [phase(ping, ofPing, pong, ofPong, 0.5, 'slice'), phase(pong, ofPong, ping, ofPing, -2, 'slice')];
+  const ways = [0.25, 3].map((by) => [
+    phase(input!, outside, ping, ofPing, by, 'group'),
+    ...between,
+    phase(ping, ofPing, output!, outside, by, 'group'),
+  ]);
+  const globals = [input!, output!];
+  const phases = { phases: ways[0]!, reverse: ways[1]! };
+  return { name: 'rows', precision: type, group, threads: 1, globals, tables: [], shared: [ping, pong], ...phases };
+}
+
+describe('slices', () => {
+  it.each(['f32', 'f64'] as const)('go through their phases one after another, both ways, %s', (type) => {
+    for (const rows of [1, 2, 3, 5]) {
+      for (const all of [rows, 2 * rows, 3 * rows - 1]) {
+        for (const length of [1, 2, 4, 7, 16, 51]) {
+          expectSame(mirrored({ type, rows, all, length }), { input: all * length, output: all * length });
+        }
+      }
+    }
+  });
+
+  const expectOne = (kernel: Kernel, what: string) => {
+    const { reverse, ...oneWay } = kernel;
+    expect(verify(oneWay)).toEqual([what]);
+    expect(verify({ ...oneWay, phases: reverse!, reverse: oneWay.phases })).toEqual([what]);
+  };
+  const changed = (kernel: Kernel, n: number, change: (phase: Phase) => Partial<Phase>): Kernel => {
+    const [phases, reverse] = [kernel.phases, kernel.reverse!].map((way) =>
+      way.map((phase, at) => (at === n ? { ...phase, ...change(phase) } : phase)),
+    );
+    return { ...kernel, phases: phases!, reverse: reverse! };
+  };
+
+  it('have their own part of an array, or write it before they read it', () => {
+    const across = { ping: (row: Var, place: IndexLike) => add(place, scale(row, 7)) };
+    expectOne(mirrored(across), "rows, phases 1 to 3: slices get into each other's way in ping");
+    const turned = { ping: (row: Var, place: IndexLike) => add(scale(place, 3), row) };
+    expectOne(mirrored(turned), "rows, phases 1 to 3: slices get into each other's way in ping");
+    const own = changed(mirrored({}), 0, () => ({ exchange: 'slice' }));
+    const [fill, ...rest] = own.phases as [Phase, ...Phase[]];
+    const pong = own.shared[1]!;
+    const early = { ...fill, stores: fill.stores.map((store) => ({ ...store, array: pong, index: add(fill.lanes) })) };
+    const { reverse: _, ...oneWay } = own;
+    // Row 0 reads what an earlier phase has left for the last row.
+    const wrong = [
+      { ...fill, exchange: 'group' },
+      { ...early, exchange: 'group' },
+      rest[1]!,
+      rest[0]!,
+      rest[2]!,
+    ] as const;
+    expect(verify({ ...oneWay, phases: wrong })).toEqual([
+      "rows, phases 2 to 4: slices get into each other's way in pong",
+    ]);
+  });
+
+  it('are the same in all their phases, and end with the last one', () => {
+    const kernel = mirrored({});
+    expectOne(
+      changed(kernel, 3, () => ({ exchange: 'slice' })),
+      'rows, phases 1 to 3: a slice goes on after the last phase',
+    );
+    const other = ({ loops: [row, place] }: Phase) => ({ loops: [{ ...row!, limit: add(2) }, place!] });
+    expectOne(changed(kernel, 2, other), 'rows, phases 1 to 3: their outermost loops differ');
+    expectOne(
+      changed(kernel, 2, ({ loops: [row] }) => ({ lanes: row!.variable })),
+      'rows, phases 1 to 3: lanes run across slices',
+    );
+    const reverse = kernel.reverse!.map((phase) => ({ ...phase, exchange: 'group' as const }));
+    expect(verify({ ...kernel, reverse })).toContain('rows: other exchanges the other way');
+  });
+
+  it('do not write the input of others', () => {
+    const { reverse, ...kernel } = changed(mirrored({}), 0, () => ({ exchange: 'slice' }));
+    expect(verify(kernel)).toEqual([]);
+    expect(verify({ ...kernel, aliased: true })).toEqual([
+      'rows, phases 0 to 3: slices may write what others have yet to read',
+    ]);
+    const { reverse: _, ...late } = mirrored({});
+    expect(verify({ ...late, aliased: true })).toEqual([]);
+    expect(reverse).toHaveLength(4);
+  });
+});
