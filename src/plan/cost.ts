@@ -41,15 +41,9 @@ export function uploadCost(
  * The first of two uploads by vectors, where it reorders: it reads columns and writes rows.
  * @param ideal the length that it had best have.
  */
-export function firstUploadCost(
-  n: number,
-  columns: number,
-  ideal: number,
-  precision: Precision,
-  profile: DeviceProfile,
-): number {
+export function firstUploadCost(n: number, ideal: number, precision: Precision, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
-  const passes = turns(n, columns, precision, profile)
+  const passes = turns(n, precision, profile)
     ? chooseRadices({ length: n, lanesAlong: 'axis', lanes, precision }, profile).cost
     : passesOf(n, precision, profile) + COPIED;
   return passes + FIRST * Math.abs(Math.log2(n / ideal));

@@ -51,7 +51,7 @@ export function vectorTiling(
   // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
   const stage = (side: Side) =>
     lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
-  if (stage('output') && !stage('input') && turns(length, columns.count, precision, profile)) {
+  if (stage('output') && !stage('input') && turns(length, precision, profile)) {
     const { radices } = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile);
     const walks = { input: 'batch', output: 'axis' } as const;
     return { order, lanesAlong: walks, tile, radices, staged: { input: false, output: false } };
@@ -66,19 +66,12 @@ export function vectorTiling(
 }
 
 /**
- * Whether a vector's first pass can turn a tile of so many columns, so that nothing has to be copied: each vector of
- * neighbouring columns computes as many neighbouring points, and squares of these are transposed in registers. Only where whole
- * squares come of it, and a cache holds the columns: where the first pass waits for memory, the transposes are in its
- * way, and the copy is faster.
+ * Whether a vector's first pass can turn a tile of columns, so that nothing has to be copied: each vector of neighbouring
+ * columns computes as many neighbouring points, and squares of these are transposed in registers. Only where whole squares
+ * come of it.
  */
-export function turns(
-  length: number,
-  columns: number,
-  precision: 'single' | 'double',
-  profile: DeviceProfile,
-): boolean {
-  const { lanes, complexBytes } = capacityOf(precision, profile);
-  if (length * columns * complexBytes > (profile.chunks?.most ?? 0)) return false;
+export function turns(length: number, precision: 'single' | 'double', profile: DeviceProfile): boolean {
+  const { lanes } = capacityOf(precision, profile);
   const [first, ...rest] = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile).radices;
   return first! % lanes === 0 && rest.length > 0 && rest.every((radix) => (length / radix) % lanes === 0);
 }

@@ -34,7 +34,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     // What lies side by side where memory does not run along the axis.
     const neighbours = tensor.slice(0, of).reduce((a, b) => a * b, 1);
     const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
-    const ideal = idealFirst(tensor, roomFor(true), run, profile);
+    const ideal = idealFirst(length, tensor, roomFor(true), run, profile);
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
     children.push(
@@ -73,7 +73,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         // No odd length turns its tile.
         first:
           profile.lockstep === 'vector' && length % grain === 0
-            ? (n, columns) => firstUploadCost(n, columns, ideal, precision, boosted(profile, precision, n, true))
+            ? (n) => firstUploadCost(n, ideal, precision, boosted(profile, precision, n, true))
             : undefined,
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
@@ -87,13 +87,22 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
 }
 
+/** Transforms that leave no more to gain: a second upload need not be shorter. */
+const SECOND = 48;
+
 /**
- * The length that the first of two uploads had best have, where it reorders: as long as half of shared memory holds half a
- * run of it, and every multiprocessor gets one of those.
+ * The length that the first of two uploads had best have, where it reorders: as long as shared memory holds half a run of
+ * it, every multiprocessor gets one of those, and the second one does not become too short.
  */
-function idealFirst(tensor: readonly number[], room: number, run: number, { multiprocessors }: DeviceProfile): number {
+function idealFirst(
+  length: number,
+  tensor: readonly number[],
+  room: number,
+  run: number,
+  { multiprocessors }: DeviceProfile,
+): number {
   const elements = tensor.reduce((a, b) => a * b, 1);
-  return Math.min(room, (2 * elements) / multiprocessors) / run;
+  return Math.min((2 * room) / run, (2 * elements) / multiprocessors / run, length / SECOND);
 }
 
 /** Into how many parts a run may be cut, −1 being as many as there are. */

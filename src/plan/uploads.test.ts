@@ -117,6 +117,10 @@ describe('two uploads of which the first reorders', () => {
       [2048, 'axis'],
       [64, 'batch'],
     ]);
+    expect(lengths(2 ** 20)).toEqual([
+      [4096, 'axis'],
+      [256, 'batch'],
+    ]);
     expect(lengths(2 ** 17, 16)[0]![0]).toBeLessThanOrEqual(512);
     expect(lengths(5 ** 8)).toEqual([
       [625, 'batch'],

@@ -44,7 +44,7 @@ export interface AxisQuestion {
   /** Of two uploads the first one reorders, so that the second may work in place. */
   readonly reorderFirst?: boolean | undefined;
   /** What the first one then costs per point, balance included; missing where it costs what others do. */
-  readonly first?: ((length: number, columns: number) => number) | undefined;
+  readonly first?: ((length: number) => number) | undefined;
   /** Leave out the last reordering: bins stay where the uploads put them. */
   readonly unordered: boolean;
   /** Undo an unordered transform: the uploads in reverse, their twiddles on the way in. */
@@ -181,8 +181,7 @@ export function splitLength(
   };
   const ragged = (n: number) => (weighed || dividingTile(tile, n, n, grain) ? 0 : RAGGED);
   const priceOf = (count: number): UploadCost => {
-    if (count === 2 && first)
-      return (n, columns, last) => (last ? price(n, columns, last) : first(n, columns) + ragged(n));
+    if (count === 2 && first) return (n, columns, last) => (last ? price(n, columns, last) : first(n) + ragged(n));
     const ideal = length ** (1 / count);
     return (n, columns, last) => price(n, columns, last) + UNBALANCED * Math.abs(Math.log2(n / ideal));
   };
