@@ -26,8 +26,8 @@ export interface DeviceProfile {
   /** Share of the bandwidth that runs of half, a quarter, … of those bytes reach; shorter ones are not used. */
   readonly cutRuns?: readonly number[];
   /**
-   * True where the first of two uploads of an axis had best do the reordering, so that the second can work in place: where
-   * it matters how many buffers share a cache.
+   * True where the first of two uploads of an axis had best do the reordering, so that the second can work in place and
+   * walks along columns on both sides: where it matters how many buffers share a cache, and that tiles are turned.
    */
   readonly reorderFirst?: boolean;
   /**

@@ -68,8 +68,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
             : undefined,
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
-        // In place, the first upload has to leave for a temp buffer anyway, where it writes tiles.
-        reorderFirst: profile.reorderFirst && innermost && problem.placement === 'out-of-place',
+        reorderFirst: profile.reorderFirst && innermost,
         // No odd length turns its tile.
         first:
           profile.lockstep === 'vector' && length % grain === 0

@@ -128,8 +128,13 @@ describe('two uploads of which the first reorders', () => {
     ]);
   });
 
-  it('leave transforms in place, unordered ones and three uploads as they are', () => {
-    expect(planned({ size: [2 ** 18], placement: 'in-place' }).assignment.temps).toBe(1);
+  it('go there and back in place', () => {
+    const { assignment } = planned({ size: [2 ** 18], placement: 'in-place' });
+    expect(assignment.temps).toBe(1);
+    expect(assignment.steps.map(({ leaf }) => keepsPlaces(leaf))).toEqual([false, true]);
+  });
+
+  it('leave unordered transforms and three uploads as they are', () => {
     const size = [2 ** 18];
     for (const plan of [planned({ size, unordered: true }), planned({ size }, { uploadSwitch: { three: 2 ** 18 } })]) {
       const [first] = plan.assignment.steps;
