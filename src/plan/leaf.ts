@@ -9,18 +9,12 @@ import type { ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
-/**
- * How an index walks through memory, in complex elements: so many for each step; or, where an intermediate result lies
- * in tiles, one for each step inside a run and so many from one run to the next.
- */
-export type Stride = number | { readonly run: number; readonly next: number };
-
-/** One side of a leaf in memory. */
+/** One side of a leaf in memory; strides and offset in complex elements. */
 export interface LeafSide {
   readonly layout: ComplexLayout;
-  readonly axis: Stride;
+  readonly axis: number;
   /** Stride of each batch dimension. */
-  readonly batch: readonly Stride[];
+  readonly batch: readonly number[];
   readonly offset: number;
 }
 
@@ -80,8 +74,8 @@ export interface StockhamLeaf extends Way {
 export interface FusedSide {
   readonly layout: ComplexLayout;
   /** Stride of each dimension of a tile. */
-  readonly axes: readonly Stride[];
-  readonly batch: readonly Stride[];
+  readonly axes: readonly number[];
+  readonly batch: readonly number[];
   readonly offset: number;
 }
 
@@ -132,8 +126,8 @@ export type Leaf = StockhamLeaf | FusedLeaf;
 export function dimensionsOf(leaf: Leaf): {
   readonly lengths: readonly number[];
   readonly radices: readonly (readonly number[])[];
-  readonly input: readonly Stride[];
-  readonly output: readonly Stride[];
+  readonly input: readonly number[];
+  readonly output: readonly number[];
 } {
   if (leaf.scheme === 'stockham') {
     return { lengths: [leaf.length], radices: [leaf.radices], input: [leaf.input.axis], output: [leaf.output.axis] };
