@@ -3,7 +3,7 @@
  */
 import type { Backend, CompiledKernel } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
-import { dimensionsOf, type Leaf } from '../plan/leaf.ts';
+import { dimensionsOf, type Leaf, type Stride } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { Problem } from '../problem/index.ts';
 import { copied } from './copied.ts';
@@ -30,8 +30,8 @@ export interface LaunchFacts {
   readonly grid?: CompiledKernel['grid'];
   readonly lanesAlong: string;
   readonly twiddles?: number;
-  /** In complex elements, axes first. */
-  readonly strides: { readonly input: readonly number[]; readonly output: readonly number[] };
+  /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
+  readonly strides: { readonly input: readonly (number | string)[]; readonly output: readonly (number | string)[] };
   readonly staged: { readonly input: boolean; readonly output: boolean };
   readonly kernel: string;
   readonly bytesRead: number;
@@ -76,8 +76,8 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
           lanesAlong: lanesText(leaf),
           ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
           strides: {
-            input: [...dimensions.input, ...leaf.input.batch],
-            output: [...dimensions.output, ...leaf.output.batch],
+            input: [...dimensions.input, ...leaf.input.batch].map(strideText),
+            output: [...dimensions.output, ...leaf.output.batch].map(strideText),
           },
           staged: leaf.scheme === 'stockham' ? leaf.staged : { input: false, output: false },
           kernel: kernels[n]!.kernel.name,
@@ -122,6 +122,10 @@ function lengthText({ lengths, radices, digits }: LaunchFacts): string {
   if (!digits) return each.join(' by ');
   const [first, second, ...others] = each;
   return [`${lengths[0]! * lengths[1]!} in two digits, ${first} and ${second}`, ...others].join(', by ');
+}
+
+function strideText(stride: Stride): number | string {
+  return typeof stride === 'number' ? stride : `1×${stride.run}+${stride.next}`;
 }
 
 function nodeFacts({ scheme, title, length, outputLength, children }: PlanNode): NodeFacts {

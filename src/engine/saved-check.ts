@@ -4,7 +4,7 @@
  */
 import type { BufferName } from '../plan/buffers/index.ts';
 import { capacityOf } from '../plan/capacity.ts';
-import { dimensionsOf, type FusedLeaf } from '../plan/leaf.ts';
+import { dimensionsOf, type FusedLeaf, type Stride } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
@@ -64,10 +64,11 @@ const isBranchRecord = recordOf({
   children: listOf((child) => isLeafNode(child) || isBranch(child)),
 });
 
+const isStride: Check = (value) => isIndex(value) || recordOf({ run: isCount, next: isIndex })(value);
 const isSide = recordOf({
   layout: oneOf('interleaved', 'planar'),
-  axis: isIndex,
-  batch: listOf(isIndex),
+  axis: isStride,
+  batch: listOf(isStride),
   offset: isIndex,
 });
 const isShared = recordOf({
@@ -105,8 +106,8 @@ const isStockham = recordOf({
 
 const isFusedSide = recordOf({
   layout: oneOf('interleaved', 'planar'),
-  axes: listOf(isIndex),
-  batch: listOf(isIndex),
+  axes: listOf(isStride),
+  batch: listOf(isStride),
   offset: isIndex,
 });
 const isFused = recordOf({
@@ -258,8 +259,8 @@ function launchFault(
     }
     if (side.batch.length !== batch.length) return `has ${side.batch.length} strides for ${batch.length} batches`;
     const steps = [
-      ...axes.map((stride, d) => stride * (lengths[d]! - 1)),
-      ...side.batch.map((stride, d) => stride * (batch[d]! - 1)),
+      ...axes.map((stride, d) => reach(stride, lengths[d]!)),
+      ...side.batch.map((stride, d) => reach(stride, batch[d]!)),
     ];
     const last = side.offset + sum(steps);
     if (!(last < room)) return `reaches element ${last} of ${buffer}, which has ${room}`;
@@ -281,6 +282,13 @@ function roomIn(buffer: BufferName, plan: DirectionPlan, problem: Problem): numb
   const { temps } = plan.assignment;
   if (buffer === 'input' || buffer === 'output') return tensorSpan(problem, problemSide(buffer, plan));
   return temps >= (buffer === 'temp' ? 1 : 2) ? plan.tempElements : undefined;
+}
+
+/** The furthest that `count` steps lead. */
+function reach(stride: Stride, count: number): number {
+  if (typeof stride === 'number') return stride * (count - 1);
+  const runs = Math.floor((count - 1) / stride.run);
+  return runs * stride.next + Math.min(stride.run, count) - 1;
 }
 
 function product(values: readonly number[]): number {

@@ -4,10 +4,13 @@ import {
   add,
   type ComplexView,
   coordinates,
+  div,
   type Index,
+  type IndexLike,
   interleaved,
   mapped,
   mappedStore,
+  mod,
   planar,
   scale,
   sub,
@@ -16,7 +19,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { FusedLeaf, Leaf, Way } from '../plan/leaf.ts';
+import type { FusedLeaf, Leaf, Stride, Way } from '../plan/leaf.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -58,7 +61,7 @@ export interface Sides {
 export function sidesOf(
   leaf: Leaf,
   { first, outer }: Tiles,
-  strides: { readonly input: readonly number[]; readonly output: readonly number[] },
+  strides: { readonly input: readonly Stride[]; readonly output: readonly Stride[] },
 ): Sides {
   const globals: ArrayRef[] = [];
   const view = (name: 'input' | 'output'): ComplexView => {
@@ -71,10 +74,10 @@ export function sidesOf(
       return array;
     };
     const format = side.layout === 'planar' ? planar(declare('.re'), declare('.im')) : interleaved(declare(''));
-    const origin = add(side.offset, ...outer.map((at, d) => scale(at, side.batch[d + 1]!)));
+    const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
     return mapped(format, (at) => {
-      const along = strides[name].map((stride, d) => scale(at[d]!, stride));
-      return add(origin, ...along, scale(add(first, at[strides[name].length]!), side.batch[0]!));
+      const along = strides[name].map((stride, d) => walk(at[d]!, stride));
+      return add(origin, ...along, walk(add(first, at[strides[name].length]!), side.batch[0]!));
     });
   };
   const input = view('input');
@@ -100,6 +103,12 @@ function factorsOf(scale: number): number[] {
   if (size >= 2 ** 127) return [...factorsOf(scale * 2 ** -64), 2 ** 64];
   if (size >= 2 ** -128 || size === 0) return [scale];
   return [...factorsOf(scale * 2 ** 64), 2 ** -64];
+}
+
+/** Where an index has walked to. */
+function walk(at: IndexLike, stride: Stride): Index {
+  if (typeof stride === 'number') return scale(at, stride);
+  return add(mod(at, stride.run), scale(div(at, stride.run), stride.next));
 }
 
 /** Which dimensions of a tile are an axis: one, or the two digits of the slowest one. @param axis counted from the fastest one. */

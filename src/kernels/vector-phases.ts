@@ -114,14 +114,19 @@ class VectorPhases {
   /** Moves the tile between memory that runs along the axis and shared memory that runs along the batch. */
   copy(from: Place, to: Place): Phase {
     const x = new Expressions();
-    const { length, tile, lanes } = this.leaf;
-    const n = variable('n', length);
+    const { length, tile, lanes, input, output, staged } = this.leaf;
+    const stride = from.shared && staged.output ? output.axis : input.axis;
+    // Memory in tiles is read tile by tile, so that it streams.
+    const run = typeof stride === 'number' ? length : stride.run;
+    const block = variable('block', length / run);
+    const n = variable('n', run);
     const c = variable('c', tile);
+    const at = add(scale(block, run), n);
     const columns: Loop = { variable: c, unroll: lanes, ...(this.limit ? { limit: this.limit } : {}) };
     return {
-      loops: [columns, { variable: n }],
+      loops: [{ variable: block }, columns, { variable: n }],
       lanes: n,
-      stores: to.view.store(x, [n, c], from.view.load(x, [n, c])),
+      stores: to.view.store(x, [at, c], from.view.load(x, [at, c])),
       repeatable: from.shared !== to.shared || !this.leaf.aliased,
       exchange: 'group',
     };

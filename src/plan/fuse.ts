@@ -3,7 +3,7 @@ import { divisors } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';
 import { mergeSpans, type PlacedLeaf, sharedOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, IDLE, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
-import type { FusedLeaf, FusedStage, LanesAlong } from './leaf.ts';
+import type { FusedLeaf, FusedStage, LanesAlong, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
@@ -30,6 +30,12 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
       { of: 1, split: 0, columns: columns('output', 0), along: 'batch' },
     ],
   });
+}
+
+/** So many steps at a time. @throws RangeError for memory in tiles, which only vectors use. */
+function steps(stride: Stride, count: number): Stride {
+  if (typeof stride !== 'number') throw new RangeError('an axis in tiles cannot be cut into digits');
+  return stride * count;
 }
 
 /** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
@@ -66,7 +72,7 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf 
 
 /** Strides of the two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
 function digitsOf({ input, output }: Pick<Span, 'input' | 'output'>, [a, b]: readonly number[]) {
-  return { input: [input * b!, input], output: [output, output * a!] };
+  return { input: [steps(input, b!), input], output: [output, steps(output, a!)] };
 }
 
 /**
@@ -115,8 +121,8 @@ function fusedLeaf(
   cut: Tiled & { readonly coupled: boolean },
   profile: DeviceProfile,
   shape: {
-    readonly input: readonly number[];
-    readonly output: readonly number[];
+    readonly input: readonly Stride[];
+    readonly output: readonly Stride[];
     readonly stages: readonly StageShape[];
   },
 ): FusedLeaf {

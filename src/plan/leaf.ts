@@ -9,12 +9,18 @@ import type { ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
-/** One side of a leaf in memory; strides and offset in complex elements. */
+/**
+ * How an index walks through memory, in complex elements: so many for each step; or, where an intermediate result lies
+ * in tiles, one for each step inside a run and so many from one run to the next.
+ */
+export type Stride = number | { readonly run: number; readonly next: number };
+
+/** One side of a leaf in memory. */
 export interface LeafSide {
   readonly layout: ComplexLayout;
-  readonly axis: number;
+  readonly axis: Stride;
   /** Stride of each batch dimension. */
-  readonly batch: readonly number[];
+  readonly batch: readonly Stride[];
   readonly offset: number;
 }
 
@@ -74,8 +80,8 @@ export interface StockhamLeaf extends Way {
 export interface FusedSide {
   readonly layout: ComplexLayout;
   /** Stride of each dimension of a tile. */
-  readonly axes: readonly number[];
-  readonly batch: readonly number[];
+  readonly axes: readonly Stride[];
+  readonly batch: readonly Stride[];
   readonly offset: number;
 }
 
@@ -126,8 +132,8 @@ export type Leaf = StockhamLeaf | FusedLeaf;
 export function dimensionsOf(leaf: Leaf): {
   readonly lengths: readonly number[];
   readonly radices: readonly (readonly number[])[];
-  readonly input: readonly number[];
-  readonly output: readonly number[];
+  readonly input: readonly Stride[];
+  readonly output: readonly Stride[];
 } {
   if (leaf.scheme === 'stockham') {
     return { lengths: [leaf.length], radices: [leaf.radices], input: [leaf.input.axis], output: [leaf.output.axis] };

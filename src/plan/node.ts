@@ -28,6 +28,13 @@ export interface StepTwiddle {
   readonly of?: number;
 }
 
+/** A dimension of the tensor seen as rows × columns between two uploads. */
+export interface Intermediate {
+  readonly of: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
 /** Batched transforms along one axis, or along several: one launch. */
 export interface LeafNode {
   readonly scheme: 'stockham' | 'fused';
@@ -40,6 +47,8 @@ export interface LeafNode {
   readonly more?: readonly Dimension[];
   /** All other dimensions, the one that the twiddles of a four-step decomposition count along first. */
   readonly batch: readonly Dimension[];
+  /** Set where the leaf's result is only read by the next upload, which does not care how it lies in memory. */
+  readonly intermediate?: Intermediate;
   /** Twiddles of a four-step decomposition, counted along a batch dimension: the first by default. */
   readonly twiddle?: StepTwiddle;
   readonly length: readonly number[];

@@ -7,8 +7,8 @@ import { boosted, capacityOf, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
 import { type PlacedLeaf, stockhamLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
-import type { Leaf } from './leaf.ts';
-import { type BranchNode, type Dimension, type LeafNode, leavesOf } from './node.ts';
+import type { Leaf, Stride } from './leaf.ts';
+import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
@@ -64,14 +64,26 @@ export function planDirection(
     return { strides: problem.strides[side], offset: problem.offsets[side] };
   };
   const precision = kernelPrecision(problem.precision);
-  const { complexBytes } = capacityOf(precision, profile);
+  const { run, complexBytes } = capacityOf(precision, profile);
+  // How what the step before left in a temp buffer lies there.
+  let tiles: Intermediate | undefined;
   const launches = assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const from = layoutOf(input.buffer);
     const to = layoutOf(output.buffer);
+    const before = tiles;
+    const reader = assignment.steps[n + 1];
+    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
+    // read whole runs anyway: tiles only spare a CPU's pages.
+    const separate = !aliased && reader && !reader.inPlace;
+    tiles =
+      separate && profile.lockstep === 'vector' && mayTile(node, reader.leaf, output.buffer, packed, run)
+        ? node.intermediate
+        : undefined;
+    const after = tiles;
     const span = ({ count, input: source, output: target }: Dimension): Span => ({
       count,
-      input: from.strides[source.of]! * source.step,
-      output: to.strides[target.of]! * target.step,
+      input: strideOf(source, count, from.strides, before, run),
+      output: strideOf(target, count, to.strides, after, run),
     });
     const last = n === assignment.steps.length - 1;
     const leaf = configureLeaf(
@@ -114,4 +126,51 @@ export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
 /** One of several uploads of an axis. */
 function isUpload(node: LeafNode, tree: BranchNode): boolean {
   return tree.children.some((child) => child.scheme === 'four-step' && leavesOf(child).includes(node));
+}
+
+/** Intermediate results in memory of our own are laid out for the uploads on both sides of them. */
+function mayTile(
+  node: LeafNode,
+  reader: LeafNode,
+  buffer: BufferName,
+  packed: readonly number[],
+  run: number,
+): boolean {
+  const { intermediate } = node;
+  if (!intermediate || buffer === 'input' || buffer === 'output') return false;
+  const { of, columns } = intermediate;
+  if (packed[of] !== 1 || columns % run !== 0) return false;
+  // A later upload cuts the columns once more: no dimension may step from the middle of one run into another, or take
+  // several steps inside a run and then go on to the next.
+  const walks = [
+    ...[node.axis, ...node.batch].map(({ count, output }) => ({ ...output, count })),
+    ...[reader.axis, ...reader.batch].map(({ count, input }) => ({ ...input, count })),
+  ];
+  return walks.every(
+    (walk) =>
+      walk.of !== of ||
+      walk.step >= columns ||
+      walk.step % run === 0 ||
+      walk.step === 1 ||
+      (run % walk.step === 0 && walk.step * walk.count <= run),
+  );
+}
+
+/**
+ * The stride of a dimension in a buffer. Rows × columns in tiles: the upload before writes `run` columns at a time and
+ * the one after reads whole rows, so all rows of `run` columns lie together. Both then walk through memory in long
+ * pieces instead of touching a new page for every run.
+ */
+function strideOf(
+  { of, step }: Place,
+  count: number,
+  strides: readonly number[],
+  tiles: Intermediate | undefined,
+  run: number,
+): Stride {
+  if (tiles?.of !== of) return strides[of]! * step;
+  if (step >= tiles.columns) return (step / tiles.columns) * run;
+  if (step >= run) return step * tiles.rows;
+  if (step * count <= run) return step;
+  return { run, next: run * tiles.rows };
 }

@@ -3,16 +3,16 @@
  * a group, what is copied through shared memory, and the radices.
  */
 import { capacityOf } from './capacity.ts';
-import type { LanesAlong, StockhamLeaf } from './leaf.ts';
+import type { LanesAlong, StockhamLeaf, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfColumns } from './share.ts';
 
-/** One loop in memory, and how far apart its neighbours lie there. */
+/** One loop in memory. */
 export interface Span {
   readonly count: number;
-  readonly input: number;
-  readonly output: number;
+  readonly input: Stride;
+  readonly output: Stride;
 }
 
 export interface TilingQuestion {
@@ -112,10 +112,10 @@ export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
 
 /** The batch dimension whose neighbours lie nearest, on the sides where those along the axis do not. */
 function nearest(axis: Span, batch: readonly Span[]): number {
-  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : span[side]);
+  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : step(span[side]));
   const steps = batch.map((span) =>
     span.count > 1
-      ? distance(span, 'input') + distance(span, 'output') + (span.input + span.output) / 2 ** 53
+      ? distance(span, 'input') + distance(span, 'output') + (step(span.input) + step(span.output)) / 2 ** 53
       : Number.POSITIVE_INFINITY,
   );
   return Math.max(0, steps.indexOf(Math.min(...steps)));
@@ -123,12 +123,17 @@ function nearest(axis: Span, batch: readonly Span[]): number {
 
 /** Whether memory runs along the axis or along its neighbours, on one side. */
 export function walksAlong(axis: Span, columns: Span, side: Side): LanesAlong {
-  return columns.count > 1 && columns[side] < axis[side] ? 'batch' : 'axis';
+  return columns.count > 1 && step(columns[side]) < step(axis[side]) ? 'batch' : 'axis';
+}
+
+/** How far apart neighbours lie. */
+function step(stride: Stride): number {
+  return typeof stride === 'number' ? stride : 1;
 }
 
 /** Neighbours lie side by side. */
-export function isContiguous(stride: number): boolean {
-  return stride === 1;
+export function isContiguous(stride: Stride): boolean {
+  return typeof stride === 'number' ? stride === 1 : true;
 }
 
 /** `axis`, or the number of the batch dimension that the lanes run along. */

@@ -97,6 +97,9 @@ export function axisNode(question: AxisQuestion): PlanNode {
     children.push({
       ...leaf(question, name(upload), axis, [columns, ...kept, ...others]),
       twiddle: { order, on: question.mirrored ? 'input' : 'output' },
+      ...(question.unordered || question.mirrored
+        ? {}
+        : { intermediate: { of, rows: factors[0]!, columns: length / factors[0]! } }),
     });
     bins.unshift({ count: n, input: at(rest), output: at(produced) });
     produced *= n;
