@@ -50,10 +50,9 @@ describe('knobs', () => {
     expect(narrow!.transformsPerGroup % 4).toBe(0);
     // 256 columns of a whole run do not fit, but nothing narrower than half a run is taken.
     expect(wide!.transformsPerGroup).toBeGreaterThanOrEqual(8);
-    // What a CPU puts aside between three uploads lies in tiles of whole runs.
-    const uploadSwitch = { two: 2 ** 18, three: 2 ** 18 };
+    // What a CPU puts aside lies in tiles of whole runs, where no cache holds it.
     const tiles = async (coalescedBytes: number) =>
-      (await launchesOf(cpu, { size: [2 ** 18] }, { coalescedBytes, uploadSwitch }))[0]!.strides.output[1];
+      (await launchesOf(cpu, { size: [2 ** 20], placement: 'in-place' }, { coalescedBytes }))[0]!.strides.output[1];
     expect(await tiles(64)).not.toEqual(await tiles(256));
   });
 

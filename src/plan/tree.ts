@@ -17,7 +17,7 @@ import { axisNode } from './uploads.ts';
 export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const precision = kernelPrecision(problem.precision);
-  const { lanes, run } = capacityOf(precision, profile);
+  const { complexBytes, lanes, run } = capacityOf(precision, profile);
   const { tuning = {} } = profile;
   const grain = profile.lockstep === 'vector' ? lanes : 1;
   const dimensions: Dimension[] = tensor.map((count, of) => ({
@@ -68,7 +68,12 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
             : undefined,
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
-        reorderFirst: profile.reorderFirst && innermost,
+        // In place, the second would read another buffer than it writes: in long steps from memory, that costs more than
+        // columns that a temp buffer holds in tiles.
+        reorderFirst:
+          profile.reorderFirst &&
+          innermost &&
+          (problem.placement === 'out-of-place' || length * complexBytes <= (profile.chunks?.most ?? 0)),
         // No odd length turns its tile.
         first:
           profile.lockstep === 'vector' && length % grain === 0

@@ -128,10 +128,15 @@ describe('two uploads of which the first reorders', () => {
     ]);
   });
 
-  it('go there and back in place', () => {
-    const { assignment } = planned({ size: [2 ** 18], placement: 'in-place' });
-    expect(assignment.temps).toBe(1);
-    expect(assignment.steps.map(({ leaf }) => keepsPlaces(leaf))).toEqual([false, true]);
+  it('go there and back in place, where a cache holds both buffers', () => {
+    for (const [length, first] of [
+      [2 ** 18, true],
+      [2 ** 20, false],
+    ] as const) {
+      const { assignment } = planned({ size: [length], placement: 'in-place' });
+      expect(assignment.temps).toBe(1);
+      expect(assignment.steps.map(({ leaf }) => keepsPlaces(leaf))).toEqual([!first, first]);
+    }
   });
 
   it('leave unordered transforms and three uploads as they are', () => {
