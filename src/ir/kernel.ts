@@ -110,6 +110,8 @@ export function verify(kernel: Kernel): string[] {
   }
   if (reverse.some(({ exchange }, n) => exchange !== phases[n]?.exchange)) {
     problems.add(`${kernel.name}: other exchanges the other way`);
+  } else if (reverse.some((phase, n) => phase.exchange === 'slice' && slicesOf(phase) !== slicesOf(phases[n]!))) {
+    problems.add(`${kernel.name}: other slices the other way`);
   }
   return [...problems];
 }
@@ -184,28 +186,38 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
   return problems;
 }
 
+/** How many slices a phase has, as a text that two have in common where they have the same ones. */
+function slicesOf({ loops: [outermost] }: Phase): string {
+  const { variable, limit } = outermost!;
+  return `${variable.count} ${limit ? indexKey(limit) : ''}`;
+}
+
+/** From where to where a phase reaches in an array, in slice 0. */
+type Reach = readonly [low: number, high: number];
+
 /**
  * What is wrong with phases that run slice by slice. A slice may read what an earlier run left in its own part of an
- * array, or what it has itself written into an array that all slices use in turn.
+ * array, or any array that it writes first: all slices use that in turn.
  */
 function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[]): string[] {
   if (run.at(-1)!.exchange === 'slice') return ['a slice goes on after the last phase'];
-  const outermost = run.map(({ loops }) => loops[0]!);
-  const shape = ({ variable: { count }, limit }: Loop) => `${count} ${limit ? indexKey(limit) : ''}`;
-  if (new Set(outermost.map(shape)).size > 1) return ['their outermost loops differ'];
-  if (run.some(({ lanes }, n) => lanes === outermost[n]!.variable)) return ['lanes run across slices'];
-  if (outermost[0]!.variable.count === 1) return [];
-  const touched = new Map<ArrayRef, { step: number | undefined; low: number; high: number; first: 'read' | 'write' }>();
-  const [read, written, crossed] = [new Set<ArrayRef>(), new Set<ArrayRef>(), new Set<ArrayRef>()];
+  if (new Set(run.map(slicesOf)).size > 1) return ['their outermost loops differ'];
+  const outermost = run.map(({ loops }) => loops[0]!.variable);
+  if (run.some(({ lanes }, n) => lanes === outermost[n])) return ['lanes run across slices'];
+  const { limit } = run[0]!.loops[0]!;
+  if (limit && range(limit)[0] < 1) return ['a group may be without a slice'];
+  const { count } = outermost[0]!;
+  const touched = new Map<ArrayRef, { steps: Set<number | undefined>; reaches: Reach[]; first: 'read' | 'write' }>();
+  const [read, written] = [new Set<ArrayRef>(), new Set<ArrayRef>()];
   run.forEach(({ stores }, n) => {
-    const { variable: slice } = outermost[n]!;
+    const slice = outermost[n]!;
     const touch = (array: ArrayRef, at: Index, first: 'read' | 'write') => {
       (first === 'read' ? read : written).add(array);
+      let known = touched.get(array);
+      if (!known) touched.set(array, (known = { steps: new Set(), reaches: [], first }));
       const step = coefficient(at, slice);
-      const [low, high] = range(step ? sub(at, scale(slice, step)) : at);
-      const known = touched.get(array) ?? { step, low, high, first };
-      if (step === undefined || step !== known.step) crossed.add(array);
-      touched.set(array, { ...known, low: Math.min(low, known.low), high: Math.max(high, known.high) });
+      known.steps.add(step);
+      known.reaches.push(range(step ? sub(at, scale(slice, step)) : at));
     };
     for (const node of reachable(stores.map(({ value }) => value))) {
       if (node.op === 'load') touch(node.array, node.index, 'read');
@@ -213,14 +225,33 @@ function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[])
     for (const { array, index } of stores) touch(array, index, 'write');
   });
   const problems: string[] = [];
-  for (const [array, { step = 0, low, high, first }] of touched) {
-    if (array.space !== 'shared' || !read.has(array) || !written.has(array)) continue;
-    const own = step > 0 ? high - low < step : first === 'write';
-    if (crossed.has(array) || !own) problems.push(`slices get into each other's way in ${array.name}`);
+  for (const [array, { steps, reaches, first }] of touched) {
+    if (array.space !== 'shared' || !read.has(array) || !written.has(array) || count === 1) continue;
+    const [step] = steps;
+    const inTurns = step === 0 && first === 'write';
+    const apart = step !== undefined && step > 0 && !meet(reaches, step, count);
+    if (steps.size > 1 || !(inTurns || apart)) problems.push(`slices get into each other's way in ${array.name}`);
   }
   const writes = globals.filter((array) => written.has(array));
   if (globals.some((array) => read.has(array) && (aliased ? writes.length > 0 : written.has(array)))) {
     problems.push('slices may write what others have yet to read');
   }
   return problems;
+}
+
+/** Whether something that lies within these reaches in one slice may do so in another one, `step` further on for each. */
+function meet(reaches: readonly Reach[], step: number, count: number): boolean {
+  const parts: [low: number, high: number][] = [];
+  for (const [low, high] of [...reaches].sort(([a], [b]) => a - b)) {
+    const last = parts.at(-1);
+    if (last && low <= last[1]) last[1] = Math.max(last[1], high);
+    else parts.push([low, high]);
+  }
+  // The part b of a slice and the part a of one that lies `slices` behind it share an element.
+  return parts.some(([low, high]) =>
+    parts.some(([from, to]) => {
+      const slices = Math.max(1, Math.ceil((from - high) / step));
+      return slices < count && slices <= (to - low) / step;
+    }),
+  );
 }

@@ -51,7 +51,13 @@ describe('numbers in pairs', () => {
     const device: DeviceProfile = { name: 'cpu', multiprocessors: 1, ...cpuProfile };
     const [turned] = planDirection(normalizeProblem({ size: [2 ** 17] }), 'forward', device, false).launches;
     expect(turned!.leaf).toMatchObject({ lanesAlong: { input: 'batch', output: 'axis' } });
-    expect(isPaired(buildKernel(turned!.leaf))).toBe(true);
+    const kernel = buildKernel(turned!.leaf);
+    expect(isPaired(kernel)).toBe(true);
+    // The rows of a turned tile take turns in the second array.
+    const [ping, pong] = kernel.shared.map(({ length }) => length!);
+    expect(ping).toBe(turned!.leaf.tile * pong!);
+    const shared = { ...turned!.leaf.shared, format: 'planes' } as const;
+    expect(verify(buildKernel({ ...turned!.leaf, shared }))).toEqual([]);
     expect(isPaired(kernelsOf({ size: [1024], layout: { input: 'planar' } }, plain)[0]!)).toBe(false);
   });
 

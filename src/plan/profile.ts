@@ -27,7 +27,8 @@ export interface DeviceProfile {
   readonly cutRuns?: readonly number[];
   /**
    * True where the first of two uploads of an axis had best do the reordering, so that the second can work in place and
-   * walks along columns on both sides: where it matters how many buffers share a cache, and that tiles are turned.
+   * walks along columns on both sides: where it matters how many buffers share a cache, and that tiles are turned. In
+   * place only as far as `chunks` counts on a cache.
    */
   readonly reorderFirst?: boolean;
   /**

@@ -4,6 +4,7 @@ import { expectSame } from '../../../test/support/wasm.ts';
 import {
   type ArrayRef,
   add,
+  div,
   type ElementType,
   Expressions,
   type IndexLike,
@@ -22,22 +23,24 @@ interface Shape {
   readonly rows?: number;
   readonly all?: number;
   readonly length?: number;
-  /** Where a phase between shared arrays reads and writes: numbers of an array from row and place. */
-  readonly ping?: (row: Var, place: IndexLike) => IndexLike;
-  readonly pong?: (row: Var, place: IndexLike) => IndexLike;
+  /** Where phases read and write the array of all rows; where the second one between arrays writes it, if elsewhere. */
+  readonly ping?: At;
+  readonly back?: At;
 }
+
+/** The number in an array for a place in a row. */
+type At = (row: Var, place: IndexLike) => IndexLike;
 
 /** Every number plus its mirror image in its row, twice: all into one array, then row by row through another that has room for one. */
 function mirrored({ type = 'f32', rows = 3, all = 6, length = 8, ...places }: Shape): Kernel {
   const group = variable('group', Math.ceil(all / rows));
   const [input, output] = ['input', 'output'].map((name): ArrayRef => ({ name, space: 'global', type }));
-  const ping: ArrayRef = { name: 'ping', space: 'shared', type, length: rows * length };
+  const ping: ArrayRef = { name: 'ping', space: 'shared', type, length: 2 * rows * length };
   const pong: ArrayRef = { name: 'pong', space: 'shared', type, length };
-  const { ping: ofPing = (row: Var, place: IndexLike) => add(place, scale(row, length)) } = places;
-  const { pong: ofPong = (_: Var, place: IndexLike) => place } = places;
+  const { ping: ofPing = (row: Var, place: IndexLike) => add(place, scale(row, length)), back = ofPing } = places;
+  const ofPong = (_: Var, place: IndexLike) => place;
   const outside = (row: Var, place: IndexLike) => add(place, scale(row, length), scale(group, rows * length));
   const limit = all % rows === 0 ? undefined : sub(all, scale(group, rows));
-  type At = (row: Var, place: IndexLike) => IndexLike;
   const phase = (from: ArrayRef, read: At, to: ArrayRef, write: At, by: number, exchange: Phase['exchange']): Phase => {
     const row = variable('row', rows);
     const place = variable('place', length);
@@ -52,7 +55,7 @@ function mirrored({ type = 'f32', rows = 3, all = 6, length = 8, ...places }: Sh
       exchange,
     };
   };
-  const between = [phase(ping, ofPing, pong, ofPong, 0.5, 'slice'), phase(pong, ofPong, ping, ofPing, -2, 'slice')];
+  const between = [phase(ping, ofPing, pong, ofPong, 0.5, 'slice'), phase(pong, ofPong, ping, back, -2, 'slice')];
   const ways = [0.25, 3].map((by) => [
     phase(input!, outside, ping, ofPing, by, 'group'),
     ...between,
@@ -91,22 +94,19 @@ describe('slices', () => {
     expectOne(mirrored(across), "rows, phases 1 to 3: slices get into each other's way in ping");
     const turned = { ping: (row: Var, place: IndexLike) => add(scale(place, 3), row) };
     expectOne(mirrored(turned), "rows, phases 1 to 3: slices get into each other's way in ping");
-    const own = changed(mirrored({}), 0, () => ({ exchange: 'slice' }));
-    const [fill, ...rest] = own.phases as [Phase, ...Phase[]];
-    const pong = own.shared[1]!;
-    const early = { ...fill, stores: fill.stores.map((store) => ({ ...store, array: pong, index: add(fill.lanes) })) };
-    const { reverse: _, ...oneWay } = own;
+    const beyond = { ping: (row: Var, place: IndexLike) => add(place, scale(div(add(row, 1), 2), 8)) };
+    expectOne(mirrored(beyond), "rows, phases 1 to 3: slices get into each other's way in ping");
+    const { phases, reverse: _, ...kernel } = mirrored({});
+    const [fill, there, back, last] = phases as [Phase, Phase, Phase, Phase];
     // Row 0 reads what an earlier phase has left for the last row.
-    const wrong = [
-      { ...fill, exchange: 'group' },
-      { ...early, exchange: 'group' },
-      rest[1]!,
-      rest[0]!,
-      rest[2]!,
-    ] as const;
-    expect(verify({ ...oneWay, phases: wrong })).toEqual([
+    const early = { ...fill, stores: fill.stores.map((store) => ({ ...store, array: there.stores[0]!.array })) };
+    const inside = early.stores.map((store) => ({ ...store, index: add(fill.lanes) }));
+    expect(verify({ ...kernel, phases: [fill, { ...early, stores: inside }, back, there, last] })).toEqual([
       "rows, phases 2 to 4: slices get into each other's way in pong",
     ]);
+    // Twice as far from row to row where it is written as where it is read.
+    const wide = { back: (row: Var, place: IndexLike) => add(place, scale(row, 16)) };
+    expectOne(mirrored(wide), "rows, phases 1 to 3: slices get into each other's way in ping");
   });
 
   it('are the same in all their phases, and end with the last one', () => {
@@ -121,18 +121,34 @@ describe('slices', () => {
       changed(kernel, 2, ({ loops: [row] }) => ({ lanes: row!.variable })),
       'rows, phases 1 to 3: lanes run across slices',
     );
-    const reverse = kernel.reverse!.map((phase) => ({ ...phase, exchange: 'group' as const }));
-    expect(verify({ ...kernel, reverse })).toContain('rows: other exchanges the other way');
+    const longer = ({ loops: [row, place] }: Phase) => ({
+      loops: [{ ...row!, variable: variable('row', 4) }, place!],
+      stores: [],
+    });
+    expectOne(changed(kernel, 2, longer), 'rows, phases 1 to 3: their outermost loops differ');
+    const { reverse: _, ...ragged } = mirrored({ all: 5 });
+    const none = ragged.phases.map(({ loops: [row, place], ...phase }) => ({
+      ...phase,
+      loops: [{ ...row!, limit: add(-2, row!.limit!) }, place!],
+    }));
+    expect(verify(ragged)).toEqual([]);
+    expect(verify({ ...ragged, phases: none })).toEqual(['rows, phases 1 to 3: a group may be without a slice']);
+    const alone = kernel.reverse!.map((phase) => ({ ...phase, exchange: 'group' as const }));
+    expect(verify({ ...kernel, reverse: alone })).toContain('rows: other exchanges the other way');
+    const fewer = kernel.reverse!.map((phase) => ({ ...phase, ...other(phase) }));
+    expect(verify({ ...kernel, reverse: fewer })).toEqual(['rows: other slices the other way']);
   });
 
   it('do not write the input of others', () => {
-    const { reverse, ...kernel } = changed(mirrored({}), 0, () => ({ exchange: 'slice' }));
-    expect(verify(kernel)).toEqual([]);
-    expect(verify({ ...kernel, aliased: true })).toEqual([
-      'rows, phases 0 to 3: slices may write what others have yet to read',
-    ]);
-    const { reverse: _, ...late } = mirrored({});
-    expect(verify({ ...late, aliased: true })).toEqual([]);
-    expect(reverse).toHaveLength(4);
+    const all = changed(mirrored({}), 0, () => ({ exchange: 'slice' }));
+    expect(verify(all)).toEqual([]);
+    const what = 'rows, phases 0 to 3: slices may write what others have yet to read';
+    expectOne({ ...all, aliased: true }, what);
+    expect(verify({ ...mirrored({}), aliased: true })).toEqual([]);
+    const input = all.globals[0]!;
+    expectOne(
+      changed(all, 3, ({ stores }) => ({ stores: stores.map((store) => ({ ...store, array: input })) })),
+      what,
+    );
   });
 });
