@@ -64,8 +64,10 @@ export class Work {
           resolve(value);
         },
         async (error) => {
-          // What waits for a device that goes away may hear of it before the device's own promise says so.
-          if (!(error instanceof FftError)) await Promise.race([this.gpu.lost, pause(GRACE_MILLISECONDS)]);
+          // What waits for a device that goes away may hear of it before the device's own promise says so: as an error of
+          // WebGPU's, or as a verdict that nobody knows the meaning of.
+          const isKnown = error instanceof FftError && error.code !== 'launch-failed';
+          if (!isKnown) await Promise.race([this.gpu.lost, pause(GRACE_MILLISECONDS)]);
           this.waiting.delete(reject);
           reject(error);
         },
