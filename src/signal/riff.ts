@@ -5,7 +5,7 @@
  * damaged `cue ` and `smpl` chunks and took padding for sound.
  *
  * Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft, 1991) for RIFF; EBU Tech
- * 3306, "RF64: An extended file format for audio", for files of more than 4 GiB.
+ * 3306, "RF64: An extended file format for audio", and ITU-R BS.2088, which calls the same BW64, for files of more than 4 GiB.
  */
 
 /** A chunk as the file announces it. */
@@ -16,10 +16,13 @@ export interface Chunk {
   readonly bytes: Uint8Array;
 }
 
-/** What programs announce that do not know yet how much will come, and RF64 files that say it elsewhere. */
+/** What programs announce that do not know yet how much will come, and long files that say it elsewhere. */
 export const UNKNOWN_SIZE = 0xffffffff;
 
-/** What the file starts with: `RIFF`, `RF64` where it may be longer than 4 GiB, `RIFX` where numbers are big-endian. */
+/** Containers whose sizes have 64 bits, in a chunk of their own. */
+const LONG: ReadonlySet<string | undefined> = new Set(['RF64', 'BW64']);
+
+/** What the file starts with: `RIFF`, `RF64` or `BW64` where it may be longer than 4 GiB, `RIFX` where numbers are big-endian. */
 export function containerOf(bytes: Uint8Array): string | undefined {
   return text(bytes, 8) === 'WAVE' ? text(bytes, 0) : undefined;
 }
@@ -27,11 +30,11 @@ export function containerOf(bytes: Uint8Array): string | undefined {
 /**
  * The chunks of some names, the first of each. Others are stepped over unread: damage in them does no harm.
  *
- * @param bytes A file whose container is `RIFF` or `RF64`.
+ * @param bytes A file whose container is `RIFF`, `RF64` or `BW64`.
  */
 export function findChunks<Name extends string>(bytes: Uint8Array, names: readonly Name[]): Map<Name, Chunk> {
   const view = viewOf(bytes);
-  const long = containerOf(bytes) === 'RF64';
+  const long = LONG.has(containerOf(bytes));
   const found = new Map<Name, Chunk>();
   let dataSize = UNKNOWN_SIZE;
   for (let at = 12; at + 8 <= bytes.length && found.size < names.length; ) {

@@ -43,7 +43,7 @@ function chunk(id: string, body: Uint8Array, announce = body.length): Uint8Array
 
 function riff(container: string, ...chunks: Uint8Array[]): Uint8Array {
   const body = Buffer.concat([new TextEncoder().encode('WAVE'), ...chunks]);
-  return Uint8Array.from(chunk(container, body, container === 'RF64' ? 0xffffffff : body.length));
+  return Uint8Array.from(chunk(container, body, container === 'RIFF' ? body.length : 0xffffffff));
 }
 
 /** A WAV file put together by hand. */
@@ -143,7 +143,7 @@ describe('readWav', () => {
     ]);
   });
 
-  it('reads RF64, whose sizes are in a chunk of their own', () => {
+  it.each(['RF64', 'BW64'])('reads %s, whose sizes are in a chunk of their own', (container) => {
     const data = packed(scaled(2 ** 15), 2);
     const sizes = (count: number) => {
       const body = new DataView(new ArrayBuffer(28));
@@ -152,9 +152,9 @@ describe('readWav', () => {
     };
     const format = chunk('fmt ', fmt({ tag: 1, bits: 16, channels: 1 }));
     const last = chunk('LIST', new Uint8Array(20));
-    const whole = riff('RF64', sizes(data.length), format, chunk('data', data, 0xffffffff), last);
+    const whole = riff(container, sizes(data.length), format, chunk('data', data, 0xffffffff), last);
     expect([...(readWav(whole).channels[0] ?? [])]).toEqual(wanted);
-    const short = riff('RF64', sizes(2 ** 33), format, chunk('data', data, 0xffffffff));
+    const short = riff(container, sizes(2 ** 33), format, chunk('data', data, 0xffffffff));
     expect(failure(() => readWav(short)).message).toMatch(/announces 8589934592 bytes .* has 8\.$/);
   });
 

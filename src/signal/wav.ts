@@ -33,10 +33,11 @@ interface Format {
 const PCM = 1;
 const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
+const READABLE: ReadonlySet<string | undefined> = new Set(['RIFF', 'RF64', 'BW64']);
 const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or floating-point samples of 32 or 64 bits';
 
 /**
- * Decodes a WAV file, RF64 included. Only its `fmt ` and `data` chunks are read, and whole frames of the samples.
+ * Decodes a WAV file, RF64 and BW64 included. Only its `fmt ` and `data` chunks are read, and whole frames of the samples.
  *
  * @param bytes The whole file. It is not modified and not kept.
  * @throws FftError `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when they are no WAV
@@ -86,7 +87,7 @@ export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
 function open(bytes: Uint8Array): { format: Format; data: Chunk } {
   const container = containerOf(bytes);
   if (container === 'RIFX') throw invalid(`The WAV file is big-endian (RIFX); ${ACCEPTED}, little-endian.`);
-  if (container !== 'RIFF' && container !== 'RF64') throw unreadable('it does not start as one does');
+  if (!READABLE.has(container)) throw unreadable('it does not start as one does');
   const chunks = findChunks(bytes, ['fmt ', 'data']);
   const fmt = chunks.get('fmt ');
   if (fmt === undefined) throw unreadable('it has no "fmt " chunk');
