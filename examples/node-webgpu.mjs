@@ -37,5 +37,5 @@ try {
   console.log(`${(milliseconds * 1000).toFixed(1)} µs for all 16, data on the device`);
   plan.destroy();
 } finally {
-  await device.close();
+  device.close();
 }

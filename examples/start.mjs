@@ -31,5 +31,5 @@ try {
   );
   console.log(`Picture  ${fileURLToPath(target)}`);
 } finally {
-  await device.close();
+  device.close();
 }

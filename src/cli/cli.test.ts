@@ -131,7 +131,11 @@ describe('failures end with 1 and one line on stderr', () => {
     ['an output folder that is not there', ['transform', array, '-o', 'no/b.npy'], /no\/b\.npy.*\[unwritable-output\]/],
     ['a folder as output', ['spectrogram', guitar, '-o', 'folder'], /it is a folder.*\[unwritable-output\]/],
     ['a recording that is none', ['spectrogram', 'text.wav', '-o', 'b.png'], /not a WAV file.*\[invalid-file\]/],
-    ['a length that cannot be done', ['transform', 'primes.npy', '-o', 'b.npy'], /axis 1 = 17.*\[unsupported-length\]/],
+    [
+      'a length that cannot be done',
+      ['transform', 'primes.npy', '-o', 'b.npy'],
+      /axis 1 has length 17, .*\[unsupported-length\]/,
+    ],
     ['an axis without elements', ['transform', 'empty.npy', '-o', 'b.npy'], /Axis 0.*\[invalid-file\]/],
     ['a recording of no numbers', ['spectrogram', 'nan.wav', '-o', 'b.png'], /nan\.wav.*\[invalid-file\]/],
     ['frames that fit no memory', ['spectrogram', guitar, '-o', 'b.png', '--size', '4294967296'], /\[device-limit\]/],

@@ -5,6 +5,7 @@
 import { writeSync } from 'node:fs';
 import { access, chmod, constants, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
 import { descriptorOf, followLinks, isStandardOutput } from './descriptors.ts';
 
@@ -22,11 +23,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB',
 };
 
+/** What an input is called in messages: `-` on the command line is standard input. */
+export function inputName(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}
+
 async function readInput(path: string): Promise<Uint8Array> {
   try {
-    return await readFile(path);
+    return path === '-' ? await buffer(process.stdin) : await readFile(path);
   } catch (error) {
-    throw fileError('unreadable-input', `Cannot read ${path}`, error);
+    throw fileError('unreadable-input', `Cannot read ${inputName(path)}`, error);
   }
 }
 
@@ -40,7 +46,7 @@ export async function readWith<T>(path: string, decode: (bytes: Uint8Array) => T
     return decode(bytes);
   } catch (error) {
     if (!(error instanceof FftError)) throw error;
-    throw new FftError(error.code, `${path}: ${error.message}`, { cause: error });
+    throw new FftError(error.code, `${inputName(path)}: ${error.message}`, { cause: error });
   }
 }
 

@@ -46,7 +46,7 @@ export async function useDevice<T>(options: DeviceOptions, use: (device: Device)
   try {
     return await use(device);
   } finally {
-    await device.close();
+    device.close();
   }
 }
 
@@ -62,6 +62,11 @@ function open({ device, threads, profile, language, precision }: DeviceOptions):
     ...(threads === undefined ? {} : { threads }),
     ...(precision === undefined ? {} : { precision }),
   });
+}
+
+/** What an output is called on the command line: `-` is standard output. */
+export function outputPath(text: string): string {
+  return text === '-' ? '/dev/stdout' : text;
 }
 
 /** Reads a problem as it is given on the command line: a descriptor, or the problem object as JSON. */

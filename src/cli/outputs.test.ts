@@ -35,6 +35,7 @@ describe.skipIf(process.platform !== 'linux')('outputs that are open already', (
 
   it.each([
     'omnifft -o /dev/stdout | cat',
+    'omnifft -o - | cat',
     'omnifft -o /dev/fd/1 | cat',
     'omnifft -o /proc/self/fd/1 | cat',
     'omnifft -o /dev/fd/3 3>&1 | cat',
@@ -62,6 +63,24 @@ describe.skipIf(process.platform !== 'linux')('outputs that are open already', (
     expect(bytes.subarray(-5).toString()).toBe('TAIL\n');
     expect(readNpy(bytes.subarray(7)).shape).toEqual([6, 5]);
     expect(bytes.length).toBe(7 + 128 + 6 * 5 * 8 + 5);
+  });
+
+  it('follow inputs that are open already', () => {
+    // A socket from Node, a pipe from the shell.
+    for (const command of [
+      'exec "$program" "$main" transform - -o -',
+      'cat | "$program" "$main" transform - -o - | cat',
+    ]) {
+      const env = { ...process.env, program: process.execPath, main };
+      const input = writeNpy(sampleArray([6, 5], 'complex64'));
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { env, cwd: folder, input });
+      expect([status, stderr.toString().replace(/, axes .*/, '')]).toEqual([0, '/dev/stdout: complex64 (6, 5)\n']);
+      expect(readNpy(stdout)).toMatchObject({ shape: [6, 5], dtype: 'complex64' });
+      expect(readdirSync(folder)).not.toContain('-');
+    }
+    const nothing = spawnSync(process.execPath, [main, 'transform', '-', '-o', '-'], { input: '', encoding: 'utf8' });
+    expect(nothing).toMatchObject({ status: 1, stdout: '' });
+    expect(nothing.stderr).toMatch(/^omnifft: standard input: .*\[invalid-file\]\n$/);
   });
 
   it('may have lost their names', () => {

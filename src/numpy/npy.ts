@@ -180,14 +180,14 @@ function parseShape(header: string): number[] {
 
 function parseDescriptor(header: string): Element {
   if (/'descr'\s*:\s*\[/.test(header)) {
-    throw invalid(`The array has records (a structured dtype) as elements; ${ACCEPTED}.`);
+    throw invalid(`The array's elements are records (a structured dtype); ${ACCEPTED}.`);
   }
   const descriptor = readField(header, /'descr'\s*:\s*'([^']*)'/, 'descr');
   const [, order, kind] = /^([<>|=]?)(.*)$/.exec(descriptor) ?? [];
   const element = kind !== undefined && Object.hasOwn(ELEMENTS, kind) ? ELEMENTS[kind] : undefined;
   if (element === undefined) {
-    const what = kind?.startsWith('O') ? 'Python objects' : `dtype '${descriptor}'`;
-    throw invalid(`The array has ${what} as elements; ${ACCEPTED}.`);
+    const what = kind?.startsWith('O') ? 'are Python objects' : `have dtype '${descriptor}'`;
+    throw invalid(`The array's elements ${what}; ${ACCEPTED}.`);
   }
   if (order === '>' && element.bytes > 1) {
     throw invalid(

@@ -137,7 +137,10 @@ function request(
 /** An error about the lengths of a problem in the words of the array: which of its axes they are of. */
 export function inAxes(error: unknown, { axes }: TransformRequest): unknown {
   if (!(error instanceof FftError) || !error.problems.some(({ path }) => path.startsWith('size['))) return error;
-  const worded = (text: string) => text.replace(/size\[(\d+)\]/g, (_, n) => `the length of axis ${axes[n]}`);
+  const worded = (text: string) =>
+    text.replace(/size\[(\d+)\](?: = (\d+) has)?/g, (_, n, length) =>
+      length ? `axis ${axes[n]} has length ${length}, which has` : `the length of axis ${axes[n]}`,
+    );
   const problems = error.problems.map((problem) => ({ ...problem, message: worded(problem.message) }));
   return new FftError(error.code, worded(error.message), { problems, cause: error });
 }

@@ -1,7 +1,7 @@
 /**
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
-import { factorize, gcd } from '../numeric/primes.ts';
+import { factorize, gcd, nextSmooth } from '../numeric/primes.ts';
 import type { FftErrorCode, FftProblem } from './errors.ts';
 import { elementBytes, elementKind, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
 import { findCollision } from './overlap.ts';
@@ -142,12 +142,16 @@ export function checkRelease(problem: Problem): FftProblem[] {
     const prime = primeOver(length);
     if (prime === undefined) return;
     const given = `size[${axis}] = ${length} has the prime factor ${prime}`;
-    const accepted = `this release transforms lengths whose primes are at most ${largestPrime}`;
+    const accepted = `this release transforms lengths whose primes are at most ${largestPrime}, such as ${nextSmooth(length, largestPrime)}`;
     problems.push(found('unsupported-length', `size[${axis}]`, `${given}; ${accepted}.`));
   });
   const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
   const kind = problem.transform.find((word) => word !== 'c2c');
-  if (kind !== undefined) refuse('transform', `transform '${kind}' is not supported yet; 'c2c' is.`);
+  if (kind !== undefined)
+    refuse(
+      'transform',
+      `transform '${kind}' is not supported yet; 'c2c' is: give real data with imaginary parts of 0.`,
+    );
   if (problem.precision === 'double-double') {
     refuse('precision', "precision 'double-double' is not supported yet; 'single' and 'double' are.");
   }
@@ -156,7 +160,9 @@ export function checkRelease(problem: Problem): FftProblem[] {
     // The edge's default is the storage: what was said about that is not said again.
     if (stored.has(problem[field])) continue;
     stored.add(problem[field]);
-    const given = `${field} '${problem[field]}' with arithmetic in '${problem.precision}'`;
+    // What was written is not known here any more.
+    const short = problem[field] === 'half' && problem.precision === 'single' ? " (in short, precision 'half')" : '';
+    const given = `${field} '${problem[field]}' with arithmetic in '${problem.precision}'${short}`;
     refuse(field, `${given} is not supported yet; leave it out to store numbers as they are computed.`);
   }
   return problems;

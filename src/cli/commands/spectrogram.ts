@@ -4,9 +4,9 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { type WindowName, windowNames } from '../../signal/windows.ts';
-import { checkOutput, readWith, report, writeOutput } from '../files.ts';
+import { checkOutput, inputName, readWith, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
-import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
+import { type DeviceOptions, outputPath, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { captionOf } from '../picture/caption.ts';
 import { startProgress } from '../progress.ts';
 
@@ -22,8 +22,11 @@ export function addSpectrogram(program: Command): void {
   const command = program
     .command('spectrogram')
     .description('draw how the frequencies of a recording change over time')
-    .argument('<input.wav>', 'PCM of 8 to 32 bits or floating point; channels are mixed down to one')
-    .requiredOption('-o, --output <output.png>', 'where to write the picture')
+    .argument(
+      '<input.wav>',
+      'PCM of 8 to 32 bits or floating point; channels are mixed down to one; - for standard input',
+    )
+    .requiredOption('-o, --output <output.png>', 'where to write the picture, a PNG; - for standard output', outputPath)
     .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
     .addOption(new Option('-w, --window <name>', 'window function').choices(windowNames).default('hann'));
@@ -50,12 +53,15 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
     if (!result.levels.every(Number.isFinite)) {
       throw new FftError(
         'invalid-file',
-        `${input}: there are samples that are no numbers, or so large that their power is none; full scale is −1 to 1.`,
+        `${inputName(input)}: there are samples that are no numbers, or so large that their power is none; full scale is −1 to 1.`,
       );
     }
     // The drawing libraries take longer to load than the other commands to run.
     const { spectrogramPng } = await import('../picture/render.ts');
-    await writeOutput(options.output, await spectrogramPng(result, captionOf(basename(input), recording, result)));
+    await writeOutput(
+      options.output,
+      await spectrogramPng(result, captionOf(basename(inputName(input)), recording, result)),
+    );
     progress.stop();
     const { frames, bins, size, hop, window } = result;
     const summary = { output: options.output, frames, bins, size, hop, window, device, seconds };

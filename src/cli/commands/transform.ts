@@ -5,9 +5,9 @@ import { FftError } from '../../index.ts';
 import { isSingle } from '../../numpy/array.ts';
 import { resolveAxes } from '../../numpy/axes.ts';
 import { fftn, ifftn, type Norm, type NpyArray, readNpy, writeNpy } from '../../numpy/index.ts';
-import { checkOutput, readWith, report, writeOutput } from '../files.ts';
+import { checkOutput, inputName, readWith, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
-import { type DeviceOptions, integerList, useDevice, withDevice, withJson } from '../options.ts';
+import { type DeviceOptions, integerList, outputPath, useDevice, withDevice, withJson } from '../options.ts';
 import { startProgress } from '../progress.ts';
 
 const NORMS: readonly Norm[] = ['backward', 'ortho', 'forward'];
@@ -24,8 +24,8 @@ export function addTransform(program: Command): void {
   const command = program
     .command('transform')
     .description('transform an array: .npy in, .npy of complex numbers out')
-    .argument('<input.npy>', 'real or complex array in C order')
-    .requiredOption('-o, --output <output.npy>', 'where to write the result')
+    .argument('<input.npy>', 'real or complex array in C order; - for standard input')
+    .requiredOption('-o, --output <output.npy>', 'where to write the result; - for standard output', outputPath)
     .option('-a, --axes <list>', 'axes to transform, counted as in NumPy: 0,2 or -1 (default: all)', integerList)
     .option('-i, --inverse', 'compute the inverse transform', false)
     .addOption(
@@ -40,7 +40,7 @@ async function transformFile(input: string, options: TransformOptions): Promise<
   try {
     progress.update(0, 4, 'reading     ');
     const array = await readWith(input, readNpy);
-    const axes = axesOf(options.axes, array);
+    const axes = axesOf(options.axes, array, inputName(input));
     const precision = isSingle(array.dtype) ? 'single' : 'double';
     const { result, seconds, device } = await useDevice({ ...options, precision }, async (device) => {
       progress.update(1, 4, 'transforming');
@@ -68,14 +68,14 @@ async function transformFile(input: string, options: TransformOptions): Promise<
  * @throws FftError `invalid-file` for a single number and for axes without elements, `invalid-usage` for axes that the
  *   array does not have
  */
-function axesOf(given: readonly number[] | undefined, { shape }: NpyArray): number[] {
+function axesOf(given: readonly number[] | undefined, { shape }: NpyArray, input: string): number[] {
   if (shape.length === 0) {
-    throw new FftError('invalid-file', 'The array is a single number; it needs at least one axis.');
+    throw new FftError('invalid-file', `${input}: The array is a single number; it needs at least one axis.`);
   }
   const axes = given === undefined ? shape.map((_, axis) => axis) : chosenAxes(given, shape.length);
   const empty = axes.find((axis) => shape[axis] === 0);
   if (empty === undefined) return axes;
-  throw new FftError('invalid-file', `Axis ${empty} of the array has no elements; it needs at least one.`);
+  throw new FftError('invalid-file', `${input}: Axis ${empty} of the array has no elements; it needs at least one.`);
 }
 
 function chosenAxes(given: readonly number[], dimensions: number): number[] {
