@@ -5,6 +5,8 @@ const exhaustive = process.env.OMNIFFT_EXHAUSTIVE === '1';
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
+    // A test that asserts nothing cannot fail.
+    expect: { requireAssertions: true },
     // Kernels are compiled and warmed up inside tests, on machines that may have two slow cores.
     testTimeout: exhaustive ? 1_800_000 : 60_000,
     hookTimeout: 60_000,

@@ -5,7 +5,7 @@ import { FftError, largestPrime } from '../problem/index.ts';
 
 /**
  * The smallest length of at least `target` that has a butterfly for each of its primes (at most 13).
- * @throws FftError `invalid-size` when `target` is not a positive integer
+ * @throws FftError `invalid-size` when `target` is not a positive integer, or none follows below 2^53
  */
 export function nextFastLength(target: number): number {
   if (!(Number.isSafeInteger(target) && target >= 1)) {
@@ -13,5 +13,9 @@ export function nextFastLength(target: number): number {
       path: 'target',
     });
   }
-  return nextSmooth(target, largestPrime);
+  const length = nextSmooth(target, largestPrime);
+  if (Number.isSafeInteger(length)) return length;
+  throw new FftError('invalid-size', `The next length from ${target} on is ${length}; it must be below 2^53.`, {
+    path: 'target',
+  });
 }

@@ -29,7 +29,7 @@ export function settle(host: RealArray, result: RealArray, runs?: ElementRuns): 
   if (host.length !== result.length) {
     throw new FftError(
       'detached-array',
-      `${WAITING} was shrunk: it has ${host.length} numbers now. Pass a live array.`,
+      `${WAITING} was resized: it has ${host.length} numbers now, not ${result.length}. Leave it alone until the call has ended.`,
     );
   }
   if (runs) copyElements(host, result, runs);

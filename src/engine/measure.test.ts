@@ -47,6 +47,14 @@ describe('measure', () => {
     plan.destroy();
     expect(await codeOf(() => plan.measure('forward'))).toBe('destroyed');
   });
+
+  it('says what became of the device meanwhile', async () => {
+    const brief = await openDevice('cpu', { threads: 1 });
+    const plan = await brief.plan({ size: [N], placement: 'in-place' });
+    const measured = codeOf(() => plan.measure('forward'));
+    brief.close();
+    expect(await measured).toBe('device-closed');
+  });
 });
 
 describe('offsets at launch', () => {

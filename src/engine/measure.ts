@@ -47,8 +47,8 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
     const input =
       options.input ?? (host.inPlace ? options.output : undefined) ?? (await make(host.read, offsets.input));
     const output = options.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
-    // The plan may have been destroyed meanwhile.
-    host.check();
+    // The plan may have been destroyed meanwhile, or the device closed.
+    host.resume();
     const memory = { ...options, input, output };
     const checked = bindMemory(host, memory, 'measure');
     const bound = peer === undefined ? checked : await bindPeer(host, memory, peer).finally(() => checked.release());

@@ -4,11 +4,8 @@
 
 import type { DeviceProfile } from '../plan/profile.ts';
 import { show, throwIfAny } from '../problem/errors.ts';
+import { isRecord } from '../problem/fields.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
-}
 
 function isShare(value: unknown): boolean {
   return Number.isFinite(value) && (value as number) > 0 && (value as number) <= 1;

@@ -81,10 +81,10 @@ describe('clusters on an H200', () => {
 
   it('are there', () => expect(clusters.length).toBeGreaterThan(7));
 
-  it.each(clusters)('%s hardly ever wait for a bank', (_, kernel) => {
-    // The layouts are chosen by a sample of the accesses; of a cube's there are too many kinds.
-    if (kernel.name !== 'fused32x32x32')
-      for (const rank of [0, kernel.cluster!.blocks - 1]) expect(conflictsOf(kernel, 32, rank)).toBe(0);
+  // The layouts are chosen by a sample of the accesses; of a cube's there are too many kinds.
+  const flat = clusters.filter(([, { name }]) => name !== 'fused32x32x32');
+  it.each(flat)('%s never wait for a bank', (_, kernel) => {
+    for (const rank of [0, kernel.cluster!.blocks - 1]) expect(conflictsOf(kernel, 32, rank)).toBe(0);
   });
 
   it.each(clusters)('%s store into one another in whole lines', (_, kernel) => {
@@ -100,12 +100,16 @@ describe('clusters on an H200', () => {
     }
   });
 
-  it.each(clusters)('%s begin with different blocks', (_, kernel) => {
+  // The butterflies of a first phase have no twiddles that could shift them; shifting them all the same gained nothing.
+  const shifted = ({ phases, cluster }: Kernel) =>
+    phases.slice(1).filter(({ stores }) => stores.length >= 2 * cluster!.blocks && stores.some(({ block }) => block));
+  const sending = clusters.filter(([, kernel]) => shifted(kernel).length > 0);
+  it('some send more than one output to each block', () => expect(sending.length).toBeGreaterThan(3));
+
+  it.each(sending)('%s begin with different blocks', (_, kernel) => {
     const { blocks } = kernel.cluster!;
-    // The butterflies of a first phase have no twiddles that could shift them; shifting them all the same gained nothing.
-    for (const phase of kernel.phases.slice(1)) {
-      const sent = phase.stores.find(({ block }) => block);
-      if (!sent || phase.stores.length < 2 * blocks) continue;
+    for (const phase of shifted(kernel)) {
+      const sent = phase.stores.find(({ block }) => block)!;
       const first = Array.from({ length: blocks }, (_, rank) => {
         const [[at]] = [...wavesOf(kernel, phase, 1, rank)] as [[Map<Var, number>]];
         return evaluate(sent.block!, at);

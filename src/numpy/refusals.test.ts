@@ -126,6 +126,7 @@ describe('the helpers refuse', () => {
     ['a target of 0', () => nextFastLength(0), 'invalid-size'],
     ['a fractional target', () => nextFastLength(10.5), 'invalid-size'],
     ['a target beyond exact integers', () => nextFastLength(2 ** 53), 'invalid-size'],
+    ['a target after the last such length', () => nextFastLength(2 ** 53 - 1), 'invalid-size'],
   ])('%s', (_, run, code) => {
     expect(failure(run)).toMatchObject({ name: 'FftError', code });
   });

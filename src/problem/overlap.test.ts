@@ -84,8 +84,7 @@ describe('findCollision', () => {
   it('gives up rather than hang, and says so', () => {
     const counts = [8001, 8009, 8011, 8017, 3];
     const strides = [999_999_000_001, 1_000_000_000_039, 1_000_003_000_061, 1_000_009_000_063, 7];
-    const outcome = findCollision(counts, strides);
-    if (outcome === undefined) throw new Error('8000^4 elements do not fit into 4·10^16 places');
-    if (outcome !== 'undecided') expectSharedLocation(counts, strides);
+    // 3 · 8000^4 elements do not fit into 4·10^16 places, but which of them meet is hard to find.
+    expect(findCollision(counts, strides)).toBe('undecided');
   });
 });

@@ -142,7 +142,9 @@ export function checkRelease(problem: Problem): FftProblem[] {
     const prime = primeOver(length);
     if (prime === undefined) return;
     const given = `size[${axis}] = ${length} has the prime factor ${prime}`;
-    const accepted = `this release transforms lengths whose primes are at most ${largestPrime}, such as ${nextSmooth(length, largestPrime)}`;
+    const next = nextSmooth(length, largestPrime);
+    const hint = Number.isSafeInteger(next) ? `, such as ${next}` : '';
+    const accepted = `this release transforms lengths whose primes are at most ${largestPrime}${hint}`;
     problems.push(found('unsupported-length', `size[${axis}]`, `${given}; ${accepted}.`));
   });
   const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));

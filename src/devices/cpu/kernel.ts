@@ -22,7 +22,8 @@ export class CpuKernel implements CompiledKernel {
   readonly idle: (times: number) => void;
   /** Bytes that a thread needs for the arrays that a group shares. */
   readonly sharedBytes: number;
-  warm = false;
+  /** Resolves when it runs at full speed; undefined until somebody wants to know. */
+  warming: Promise<void> | undefined;
   /** Milliseconds that a call over no groups took at first. */
   coldCall = 0;
   discarded = false;

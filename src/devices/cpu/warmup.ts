@@ -40,15 +40,24 @@ export function beginWarmUp(kernel: CpuKernel): void {
   kernel.coldCall = millisecondsOfCall(kernel, canWait ? calls : Math.max(calls, CALLS, CALLS_PER_BYTE * bytes));
 }
 
-/** Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. */
+/**
+ * Resolves when the kernels are compiled well, or when waiting longer would cost more than it brings. Plans that are made
+ * at the same time and share a kernel wait for it together.
+ */
 export async function warmUp(kernels: readonly CpuKernel[]): Promise<void> {
-  let waiting = [...new Set(kernels)].filter((kernel) => !kernel.warm);
-  if (waiting.length === 0) return;
-  for (const kernel of waiting) kernel.warm = true;
+  const cold = [...new Set(kernels)].filter((kernel) => !kernel.warming);
+  if (cold.length > 0) {
+    const warming = untilFast(cold);
+    for (const kernel of cold) kernel.warming = warming;
+  }
+  await Promise.all(kernels.map((kernel) => kernel.warming));
+}
+
+async function untilFast(kernels: readonly CpuKernel[]): Promise<void> {
   if (!canWait) return;
   const start = performance.now();
-  const patience = PATIENCE_MILLISECONDS + PATIENCE_PER_KERNEL * (waiting.length - 1);
-  waiting = waiting.filter(wantsTime);
+  const patience = PATIENCE_MILLISECONDS + PATIENCE_PER_KERNEL * (kernels.length - 1);
+  let waiting = kernels.filter(wantsTime);
   while (waiting.length > 0 && performance.now() - start < patience) {
     await new Promise((resolve) => setTimeout(resolve, 0));
     waiting = waiting.filter((kernel) => !isFast(kernel));
