@@ -2,9 +2,16 @@
  * How long a problem takes on a device, beside a copy of as many bytes and, where it is asked for, beside another library.
  * Printing is not done here.
  */
-import { type ComplexData, type DeviceMemory, FftError, type MeasureOptions, type Plan } from '../index.ts';
+
+import {
+  type ComplexData,
+  type Device,
+  type DeviceMemory,
+  FftError,
+  type MeasureOptions,
+  type Plan,
+} from '../index.ts';
 import { elementBytes, type Problem, type Side, tensorShape } from '../problem/index.ts';
-import type { Device } from './options.ts';
 
 export type Peer = NonNullable<MeasureOptions['peer']>;
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { fileError } from './files.ts';
-import { report, run } from './program.ts';
+import { complain, run } from './program.ts';
 
 // A reader that has seen enough (`omnifft devices | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
-  report(`${fileError('unwritable-output', 'Cannot write to standard output', error).message} [unwritable-output]`);
+  complain(`${fileError('unwritable-output', 'Cannot write to standard output', error).message} [unwritable-output]`);
   process.exit(1);
 });
 

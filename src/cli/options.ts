@@ -3,8 +3,19 @@
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { FftError, openDevice, openProfile, parseDescriptor, profileNames } from '../index.ts';
-import type { Problem, ProblemInput } from '../problem/index.ts';
+import {
+  type Device,
+  type DeviceKind,
+  FftError,
+  openDevice,
+  openProfile,
+  type Problem,
+  type ProblemInput,
+  type ProfileName,
+  type ProfileOptions,
+  parseDescriptor,
+  profileNames,
+} from '../index.ts';
 
 export interface DeviceOptions {
   readonly device: string;
@@ -15,10 +26,6 @@ export interface DeviceOptions {
   /** What will be planned in: `auto` passes over devices that cannot. */
   readonly precision?: 'single' | 'double';
 }
-
-type DeviceKind = Parameters<typeof openDevice>[0];
-type Profile = Parameters<typeof openProfile>;
-export type Device = Awaited<ReturnType<typeof openDevice>>;
 
 /** Adds `--device` and `--threads`. */
 export function withDevice(command: Command): Command {
@@ -53,7 +60,7 @@ export async function useDevice<T>(options: DeviceOptions, use: (device: Device)
 /** Unknown names are refused by those who know them all. */
 function open({ device, threads, profile, language, precision }: DeviceOptions): Promise<Device> {
   if (profile !== undefined) {
-    return openProfile(profile as Profile[0], language === undefined ? {} : ({ language } as NonNullable<Profile[1]>));
+    return openProfile(profile as ProfileName, language === undefined ? {} : ({ language } as ProfileOptions));
   }
   if (language !== undefined) {
     throw new FftError('invalid-usage', '--language is for profiles: name one with --profile. A device has its own.');

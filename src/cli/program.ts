@@ -36,10 +36,10 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof FftError) {
-      report(`${error.message} [${error.code}]`);
+      complain(`${error.message} [${error.code}]`);
       return USAGE.has(error.code) ? 2 : 1;
     }
-    report(`internal error: ${error instanceof Error ? error.message : String(error)}`);
+    complain(`internal error: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }
 }
@@ -51,7 +51,7 @@ function program(): Command {
     .showSuggestionAfterError()
     .exitOverride()
     // Commander closes with a hint on a second line; one line is what was promised.
-    .configureOutput({ outputError: (text) => report(`${text.replace(/^error: /, '').trim()} [invalid-usage]`) });
+    .configureOutput({ outputError: (text) => complain(`${text.replace(/^error: /, '').trim()} [invalid-usage]`) });
   addTransform(root);
   addSpectrogram(root);
   addExplain(root);
@@ -77,6 +77,6 @@ function addHelp(root: Command): void {
 }
 
 /** One line on stderr. */
-export function report(message: string): void {
+export function complain(message: string): void {
   process.stderr.write(`omnifft: ${message.trim().replace(/\s*\n\s*/g, ' ')}\n`);
 }

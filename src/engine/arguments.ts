@@ -4,7 +4,7 @@
  */
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
 import { refuseDetached } from '../problem/bytes.ts';
-import { className } from '../problem/errors.ts';
+import { typeName } from '../problem/errors.ts';
 import {
   type ComplexLayout,
   type ElementRuns,
@@ -40,7 +40,6 @@ export type HostArrays = Float32Array | Float64Array | PlanarData<Float32Array> 
 
 /** What one side of a problem needs. */
 export interface SideFacts {
-  readonly side: Side;
   readonly layout: ComplexLayout;
   readonly type: 'f32' | 'f64';
   /** Reals in each array. */
@@ -62,7 +61,6 @@ export function factsOf(problem: Problem, side: Side): SideFacts {
   const single = problem.precision === 'single';
   const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
   return {
-    side,
     layout,
     type: single ? 'f32' : 'f64',
     length: layout === 'planar' ? span : 2 * span,
@@ -141,8 +139,7 @@ function arrayName(facts: SideFacts): string {
 }
 
 function wrongType(what: string, value: unknown, wanted: string): FftError {
-  const given = value === null || value === undefined ? String(value) : (className(value) ?? typeof value);
-  return new FftError('wrong-array-type', `${what} is ${given}; this plan takes ${wanted}.`);
+  return new FftError('wrong-array-type', `${what} is ${typeName(value)}; this plan takes ${wanted}.`);
 }
 
 function tooSmall(what: string, given: number, needed: number): FftError {

@@ -35,6 +35,7 @@ export interface PlanOptions {
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
 const REMEMBERED = 256;
 
+/** Where transforms run: a processor or GPU, its memory, and the kernels and tables that its plans share. */
 export class Device {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
@@ -50,6 +51,7 @@ export class Device {
     this.cache = new KernelCache(backend);
   }
 
+  /** `cpu`, `webgpu`, `cuda`, `hip` or `opencl`. */
   get kind(): DeviceKind {
     return this.backend.kind;
   }
@@ -69,7 +71,8 @@ export class Device {
    *
    * @param problem the problem, or a bbfft descriptor such as `scfo1024*16`.
    * @param options `from`: what `plan.serialize()` gave, instead of planning anew.
-   * @throws FftError (as a rejection): what is wrong with the problem (see `normalizeProblem`), `unsupported-precision`,
+   * @throws FftError (as a rejection): what is wrong with the problem (`invalid-size`, `invalid-strides`, `unsupported-length` and the
+   *   others of docs/errors.md, *What was asked for*), `unsupported-precision`,
    *   `device-limit`, `invalid-saved-plan`, `unknown-field` for other options, `out-of-memory`, `compile-failed`,
    *   `device-closed`, `device-lost`.
    */

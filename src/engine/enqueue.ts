@@ -29,7 +29,9 @@ import type { RunnerHost } from './runner.ts';
 
 /** Memory for one run of a direction: memory of the device, or the caller's own (`ForeignMemory`). */
 export interface MemoryOptions {
+  /** What the direction reads: memory for as many elements as that side of the plan says (`length`, `bytes`), `offsets` added; two planes where it is planar. */
   readonly input?: ComplexData;
+  /** What it writes, likewise. */
   readonly output?: ComplexData;
   /**
    * VkFFT's main buffer, at least `plan.bytes.work` bytes: intermediate results go here, so that the input is only read

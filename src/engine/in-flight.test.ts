@@ -81,6 +81,28 @@ describe('arrays that change their size', () => {
       maxByteLength: 2 * bytes,
     });
 
+  it.each(['transferred', 'resized'])('one plane %s: the other one is not written either', async (fate) => {
+    const plan = await device.plan({ size: [N], layout: 'planar' });
+    for (const [kept, lost] of [
+      ['re', 'im'],
+      ['im', 're'],
+    ] as const) {
+      const memory = resizable();
+      const output = { [kept]: signal(N), [lost]: new Float32Array(memory, 0, N) } as {
+        re: Float32Array;
+        im: Float32Array;
+      };
+      const before = output[kept].slice();
+      const release = hold();
+      const call = plan.forward({ re: signal(N), im: signal(N) }, output);
+      if (fate === 'resized') memory.resize(64);
+      else structuredClone(memory, { transfer: [memory] });
+      release();
+      await expect(call).rejects.toMatchObject({ name: 'FftError', code: 'detached-array' });
+      expect(output[kept]).toEqual(before);
+    }
+  });
+
   it.each([
     ['a view of all there is', 0, 64],
     ['a view of all there is', 0, 2 * bytes],

@@ -1,5 +1,6 @@
 /** Where results of a device land until the whole call has succeeded: beside the caller's arrays. */
 import type { RealArray } from '../devices/device.ts';
+import { refuseDetached } from '../problem/bytes.ts';
 import { copyElements, type ElementRuns, FftError } from '../problem/index.ts';
 
 /** Of an array, in messages. */
@@ -21,17 +22,23 @@ export function newArray(type: 'f32' | 'f64', length: number): RealArray {
 }
 
 /**
+ * All arrays of a result are there as they were given, so that it can be moved into all of them or into none.
+ * @throws FftError `detached-array` where one was transferred away or has changed its size meanwhile.
+ */
+export function requireWhole(hosts: readonly RealArray[], length: number): void {
+  for (const host of hosts) {
+    refuseDetached(host, WAITING);
+    if (host.length === length) continue;
+    const sizes = `it has ${host.length} numbers now, not ${length}`;
+    throw new FftError('detached-array', `${WAITING} was resized: ${sizes}. Leave it alone until the call has ended.`);
+  }
+}
+
+/**
  * Moves a result into the caller's array.
  * @param runs the elements to move, where not all are results.
- * @throws FftError `detached-array` where the array has changed its size meanwhile.
  */
 export function settle(host: RealArray, result: RealArray, runs?: ElementRuns): void {
-  if (host.length !== result.length) {
-    throw new FftError(
-      'detached-array',
-      `${WAITING} was resized: it has ${host.length} numbers now, not ${result.length}. Leave it alone until the call has ended.`,
-    );
-  }
   if (runs) copyElements(host, result, runs);
   else host.set(result);
 }

@@ -17,6 +17,7 @@ export class DeviceMemory {
     this.type = type;
   }
 
+  /** How many it has. */
   get bytes(): number {
     return this.buffer.bytes;
   }

@@ -4,7 +4,7 @@
 import { show, throwIfAny } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
 
-/** Names an object may have, and names of the contract that this release cannot serve yet. */
+/** Names an object may have, and names that belong to the interface but that this release cannot serve yet. */
 export interface KnownOptions {
   readonly works: readonly string[];
   readonly planned?: readonly string[];

@@ -53,15 +53,26 @@ export interface PlanSide {
 /** A kernel as `plan.kernels` shows it. */
 export interface PlanKernel {
   readonly direction: Direction;
+  /** Of its function, such as `stockham1024`. */
   readonly name: string;
+  /** What the launch is for, to people: `axis 0`, `axis 0, upload 1 of 2` … */
   readonly title: string;
+  /** `wasm`, `wgsl`, `cuda`, `hip` or `opencl`. */
   readonly language: string;
+  /** Its text, or the bytes of a WebAssembly module. */
   readonly source: string | Uint8Array;
 }
 
+/**
+ * A transform that is ready to run, on the device that made it. Calls may overlap: they run in the order in which they
+ * were made.
+ */
 export class Plan {
+  /** What it was made for, every field present. */
   readonly problem: Problem;
+  /** What the forward transform reads and the inverse writes: its shape, and the memory that it takes. */
   readonly input: PlanSide;
+  /** The other side. */
   readonly output: PlanSide;
   private readonly host: PlanHost;
   private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
@@ -86,6 +97,7 @@ export class Plan {
     this.output = this.sideOf('output');
   }
 
+  /** Those that it was made for. */
   get directions(): Direction[] {
     return this.problem.directions === 'both' ? ['forward', 'inverse'] : [this.problem.directions];
   }

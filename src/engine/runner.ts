@@ -10,7 +10,7 @@ import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
-import { landingFor, newArray, settle, WAITING } from './landings.ts';
+import { landingFor, newArray, requireWhole, settle, WAITING } from './landings.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
 
@@ -120,12 +120,19 @@ export class Runner {
   private async carryOut({ copiesIn, copiesOut, runs, program, output }: Call, turn?: Pending): Promise<ComplexData> {
     const { backend } = this.host;
     // Results land beside the caller's arrays until the whole call has succeeded.
-    const move = runs && ((into: RealArray, from: RealArray) => settle(into, from, runs));
-    const landings = copiesOut.map(({ host, view }) => (view ? host : landingFor(host)));
+    const outputs = copiesOut.map(({ host }) => host);
+    const whole = () => requireWhole(outputs, this.host.written.length);
+    const move = (into: RealArray, from: RealArray) => {
+      whole();
+      settle(into, from, runs);
+    };
+    const landings = copiesOut.map(({ host, view }) => (view ? undefined : landingFor(host)));
     const submit = () => [
       ...copiesIn.map(({ host, device }) => backend.upload(device, host)),
       program.run(),
-      ...copiesOut.map(({ device, view }, n) => backend.download(device, landings[n]!, view && move)),
+      ...copiesOut.map(({ device, host, view }, n) =>
+        view ? backend.download(device, host, move) : backend.download(device, landings[n]!),
+      ),
     ];
     const work = backend.together ? backend.together(submit) : submit();
     try {
@@ -137,8 +144,9 @@ export class Runner {
       throw error;
     }
     if (turn?.ended === false) await turn.wait();
-    for (const { host } of copiesOut) refuseDetached(host, WAITING);
-    for (const [n, { host, view }] of copiesOut.entries()) if (!view) settle(host, landings[n]!, runs);
+    // Where host code sees the device's memory results are there already, but the caller looks for them in vain.
+    whole();
+    landings.forEach((landing, n) => landing && settle(outputs[n]!, landing, runs));
     return output;
   }
 

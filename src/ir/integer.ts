@@ -259,7 +259,7 @@ export function variablesOf(value: Index, into: Set<Var> = new Set()): Set<Var> 
   return into;
 }
 
-/** The value of an index whose variables are all given: for tests and for host-side tables. */
+/** The value of an index whose variables are all given: for tests, and for what samples accesses. */
 export function evaluate(value: Index, at: ReadonlyMap<Var, number>): number {
   let sum = value.constant;
   for (const { atom, factor } of value.terms) {
@@ -273,7 +273,7 @@ export function evaluate(value: Index, at: ReadonlyMap<Var, number>): number {
   return sum;
 }
 
-/** For people and for structural keys. */
+/** For people. */
 export function formatIndex(value: Index): string {
   const parts = value.terms.map(({ atom, factor }) => {
     const name =

@@ -23,8 +23,8 @@ export class TableBuilder {
   private size = 0;
   private readonly array: { name: string; space: 'table'; type: ElementType };
 
-  constructor(name: string, type: ElementType) {
-    this.array = { name, space: 'table', type };
+  constructor(type: ElementType) {
+    this.array = { name: 'table', space: 'table', type };
   }
 
   /** What kernels load from: one object for all segments of this table. */

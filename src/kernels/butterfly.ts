@@ -10,7 +10,7 @@
 import type { Complex, Expressions, Real } from '../ir/real.ts';
 import type { Exact } from '../numeric/exact.ts';
 import * as exact from '../numeric/exact.ts';
-import { gcd, modPow, primeFactors, primitiveRoot } from '../numeric/primes.ts';
+import { inverseModulo, modPow, primeFactors, primitiveRoot } from '../numeric/primes.ts';
 
 /** X[k] = Σ x[n] · e^{−2πi·nk/N} for N = x.length, as expressions. */
 export function dft(x: Expressions, values: readonly Complex[]): Complex[] {
@@ -203,12 +203,6 @@ function skewCyclic(x: Expressions, s: readonly Exact[], v: readonly Real[]): Re
       .map((value, a) => x.mul(x.constant(a + b < h ? s[a + b]! : exact.neg(s[a + b - h]!)), value))
       .reduce((sum, product) => x.add(sum, product)),
   );
-}
-
-function inverseModulo(a: number, modulus: number): number {
-  if (gcd(a, modulus) !== 1) throw new RangeError(`${a} has no inverse modulo ${modulus}`);
-  for (let i = 1; i < modulus; i++) if ((a * i) % modulus === 1) return i;
-  return 0;
 }
 
 function range(count: number): number[] {

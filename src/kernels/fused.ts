@@ -41,7 +41,7 @@ export function fusedKernel(leaf: FusedLeaf): Kernel {
   const type = leaf.precision === 'single' ? 'f32' : 'f64';
   const tiles = tilesOf(leaf);
   const rank = variable('rank', leaf.blocks);
-  const tables = new TableBuilder('table', type);
+  const tables = new TableBuilder(type);
   const sides = sidesOf(leaf, tiles, { input: leaf.input.axes, output: leaf.output.axes });
   let { input, output } = sides.views(leaf);
   if (leaf.twiddle) {

@@ -20,7 +20,7 @@ import { vectorPhases } from './vector-phases.ts';
 export function stockhamKernel(leaf: StockhamLeaf, reverse?: Way): Kernel {
   const type = leaf.precision === 'single' ? 'f32' : 'f64';
   const tiles = tilesOf(leaf);
-  const tables = new TableBuilder('table', type);
+  const tables = new TableBuilder(type);
   const sides = sidesOf(leaf, tiles, { input: [leaf.input.axis], output: [leaf.output.axis] });
   let twiddled = ({ input, output }: Views): Ends => ({ input, output });
   if (leaf.twiddle) {

@@ -34,9 +34,9 @@ function oneByOne(n: number, p: number, step: number, count: number): Float64Arr
 
 /** Equal to the last bit, and no −0 for 0. */
 const expectSame = (actual: ArrayLike<number>, expected: ArrayLike<number>, what: string) => {
-  for (let i = 0; i < expected.length; i++) {
-    if (!Object.is(actual[i], expected[i])) expect.fail(`${what}, number ${i}: ${actual[i]} for ${expected[i]}`);
-  }
+  let first = 0;
+  while (first < expected.length && Object.is(actual[first], expected[first])) first++;
+  expect(first, `${what}, number ${first}: ${actual[first]} for ${expected[first]}`).toBe(expected.length);
 };
 
 describe('runs of roots of unity', () => {

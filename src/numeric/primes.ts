@@ -31,9 +31,25 @@ export function gcd(a: number, b: number): number {
   return x;
 }
 
-function mulMod(a: number, b: number, modulus: number): number {
+/** a·b modulo a positive integer, for a and b in [0, modulus). */
+export function multiplyModulo(a: number, b: number, modulus: number): number {
   if (modulus <= EXACT_PRODUCT_LIMIT) return (a * b) % modulus;
   return Number((BigInt(a) * BigInt(b)) % BigInt(modulus));
+}
+
+/**
+ * x in [0, modulus) with a·x ≡ 1, by the extended Euclidean algorithm; for a ≥ 0.
+ * @throws RangeError where a and the modulus have a common divisor
+ */
+export function inverseModulo(a: number, modulus: number): number {
+  let [rest, nextRest, x, nextX] = [a % modulus, modulus, 1, 0];
+  while (nextRest !== 0) {
+    const quotient = Math.floor(rest / nextRest);
+    [rest, nextRest] = [nextRest, rest - quotient * nextRest];
+    [x, nextX] = [nextX, x - quotient * nextX];
+  }
+  if (rest !== 1) throw new RangeError(`${a} has no inverse modulo ${modulus}`);
+  return ((x % modulus) + modulus) % modulus;
 }
 
 /**
@@ -50,8 +66,8 @@ export function modPow(base: number, exponent: number, modulus: number): number 
   if (square < 0) square += modulus;
   let result = 1 % modulus;
   for (let rest = exponent; rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) result = mulMod(result, square, modulus);
-    square = mulMod(square, square, modulus);
+    if (rest % 2 === 1) result = multiplyModulo(result, square, modulus);
+    square = multiplyModulo(square, square, modulus);
   }
   return result;
 }
@@ -73,7 +89,7 @@ export function isPrime(n: number): boolean {
     let x = modPow(witness, odd, n);
     if (x === 1 || x === n - 1) return true;
     for (let i = 1; i < twos; i++) {
-      x = mulMod(x, x, n);
+      x = multiplyModulo(x, x, n);
       if (x === n - 1) return true;
     }
     return false;
@@ -83,7 +99,7 @@ export function isPrime(n: number): boolean {
 /** A proper divisor of an odd composite without small factors: Pollard's rho with Floyd's cycle finding. */
 function properDivisor(n: number): number {
   for (let offset = 1; ; offset++) {
-    const step = (x: number): number => (mulMod(x, x, n) + offset) % n;
+    const step = (x: number): number => (multiplyModulo(x, x, n) + offset) % n;
     let slow = 2;
     let fast = 2;
     let divisor = 1;

@@ -44,7 +44,12 @@ export function fftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
   return roll(asArray(x), axes, 'fftshift', (length) => Math.floor(length / 2));
 }
 
-/** Undoes `fftshift`; for odd lengths the two differ. */
+/**
+ * Undoes `fftshift`; for odd lengths the two differ.
+ *
+ * @returns a new array of the same shape; integers become float64
+ * @throws FftError as `fftshift`
+ */
 export function ifftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
   return roll(asArray(x), axes, 'ifftshift', (length) => Math.ceil(length / 2));
 }

@@ -38,7 +38,7 @@ export async function fft2(x: ArrayInput, options: TensorOptions & DeviceChoice 
   return transform(planeRequest('forward', x, options, ['device']), options.device);
 }
 
-/** Undoes `fft2`. */
+/** Undoes `fft2`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
 export async function ifft2(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
   return transform(planeRequest('inverse', x, options, ['device']), options.device);
 }
@@ -48,7 +48,7 @@ export async function fftn(x: ArrayInput, options: TensorOptions & DeviceChoice 
   return transform(spaceRequest('forward', x, options, ['device']), options.device);
 }
 
-/** Undoes `fftn`. */
+/** Undoes `fftn`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
 export async function ifftn(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
   return transform(spaceRequest('inverse', x, options, ['device']), options.device);
 }

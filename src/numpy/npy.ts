@@ -26,7 +26,7 @@ interface Element {
   readonly dtype: NpyDtype;
   /** Bytes of one element in the file. */
   readonly bytes: number;
-  /** Reads `count` elements; `bytes` starts on an 8-byte boundary of its own buffer. */
+  /** The elements that a buffer holds. */
   readonly decode: (bytes: ArrayBuffer) => Float32Array | Float64Array;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Tiles that a cluster of blocks holds together, where one block could not or would be slow: of one long axis in two
- * digits, or of several axes that become one launch (design §4: count passes first, then polish them).
+ * digits, or of several axes that become one launch (count passes over memory first, then polish them).
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';

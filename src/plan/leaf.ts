@@ -101,7 +101,7 @@ export interface FusedStage {
 /**
  * Several transforms along different dimensions of one tile, in one launch: the axes of an image, one long axis cut into two
  * digits, or both. The tile lies in the shared memory of a cluster of blocks, which exchange their shares between the
- * stages (design §4: a cluster is a bigger upload).
+ * stages: a cluster is a bigger upload.
  */
 export interface FusedLeaf extends Way {
   readonly scheme: 'fused';

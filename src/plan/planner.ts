@@ -37,7 +37,7 @@ export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
   return (direction === 'forward') === (what === 'read') ? 'input' : 'output';
 }
 
-/** @param throughWork the caller brings VkFFT's main buffer: see the contract's *Placement and buffers*. */
+/** @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches. */
 export function planDirection(
   problem: Problem,
   direction: Direction,

@@ -1,5 +1,5 @@
 /** Memory that host arrays look into, and the contents of files as helpers that read them take it. */
-import { className, FftError } from './errors.ts';
+import { FftError, typeName } from './errors.ts';
 
 /** @throws FftError `detached-array` where the memory of a host array was transferred away. */
 export function refuseDetached(array: Float32Array | Float64Array | Uint8Array, what: string): void {
@@ -19,7 +19,7 @@ export function requireBytes(bytes: unknown, what: string): asserts bytes is Uin
   if (ArrayBuffer.isView(bytes) && Object.prototype.toString.call(bytes) === '[object Uint8Array]') {
     return refuseDetached(bytes as Uint8Array, `What ${what} was given`);
   }
-  const given = bytes === null || bytes === undefined ? String(bytes) : (className(bytes) ?? typeof bytes);
+  const given = typeName(bytes);
   const hint = given === 'ArrayBuffer' ? ': new Uint8Array(buffer) makes one of it' : '';
   throw new FftError('invalid-argument', `${what} was given ${given}; it takes the whole file as a Uint8Array${hint}.`);
 }

@@ -116,8 +116,13 @@ function shown(value: unknown, depth: number): string {
   return String(value);
 }
 
+/** What a value is, in messages about its type: the name of its class, or `null`, `undefined`, `number` … */
+export function typeName(value: unknown): string {
+  return value === null || value === undefined ? String(value) : (className(value) ?? typeof value);
+}
+
 /** What an object calls its class, if that is a name at all. */
-export function className(value: unknown): string | undefined {
+function className(value: unknown): string | undefined {
   const name: unknown = (value as object).constructor?.name;
   return typeof name === 'string' ? name : undefined;
 }

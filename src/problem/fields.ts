@@ -28,7 +28,7 @@ export const knownFields = [
   'debug',
 ] as const;
 
-/** Fields of the contract whose feature this release does not have. */
+/** Fields whose feature this release does not have. */
 export const plannedFields = ['strategy', 'zeroPadding', 'convolution', 'callbacks'] as const;
 
 /** Names that people bring along from other libraries, and ours for the same thing. */

@@ -1,6 +1,6 @@
 /**
  * Where the elements of a problem's two tensors lie: shapes, default strides, spans and element sizes, for complex and
- * for real data. Rules: the layout section of the design, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
+ * for real data. Rules: docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
  */
 import {
   type Direction,

@@ -8,7 +8,7 @@
  *
  * Strides and counts are positive integers, and the whole span is below 2^53, so that every sum here is exact.
  */
-import { gcd } from '../numeric/primes.ts';
+import { gcd, inverseModulo, multiplyModulo } from '../numeric/primes.ts';
 
 /** Two different index tuples of one location, or `undecided` where the search was given up. */
 export type Collision = { readonly first: number[]; readonly second: number[] } | 'undecided';
@@ -131,23 +131,6 @@ function floorDivide(p: number, q: number): number {
 
 function ceilDivide(p: number, q: number): number {
   return -floorDivide(-p, q);
-}
-
-function multiplyModulo(a: number, b: number, modulus: number): number {
-  const product = a * b;
-  if (Number.isSafeInteger(product)) return product % modulus;
-  return Number((BigInt(a) * BigInt(b)) % BigInt(modulus));
-}
-
-/** x in [0, modulus) with a·x ≡ 1, by the extended Euclidean algorithm; a and modulus have no common divisor. */
-function inverseModulo(a: number, modulus: number): number {
-  let [rest, nextRest, x, nextX] = [a % modulus, modulus, 1, 0];
-  while (nextRest !== 0) {
-    const quotient = Math.floor(rest / nextRest);
-    [rest, nextRest] = [nextRest, rest - quotient * nextRest];
-    [x, nextX] = [nextX, x - quotient * nextX];
-  }
-  return ((x % modulus) + modulus) % modulus;
 }
 
 /** Depth-first search over all but the two longest dimensions, largest stride first, with pruning by reach. */

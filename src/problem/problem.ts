@@ -131,7 +131,7 @@ export interface ProblemInput {
   readonly unordered?: boolean | undefined;
   /** Knobs of the planner. Default: none is turned. */
   readonly tuning?: Tuning | undefined;
-  /** Ask engine and device for all they can say and check. Default false. */
+  /** Verify each kernel that is made. Default false. */
   readonly debug?: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDevice } from '../index.ts';
-import { type Device, type Spectrogram, spectrogram } from './spectrogram.ts';
+import { type Device, openDevice } from '../index.ts';
+import { type Spectrogram, spectrogram } from './spectrogram.ts';
 import { windowNames } from './windows.ts';
 
 let device: Device;

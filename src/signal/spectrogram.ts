@@ -3,15 +3,12 @@
  */
 
 import { checkOptions } from '../engine/options.ts';
-import type { openDevice } from '../index.ts';
+import type { Device } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { isFloats } from './floats.ts';
 import { type WindowName, windowFunction } from './windows.ts';
-
-/** An opened device, as `openDevice` gives it. */
-export type Device = Awaited<ReturnType<typeof openDevice>>;
 
 export interface SpectrogramOptions {
   /** Samples a second, in hertz. */
@@ -35,9 +32,12 @@ export interface Spectrogram {
   readonly frames: number;
   /** ⌊size/2⌋ + 1: bin k stands for the frequency k · sampleRate / size, in hertz. */
   readonly bins: number;
+  /** Samples a second, in hertz. */
   readonly sampleRate: number;
   readonly window: WindowName;
+  /** Samples in a frame. */
   readonly size: number;
+  /** Samples from frame to frame. */
   readonly hop: number;
   /** Transforms that ran in one go: the batches of the plan. */
   readonly batches: number;

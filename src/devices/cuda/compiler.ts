@@ -44,12 +44,6 @@ export class RuntimeCompiler {
     this.supported = library.optional(`${prefix}GetSupportedArchs`, 'int', ['void *']);
   }
 
-  get version(): string {
-    const parts = new Int32Array(2);
-    this.functions.Version(parts, parts.subarray(1));
-    return parts.join('.');
-  }
-
   /** Numbers of the architectures that it compiles for, ascending; empty where it cannot say. */
   architectures(): number[] {
     const count = new Int32Array(1);
@@ -127,7 +121,6 @@ export class RuntimeCompiler {
 }
 
 const SIGNATURES = {
-  Version: ['int', ['void *', 'void *']],
   CreateProgram: ['int', ['void *', 'str', 'str', 'int', 'void *', 'void *']],
   CompileProgram: ['int', ['void *', 'int', 'str *']],
   DestroyProgram: ['int', ['void *']],

@@ -32,7 +32,6 @@ export interface DriverNames {
 
 export type DriverFunction =
   | 'init'
-  | 'driverVersion'
   | 'deviceCount'
   | 'device'
   | 'deviceName'
@@ -97,7 +96,6 @@ const FUNCTION_LARGE_CLUSTERS = 14;
 const P = 'void *';
 const PARAMETERS: Readonly<Record<DriverFunction, readonly string[]>> = {
   init: ['uint'],
-  driverVersion: [P],
   deviceCount: [P],
   device: [P, 'int'],
   deviceName: [P, 'int', 'int'],
@@ -175,10 +173,6 @@ export class Driver {
 
   init(): void {
     this.do('init', 0);
-  }
-
-  get version(): number {
-    return this.int('driverVersion');
   }
 
   get deviceCount(): number {

@@ -11,7 +11,6 @@ export const cuda: GpuKind = {
     title: 'CUDA',
     functions: {
       init: 'cuInit',
-      driverVersion: 'cuDriverGetVersion',
       deviceCount: 'cuDeviceGetCount',
       device: 'cuDeviceGet',
       deviceName: 'cuDeviceGetName',

@@ -23,7 +23,6 @@ export const hip: GpuKind = {
     title: 'HIP',
     functions: {
       init: 'hipInit',
-      driverVersion: 'hipDriverGetVersion',
       deviceCount: 'hipGetDeviceCount',
       device: 'hipDeviceGet',
       deviceName: 'hipDeviceGetName',

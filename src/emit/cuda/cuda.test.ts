@@ -132,7 +132,7 @@ describe.skipIf(!compiler)('random kernels on the processor', () => {
     const error = type === 'f32' ? 2 ** -19 : 2 ** -48;
     for (const [name, values] of Object.entries(got)) {
       const bad = values.findIndex((value, n) => !(Math.abs(value - memory[name]![n]!) <= 4 * error));
-      if (bad >= 0) expect.fail(`${name}[${bad}] is ${values[bad]}, should be ${memory[name]![bad]}`);
+      expect(bad, `${name}[${bad}] is ${values[bad]}, should be ${memory[name]![bad]}`).toBe(-1);
     }
   });
 });

@@ -13,18 +13,13 @@ const PLAIN = {
   drop: 0x1a,
   'i32.eqz': 0x45,
   'i32.lt_s': 0x48,
-  'i32.ne': 0x47,
-  'i32.lt_u': 0x49,
-  'i32.gt_s': 0x4a,
   'i32.ge_s': 0x4e,
   'i32.add': 0x6a,
   'i32.sub': 0x6b,
   'i32.mul': 0x6c,
-  'i32.div_s': 0x6d,
   'i32.div_u': 0x6e,
   'i32.rem_u': 0x70,
   'i32.and': 0x71,
-  'i32.shl': 0x74,
   'i32.shr_u': 0x76,
   'f32.neg': 0x8c,
   'f32.add': 0x92,
@@ -35,7 +30,6 @@ const PLAIN = {
   'f64.sub': 0xa1,
   'f64.mul': 0xa2,
   select: 0x1b,
-  return: 0x0f,
 } as const;
 
 /** Opcodes behind the SIMD prefix 0xfd. */

@@ -160,7 +160,7 @@ async function expectSame(sample: Sample, spread: SpmdOptions = {}, laid?: Lay):
     const want = memory[name]!;
     const most = want.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
     const bad = values.findIndex((value, n) => !(Math.abs(value - want[n]!) <= most * 2 ** -19));
-    if (bad >= 0) expect.fail(`${name}[${bad}] is ${values[bad]}, should be ${want[bad]}`);
+    expect(bad, `${name}[${bad}] is ${values[bad]}, should be ${want[bad]}`).toBe(-1);
   }
 }
 

@@ -13,8 +13,6 @@ export interface PlacementTrace extends Criteria {
   readonly output: Operand;
   readonly branches: PlacementTrace[];
   readonly parent: PlacementTrace | undefined;
-  /** Leaves placed so far; the counts of `Criteria` cover these too. */
-  readonly depth: number;
   /** Set of memories used so far, one bit for each of `bufferNames`. */
   readonly used: number;
 }
@@ -23,7 +21,7 @@ export function rootTrace(offer: BufferOffer): PlacementTrace {
   const output: Operand = { buffer: 'input', type: offer.input.type };
   const used = bitOf(memoryOf('input', offer));
   const counts: Criteria = { fused: 0, bufferCount: 1, padded: 0, inPlace: 0, typeChanges: 0 };
-  return { leaf: undefined, input: output, output, branches: [], parent: undefined, depth: 0, used, ...counts };
+  return { leaf: undefined, input: output, output, branches: [], parent: undefined, used, ...counts };
 }
 
 /** Grow one branch: `leaf` reads what `parent` wrote and writes `output`. */
@@ -36,10 +34,9 @@ export function branchTo(parent: PlacementTrace, leaf: LeafNode, output: Operand
     output,
     branches: [],
     parent,
-    depth: parent.depth + 1,
     used: parent.used | bitOf(memory),
     bufferCount: parent.bufferCount + Number(!uses(parent, memory)),
-    // Passes that fuse kernels and pad strides add theirs here.
+    // Two of rocFFT's criteria that no search here decides: what is fused was decided by the tree, and nothing is padded.
     fused: parent.fused,
     padded: parent.padded,
     inPlace: parent.inPlace + Number(memoryOf(input.buffer, offer) === memory),
