@@ -1,7 +1,8 @@
 /**
  * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
  */
-import { show, throwIfAny } from '../problem/errors.ts';
+import { onOneLine, show, throwIfAny } from '../problem/errors.ts';
+import { isRecord } from '../problem/fields.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
 
 /** Names an object may have, and names that belong to the interface but that this release cannot serve yet. */
@@ -12,16 +13,16 @@ export interface KnownOptions {
 
 /**
  * @param what the object is, in messages: `enqueue`, `tuning` …
- * @throws FftError `invalid-argument` when it is no object, `unknown-field`, `unsupported-feature`
+ * @throws FftError `invalid-argument` when it is no plain object, `unknown-field`, `unsupported-feature`
  */
 export function checkOptions(options: object, { works, planned = [] }: KnownOptions, what: string): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new FftError('invalid-argument', `The options of ${what} are ${show(options)}; an object is needed.`);
+  if (!isRecord(options)) {
+    throw new FftError('invalid-argument', `The options of ${what} are ${show(options)}; a plain object is needed.`);
   }
   const problems: FftProblem[] = [];
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || works.includes(name)) continue;
-    const path = `${what}.${name}`;
+    const path = `${what}.${onOneLine(name)}`;
     const accepted = works.length > 0 ? `${what} takes ${works.join(', ')}` : `there are no options of ${what}`;
     if (planned.includes(name)) {
       problems.push({ code: 'unsupported-feature', path, message: `${path} is not supported yet; ${accepted}.` });

@@ -162,6 +162,16 @@ describe('memory that overlaps', () => {
     await refused('aliased-buffers', inPlace, parts, undefined, [plane]);
   });
 
+  it('the same planes in place are one place, whatever holds them', async () => {
+    const plan = await device.plan({ size: [N], layout: 'planar', placement: 'in-place' });
+    const [re, im] = [blank(N).fill(1), blank(N).fill(0)];
+    await plan.forward({ re, im }, { re, im });
+    plan.forwardSync({ re, im }, { re, im });
+    expect(re[0]).toBe(N);
+    await refused('aliased-buffers', plan, { re, im }, { re: im, im: re }, [re, im]);
+    await refused('aliased-buffers', plan, { re, im }, { re, im: blank(N) }, [re, im]);
+  });
+
   it('two arrays in place', async () => {
     const plan = await device.plan({ size: [N], placement: 'in-place' });
     const [x, y] = [signal(), blank()];
@@ -335,6 +345,13 @@ describe('memory that is too small, missing or not to be had', () => {
 
   it('alloc for an unknown precision', async () => {
     expect(await codeOf(() => device.alloc(64, 'half' as 'single'))).toBe('invalid-argument');
+  });
+
+  it('options that cannot be read by their names', async () => {
+    for (const none of [new Map([['threads', 1]]), [], Promise.resolve({ threads: 1 }), new Date(0)]) {
+      expect(await codeOf(() => openDevice('cpu', none as object))).toBe('invalid-argument');
+      expect(await codeOf(() => device.plan('scfo16', none as object))).toBe('invalid-argument');
+    }
   });
 
   it('more memory than there is', async () => {

@@ -7,7 +7,15 @@
 import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
-import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
+import {
+  type ComplexData,
+  extentsOf,
+  isPlanar,
+  type Part,
+  partsOf,
+  refuseOverlap,
+  type SideFacts,
+} from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
 import { landingFor, newArray, requireWhole, settle, WAITING } from './landings.ts';
@@ -155,7 +163,7 @@ export class Runner {
     this.host.check();
     const source = partsOf(input, read, 'input', backend);
     if (inPlace) {
-      if (given !== input) {
+      if (!isSame(given, input)) {
         throw new FftError(
           'aliased-buffers',
           "This plan is 'in-place': pass one array, or plan with placement 'out-of-place'.",
@@ -197,6 +205,11 @@ async function endWith<T>(work: Promise<T>, ended: () => void): Promise<T> {
   } finally {
     ended();
   }
+}
+
+/** One array, or the same two planes. */
+function isSame(one: ComplexData | undefined, other: ComplexData): boolean {
+  return one === other || (isPlanar(one) && isPlanar(other) && one.re === other.re && one.im === other.im);
 }
 
 function sideBinding(parts: readonly PlacedPart[]): SideBinding {

@@ -174,6 +174,15 @@ describe('saved plans', () => {
     }
   });
 
+  it('are refused where a stack does not hold them', async () => {
+    const text = (await device.plan('scfo16')).serialize();
+    const deep = '['.repeat(2e5) + ']'.repeat(2e5);
+    for (const name of ['problem', 'profile', 'plans']) {
+      const from = JSON.stringify({ ...JSON.parse(text), [name]: 0 }).replace(`"${name}":0`, `"${name}":${deep}`);
+      await expect(device.plan('scfo16', { from })).rejects.toMatchObject({ code: 'invalid-saved-plan' });
+    }
+  });
+
   it('never reach outside the arrays of a call', async () => {
     const n = 24;
     const problem: ProblemInput = { size: [n], batches: 2, directions: 'forward' };

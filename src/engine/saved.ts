@@ -40,15 +40,21 @@ function checksum(value: unknown): string {
 
 /** @throws FftError `invalid-saved-plan` when the text is not a plan for this problem on this device. */
 export function parseSavedPlan(text: string, problem: Problem, backend: Backend): Map<Direction, DirectionPlan> {
-  const refuse = (why: string, cause?: unknown): never => {
-    throw new FftError('invalid-saved-plan', `${why}; plan without 'from' and serialize again.`, { cause });
-  };
-  let saved: Saved;
   try {
-    saved = JSON.parse(text) as Saved;
+    return parsed(text, problem, backend);
   } catch (cause) {
+    if (cause instanceof FftError) throw cause;
+    // No JSON, or so deep that a stack does not hold it.
     return refuse('The saved plan is not the text that plan.serialize() gave', cause);
   }
+}
+
+function refuse(why: string, cause?: unknown): never {
+  throw new FftError('invalid-saved-plan', `${why}; plan without 'from' and serialize again.`, { cause });
+}
+
+function parsed(text: string, problem: Problem, backend: Backend): Map<Direction, DirectionPlan> {
+  const saved = JSON.parse(text) as Saved;
   if (saved?.format !== FORMAT) refuse(`The saved plan has format ${show(saved?.format)}, not ${FORMAT}`);
   if (saved.version !== version) refuse(`The saved plan is of omnifft ${show(saved.version)}, this is ${version}`);
   if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');

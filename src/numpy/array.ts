@@ -51,9 +51,9 @@ export function product(lengths: readonly number[]): number {
  * @throws FftError `wrong-array-type`, `invalid-argument`, `wrong-length`, `detached-array`, `out-of-memory`
  */
 export function asArray(input: ArrayInput): NumpyArray {
-  if (ArrayBuffer.isView(input) && !(input instanceof DataView)) {
+  if (ArrayBuffer.isView(input) && classOf(input) !== 'DataView') {
     const data = asFloats(input);
-    return { data, shape: [data.length], dtype: data instanceof Float32Array ? 'float32' : 'float64' };
+    return { data, shape: [data.length], dtype: classOf(data) === 'Float32Array' ? 'float32' : 'float64' };
   }
   if (typeof input !== 'object' || input === null || !('data' in input)) {
     throw wrongType(`The array is ${show(input)}; it must be a typed array or { data, shape, dtype }.`);
@@ -62,9 +62,9 @@ export function asArray(input: ArrayInput): NumpyArray {
   if (!dtypes.includes(dtype)) {
     throw wrongType(`dtype is ${show(dtype)}; it must be one of ${dtypes.join(', ')}.`, 'dtype');
   }
-  const wanted = isSingle(dtype) ? Float32Array : Float64Array;
-  if (!(data instanceof wanted)) {
-    throw wrongType(`data is ${show(data)}; that of dtype ${dtype} must be a ${wanted.name}.`, 'data');
+  const wanted = isSingle(dtype) ? 'Float32Array' : 'Float64Array';
+  if (!ArrayBuffer.isView(data) || classOf(data) !== wanted) {
+    throw wrongType(`data is ${show(data)}; that of dtype ${dtype} must be a ${wanted}.`, 'data');
   }
   refuseDetached(data, 'data');
   if (!Array.isArray(shape) || !Array.from<unknown>(shape).every(isLength)) {
@@ -113,10 +113,19 @@ export function converted(values: ArrayLike<number | bigint>, single = false): F
 
 function asFloats(input: ArrayBufferView): Float32Array | Float64Array {
   refuseDetached(input as Float64Array, 'The array');
-  if (input instanceof Float32Array || input instanceof Float64Array) return input;
+  if (isFloats(input)) return input;
   // Where the engine has half precision, single is the smallest that holds all of it.
-  const half = Object.prototype.toString.call(input) === '[object Float16Array]';
+  const half = classOf(input) === 'Float16Array';
   return converted(input as unknown as ArrayLike<number | bigint>, half);
+}
+
+function isFloats(value: ArrayBufferView): value is Float32Array | Float64Array {
+  return classOf(value) === 'Float32Array' || classOf(value) === 'Float64Array';
+}
+
+/** By its tag, which arrays from another window or context have too. */
+function classOf(value: ArrayBufferView): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }
 
 function isLength(value: unknown): boolean {

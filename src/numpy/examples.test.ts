@@ -1,4 +1,5 @@
 /** The examples of NumPy's reference manual (numpy.fft), by value, on both faces. */
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import * as numpy from './index.ts';
 import * as sync from './sync.ts';
@@ -9,6 +10,21 @@ const faces = [
   { name: 'omnifft/numpy', face: numpy },
   { name: 'omnifft/numpy/sync', face: sync },
 ];
+
+it.each(faces)('$name takes arrays of another window for what they are', async ({ face }) => {
+  const other = <T>(name: string) => runInNewContext(name) as { from(values: readonly number[]): T };
+  const singles = other<Float32Array>('Float32Array').from([1, 2, 3, 4]);
+  expect(singles).not.toBeInstanceOf(Float32Array);
+  expect(await face.fft(singles)).toMatchObject({ dtype: 'complex64', shape: [4] });
+  expect(await face.fft({ data: singles, shape: [2, 2], dtype: 'float32' })).toMatchObject({ dtype: 'complex64' });
+  expect(face.fftshift(singles)).toMatchObject({ dtype: 'float32', data: Float32Array.of(3, 4, 1, 2) });
+  const doubles = other<Float64Array>('Float64Array').from([1, 2]);
+  expect(await face.fft(doubles)).toMatchObject({ dtype: 'complex128', data: Float64Array.of(3, 0, -1, 0) });
+  expect(await face.fft(other<Int8Array>('Int8Array').from([1, 2]))).toMatchObject({ dtype: 'complex128' });
+  await expect((async () => face.fft(runInNewContext('new DataView(new ArrayBuffer(8))')))()).rejects.toMatchObject({
+    code: 'wrong-array-type',
+  });
+});
 
 function shapeOf(lists: Lists): number[] {
   return typeof lists === 'number' ? [] : [lists.length, ...shapeOf(lists[0] ?? 0)];

@@ -2,7 +2,7 @@
 
 import { checkOptions } from '../engine/options.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { type ArrayInput, asArray, fitting, isComplex, type NumpyArray, zeros } from './array.ts';
+import { type ArrayInput, asArray, fitting, isComplex, isSingle, type NumpyArray, zeros } from './array.ts';
 import { checkLength, resolveAxes } from './axes.ts';
 
 export { nextFastLength } from '../engine/fast-length.ts';
@@ -64,7 +64,7 @@ function roll(array: NumpyArray, given: ShiftAxes, name: string, shiftOf: (lengt
     const block = shape[axis]! * inner;
     const head = (shape[axis]! - shiftOf(shape[axis]!)) * inner;
     if (!axes.includes(axis) || head === block || block === 0) continue;
-    const rolled = zeros(data.length, data instanceof Float32Array);
+    const rolled = zeros(data.length, isSingle(dtype));
     for (let start = 0; start < data.length; start += block) {
       rolled.set(data.subarray(start + head, start + block), start);
       rolled.set(data.subarray(start, start + head), start + block - head);

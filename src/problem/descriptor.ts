@@ -126,7 +126,7 @@ class Parser {
 
   private fail(expected: string): never {
     const rest = this.text.slice(this.position, this.position + 1);
-    const given = rest === '' ? 'the descriptor ends there' : `there is '${rest}'`;
+    const given = rest === '' ? 'the descriptor ends there' : `there is ${show(rest)}`;
     const message = `The descriptor ${show(this.text)} is wrong at position ${this.position}: expected ${expected}, but ${given}.`;
     throw new FftError('invalid-descriptor', message);
   }

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parseDescriptor } from './descriptor.ts';
 import { FftError, fftErrorCodes, show, throwIfAny } from './errors.ts';
+import { normalizeProblem } from './normalize.ts';
+import type { ProblemInput } from './problem.ts';
 
 describe('FftError', () => {
   it('is an Error with a code, one problem of its own and a cause', () => {
@@ -30,6 +33,14 @@ describe('FftError', () => {
 });
 
 describe('show', () => {
+  it('keeps to one line, and steers no terminal', () => {
+    expect(show('a\nb\t\x1b[31mc\u2028\x9b')).toBe("'a\\nb\\t\\u001b[31mc\\u2028\\u009b'");
+    expect(() => parseDescriptor('scfo\n16')).toThrow(/^The descriptor 'scfo\\n16' .*there is '\\n'\.$/);
+    expect(() => normalizeProblem({ size: [16], 'bat\nches': 2 } as object as ProblemInput)).toThrow(
+      /^bat\\nches is no known/,
+    );
+  });
+
   it('writes lists out, but not without end', () => {
     const cyclic: unknown[] = [1];
     cyclic.push(cyclic);

@@ -105,7 +105,7 @@ export function show(value: unknown): string {
 
 /** @param depth how many lists inside one another are written out: one may hold itself. */
 function shown(value: unknown, depth: number): string {
-  if (typeof value === 'string') return `'${value.length > 40 ? `${value.slice(0, 40)}…` : value}'`;
+  if (typeof value === 'string') return `'${onOneLine(value.length > 40 ? `${value.slice(0, 40)}…` : value)}'`;
   if (typeof value === 'bigint') return `the bigint ${value}n`;
   if (Array.isArray(value)) {
     if (value.length > 8 || depth === 0) return `a list of ${value.length} values`;
@@ -114,6 +114,14 @@ function shown(value: unknown, depth: number): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return `an object (${className(value) ?? 'of no class'})`;
   return String(value);
+}
+
+/** A text without what would end a line or steer a terminal: control characters as JSON writes them. */
+export function onOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => {
+    const known = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[character];
+    return known ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** What a value is, in messages about its type: the name of its class, or `null`, `undefined`, `number` … */

@@ -2,7 +2,7 @@
  * Reads the fields of a problem as a user wrote them: each reader returns a usable value in every case and notes what
  * was wrong, so that one pass over the fields finds every mistake.
  */
-import { type FftErrorCode, type FftProblem, show } from './errors.ts';
+import { type FftErrorCode, type FftProblem, onOneLine, show } from './errors.ts';
 
 /** Fields of a `ProblemInput`. */
 export const knownFields = [
@@ -139,7 +139,7 @@ export class FieldReader {
     const { planned = [], inside = [] } = others;
     for (const name of Object.keys(record)) {
       if (known.includes(name) || planned.includes(name) || record[name] === undefined) continue;
-      const path = `${prefix}${name}`;
+      const path = `${prefix}${onOneLine(name)}`;
       const usable = [...known, ...inside];
       const meant = translated(name, [...usable, ...planned]) ?? closest(name, usable);
       const hint = meant === undefined ? `known are ${known.join(', ')}.` : `did you mean ${prefix}${meant}?`;

@@ -5,6 +5,7 @@
  * documentation of `WAVEFORMATEXTENSIBLE`.
  */
 
+import { fitting, zeros } from '../numpy/array.ts';
 import { refuseDetached, requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import { isFloats } from './floats.ts';
@@ -41,7 +42,7 @@ const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or fl
  *
  * @param bytes The whole file. It is not modified and not kept.
  * @throws FftError `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when they are no WAV
- *   file, end too early, hold no sample at all or samples of another kind.
+ *   file, end too early, hold no sample at all or samples of another kind; `out-of-memory`.
  */
 export function readWav(bytes: Uint8Array): Recording {
   requireBytes(bytes, 'readWav');
@@ -69,7 +70,12 @@ export function readWav(bytes: Uint8Array): Recording {
   };
 }
 
-/** The mean of all channels: what a mono loudspeaker would play. @throws FftError `invalid-argument`, `detached-array` */
+/**
+ * The mean of all channels: what a mono loudspeaker would play.
+ *
+ * @returns as many samples as the first channel has; the channel itself where there is no other.
+ * @throws FftError `invalid-argument`, `detached-array`, `out-of-memory`
+ */
 export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
   const channels: unknown = recording?.channels;
   if (!Array.isArray(channels) || !channels.every(isFloats)) {
@@ -81,7 +87,9 @@ export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
     throw new FftError('invalid-argument', 'A recording has at least one channel; this one has none.');
   if (others.length === 0) return first;
   const gain = 1 / recording.channels.length;
-  return first.map((sample, index) => others.reduce((sum, channel) => sum + (channel[index] ?? 0), sample) * gain);
+  return fitting(first.length, () =>
+    first.map((sample, index) => others.reduce((sum, channel) => sum + (channel[index] ?? 0), sample) * gain),
+  );
 }
 
 function open(bytes: Uint8Array): { format: Format; data: Chunk } {
@@ -156,7 +164,7 @@ function deinterleave(
 ): Float32Array<ArrayBuffer>[] {
   const view = viewOf(bytes);
   return Array.from({ length: count }, (_, channel) => {
-    const samples = new Float32Array(frames);
+    const samples = zeros(frames, true) as Float32Array<ArrayBuffer>;
     for (let k = 0; k < frames; k++) samples[k] = read(view, (k * count + channel) * size);
     return samples;
   });
