@@ -47,6 +47,6 @@ describe(`checking a subject before it is timed, seed ${seed}`, () => {
   });
 
   it('accepts a peer', async () => {
-    await check(fftjs(256), { size: [256], precision: 'double' }, seed);
+    await expect(check(fftjs(256), { size: [256], precision: 'double' }, seed)).resolves.toBeUndefined();
   });
 });

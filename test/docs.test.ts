@@ -4,7 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -50,6 +50,6 @@ describe('the documents', () => {
       ([, target = '']) => target,
     );
     const base = new URL(`../${name}`, import.meta.url);
-    for (const link of links) expect(() => readFileSync(new URL(link, base)), link).not.toThrow();
+    expect(links.filter((link) => !existsSync(new URL(link, base)))).toEqual([]);
   });
 });
