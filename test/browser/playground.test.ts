@@ -96,7 +96,7 @@ describe.skipIf(!site)('the playground', () => {
       await setSignal('tones', { first: 3000, second: 9000, level: -20 });
       await ask('scfo256*4');
       const said = await read();
-      expect(said.shown).toBe(`256 forward ${kind}`);
+      expect(said).toMatchObject({ problem: '', shown: `256 forward ${kind}` });
       expect(said.bin).toBe(String((3000 * 256) / RATE));
       expect(said.peak).toMatch(/^bin 16 of 256: 3 kHz, amplitude 0\.909/);
       expect(said.error).toBeGreaterThan(0);
@@ -134,7 +134,7 @@ describe.skipIf(!site)('the playground', () => {
   it('shows images for two axes, the inverse in place, and double precision there and back', async () => {
     await ask('scbi96x60*2');
     const inverse = await read();
-    expect(inverse.shown).toBe('96x60 inverse cpu');
+    expect(inverse).toMatchObject({ problem: '', shown: '96x60 inverse cpu' });
     expect(inverse.error).toBeLessThanOrEqual(inverse.bound);
     expect(await page.locator('#spectrum-plot canvas').count()).toBe(1);
     await ask('{ "size": [1000], "precision": "double", "layout": "planar", "strides": { "input": [1, 3, 3000] } }');
