@@ -2,10 +2,10 @@
  * Whether what was read from a saved plan is a plan for a problem on a device: of the right shape, and such that no
  * launch reads or writes outside its buffers. Whether it computes the right thing is what the checksum is for.
  */
-import type { BufferName } from '../plan/buffers/index.ts';
+import { type BufferName, memoryOf } from '../plan/buffers/index.ts';
 import { capacityOf } from '../plan/capacity.ts';
 import { dimensionsOf, type FusedLeaf, type Stride } from '../plan/leaf.ts';
-import type { PlanNode } from '../plan/node.ts';
+import { leavesOf, type PlanNode } from '../plan/node.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { RADICES } from '../plan/radix.ts';
@@ -168,20 +168,16 @@ export function faultOf(plans: unknown, problem: Problem, profile: DeviceProfile
     if (plan.turns && !(plan.launches.length === 2 && plan.turns.ahead <= plan.chunks)) {
       return 'its launches cannot take turns';
     }
-    if (leavesOf(plan.tree) !== plan.launches.length)
+    if (leavesOf(plan.tree).length !== plan.launches.length)
       return `the tree of '${direction}' has other leaves than launches`;
     for (const [step, launch] of plan.launches.entries()) {
       const fault = launchFault(launch, plan, problem, profile);
       if (fault) return `launch ${step} of '${direction}' ${fault}`;
     }
     const end = plan.launches.at(-1)!.to;
-    if (memoryOf(end, problem) !== 'output') return `'${direction}' ends in ${end}`;
+    if (memoryOf(end, namesOf(problem)) !== 'output') return `'${direction}' ends in ${end}`;
   }
   return undefined;
-}
-
-function leavesOf({ children }: PlanNode): number {
-  return children.length === 0 ? 1 : sum(children.map(leavesOf));
 }
 
 /** How shared memory may be laid out: as the device does, or as a boost by registers, or too few of them, makes it. */
@@ -245,8 +241,9 @@ function launchFault(
   // Passes along one axis look for the end of their batches, fused ones do not.
   const ragged = leaf.scheme === 'fused' && (batch[0] ?? 1) % leaf.tile !== 0;
   if (ragged || leaf.tile > Math.ceil((batch[0] ?? 1) / lanes) * lanes) return `has tiles of ${leaf.tile} transforms`;
-  if (memoryOf(from, problem) === memoryOf(to, problem) && !leaf.aliased) return `does not know that it works in place`;
-  if (memoryOf(to, problem) === 'input' && problem.preserveInput) return 'writes the input, which is to be preserved';
+  const names = namesOf(problem);
+  if (memoryOf(from, names) === memoryOf(to, names) && !leaf.aliased) return `does not know that it works in place`;
+  if (memoryOf(to, names) === 'input' && problem.preserveInput) return 'writes the input, which is to be preserved';
   for (const [side, axes, buffer] of [
     [leaf.input, input, from],
     [leaf.output, output, to],
@@ -269,8 +266,8 @@ function launchFault(
 }
 
 /** In place, input and output are two names of one memory. */
-function memoryOf(buffer: BufferName, problem: Problem): BufferName {
-  return buffer === 'input' && problem.placement === 'in-place' ? 'output' : buffer;
+function namesOf({ placement }: Problem) {
+  return { same: placement === 'in-place' };
 }
 
 function problemSide(buffer: 'input' | 'output', { direction }: DirectionPlan) {

@@ -29,6 +29,7 @@ import type { FusedLeaf, FusedStage } from '../plan/leaf.ts';
 import { dimensionsOfAxis, sidesOf, tilesOf } from './sides.ts';
 import { type Carried, type Stage, stagePhases } from './stage.ts';
 import type { Step } from './steps.ts';
+import { typeOf } from './steps.ts';
 import { leafStepTwiddles, threadPassTwiddles } from './twiddles.ts';
 
 /** Blocks from which on it matters that they store into one another in turns. */
@@ -38,7 +39,7 @@ const MANY_BLOCKS = 8;
 type Element = readonly Index[];
 
 export function fusedKernel(leaf: FusedLeaf): Kernel {
-  const type = leaf.precision === 'single' ? 'f32' : 'f64';
+  const type = typeOf(leaf.precision);
   const tiles = tilesOf(leaf);
   const rank = variable('rank', leaf.blocks);
   const tables = new TableBuilder(type);

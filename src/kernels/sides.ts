@@ -20,6 +20,7 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import type { FusedLeaf, Leaf, Stride, Way } from '../plan/leaf.ts';
+import { typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -67,7 +68,7 @@ export function sidesOf(
   const view = (name: 'input' | 'output'): ComplexView => {
     const side = leaf[name];
     const declare = (suffix: '' | '.re' | '.im') => {
-      const type = leaf.precision === 'single' ? 'f32' : 'f64';
+      const type = typeOf(leaf.precision);
       const plane = suffix === '' ? {} : ({ plane: true } as const);
       const array: ArrayRef = { name: name + suffix, space: 'global', type, ...plane };
       globals.push(array);

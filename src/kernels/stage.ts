@@ -29,6 +29,7 @@ import type { LanesAlong, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
 import type { BuiltSteps, Step } from './steps.ts';
+import { typeOf } from './steps.ts';
 
 /** A step of a stage, and along what its neighbouring threads walk. */
 export interface Walk {
@@ -97,7 +98,7 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
     (name): ArrayRef => ({
       name,
       space: 'shared',
-      type: precision === 'single' ? 'f32' : 'f64',
+      type: typeOf(precision),
       length: 2 * plane,
       ...(shared.format === 'halves' ? { half: plane } : {}),
     }),

@@ -2,7 +2,7 @@
  * What one group does with its tile, step by step: copies through shared memory and Stockham passes. How the steps
  * become phases depends on what runs in lockstep: vector-phases.ts and thread-phases.ts.
  */
-import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { ElementType, Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import type { Views } from './sides.ts';
 
@@ -10,6 +10,11 @@ import type { Views } from './sides.ts';
 export type Step =
   | { readonly kind: 'copy' }
   | { readonly kind: 'pass'; readonly radix: number; readonly stride: number };
+
+/** What numbers of a precision are in memory. */
+export function typeOf(precision: StockhamLeaf['precision']): ElementType {
+  return precision === 'single' ? 'f32' : 'f64';
+}
 
 export interface StepsToBuild {
   readonly leaf: StockhamLeaf;

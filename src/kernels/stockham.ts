@@ -8,7 +8,7 @@
 import { type Kernel, mappedLoad, mappedStore, TableBuilder } from '../ir/index.ts';
 import type { StockhamLeaf, Way } from '../plan/leaf.ts';
 import { sidesOf, tilesOf, type Views } from './sides.ts';
-import { type Ends, stepsOf } from './steps.ts';
+import { type Ends, stepsOf, typeOf } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
 import { leafStepTwiddles, stepTwiddles } from './twiddles.ts';
 import { vectorPhases } from './vector-phases.ts';
@@ -18,7 +18,7 @@ import { vectorPhases } from './vector-phases.ts';
  * @param reverse the other way for the same kernel to run; for vectors only.
  */
 export function stockhamKernel(leaf: StockhamLeaf, reverse?: Way): Kernel {
-  const type = leaf.precision === 'single' ? 'f32' : 'f64';
+  const type = typeOf(leaf.precision);
   const tiles = tilesOf(leaf);
   const tables = new TableBuilder(type);
   const sides = sidesOf(leaf, tiles, { input: [leaf.input.axis], output: [leaf.output.axis] });

@@ -26,7 +26,7 @@ import {
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { PairExpressions } from './pairs.ts';
-import type { BuiltSteps, Ends, StepsToBuild } from './steps.ts';
+import { type BuiltSteps, type Ends, type StepsToBuild, typeOf } from './steps.ts';
 import { passTwiddles } from './twiddles.ts';
 
 /**
@@ -100,7 +100,7 @@ class VectorPhases {
    */
   sharedPlaces(count: number): SharedPlace[] {
     const { lanes, lanesAlong, precision, tile } = this.leaf;
-    const type = precision === 'single' ? 'f32' : 'f64';
+    const type = typeOf(precision);
     return ['ping', 'pong'].slice(0, count).map((name, n) => {
       const inTurns = this.turned && n > 0;
       const plane = Math.ceil((this.pitch * (inTurns ? 1 : tile)) / lanes) * lanes;

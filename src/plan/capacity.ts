@@ -92,6 +92,8 @@ function formatted(profile: DeviceProfile, sharedFormat: DeviceProfile['sharedFo
 }
 
 /** The arithmetic that kernels are built for. */
-export function kernelPrecision(precision: string): 'single' | 'double' {
+export type Arithmetic = 'single' | 'double';
+
+export function kernelPrecision(precision: string): Arithmetic {
   return precision === 'double' ? 'double' : 'single';
 }

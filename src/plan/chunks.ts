@@ -79,7 +79,8 @@ function besideOfBoth(launches: readonly BatchedLaunch[], chunks: number, profil
     const { lengths, radices } = dimensionsOf(leaf);
     const points = lengths.reduce((a, b) => a * b, tile);
     const together = threads / leaf.threads;
-    const groups = batch.reduce((a, b) => a * b, 1) / tile / chunks;
+    // The last tile along the first dimension need not be full.
+    const groups = batch.slice(1).reduce((a, b) => a * b, Math.ceil(batch[0]! / tile)) / chunks;
     if (!Number.isInteger(together) || !Number.isInteger(groups / together)) return 0;
     if (scheme === 'fused' && leaf.blocks > 1) return 0;
     const { sharedBytes } = capacityOf(precision, { ...profile, sharedFormat: shared.format });

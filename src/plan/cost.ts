@@ -1,12 +1,10 @@
 /** What launches cost per point: for vectors in passes of radix 4, for threads in trips to memory and back. */
-import { capacityOf } from './capacity.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
 import { clusterFor } from './cuts.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';
 import { chooseColumns, turns } from './tiling.ts';
-
-type Precision = 'single' | 'double';
 
 /** What copying a tile adds where its first pass cannot turn it, in passes of radix 4. */
 const COPIED = 1.5;
@@ -28,7 +26,7 @@ export function uploadCost(
   n: number,
   columns: number,
   last: boolean,
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): number {
   if (profile.lockstep === 'vector') return passesOf(n, precision, profile);
@@ -41,7 +39,7 @@ export function uploadCost(
  * The first of two uploads by vectors, where it reorders: it reads columns and writes rows.
  * @param ideal the length that it had best have.
  */
-export function firstUploadCost(n: number, ideal: number, precision: Precision, profile: DeviceProfile): number {
+export function firstUploadCost(n: number, ideal: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
   const passes = turns(n, precision, profile)
     ? chooseRadices({ length: n, lanesAlong: 'axis', lanes, precision }, profile).cost
@@ -50,7 +48,7 @@ export function firstUploadCost(n: number, ideal: number, precision: Precision, 
 }
 
 /** An axis that memory runs along, in one upload. */
-export function wholeCost(length: number, precision: Precision, profile: DeviceProfile): number {
+export function wholeCost(length: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
   const share =
@@ -63,13 +61,13 @@ export function wholeCost(length: number, precision: Precision, profile: DeviceP
 export function launchCost(
   share: number,
   lengths: readonly number[],
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): number {
   return 1 / share + lengths.reduce((sum, n) => sum + passesOf(n, precision, profile), 0) / PASSES_PER_TRIP;
 }
 
-function passesOf(length: number, precision: Precision, profile: DeviceProfile): number {
+function passesOf(length: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
   return chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile).cost;
 }

@@ -3,14 +3,12 @@
  * digits, or of several axes that become one launch (count passes over memory first, then polish them).
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
-import { capacityOf } from './capacity.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfCluster, shareOfGroup } from './share.ts';
 import { besideOf, CLUSTER_BUTTERFLIES, threadsFor } from './threads.ts';
-
-type Precision = 'single' | 'double';
 
 /** A tile shared out among blocks. */
 export interface Cut {
@@ -34,7 +32,7 @@ const LARGER_BLOCKS = 0.5;
 function blocksFor(
   points: number,
   shared: readonly number[],
-  precision: Precision,
+  precision: Arithmetic,
   { cluster, ...profile }: DeviceProfile,
 ): { readonly blocks: number; readonly cost: number }[] {
   const { sharedBytes, room } = capacityOf(precision, profile);
@@ -59,7 +57,7 @@ function blocksFor(
 function shareOf(
   { blocks, points, ragged }: { blocks: number; points: number; ragged: boolean },
   radices: readonly number[],
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): number {
   if (blocks === 1) return shareOfGroup({ points, radices, fused: true }, precision, profile);
@@ -79,7 +77,7 @@ const SIDE_BY_SIDE = 2;
 function keepsBusy(
   points: number,
   radices: readonly number[],
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   idle = IDLE.most,
 ): boolean {
@@ -100,7 +98,7 @@ export function splitBefore(lengths: readonly number[], blocks: number): number 
 }
 
 /** Radices of each dimension of a tile. */
-export function radicesOf(lengths: readonly number[], precision: Precision, profile: DeviceProfile) {
+export function radicesOf(lengths: readonly number[], precision: Arithmetic, profile: DeviceProfile) {
   return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile));
 }
 
@@ -112,7 +110,7 @@ export function radicesOf(lengths: readonly number[], precision: Precision, prof
  */
 export function cutAxes(
   lengths: readonly number[],
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   tile = 1,
   idle = IDLE.most,
@@ -138,7 +136,7 @@ const EARLY_AWKWARD = 0.85;
 /** Axes that are dimensions of a tile as they are: blocks exchange their shares after the first one. */
 function wholeAxes(
   lengths: readonly number[],
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   tile: number,
   idle: number,
@@ -162,7 +160,7 @@ function wholeAxes(
  */
 function earlyAxes(
   lengths: readonly number[],
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   tile: number,
 ): Cut | undefined {
@@ -212,7 +210,7 @@ const cuts = new Memo<Cut | undefined>();
 export function cutAxis(
   length: number,
   tile: number,
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   instead?: number,
 ): Cut | undefined {
@@ -225,7 +223,7 @@ export function cutAxis(
 function searchCuts(
   length: number,
   tile: number,
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   instead: number | undefined,
 ): Cut | undefined {
@@ -274,7 +272,7 @@ export function clusterFor(
   length: number,
   count: number,
   strided: number,
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): Tiled | undefined {
   const { run, room, sharedBytes } = capacityOf(precision, profile);

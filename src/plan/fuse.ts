@@ -1,14 +1,12 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
-import { capacityOf } from './capacity.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
 import { mergeSpans, type PlacedLeaf, sharedOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, IDLE, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { FusedLeaf, FusedStage, LanesAlong, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
-
-type Precision = 'single' | 'double';
 
 /** A leaf of one axis as two digits, where a cluster takes it. */
 export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf | undefined {
@@ -81,14 +79,14 @@ function digitsOf({ input, output }: Pick<Span, 'input' | 'output'>, [a, b]: rea
  * whose rows are as long as columns or longer, and for cubes.
  * @param coupled the slowest axis is in two digits: blocks exchange their shares after the first one.
  */
-function turnsOf({ lengths, blocks }: Cut, coupled: boolean, precision: Precision): readonly number[] {
+function turnsOf({ lengths, blocks }: Cut, coupled: boolean, precision: Arithmetic): readonly number[] {
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];
   const turned = blocks > 1 && !coupled && more.length === 0 && (precision === 'double' || fast < slow);
   return turned ? [1, 0] : lengths.map((_, d) => d);
 }
 
 /** As many whole tiles as one block has use for; those of a cluster one by one. */
-function tileOfWholes(lengths: readonly number[], count: number, precision: Precision, profile: DeviceProfile): Tiled {
+function tileOfWholes(lengths: readonly number[], count: number, precision: Arithmetic, profile: DeviceProfile): Tiled {
   const cut = cutAxes(lengths, precision, profile);
   if (!cut) throw new RangeError('these axes do not fit together');
   const points = lengths.reduce((a, b) => a * b, 1);
@@ -99,7 +97,12 @@ function tileOfWholes(lengths: readonly number[], count: number, precision: Prec
 }
 
 /** A run of neighbours, or as much of one as divides them. */
-function tileOfColumns(lengths: readonly number[], count: number, precision: Precision, profile: DeviceProfile): Tiled {
+function tileOfColumns(
+  lengths: readonly number[],
+  count: number,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+): Tiled {
   const { run } = capacityOf(precision, profile);
   const tiles = divisors(count).filter((n) => n <= run);
   for (const idle of [IDLE.most, Number.POSITIVE_INFINITY]) {

@@ -73,6 +73,27 @@ export function isLeaf(node: PlanNode): node is LeafNode {
   return node.scheme === 'stockham' || node.scheme === 'fused';
 }
 
+/** A launch; of several axes where there are `more`. @param tensor lengths of all dimensions */
+export function leafNode({
+  title,
+  axisOf,
+  axis,
+  more = [],
+  batch,
+  tensor,
+}: Pick<LeafNode, 'title' | 'axisOf' | 'axis' | 'more' | 'batch'> & { readonly tensor: readonly number[] }): LeafNode {
+  return {
+    ...(more.length > 0 ? { scheme: 'fused', more } : { scheme: 'stockham' }),
+    title,
+    ...(axisOf === undefined ? {} : { axisOf }),
+    axis,
+    batch,
+    length: tensor,
+    outputLength: tensor,
+    children: [],
+  };
+}
+
 /** The launches of a tree in order. */
 export function leavesOf(node: PlanNode): LeafNode[] {
   return isLeaf(node) ? [node] : node.children.flatMap(leavesOf);

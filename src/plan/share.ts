@@ -4,12 +4,10 @@
  * there, which is enough to choose between plans. Other GPUs are weighed by them, too, but were not measured.
  */
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { capacityOf } from './capacity.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideByRegisters, threadsFor } from './threads.ts';
-
-type Precision = 'single' | 'double';
 
 /**
  * What is left where one group fits on a multiprocessor, or several. With as many threads as there are, one that works on
@@ -36,7 +34,7 @@ export interface Group {
 const groups = new Memo<number>();
 
 /** A group that moves whole runs. */
-export function shareOfGroup(group: Group, precision: Precision, profile: DeviceProfile): number {
+export function shareOfGroup(group: Group, precision: Arithmetic, profile: DeviceProfile): number {
   const { points, radices, fused } = group;
   return groups.of(profile, `${points},${radices.join()},${fused},${precision}`, () => {
     const { maxThreads, crowded, residentBytes = profile.sharedBytes } = profile;
@@ -67,7 +65,7 @@ const SECTORS = 4;
 export function shareOfColumns(
   { length, tile, count, radices }: { length: number; tile: number; count: number; radices: readonly number[] },
   sides: 1 | 2,
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): number {
   const { run } = capacityOf(precision, profile);
@@ -99,7 +97,7 @@ export function shareOfCluster(
   bytes: number,
   radices: readonly number[],
   ragged: boolean,
-  precision: Precision,
+  precision: Arithmetic,
   { cluster }: DeviceProfile,
 ): number {
   const larger = Math.max(0, Math.log2(bytes / cluster!.sharedBytes));

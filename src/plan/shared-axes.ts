@@ -5,13 +5,12 @@
  */
 import { divisors } from '../numeric/primes.ts';
 import type { Problem } from '../problem/index.ts';
-import { boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
 import { cutAxes, cutAxis, mayFuse } from './cuts.ts';
-import type { BranchNode, Dimension, LeafNode, Place } from './node.ts';
+import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-
-type Precision = 'single' | 'double';
+import { reordering } from './uploads.ts';
 
 /** Axes that a node takes care of, and the node. */
 export interface SharedAxes {
@@ -51,7 +50,16 @@ export function sharedAxes(
 
 function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch: readonly Dimension[]): SharedAxes {
   const [axis, ...more] = axes.map((number) => dimensions[number + 1]!) as [Dimension, ...Dimension[]];
-  return { axes, node: leaf(`axes ${axes.join(' and ')}`, axis, more, batch, dimensions) };
+  return {
+    axes,
+    node: leafNode({
+      title: `axes ${axes.join(' and ')}`,
+      axis,
+      more,
+      batch,
+      tensor: dimensions.map(({ count }) => count),
+    }),
+  };
 }
 
 /** What it adds, in trips to memory, that the first launch takes twice as much of the second axis. */
@@ -62,14 +70,14 @@ const SEVERAL_UPLOADS = 2.5;
 const CONTIGUOUS = 0.98;
 
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
-function fits(n: number, precision: Precision, profile: DeviceProfile): boolean {
+function fits(n: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   const { run, room } = capacityOf(precision, profile);
   const parts = Math.min(RUN_PARTS.strided, run);
   return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, precision, profile) !== undefined;
 }
 
 /** One launch for so many axes together, and one for each of the others; infinite where they do not fit that. */
-function costApart(lengths: readonly number[], fused: number, precision: Precision, profile: DeviceProfile): number {
+function costApart(lengths: readonly number[], fused: number, precision: Arithmetic, profile: DeviceProfile): number {
   const [inner] = lengths as [number];
   const alone = boosted(profile, precision, inner, false);
   const first = lengths.slice(0, fused);
@@ -97,7 +105,7 @@ function costApart(lengths: readonly number[], fused: number, precision: Precisi
 function cutInTwo(
   lengths: readonly number[],
   usual: number,
-  precision: Precision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): readonly [number, number] | undefined {
   const [inner, middle, outer] = lengths as [number, number, number | undefined];
@@ -125,43 +133,22 @@ function cutInTwo(
   return best;
 }
 
-/**
- * Element i₂ of bin k₁ is left at k₁ + n₁·i₂, so that the second launch finds every column where its bins belong,
- * k₁ + n₁·k₂, and works in place.
- */
+/** The middle axis is cut in two, as `reordering` has it: a part of it goes with the inner one, the rest with the outer one. */
 function inTwo(
   axes: readonly number[],
-  [n1, n2]: readonly [number, number],
+  factors: readonly [number, number],
   dimensions: readonly Dimension[],
   others: readonly Dimension[],
 ): BranchNode {
   const [inner, middle, outer] = axes.map((axis) => dimensions[axis + 1]) as [Dimension, Dimension, Dimension?];
-  const { of } = middle.input;
-  const at = (step: number): Place => ({ of, step });
   const name = (launch: number) => `axes ${axes.join(', ')}, launch ${launch} of 2`;
-  const part: Dimension = { count: n1, input: at(n2), output: at(1) };
-  const rows: Dimension = { count: n2, input: at(1), output: at(n1) };
-  const rest: Dimension = { count: n2, input: at(n1), output: at(n1) };
-  const bins: Dimension = { count: n1, input: at(1), output: at(1) };
+  const { part, rows, rest, bins } = reordering(middle.input.of, factors);
+  const tensor = dimensions.map(({ count }) => count);
+  const outers = outer ? [outer] : [];
+  const first = leafNode({ title: name(1), axis: inner, more: [part], batch: [rows, ...outers, ...others], tensor });
   const children: LeafNode[] = [
-    {
-      ...leaf(name(1), inner, [part], [rows, ...(outer ? [outer] : []), ...others], dimensions),
-      twiddle: { order: n1 * n2, on: 'output', of: 1 },
-    },
-    leaf(name(2), rest, outer ? [outer] : [], [inner, bins, ...others], dimensions),
+    { ...first, twiddle: { order: middle.count, on: 'output', of: 1 } },
+    leafNode({ title: name(2), axis: rest, more: outers, batch: [inner, bins, ...others], tensor }),
   ];
-  const tensor = dimensions.map(({ count }) => count);
   return { scheme: 'four-step', title: `axes ${axes.join(', ')}`, length: tensor, outputLength: tensor, children };
-}
-
-function leaf(
-  title: string,
-  axis: Dimension,
-  more: readonly Dimension[],
-  batch: readonly Dimension[],
-  dimensions: readonly Dimension[],
-): LeafNode {
-  const tensor = dimensions.map(({ count }) => count);
-  const shape = { title, axis, batch, length: tensor, outputLength: tensor, children: [] } as const;
-  return more.length > 0 ? { scheme: 'fused', more, ...shape } : { scheme: 'stockham', ...shape };
 }

@@ -6,7 +6,7 @@
  * or of the first of two. A length that is still too long for one upload is split again.
  */
 import { divisors, primeFactors } from '../numeric/primes.ts';
-import type { Dimension, LeafNode, Place, PlanNode } from './node.ts';
+import { type Dimension, type LeafNode, leafNode, type Place, type PlanNode } from './node.ts';
 import { dividingTile } from './tiling.ts';
 
 /**
@@ -73,74 +73,69 @@ export function axisNode(question: AxisQuestion): PlanNode {
   if (reorderFirst && factors.length === 2) {
     return { ...node, children: reorderedFirst(question, factors as [number, number], name) };
   }
+  return { ...node, children: inOrder(question, factors, name) };
+}
+
+/** Each upload leaves its bins where it found its points; the last one reorders, unless bins are to stay so. */
+function inOrder(question: AxisQuestion, factors: readonly number[], name: (upload: number) => string): LeafNode[] {
+  const { of, length, others, mirrored } = question;
+  const unordered = question.unordered || mirrored;
+  const at = (step: number): Place => ({ of, step });
   const children: LeafNode[] = [];
   // Dimensions of bins that earlier uploads have produced, and where they finally belong.
   const bins: Dimension[] = [];
-  const at = (step: number): Place => ({ of, step });
   let rest = length;
   let produced = 1;
-  factors.forEach((n, upload) => {
+  factors.slice(0, -1).forEach((n, upload) => {
     const order = rest;
     rest /= n;
-    const last = upload === factors.length - 1;
-    if (last) {
-      const target = question.unordered || question.mirrored ? at(1) : at(produced);
-      const settled = bins.map((bin) =>
-        question.unordered || question.mirrored ? { ...bin, output: bin.input } : bin,
-      );
-      children.push(leaf(question, name(upload), { count: n, input: at(1), output: target }, [...settled, ...others]));
-      return;
-    }
     const columns: Dimension = { count: rest, input: at(1), output: at(1) };
     const kept = bins.map((bin) => ({ ...bin, output: bin.input }));
     const axis = { count: n, input: at(rest), output: at(rest) };
     children.push({
       ...leaf(question, name(upload), axis, [columns, ...kept, ...others]),
-      twiddle: { order, on: question.mirrored ? 'input' : 'output' },
-      ...(question.unordered || question.mirrored
-        ? {}
-        : { intermediate: { of, rows: factors[0]!, columns: length / factors[0]! } }),
+      twiddle: { order, on: mirrored ? 'input' : 'output' },
+      ...(unordered ? {} : { intermediate: { of, rows: factors[0]!, columns: length / factors[0]! } }),
     });
     bins.unshift({ count: n, input: at(rest), output: at(produced) });
     produced *= n;
   });
-  if (question.mirrored) children.reverse();
-  return { ...node, children };
+  const last = { count: rest, input: at(1), output: at(unordered ? 1 : produced) };
+  const settled = unordered ? bins.map((bin) => ({ ...bin, output: bin.input })) : bins;
+  children.push(leaf(question, name(factors.length - 1), last, [...settled, ...others]));
+  return mirrored ? children.reverse() : children;
 }
 
 /**
- * Two uploads, the first of which leaves element i₂ of bin k₁ at k₁ + n₁·i₂. The second then finds every column where its
- * bins belong, k₁ + n₁·k₂, and may work in place: two buffers instead of three share the caches.
+ * The loops of two launches, the first of which leaves element i₂ of bin k₁ at k₁ + n₁·i₂. The second then finds every
+ * column where its bins belong, k₁ + n₁·k₂, and may work in place.
  */
+export function reordering(of: number, [n1, n2]: readonly [number, number]) {
+  const at = (step: number): Place => ({ of, step });
+  return {
+    part: { count: n1, input: at(n2), output: at(1) },
+    rows: { count: n2, input: at(1), output: at(n1) },
+    rest: { count: n2, input: at(n1), output: at(n1) },
+    bins: { count: n1, input: at(1), output: at(1) },
+  } satisfies Record<string, Dimension>;
+}
+
+/** Two uploads so: two buffers instead of three share the caches. */
 function reorderedFirst(
   question: AxisQuestion,
-  [n1, n2]: readonly [number, number],
+  factors: readonly [number, number],
   name: (upload: number) => string,
 ): LeafNode[] {
   const { of, length, others } = question;
-  const at = (step: number): Place => ({ of, step });
-  const rows: Dimension = { count: n2, input: at(1), output: at(n1) };
-  const bins: Dimension = { count: n1, input: at(1), output: at(1) };
+  const { part, rows, rest, bins } = reordering(of, factors);
   return [
-    {
-      ...leaf(question, name(0), { count: n1, input: at(n2), output: at(1) }, [rows, ...others]),
-      twiddle: { order: length, on: 'output' },
-    },
-    leaf(question, name(1), { count: n2, input: at(n1), output: at(n1) }, [bins, ...others]),
+    { ...leaf(question, name(0), part, [rows, ...others]), twiddle: { order: length, on: 'output' } },
+    leaf(question, name(1), rest, [bins, ...others]),
   ];
 }
 
 function leaf(question: AxisQuestion, title: string, axis: Dimension, batch: readonly Dimension[]): LeafNode {
-  return {
-    scheme: 'stockham',
-    title,
-    axisOf: question.of - 1,
-    axis,
-    batch,
-    length: question.tensor,
-    outputLength: question.tensor,
-    children: [],
-  };
+  return leafNode({ title, axisOf: question.of - 1, axis, batch, tensor: question.tensor });
 }
 
 /** What columns that do not fill their last tile add to an upload, in passes of radix 4; threads hardly notice. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { FftError } from '../../problem/errors.ts';
 import type { BranchNode, Dimension, LeafNode, PlanNode } from '../node.ts';
-import { type Assignment, assignBuffers, formatAssignment, formatTrace, searchAssignments } from './index.ts';
+import { type Assignment, assignBuffers, formatAssignment, searchAssignments } from './assign.ts';
 import type { ArrayType, BufferOffer } from './offer.ts';
+import { formatTrace } from './trace.ts';
 
 const TENSOR = [8, 8, 8];
 const ELEMENTS = 512;

@@ -42,7 +42,7 @@ export interface BufferOffer {
 export type TempCount = 0 | 1 | 2;
 
 /** One name for each memory: in place `input` and `output` are two names of the output. */
-export function memoryOf(buffer: BufferName, offer: BufferOffer): BufferName {
+export function memoryOf(buffer: BufferName, offer: Pick<BufferOffer, 'same'>): BufferName {
   return offer.same && buffer === 'input' ? 'output' : buffer;
 }
 
