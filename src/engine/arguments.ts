@@ -186,9 +186,12 @@ export function refuseOverlap(extents: readonly Extent[]): void {
       const x = extents[a]!;
       const y = extents[b]!;
       if (x.of !== y.of || x.end <= y.start || y.end <= x.start) continue;
+      // Two planes of one side share none in place either.
+      const apart = x.what.split('.')[0] !== y.what.split('.')[0];
+      const hint = apart ? ", or plan with placement 'in-place'" : '';
       throw new FftError(
         'aliased-buffers',
-        `${x.what} and ${y.what} share memory; give them memory of their own, or plan with placement 'in-place'.`,
+        `${x.what} and ${y.what} share memory; give them memory of their own${hint}.`,
       );
     }
   }

@@ -160,6 +160,8 @@ describe('memory that overlaps', () => {
     await refused('aliased-buffers', plan, x, { re: parts.re, im: x.subarray(4, 4 + N) }, [x, plane]);
     const inPlace = await device.plan({ size: [N], layout: 'planar', placement: 'in-place' });
     await refused('aliased-buffers', inPlace, parts, undefined, [plane]);
+    // Another placement would not help.
+    expect(() => inPlace.forwardSync(parts)).toThrow(/share memory; give them memory of their own\.$/);
   });
 
   it('the same planes in place are one place, whatever holds them', async () => {

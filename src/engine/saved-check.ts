@@ -5,7 +5,7 @@
 import { type BufferName, memoryOf } from '../plan/buffers/index.ts';
 import { capacityOf } from '../plan/capacity.ts';
 import { dimensionsOf, type FusedLeaf, type Stride } from '../plan/leaf.ts';
-import { leavesOf, type PlanNode } from '../plan/node.ts';
+import { leavesOf } from '../plan/node.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { RADICES } from '../plan/radix.ts';

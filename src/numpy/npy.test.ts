@@ -54,7 +54,7 @@ describe('readNpy', () => {
   it.each<[string, ArrayBufferView, number[]]>([
     ['|i1', Int8Array.of(-128, 127), [-128, 127]],
     ['|u1', Uint8Array.of(0, 255), [0, 255]],
-    ['|b1', Uint8Array.of(0, 1), [0, 1]],
+    ['|b1', Uint8Array.of(0, 1, 2, 255), [0, 1, 1, 1]],
     ['<i2', Int16Array.of(-32768, 5), [-32768, 5]],
     ['<u2', Uint16Array.of(65535, 5), [65535, 5]],
     ['<i4', Int32Array.of(-(2 ** 31), 5), [-(2 ** 31), 5]],
@@ -62,7 +62,7 @@ describe('readNpy', () => {
     ['<i8', BigInt64Array.of(-5n, 2n ** 40n), [-5, 2 ** 40]],
     ['<u8', BigUint64Array.of(5n, 2n ** 40n), [5, 2 ** 40]],
   ])('converts %s to float64', (descr, raw, values) => {
-    const array = readNpy(file(dict(descr, '(2,)'), raw));
+    const array = readNpy(file(dict(descr, `(${values.length},)`), raw));
     expect(array.dtype).toBe('float64');
     expect([...array.data]).toEqual(values);
   });

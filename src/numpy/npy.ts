@@ -45,7 +45,11 @@ const ELEMENTS: Readonly<Record<string, Element>> = {
   f8: { dtype: 'float64', bytes: 8, decode: double },
   c8: { dtype: 'complex64', bytes: 8, decode: single },
   c16: { dtype: 'complex128', bytes: 16, decode: double },
-  b1: integer(1, Uint8Array),
+  // Whatever is not 0 is true.
+  b1: {
+    ...integer(1, Uint8Array),
+    decode: (buffer) => converted(new Uint8Array(buffer).map((byte) => Number(byte !== 0))),
+  },
   i1: integer(1, Int8Array),
   i2: integer(2, Int16Array),
   i4: integer(4, Int32Array),
