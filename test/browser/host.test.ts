@@ -64,9 +64,8 @@ describe.skipIf(!site)('WebGPU in a page', () => {
 
   it('tells calls that wait for it that the device is lost', async () => {
     const { page } = await site!.run('webgpu', 'webGpu');
-    for (let round = 0; round < 3; round++) {
-      expect(await page.evaluate(() => (globalThis as unknown as WebGpuPage).webGpu.tryLoss())).toBe('device-lost');
-    }
+    const codes = await page.evaluate(() => (globalThis as unknown as WebGpuPage).webGpu.tryLoss());
+    expect(new Set(codes)).toEqual(new Set(['device-lost']));
     await page.close();
   }, 60_000);
 });

@@ -145,10 +145,13 @@ export class Variant {
       created = work.gpu.createComputePipelineAsync(descriptor);
       created.catch(() => undefined);
     });
-    const error = await work.track(verdict);
     try {
-      if (error) throw error;
-      const pipeline = await work.track(created);
+      // As a rejection, so that a device that goes away is not taken for a kernel that does not compile.
+      const sound = verdict.then((error) => {
+        if (error) throw error;
+        return created;
+      });
+      const pipeline = await work.track(sound);
       this.pipeline ??= pipeline;
     } catch (cause) {
       if (cause instanceof FftError) throw cause;

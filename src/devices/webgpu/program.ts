@@ -6,6 +6,8 @@ import { hasMethod } from './options.ts';
 import { milliseconds } from './timing.ts';
 import { reasonOf, refusal, type Work } from './work.ts';
 
+const ENDED = 'The encoder takes no more commands';
+
 export class WebGpuProgram implements BoundProgram {
   private readonly work: Work;
   /** Other programs may have the same. */
@@ -65,10 +67,10 @@ export class WebGpuProgram implements BoundProgram {
         thrown = error;
       }
     });
-    if (thrown) throw ended(thrown);
+    if (thrown) throw new FftError('invalid-encoder', `${ENDED}: ${reasonOf(thrown)}`, { cause: thrown });
     return work.track(
       steps.judge(judged).then((error) => {
-        if (error) throw ended(error);
+        if (error) throw refusal(error, 'invalid-encoder', ENDED);
       }),
     );
   }
@@ -91,8 +93,4 @@ export class WebGpuProgram implements BoundProgram {
     }
     this.steps.requireUsable();
   }
-}
-
-function ended(cause: unknown): FftError {
-  return new FftError('invalid-encoder', `The encoder takes no more commands: ${reasonOf(cause)}`, { cause });
 }

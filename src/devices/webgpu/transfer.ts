@@ -3,7 +3,7 @@ import { FftError } from '../../problem/errors.ts';
 import type { RealArray } from '../device.ts';
 import { USAGE, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
-import { refusal, type Work } from './work.ts';
+import { reasonOf, type Work } from './work.ts';
 
 /** Bytes that one write or one mapping moves at most: implementations copy them once more on the way. */
 const CHUNK = 64 * 2 ** 20;
@@ -39,8 +39,7 @@ export class Transfers {
         }
       }
     });
-    const error = await this.work.track(verdict);
-    if (error) throw refusal(error, 'launch-failed', 'The GPU refused a copy to its memory');
+    await this.work.accepted(verdict, 'The GPU refused a copy to its memory');
   }
 
   /** Copies what is there when all that was submitted before has run. */
@@ -67,12 +66,13 @@ export class Transfers {
       }
     });
     try {
-      const error = await this.work.track(verdict);
-      if (error) throw refusal(error, 'launch-failed', 'The GPU refused a copy from its memory');
-      await this.work.track(Promise.all(parts.map(({ mapped }) => mapped))).catch((error) => {
-        if (error instanceof FftError) throw error;
-        throw refusal(error, 'launch-failed', 'The GPU refused to hand over a copy from its memory');
+      await this.work.accepted(verdict, 'The GPU refused a copy from its memory');
+      const mapped = Promise.all(parts.map(({ mapped }) => mapped)).catch((cause) => {
+        // Nothing of the caller's can be wrong here.
+        const message = `The GPU refused to hand over a copy from its memory: ${reasonOf(cause)}`;
+        throw new FftError('launch-failed', message, { cause });
       });
+      await this.work.track(mapped);
       // As bytes: what is mapped comes in parts that need not be whole numbers of the array's type.
       const target = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
       let at = 0;

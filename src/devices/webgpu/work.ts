@@ -4,8 +4,11 @@
  */
 import { FftError, type FftErrorCode } from '../../problem/errors.ts';
 
-/** How long a loss may be behind the failures that it brings. */
-const GRACE_MILLISECONDS = 100;
+/**
+ * How long the news of a loss may be behind the failures that it brings. Firefox looks for it every 100 ms, so that it is up
+ * to that late, and more where the processor is busy; whoever waits for nothing waits after a failure that nobody expects.
+ */
+const GRACE_MILLISECONDS = 2000;
 
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -66,13 +69,22 @@ export class Work {
         async (error) => {
           // What waits for a device that goes away may hear of it before the device's own promise says so: as an error of
           // WebGPU's, or as a verdict that nobody knows the meaning of.
-          const isKnown = error instanceof FftError && error.code !== 'launch-failed';
+          const isKnown = error instanceof FftError && error.code !== 'launch-failed' && error.code !== 'device-lost';
           if (!isKnown) await Promise.race([this.gpu.lost, pause(GRACE_MILLISECONDS)]);
           this.waiting.delete(reject);
           reject(error);
         },
       );
     });
+  }
+
+  /** Waits for a verdict. @throws FftError (as a rejection) as `refusal`, and as `track` */
+  accepted(verdict: Promise<GPUError | null>, what: string): Promise<void> {
+    return this.track(
+      verdict.then((error) => {
+        if (error) throw refusal(error, 'launch-failed', what);
+      }),
+    );
   }
 
   /**
@@ -117,6 +129,7 @@ export class Work {
 
 /** What WebGPU says about buffers, in the words of its implementations (Dawn, wgpu, WebKit), as our codes. */
 const MEANINGS: readonly (readonly [RegExp, FftErrorCode, string])[] = [
+  [/device (is|was) lost|device lost/i, 'device-lost', 'The GPU device was lost'],
   [/destroyed/i, 'destroyed', 'A buffer of this call has been destroyed'],
   [/while mapped|is mapped|still mapped/i, 'buffer-usage', 'A buffer of this call is mapped; unmap it first'],
   [

@@ -18,7 +18,7 @@ export interface EngineReport {
 interface GpuReport {
   readonly accuracy: AccuracyReport;
   readonly resizable: number;
-  readonly loss: string;
+  readonly loss: readonly string[];
   readonly refusals: readonly string[];
 }
 
