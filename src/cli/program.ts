@@ -31,7 +31,8 @@ const USAGE: ReadonlySet<string> = new Set([
 /** Runs one command. Results go to stdout; an error is one line on stderr, never a stack trace. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   try {
-    await program().parseAsync(args, { from: 'user' });
+    const root = program();
+    await root.parseAsync(understood(root, args), { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -61,6 +62,17 @@ function program(): Command {
   return root;
 }
 
+/** Commander answers `--help` before it looks at the command: an unknown one is refused with it, too. */
+function understood(root: Command, args: readonly string[]): readonly string[] {
+  const [name] = args;
+  const isUnknown = name !== undefined && !name.startsWith('-') && !commandOf(root, name);
+  return isUnknown ? ['--', name] : args;
+}
+
+function commandOf(root: Command, name: string): Command | undefined {
+  return root.commands.find((known) => known.name() === name);
+}
+
 /** Commander's own `help` answers an unknown command with the help for all of them. */
 function addHelp(root: Command): void {
   root
@@ -69,7 +81,7 @@ function addHelp(root: Command): void {
     .description('show what a command does and takes')
     .argument('[command]')
     .action(async (name?: string) => {
-      const command = name === undefined ? root : root.commands.find((known) => known.name() === name);
+      const command = name === undefined ? root : commandOf(root, name);
       if (command) command.help();
       // Refused as it is without `help`: with the command that may have been meant.
       else await root.parseAsync(['--', name!], { from: 'user' });

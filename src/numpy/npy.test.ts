@@ -94,6 +94,7 @@ describe('readNpy', () => {
   it('accepts double quotes, other key orders and the long integers of Python 2', () => {
     const text = '{"shape": (2L, 1L), "fortran_order": False, "descr": "<f4"}';
     expect(readNpy(file(text, Float32Array.of(7, 8))).shape).toEqual([2, 1]);
+    expect(readNpy(file(dict('<f4', '( 2 , 1 , )'), Float32Array.of(7, 8))).shape).toEqual([2, 1]);
   });
 
   const two = Float64Array.of(1, 2);
@@ -118,6 +119,10 @@ describe('readNpy', () => {
     ['a prototype', file(dict('__proto__', '(2,)'), two), /dtype '__proto__'/],
     ['no shape', file("{'descr': '<f8', 'fortran_order': False}", two), /no valid 'shape'/],
     ['a negative length', file(dict('<f8', '(-2,)'), two), /no valid 'shape'/],
+    ['a number for a shape', file(dict('<f8', '(2)'), two), /no valid 'shape': \(2\)/],
+    ['commas only', file(dict('<f8', '(,)'), two), /no valid 'shape'/],
+    ['numbers without a comma', file(dict('<f8', '(2 1)'), two), /no valid 'shape'/],
+    ['two commas', file(dict('<f8', '(2,,1)'), two), /no valid 'shape'/],
     ['an absurd shape', file(dict('<f8', '(9007199254740991, 4)'), two), /more elements/],
     ['no order', file("{'descr': '<f8', 'shape': (2,)}", two), /no valid 'fortran_order'/],
   ])('refuses %s', (_name, bytes, message) => {

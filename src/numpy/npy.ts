@@ -167,15 +167,14 @@ function splitHeader(bytes: Uint8Array): { header: string; start: number } {
   return { header: header.replaceAll('"', "'"), start: start + length };
 }
 
+/** A tuple in Python's notation: one of a single number needs its comma. */
+const TUPLE = /^(?:|\d+L?\s*,|\d+L?(?:\s*,\s*\d+L?)+\s*,?)$/;
+
 function parseShape(header: string): number[] {
   // Python 2 wrote long integers with a trailing L.
   const text = readField(header, /'shape'\s*:\s*\(([\d\s,L]*)\)/, 'shape');
-  const shape = text
-    .split(',')
-    .map((length) => length.trim().replace(/L$/, ''))
-    .filter((length) => length !== '')
-    .map(Number);
-  if (shape.some(Number.isNaN)) throw invalid(`The header has no valid 'shape': (${text.trim()}).`);
+  if (!TUPLE.test(text.trim())) throw invalid(`The header has no valid 'shape': (${text.trim()}).`);
+  const shape = (text.match(/\d+/g) ?? []).map(Number);
   if (!Number.isSafeInteger(shape.reduce((product, length) => product * length, 16))) {
     throw invalid(`The header's shape (${shape.join(', ')}) has more elements than any file could hold.`);
   }
