@@ -73,7 +73,11 @@ function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tol
 describe('bad usage ends with 2 and one line on stderr', () => {
   it.each<[string, string[], RegExp]>([
     ['an unknown command', ['transfrom'], /unknown command 'transfrom'/],
-    ['an unknown command and help', ['transfrom', '--help'], /unknown command 'transfrom' \(Did you mean transform\?\)/],
+    [
+      'an unknown command and help',
+      ['transfrom', '--help'],
+      /unknown command 'transfrom' \(Did you mean transform\?\)/,
+    ],
     ['help for an unknown command', ['help', 'transfrom'], /unknown command 'transfrom' \(Did you mean transform\?\)/],
     ['help for what is an option', ['help', '--', '--version'], /unknown command '--version'/],
     ['an unknown option', ['devices', '--fast'], /unknown option '--fast'/],
