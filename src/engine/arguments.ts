@@ -163,12 +163,16 @@ export interface Extent extends Stretch {
   readonly what: string;
 }
 
+/** From the first to the last element: what lies before them, at the problem's offset, may be anything. */
 export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string): Extent[] {
-  const bytes = facts.length * facts.realBytes;
+  const { length, realBytes, runs } = facts;
+  const before = (runs?.start ?? 0) * realBytes;
+  const bytes = length * realBytes - before;
   return parts.flatMap(({ device, host }, n) => {
     const name = parts.length === 2 ? `${what}.${n === 0 ? 're' : 'im'}` : what;
-    if (host) return [{ of: host.buffer, start: host.byteOffset, end: host.byteOffset + bytes, what: name }];
-    return deviceExtents(device!, bytes, name);
+    if (!host) return deviceExtents({ ...device!, byteOffset: device!.byteOffset + before }, bytes, name);
+    const start = host.byteOffset + before;
+    return [{ of: host.buffer, start, end: start + bytes, what: name }];
   });
 }
 

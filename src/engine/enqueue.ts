@@ -315,8 +315,10 @@ export function offsetsOf(
 
 /** @throws FftError `aliased-buffers` where both sides of an in-place plan are not the same memory. */
 function refuseTwoPlaces(source: readonly Part[], target: readonly Part[], read: SideFacts, written: SideFacts): void {
-  const to = extentsOf(target, written, 'output');
-  const apart = extentsOf(source, read, 'input').some(({ of, start }, n) => of !== to[n]!.of || start !== to[n]!.start);
+  const whole = (parts: readonly Part[], { length, realBytes }: SideFacts) =>
+    parts.flatMap(({ device }) => deviceExtents(device!, length * realBytes, ''));
+  const to = whole(target, written);
+  const apart = whole(source, read).some(({ of, start }, n) => of !== to[n]!.of || start !== to[n]!.start);
   if (apart) {
     throw new FftError('aliased-buffers', "This plan is 'in-place': input and output must be the same memory.");
   }

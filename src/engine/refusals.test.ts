@@ -26,6 +26,8 @@ async function codeOf(call: () => unknown): Promise<FftErrorCode | undefined> {
 const signal = (): Float32Array => new Float32Array(uniform(random, 2 * N, 'single'));
 const blank = (length = 2 * N): Float32Array => poison(new Float32Array(length));
 
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array) => Buffer.from(buffer, byteOffset, byteLength);
+
 let device: Device;
 beforeEach(async () => {
   device = await openDevice('cpu', { threads: 1 });
@@ -150,6 +152,36 @@ describe('memory that overlaps', () => {
     const want = await plan.forward(pool.slice(0, 2 * N), blank());
     await plan.forward(pool.subarray(0, 2 * N), pool.subarray(2 * N));
     expect(Array.from(pool.subarray(2 * N))).toEqual(Array.from(want));
+  });
+
+  it.each([N, 2 ** 17])('both sides of %i points in one allocation, apart by their offsets, are fine', async (size) => {
+    const offsets = { input: size, output: 0 };
+    const plan = await device.plan({ size: [size], offsets, preserveInput: true });
+    const x = new Float32Array(uniform(random, 2 * size, 'single'));
+    const want = await (await device.plan({ size: [size] })).forward(x, new Float32Array(2 * size));
+    const pool = poison(new Float32Array(4 * size));
+    const shared = pool.subarray(0, 2 * size);
+    const memory = device.alloc(pool.byteLength);
+    for (const [input, output, all] of [
+      [pool, shared, pool],
+      [memory, memory, memory.float32],
+    ] as const) {
+      for (const call of [
+        () => plan.forward(input, output),
+        () => plan.forwardSync(input, output),
+        ...(input === memory ? [() => plan.enqueue('forward', { input: memory, output: memory })] : []),
+      ]) {
+        all.set(x, 2 * size);
+        poison(all.subarray(0, 2 * size));
+        await call();
+        await device.finish();
+        expect(Buffer.compare(bytesOf(all.subarray(0, 2 * size)), bytesOf(want))).toBe(0);
+        expect(Buffer.compare(bytesOf(all.subarray(2 * size)), bytesOf(x))).toBe(0);
+      }
+    }
+    const close = await device.plan({ size: [size], offsets: { input: size - 1, output: 0 } });
+    await refused('aliased-buffers', close, pool.subarray(0, 4 * size - 2), shared, [pool]);
+    await refused('aliased-buffers', close, memory, memory, [memory.float32]);
   });
 
   it('planes of one side', async () => {

@@ -44,6 +44,21 @@ describe.skipIf(noOpenCl)('overlapping calls on OpenCL', () => {
     odd.destroy();
   });
 
+  it('read and write one allocation apart by offsets of the problem', async () => {
+    const [plain, behind, back] = await Promise.all(
+      [{}, { output: 64 }, { input: 64 }].map((offsets) => device.plan({ size: [64], offsets })),
+    );
+    const x = noise(128);
+    const memory = device.alloc(behind!.output.bytes);
+    await behind!.forward(x, memory);
+    await back!.forward(memory, memory);
+    const three = await plain!.forward(memory, new Float32Array(128));
+    expect(three).toEqual(await plain!.forward(await plain!.forward(await plain!.forward(x))));
+    expect(await back!.forward(memory, new Float32Array(128))).toEqual(await plain!.forward(await plain!.forward(x)));
+    memory.free();
+    for (const plan of [plain, behind, back]) plan!.destroy();
+  });
+
   it('write nothing when they fail', async () => {
     const plan = await device.plan({ size: [64] });
     const output = new Float32Array(128).fill(7);

@@ -124,6 +124,11 @@ describe.skipIf(noWebGpu)('WebGPU', () => {
     expect(after.subarray(6, 70)).toEqual(x);
     expectTransform(plan, x, after.subarray(70, 134));
     expect(after.slice(134, 256).every((value) => value === 0)).toBe(true);
+    const own = await device.plan({ size: [32], offsets: { input: 3, output: 70 }, directions: 'forward' });
+    await own.forward(both, both);
+    const last = await read(both);
+    expect(last.subarray(0, 140)).toEqual(after.subarray(0, 140));
+    expect(last.subarray(140, 204)).toEqual(after.subarray(70, 134));
     const planar = await device.plan({ size: [32], layout: 'planar', placement: 'in-place', directions: 'forward' });
     const planes = {
       re: filled(
