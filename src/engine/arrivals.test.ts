@@ -414,6 +414,6 @@ describe('the table of calls on their way', () => {
       expect(heard).toBe(CALLS);
       expect(quiet()).toBe(true);
     },
-    5000,
+    30_000,
   );
 });

@@ -9,7 +9,7 @@ import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel, CompileOptions } from '../device.ts';
 import { defaultArrangement, requireBindings, type Use, usesOf } from './arrangement.ts';
 import type { Limits } from './options.ts';
-import { reasonOf, type Work } from './work.ts';
+import { lossIn, reasonOf, type Work } from './work.ts';
 
 /** What kernels need of their device. */
 export interface Compiler {
@@ -173,6 +173,8 @@ export class Variant {
 
   /** With what the compiler said. */
   private async refused(cause: unknown, module: GPUShaderModule): Promise<FftError> {
+    const loss = lossIn(cause);
+    if (loss) return loss;
     const info = await this.work.track(module.getCompilationInfo()).catch(() => undefined);
     const lines = info?.messages
       .filter(({ type }) => type === 'error')

@@ -5,7 +5,7 @@
 import { FftError } from '../../problem/errors.ts';
 import type { DeviceBuffer, Stretch } from '../device.ts';
 import { hasMethod, type Limits } from './options.ts';
-import { reasonOf, type Work } from './work.ts';
+import { lossIn, reasonOf, type Work } from './work.ts';
 
 /** `GPUBufferUsage`, which not every runtime has as a global. */
 export const USAGE = {
@@ -112,9 +112,8 @@ export class WebGpuMemory {
     buffer.verdict = verdict.then((error) => {
       buffer.verdict = undefined;
       if (!error) return;
-      buffer.failure = new FftError('out-of-memory', `The GPU has no ${bytes} bytes left: ${reasonOf(error)}`, {
-        cause: error,
-      });
+      const message = `The GPU has no ${bytes} bytes left: ${reasonOf(error)}`;
+      buffer.failure = lossIn(error) ?? new FftError('out-of-memory', message, { cause: error });
       buffer.free();
     });
     return buffer;

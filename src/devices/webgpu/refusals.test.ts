@@ -221,6 +221,25 @@ describe.skipIf(noWebGpu)('a WebGPU device that goes away', () => {
     return { plan, codes };
   };
 
+  it('known by its verdicts before its news: memory and kernels that are new to it', async () => {
+    const gpu = await testGpuDevice();
+    const device = await openDevice('webgpu', { device: gpu });
+    const plan = await device.plan({ size: [N] });
+    const apart = await device.plan({ size: [N], offsets: { output: N } });
+    const memory = device.alloc(apart.output.bytes);
+    const pop = gpu.popErrorScope.bind(gpu);
+    gpu.popErrorScope = () => pop().then(() => ({ message: 'Parent device is lost' }) as GPUError);
+    // Where both sides are one buffer, the kernel is another one.
+    const calls = [
+      () => apart.enqueue('forward', { input: memory, output: memory }),
+      () => plan.forward(new Float32Array(2 * N)),
+    ];
+    const codes = Promise.all(calls.map(codeOf));
+    setTimeout(() => gpu.destroy(), 50);
+    expect(await codes).toEqual(['device-lost', 'device-lost']);
+    device.close();
+  });
+
   it('in mid-flight: calls reject with device-lost, and a new device works', async () => {
     const gpu = await testGpuDevice();
     const device = await openDevice('webgpu', { device: gpu });

@@ -10,10 +10,6 @@ import { FftError, type FftErrorCode } from '../../problem/errors.ts';
  */
 const GRACE_MILLISECONDS = 2000;
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
 /** Why nothing runs any more. */
 interface End {
   readonly code: FftErrorCode;
@@ -24,6 +20,8 @@ interface End {
 export class Work {
   readonly gpu: GPUDevice;
   private readonly waiting = new Set<(reason: unknown) => void>();
+  /** Those who wait for an end that would explain a failure. */
+  private readonly expecting = new Set<() => void>();
   private end: End | undefined;
   private ending: Promise<void> | undefined;
 
@@ -50,6 +48,20 @@ export class Work {
     this.end = end;
     for (const reject of this.waiting) reject(this.failure(end));
     this.waiting.clear();
+    for (const heard of this.expecting) heard();
+  }
+
+  /** Resolves with the news of an end, or when it has had its time to come. */
+  private news(): Promise<void> {
+    return new Promise((resolve) => {
+      const heard = (): void => {
+        clearTimeout(timer);
+        this.expecting.delete(heard);
+        resolve();
+      };
+      const timer = setTimeout(heard, GRACE_MILLISECONDS);
+      this.expecting.add(heard);
+    });
   }
 
   /** The same promise, but one that is rejected when the device goes away: WebGPU itself might resolve it, or never. */
@@ -70,7 +82,7 @@ export class Work {
           // What waits for a device that goes away may hear of it before the device's own promise says so: as an error of
           // WebGPU's, or as a verdict that nobody knows the meaning of.
           const isKnown = error instanceof FftError && error.code !== 'launch-failed' && error.code !== 'device-lost';
-          if (!isKnown) await Promise.race([this.gpu.lost, pause(GRACE_MILLISECONDS)]);
+          if (!isKnown && !this.end) await this.news();
           this.waiting.delete(reject);
           reject(error);
         },
@@ -129,7 +141,6 @@ export class Work {
 
 /** What WebGPU says about buffers, in the words of its implementations (Dawn, wgpu, WebKit), as our codes. */
 const MEANINGS: readonly (readonly [RegExp, FftErrorCode, string])[] = [
-  [/device (is|was) lost|device lost/i, 'device-lost', 'The GPU device was lost'],
   [/destroyed/i, 'destroyed', 'A buffer of this call has been destroyed'],
   [/while mapped|is mapped|still mapped/i, 'buffer-usage', 'A buffer of this call is mapped; unmap it first'],
   [
@@ -140,8 +151,19 @@ const MEANINGS: readonly (readonly [RegExp, FftErrorCode, string])[] = [
   [/usages?\b.*storage|storage.*\busages?\b/i, 'buffer-usage', 'A buffer of this call lacks the usage STORAGE'],
 ];
 
+const LOST = /device (is|was) lost|device lost/i;
+
+/** An error about a device that is gone, where that is what WebGPU says. */
+export function lossIn(error: unknown): FftError | undefined {
+  const message = reasonOf(error);
+  if (!LOST.test(message)) return undefined;
+  return new FftError('device-lost', `The GPU device was lost: ${message}`, { cause: error });
+}
+
 /** What WebGPU refused, as an error of ours. */
 export function refusal(error: GPUError, code: FftErrorCode, what: string): FftError {
+  const loss = lossIn(error);
+  if (loss) return loss;
   const known = MEANINGS.find(([pattern]) => pattern.test(error.message));
   return new FftError(known?.[1] ?? code, `${known?.[2] ?? what}: ${reasonOf(error)}`, { cause: error });
 }

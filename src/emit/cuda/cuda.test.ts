@@ -120,7 +120,7 @@ describe.skipIf(!compiler)('random kernels on the processor', () => {
     const input = Buffer.concat(
       bindings.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
     );
-    const ran = spawnSync(runs, [], { input, timeout: 20_000 });
+    const ran = spawnSync(runs, [], { input, timeout: 50_000 });
     expect(ran.status).toBe(0);
     let at = 0;
     for (const binding of bindings) {
