@@ -163,17 +163,26 @@ export interface Extent extends Stretch {
   readonly what: string;
 }
 
-/** From the first to the last element: what lies before them, at the problem's offset, may be anything. */
+/** From the first to the last element of each array: what lies before them, at the problem's offset, may be anything. */
 export function extentsOf(parts: readonly Part[], facts: SideFacts, what: string): Extent[] {
-  const { length, realBytes, runs } = facts;
-  const before = (runs?.start ?? 0) * realBytes;
-  const bytes = length * realBytes - before;
   return parts.flatMap(({ device, host }, n) => {
     const name = parts.length === 2 ? `${what}.${n === 0 ? 're' : 'im'}` : what;
-    if (!host) return deviceExtents({ ...device!, byteOffset: device!.byteOffset + before }, bytes, name);
+    if (!host) return sideExtents(device!, facts, name);
+    const { before, bytes } = elementBytesOf(facts);
     const start = host.byteOffset + before;
     return [{ of: host.buffer, start, end: start + bytes, what: name }];
   });
+}
+
+/** The same of one array in device memory. */
+export function sideExtents({ buffer, byteOffset }: Binding, facts: SideFacts, what: string): Extent[] {
+  const { before, bytes } = elementBytesOf(facts);
+  return deviceExtents({ buffer, byteOffset: byteOffset + before }, bytes, what);
+}
+
+function elementBytesOf({ length, realBytes, runs }: SideFacts): { before: number; bytes: number } {
+  const before = (runs?.start ?? 0) * realBytes;
+  return { before, bytes: length * realBytes - before };
 }
 
 export function deviceExtents({ buffer, byteOffset }: Binding, bytes: number, what: string): Extent[] {

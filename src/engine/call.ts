@@ -15,7 +15,7 @@ import type {
   Stretch,
 } from '../devices/device.ts';
 import type { ElementRuns } from '../problem/index.ts';
-import { type ComplexData, type Data, deviceExtents, isPlanar, type PlanarData, type SideFacts } from './arguments.ts';
+import { type ComplexData, type Data, isPlanar, type PlanarData, type SideFacts, sideExtents } from './arguments.ts';
 import { quiet, refusePending, type Use } from './arrivals.ts';
 import { landingFor, settle } from './landings.ts';
 import type { Copy, PlacedPart } from './staging.ts';
@@ -96,8 +96,8 @@ export class Call {
   /** Memory of the device. */
   get placed(): Use {
     const { from, to, read, written } = this.sides;
-    const stretches = (parts: readonly PlacedPart[], { length, realBytes }: SideFacts) =>
-      parts.flatMap(({ device, copy }) => (copy ? [] : deviceExtents(device, length * realBytes, '')));
+    const stretches = (parts: readonly PlacedPart[], facts: SideFacts) =>
+      parts.flatMap(({ device, copy }) => (copy ? [] : sideExtents(device, facts, '')));
     return { reads: stretches(from, read), writes: stretches(to, written) };
   }
 

@@ -19,6 +19,7 @@ import {
   refuseOverlap,
   type SideFacts,
   scratchBinding,
+  sideExtents,
 } from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, refusePending, type Use } from './arrivals.ts';
 import { asGiven, mayChange } from './call.ts';
@@ -212,8 +213,8 @@ function useOf(
   { program, places: { input, output, work, temp }, ownTemp }: Checked,
 ): Use {
   const extents = (place: Binding | undefined, bytes: number) => (place ? deviceExtents(place, bytes, '') : []);
-  const side = ({ re, im }: SideBinding, { length, realBytes }: SideFacts) =>
-    [re, im].flatMap((place) => extents(place, length * realBytes));
+  const side = ({ re, im }: SideBinding, facts: SideFacts) =>
+    [re, im].flatMap((place) => (place ? sideExtents(place, facts, '') : []));
   return {
     reads: side(input, read),
     writes: [
