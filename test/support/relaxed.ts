@@ -1,12 +1,19 @@
-/** Relaxed SIMD in engines that keep it behind a flag: V8 until Node 22. */
-import { setFlagsFromString } from 'node:v8';
-import { hasRelaxedSimd } from '../../src/devices/cpu/host.ts';
+/** Multiply-adds in WebAssembly. */
+import { compileModule } from '../../src/devices/cpu/relaxed.ts';
 import { encodeModule, FunctionAssembler } from '../../src/emit/wasm/encoder.ts';
 
-/** From here on in this process. @throws Error where the engine does not know it at all */
-export function enableRelaxedSimd(): void {
-  if (!hasRelaxedSimd()) setFlagsFromString('--experimental-wasm-relaxed-simd');
-  if (!hasRelaxedSimd()) throw new Error(`Node ${process.version} has no relaxed SIMD.`);
+/** The bytes of a multiply-add and of one whose product is negative. */
+const INSTRUCTIONS = {
+  single: { madd: [0xfd, 0x85, 0x02], nmadd: [0xfd, 0x86, 0x02] },
+  double: { madd: [0xfd, 0x87, 0x02], nmadd: [0xfd, 0x88, 0x02] },
+};
+
+/** Which of them a module has. */
+export function relaxedInstructions(module: Uint8Array, precision: 'single' | 'double'): string[] {
+  const source = Buffer.from(module);
+  return Object.entries(INSTRUCTIONS[precision])
+    .filter(([, bytes]) => source.includes(Buffer.from(bytes)))
+    .map(([name]) => name);
 }
 
 /** Whether a multiply-add is rounded once here: on processors that have none the engine multiplies, rounds and adds. */
@@ -19,7 +26,7 @@ export function roundsOnce(): boolean {
   f.op('f64x2.relaxed_madd');
   f.memory('v128.store', 0);
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
-  const module = new WebAssembly.Module(encodeModule(f.finish(), 0, { initial: 1, maximum: 1, shared: false }));
+  const module = compileModule(encodeModule(f.finish(), 0, { initial: 1, maximum: 1, shared: false }));
   (new WebAssembly.Instance(module, { env: { memory } }).exports.run as () => void)();
   return new Float64Array(memory.buffer)[0] !== 2 * u;
 }

@@ -33,17 +33,6 @@ const SIMD_PROBE = [
   0xfd, 0xe4, 0x01, 0x0b,
 ];
 
-/** A function that multiplies vectors and adds to the product. */
-const RELAXED_PROBE = [
-  0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 6, 1, 0x60, 1, 0x7b, 1, 0x7b, 3, 2, 1, 0, 10, 13, 1, 11, 0, 0x20, 0, 0x20, 0,
-  0x20, 0, 0xfd, 0x85, 0x02, 0x0b,
-];
-
-/** Whether WebAssembly has relaxed SIMD here. Node 22 and Firefox 153 do; Node 20 has it behind a flag, WebKitGTK 2.50 has none. */
-export function hasRelaxedSimd(): boolean {
-  return WebAssembly.validate(new Uint8Array(RELAXED_PROBE));
-}
-
 /** Whether WebAssembly SIMD can be compiled here. Takes microseconds. */
 export function cpuAvailability(): Availability {
   const model = builtin<typeof import('node:os')>('node:os')?.cpus()[0]?.model.trim();

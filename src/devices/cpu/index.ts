@@ -7,12 +7,13 @@ import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Backend, Binding, BoundProgram, CompiledKernel, DeviceBuffer, RealArray, Step } from '../device.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
-import { canShareMemory, cpuAvailability, hasRelaxedSimd, processorCount } from './host.ts';
+import { canShareMemory, cpuAvailability, processorCount } from './host.ts';
 import { CpuKernel } from './kernel.ts';
 import { CpuBuffer, CpuMemory } from './memory.ts';
 import { MOST_THREADS, Pool } from './pool.ts';
 import { CpuProgram, isWorthSharing, type Machine } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
+import { hasRelaxedSimd } from './relaxed.ts';
 import { Scratch } from './scratch.ts';
 import { beginWarmUp, warmUp } from './warmup.ts';
 

@@ -4,6 +4,7 @@ import { type Kernel, reachable } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
 import type { CpuMemory } from './memory.ts';
+import { compileModule } from './relaxed.ts';
 
 /** Runs groups first … last − 1; `shared` and the pointers are addresses. */
 export type Run = (first: number, last: number, shared: number, ...pointers: number[]) => void;
@@ -39,7 +40,7 @@ export class CpuKernel implements CompiledKernel {
     this.source = wasm.bytes;
     this.sharedBytes = wasm.sharedBytes;
     try {
-      this.module = new WebAssembly.Module(wasm.bytes);
+      this.module = compileModule(wasm.bytes);
       const instance = new WebAssembly.Instance(this.module, { env: { memory: memory.memory } });
       this.run = instance.exports.run as Run;
       this.idle = instance.exports.repeat as CpuKernel['idle'];

@@ -171,7 +171,8 @@ describe('the assembler', () => {
       asm.vector('f32', a);
       asm.vector('f32', b);
       asm.op(`f32x4.${name}`);
-      asm.op('f32x4.neg');
+      asm.vector('f32', -0);
+      asm.op('v128.xor');
       asm.memory('v128.store', 32);
     });
     expect([memory.getFloat64(0, true), memory.getFloat64(24, true)]).toEqual([-want, want]);

@@ -36,11 +36,10 @@ const PLAIN = {
 const SIMD = {
   'f32x4.splat': 19,
   'f64x2.splat': 20,
-  'f32x4.neg': 225,
+  'v128.xor': 81,
   'f32x4.add': 228,
   'f32x4.sub': 229,
   'f32x4.mul': 230,
-  'f64x2.neg': 237,
   'f64x2.add': 240,
   'f64x2.sub': 241,
   'f64x2.mul': 242,

@@ -338,11 +338,14 @@ class Lowering {
           value(product.a);
           value(product.b);
           value(node.a === product ? node.b : node.a);
-          unit.fused(node.op);
+          const minuend = node.op === 'sub' && node.a === product;
+          if (minuend) unit.negative(() => this.signs(unit));
+          unit.fused(minuend ? 'add' : node.op);
         } else {
           value(node.a);
           if ('b' in node) value(node.b);
           if (node.op === 'swap') unit.swap();
+          else if (node.op === 'neg') unit.negative(() => this.signs(unit));
           else unit.operation(node.op);
         }
         if (!once) {
@@ -402,14 +405,24 @@ class Lowering {
   }
 
   private constant({ op, value }: Extract<Real, { value: Exact }>, unit: VectorUnit): void {
-    const key = `${unit.type}:${op}${exact.key(value)}`;
+    this.everywhere(`${unit.type}:${op}${exact.key(value)}`, unit, () => {
+      const number = this.elementBytes === 4 ? exact.toSingle(value) : exact.toNumber(value);
+      unit.constant(number, op === 'conj');
+    });
+  }
+
+  private signs(unit: VectorUnit): void {
+    this.everywhere('signs', unit, () => unit.signs());
+  }
+
+  /** Pushes what the beginning of the function has put into a local. */
+  private everywhere(key: string, unit: VectorUnit, push: () => void): void {
     let local = this.constants.get(key);
     if (local === undefined) {
       local = this.asm.lasting(unit.type);
       this.constants.set(key, local);
-      const number = this.elementBytes === 4 ? exact.toSingle(value) : exact.toNumber(value);
       this.asm.first(() => {
-        unit.constant(number, op === 'conj');
+        push();
         this.asm.set(local!);
       });
     }

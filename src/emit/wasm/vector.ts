@@ -27,10 +27,10 @@ const SECOND_HALVES = pattern(1, 3);
 
 /** Names of operations, written out: joining strings takes longer than everything else about an operation. */
 const OPERATIONS = {
-  f32: { add: 'f32.add', sub: 'f32.sub', mul: 'f32.mul', neg: 'f32.neg' },
-  f64: { add: 'f64.add', sub: 'f64.sub', mul: 'f64.mul', neg: 'f64.neg' },
-  f32x4: { add: 'f32x4.add', sub: 'f32x4.sub', mul: 'f32x4.mul', neg: 'f32x4.neg' },
-  f64x2: { add: 'f64x2.add', sub: 'f64x2.sub', mul: 'f64x2.mul', neg: 'f64x2.neg' },
+  f32: { add: 'f32.add', sub: 'f32.sub', mul: 'f32.mul' },
+  f64: { add: 'f64.add', sub: 'f64.sub', mul: 'f64.mul' },
+  f32x4: { add: 'f32x4.add', sub: 'f32x4.sub', mul: 'f32x4.mul' },
+  f64x2: { add: 'f64x2.add', sub: 'f64x2.sub', mul: 'f64x2.mul' },
 } as const;
 
 /** The same for a sum or difference that takes in a product: a·b + c, c − a·b. */
@@ -80,7 +80,19 @@ export class VectorUnit {
     if (this.lanes === 1) throw new RangeError('Scalars have no neighbours.');
   }
 
-  operation(name: 'add' | 'sub' | 'mul' | 'neg'): void {
+  /** Pushes what has nothing but the signs of all lanes. */
+  signs(): void {
+    this.asm.vector(this.element, -0, -0);
+  }
+
+  /** The negative of what is on the stack. @param signs pushes the same as `signs`: one instruction, and no addition. */
+  negative(signs: () => void): void {
+    if (this.lanes === 1) return this.asm.op(`${this.element}.neg`);
+    signs();
+    this.asm.op('v128.xor');
+  }
+
+  operation(name: 'add' | 'sub' | 'mul'): void {
     const shape = this.lanes === 1 ? this.element : this.element === 'f32' ? 'f32x4' : 'f64x2';
     this.asm.op(OPERATIONS[shape][name]);
   }

@@ -1,0 +1,186 @@
+/**
+ * Arithmetic for vectors that multiply and add in one instruction: sums rewritten so that more products fit into them,
+ * and which product goes into which sum.
+ */
+import { type Real, reachable, type Store } from '../../ir/index.ts';
+import * as exact from '../../numeric/exact.ts';
+import type { Statements } from './schedule.ts';
+
+type Operation = Extract<Real, { readonly b: Real }>;
+type Sum = Operation & { readonly op: 'add' | 'sub' };
+export type Product = Operation & { readonly op: 'mul' };
+
+/** Who wants each value; undefined for a store. */
+type Users = ReadonlyMap<Real, readonly (Real | undefined)[]>;
+
+/** A twiddled value t = p ± q, and the two values it is for: a + t and a − t, or t − a. */
+interface Pair {
+  readonly t: Sum;
+  readonly a: Real;
+  readonly sum: Sum;
+  readonly difference: Sum;
+}
+
+/**
+ * A butterfly adds twiddled values to others and subtracts them, with four instructions for each: a product, one taken
+ * into it for t = p ± q, and two sums. With s = a + t as two multiply-adds, the difference 2a − s is one more: three.
+ * Where nobody minds, it becomes s − 2a, because multiply-adds subtract products, not from products.
+ *
+ * For twiddled values that are steps by themselves. Elsewhere the values that are at hand longer cost as much as is won.
+ */
+export function sumsFirst({ stores, steps }: Statements): Statements {
+  const nodes = reachable(stores.map((store) => store.value));
+  const users = usersOf(nodes, stores);
+  const pairs = pairsOf(steps.flat(), users);
+  if (pairs.length === 0) return { stores, steps };
+  const byResult = new Map<Real, Pair>();
+  const byTwiddled = new Map<Real, Pair>();
+  for (const pair of pairs) {
+    byTwiddled.set(pair.t, pair);
+    byResult.set(pair.sum, pair).set(pair.difference, pair);
+  }
+  const negative = negativeOnes(pairs, users, byResult);
+
+  /** What has become of a value; those before the first pair stay what they are. */
+  const made = new Map<Real, Real>();
+  const of = (node: Real): Real => made.get(node) ?? node;
+  for (const node of nodes) {
+    if (!('a' in node) || made.has(node) || byTwiddled.has(node)) continue;
+    const pair = byResult.get(node);
+    if (pair) {
+      const { a, t, sum, difference } = pair;
+      const s = operation(t.op, operation('add', of(a), of(t.a)), of(t.b));
+      const twice = operation('mul', TWO, of(a));
+      const turned = negative.has(difference) || difference.a === t;
+      made.set(sum, s).set(difference, turned ? operation('sub', s, twice) : operation('sub', twice, s));
+      continue;
+    }
+    const a = of(node.a);
+    const b = 'b' in node ? of(node.b) : undefined;
+    if (a === node.a && (!b || b === (node as Operation).b)) continue;
+    if (!b) made.set(node, { ...node, a } as Real);
+    else if (negative.has((node as Operation).b)) made.set(node, operation(node.op === 'add' ? 'sub' : 'add', a, b));
+    else if (negative.has(node.a)) made.set(node, operation('sub', b, a));
+    else made.set(node, operation((node as Operation).op, a, b));
+  }
+  return {
+    stores: stores.map((store) => ({ ...store, value: of(store.value) })),
+    steps: steps.map((step) =>
+      step.flatMap((value) => {
+        const pair = byTwiddled.get(value);
+        return pair ? [of(pair.sum), of(pair.difference)] : of(value);
+      }),
+    ),
+  };
+}
+
+const TWO: Real = { op: 'const', id: 0, value: exact.exact(2) };
+
+/** Numbers only matter to who looks for equal values, which are all found by now. */
+function operation(op: Operation['op'], a: Real, b: Real): Real {
+  return { op, id: 0, a, b };
+}
+
+function countUses(nodes: readonly Real[], stores: readonly Store[]): Map<Real, number> {
+  const uses = new Map<Real, number>();
+  const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
+  for (const { value } of stores) use(value);
+  for (const node of nodes) {
+    if ('a' in node) use(node.a);
+    if ('b' in node) use(node.b);
+  }
+  return uses;
+}
+
+function usersOf(nodes: readonly Real[], stores: readonly Store[]): Users {
+  const users = new Map<Real, (Real | undefined)[]>(nodes.map((node) => [node, []]));
+  for (const node of nodes) {
+    if ('a' in node) users.get(node.a)!.push(node);
+    if ('b' in node) users.get(node.b)!.push(node);
+  }
+  for (const { value } of stores) users.get(value)!.push(undefined);
+  return users;
+}
+
+function pairsOf(held: readonly Real[], users: Users): Pair[] {
+  const pairs: Pair[] = [];
+  const taken = new Set<Real>();
+  // Constants turn values inside a butterfly: there is no step to gain.
+  const isTwiddled = (part: Real) =>
+    part.op === 'mul' && part.a.op !== 'const' && part.b.op !== 'const' && users.get(part)?.length === 1;
+  for (const t of held) {
+    if (!isSum(t) || !isTwiddled(t.a) || !isTwiddled(t.b)) continue;
+    const by = users.get(t) ?? [];
+    const sum = by.find((user) => user?.op === 'add') as Sum | undefined;
+    const difference = by.find((user) => user?.op === 'sub') as Sum | undefined;
+    if (by.length !== 2 || !sum || !difference || taken.has(sum)) continue;
+    const a = sum.a === t ? sum.b : sum.a;
+    if (a !== (difference.a === t ? difference.b : difference.a)) continue;
+    pairs.push({ t, a, sum, difference });
+    taken.add(sum);
+  }
+  return pairs;
+}
+
+/** Differences whose negative does as well: whoever wants one adds or subtracts it, to or from something positive. */
+function negativeOnes(pairs: readonly Pair[], users: Users, byResult: ReadonlyMap<Real, Pair>): Set<Real> {
+  const negative = new Set<Real>();
+  for (const { t, difference } of pairs) {
+    const takes = (user: Real | undefined): boolean => {
+      if (!user || !isSum(user) || byResult.has(user)) return false;
+      const other = user.a === difference ? user.b : user.a;
+      if (other === difference || negative.has(other)) return false;
+      return user.op === 'add' || user.b === difference;
+    };
+    if (difference.b === t && users.get(difference)!.every(takes)) negative.add(difference);
+  }
+  return negative;
+}
+
+function isSum(node: Real): node is Sum {
+  return node.op === 'add' || node.op === 'sub';
+}
+
+/** How values are computed. */
+export interface Arithmetic {
+  /** How often each is wanted. */
+  readonly uses: ReadonlyMap<Real, number>;
+  /** What sums and differences multiply and add at once: the product, by the sum. */
+  readonly products: ReadonlyMap<Real, Product>;
+}
+
+/**
+ * How often each value is wanted, and, where vectors have multiply-adds, a product for each sum that takes one in: one that
+ * is nobody else's, or one with a constant that another sum takes in as well. (Other products that several want would be
+ * computed several times: an instruction less for each, but more values at hand, which costs more from radix 5 up.)
+ */
+export function arithmeticOf(
+  nodes: readonly Real[],
+  stores: readonly Store[],
+  steady: ReadonlySet<Real>,
+  fuses: boolean,
+): Arithmetic {
+  const uses = countUses(nodes, stores);
+  const products = new Map<Real, Product>();
+  if (!fuses) return { uses, products };
+  const fits = (operand: Real): operand is Product => {
+    if (operand.op !== 'mul' || steady.has(operand)) return false;
+    const scaled = operand.a.op === 'const' || operand.b.op === 'const';
+    return uses.get(operand)! <= (scaled ? 2 : 1);
+  };
+  const taken = new Map<Product, number>();
+  for (const node of nodes) {
+    if (!isSum(node) || steady.has(node)) continue;
+    const product = [node.b, node.a].find(fits);
+    if (!product) continue;
+    products.set(node, product);
+    taken.set(product, (taken.get(product) ?? 0) + 1);
+  }
+  for (const [node, product] of products) if (taken.get(product)! < uses.get(product)!) products.delete(node);
+  // What goes into two sums is computed from its operands twice.
+  for (const product of new Set(products.values())) {
+    const again = uses.get(product)! - 1;
+    for (const operand of [product.a, product.b]) uses.set(operand, uses.get(operand)! + again);
+  }
+  return { uses, products };
+}
