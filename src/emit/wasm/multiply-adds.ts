@@ -107,7 +107,7 @@ function pairsOf(held: readonly Real[], users: Users): Pair[] {
   const taken = new Set<Real>();
   // Constants turn values inside a butterfly: there is no step to gain.
   const isTwiddled = (part: Real) =>
-    part.op === 'mul' && part.a.op !== 'const' && part.b.op !== 'const' && users.get(part)?.length === 1;
+    part.op === 'mul' && !('value' in part.a) && !('value' in part.b) && users.get(part)?.length === 1;
   for (const t of held) {
     if (!isSum(t) || !isTwiddled(t.a) || !isTwiddled(t.b)) continue;
     const by = users.get(t) ?? [];
@@ -165,7 +165,7 @@ export function arithmeticOf(
   if (!fuses) return { uses, products };
   const fits = (operand: Real): operand is Product => {
     if (operand.op !== 'mul' || steady.has(operand)) return false;
-    const scaled = operand.a.op === 'const' || operand.b.op === 'const';
+    const scaled = 'value' in operand.a || 'value' in operand.b;
     return uses.get(operand)! <= (scaled ? 2 : 1);
   };
   const taken = new Map<Product, number>();
