@@ -59,7 +59,8 @@ export const bound: Table = {
 
 export const arithmetic: Table = {
   name: 'arithmetic',
-  title: 'single precision: the additions and multiplications of the cheapest passes alone; (×) is over those',
+  title:
+    'single precision: the additions and multiplications of the cheapest passes alone, one by one; (×) is over those',
   measure: (context) =>
     measure(context, lengthsToMeasure, {
       precision: 'single',

@@ -74,6 +74,12 @@ export interface DeviceProfile {
    * costs no less than `beyond`, in passes of radix 4, however little there is to compute.
    */
   readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
+  /**
+   * The second-level cache: bytes that both buffers of a single transform along the axis may take together. Where they take
+   * more, two uploads read less from further away than the passes of one, which go through them again and again, although
+   * shared memory would hold them. Default: any number.
+   */
+  readonly secondLevel?: number;
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
   readonly tuning?: PlannerTuning;
 }

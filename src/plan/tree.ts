@@ -18,13 +18,14 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   const tensor = tensorShape(problem, 'input');
   const precision = kernelPrecision(problem.precision);
   const { complexBytes, lanes, run } = capacityOf(precision, profile);
-  const { tuning = {} } = profile;
+  const { tuning = {}, secondLevel = Number.POSITIVE_INFINITY } = profile;
   const grain = profile.lockstep === 'vector' ? lanes : 1;
   const dimensions: Dimension[] = tensor.map((count, of) => ({
     count,
     input: { of, step: 1 },
     output: { of, step: 1 },
   }));
+  const elements = tensor.reduce((a, b) => a * b, 1);
   const children: PlanNode[] = [];
   const shared = sharedAxes(problem, dimensions, profile);
   problem.size.forEach((length, axis) => {
@@ -34,7 +35,9 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     // What lies side by side where memory does not run along the axis.
     const neighbours = tensor.slice(0, of).reduce((a, b) => a * b, 1);
     const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
-    const ideal = idealFirst(length, tensor, roomFor(true), run, profile);
+    const ideal = idealFirst(length, elements, roomFor(true), run, profile);
+    // What a single transform reads lies in a cache. Batches come from memory, where a first upload's columns lie in pieces.
+    const alone = elements > length ? Number.POSITIVE_INFINITY : secondLevel / (2 * complexBytes);
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
     children.push(
@@ -47,7 +50,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         strided: !innermost,
         // Half a run of neighbours still reads whole cache lines: better than one more upload.
         capacity: {
-          whole: innermost ? roomFor(false) : cut(roomFor(false), RUN_PARTS.strided),
+          whole: innermost ? Math.min(roomFor(false), alone) : cut(roomFor(false), RUN_PARTS.strided),
           columns: cut(roomFor(true), RUN_PARTS.columns),
         },
         fusable: (n, columns, split) =>
@@ -100,12 +103,11 @@ const SECOND = 48;
  */
 function idealFirst(
   length: number,
-  tensor: readonly number[],
+  elements: number,
   room: number,
   run: number,
   { multiprocessors }: DeviceProfile,
 ): number {
-  const elements = tensor.reduce((a, b) => a * b, 1);
   return Math.min((2 * room) / run, (2 * elements) / multiprocessors / run, length / SECOND);
 }
 

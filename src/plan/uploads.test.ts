@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
 import { planDirection } from './planner.ts';
 import type { PlannerTuning } from './profile.ts';
@@ -105,6 +105,24 @@ describe('two uploads of which the first reorders', () => {
       const [first, second] = assignment.steps;
       expect([first!.output.buffer, first!.inPlace, second!.inPlace]).toEqual(['output', false, true]);
       expect([keepsPlaces(first!.leaf), keepsPlaces(second!.leaf)]).toEqual([false, true]);
+    }
+  });
+
+  it('are sooner two where one would fill the second-level cache, and it is a single transform', () => {
+    const uploads = (size: number[], precision: 'single' | 'double', more: Partial<Problem> = {}) =>
+      planned({ size, precision, ...more }).launches.length;
+    // Both buffers of one upload have 1 MiB at the most, of these lengths just that.
+    for (const [length, precision] of [
+      [2 ** 16, 'single'],
+      [2 ** 15, 'double'],
+    ] as const) {
+      expect(uploads([length], precision)).toBe(2);
+      expect(uploads([length], precision, { placement: 'in-place' })).toBe(2);
+      expect(uploads([length], precision, { batches: 2 })).toBe(1);
+      expect(uploads([length / 2], precision)).toBe(1);
+      const { secondLevel, ...other } = profile;
+      const problem = normalizeProblem({ size: [length], precision });
+      expect(planDirection(problem, 'forward', other, false).launches).toHaveLength(1);
     }
   });
 
