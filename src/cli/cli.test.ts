@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
+import { compileModule } from '../devices/cpu/relaxed.ts';
 import { type NpyArray, readNpy, writeNpy } from '../numpy/npy.ts';
 import { sampleArray, workplace } from './fixture.ts';
 
@@ -237,7 +238,8 @@ describe('explain, devices and bench', () => {
     expect(files.length).toBeGreaterThan(0);
     for (const name of files) {
       expect(name).toMatch(/^forward-.*\.wasm$/);
-      expect(WebAssembly.validate(readFileSync(join(folder, 'kernels', name))), name).toBe(true);
+      const bytes = new Uint8Array(readFileSync(join(folder, 'kernels', name)));
+      expect(compileModule(bytes), name).toBeInstanceOf(WebAssembly.Module);
     }
     expect(await omnifft('explain', 'dcfo1000', '--source', put('file', new Uint8Array(1)))).toMatchObject({
       code: 1,
