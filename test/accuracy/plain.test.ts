@@ -1,4 +1,4 @@
-/** One-dimensional transforms where vectors have no multiply-adds: engines without relaxed SIMD. */
+/** Transforms where vectors have no multiply-adds: engines without relaxed SIMD. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Device } from '../../src/index.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
@@ -25,6 +25,12 @@ it('are accurate at every radix and a sample of lengths', async () => {
   const sample = exhaustive ? smooth : Array.from({ length: 40 }, () => random.pick(smooth));
   for (const n of [...butterflies, ...sample]) {
     expect(await lengthComplaints(device, [n], random, [random.pick(callModes)])).toEqual([]);
+  }
+});
+
+it('are accurate over several axes, and in several uploads', async () => {
+  for (const size of [[64, 48], [45, 32, 8], [2 ** 17], [100_000]]) {
+    expect(await lengthComplaints(device, size, random, callModes)).toEqual([]);
   }
 });
 

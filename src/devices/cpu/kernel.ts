@@ -1,5 +1,5 @@
 /** A kernel as WebAssembly, and an estimate of how long it takes. */
-import { emitWasm, type WasmFeatures } from '../../emit/wasm/lower.ts';
+import { emitWasm, type MemoryLimits, type WasmFeatures, type WasmKernel } from '../../emit/wasm/lower.ts';
 import { type Kernel, reachable } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
@@ -36,11 +36,11 @@ export class CpuKernel implements CompiledKernel {
     this.memory = memory;
     const pages = memory.buffer.byteLength / 65536;
     const limits = { initial: 1, maximum: pages, shared: memory.shared };
-    const wasm = emitWasm(kernel, limits, features);
-    this.source = wasm.bytes;
-    this.sharedBytes = wasm.sharedBytes;
     try {
-      this.module = compileModule(wasm.bytes);
+      const { wasm, module } = compiled(kernel, limits, features);
+      this.source = wasm.bytes;
+      this.sharedBytes = wasm.sharedBytes;
+      this.module = module;
       const instance = new WebAssembly.Instance(this.module, { env: { memory: memory.memory } });
       this.run = instance.exports.run as Run;
       this.idle = instance.exports.repeat as CpuKernel['idle'];
@@ -59,6 +59,21 @@ export class CpuKernel implements CompiledKernel {
   get groupCost(): number {
     this.cost ??= estimate(this.kernel);
     return this.cost;
+  }
+}
+
+/** Where other threads reset the engine's flag again and again, without what stands behind it: rather slow than not at all. */
+function compiled(
+  kernel: Kernel,
+  limits: MemoryLimits,
+  features: WasmFeatures,
+): { wasm: WasmKernel; module: WebAssembly.Module } {
+  const wasm = emitWasm(kernel, limits, features);
+  try {
+    return { wasm, module: compileModule(wasm.bytes) };
+  } catch (error) {
+    if (!features.relaxedSimd) throw error;
+    return compiled(kernel, limits, {});
   }
 }
 

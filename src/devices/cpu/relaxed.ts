@@ -1,9 +1,9 @@
 /**
  * Relaxed SIMD, which is where vectors have multiply-adds: whether the engine knows it, and how code with it is compiled.
  *
- * Node 22 and current browsers have it. The engine of Node 20 has the same instructions behind a flag. That is set for
- * the moment in which a kernel is compiled: nothing else in the process meets it, and V8, which tells caches of compiled
- * scripts apart by its flags, finds these as they were.
+ * Node 22 and current browsers have it. The engine of Node 20 has the same instructions behind a flag of the process. That
+ * is set for the moment in which a kernel is compiled: no other script of this thread meets it, and V8, which tells caches
+ * of compiled scripts apart by its flags, finds these as they were. Other threads may meet it, and may reset it.
  */
 import { builtin } from './host.ts';
 
@@ -18,22 +18,25 @@ const FLAG = 'experimental-wasm-relaxed-simd';
 const FLAGGED = /^11\.3\./;
 
 /** Another thread that compiles may reset the flag just before the compiler reads it here. */
-const ATTEMPTS = 20;
+const ATTEMPTS = 50;
+
+let known = false;
 
 /** Whether kernels may multiply and add at once. WebKitGTK 2.50 has no such instructions. */
 export function hasRelaxedSimd(): boolean {
-  return isStandard() || withFlag(isStandard);
+  const attempts = flags() ? ATTEMPTS : 1;
+  for (let attempt = 0; attempt < attempts && !known; attempt++) known = isStandard() || withFlag(isStandard);
+  return known;
 }
 
 /** A module that may have such instructions. @throws WebAssembly.CompileError */
 export function compileModule(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   const compile = () => new WebAssembly.Module(bytes);
-  if (!flags() || isStandard()) return compile();
-  for (let attempt = 1; ; attempt++) {
+  for (let attempts = flags() ? ATTEMPTS : 1; ; attempts--) {
     try {
-      return withFlag(compile);
+      return isStandard() ? compile() : withFlag(compile);
     } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
+      if (attempts <= 1 || !(error instanceof WebAssembly.CompileError)) throw error;
     }
   }
 }
@@ -52,8 +55,9 @@ function withFlag<T>(work: () => T): T {
   }
 }
 
-/** The engine's flags, where it has the one in question. */
+/** The engine's flags, where it has the one in question, and unless they are frozen: then a change ends the process. */
 function flags(): typeof import('node:v8') | undefined {
   if (typeof process === 'undefined' || !FLAGGED.test(process.versions?.v8 ?? '')) return undefined;
+  if (process.execArgv?.some((argument) => /^--freeze[-_]flags/.test(argument))) return undefined;
   return builtin('node:v8');
 }

@@ -28,8 +28,11 @@ export function prepareBody(body: Body, phase: Phase, lanes: number, fuses: bool
 function prepare(body: Body, phase: Phase, lanes: number, fuses: boolean): BodyCode | undefined {
   const fused = fuses && body.lane !== undefined;
   const statements = statementsOf(body, phase);
-  const { stores, steps } = fused ? sumsFirst(statements) : statements;
+  const { stores, steps: held } = fused ? sumsFirst(statements) : statements;
   const nodes = reachable(stores.map((store) => store.value));
+  const live = new Set(nodes);
+  // Values that folding has made superfluous are nobody's.
+  const steps = held.map((step) => step.filter((value) => live.has(value)));
   const accesses = accessesOf(body, nodes, stores, lanes);
   if (!accesses) return undefined;
   const repetitions = body.repeat?.count ?? 1;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { interpret } from '../../../test/support/interpret.ts';
 import { poison } from '../../../test/support/poison.ts';
 import { seedFor } from '../../../test/support/random.ts';
-import { roundsOnce } from '../../../test/support/relaxed.ts';
+import { hasMultiplyAdds, roundsOnce } from '../../../test/support/relaxed.ts';
 import { expectSame, numbers, runWasm } from '../../../test/support/wasm.ts';
 import {
   type ArrayRef,
@@ -316,7 +316,7 @@ function unsigned(kernel: Kernel): Kernel {
   return { ...kernel, phases };
 }
 
-describe('multiply-adds', () => {
+describe.runIf(hasMultiplyAdds)('multiply-adds', () => {
   /** More than the operations on the way to any number in a random kernel. */
   const ROUNDINGS = 64;
 

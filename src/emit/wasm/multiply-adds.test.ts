@@ -1,30 +1,46 @@
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../../test/support/random.ts';
-import { type ArrayRef, type Complex, Expressions, index, type Real, reachable, type Store } from '../../ir/index.ts';
+import {
+  type ArrayRef,
+  add,
+  type Complex,
+  Expressions,
+  index,
+  type Kernel,
+  type Phase,
+  type Real,
+  reachable,
+  type Store,
+  type Var,
+  variable,
+} from '../../ir/index.ts';
 import { dft } from '../../kernels/butterfly.ts';
 import * as exact from '../../numeric/exact.ts';
+import { emitWasm } from './lower.ts';
 import { arithmeticOf, sumsFirst } from './multiply-adds.ts';
 import type { Statements } from './schedule.ts';
 
 const random = randomFor('emit/wasm/multiply-adds/rewriting');
 
-const input: ArrayRef = { name: 'input', space: 'global', type: 'f64' };
-const output: ArrayRef = { name: 'output', space: 'global', type: 'f64' };
+const input: ArrayRef = { name: 'input', space: 'global', type: 'f32' };
+const output: ArrayRef = { name: 'output', space: 'global', type: 'f32' };
 
 function storesOf(values: readonly Real[]): Store[] {
   return values.map((value, n) => ({ array: output, index: index(n), value }));
 }
 
 /** A butterfly whose points but the first are turned by factors from memory, and held one by one if `held`. */
-function twiddled(radix: number, held: boolean): Statements {
+function twiddled(radix: number, held: boolean, lane?: Var): Statements {
   const x = new Expressions();
-  const number = (n: number): Complex => ({ re: x.load(input, 2 * n), im: x.load(input, 2 * n + 1) });
+  const at = (n: number) => (lane ? add(lane, lane.count * n) : index(n));
+  const number = (n: number): Complex => ({ re: x.load(input, at(2 * n)), im: x.load(input, at(2 * n + 1)) });
   const points = Array.from({ length: radix }, (_, m) => {
     const value = m === 0 ? number(0) : x.cmul(number(m), number(radix + m));
     if (m > 0 && held) x.together(value);
     return value;
   });
-  const stores = storesOf(dft(x, points).flatMap(({ re, im }) => [re, im]));
+  const values = dft(x, points).flatMap(({ re, im }) => [re, im]);
+  const stores = values.map((value, n) => ({ array: output, index: at(n), value }));
   return { stores, steps: held ? x.steps : [] };
 }
 
@@ -93,6 +109,43 @@ describe('sums before differences', () => {
     // The first stands for sum and difference of the first and the third, which is held by itself, too.
     expect(steps.map((step) => step.length)).toEqual([4, 4, 2]);
     for (const value of steps.flat()) expect(nodes).toContain(value);
+  });
+
+  it('keep the sign where two differences meet, or one meets itself', () => {
+    const x = new Expressions();
+    const load = (n: number) => x.load(input, n);
+    const [a, b] = [load(0), load(1)];
+    const t = x.add(x.mul(load(2), load(3)), x.mul(load(4), load(5)));
+    const u = x.sub(x.mul(load(6), load(7)), x.mul(load(8), load(9)));
+    const [d, e] = [x.sub(a, t), x.sub(b, u)];
+    const sums = [x.add(a, t), x.add(b, u)];
+    for (const values of [[x.add(d, e)], [x.sub(d, e)], [x.add(d, d), e], [x.sub(e, d), x.add(d, e)]]) {
+      const statements = { stores: storesOf([...sums, ...values]), steps: [[t], [u]] };
+      const better = sumsFirst(statements);
+      expect(better.stores).not.toBe(statements.stores);
+      expectSameNumbers(better, statements);
+    }
+  });
+
+  it('are what kernels are made of, where vectors multiply and add at once', () => {
+    const fused = (held: boolean) => {
+      const i = variable('i', 4);
+      const { stores, steps } = twiddled(4, held, i);
+      const group = variable('group', 1);
+      const loops = [{ variable: i }];
+      const phase: Phase = { loops, lanes: i, stores, steps, repeatable: true, exchange: 'group' };
+      const shapes = { group, threads: 1, globals: [input, output], tables: [], shared: [], phases: [phase] };
+      const kernel: Kernel = { name: 'twiddled', precision: 'f32', ...shapes };
+      const limits = { initial: 1, maximum: 1, shared: false };
+      const count = (relaxedSimd: boolean) => {
+        const bytes = Buffer.from(emitWasm(kernel, limits, { relaxedSimd }).bytes).toString('hex');
+        return bytes.match(/fd8[56]02/g)?.length ?? 0;
+      };
+      return [count(true), count(false)];
+    };
+    // Two for each of three twiddled values; or two for one, and three for each part of both pairs.
+    expect(fused(false)).toEqual([6, 0]);
+    expect(fused(true)).toEqual([14, 0]);
   });
 
   it('give the same numbers in any graph', () => {

@@ -254,7 +254,6 @@ export function statementsOf(body: Body, phase: Phase): Statements {
     for (const { array, index: place, value } of phase.stores) {
       stores.push({ array, index: at.of(place), value: made.get(value)! });
     }
-    // Values that folding has made superfluous are nobody's.
     for (const step of phase.steps ?? []) steps.push(step.flatMap((value) => made.get(value) ?? []));
   }
   return { stores, steps };
