@@ -8,7 +8,7 @@ import type { Statements } from './schedule.ts';
 
 type Operation = Extract<Real, { readonly b: Real }>;
 type Sum = Operation & { readonly op: 'add' | 'sub' };
-export type Product = Operation & { readonly op: 'mul' };
+type Product = Operation & { readonly op: 'mul' };
 
 /** Who wants each value; undefined for a store. */
 type Users = ReadonlyMap<Real, readonly (Real | undefined)[]>;
@@ -81,17 +81,6 @@ function operation(op: Operation['op'], a: Real, b: Real): Real {
   return { op, id: 0, a, b };
 }
 
-function countUses(nodes: readonly Real[], stores: readonly Store[]): Map<Real, number> {
-  const uses = new Map<Real, number>();
-  const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
-  for (const { value } of stores) use(value);
-  for (const node of nodes) {
-    if ('a' in node) use(node.a);
-    if ('b' in node) use(node.b);
-  }
-  return uses;
-}
-
 function usersOf(nodes: readonly Real[], stores: readonly Store[]): Users {
   const users = new Map<Real, (Real | undefined)[]>(nodes.map((node) => [node, []]));
   for (const node of nodes) {
@@ -160,7 +149,7 @@ export function arithmeticOf(
   steady: ReadonlySet<Real>,
   fuses: boolean,
 ): Arithmetic {
-  const uses = countUses(nodes, stores);
+  const uses = new Map(Array.from(usersOf(nodes, stores), ([node, by]) => [node, by.length]));
   const products = new Map<Real, Product>();
   if (!fuses) return { uses, products };
   const fits = (operand: Real): operand is Product => {
