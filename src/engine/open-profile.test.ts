@@ -224,7 +224,7 @@ describe('bad input', () => {
       precisions: ['half'],
       radixCosts: { 2: 0 },
       firstLevel: { bytes: 0, beyond: 1 },
-      secondLevel: 0.5,
+      shareFrom: 0.5,
       warp: 32,
     };
     expect(await problemsOf(openProfile(wrong as unknown as DeviceProfile))).toEqual([
@@ -237,7 +237,7 @@ describe('bad input', () => {
       'invalid-argument profile.passCost',
       'invalid-argument profile.radixCosts',
       'invalid-argument profile.firstLevel',
-      'invalid-argument profile.secondLevel',
+      'invalid-argument profile.shareFrom',
       'unknown-field profile.warp',
     ]);
     const lists = { ...own, radixCosts: [1, 2, 3], cluster: Object.assign([], { blocks: 2 }) };

@@ -76,7 +76,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
     (value) => isRecord(value) && whole(1)[0](value.bytes) && isCost(value.beyond),
     'an object with bytes, a whole number of at least 1, and beyond, a number of at least 0',
   ]),
-  secondLevel: optional(whole(1)),
+  shareFrom: optional(whole(1)),
 };
 
 /** @throws FftError `invalid-argument`, `unknown-field`, with everything that is wrong */

@@ -4,4 +4,5 @@ export * from './integer.ts';
 export * from './kernel.ts';
 export { type Complex, countOperations, Expressions, type Real, reachable } from './real.ts';
 export * from './tables.ts';
+export { verify } from './verify.ts';
 export * from './views.ts';

@@ -1,9 +1,10 @@
 /**
- * The Stockham leaf: mixed-radix passes in autosort form between shared buffers, or within one where a barrier
- * parts reading from writing (VkFFT guide 2.5; LIFT section 3.1), reading the input through one view and writing the output through another.
+ * The Stockham leaf: mixed-radix passes between shared buffers, or within one where a barrier parts reading from writing
+ * (VkFFT guide 2.5; LIFT section 3.1), reading the input through one view and writing the output through another.
  *
  * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
- * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s.
+ * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s. (That
+ * is autosort form; where vectors can, they work in place: orders.ts.)
  */
 import { type Kernel, mappedLoad, mappedStore, TableBuilder } from '../ir/index.ts';
 import type { StockhamLeaf, Way } from '../plan/leaf.ts';

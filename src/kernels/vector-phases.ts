@@ -1,7 +1,7 @@
 /**
  * Phases for the elements of a vector, which walk along one loop together: all passes along the axis, all along
  * neighbouring transforms, or the first along these and the others along the axis, so that the tile is turned on its way.
- * Passes go from one shared array to another.
+ * Passes go from one shared array to another, or, where whole vectors lie side by side all the way, work in place.
  */
 import {
   type ArrayRef,
@@ -25,6 +25,7 @@ import {
 } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
+import { autosort, type Butterflies, digitReversed, inPlace } from './orders.ts';
 import { PairExpressions } from './pairs.ts';
 import { type BuiltSteps, type Ends, type StepsToBuild, typeOf } from './steps.ts';
 import { passTwiddles } from './twiddles.ts';
@@ -50,10 +51,13 @@ interface SharedPlace extends Place {
 
 export function vectorPhases({ leaf, steps, tables, limit, ends, reverse }: StepsToBuild): BuiltSteps {
   const builder = new VectorPhases(leaf, tables, limit);
-  const places = builder.sharedPlaces(Math.min(steps.length - 1, 2));
-  const shared = places.map(({ array }) => array);
-  const between = (n: number): Place => places[n % 2]!;
   const last = steps.length - 1;
+  const firstPass = steps.findIndex(({ kind }) => kind === 'pass');
+  // In place, only the first pass goes on to another array than the copy before it has filled.
+  const place = builder.inPlace ? (n: number) => Math.min(n, firstPass) : (n: number) => n % 2;
+  const places = builder.sharedPlaces(new Set(steps.slice(1).map((_, n) => place(n))).size);
+  const shared = places.map(({ array }) => array);
+  const between = (n: number): Place => places[place(n)]!;
   const phase = (n: number, { input, output, beforeCopy }: Ends): Phase => {
     const from = n === 0 ? { view: input, shared: false } : between(n - 1);
     let to = n === last ? { view: output, shared: false } : between(n);
@@ -73,6 +77,8 @@ class VectorPhases {
   private readonly limit: Index | undefined;
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
   private readonly aligned: boolean;
+  /** All passes but the first one write where they read. */
+  readonly inPlace: boolean;
   /** The first pass turns a tile of several transforms: after it, each goes through its passes on its own. */
   private readonly turned: boolean;
   /** From one transform to the next, in elements. */
@@ -92,6 +98,17 @@ class VectorPhases {
       (leaf.lanesAlong.output === 'batch'
         ? leaf.tile % leaf.lanes === 0
         : firstRadix! % leaf.lanes === 0 && rest.every((radix) => (leaf.length / radix) % leaf.lanes === 0));
+    this.inPlace = this.aligned && rest.length > 0 && this.reversesDigits();
+  }
+
+  /**
+   * Whether the lanes of a first pass that reverses digits are filled: along the axis they take what the last digit
+   * counts, where it can both parts of it.
+   */
+  private reversesDigits(): boolean {
+    const { input, lanes, lanesAlong, radices, twiddle } = this.leaf;
+    const paired = input.layout === 'interleaved' && input.axis === 1 && twiddle?.on !== 'input';
+    return lanesAlong.input === 'batch' || ((paired ? 2 : 1) * radices.at(-1)!) % lanes === 0;
   }
 
   /**
@@ -133,19 +150,14 @@ class VectorPhases {
   }
 
   pass(radix: number, stride: number, from: Place, to: Place): Phase {
-    const { length, tile } = this.leaf;
     const x = new Expressions();
-    const q = variable('q', length / (radix * stride));
-    const i = variable('i', stride);
-    const c = variable('c', tile);
-    const butterfly = add(scale(q, stride), i);
+    const butterflies = this.butterflies(radix, stride, to.shared);
+    const { i } = butterflies;
+    const c = variable('c', this.leaf.tile);
     const twiddle = passTwiddles(this.tables, this.leaf, radix, stride, this.aligned);
-    const points = Array.from({ length: radix }, (_, m) =>
-      from.view.load(x, [add(butterfly, (m * length) / radix), c]),
-    );
-    const nest = this.nest(q, i, c, stride, from.shared && to.shared);
-    const put = (by: Expressions, value: Complex, k: number) =>
-      to.view.store(by, [add(scale(q, stride * radix), i, k * stride), c], value);
+    const points = Array.from({ length: radix }, (_, m) => from.view.load(x, [butterflies.point(m), c]));
+    const nest = this.nest(butterflies, c, stride, from.shared && to.shared);
+    const put = (by: Expressions, value: Complex, k: number) => to.view.store(by, [butterflies.output(k), c], value);
     const paired = stride === 1 && to.shared ? this.inPairs(points, nest, put) : undefined;
     if (paired) return paired;
     const values = points.map((point, m) => {
@@ -153,14 +165,22 @@ class VectorPhases {
       if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
       return value;
     });
+    const alone = this.inPlace && stride > 1 && from.shared && to.shared;
     return {
       ...nest,
       stores: dft(x, values).flatMap((value, k) => put(x, value, k)),
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
-      repeatable: from.shared || to.shared || !this.leaf.aliased,
+      repeatable: !alone && (from.shared || to.shared || !this.leaf.aliased),
+      ...(alone ? { inPlace: true } : {}),
       exchange: this.turned && stride > 1 && to.shared ? 'slice' : 'group',
     };
+  }
+
+  private butterflies(radix: number, stride: number, on: boolean): Butterflies {
+    const { length, radices } = this.leaf;
+    if (!this.inPlace) return autosort(length, radix, stride);
+    return stride === 1 && on ? digitReversed(length, radices) : inPlace(length, radix, stride);
   }
 
   /**
@@ -199,17 +219,17 @@ class VectorPhases {
   }
 
   /** The order of the loops, the longest of the contiguous ones innermost. */
-  private nest(q: Var, i: Var, c: Var, stride: number, within: boolean): { loops: Loop[]; lanes: Var } {
+  private nest({ blocks, i }: Butterflies, c: Var, stride: number, within: boolean): { loops: Loop[]; lanes: Var } {
     const { tile, lanes, lanesAlong } = this.leaf;
     const along = stride === 1 ? lanesAlong.input : lanesAlong.output;
+    const loops = (variables: readonly Var[]): Loop[] => variables.map((v) => ({ variable: v }));
     // Whole vectors of what is not there are sooner computed between shared arrays than left out; single transforms are not.
     const full = !this.limit || (within && along === 'batch');
     const column: Loop = { variable: c, ...(full ? {} : { limit: this.limit! }) };
-    if (along === 'batch') return { loops: [{ variable: q }, { variable: i }, column], lanes: c };
+    if (along === 'batch') return { loops: [...loops([...blocks, i]), column], lanes: c };
     const around: Loop[] = tile > 1 ? [column] : [];
-    if (stride === 1) return { loops: [...around, { variable: q }], lanes: q };
-    // Butterflies with the same i share their twiddles: a single vector of them stays in registers over all q.
-    const loops = stride <= lanes ? [{ variable: i }, { variable: q }] : [{ variable: q }, { variable: i }];
-    return { loops: [...around, ...loops], lanes: i };
+    if (stride === 1) return { loops: [...around, ...loops(blocks)], lanes: blocks.at(-1)! };
+    // Butterflies with the same i share their twiddles: a single vector of them stays in registers over all blocks.
+    return { loops: [...around, ...loops(stride <= lanes ? [i, ...blocks] : [...blocks, i])], lanes: i };
   }
 }

@@ -75,11 +75,10 @@ export interface DeviceProfile {
    */
   readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
   /**
-   * The second-level cache: bytes that both buffers of a single transform along the axis may take together. Where they take
-   * more, two uploads read less from further away than the passes of one, which go through them again and again, although
-   * shared memory would hold them. Default: any number.
+   * Bytes of both buffers of a single transform along the axis from which on it has two uploads although one would do, so
+   * that every multiprocessor gets a share of it. Missing: never.
    */
-  readonly secondLevel?: number;
+  readonly shareFrom?: number;
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
   readonly tuning?: PlannerTuning;
 }

@@ -72,41 +72,73 @@ export function chooseRadices(question: RadixQuestion, profile: DeviceProfile): 
 }
 
 function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixChoice {
-  const { length, lanesAlong, precision } = question;
-  const lanes = lanesAlong === 'axis' ? question.lanes : 1;
+  const { length } = question;
   if (length === 1) return { radices: [1], cost: 1 };
-  const pass = (radix: number, stride: number) => ({ radix, stride, length, lanesAlong, lanes, precision });
-  const least = leastCost(question, profile);
-  const best = new Map<number, RadixChoice>();
-  const from = (stride: number): RadixChoice => {
+  const autosort = cheapest(question, profile, { least: leastCost(question, profile) });
+  if (!autosort) throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
+  // Passes in place neither wait for memory nor wander through more of it.
+  const inPlace = mayWorkInPlace(question, profile) ? cheapest(question, profile, { ends: question.lanes }) : undefined;
+  if (inPlace && inPlace.cost <= autosort.cost) return inPlace;
+  // One upload and several are compared without the waiting: they all go through memory as far away.
+  return { radices: autosort.radices, cost: costOf(autosort.radices, question, profile) };
+}
+
+/** What a search over sequences takes into account. */
+interface Wanted {
+  /** What a pass costs at least. */
+  readonly least?: number;
+  /** Lanes that have to be filled in the first pass and, by both parts of what the last radix counts, behind it. */
+  readonly ends?: number;
+}
+
+/** The cheapest sequence; undefined where none is as it has to be. */
+function cheapest(
+  question: RadixQuestion,
+  profile: DeviceProfile,
+  { least = 0, ends = 1 }: Wanted,
+): RadixChoice | undefined {
+  const { length } = question;
+  const best = new Map<number, RadixChoice | undefined>();
+  const from = (stride: number): RadixChoice | undefined => {
     if (stride === length) return { cost: 0, radices: [] };
-    const known = best.get(stride);
-    if (known) return known;
-    let result: RadixChoice = { cost: Number.POSITIVE_INFINITY, radices: [] };
+    if (best.has(stride)) return best.get(stride);
+    let result: RadixChoice | undefined;
     for (const radix of RADICES) {
       if ((length / stride) % radix !== 0) continue;
+      const isLast = stride * radix === length;
+      if ((stride === 1 && radix % ends !== 0) || (isLast && (2 * radix) % ends !== 0)) continue;
       const rest = from(stride * radix);
-      const cost = passCost(pass(radix, stride), profile, least) + rest.cost;
-      if (cost < result.cost) result = { cost, radices: [radix, ...rest.radices] };
+      if (!rest) continue;
+      const cost = passCost(passOf(question, radix, stride), profile, least) + rest.cost;
+      if (!result || cost < result.cost) result = { cost, radices: [radix, ...rest.radices] };
     }
     best.set(stride, result);
     return result;
   };
-  const choice = from(1);
-  if (choice.radices.length === 0)
-    throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
-  if (least === 0) return choice;
-  // One upload and several are compared without the waiting: they all go through memory as far away.
-  let cost = 0;
-  let stride = length;
-  for (const radix of [...choice.radices].reverse()) {
-    stride /= radix;
-    cost += passCost(pass(radix, stride), profile);
-  }
-  return { radices: choice.radices, cost };
+  return from(1);
 }
 
-/** What a pass costs at least, where the data does not stay in the first-level cache. */
+function costOf(radices: readonly number[], question: RadixQuestion, profile: DeviceProfile): number {
+  let cost = 0;
+  let stride = question.length;
+  for (const radix of [...radices].reverse()) {
+    stride /= radix;
+    cost += passCost(passOf(question, radix, stride), profile);
+  }
+  return cost;
+}
+
+function passOf(question: RadixQuestion, radix: number, stride: number): PassQuestion {
+  const { lanes, lanesAlong } = question;
+  return { ...question, radix, stride, lanes: lanesAlong === 'axis' ? lanes : 1 };
+}
+
+/** Whether vectors take butterflies of one transform, which only some sequences suit; of several, any does. */
+function mayWorkInPlace({ lanesAlong }: RadixQuestion, { lockstep }: DeviceProfile): boolean {
+  return lockstep === 'vector' && lanesAlong === 'axis';
+}
+
+/** What a pass of autosort form costs at least, where the data does not stay in the first-level cache. */
 function leastCost({ length, lanesAlong, precision }: RadixQuestion, { firstLevel }: DeviceProfile): number {
   if (!firstLevel || lanesAlong === 'batch') return 0;
   const bytes = 2 * length * (precision === 'single' ? 8 : 16);

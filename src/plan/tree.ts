@@ -18,7 +18,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   const tensor = tensorShape(problem, 'input');
   const precision = kernelPrecision(problem.precision);
   const { complexBytes, lanes, run } = capacityOf(precision, profile);
-  const { tuning = {}, secondLevel = Number.POSITIVE_INFINITY } = profile;
+  const { tuning = {} } = profile;
   const grain = profile.lockstep === 'vector' ? lanes : 1;
   const dimensions: Dimension[] = tensor.map((count, of) => ({
     count,
@@ -36,8 +36,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     const neighbours = tensor.slice(0, of).reduce((a, b) => a * b, 1);
     const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
     const ideal = idealFirst(length, elements, roomFor(true), run, profile);
-    // What a single transform reads lies in a cache. Batches come from memory, where a first upload's columns lie in pieces.
-    const alone = elements > length ? Number.POSITIVE_INFINITY : secondLevel / (2 * complexBytes);
+    const alone = elements === length ? aloneUpTo(complexBytes, profile) : Number.POSITIVE_INFINITY;
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
     children.push(
@@ -109,6 +108,14 @@ function idealFirst(
   { multiprocessors }: DeviceProfile,
 ): number {
   return Math.min((2 * room) / run, (2 * elements) / multiprocessors / run, length / SECOND);
+}
+
+/** The longest single transform that is one group's, although others have nothing to do meanwhile. */
+function aloneUpTo(
+  complexBytes: number,
+  { multiprocessors, shareFrom = Number.POSITIVE_INFINITY }: DeviceProfile,
+): number {
+  return multiprocessors > 1 ? Math.ceil(shareFrom / (2 * complexBytes)) - 1 : Number.POSITIVE_INFINITY;
 }
 
 /** Into how many parts a run may be cut, −1 being as many as there are. */

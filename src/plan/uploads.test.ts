@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
 import { planDirection } from './planner.ts';
-import type { PlannerTuning } from './profile.ts';
+import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { type AxisQuestion, axisNode, splitLength, unorderedPlace } from './uploads.ts';
 
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
@@ -108,21 +108,25 @@ describe('two uploads of which the first reorders', () => {
     }
   });
 
-  it('are sooner two where one would fill the second-level cache, and it is a single transform', () => {
-    const uploads = (size: number[], precision: 'single' | 'double', more: Partial<Problem> = {}) =>
-      planned({ size, precision, ...more }).launches.length;
-    // Both buffers of one upload have 1 MiB at the most, of these lengths just that.
+  it('are sooner two where one would leave the other threads without a share of a single transform', () => {
+    const uploads = (problem: ProblemInput, multiprocessors: number, other: Partial<DeviceProfile> = {}) =>
+      planDirection(normalizeProblem(problem), 'forward', { ...profile, multiprocessors, ...other }, false).launches
+        .length;
     for (const [length, precision] of [
-      [2 ** 16, 'single'],
-      [2 ** 15, 'double'],
+      [31250, 'single'],
+      [2 ** 15, 'single'],
+      [2 ** 14, 'double'],
     ] as const) {
-      expect(uploads([length], precision)).toBe(2);
-      expect(uploads([length], precision, { placement: 'in-place' })).toBe(2);
-      expect(uploads([length], precision, { batches: 2 })).toBe(1);
-      expect(uploads([length / 2], precision)).toBe(1);
-      const { secondLevel, ...other } = profile;
-      const problem = normalizeProblem({ size: [length], precision });
-      expect(planDirection(problem, 'forward', other, false).launches).toHaveLength(1);
+      const problem = { size: [length], precision };
+      expect(uploads(problem, 2)).toBe(2);
+      expect(uploads({ ...problem, placement: 'in-place' }, 3)).toBe(2);
+      expect(uploads(problem, 1)).toBe(1);
+      expect(uploads({ ...problem, batches: 2 }, 2)).toBe(1);
+      expect(uploads({ ...problem, size: [length / 2] }, 2)).toBe(1);
+      const { shareFrom, ...other } = profile;
+      const usual = planDirection(normalizeProblem(problem), 'forward', { ...other, multiprocessors: 2 }, false);
+      expect(usual.launches).toHaveLength(1);
+      expect(uploads(problem, 2, { shareFrom: shareFrom + 2 ** 15 })).toBe(1);
     }
   });
 

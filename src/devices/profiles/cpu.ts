@@ -43,11 +43,8 @@ export const cpuProfile = {
   radixCosts: RADIX_COSTS,
   /** Measured on Xeons with 48 KiB: two passes of radix 3 then take longer than one of radix 9, which they do not nearer. */
   firstLevel: { bytes: 2 ** 16, beyond: 1.1 },
-  /**
-   * Measured on Xeons with 1.25 and 2 MiB: two uploads take 0.79 to 0.95 of the time of one for 64000 and 65536 points, 32000
-   * and 32768 in double precision; shorter transforms gain or lose.
-   */
-  secondLevel: 1_000_000,
+  /** Measured with two threads; with one, two uploads take up to a tenth longer than one. */
+  shareFrom: 500_000,
   reorderFirst: true,
   /** Measured: one batch of 4 MiB still gains where smaller ones do more, 8 MiB do not. */
   chunks: { bytes: 2 ** 20, most: 2 ** 22 },

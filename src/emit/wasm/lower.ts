@@ -354,8 +354,10 @@ class Lowering {
           keep(node, result);
         }
       };
-      // Where input and output may be the same memory, everything is read before anything is written.
-      if (!repeatable) for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
+      // Where input and output may be the same memory, everything is read before anything is written. (In place, what is
+      // stored waits for what it takes the place of.)
+      if (!repeatable && !this.current.inPlace)
+        for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
       for (const group of stores) unit.store(group, this.addresses.of(group, scope.pointers, repetition), value);
       this.asm.release(mark, new Set(kept.values()));

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ArrayRef } from './arrays.ts';
-import { add, type Index, index, scale, variable } from './integer.ts';
-import { type Kernel, type Phase, verify } from './kernel.ts';
+import { add, div, type Index, type IndexLike, index, mod, scale, sub, type Var, variable } from './integer.ts';
+import type { Kernel, Phase } from './kernel.ts';
 import { Expressions } from './real.ts';
+import { verify } from './verify.ts';
 
 const group = variable('group', 3);
 const input: ArrayRef = { name: 'input', space: 'global', type: 'f32' };
@@ -79,6 +80,59 @@ describe('verify', () => {
       stores: [{ array: ping, index: index(i), value: x.load(ping, add(7, scale(i, -1))) }],
     };
     expectOne(kernel(copy(input, ping), both), 1, /reads and writes ping without an exchange/);
+  });
+
+  describe('of phases in place', () => {
+    /** Adds 1 to what lies at some places, or stores it elsewhere. */
+    const phase = (read: (i: Var, j: Var) => IndexLike[], write = read, lanes = 4): Phase => {
+      const [i, j] = [variable('i', lanes), variable('j', 2)];
+      const x = new Expressions();
+      const values = read(i, j).map((at) => x.load(ping, add(at)));
+      const all = values.reduce((a, b) => x.add(a, b));
+      const stores = write(i, j).map((at, n) => ({ array: ping, index: add(at), value: x.add(all, values[n]!) }));
+      const loops = [{ variable: j }, { variable: i }];
+      return { loops, lanes: i, stores, repeatable: false, inPlace: true, exchange: 'group' };
+    };
+    const whole = (own: Phase) => kernel(copy(input, ping), own, copy(ping, output));
+
+    it('nothing where every item keeps to itself', () => {
+      expect(verify(whole(phase((i, j) => [add(i, scale(j, 4))])))).toEqual([]);
+      expect(verify(whole(phase((i, j) => [add(scale(i, 2), j)])))).toEqual([]);
+      // Real and imaginary parts in blocks of two.
+      const i = variable('i', 4);
+      const re = add(scale(div(i, 2), 4), mod(i, 2));
+      const parts = phase(() => [re, add(re, 2)]);
+      expect(verify(whole({ ...parts, loops: [{ variable: i }], lanes: i }))).toEqual([]);
+    });
+
+    it('places that items share', () => {
+      const shared = /two items may touch the same place of ping/;
+      expectOne(whole(phase((i) => [i])), 1, shared);
+      expectOne(whole(phase((i, j) => [add(i, j)])), 1, shared);
+      expectOne(whole(phase((i, j) => [add(i, scale(j, 3))])), 1, shared);
+      expectOne(whole(phase((i) => [i, add(i, 4)])), 1, shared);
+      // Read by one item, written by another.
+      expectOne(
+        whole(
+          phase(
+            (i, j) => [add(i, scale(j, 4)), sub(7, add(i, scale(j, 4)))],
+            (i, j) => [add(i, scale(j, 4))],
+          ),
+        ),
+        1,
+        shared,
+      );
+      expectOne(whole(phase((i, j) => [add(scale(div(i, 2), 2), j)])), 1, shared);
+    });
+
+    it('stores to places that were not read, or not for them', () => {
+      const at = (i: Var, j: Var) => add(i, scale(j, 4));
+      const elsewhere = (i: Var, j: Var) => [sub(7, at(i, j))];
+      const problems = verify(whole(phase((i, j) => [at(i, j)], elsewhere)));
+      expect(problems).toContain('test, phase 1: stores to ping what does not come from what was there');
+      const out = verify(kernel({ ...copy(input, ping), inPlace: true }));
+      expect(out).toContain('test, phase 0: is called in place but reaches out of its group');
+    });
   });
 
   it('indices that leave shared memory', () => {
