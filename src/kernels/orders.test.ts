@@ -64,11 +64,16 @@ function transform(values: readonly Complex[], sequence: readonly number[], pass
   return data;
 }
 
+function placed(sequence: readonly number[], far: boolean): Pass {
+  const length = product(sequence);
+  return (radix, stride) => (stride === 1 ? digitReversed(length, sequence, far) : inPlace(length, radix, stride));
+}
+
 describe('passes', () => {
   const forms: Record<string, (sequence: readonly number[]) => Pass> = {
     'in autosort form': (sequence) => (radix, stride) => autosort(product(sequence), radix, stride),
-    'in place after the first one': (sequence) => (radix, stride) =>
-      stride === 1 ? digitReversed(product(sequence), sequence) : inPlace(product(sequence), radix, stride),
+    'in place after the first one': (sequence) => placed(sequence, false),
+    'in place after one that writes far away': (sequence) => placed(sequence, true),
   };
 
   it.each(Object.keys(forms))('%s transform, and take and leave each element once', (form) => {
@@ -95,10 +100,13 @@ describe('passes', () => {
 
   it('in place leave outputs where points were, and read the input of a first pass side by side', () => {
     for (const { points, outputs } of butterfliesOf(inPlace(120, 5, 6), 5)) expect(outputs).toEqual(points);
-    const { blocks, point, output } = digitReversed(240, [4, 3, 5, 4]);
-    const at = (n: number) => new Map([[blocks.at(-1)!, n]]);
-    expect([0, 1, 2, 3].map((n) => evaluate(point(1), at(n)))).toEqual([60, 61, 62, 63]);
-    // The numbers of blocks with their digits reversed: the last one counts most.
-    expect([0, 1, 2, 3].map((n) => evaluate(output(2), at(n)) / 2)).toEqual([1, 31, 61, 91]);
+    for (const far of [false, true]) {
+      const { blocks, point, output } = digitReversed(240, [4, 3, 5, 4], far);
+      const at = (n: number) => new Map([[blocks.at(-1)!, n]]);
+      expect([0, 1, 2, 3].map((n) => evaluate(point(1), at(n)))).toEqual([60, 61, 62, 63]);
+      // The numbers of blocks with their digits reversed: the last one counts most.
+      expect([0, 1, 2, 3].map((n) => evaluate(output(2), at(n)) / 2)).toEqual([1, 31, 61, 91]);
+      expect(blocks.map(({ count }) => count)).toEqual(far ? [5, 3, 4] : [3, 5, 4]);
+    }
   });
 });

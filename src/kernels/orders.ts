@@ -42,8 +42,10 @@ export function autosort(length: number, radix: number, stride: number): Butterf
 /**
  * The first pass before passes in place. A block's number q = d₁·Q/r₁ + d₂·Q/(r₁·r₂) + … becomes its place
  * d₁ + r₁·(d₂ + r₂·(…)), Q being how many there are and r₁, r₂, … the radices of the other passes.
+ * @param far what is written leaves the first-level cache soon: neighbouring places then had best come one soon after the
+ * other, so that lines are written whole. Where it stays there, points that are read in their order are better.
  */
-export function digitReversed(length: number, [radix, ...others]: readonly number[]): Butterflies {
+export function digitReversed(length: number, [radix, ...others]: readonly number[], far = false): Butterflies {
   let step = length / radix!;
   let weight = 1;
   let q = index(0);
@@ -56,9 +58,7 @@ export function digitReversed(length: number, [radix, ...others]: readonly numbe
     weight *= other;
     return digit;
   });
-  // Neighbouring places one soon after the other, so that lines are written whole: their digit counts just before the
-  // last one, of neighbouring points.
-  if (digits.length > 2) digits.splice(-1, 0, digits.shift()!);
+  if (far && digits.length > 2) digits.splice(-1, 0, digits.shift()!);
   return {
     blocks: digits,
     i: variable('i', 1),

@@ -75,11 +75,17 @@ class Scheduler {
   private readonly phase: Phase;
   private readonly lanes: number;
   private readonly operations: number;
+  /** All loops together are short enough to be unrolled whole. */
+  private readonly short: boolean;
 
   constructor(phase: Phase, lanes: number) {
     this.phase = phase;
     this.lanes = lanes;
     this.operations = reachable(phase.stores.map((store) => store.value)).length + phase.stores.length;
+    const trips = phase.loops.reduce((product, { variable: v }) => {
+      return product * (v === phase.lanes ? Math.ceil(v.count / lanes) : v.count);
+    }, 1);
+    this.short = this.isShort(trips) && phase.loops.every(({ limit, unroll }) => !limit && !unroll);
   }
 
   nest(depth: number, known: ReadonlyMap<Var, Index>, lane: Var | undefined): Node[] {
@@ -95,6 +101,7 @@ class Scheduler {
       return [{ kind: 'clip', variable: limit, value: substitute(loop.limit, known), most: v.count, children }];
     }
     if (isLane) return this.laneLoop(loop, innermost, bind);
+    if (this.short && !innermost) return range(v.count).flatMap((n) => bind(index(n)));
     return loopOver(v.name, v.count, this.unrolling(loop, v.count, innermost), bind, innermost && !loop.unroll);
   }
 
@@ -142,9 +149,13 @@ class Scheduler {
   private unrolling(loop: Loop, trips: number, innermost: boolean): number {
     if (loop.unroll !== undefined) return Math.min(loop.unroll, trips);
     if (!innermost) return 1;
-    if (trips <= UNROLL_WHOLE && trips * this.operations <= 2 * UNROLL_BUDGET) return trips;
+    if (this.isShort(trips)) return trips;
     for (const times of [4, 3, 2]) if (trips % times === 0 && times * this.operations <= UNROLL_BUDGET) return times;
     return 1;
+  }
+
+  private isShort(trips: number): boolean {
+    return trips <= UNROLL_WHOLE && trips * this.operations <= 2 * UNROLL_BUDGET;
   }
 }
 
