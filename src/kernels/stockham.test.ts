@@ -72,6 +72,35 @@ describe('numbers in pairs', () => {
   });
 });
 
+describe('passes of vectors', () => {
+  const device: DeviceProfile = { name: 'cpu', multiprocessors: 1, ...cpuProfile };
+  /** How many shared arrays each kernel has, and how many of its phases are in place. */
+  const shapesOf = (input: ProblemInput) =>
+    planDirection(normalizeProblem(input), 'forward', device, false).launches.map(({ leaf }) => {
+      const { shared, phases } = buildKernel(leaf);
+      return [shared.length, phases.filter(({ inPlace }) => inPlace).length, phases.length];
+    });
+
+  it('work in place in one array but for the first and the last', () => {
+    expect(shapesOf({ size: [1024] })).toEqual([[1, 3, 5]]);
+    expect(shapesOf({ size: [1024], layout: 'planar' })).toEqual([[1, 3, 5]]);
+    expect(shapesOf({ size: [2 ** 20] }).map(([arrays]) => arrays)).toEqual([1, 1]);
+    expect(shapesOf({ size: [1000, 24] }).map(([arrays]) => arrays)).toEqual([1, 1]);
+    // Vectors of two leave one butterfly alone at the most, whatever the length.
+    expect(shapesOf({ size: [2187], precision: 'double' })).toEqual([[1, 4, 6]]);
+    expect(shapesOf({ size: [3125], precision: 'double' })).toEqual([[1, 3, 5]]);
+  });
+
+  it('go from one array to another where vectors of four would leave several butterflies alone', () => {
+    expect(shapesOf({ size: [2187] })).toEqual([[2, 0, 6]]);
+    expect(shapesOf({ size: [3125] })).toEqual([[2, 0, 5]]);
+    // The first pass would have a vector of three numbers.
+    expect(shapesOf({ size: [12] })).toEqual([[1, 0, 2]]);
+    expect(shapesOf({ size: [8 * 5 ** 3] })).toEqual([[1, 2, 4]]);
+    expect(shapesOf({ size: [4 * 7 ** 3] })).toEqual([[2, 0, 4]]);
+  });
+});
+
 describe('kernels of any plan', () => {
   it('break no rule, and become valid modules', { timeout: 120_000 }, () => {
     const memory = { initial: 1, maximum: 1, shared: false };

@@ -108,7 +108,13 @@ class VectorPhases {
         ? leaf.tile % leaf.lanes === 0
         : firstRadix! % leaf.lanes === 0 && rest.every((radix) => (leaf.length / radix) % leaf.lanes === 0));
     this.far = this.pitch * leaf.tile * (leaf.precision === 'single' ? 8 : 16) >= NEAR_BYTES;
-    this.inPlace = this.aligned && rest.length > 0 && this.reversesDigits();
+    this.inPlace = rest.length > 0 && this.leavesNoneAlone() && this.reversesDigits();
+  }
+
+  /** Whether whole vectors are all there is, or leave one butterfly of a run at the most, which costs what a vector would. */
+  private leavesNoneAlone(): boolean {
+    const { lanes, lanesAlong } = this.leaf;
+    return this.aligned || (lanesAlong.output === 'axis' && lanes <= 2);
   }
 
   /**

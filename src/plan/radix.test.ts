@@ -77,7 +77,11 @@ describe('radix sequences', () => {
         const lanes = asked.lanesAlong === 'axis' ? asked.lanes : 1;
         const bytes = asked.length * (asked.precision === 'single' ? 16 : 32);
         const far = asked.lanesAlong === 'axis' && bytes > (device.firstLevel?.bytes ?? Number.POSITIVE_INFINITY);
-        const costOf = (radices: readonly number[], least = far ? device.firstLevel!.beyond : 0): number => {
+        // Passes in place, where whole vectors make them up, do not wait.
+        const inPlace = (radices: readonly number[]) =>
+          (lanes <= 2 || radices[0]! % lanes === 0) && (2 * radices.at(-1)!) % lanes === 0;
+        const waiting = (radices: readonly number[]) => (far && !inPlace(radices) ? device.firstLevel!.beyond : 0);
+        const costOf = (radices: readonly number[], least = waiting(radices)): number => {
           let [cost, stride] = [0, 1];
           for (const radix of radices) {
             cost += passCost({ ...asked, radix, stride, lanes }, device, least);
@@ -103,14 +107,15 @@ describe('radix sequences', () => {
   it('are shorter where passes wait for memory', () => {
     const far: DeviceProfile = {
       ...profile,
+      // (In single precision, where vectors of four do not fit threes: passes do not work in place.)
       radixCosts: { 3: 0.97, 9: 2.05 },
       firstLevel: { bytes: 2 ** 16, beyond: 1.1 },
     };
     const passes = (length: number, { firstLevel, ...near } = far) =>
       [far, near].map(
-        (device) => chooseRadices({ length, lanesAlong: 'axis', lanes: 4, precision: 'double' }, device).radices.length,
+        (device) => chooseRadices({ length, lanesAlong: 'axis', lanes: 4, precision: 'single' }, device).radices.length,
       );
-    const [same, before] = passes(3 ** 6);
+    const [same, before] = passes(3 ** 7);
     expect(same).toBe(before);
     const [fewer, more] = passes(3 ** 8);
     expect(fewer).toBeLessThan(more!);

@@ -106,7 +106,8 @@ function cheapest(
     for (const radix of RADICES) {
       if ((length / stride) % radix !== 0) continue;
       const isLast = stride * radix === length;
-      if ((stride === 1 && radix % ends !== 0) || (isLast && (2 * radix) % ends !== 0)) continue;
+      // (Vectors of two leave one butterfly at the most, which costs what a vector would.)
+      if ((stride === 1 && ends > 2 && radix % ends !== 0) || (isLast && (2 * radix) % ends !== 0)) continue;
       const rest = from(stride * radix);
       if (!rest) continue;
       const cost = passCost(passOf(question, radix, stride), profile, least) + rest.cost;
