@@ -84,12 +84,12 @@ describe('verify', () => {
 
   describe('of phases in place', () => {
     /** Adds 1 to what lies at some places, or stores it elsewhere. */
-    const phase = (read: (i: Var, j: Var) => IndexLike[], write = read, lanes = 4): Phase => {
+    const phase = (read: (i: Var, j: Var) => IndexLike[], write = read, lanes = 4, array = ping): Phase => {
       const [i, j] = [variable('i', lanes), variable('j', 2)];
       const x = new Expressions();
-      const values = read(i, j).map((at) => x.load(ping, add(at)));
+      const values = read(i, j).map((at) => x.load(array, add(at)));
       const all = values.reduce((a, b) => x.add(a, b));
-      const stores = write(i, j).map((at, n) => ({ array: ping, index: add(at), value: x.add(all, values[n]!) }));
+      const stores = write(i, j).map((at, n) => ({ array, index: add(at), value: x.add(all, values[n]!) }));
       const loops = [{ variable: j }, { variable: i }];
       return { loops, lanes: i, stores, repeatable: false, inPlace: true, exchange: 'group' };
     };
@@ -125,11 +125,34 @@ describe('verify', () => {
       expectOne(whole(phase((i, j) => [add(scale(div(i, 2), 2), j)])), 1, shared);
     });
 
+    it('places whose form hides that items share them', () => {
+      const hidden: readonly (readonly [number, (i: Var, j: Var) => IndexLike[]])[] = [
+        // One variable walks back as the other walks on.
+        [4, (i, j) => [add(i, scale(j, -1), 3)]],
+        // Not all places move with both.
+        [4, (i, j) => [add(i, scale(j, 4)), add(scale(j, 4), 16)]],
+        // The last block is not whole, and reaches into the next item's.
+        [5, (i, j) => [add(scale(div(i, 4), 8), mod(i, 4), scale(j, 8))]],
+        // Two digits, but not of the same number, and not of the variable itself.
+        [8, (i, j) => [add(scale(div(i, 4), 4), mod(i, 2), scale(j, 8))]],
+        [8, (i, j) => [add(scale(div(scale(div(i, 2), 3), 4), 8), mod(scale(div(i, 2), 3), 4), scale(j, 32))]],
+      ];
+      for (const [lanes, places] of hidden) {
+        const long: ArrayRef = { ...ping, length: 64 };
+        const own = phase(places, places, lanes, long);
+        const fill = copy(input, long);
+        const problems = verify({ ...kernel(fill, own), shared: [long] });
+        expect(problems).toEqual(['test, phase 1: two items may touch the same place of ping']);
+      }
+    });
+
     it('stores to places that were not read, or not for them', () => {
       const at = (i: Var, j: Var) => add(i, scale(j, 4));
       const elsewhere = (i: Var, j: Var) => [sub(7, at(i, j))];
       const problems = verify(whole(phase((i, j) => [at(i, j)], elsewhere)));
       expect(problems).toContain('test, phase 1: stores to ping what does not come from what was there');
+      const other = verify(kernel(copy(input, ping), { ...copy(ping, pong), repeatable: false, inPlace: true }));
+      expect(other).toEqual(['test, phase 1: stores to pong what does not come from what was there']);
       const out = verify(kernel({ ...copy(input, ping), inPlace: true }));
       expect(out).toContain('test, phase 0: is called in place but reaches out of its group');
     });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { evaluate, type Var } from '../ir/index.ts';
-import { autosort, type Butterflies, digitReversed, inPlace } from './orders.ts';
+import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 
 const random = randomFor('kernels/orders/data');
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
@@ -66,7 +66,7 @@ function transform(values: readonly Complex[], sequence: readonly number[], pass
 
 function placed(sequence: readonly number[], far: boolean): Pass {
   const length = product(sequence);
-  return (radix, stride) => (stride === 1 ? digitReversed(length, sequence, far) : inPlace(length, radix, stride));
+  return (radix, stride) => (stride === 1 ? digitReversed(length, sequence, far) : samePlaces(length, radix, stride));
 }
 
 describe('passes', () => {
@@ -99,7 +99,7 @@ describe('passes', () => {
   });
 
   it('in place leave outputs where points were, and read the input of a first pass side by side', () => {
-    for (const { points, outputs } of butterfliesOf(inPlace(120, 5, 6), 5)) expect(outputs).toEqual(points);
+    for (const { points, outputs } of butterfliesOf(samePlaces(120, 5, 6), 5)) expect(outputs).toEqual(points);
     for (const far of [false, true]) {
       const { blocks, point, output } = digitReversed(240, [4, 3, 5, 4], far);
       const at = (n: number) => new Map([[blocks.at(-1)!, n]]);

@@ -68,7 +68,7 @@ export function digitReversed(length: number, [radix, ...others]: readonly numbe
 }
 
 /** The butterflies of a later pass in place: outputs become what the points were. */
-export function inPlace(length: number, radix: number, stride: number): Butterflies {
+export function samePlaces(length: number, radix: number, stride: number): Butterflies {
   const q = variable('q', length / (radix * stride));
   const i = variable('i', stride);
   const element = (m: number) => add(scale(q, stride * radix), i, m * stride);

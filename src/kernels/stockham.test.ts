@@ -11,7 +11,7 @@ import { complaints } from '../../test/support/transforms.ts';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
 import { emitWasm } from '../emit/wasm/lower.ts';
-import { type Kernel, reachable, verify } from '../ir/index.ts';
+import { coefficient, type Kernel, type Phase, reachable, verify } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
@@ -91,6 +91,17 @@ describe('passes of vectors', () => {
     expect(shapesOf({ size: [3125], precision: 'double' })).toEqual([[1, 3, 5]]);
   });
 
+  it('write whole lines one soon after the other where these do not stay in the first-level cache', () => {
+    const walks = (size: number[], precision: 'single' | 'double') => {
+      const { launches } = planDirection(normalizeProblem({ size, precision }), 'forward', device, false);
+      const [{ loops, stores }] = buildKernel(launches[0]!.leaf).phases as [Phase];
+      return loops.map(({ variable: v }) => coefficient(stores[0]!.index, v));
+    };
+    // The places of blocks are walked from the nearest to the farthest; or the nearest ones last but one.
+    expect(walks([512], 'double')).toEqual([16, 64, undefined]);
+    expect(walks([4096], 'double')).toEqual([32, 128, 512, 8, undefined]);
+  });
+
   it('go from one array to another where vectors of four would leave several butterflies alone', () => {
     expect(shapesOf({ size: [2187] })).toEqual([[2, 0, 6]]);
     expect(shapesOf({ size: [3125] })).toEqual([[2, 0, 5]]);
@@ -98,6 +109,9 @@ describe('passes of vectors', () => {
     expect(shapesOf({ size: [12] })).toEqual([[1, 0, 2]]);
     expect(shapesOf({ size: [8 * 5 ** 3] })).toEqual([[1, 2, 4]]);
     expect(shapesOf({ size: [4 * 7 ** 3] })).toEqual([[2, 0, 4]]);
+    // A first pass that cannot take pairs would not fill its vectors with what the last digit counts.
+    expect(shapesOf({ size: [4 * 5 * 5 * 10] })).toEqual([[1, 2, 4]]);
+    expect(shapesOf({ size: [4 * 5 * 5 * 10], layout: 'planar' })).toEqual([[2, 0, 4]]);
   });
 });
 

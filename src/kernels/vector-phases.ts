@@ -25,7 +25,7 @@ import {
 } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
-import { autosort, type Butterflies, digitReversed, inPlace } from './orders.ts';
+import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './pairs.ts';
 import { type BuiltSteps, type Ends, type StepsToBuild, typeOf } from './steps.ts';
 import { passTwiddles } from './twiddles.ts';
@@ -108,11 +108,14 @@ class VectorPhases {
         ? leaf.tile % leaf.lanes === 0
         : firstRadix! % leaf.lanes === 0 && rest.every((radix) => (leaf.length / radix) % leaf.lanes === 0));
     this.far = this.pitch * leaf.tile * (leaf.precision === 'single' ? 8 : 16) >= NEAR_BYTES;
-    this.inPlace = rest.length > 0 && this.leavesNoneAlone() && this.reversesDigits();
+    this.inPlace = rest.length > 0 && this.fillsVectors() && this.reversesDigits();
   }
 
-  /** Whether whole vectors are all there is, or leave one butterfly of a run at the most, which costs what a vector would. */
-  private leavesNoneAlone(): boolean {
+  /**
+   * Whether whole vectors are all there is, or leave one butterfly of a run at the most, which costs what a vector would.
+   * (Together with the next one, what the search for radices takes for granted of interleaved data: plan/radix.ts.)
+   */
+  private fillsVectors(): boolean {
     const { lanes, lanesAlong } = this.leaf;
     return this.aligned || (lanesAlong.output === 'axis' && lanes <= 2);
   }
@@ -167,7 +170,7 @@ class VectorPhases {
 
   pass(radix: number, stride: number, from: Place, to: Place): Phase {
     const x = new Expressions();
-    const butterflies = this.butterflies(radix, stride, to.shared);
+    const butterflies = this.butterflies(radix, stride);
     const { i } = butterflies;
     const c = variable('c', this.leaf.tile);
     const twiddle = passTwiddles(this.tables, this.leaf, radix, stride, this.aligned);
@@ -181,22 +184,22 @@ class VectorPhases {
       if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
       return value;
     });
-    const alone = this.inPlace && stride > 1 && from.shared && to.shared;
+    const inPlace = this.inPlace && stride > 1 && from.shared && to.shared;
     return {
       ...nest,
       stores: dft(x, values).flatMap((value, k) => put(x, value, k)),
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
-      repeatable: !alone && (from.shared || to.shared || !this.leaf.aliased),
-      ...(alone ? { inPlace: true } : {}),
+      repeatable: !inPlace && (from.shared || to.shared || !this.leaf.aliased),
+      ...(inPlace ? { inPlace } : {}),
       exchange: this.turned && stride > 1 && to.shared ? 'slice' : 'group',
     };
   }
 
-  private butterflies(radix: number, stride: number, on: boolean): Butterflies {
+  private butterflies(radix: number, stride: number): Butterflies {
     const { length, radices } = this.leaf;
     if (!this.inPlace) return autosort(length, radix, stride);
-    return stride === 1 && on ? digitReversed(length, radices, this.far) : inPlace(length, radix, stride);
+    return stride === 1 ? digitReversed(length, radices, this.far) : samePlaces(length, radix, stride);
   }
 
   /**

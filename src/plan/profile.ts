@@ -48,7 +48,7 @@ export interface DeviceProfile {
   readonly multiprocessors: number;
   /**
    * True where a thread's values cannot stay in registers over an exchange, so that a pass has to read one shared
-   * buffer and write another.
+   * buffer and write another, unless it works in place (kernels/orders.ts).
    */
   readonly doubleBuffered: boolean;
   /**
@@ -71,11 +71,11 @@ export interface DeviceProfile {
   readonly radixCosts?: Readonly<Record<number, number>>;
   /**
    * The first-level cache: where both buffers of a transform along the axis take more than these bytes together, a pass
-   * costs no less than `beyond`, in passes of radix 4, however little there is to compute.
+   * from one to the other costs no less than `beyond`, in passes of radix 4, however little there is to compute.
    */
   readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
   /**
-   * Bytes of both buffers of a single transform along the axis from which on it has two uploads although one would do, so
+   * Bytes that input and output of a single transform along the axis take together from which on it has two uploads although one would do, so
    * that every multiprocessor gets a share of it. Missing: never.
    */
   readonly shareFrom?: number;

@@ -72,12 +72,13 @@ export function chooseRadices(question: RadixQuestion, profile: DeviceProfile): 
 }
 
 function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixChoice {
-  const { length } = question;
+  const { length, lanesAlong } = question;
   if (length === 1) return { radices: [1], cost: 1 };
   const autosort = cheapest(question, profile, { least: leastCost(question, profile) });
   if (!autosort) throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
-  // Passes in place neither wait for memory nor wander through more of it.
-  const inPlace = mayWorkInPlace(question, profile) ? cheapest(question, profile, { ends: question.lanes }) : undefined;
+  // Passes in place do not wait for memory. Only some sequences suit vectors that take butterflies of one transform. (As if
+  // data were interleaved and blocked: kernels/vector-phases.ts knows better, and uses autosort form where they are not.)
+  const inPlace = lanesAlong === 'axis' ? cheapest(question, profile, { ends: question.lanes }) : undefined;
   if (inPlace && inPlace.cost <= autosort.cost) return inPlace;
   // One upload and several are compared without the waiting: they all go through memory as far away.
   return { radices: autosort.radices, cost: costOf(autosort.radices, question, profile) };
@@ -132,11 +133,6 @@ function costOf(radices: readonly number[], question: RadixQuestion, profile: De
 function passOf(question: RadixQuestion, radix: number, stride: number): PassQuestion {
   const { lanes, lanesAlong } = question;
   return { ...question, radix, stride, lanes: lanesAlong === 'axis' ? lanes : 1 };
-}
-
-/** Whether vectors take butterflies of one transform, which only some sequences suit; of several, any does. */
-function mayWorkInPlace({ lanesAlong }: RadixQuestion, { lockstep }: DeviceProfile): boolean {
-  return lockstep === 'vector' && lanesAlong === 'axis';
 }
 
 /** What a pass of autosort form costs at least, where the data does not stay in the first-level cache. */

@@ -127,6 +127,10 @@ describe('two uploads of which the first reorders', () => {
       const usual = planDirection(normalizeProblem(problem), 'forward', { ...other, multiprocessors: 2 }, false);
       expect(usual.launches).toHaveLength(1);
       expect(uploads(problem, 2, { shareFrom: shareFrom + 2 ** 15 })).toBe(1);
+      // From so many bytes on, not beyond them.
+      const bytes = 2 * length * (precision === 'single' ? 8 : 16);
+      expect(uploads(problem, 2, { shareFrom: bytes })).toBe(2);
+      expect(uploads(problem, 2, { shareFrom: bytes + 1 })).toBe(1);
     }
   });
 

@@ -354,8 +354,8 @@ class Lowering {
           keep(node, result);
         }
       };
-      // Where input and output may be the same memory, everything is read before anything is written. (In place, what is
-      // stored waits for what it takes the place of.)
+      // Where input and output may be the same memory, everything is read before anything is written. (In place, each
+      // value comes from what it replaces, as `verify` has seen, and a load that is used again stays in its local.)
       if (!repeatable && !this.current.inPlace)
         for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
