@@ -1,4 +1,4 @@
-/** The rules of kernels: what a builder has to keep, and tests look for in everything that is built. */
+/** The rules of kernels: what a builder has to keep. Tests, `debug` and saved plans hold kernels against them. */
 import type { ArrayRef } from './arrays.ts';
 import { coefficient, type Index, indexKey, range, scale, sub, type Var, variablesOf } from './integer.ts';
 import { joined, type Kernel, type Loop, type Phase } from './kernel.ts';

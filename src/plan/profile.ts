@@ -75,8 +75,8 @@ export interface DeviceProfile {
    */
   readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
   /**
-   * Bytes that input and output of a single transform along the axis take together from which on it has two uploads although one would do, so
-   * that every multiprocessor gets a share of it. Missing: never.
+   * Bytes of input and output together from which on a single transform along the axis has two uploads although one would
+   * do, so that every multiprocessor gets a share of it. Missing: never.
    */
   readonly shareFrom?: number;
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
