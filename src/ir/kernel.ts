@@ -4,8 +4,8 @@
  * A launch runs `groups` independent groups of threads. A group walks through its phases; between two phases lies an
  * exchange: every thread's writes to the shared arrays become visible to all threads of the stated scope. A phase is a
  * loop nest over independent work items (LIFT's nested `map`), and each item reads, computes and stores. No value can
- * outlive its phase except through a shared array, so nothing can be carried across a barrier by mistake; `verify`
- * (verify.ts) checks the rest.
+ * outlive its phase except through a shared array, or the group's own part of a global one; so nothing can be carried
+ * across a barrier by mistake. `verify` (verify.ts) checks the rest.
  */
 import type { ArrayRef, ElementType } from './arrays.ts';
 import type { Index, Var } from './integer.ts';
@@ -53,10 +53,11 @@ export interface Phase {
    */
   readonly repeatable: boolean;
   /**
-   * Each item computes what it writes to a shared array from what was there, and no other item touches that place: the
-   * phase may read and write the same shared array, in any order of its items.
+   * Each item computes what it writes to an array from what was there, and no other item touches that place: the phase may
+   * read and write the same array, in any order of its items. Where it is more than 1, that holds of so many neighbours in
+   * lockstep together, the first of which is a multiple of it: all of them load before any of them stores.
    */
-  readonly inPlace?: boolean;
+  readonly inPlace?: number;
   /**
    * All loads of all items come before any store, so that the phase may read and write the same shared array. Only for
    * devices whose threads keep the values of a whole group in registers meanwhile (`doubleBuffered: false`). Where the

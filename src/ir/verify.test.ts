@@ -91,7 +91,7 @@ describe('verify', () => {
       const all = values.reduce((a, b) => x.add(a, b));
       const stores = write(i, j).map((at, n) => ({ array, index: add(at), value: x.add(all, values[n]!) }));
       const loops = [{ variable: j }, { variable: i }];
-      return { loops, lanes: i, stores, repeatable: false, inPlace: true, exchange: 'group' };
+      return { loops, lanes: i, stores, repeatable: false, inPlace: 1, exchange: 'group' };
     };
     const whole = (own: Phase) => kernel(copy(input, ping), own, copy(ping, output));
 
@@ -151,10 +151,66 @@ describe('verify', () => {
       const elsewhere = (i: Var, j: Var) => [sub(7, at(i, j))];
       const problems = verify(whole(phase((i, j) => [at(i, j)], elsewhere)));
       expect(problems).toContain('test, phase 1: stores to ping what does not come from what was there');
-      const other = verify(kernel(copy(input, ping), { ...copy(ping, pong), repeatable: false, inPlace: true }));
+      const other = verify(kernel(copy(input, ping), { ...copy(ping, pong), repeatable: false, inPlace: 1 }));
       expect(other).toEqual(['test, phase 1: stores to pong what does not come from what was there']);
-      const out = verify(kernel({ ...copy(input, ping), inPlace: true }));
-      expect(out).toContain('test, phase 0: is called in place but reaches out of its group');
+    });
+  });
+
+  describe('of memory that all groups see', () => {
+    /** Writes eight numbers of its own, and reads some of what is there by then. */
+    const second = (read: (i: Var) => IndexLike, of = group): Phase => {
+      const i = variable('i', 8);
+      const x = new Expressions();
+      const stores = [{ array: output, index: add(i, scale(of, 8)), value: x.load(output, add(read(i))) }];
+      return { loops: [{ variable: i }], lanes: i, stores, repeatable: false, exchange: 'group' };
+    };
+    const others = /reads output, which another group may have written/;
+
+    it('nothing where every group reads its own part again', () => {
+      expect(
+        verify(
+          kernel(
+            copy(input, output),
+            second((i) => add(i, scale(group, 8))),
+          ),
+        ),
+      ).toEqual([]);
+      expect(
+        verify(
+          kernel(
+            copy(input, output),
+            second((i) => add(7, scale(group, 8), scale(i, -1))),
+          ),
+        ),
+      ).toEqual([]);
+    });
+
+    it('parts that groups share, or that cannot be told apart', () => {
+      const reads: readonly ((i: Var) => IndexLike)[] = [
+        (i) => i,
+        (i) => add(i, scale(group, 8), 1),
+        (i) => add(i, scale(group, 16)),
+        (i) => add(i, scale(div(group, 2), 16)),
+      ];
+      for (const read of reads) {
+        const cooked = kernel(copy(input, output), second(read));
+        expectOne(cooked, 1, others);
+        // Blocks of a cluster are as independent until they exchange.
+        const own = kernel(
+          copy(input, output),
+          second((i) => add(i, scale(group, 8))),
+        );
+        expectOne({ ...own, cluster: { blocks: 2, rank: variable('rank', 2) } }, 1, others);
+      }
+    });
+
+    it('anything that a single group does', () => {
+      const one = variable('group', 1);
+      const fill = second(() => 0, one);
+      const x = new Expressions();
+      const stores = fill.stores.map((store) => ({ ...store, value: x.load(input, store.index) }));
+      const phases = [{ ...fill, stores }, second((i) => sub(7, i), one)];
+      expect(verify({ ...kernel(...phases), group: one })).toEqual([]);
     });
   });
 

@@ -1,6 +1,18 @@
 /** The rules of kernels: what a builder has to keep. Tests, `debug` and saved plans hold kernels against them. */
 import type { ArrayRef } from './arrays.ts';
-import { coefficient, type Index, indexKey, range, scale, sub, type Var, variablesOf } from './integer.ts';
+import {
+  add,
+  coefficient,
+  type Index,
+  indexKey,
+  range,
+  scale,
+  sub,
+  substitute,
+  type Var,
+  variable,
+  variablesOf,
+} from './integer.ts';
 import { joined, type Kernel, type Loop, type Phase } from './kernel.ts';
 import { reachable } from './real.ts';
 
@@ -23,6 +35,7 @@ export function verify(kernel: Kernel): string[] {
 function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
   const problems: string[] = [];
   const written = new Set<ArrayRef>();
+  const [places, readBack] = [new Map<ArrayRef, Index[]>(), new Map<ArrayRef, number>()];
   const known = new Set([...kernel.globals, ...kernel.tables, ...kernel.shared]);
   phases.forEach((phase, number) => {
     const say = (what: string) => problems.push(`${kernel.name}, phase ${number}: ${what}`);
@@ -31,6 +44,8 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     if (!phase.loops.some((loop) => loop.variable === phase.lanes)) say('the lane variable is not one of its loops');
     const check = (array: ArrayRef, at: Index) => {
       if (!known.has(array)) say(`array ${array.name} is not declared`);
+      if (!places.has(array)) places.set(array, []);
+      places.get(array)!.push(at);
       for (const v of variablesOf(at)) if (!inScope.has(v)) say(`index of ${array.name} uses ${v.name} out of scope`);
       const [low, high] = range(at);
       if (low < 0) say(`index of ${array.name} can be ${low}`);
@@ -51,6 +66,7 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
       if (node.array.space === 'shared' && !written.has(node.array)) {
         say(`reads ${node.array.name}, which no earlier phase has written: a value would cross no exchange`);
       }
+      if (node.array.space === 'global' && (written.has(node.array) || phase.inPlace)) readBack.set(node.array, number);
     }
     if (pairs) {
       const loop = phase.loops.find(({ variable }) => variable === phase.lanes);
@@ -76,6 +92,10 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     if (phase.inPlace) complaintsInPlace(phase).forEach(say);
     for (const array of writes) written.add(array);
   });
+  for (const [array, phase] of readBack) {
+    if (!kernel.cluster && haveOwnParts(kernel.group, places.get(array)!)) continue;
+    problems.push(`${kernel.name}, phase ${phase}: reads ${array.name}, which another group may have written`);
+  }
   let number = 0;
   for (const run of joined(phases)) {
     const [start, end] = [number, (number += run.length)];
@@ -92,25 +112,37 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
 }
 
 /** What is wrong with a phase that calls itself one in place. */
-function complaintsInPlace({ loops, stores }: Phase): Set<string> {
+function complaintsInPlace({ lanes, loops, stores, inPlace: together = 1 }: Phase): Set<string> {
+  if (together > 1 && (lanes.count % together !== 0 || loops.some(({ limit }) => limit))) {
+    return new Set(['an item may be without its neighbours']);
+  }
   const problems = new Set<string>();
+  // Items that load together before they store are one, which touches what any of them does.
+  const first = variable(lanes.name, lanes.count / together);
+  const items = Array.from({ length: together }, (_, n) => new Map([[lanes, add(scale(first, together), n)]]));
   const touched = new Map<ArrayRef, Map<string, Index>>();
   const touch = (array: ArrayRef, at: Index): string => {
-    const key = indexKey(at);
-    if (array.space === 'global') problems.add('is called in place but reaches out of its group');
-    else if (array.space === 'shared') touched.set(array, (touched.get(array) ?? new Map()).set(key, at));
-    return key;
+    if (array.space === 'table') return indexKey(at);
+    const places = touched.get(array) ?? new Map<string, Index>();
+    for (const by of items) {
+      const place = together > 1 ? substitute(at, by) : at;
+      places.set(indexKey(place), place);
+    }
+    touched.set(array, places);
+    return indexKey(at);
   };
   for (const { array, index, value } of stores) {
     const own = touch(array, index);
-    let known = false;
+    let known = together > 1;
     for (const node of reachable([value])) {
       if (node.op === 'load' && touch(node.array, node.index) === own && node.array === array) known = true;
     }
+    // An item by itself may store one value before it has loaded what others come from.
     if (!known) problems.add(`stores to ${array.name} what does not come from what was there`);
   }
+  const around = loops.map((loop) => (together > 1 && loop.variable === lanes ? { ...loop, variable: first } : loop));
   for (const [array, places] of touched) {
-    if (!apart([...places.values()], loops)) problems.add(`two items may touch the same place of ${array.name}`);
+    if (!apart([...places.values()], around)) problems.add(`two items may touch the same place of ${array.name}`);
   }
   return problems;
 }
@@ -162,6 +194,19 @@ function isJust(variable: Var, { constant, terms }: Index): boolean {
   return constant === 0 && terms.length === 1 && terms[0]!.atom === variable && terms[0]!.factor === 1;
 }
 
+/** Whether no place is one of another value of a variable. False, too, where that cannot be seen. */
+function haveOwnParts(variable: Var, places: readonly Index[]): boolean {
+  if (variable.count === 1) return true;
+  const steps = places.map((at) => coefficient(at, variable));
+  const [step] = steps;
+  if (!step || step < 0 || steps.some((other) => other !== step)) return false;
+  return !meet(
+    places.map((at) => range(sub(at, scale(variable, step)))),
+    step,
+    variable.count,
+  );
+}
+
 /** How many slices a phase has, as a text that two have in common where they have the same ones. */
 function slicesOf({ loops: [outermost] }: Phase): string {
   const { variable, limit } = outermost!;
@@ -202,14 +247,14 @@ function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[])
   });
   const problems: string[] = [];
   for (const [array, { steps, reaches, first }] of touched) {
-    if (array.space !== 'shared' || !read.has(array) || !written.has(array) || count === 1) continue;
+    if (array.space === 'table' || !read.has(array) || !written.has(array) || count === 1) continue;
     const [step] = steps;
     const inTurns = step === 0 && first === 'write';
     const apart = step !== undefined && step > 0 && !meet(reaches, step, count);
     if (steps.size > 1 || !(inTurns || apart)) problems.push(`slices get into each other's way in ${array.name}`);
   }
-  const writes = globals.filter((array) => written.has(array));
-  if (globals.some((array) => read.has(array) && (aliased ? writes.length > 0 : written.has(array)))) {
+  // Names of one memory: whose places are whose cannot be seen.
+  if (aliased && globals.some((array) => read.has(array)) && globals.some((array) => written.has(array))) {
     problems.push('slices may write what others have yet to read');
   }
   return problems;

@@ -10,6 +10,7 @@ import {
   mappedLoad,
   mappedStore,
   planar,
+  runs,
   split,
   strided,
   swapped,
@@ -93,6 +94,24 @@ describe('views', () => {
         ),
       ),
     ).toEqual([214, 215]);
+  });
+
+  it('of runs begin anywhere, and go on in a format of their own', () => {
+    const x = new Expressions();
+    const view = runs(blocked(array, 4), (run) => add(scale(run, 100), 7));
+    const stores = view.store(x, [6, 3], { re: x.constant(1), im: x.constant(2) });
+    expect(stores.map((store) => evaluate(store.index, new Map()))).toEqual([317, 321]);
+    const { re, im } = view.load(x, [i, j]);
+    if (re.op !== 'load' || im.op !== 'load') throw new Error('a load was expected');
+    expect([re, im].map((load) => indexOf([load.index, index(0)]))).toEqual([409, 413]);
+    const planes = runs(planar(array, second), (run) => scale(run, 10));
+    const { re: first, im: last } = planes.load(x, [2, 1]);
+    expect(
+      [first, last].map((load) => load.op === 'load' && [load.array.name, evaluate(load.index, new Map())]),
+    ).toEqual([
+      ['a', 12],
+      ['b', 12],
+    ]);
   });
 
   it('exchange the parts, on both sides', () => {

@@ -63,6 +63,19 @@ export function blocked(array: ArrayRef, lanes: number): Format {
   };
 }
 
+/** Runs of elements, each in the same format from its own beginning: [element, run]. @param begin in numbers, not elements. */
+export function runs(format: Format, begin: (run: IndexLike) => Index): ComplexView {
+  const of = (run: IndexLike): ComplexView => {
+    const start = begin(run);
+    const from = ([array, place]: readonly [ArrayRef, Index]) => [array, add(start, place)] as const;
+    return mapped({ ...format, re: (e) => from(format.re(e)), im: (e) => from(format.im(e)) }, ([e]) => index(e!));
+  };
+  return {
+    load: (x, [e, run]) => of(run!).load(x, [e!]),
+    store: (x, [e, run], value) => of(run!).store(x, [e!], value),
+  };
+}
+
 /** A view of a format whose element index is an affine map of the coordinates. */
 export function strided(format: Format, strides: readonly number[], offset: IndexLike = 0): ComplexView {
   return mapped(format, (at) => add(offset, ...at.map((coordinate, d) => scale(coordinate, strides[d]!))));

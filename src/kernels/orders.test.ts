@@ -14,7 +14,7 @@ type Pass = (radix: number, stride: number) => Butterflies;
 type Complex = readonly [re: number, im: number];
 
 /** Every butterfly of a pass: its number in its block, the elements it takes and those it leaves. */
-function butterfliesOf({ blocks, i, point, output }: Butterflies, radix: number) {
+function butterfliesOf({ slices, blocks, i, point, output }: Butterflies, radix: number) {
   const found: { i: number; points: number[]; outputs: number[] }[] = [];
   const visit = ([v, ...inner]: readonly Var[], at: ReadonlyMap<Var, number>): void => {
     if (v) {
@@ -25,7 +25,7 @@ function butterfliesOf({ blocks, i, point, output }: Butterflies, radix: number)
       Array.from({ length: radix }, (_, m) => evaluate(of(m), at));
     found.push({ i: at.get(i)!, points: all(point), outputs: all(output) });
   };
-  visit([...blocks, i], new Map());
+  visit([...(slices ? [slices] : []), ...blocks, i], new Map());
   return found;
 }
 
@@ -64,9 +64,14 @@ function transform(values: readonly Complex[], sequence: readonly number[], pass
   return data;
 }
 
-function placed(sequence: readonly number[], far: boolean): Pass {
+/** @param slice how many of the first passes a slice goes through. */
+function placed(sequence: readonly number[], far: boolean, slice = 0): Pass {
   const length = product(sequence);
-  return (radix, stride) => (stride === 1 ? digitReversed(length, sequence, far) : samePlaces(length, radix, stride));
+  const part = product(sequence.slice(0, slice));
+  return (radix, stride) =>
+    stride === 1
+      ? digitReversed(length, sequence, far)
+      : samePlaces(length, radix, stride, stride * radix <= part ? part : length);
 }
 
 describe('passes', () => {
@@ -74,6 +79,7 @@ describe('passes', () => {
     'in autosort form': (sequence) => (radix, stride) => autosort(product(sequence), radix, stride),
     'in place after the first one': (sequence) => placed(sequence, false),
     'in place after one that writes far away': (sequence) => placed(sequence, true),
+    'in place and in slices': (sequence) => placed(sequence, true, sequence.length - 1),
   };
 
   it.each(Object.keys(forms))('%s transform, and take and leave each element once', (form) => {

@@ -16,6 +16,8 @@ import { add, type Index, index, scale, type Var, variable } from '../ir/index.t
 
 /** The butterflies of a pass. */
 export interface Butterflies {
+  /** The loop over the slices that go through several passes one after another; missing where all go together. */
+  readonly slices?: Var;
   /** The loops over the blocks that they leave, outermost first; the innermost one counts neighbours of the points. */
   readonly blocks: readonly Var[];
   /** The butterfly in its block. */
@@ -67,10 +69,14 @@ export function digitReversed(length: number, [radix, ...others]: readonly numbe
   };
 }
 
-/** The butterflies of a later pass in place: outputs become what the points were. */
-export function samePlaces(length: number, radix: number, stride: number): Butterflies {
-  const q = variable('q', length / (radix * stride));
+/**
+ * The butterflies of a later pass in place: outputs become what the points were.
+ * @param slice elements of a slice: as many as this pass leaves in a block, or in several.
+ */
+export function samePlaces(length: number, radix: number, stride: number, slice = length): Butterflies {
+  const slices = variable('slice', length / slice);
+  const q = variable('q', slice / (radix * stride));
   const i = variable('i', stride);
-  const element = (m: number) => add(scale(q, stride * radix), i, m * stride);
-  return { blocks: [q], i, point: element, output: element };
+  const element = (m: number) => add(scale(slices, slice), scale(q, stride * radix), i, m * stride);
+  return { ...(slice < length ? { slices } : {}), blocks: [q], i, point: element, output: element };
 }

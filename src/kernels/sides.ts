@@ -5,13 +5,16 @@ import {
   type ComplexView,
   coordinates,
   div,
+  type Format,
   type Index,
   type IndexLike,
+  index,
   interleaved,
   mapped,
   mappedStore,
   mod,
   planar,
+  runs,
   scale,
   sub,
   swapped,
@@ -56,6 +59,11 @@ export interface Views {
 export interface Sides {
   readonly globals: readonly ArrayRef[];
   readonly views: (way: Way) => Views;
+  /**
+   * The output while the passes of a transform work in it: [element, transform of the tile]. Where it is interleaved, as
+   * blocks of so many real parts and then their imaginary ones. For outputs whose elements lie side by side.
+   */
+  readonly inOutput: (format: (array: ArrayRef) => Format) => ComplexView;
 }
 
 /** @param strides of the coordinates but the last one, on either side. */
@@ -65,30 +73,35 @@ export function sidesOf(
   strides: { readonly input: readonly Stride[]; readonly output: readonly Stride[] },
 ): Sides {
   const globals: ArrayRef[] = [];
-  const view = (name: 'input' | 'output'): ComplexView => {
-    const side = leaf[name];
-    const declare = (suffix: '' | '.re' | '.im') => {
-      const type = typeOf(leaf.precision);
-      const plane = suffix === '' ? {} : ({ plane: true } as const);
-      const array: ArrayRef = { name: name + suffix, space: 'global', type, ...plane };
-      globals.push(array);
-      return array;
-    };
-    const format = side.layout === 'planar' ? planar(declare('.re'), declare('.im')) : interleaved(declare(''));
-    const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
-    return mapped(format, (at) => {
-      const along = strides[name].map((stride, d) => walk(at[d]!, stride));
-      return add(origin, ...along, walk(add(first, at[strides[name].length]!), side.batch[0]!));
-    });
+  const declare = (name: string, plane?: true): ArrayRef => {
+    const array: ArrayRef = { name, space: 'global', type: typeOf(leaf.precision), ...(plane ? { plane } : {}) };
+    globals.push(array);
+    return array;
   };
-  const input = view('input');
-  const output = view('output');
+  const memory = (name: 'input' | 'output') => {
+    const side = leaf[name];
+    const walks = strides[name];
+    const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
+    const begin = (c: IndexLike) => add(origin, walk(add(first, c), side.batch[0]!));
+    const planes =
+      side.layout === 'planar' ? planar(declare(`${name}.re`, true), declare(`${name}.im`, true)) : undefined;
+    const format = planes ?? interleaved(declare(name));
+    const [array] = format.re(index(0));
+    return {
+      view: mapped(format, (at) => add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)))),
+      runs: (format: (array: ArrayRef) => Format) =>
+        planes ? runs(planes, begin) : runs(format(array), (c) => scale(begin(c), 2)),
+    };
+  };
+  const { view: input } = memory('input');
+  const { view: output, runs: inOutput } = memory('output');
   return {
     globals,
     views: ({ inverse, scale }) => ({
       input: inverse ? swapped(input) : input,
       output: scaled(inverse ? swapped(output) : output, scale),
     }),
+    inOutput,
   };
 }
 

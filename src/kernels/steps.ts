@@ -4,7 +4,7 @@
  */
 import type { ElementType, Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
-import type { Views } from './sides.ts';
+import type { Sides, Views } from './sides.ts';
 
 /** A copy, or a pass of some radix after passes whose radices have the product `stride`. */
 export type Step =
@@ -25,6 +25,8 @@ export interface StepsToBuild {
   readonly ends: Ends;
   /** Those of the other way. */
   readonly reverse?: Ends;
+  /** The output while passes work in it. */
+  readonly inOutput: Sides['inOutput'];
 }
 
 /** Where the first step begins and the last one ends. */

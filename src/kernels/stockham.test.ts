@@ -49,7 +49,7 @@ describe('numbers in pairs', () => {
       }
     }
     const device: DeviceProfile = { name: 'cpu', multiprocessors: 1, ...cpuProfile };
-    const [turned] = planDirection(normalizeProblem({ size: [2 ** 17] }), 'forward', device, false).launches;
+    const [turned] = planDirection(normalizeProblem({ size: [2 ** 18] }), 'forward', device, false).launches;
     expect(turned!.leaf).toMatchObject({ lanesAlong: { input: 'batch', output: 'axis' } });
     const kernel = buildKernel(turned!.leaf);
     expect(isPaired(kernel)).toBe(true);
@@ -82,13 +82,50 @@ describe('passes of vectors', () => {
     });
 
   it('work in place in one array but for the first and the last', () => {
-    expect(shapesOf({ size: [1024] })).toEqual([[1, 3, 5]]);
-    expect(shapesOf({ size: [1024], layout: 'planar' })).toEqual([[1, 3, 5]]);
+    const batches = 4;
+    expect(shapesOf({ size: [1024], batches })).toEqual([[1, 3, 5]]);
+    expect(shapesOf({ size: [1024], batches, layout: 'planar' })).toEqual([[1, 3, 5]]);
+    expect(shapesOf({ size: [1024], placement: 'in-place' })).toEqual([[1, 3, 5]]);
     expect(shapesOf({ size: [2 ** 20] }).map(([arrays]) => arrays)).toEqual([1, 1]);
     expect(shapesOf({ size: [1000, 24] }).map(([arrays]) => arrays)).toEqual([1, 1]);
     // Vectors of two leave one butterfly alone at the most, whatever the length.
     expect(shapesOf({ size: [2187], precision: 'double' })).toEqual([[1, 4, 6]]);
     expect(shapesOf({ size: [3125], precision: 'double' })).toEqual([[1, 3, 5]]);
+  });
+
+  it('of a single transform need no array: all but the first work in the output', () => {
+    for (const precision of ['single', 'double'] as const) {
+      expect(shapesOf({ size: [1024], precision })).toEqual([[0, 4, 5]]);
+      expect(shapesOf({ size: [1024], precision, layout: 'planar' })).toEqual([[0, 4, 5]]);
+      // The first pass makes pairs, for which planes have no place.
+      expect(shapesOf({ size: [1024], precision, layout: { output: 'planar' } })).toEqual([[1, 3, 5]]);
+      // Other elements, or other transforms, lie between.
+      expect(shapesOf({ size: [1024], precision, strides: { output: [1, 2, 2048] } })).toEqual([[1, 3, 5]]);
+    }
+    // In autosort form every second pass does, and the last one reads the other array.
+    for (const size of [2187, 3125, 5 ** 6]) {
+      const { launches } = planDirection(normalizeProblem({ size: [size] }), 'forward', device, false);
+      const { phases, shared } = buildKernel(launches[0]!.leaf);
+      expect(shared).toHaveLength(1);
+      const into = phases.map(({ stores }) => stores[0]!.array.name).reverse();
+      expect(into).toEqual(phases.map((_, n) => (n % 2 === 0 ? 'output' : 'ping')));
+    }
+    // Shorter ones fit into the first-level cache with both arrays.
+    expect(shapesOf({ size: [729] })).toEqual([[2, 0, 5]]);
+  });
+
+  it('of long transforms take one slice after another, and the last ones all', () => {
+    const scopes = (input: ProblemInput) => {
+      const { launches } = planDirection(normalizeProblem(input), 'forward', device, false);
+      return launches.map(({ leaf }) => buildKernel(leaf).phases.map(({ exchange }) => exchange === 'slice'));
+    };
+    const all = (passes: number) => [Array.from({ length: passes }, () => false)];
+    expect(scopes({ size: [2 ** 16] })).toEqual(all(8));
+    expect(scopes({ size: [2 ** 15], precision: 'double' })).toEqual(all(7));
+    // Of 64 KiB, the next block would have 256.
+    const sliced = [[false, true, true, true, true, false, false, false]];
+    expect(scopes({ size: [2 ** 16], precision: 'double' })).toEqual(sliced);
+    expect(scopes({ size: [2 ** 16], precision: 'double', placement: 'in-place' })).toEqual(sliced);
   });
 
   it('write whole lines one soon after the other where these do not stay in the first-level cache', () => {
@@ -103,15 +140,16 @@ describe('passes of vectors', () => {
   });
 
   it('go from one array to another where vectors of four would leave several butterflies alone', () => {
-    expect(shapesOf({ size: [2187] })).toEqual([[2, 0, 6]]);
-    expect(shapesOf({ size: [3125] })).toEqual([[2, 0, 5]]);
+    const batches = 4;
+    expect(shapesOf({ size: [2187], batches })).toEqual([[2, 0, 6]]);
+    expect(shapesOf({ size: [3125], batches })).toEqual([[2, 0, 5]]);
     // The first pass would have a vector of three numbers.
     expect(shapesOf({ size: [12] })).toEqual([[1, 0, 2]]);
-    expect(shapesOf({ size: [8 * 5 ** 3] })).toEqual([[1, 2, 4]]);
-    expect(shapesOf({ size: [4 * 7 ** 3] })).toEqual([[2, 0, 4]]);
+    expect(shapesOf({ size: [8 * 5 ** 3], batches })).toEqual([[1, 2, 4]]);
+    expect(shapesOf({ size: [4 * 7 ** 3], batches })).toEqual([[2, 0, 4]]);
     // A first pass that cannot take pairs would not fill its vectors with what the last digit counts.
-    expect(shapesOf({ size: [4 * 5 * 5 * 10] })).toEqual([[1, 2, 4]]);
-    expect(shapesOf({ size: [4 * 5 * 5 * 10], layout: 'planar' })).toEqual([[2, 0, 4]]);
+    expect(shapesOf({ size: [4 * 5 * 5 * 10], batches })).toEqual([[1, 2, 4]]);
+    expect(shapesOf({ size: [4 * 5 * 5 * 10], batches, layout: 'planar' })).toEqual([[2, 0, 4]]);
   });
 });
 

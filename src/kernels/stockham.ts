@@ -1,6 +1,7 @@
 /**
  * The Stockham leaf: mixed-radix passes between shared buffers, or within one where a barrier parts reading from writing
- * (VkFFT guide 2.5; LIFT section 3.1), reading the input through one view and writing the output through another.
+ * (VkFFT guide 2.5; LIFT section 3.1), reading the input through one view and writing the output through another. (Vectors
+ * may do without shared buffers and work in the output: vector-phases.ts.)
  *
  * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
  * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s. (That
@@ -42,6 +43,7 @@ export function stockhamKernel(leaf: StockhamLeaf, reverse?: Way): Kernel {
     // A tile that does not divide the batch leaves a last group with fewer transforms.
     limit: tiles.limit,
     ends: twiddled(sides.views(leaf)),
+    inOutput: sides.inOutput,
     ...(reverse ? { reverse: twiddled(sides.views(reverse)) } : {}),
   });
   const table = tables.build();

@@ -61,6 +61,8 @@ export interface RadixQuestion {
 export interface RadixChoice {
   readonly radices: readonly number[];
   readonly cost: number;
+  /** Passes work in place, where the data lets them. */
+  readonly inPlace?: true;
 }
 
 const choices = new Memo<RadixChoice>();
@@ -79,7 +81,7 @@ function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixCh
   // Passes in place do not wait for memory. Only some sequences suit vectors that take butterflies of one transform. (As if
   // data were interleaved and blocked: kernels/vector-phases.ts knows better, and uses autosort form where they are not.)
   const inPlace = lanesAlong === 'axis' ? cheapest(question, profile, { ends: question.lanes }) : undefined;
-  if (inPlace && inPlace.cost <= autosort.cost) return inPlace;
+  if (inPlace && inPlace.cost <= autosort.cost) return { ...inPlace, inPlace: true };
   // One upload and several are compared without the waiting: they all go through memory as far away.
   return { radices: autosort.radices, cost: costOf(autosort.radices, question, profile) };
 }

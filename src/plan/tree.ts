@@ -10,6 +10,7 @@ import { firstUploadCost, uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './cuts.ts';
 import type { BranchNode, Dimension, PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
+import { chooseRadices } from './radix.ts';
 import { sharedAxes } from './shared-axes.ts';
 import { axisNode } from './uploads.ts';
 
@@ -37,6 +38,11 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
     const ideal = idealFirst(length, elements, roomFor(true), run, profile);
     const alone = elements === length ? aloneUpTo(complexBytes, profile) : Number.POSITIVE_INFINITY;
+    const wholeRoom = () => {
+      const room = roomFor(false);
+      const single = elements === length && length > room && length <= 2 * room;
+      return single && needsOneArray(problem, axis, profile) ? length : room;
+    };
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
     children.push(
@@ -49,7 +55,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         strided: !innermost,
         // Half a run of neighbours still reads whole cache lines: better than one more upload.
         capacity: {
-          whole: innermost ? Math.min(roomFor(false), alone) : cut(roomFor(false), RUN_PARTS.strided),
+          whole: innermost ? Math.min(wholeRoom(), alone) : cut(roomFor(false), RUN_PARTS.strided),
           columns: cut(roomFor(true), RUN_PARTS.columns),
         },
         fusable: (n, columns, split) =>
@@ -108,6 +114,23 @@ function idealFirst(
   { multiprocessors }: DeviceProfile,
 ): number {
   return Math.min((2 * room) / run, (2 * elements) / multiprocessors / run, length / SECOND);
+}
+
+/**
+ * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. (Only
+ * asked for single transforms. Batches of transforms as long are a fifth faster in one upload or a fifth slower.)
+ */
+function needsOneArray(
+  { layout, precision: asked, size, strides }: Problem,
+  axis: number,
+  profile: DeviceProfile,
+): boolean {
+  const precision = kernelPrecision(asked);
+  const { lanes } = capacityOf(precision, profile);
+  const plain = [layout.input, layout.output].every((one) => one === 'interleaved');
+  const along = [strides.input, strides.output].every((of) => of[axis + 1] === 1);
+  if (profile.lockstep !== 'vector' || profile.sharedFormat !== 'blocked' || !plain || !along) return false;
+  return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes, precision }, profile).inPlace ?? false;
 }
 
 /** The longest single transform that is one group's, although others have nothing to do meanwhile. */

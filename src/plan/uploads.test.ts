@@ -4,6 +4,7 @@ import { seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { capacityOf } from './capacity.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
@@ -134,13 +135,30 @@ describe('two uploads of which the first reorders', () => {
     }
   });
 
+  it('are one where a single transform that works in place needs no second array', () => {
+    const uploads = (problem: ProblemInput, change: Partial<DeviceProfile> = {}) =>
+      planDirection(normalizeProblem(problem), 'forward', { ...profile, ...change }, false).launches.length;
+    const { room } = capacityOf('single', profile);
+    expect(uploads({ size: [2 * room] })).toBe(1);
+    expect(uploads({ size: [room], precision: 'double' })).toBe(1);
+    expect(uploads({ size: [2 * room], placement: 'in-place' })).toBe(1);
+    expect(uploads({ size: [1.5 * room] })).toBe(1);
+    // Longer ones, batches, planes, strides, and lengths or memory that passes go through from array to array.
+    expect(uploads({ size: [4 * room] })).toBe(2);
+    expect(uploads({ size: [2 * room], batches: 2 })).toBe(2);
+    expect(uploads({ size: [2 * room], layout: 'planar' })).toBe(2);
+    expect(uploads({ size: [2 * room], strides: { input: [1, 2, 4 * room] } })).toBe(2);
+    expect(uploads({ size: [5 ** 7] })).toBe(2);
+    expect(uploads({ size: [2 * room] }, { sharedFormat: 'planes' })).toBe(2);
+  });
+
   it('have a long first one, as far as there is some of it for every thread, where it can turn its tile', () => {
     const lengths = (size: number, multiprocessors = 1) =>
       planDirection(normalizeProblem({ size: [size] }), 'forward', { ...profile, multiprocessors }, false).launches.map(
         ({ leaf }) => (leaf.scheme === 'stockham' ? [leaf.length, leaf.lanesAlong.output] : []),
       );
-    expect(lengths(2 ** 17)).toEqual([
-      [2048, 'axis'],
+    expect(lengths(2 ** 18)).toEqual([
+      [4096, 'axis'],
       [64, 'batch'],
     ]);
     expect(lengths(2 ** 20)).toEqual([

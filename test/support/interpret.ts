@@ -51,8 +51,10 @@ export function interpret(
     const run = (phase: Phase, slice?: number): void => {
       const nodes = reachable(phase.stores.map((store) => store.value));
       const late: (() => void)[] = [];
+      const { inPlace: together = 1 } = phase;
       const paired = nodes.some(({ op }) => op === 'swap');
-      const item = (at: ReadonlyMap<Var, number>, rank: number): void => {
+      /** Loads and computes; what it returns stores. */
+      const item = (at: ReadonlyMap<Var, number>, rank: number): (() => void)[] => {
         // Where items come in pairs, what the other one has is computed beside.
         const sides = paired ? [at, new Map(at).set(phase.lanes, at.get(phase.lanes)! ^ 1)] : [at];
         const results = sides.map(() => new Map<Real, number>());
@@ -76,20 +78,27 @@ export function interpret(
           if (node.op === 'swap') results.forEach((of, side) => of.set(node, results[1 - side]!.get(node.a)!));
         }
         const values = results[0]!;
-        for (const { array, index, value, block } of phase.stores) {
+        return phase.stores.map(({ array, index, value, block }) => {
           const place = evaluate(index, at);
           const result = values.get(value) as number;
           const target = arrayOf(array, block ? evaluate(block, at) : rank);
-          const store = () => {
+          return () => {
             target[place] = result;
           };
-          if (phase.readsFirst) late.push(store);
-          else store();
-        }
+        });
+      };
+      /** One item; or, when the first one's turn comes, all that load before any of them stores. */
+      const items = (at: ReadonlyMap<Var, number>, rank: number): void => {
+        const first = at.get(phase.lanes)!;
+        if (first % together !== 0) return;
+        const own = Array.from({ length: together }, (_, n) => new Map(at).set(phase.lanes, first + n));
+        const stores = (together > 1 ? own : [at]).flatMap((each) => item(each, rank));
+        if (phase.readsFirst) late.push(...stores);
+        else for (const store of stores) store();
       };
       const nest = (depth: number, at: Map<Var, number>, rank: number): void => {
         const loop = phase.loops[depth];
-        if (!loop) return item(at, rank);
+        if (!loop) return items(at, rank);
         const end = trips(loop, at);
         for (let i = 0; i < end; i++) nest(depth + 1, at.set(loop.variable, i), rank);
       };

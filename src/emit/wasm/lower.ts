@@ -11,6 +11,7 @@ import {
   type Kernel,
   type Phase,
   type Real,
+  reachable,
   type Var,
   variable,
 } from '../../ir/index.ts';
@@ -354,10 +355,14 @@ class Lowering {
           keep(node, result);
         }
       };
-      // Where input and output may be the same memory, everything is read before anything is written. (In place, each
-      // value comes from what it replaces, as `verify` has seen, and a load that is used again stays in its local.)
-      if (!repeatable && !this.current.inPlace)
-        for (const node of loads.keys()) if (!known.has(node)) known.set(node, load(node));
+      // Where input and output may be the same memory, everything is read before anything is written. In place, what the
+      // first values are computed from is read by then anyway, and stays in its local if it is used again. (Of items by
+      // themselves each value comes from what it replaces, as `verify` has seen: no more has to be read.)
+      const { inPlace = 0 } = this.current;
+      if (!repeatable && inPlace !== 1) {
+        const soon = new Set<Real>(inPlace > 1 ? reachable(stores[0]!.members) : []);
+        for (const node of loads.keys()) if (!known.has(node) && !soon.has(node)) known.set(node, load(node));
+      }
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
       for (const group of stores) unit.store(group, this.addresses.of(group, scope.pointers, repetition), value);
       this.asm.release(mark, new Set(kept.values()));

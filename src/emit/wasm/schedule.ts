@@ -108,7 +108,10 @@ class Scheduler {
   /** Whole vectors first; then the tail, as one more vector that repeats items already done, or item by item. */
   private laneLoop(loop: Loop, innermost: boolean, bind: (value: Index, lane: Var | undefined) => Node[]): Node[] {
     const { lanes } = this;
+    const { inPlace: together = 1 } = this.phase;
     const { name, count } = loop.variable;
+    // Items that have to load together and are not just a vector are the copies of one body.
+    if (together > 1 && together !== lanes) return loopOver(name, count, together, (value) => bind(value, undefined));
     if (count < lanes) return loopOver(name, count, 1, (value) => bind(value, undefined));
     const lane = variable(`${name}Lane`, lanes);
     const whole = Math.floor(count / lanes);

@@ -146,9 +146,11 @@ describe('slices', () => {
     expectOne({ ...all, aliased: true }, what);
     expect(verify({ ...mirrored({}), aliased: true })).toEqual([]);
     const input = all.globals[0]!;
-    expectOne(
-      changed(all, 3, ({ stores }) => ({ stores: stores.map((store) => ({ ...store, array: input })) })),
-      what,
-    );
+    const intoInput = ({ stores }: Phase) => ({ stores: stores.map((store) => ({ ...store, array: input })) });
+    // What one group has of the input, all of the last one's slices may write.
+    expectOne(changed(all, 3, intoInput), "rows, phases 0 to 3: slices get into each other's way in input");
+    const alone = changed(mirrored({ rows: 3, all: 3 }), 0, () => ({ exchange: 'slice' }));
+    const own = ({ stores }: Phase) => ({ stores: stores.map((store) => ({ ...store, array: alone.globals[0]! })) });
+    expect(verify(changed(alone, 3, own))).toEqual([]);
   });
 });
