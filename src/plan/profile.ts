@@ -76,7 +76,7 @@ export interface DeviceProfile {
   readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
   /**
    * Bytes of input and output together from which on a single transform along the axis has two uploads although one would
-   * do, so that every multiprocessor gets a share of it. Missing: never.
+   * do, so that every multiprocessor gets a share of it: where there are four or more. Two want twice as many. Missing: never.
    */
   readonly shareFrom?: number;
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */

@@ -133,12 +133,17 @@ function needsOneArray(
   return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes, precision }, profile).inPlace ?? false;
 }
 
+/** Multiprocessors that gain from a share of what is worth sharing; two need twice as much. */
+const MANY = 4;
+
 /** The longest single transform that is one group's, although others have nothing to do meanwhile. */
 function aloneUpTo(
   complexBytes: number,
   { multiprocessors, shareFrom = Number.POSITIVE_INFINITY }: DeviceProfile,
 ): number {
-  return multiprocessors > 1 ? Math.ceil(shareFrom / (2 * complexBytes)) - 1 : Number.POSITIVE_INFINITY;
+  if (multiprocessors === 1) return Number.POSITIVE_INFINITY;
+  const from = shareFrom * Math.max(1, MANY / multiprocessors);
+  return Math.ceil(from / (2 * complexBytes)) - 1;
 }
 
 /** Into how many parts a run may be cut, −1 being as many as there are. */

@@ -119,19 +119,24 @@ describe('two uploads of which the first reorders', () => {
       [2 ** 14, 'double'],
     ] as const) {
       const problem = { size: [length], precision };
-      expect(uploads(problem, 2)).toBe(2);
-      expect(uploads({ ...problem, placement: 'in-place' }, 3)).toBe(2);
+      expect(uploads(problem, 4)).toBe(2);
+      expect(uploads({ ...problem, placement: 'in-place' }, 5)).toBe(2);
       expect(uploads(problem, 1)).toBe(1);
-      expect(uploads({ ...problem, batches: 2 }, 2)).toBe(1);
-      expect(uploads({ ...problem, size: [length / 2] }, 2)).toBe(1);
+      expect(uploads({ ...problem, batches: 2 }, 4)).toBe(1);
+      expect(uploads({ ...problem, size: [length / 2] }, 4)).toBe(1);
+      // Two have less of it.
+      expect(uploads(problem, 2)).toBe(1);
+      expect(uploads({ ...problem, size: [2 * length] }, 2)).toBe(2);
       const { shareFrom, ...other } = profile;
-      const usual = planDirection(normalizeProblem(problem), 'forward', { ...other, multiprocessors: 2 }, false);
+      const usual = planDirection(normalizeProblem(problem), 'forward', { ...other, multiprocessors: 4 }, false);
       expect(usual.launches).toHaveLength(1);
-      expect(uploads(problem, 2, { shareFrom: shareFrom + 2 ** 15 })).toBe(1);
+      expect(uploads(problem, 4, { shareFrom: shareFrom + 2 ** 15 })).toBe(1);
       // From so many bytes on, not beyond them.
       const bytes = 2 * length * (precision === 'single' ? 8 : 16);
-      expect(uploads(problem, 2, { shareFrom: bytes })).toBe(2);
-      expect(uploads(problem, 2, { shareFrom: bytes + 1 })).toBe(1);
+      expect(uploads(problem, 4, { shareFrom: bytes })).toBe(2);
+      expect(uploads(problem, 4, { shareFrom: bytes + 1 })).toBe(1);
+      expect(uploads(problem, 2, { shareFrom: bytes / 2 })).toBe(2);
+      expect(uploads(problem, 2, { shareFrom: bytes / 2 + 1 })).toBe(1);
     }
   });
 

@@ -43,7 +43,7 @@ export const cpuProfile = {
   radixCosts: RADIX_COSTS,
   /** Measured on Xeons with 48 KiB: two passes of radix 3 then take longer than one of radix 9, which they do not nearer. */
   firstLevel: { bytes: 2 ** 16, beyond: 1.1 },
-  /** Measured with two, four and eight threads; a call that uses one of them takes up to 1.15 times as long as with one upload. */
+  /** Measured with two, four and eight threads; a call that uses one of them takes up to 1.25 times as long as with one upload. */
   shareFrom: 500_000,
   reorderFirst: true,
   /** Measured: one batch of 4 MiB still gains where smaller ones do more, 8 MiB do not. */
