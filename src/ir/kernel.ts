@@ -53,8 +53,8 @@ export interface Phase {
    */
   readonly repeatable: boolean;
   /**
-   * Each item computes what it writes to an array from what was there, and no other item touches that place: the phase may
-   * read and write the same array, in any order of its items. Where it is more than 1, that holds of so many neighbours in
+   * Where it is 1, no item touches a place that another one writes: the phase may read and write the same array, in any
+   * order of its items, each of which loads before it stores. Where it is more, that holds of so many neighbours in
    * lockstep together, the first of which is a multiple of it: all of them load before any of them stores.
    */
   readonly inPlace?: number;

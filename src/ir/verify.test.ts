@@ -146,35 +146,36 @@ describe('verify', () => {
       }
     });
 
-    it('stores to places that were not read, or not for them', () => {
+    it('stores to places that others read', () => {
       const at = (i: Var, j: Var) => add(i, scale(j, 4));
       const elsewhere = (i: Var, j: Var) => [sub(7, at(i, j))];
-      const problems = verify(whole(phase((i, j) => [at(i, j)], elsewhere)));
-      expect(problems).toContain('test, phase 1: stores to ping what does not come from what was there');
-      const other = verify(kernel(copy(input, ping), { ...copy(ping, pong), repeatable: false, inPlace: 1 }));
-      expect(other).toEqual(['test, phase 1: stores to pong what does not come from what was there']);
+      expectOne(whole(phase((i, j) => [at(i, j)], elsewhere)), 1, /two items may touch the same place of ping/);
+      // Another array than it reads is no matter.
+      expect(verify(kernel(copy(input, ping), { ...copy(ping, pong), repeatable: false, inPlace: 1 }))).toEqual([]);
+    });
+
+    it('numbers of items that are none', () => {
+      const own = phase((i, j) => [add(i, scale(j, 4))]);
+      expectOne(whole({ ...own, inPlace: 1.5 }), 1, /works in place by 1\.5 items/);
     });
   });
 
   describe('of memory that all groups see', () => {
-    /** Writes eight numbers of its own, and reads some of what is there by then. */
-    const second = (read: (i: Var) => IndexLike, of = group): Phase => {
+    /** Changes eight numbers of its own, in place; and may read some of what is there by then. */
+    const second = (read?: (i: Var) => IndexLike, of = group): Phase => {
       const i = variable('i', 8);
       const x = new Expressions();
-      const stores = [{ array: output, index: add(i, scale(of, 8)), value: x.load(output, add(read(i))) }];
+      const own = add(i, scale(of, 8));
+      const value = x.load(output, read ? add(read(i)) : own);
+      const stores = [{ array: read ? input : output, index: own, value }];
       return { loops: [{ variable: i }], lanes: i, stores, repeatable: false, exchange: 'group' };
     };
-    const others = /reads output, which another group may have written/;
+    const complaint = (name: string) => `test: one group may write what another reads in ${name}`;
+    const own = (i: Var) => add(i, scale(group, 8));
 
-    it('nothing where every group reads its own part again', () => {
-      expect(
-        verify(
-          kernel(
-            copy(input, output),
-            second((i) => add(i, scale(group, 8))),
-          ),
-        ),
-      ).toEqual([]);
+    it('nothing where every group has its own part', () => {
+      expect(verify(kernel(copy(input, output), second()))).toEqual([]);
+      expect(verify(kernel(copy(input, output), second(own)))).toEqual([]);
       expect(
         verify(
           kernel(
@@ -191,26 +192,30 @@ describe('verify', () => {
         (i) => add(i, scale(group, 8), 1),
         (i) => add(i, scale(group, 16)),
         (i) => add(i, scale(div(group, 2), 16)),
+        (i) => add(16, i, scale(group, -8)),
       ];
       for (const read of reads) {
-        const cooked = kernel(copy(input, output), second(read));
-        expectOne(cooked, 1, others);
-        // Blocks of a cluster are as independent until they exchange.
-        const own = kernel(
-          copy(input, output),
-          second((i) => add(i, scale(group, 8))),
-        );
-        expectOne({ ...own, cluster: { blocks: 2, rank: variable('rank', 2) } }, 1, others);
+        expect(verify(kernel(copy(input, output), second(read)))).toEqual([complaint('output')]);
+        // Whatever comes first.
+        expect(verify(kernel(second(read), copy(input, output)))).toContain(complaint('output'));
       }
+      // Blocks of a cluster are as independent until they exchange.
+      const cluster = { blocks: 2, rank: variable('rank', 2) };
+      const names = ['input', 'output'].map(complaint);
+      expect(verify({ ...kernel(copy(input, output), second(own)), cluster })).toEqual(names);
     });
 
-    it('anything that a single group does', () => {
+    it('anything that a single group does from phase to phase, but not within one', () => {
       const one = variable('group', 1);
-      const fill = second(() => 0, one);
+      const fill = second(undefined, one);
       const x = new Expressions();
       const stores = fill.stores.map((store) => ({ ...store, value: x.load(input, store.index) }));
-      const phases = [{ ...fill, stores }, second((i) => sub(7, i), one)];
-      expect(verify({ ...kernel(...phases), group: one })).toEqual([]);
+      const alone = (last: Phase) => ({ ...kernel({ ...fill, stores }, last), group: one });
+      expect(verify(alone(second((i) => sub(7, i), one)))).toEqual([]);
+      const mirror = second((i) => sub(7, i), one);
+      const within = { ...mirror, stores: mirror.stores.map((store) => ({ ...store, array: output })) };
+      expectOne(alone(within), 1, /two items may touch the same place of output/);
+      expect(verify(alone({ ...within, readsFirst: true }))).toEqual([]);
     });
   });
 

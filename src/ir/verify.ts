@@ -35,7 +35,8 @@ export function verify(kernel: Kernel): string[] {
 function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
   const problems: string[] = [];
   const written = new Set<ArrayRef>();
-  const [places, readBack] = [new Map<ArrayRef, Index[]>(), new Map<ArrayRef, number>()];
+  const read = new Set<ArrayRef>();
+  const places = new Map<ArrayRef, Index[]>();
   const known = new Set([...kernel.globals, ...kernel.tables, ...kernel.shared]);
   phases.forEach((phase, number) => {
     const say = (what: string) => problems.push(`${kernel.name}, phase ${number}: ${what}`);
@@ -66,7 +67,6 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
       if (node.array.space === 'shared' && !written.has(node.array)) {
         say(`reads ${node.array.name}, which no earlier phase has written: a value would cross no exchange`);
       }
-      if (node.array.space === 'global' && (written.has(node.array) || phase.inPlace)) readBack.set(node.array, number);
     }
     if (pairs) {
       const loop = phase.loops.find(({ variable }) => variable === phase.lanes);
@@ -83,18 +83,17 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
         if (!phase.readsFirst || phase.exchange !== 'cluster') say(`stores to other blocks, which may not be ready`);
       }
       if (store.array.space === 'table') say(`writes the table ${store.array.name}`);
-      if (store.array.space === 'shared' && reads.has(store.array) && !phase.readsFirst && !phase.inPlace) {
-        say(`reads and writes ${store.array.name} without an exchange between`);
-      }
       if (phase.repeatable && reads.has(store.array))
         say(`is called repeatable but writes ${store.array.name}, which it reads`);
     }
-    if (phase.inPlace) complaintsInPlace(phase).forEach(say);
+    if (!phase.readsFirst) complaintsInPlace(phase).forEach(say);
+    for (const array of reads) read.add(array);
     for (const array of writes) written.add(array);
   });
-  for (const [array, phase] of readBack) {
-    if (!kernel.cluster && haveOwnParts(kernel.group, places.get(array)!)) continue;
-    problems.push(`${kernel.name}, phase ${phase}: reads ${array.name}, which another group may have written`);
+  for (const array of kernel.globals) {
+    if (!read.has(array) || !written.has(array) || (!kernel.cluster && haveOwnParts(kernel.group, places.get(array)!)))
+      continue;
+    problems.push(`${kernel.name}: one group may write what another reads in ${array.name}`);
   }
   let number = 0;
   for (const run of joined(phases)) {
@@ -111,38 +110,44 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
   return problems;
 }
 
-/** What is wrong with a phase that calls itself one in place. */
-function complaintsInPlace({ lanes, loops, stores, inPlace: together = 1 }: Phase): Set<string> {
+/** What is wrong with a phase that writes arrays which it reads, or says that it works in place. */
+function complaintsInPlace({ lanes, loops, stores, inPlace = 0 }: Phase): Set<string> {
+  const together = Math.max(1, inPlace);
+  if (!Number.isInteger(together)) return new Set([`works in place by ${inPlace} items`]);
   if (together > 1 && (lanes.count % together !== 0 || loops.some(({ limit }) => limit))) {
     return new Set(['an item may be without its neighbours']);
   }
-  const problems = new Set<string>();
   // Items that load together before they store are one, which touches what any of them does.
   const first = variable(lanes.name, lanes.count / together);
   const items = Array.from({ length: together }, (_, n) => new Map([[lanes, add(scale(first, together), n)]]));
+  const around = loops.map((loop) => (together > 1 && loop.variable === lanes ? { ...loop, variable: first } : loop));
   const touched = new Map<ArrayRef, Map<string, Index>>();
-  const touch = (array: ArrayRef, at: Index): string => {
-    if (array.space === 'table') return indexKey(at);
-    const places = touched.get(array) ?? new Map<string, Index>();
+  const [read, written] = [new Set<ArrayRef>(), new Set<ArrayRef>()];
+  const touch = (array: ArrayRef, at: Index): void => {
+    let places = touched.get(array);
+    if (!places) touched.set(array, (places = new Map()));
     for (const by of items) {
       const place = together > 1 ? substitute(at, by) : at;
       places.set(indexKey(place), place);
     }
-    touched.set(array, places);
-    return indexKey(at);
   };
-  for (const { array, index, value } of stores) {
-    const own = touch(array, index);
-    let known = together > 1;
-    for (const node of reachable([value])) {
-      if (node.op === 'load' && touch(node.array, node.index) === own && node.array === array) known = true;
-    }
-    // An item by itself may store one value before it has loaded what others come from.
-    if (!known) problems.add(`stores to ${array.name} what does not come from what was there`);
+  for (const node of reachable(stores.map(({ value }) => value))) {
+    if (node.op !== 'load' || node.array.space === 'table') continue;
+    read.add(node.array);
+    touch(node.array, node.index);
   }
-  const around = loops.map((loop) => (together > 1 && loop.variable === lanes ? { ...loop, variable: first } : loop));
+  for (const { array, index } of stores) {
+    written.add(array);
+    touch(array, index);
+  }
+  const problems = new Set<string>();
   for (const [array, places] of touched) {
-    if (!apart([...places.values()], around)) problems.add(`two items may touch the same place of ${array.name}`);
+    if (!read.has(array) || !written.has(array)) continue;
+    if (array.space === 'shared' && inPlace === 0) {
+      problems.add(`reads and writes ${array.name} without an exchange between`);
+    } else if (!apart([...places.values()], around)) {
+      problems.add(`two items may touch the same place of ${array.name}`);
+    }
   }
   return problems;
 }

@@ -60,8 +60,8 @@ export interface Sides {
   readonly globals: readonly ArrayRef[];
   readonly views: (way: Way) => Views;
   /**
-   * The output while the passes of a transform work in it: [element, transform of the tile]. Where it is interleaved, as
-   * blocks of so many real parts and then their imaginary ones. For outputs whose elements lie side by side.
+   * The output while the passes of a transform work in it: [element, transform of the tile]. Where it is interleaved, in
+   * the given format. For outputs whose elements lie side by side.
    */
   readonly inOutput: (format: (array: ArrayRef) => Format) => ComplexView;
 }

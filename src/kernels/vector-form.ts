@@ -8,7 +8,7 @@ import type { StockhamLeaf } from '../plan/leaf.ts';
 export const LONGEST_VECTOR = 4;
 
 /**
- * Bytes of a shared array from which on it does not stay in the first-level cache while it is written. (Measured on Xeons
+ * Bytes of an array between passes from which on it does not stay in the first-level cache while it is written. (Measured on Xeons
  * with 48 KiB: batches of shorter transforms take up to a tenth longer where their first pass does not read them in order,
  * longer ones up to a tenth where it does not write whole lines.)
  */
@@ -23,7 +23,7 @@ const SMALL_BYTES = 2 ** 13;
 /**
  * A transform of more bytes than `above` goes through its first passes in place slice by slice: blocks that its radices
  * leave, of at most `each` bytes, so that only the first pass and the last ones walk through all of it. (Measured on Xeons
- * with 1.25 and 2 MiB of second-level cache: a tenth faster from 1 MiB on, no difference up to half of that.)
+ * with 1.25 and 2 MiB of second-level cache, docs/performance-notes.md: a tenth faster, no difference up to `above`.)
  */
 const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 
@@ -66,7 +66,10 @@ export function vectorForm(leaf: StockhamLeaf): VectorForm {
     far: (bytes / length) * pitch * tile >= NEAR_BYTES,
     turned,
     pitch,
-    slice: inPlace && tile === 1 && bytes > SLICES.above ? longestSlice(radices, (SLICES.each * length) / bytes) : 0,
+    slice:
+      inPlace && tile === 1 && lanesAlong.output === 'axis' && bytes > SLICES.above
+        ? longestSlice(radices, (SLICES.each * length) / bytes)
+        : 0,
   };
 }
 
@@ -107,9 +110,10 @@ function readsPairs({ input, twiddle }: StockhamLeaf): boolean {
  * off with an array that stays near, and write the output, which comes from memory, once and in its order: up to a third
  * faster.)
  */
-function hasOutputToItself({ aliased, batch, lanesAlong, output }: StockhamLeaf): boolean {
+function hasOutputToItself({ aliased, batch, lanesAlong, output, staged }: StockhamLeaf): boolean {
   const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && output.axis === 1;
-  return along && !aliased && batch.every((count) => count === 1);
+  const direct = !aliased && !staged.input && !staged.output;
+  return along && direct && batch.every((count) => count === 1);
 }
 
 /** Whether passes in place can leave in the output what belongs there: the last one makes pairs of blocks, vector by vector. */

@@ -149,7 +149,7 @@ class VectorPhases {
       if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
       return value;
     });
-    const inPlace = this.together(stride, to);
+    const inPlace = this.inPlace(stride, to);
     const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
     return {
       ...nest,
@@ -162,8 +162,8 @@ class VectorPhases {
     };
   }
 
-  /** How many neighbouring butterflies write where they read together, if they do. */
-  private together(stride: number, to: Place): number | undefined {
+  /** `Phase.inPlace` of a pass. */
+  private inPlace(stride: number, to: Place): number | undefined {
     const { lanes, output } = this.leaf;
     if (!this.form.inPlace || stride === 1) return undefined;
     if (to.between) return 1;

@@ -79,7 +79,7 @@ function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixCh
   const autosort = cheapest(question, profile, { least: leastCost(question, profile) });
   if (!autosort) throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
   // Passes in place do not wait for memory. Only some sequences suit vectors that take butterflies of one transform. (As if
-  // data were interleaved and blocked: kernels/vector-phases.ts knows better, and uses autosort form where they are not.)
+  // data were interleaved and blocked: kernels/vector-form.ts knows better, and uses autosort form where they are not.)
   const inPlace = lanesAlong === 'axis' ? cheapest(question, profile, { ends: question.lanes }) : undefined;
   if (inPlace && inPlace.cost <= autosort.cost) return { ...inPlace, inPlace: true };
   // One upload and several are compared without the waiting: they all go through memory as far away.

@@ -41,7 +41,8 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     const wholeRoom = () => {
       const room = roomFor(false);
       const single = elements === length && length > room && length <= 2 * room;
-      return single && needsOneArray(problem, axis, profile) ? length : room;
+      const own = boosted(profile, precision, length, false);
+      return single && needsOneArray(problem, axis, own) ? length : room;
     };
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
@@ -118,7 +119,7 @@ function idealFirst(
 
 /**
  * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. (Only
- * asked for single transforms. Batches of transforms as long are a fifth faster in one upload or a fifth slower.)
+ * asked for single transforms. Batches of transforms as long are a quarter faster in one upload or a fifth slower.)
  */
 function needsOneArray(
   { layout, precision: asked, size, strides }: Problem,
@@ -129,7 +130,9 @@ function needsOneArray(
   const { lanes } = capacityOf(precision, profile);
   const plain = [layout.input, layout.output].every((one) => one === 'interleaved');
   const along = [strides.input, strides.output].every((of) => of[axis + 1] === 1);
-  if (profile.lockstep !== 'vector' || profile.sharedFormat !== 'blocked' || !plain || !along) return false;
+  // (A vector of one may as well run along the batch.)
+  const vectors = profile.lockstep === 'vector' && profile.sharedFormat === 'blocked' && lanes > 1;
+  if (!vectors || !plain || !along) return false;
   return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes, precision }, profile).inPlace ?? false;
 }
 

@@ -69,7 +69,11 @@ export function configurations(most: number): fc.Arbitrary<Configuration> {
   return fc
     .record({
       size: sizes,
-      batches: fc.record({ left: few(5), coordinates: few(3), right: fc.integer({ min: 1, max: 20 }) }),
+      batches: fc.record({
+        left: few(5),
+        coordinates: few(3),
+        right: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 20 })),
+      }),
       omit: fc.array(fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.boolean()), {
         minLength: 6,
         maxLength: 6,

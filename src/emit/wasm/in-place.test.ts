@@ -34,15 +34,17 @@ interface Shape {
   readonly begin: number;
   /** Where to: pairs, from blocks; or the blocks themselves, so that items may do one by one. */
   readonly pairs: boolean;
+  /** How far beside the blocks pairs are written. */
+  readonly ahead?: number;
 }
 
 /** Butterflies of radix 2 in the output, after a phase that has filled it with blocks of parts. */
-function butterflies({ type, together, blocks, rows, rowsInside, unroll, begin, pairs }: Shape): Kernel {
+function butterflies({ type, together, blocks, rows, rowsInside, unroll, begin, pairs, ahead = 0 }: Shape): Kernel {
   const [input, output] = ['input', 'output'].map((name): ArrayRef => ({ name, space: 'global', type }));
   const group = variable('group', 1);
   const half = together * blocks;
   const memory = runs(blocked(output!, together), () => index(begin));
-  const results = pairs ? runs(interleaved(output!), () => index(begin)) : memory;
+  const results = pairs ? runs(interleaved(output!), () => index(begin + ahead)) : memory;
   const nest = (): { i: Var; row: Var; loops: Loop[] } => {
     const i = variable('i', half);
     const row = variable('row', rows);
@@ -68,12 +70,7 @@ function butterflies({ type, together, blocks, rows, rowsInside, unroll, begin, 
   const y = new Expressions();
   const [a, b] = [0, 1].map((m) => memory.load(y, [add(scale(row, 2 * half), i, m * half), 0]));
   const inPlace = pairs ? together : 1;
-  // By itself, an item computes each number from what was there; neighbours need not.
-  const own = y.constant(inPlace === 1 ? 0.25 : 0);
-  const turned = {
-    re: y.add(y.mul(own, b!.re), y.mul(y.constant(0.75), b!.im)),
-    im: y.add(y.mul(own, b!.im), y.mul(y.constant(-0.5), b!.re)),
-  };
+  const turned = { re: y.mul(y.constant(0.75), b!.im), im: y.mul(y.constant(-0.5), b!.re) };
   const sums = [
     { re: y.add(a!.re, turned.re), im: y.add(a!.im, turned.im) },
     { re: y.sub(a!.re, turned.re), im: y.sub(a!.im, turned.im) },
@@ -142,6 +139,18 @@ describe('phases in place', () => {
     expect(changed({ inPlace: 5 })).toEqual(['pairs, phase 1: an item may be without its neighbours']);
     const limited = last.loops.map((loop) => ({ ...loop, limit: index(3) }));
     expect(changed({ loops: limited })).toEqual(['pairs, phase 1: an item may be without its neighbours']);
+    // The last number of the last neighbour reaches into the next block.
+    const beside = butterflies({
+      type: 'f32',
+      together: 4,
+      blocks: 3,
+      rows: 1,
+      rowsInside: false,
+      begin: 0,
+      pairs: true,
+      ahead: 1,
+    });
+    expect(verify(beside)).toEqual([shared]);
     // Twelve items together have room of their own just as well.
     expect(changed({ inPlace: 12 })).toEqual([]);
   });

@@ -355,12 +355,10 @@ class Lowering {
           keep(node, result);
         }
       };
-      // Where input and output may be the same memory, everything is read before anything is written. In place, what the
-      // first values are computed from is read by then anyway, and stays in its local if it is used again. (Of items by
-      // themselves each value comes from what it replaces, as `verify` has seen: no more has to be read.)
-      const { inPlace = 0 } = this.current;
-      if (!repeatable && inPlace !== 1) {
-        const soon = new Set<Real>(inPlace > 1 ? reachable(stores[0]!.members) : []);
+      // What may be written is read before anything is: by itself, or, in place, with the operands of the first values that
+      // are stored, all of which are computed before.
+      if (!repeatable) {
+        const soon = new Set<Real>(this.current.inPlace ? reachable(stores[0]!.members) : []);
         for (const node of loads.keys()) if (!known.has(node) && !soon.has(node)) known.set(node, load(node));
       }
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
