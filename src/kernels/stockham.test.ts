@@ -126,6 +126,12 @@ describe('passes of vectors', () => {
     const sliced = [[false, true, true, true, true, false, false, false]];
     expect(scopes({ size: [2 ** 16], precision: 'double' })).toEqual(sliced);
     expect(scopes({ size: [2 ** 16], precision: 'double', placement: 'in-place' })).toEqual(sliced);
+    // Vectors of one number that run across transforms have none.
+    const one = { ...device, lockstepBytes: 8, coalescedBytes: 16, sharedBytes: 2 ** 22 };
+    const columns = { size: [2, 2 ** 16], precision: 'double' } as const;
+    for (const { leaf } of planDirection(normalizeProblem(columns), 'forward', one, false).launches) {
+      expect(verify(buildKernel(leaf))).toEqual([]);
+    }
   });
 
   it('write whole lines one soon after the other where these do not stay in the first-level cache', () => {

@@ -155,6 +155,8 @@ describe('two uploads of which the first reorders', () => {
     expect(uploads({ size: [2 * room], strides: { input: [1, 2, 4 * room] } })).toBe(2);
     expect(uploads({ size: [5 ** 7] })).toBe(2);
     expect(uploads({ size: [2 * room] }, { sharedFormat: 'planes' })).toBe(2);
+    // A vector of one number is as well off across transforms.
+    expect(uploads({ size: [room], precision: 'double' }, { lockstepBytes: 8 })).toBe(2);
   });
 
   it('have a long first one, as far as there is some of it for every thread, where it can turn its tile', () => {
