@@ -50,11 +50,11 @@ interface Place {
 export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutput }: StepsToBuild): BuiltSteps {
   const builder = new VectorPhases(leaf, tables, limit);
   const last = steps.length - 1;
-  const between = builder.places(steps, inOutput);
-  const shared = [...new Set(between.flatMap(({ array }) => array ?? []))];
+  const places = builder.places(steps, inOutput);
+  const shared = [...new Set(places.flatMap(({ array }) => array ?? []))];
   const phase = (n: number, { input, output, beforeCopy }: Ends): Phase => {
-    const from = n === 0 ? { view: input, between: false } : between[n - 1]!;
-    let to = n === last ? { view: output, between: false } : between[n]!;
+    const from = n === 0 ? { view: input, between: false } : places[n - 1]!;
+    let to = n === last ? { view: output, between: false } : places[n]!;
     if (beforeCopy && n === last - 1) to = { ...to, view: mappedStore(to.view, beforeCopy) };
     const step = steps[n]!;
     return step.kind === 'copy' ? builder.copy(from, to) : builder.pass(step.radix, step.stride, from, to);
@@ -80,19 +80,19 @@ class VectorPhases {
 
   /** Where each step but the last one leaves the data. */
   places(steps: readonly Step[], inOutput: StepsToBuild['inOutput']): Place[] {
-    const between = steps.slice(1).map((_, n) => n);
+    const numbers = steps.slice(1).map((_, n) => n);
     const firstPass = steps.findIndex(({ kind }) => kind === 'pass');
     // In place, only the first pass goes on to another array than the copy before it has filled.
     const turn = (n: number) => (this.form.inPlace ? Math.min(n, firstPass) : n % 2);
     if (!this.form.worksInOutput) {
-      const arrays = this.sharedPlaces(new Set(between.map(turn)).size);
-      return between.map((n) => arrays[turn(n)]!);
+      const arrays = this.sharedPlaces(new Set(numbers.map(turn)).size);
+      return numbers.map((n) => arrays[turn(n)]!);
     }
     const { lanes, length } = this.leaf;
     const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
     const [array] = this.form.inPlace ? [] : this.sharedPlaces(1);
     // The last pass reads the array.
-    return between.map((n) => (array && (between.length - n) % 2 === 1 ? array : { view: output, between: true }));
+    return numbers.map((n) => (array && (numbers.length - n) % 2 === 1 ? array : { view: output, between: true }));
   }
 
   /**

@@ -33,7 +33,7 @@ export interface SharedMemory {
   readonly arrays: 1 | 2;
   /** 4-byte banks. */
   readonly banks: number;
-  /** Complex numbers that each of so many arrays may hold, padding included. (A pass in place needs one, of all of it.) */
+  /** Complex numbers that each of the arrays may hold, padding included. (Passes in place, which need one of two, have both's.) */
   readonly room: number;
 }
 

@@ -41,8 +41,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
     const wholeRoom = () => {
       const room = roomFor(false);
       const single = elements === length && length > room && length <= 2 * room;
-      const own = boosted(profile, precision, length, false);
-      return single && needsOneArray(problem, axis, own) ? length : room;
+      return single && needsOneArray(problem, axis, boosted(profile, precision, length, false)) ? length : room;
     };
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));

@@ -120,15 +120,8 @@ describe('phases in place', () => {
   });
 
   it('are refused where neighbours would not load together', () => {
-    const kernel = butterflies({
-      type: 'f32',
-      together: 4,
-      blocks: 3,
-      rows: 1,
-      rowsInside: false,
-      begin: 0,
-      pairs: true,
-    });
+    const shape: Shape = { type: 'f32', together: 4, blocks: 3, rows: 1, rowsInside: false, begin: 0, pairs: true };
+    const kernel = butterflies(shape);
     const { phases } = kernel;
     const [fill, last] = phases as [Phase, Phase];
     const changed = (change: Partial<Phase>): string[] => verify({ ...kernel, phases: [fill, { ...last, ...change }] });
@@ -140,17 +133,7 @@ describe('phases in place', () => {
     const limited = last.loops.map((loop) => ({ ...loop, limit: index(3) }));
     expect(changed({ loops: limited })).toEqual(['pairs, phase 1: an item may be without its neighbours']);
     // The last number of the last neighbour reaches into the next block.
-    const beside = butterflies({
-      type: 'f32',
-      together: 4,
-      blocks: 3,
-      rows: 1,
-      rowsInside: false,
-      begin: 0,
-      pairs: true,
-      ahead: 1,
-    });
-    expect(verify(beside)).toEqual([shared]);
+    expect(verify(butterflies({ ...shape, ahead: 1 }))).toEqual([shared]);
     // Twelve items together have room of their own just as well.
     expect(changed({ inPlace: 12 })).toEqual([]);
   });
