@@ -53,8 +53,10 @@ export class Call {
   private readonly mutable: boolean;
   /** Set where each side is one host array. */
   private readonly pair: HostPair | undefined;
-  /** Set where besides there is one copy in and one out: what most calls are. */
-  readonly one: HostPair | undefined;
+  /** Set where besides there is one copy in and one out. */
+  private readonly one: HostPair | undefined;
+  /** What most calls are: there is nothing to copy or `one` is set, two objects are all that tells it, and it can run at once. */
+  readonly simple: boolean;
 
   constructor({ input, output, from, to, read, written, program, buffers }: CallParts) {
     this.input = input;
@@ -78,6 +80,8 @@ export class Call {
     this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
     const single = source.length === 1 && target.length === 1 && !this.staged && !this.runs;
     this.one = single ? this.pair : undefined;
+    const told = !planar && !this.planes.output && !this.mutable;
+    this.simple = told && (this.direct || this.one !== undefined) && program.runSync !== undefined;
   }
 
   /** What it was given, for a call that waits. */
@@ -101,13 +105,28 @@ export class Call {
     return { reads: stretches(from, read), writes: stretches(to, written) };
   }
 
+  /** Whether all memory of a simple call is still there. */
+  get whole(): boolean {
+    const { buffers, one } = this;
+    for (let n = 0; n < buffers.length; n++) if (buffers[n]!.freed) return false;
+    return !one || (one.from.host.length === one.from.view!.length && one.to.host.length === one.to.view!.length);
+  }
+
+  /** Runs a simple call on the calling thread. */
+  runSimply(backend: Backend): void {
+    const { one, program } = this;
+    if (!one) return program.runSync!();
+    backend.finishSync?.();
+    one.from.view!.set(one.from.host);
+    program.runSync!();
+    one.to.host.set(one.to.view!);
+  }
+
   /** Whether this is the same call with the same data, all of it still there. */
   repeats(input: ComplexData, output: ComplexData | undefined): boolean {
     if (input !== this.input || output !== this.output || this.mutable) return false;
-    const { buffers, one } = this;
-    for (let n = 0; n < buffers.length; n++) if (buffers[n]!.freed) return false;
-    if (one) return one.from.host.length === one.from.view!.length && one.to.host.length === one.to.view!.length;
-    if (!this.direct) {
+    if (!this.whole) return false;
+    if (!this.direct && !this.one) {
       for (const { host, view } of this.copiesIn) if (host.length !== view?.length) return false;
       for (const { host, view } of this.copiesOut) if (host.length !== view?.length) return false;
     }
@@ -193,15 +212,7 @@ export function runNow(call: Call, backend: Backend): void {
     const { copied, placed } = call;
     refusePending({ reads: [...copied.reads, ...placed.reads], writes: [...copied.writes, ...placed.writes] });
   }
-  if (call.direct) return call.program.runSync!();
-  const { one } = call;
-  if (one) {
-    backend.finishSync?.();
-    one.from.view!.set(one.from.host);
-    call.program.runSync!();
-    one.to.host.set(one.to.view!);
-    return;
-  }
+  if (call.simple) return call.runSimply(backend);
   if (call.staged) return runStaged(call, backend);
   const { copiesIn, copiesOut, program, runs } = call;
   if (copiesIn.length > 0) backend.finishSync?.();

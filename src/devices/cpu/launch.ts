@@ -47,15 +47,17 @@ interface Sequenced {
   readonly groups: number;
 }
 
-/** One call for several steps, in order: one chunk of groups through all of them after another. */
-export function sequence(steps: readonly Sequenced[], chunks: number): () => void {
+/**
+ * One call for several steps, in order: one chunk of groups through all of them after another.
+ * @returns what is to be called with the groups of the first step. Where there is no other, that is its launch and nothing around
+ * it; several know theirs.
+ */
+export function sequence(steps: readonly Sequenced[], chunks: number): Launch {
   const [first, second, third] = steps as [Sequenced, Sequenced, Sequenced];
   if (chunks === 1) {
     switch (steps.length) {
-      case 1: {
-        const { launch, groups } = first;
-        return () => launch(0, groups);
-      }
+      case 1:
+        return first.launch;
       case 2: {
         const [one, two] = [first.launch, second.launch];
         const [ones, twos] = [first.groups, second.groups];

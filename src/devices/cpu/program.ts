@@ -43,7 +43,9 @@ export class CpuProgram implements BoundProgram {
   private readonly buffers: readonly CpuBuffer[];
   private readonly steps: readonly BoundStep[];
   private readonly chunks: number;
-  private readonly launch: () => void;
+  private readonly launch: Launch;
+  /** Of the first step. */
+  private readonly groups: number;
   private readonly shares: boolean;
   private generation = -1;
   private released = false;
@@ -55,6 +57,7 @@ export class CpuProgram implements BoundProgram {
     this.chunks = chunks;
     this.buffers = [...buffers];
     this.launch = sequence(this.steps, chunks);
+    this.groups = this.steps[0]?.groups ?? 0;
     this.shares = this.steps.some((step) => step.shared);
   }
 
@@ -64,7 +67,7 @@ export class CpuProgram implements BoundProgram {
     try {
       if (this.generation !== this.machine.memory.generation) this.revalidate();
       if (!pool || (!this.shares && queue.idle)) {
-        this.launch();
+        this.launch(0, this.groups);
         return DONE;
       }
       return queue.push(new Run(this.steps, this.chunks, pool));
@@ -81,7 +84,7 @@ export class CpuProgram implements BoundProgram {
     if (this.generation !== memory.generation) this.revalidate();
     if (!queue.idle) queue.drain();
     try {
-      this.launch();
+      this.launch(0, this.groups);
     } catch (error) {
       throw launchFailure(error);
     }
