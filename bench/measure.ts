@@ -1,11 +1,14 @@
 /**
  * Interleaved timing. The machine drifts, by half in a bad minute, so that only ratios within one run mean something:
- * the subjects take turns, A B A B …, in slices short enough that all of them see the same weather.
+ * the subjects of a row take turns, A B A B …, in slices short enough that all of them see the same weather. The rows take
+ * turns, too, in several sweeps over all of them: bad seconds then cost a row some of its turns instead of all.
  */
 import type { Subject } from './subject.ts';
 
 export interface Effort {
-  /** Turns for each subject. */
+  /** Times that all rows are gone through. */
+  readonly sweeps: number;
+  /** Turns for each subject in a sweep. */
   readonly rounds: number;
   /** Milliseconds of one turn; at least one call. */
   readonly slice: number;
@@ -13,8 +16,8 @@ export interface Effort {
   readonly warmUp: number;
 }
 
-export const fullEffort: Effort = { rounds: 15, slice: 8, warmUp: 80 };
-export const quickEffort: Effort = { rounds: 5, slice: 4, warmUp: 40 };
+export const fullEffort: Effort = { sweeps: 4, rounds: 6, slice: 8, warmUp: 80 };
+export const quickEffort: Effort = { sweeps: 2, rounds: 3, slice: 4, warmUp: 40 };
 
 /** Microseconds of one call. */
 export interface Timing {
@@ -24,24 +27,42 @@ export interface Timing {
   readonly samples: readonly number[];
 }
 
-/** Times the subjects in turns; they must have been loaded. The result has their order. */
-export async function interleave(subjects: readonly Subject[], effort: Effort): Promise<Timing[]> {
-  const calls: number[] = [];
-  for (const subject of subjects) calls.push(await warmUp(subject, effort));
-  const samples = subjects.map((): number[] => []);
-  for (let round = 0; round < effort.rounds; round++) {
-    for (const [i, subject] of subjects.entries()) {
-      // Not counted: brings the subject's data back into the caches, which the one before it has filled with its own.
-      await subject.time(1);
-      samples[i]!.push(await subject.time(calls[i]!));
+/** A subject and what is known of it. */
+interface Contender {
+  readonly subject: Subject;
+  /** That fill a slice. */
+  readonly calls: number;
+  readonly samples: number[];
+}
+
+/** Times rows of subjects in turns; they must have been loaded. The result has their order. */
+export async function interleave(rows: readonly (readonly Subject[])[], effort: Effort): Promise<Timing[][]> {
+  const contenders: Contender[][] = [];
+  for (let sweep = 0; sweep < effort.sweeps; sweep++) {
+    for (const [n, subjects] of rows.entries()) {
+      const row = (contenders[n] ??= await warmedUp(subjects, effort));
+      for (let round = 0; round < effort.rounds; round++) await takeTurns(row);
     }
   }
-  return subjects.map(({ name }, i) => ({
-    name,
-    minimum: Math.min(...samples[i]!),
-    median: median(samples[i]!),
-    samples: samples[i]!,
-  }));
+  return contenders.map((row) => row.map(timing));
+}
+
+async function warmedUp(subjects: readonly Subject[], effort: Effort): Promise<Contender[]> {
+  const row: Contender[] = [];
+  for (const subject of subjects) row.push({ subject, calls: await warmUp(subject, effort), samples: [] });
+  return row;
+}
+
+async function takeTurns(row: readonly Contender[]): Promise<void> {
+  for (const { subject, calls, samples } of row) {
+    // Not counted: brings the subject's data back into the caches, which the one before it has filled with its own.
+    await subject.time(1);
+    samples.push(await subject.time(calls));
+  }
+}
+
+function timing({ subject: { name }, samples }: Contender): Timing {
+  return { name, minimum: Math.min(...samples), median: median(samples), samples };
 }
 
 /** Runs until the time is up, in growing bursts; answers how many calls fill a slice. */

@@ -59,25 +59,41 @@ export interface Entry {
   readonly open: () => Subject | Promise<Subject>;
 }
 
-/** Opens, checks and times the entries in turns; the first is ours. Ratios are in points per second. */
-export async function compare(context: Context, label: string, entries: readonly Entry[]): Promise<Row> {
-  const subjects: Subject[] = [];
+/** What a row is to compare; the first entry is ours. */
+export interface Comparison {
+  readonly label: string;
+  readonly entries: readonly Entry[];
+}
+
+/** Opens, checks and times all entries in turns. Ratios are in points per second. */
+export async function compare(context: Context, comparisons: readonly Comparison[]): Promise<Row[]> {
+  const opened: Subject[] = [];
   try {
-    for (const { open, workload } of entries) {
-      const subject = await open();
-      subjects.push(subject);
-      await check(subject, workload, context.seed);
+    const rows: Subject[][] = [];
+    for (const { entries } of comparisons) {
+      const row: Subject[] = [];
+      rows.push(row);
+      for (const { open, workload } of entries) {
+        const subject = await open();
+        opened.push(subject);
+        row.push(subject);
+        await check(subject, workload, context.seed);
+      }
     }
-    const timings = await interleave(subjects, context.effort);
-    const [ours, ...peers] = timings;
-    const ratios = peers.map((peer, i) => {
-      const share = points(entries[0]!.workload) / points(entries[i + 1]!.workload);
-      return { peer: peer.name, value: share * speedup(ours!, peer), paired: share * pairedSpeedup(ours!, peer) };
-    });
-    return { label, timings, ratios };
+    const timings = await interleave(rows, context.effort);
+    return comparisons.map((comparison, n) => rowOf(comparison, timings[n]!));
   } finally {
-    for (const subject of subjects) await subject.close();
+    for (const subject of opened) await subject.close();
   }
+}
+
+function rowOf({ label, entries }: Comparison, timings: readonly Timing[]): Row {
+  const [ours, ...peers] = timings;
+  const ratios = peers.map((peer, i) => {
+    const share = points(entries[0]!.workload) / points(entries[i + 1]!.workload);
+    return { peer: peer.name, value: share * speedup(ours!, peer), paired: share * pairedSpeedup(ours!, peer) };
+  });
+  return { label, timings, ratios };
 }
 
 /** The ratios to one peer, over the rows that have it. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FFTW_FORWARD = -1, FFTW_MEASURE = 0, MAX_RANK = 8 };
+enum { FFTW_FORWARD = -1, FFTW_MEASURE = 0, MAX_RANK = 8, MAX_PLANS = 1024 };
 
 typedef struct {
   void *(*alloc)(size_t);
@@ -39,6 +39,13 @@ static Library open_library(const char *file, const char *prefix) {
   return library;
 }
 
+typedef struct {
+  const Library *library;
+  void *plan, *in, *out;
+  int wide;
+  size_t total;
+} Plan;
+
 /* As `sample` in data.ts. */
 static double sample(uint32_t seed, uint32_t index) {
   uint32_t h = index * 0x9e3779b9u + seed;
@@ -55,45 +62,50 @@ static double microseconds(void) {
 
 int main(void) {
   Library libraries[2] = {open_library("libfftw3f.so.3", "fftwf"), open_library("libfftw3.so.3", "fftw")};
-  Library *library = NULL;
-  void *plan = NULL, *in = NULL, *out = NULL;
-  int wide = 0;
-  size_t total = 0;
+  static Plan plans[MAX_PLANS];
   static char line[1 << 16];
   while (fgets(line, sizeof line, stdin)) {
-    char *word = strtok(line, " \n");
+    char *request = strtok(line, " \n"), *word = strtok(NULL, " \n");
     if (!word) continue;
-    if (!strcmp(word, "plan")) {
-      if (plan) library->destroy(plan), library->release(in), library->release(out);
-      wide = !strcmp(strtok(NULL, " \n"), "double");
-      library = &libraries[wide];
+    int number = atoi(word);
+    if (number < 0 || number >= MAX_PLANS) return fprintf(stderr, "no plan %d\n", number), 1;
+    Plan *p = &plans[number];
+    if (!strcmp(request, "plan")) {
+      p->wide = !strcmp(strtok(NULL, " \n"), "double");
+      p->library = &libraries[p->wide];
       int batches = atoi(strtok(NULL, " \n")), n[MAX_RANK], rank = 0, length = 1;
       while (rank < MAX_RANK && (word = strtok(NULL, " \n"))) length *= n[rank++] = atoi(word);
-      total = (size_t)length * batches;
-      size_t bytes = total * (wide ? 16 : 8);
-      in = library->alloc(bytes), out = library->alloc(bytes);
-      plan = library->plan(rank, n, batches, in, NULL, 1, length, out, NULL, 1, length, FFTW_FORWARD, FFTW_MEASURE);
-      if (!plan) return fprintf(stderr, "no plan\n"), 1;
+      p->total = (size_t)length * batches;
+      size_t bytes = p->total * (p->wide ? 16 : 8);
+      p->in = p->library->alloc(bytes), p->out = p->library->alloc(bytes);
+      p->plan = p->library->plan(rank, n, batches, p->in, NULL, 1, length, p->out, NULL, 1, length, FFTW_FORWARD, FFTW_MEASURE);
+      if (!p->plan) return fprintf(stderr, "no plan\n"), 1;
       printf("ok\n");
-    } else if (!strcmp(word, "load")) {
+    } else if (!p->plan) {
+      return fprintf(stderr, "no plan %d\n", number), 1;
+    } else if (!strcmp(request, "close")) {
+      p->library->destroy(p->plan), p->library->release(p->in), p->library->release(p->out);
+      p->plan = NULL;
+      printf("ok\n");
+    } else if (!strcmp(request, "load")) {
       uint32_t seed = strtoul(strtok(NULL, " \n"), NULL, 10);
-      for (size_t j = 0; j < 2 * total; j++) {
-        if (wide) ((double *)in)[j] = sample(seed, j);
-        else ((float *)in)[j] = sample(seed, j);
+      for (size_t j = 0; j < 2 * p->total; j++) {
+        if (p->wide) ((double *)p->in)[j] = sample(seed, j);
+        else ((float *)p->in)[j] = sample(seed, j);
       }
       printf("ok\n");
-    } else if (!strcmp(word, "bins")) {
-      library->execute(plan);
+    } else if (!strcmp(request, "bins")) {
+      p->library->execute(p->plan);
       while ((word = strtok(NULL, " \n"))) {
         size_t k = strtoul(word, NULL, 10);
-        if (wide) printf("%.17g %.17g ", ((double *)out)[2 * k], ((double *)out)[2 * k + 1]);
-        else printf("%.9g %.9g ", ((float *)out)[2 * k], ((float *)out)[2 * k + 1]);
+        if (p->wide) printf("%.17g %.17g ", ((double *)p->out)[2 * k], ((double *)p->out)[2 * k + 1]);
+        else printf("%.9g %.9g ", ((float *)p->out)[2 * k], ((float *)p->out)[2 * k + 1]);
       }
       printf("\n");
-    } else if (!strcmp(word, "time")) {
+    } else if (!strcmp(request, "time")) {
       long calls = atol(strtok(NULL, " \n"));
       double start = microseconds();
-      for (long i = 0; i < calls; i++) library->execute(plan);
+      for (long i = 0; i < calls; i++) p->library->execute(p->plan);
       printf("%.6f\n", (microseconds() - start) / calls);
     }
     fflush(stdout);

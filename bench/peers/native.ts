@@ -2,10 +2,11 @@
  * A native library as a subject, in a child process that stays alive and answers one line per request, so that its
  * rounds alternate with ours although it is another process. While it runs, this process waits, and the other way round.
  *
- *   plan PRECISION BATCHES LENGTH…   slowest axis first → `ok`
- *   load SEED                        → `ok`
- *   bins INDEX…                      runs once → `re im re im …`
- *   time CALLS                       → microseconds of one call, by the child's clock
+ *   plan P PRECISION BATCHES LENGTH…   slowest axis first; P is any small number that is not in use → `ok`
+ *   load P SEED                        → `ok`
+ *   bins P INDEX…                      runs once → `re im re im …`
+ *   time P CALLS                       → microseconds of one call, by the child's clock
+ *   close P                            → `ok`
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -16,7 +17,7 @@ export class NativePeer {
   private readonly child: ChildProcessWithoutNullStreams;
   private readonly waiting: { resolve(line: string): void; reject(error: Error): void }[] = [];
   private messages = '';
-  private busy = false;
+  private plans = 0;
 
   constructor(name: string, command: string, args: readonly string[]) {
     this.name = name;
@@ -39,19 +40,15 @@ export class NativePeer {
     });
   }
 
-  /** One subject at a time: the child keeps one plan. */
   async prepare({ size, precision, batches = 1 }: Workload): Promise<Subject> {
-    if (this.busy) throw new Error(`${this.name}: close the last subject first`);
-    await this.ask('plan', precision, batches, ...[...size].reverse());
-    this.busy = true;
+    const plan = this.plans++;
+    await this.ask('plan', plan, precision, batches, ...[...size].reverse());
     return {
       name: this.name,
-      load: async (seed) => void (await this.ask('load', seed)),
-      bins: async (indices) => Float64Array.from((await this.ask('bins', ...indices)).split(' '), Number),
-      time: async (calls) => Number(await this.ask('time', calls)),
-      close: () => {
-        this.busy = false;
-      },
+      load: async (seed) => void (await this.ask('load', plan, seed)),
+      bins: async (indices) => Float64Array.from((await this.ask('bins', plan, ...indices)).split(' '), Number),
+      time: async (calls) => Number(await this.ask('time', plan, calls)),
+      close: async () => void (await this.ask('close', plan)),
     };
   }
 

@@ -19,25 +19,30 @@ def sample(seed, count):
     return (h ^ (h >> numpy.uint32(16))) / 2.0**31 - 1
 
 
+def planned(precision, *lengths):
+    """An array of batches, and its transform."""
+    shape = [int(length) for length in lengths]
+    axes = tuple(range(1, len(shape)))
+    x = numpy.zeros(shape, numpy.complex64 if precision == "single" else numpy.complex128)
+    if len(axes) == 1:
+        return x, lambda: scipy.fft.fft(x, workers=1)
+    return x, lambda: scipy.fft.fftn(x, axes=axes, workers=1)
+
+
 def main():
-    x = transform = None
+    plans = {}
     for line in sys.stdin:
-        request, *words = line.split()
+        request, number, *words = line.split()
         if request == "plan":
-            dtype = numpy.complex64 if words[0] == "single" else numpy.complex128
-            shape = [int(word) for word in words[1:]]
-            axes = tuple(range(1, len(shape)))
-            x = numpy.zeros(shape, dtype)
-            if len(axes) == 1:
-                transform = lambda: scipy.fft.fft(x, workers=1)  # noqa: E731
-            else:
-                transform = lambda: scipy.fft.fftn(x, axes=axes, workers=1)  # noqa: E731
-            answer = "ok"
+            plans[number] = planned(*words)
+        x, transform = plans[number]
+        answer = "ok"
+        if request == "close":
+            del plans[number], x, transform
         elif request == "load":
             values = sample(int(words[0]), 2 * x.size)
             x.real = values[0::2].reshape(x.shape)
             x.imag = values[1::2].reshape(x.shape)
-            answer = "ok"
         elif request == "bins":
             y = transform().ravel()
             assert y.dtype == x.dtype

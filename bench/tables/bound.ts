@@ -12,7 +12,7 @@ import { type Context, type Figure, lengthLabel, powersOfTwo, type Row, ratiosTo
 import { lengthsToMeasure } from './lengths.ts';
 
 /** What a bound is compared with. */
-interface Comparison {
+interface Against {
   readonly precision: 'single' | 'double';
   readonly alone: (n: number) => Promise<Bound>;
   readonly peer: { readonly name: string; open(n: number): Subject | Promise<Subject> };
@@ -20,21 +20,23 @@ interface Comparison {
   readonly asked: number;
 }
 
-async function measure(context: Context, lengths: readonly number[], { precision, alone, peer, asked }: Comparison) {
+async function measure(context: Context, lengths: readonly number[], { precision, alone, peer, asked }: Against) {
   const device = await context.device(1);
-  const rows: Row[] = [];
+  const contenders: Subject[][] = [];
   for (const n of lengths) {
     const workload: Workload = { size: [n], precision };
     const subjects = [await alone(n), await omnifft(device, workload), await peer.open(n)] as Subject[];
     for (const subject of subjects.slice(1)) await subject.load(context.seed);
-    const timings = await interleave(subjects, context.effort);
+    contenders.push(subjects);
+  }
+  const rows = (await interleave(contenders, context.effort)).map((timings, i): Row => {
     const ratios = timings.slice(1).map((other) => {
       const value = speedup(timings[0]!, other);
       return { peer: other.name, value, paired: value };
     });
-    rows.push({ label: lengthLabel(n), timings, ratios });
-    for (const subject of subjects) await subject.close();
-  }
+    return { label: lengthLabel(lengths[i]!), timings, ratios };
+  });
+  for (const subject of contenders.flat()) await subject.close();
   const least = Math.min(...ratiosTo(peer.name, rows));
   const { name } = rows[0]!.timings[0]!;
   const figures: Figure[] = [

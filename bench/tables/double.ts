@@ -3,7 +3,7 @@ import { omnifft } from '../library.ts';
 import { geometricMean } from '../measure.ts';
 import { fftjs } from '../peers/fftjs.ts';
 import type { Workload } from '../subject.ts';
-import { compare, lengthLabel, missing, native, powersOfTwo, type Row, ratiosTo, type Table } from '../table.ts';
+import { compare, lengthLabel, missing, native, powersOfTwo, ratiosTo, type Table } from '../table.ts';
 
 export const double: Table = {
   name: 'double',
@@ -11,18 +11,17 @@ export const double: Table = {
   async measure(context) {
     const device = await context.device(1);
     const fftw = await context.fftw();
-    const rows: Row[] = [];
-    for (const n of powersOfTwo(8, 20, context.quick)) {
+    const comparisons = powersOfTwo(8, 20, context.quick).map((n) => {
       const workload: Workload = { size: [n], precision: 'double' };
-      rows.push(
-        await compare(context, lengthLabel(n), [
-          { workload, open: () => omnifft(device, workload) },
-          { workload, open: () => fftjs(n) },
-          { workload, open: () => omnifft(device, workload, { name: 'omnifft, host arrays', buffers: 'host' }) },
-          ...native(fftw, workload),
-        ]),
-      );
-    }
+      const entries = [
+        { workload, open: () => omnifft(device, workload) },
+        { workload, open: () => fftjs(n) },
+        { workload, open: () => omnifft(device, workload, { name: 'omnifft, host arrays', buffers: 'host' }) },
+        ...native(fftw, workload),
+      ];
+      return { label: lengthLabel(n), entries };
+    });
+    const rows = await compare(context, comparisons);
     const ratios = ratiosTo('fft.js', rows);
     return {
       rows,

@@ -2,7 +2,7 @@
 import { omnifft } from '../library.ts';
 import { kissfft } from '../peers/kissfft.ts';
 import type { Precision, Workload } from '../subject.ts';
-import { compare, missing, native, type Row, ratiosTo, type Table } from '../table.ts';
+import { compare, missing, native, ratiosTo, type Table } from '../table.ts';
 
 export const lengthsToMeasure = [1000, 1536, 2187, 10000, 100000];
 const neighbour = 'power of two';
@@ -14,21 +14,20 @@ export const lengths: Table = {
   async measure(context) {
     const device = await context.device(1);
     const fftw = await context.fftw();
-    const rows: Row[] = [];
-    for (const precision of ['single', 'double'] satisfies Precision[]) {
-      for (const n of lengthsToMeasure) {
+    const comparisons = (['single', 'double'] satisfies Precision[]).flatMap((precision) =>
+      lengthsToMeasure.map((n) => {
         const workload: Workload = { size: [n], precision };
         const power: Workload = { size: [2 ** Math.round(Math.log2(n))], precision };
-        rows.push(
-          await compare(context, `${n} ${precision}`, [
-            { workload, open: () => omnifft(device, workload) },
-            { workload: power, open: () => omnifft(device, power, { name: neighbour }) },
-            ...(precision === 'single' ? [{ workload, open: () => kissfft(n) }] : []),
-            ...native(fftw, workload),
-          ]),
-        );
-      }
-    }
+        const entries = [
+          { workload, open: () => omnifft(device, workload) },
+          { workload: power, open: () => omnifft(device, power, { name: neighbour }) },
+          ...(precision === 'single' ? [{ workload, open: () => kissfft(n) }] : []),
+          ...native(fftw, workload),
+        ];
+        return { label: `${n} ${precision}`, entries };
+      }),
+    );
+    const rows = await compare(context, comparisons);
     return {
       rows,
       figures: [

@@ -2,7 +2,7 @@
 import { omnifft } from '../library.ts';
 import { geometricMean } from '../measure.ts';
 import type { Precision, Workload } from '../subject.ts';
-import { type Context, compare, lengthLabel, native, powersOfTwo, type Row, ratiosTo, type Table } from '../table.ts';
+import { type Context, compare, lengthLabel, native, powersOfTwo, ratiosTo, type Table } from '../table.ts';
 
 const sizes = ({ quick }: Context): number[][] => [
   ...powersOfTwo(8, 20, quick).map((n) => [n]),
@@ -17,19 +17,18 @@ export const scipy: Table = {
     const peer = await context.scipy();
     if (typeof peer === 'string') return { rows: [], figures: [], notes: [`without SciPy: ${peer}`] };
     const device = await context.device(1);
-    const rows: Row[] = [];
-    for (const precision of ['single', 'double'] satisfies Precision[]) {
-      for (const size of sizes(context)) {
+    const comparisons = (['single', 'double'] satisfies Precision[]).flatMap((precision) =>
+      sizes(context).map((size) => {
         const workload: Workload = { size, precision };
-        rows.push(
-          await compare(context, `${size.length > 1 ? size.join(' × ') : lengthLabel(size[0]!)} ${precision}`, [
-            { workload, open: () => omnifft(device, workload) },
-            ...native(peer, workload),
-            { workload, open: () => omnifft(device, workload, { name: 'omnifft, host arrays', buffers: 'host' }) },
-          ]),
-        );
-      }
-    }
+        const entries = [
+          { workload, open: () => omnifft(device, workload) },
+          ...native(peer, workload),
+          { workload, open: () => omnifft(device, workload, { name: 'omnifft, host arrays', buffers: 'host' }) },
+        ];
+        return { label: `${size.length > 1 ? size.join(' × ') : lengthLabel(size[0]!)} ${precision}`, entries };
+      }),
+    );
+    const rows = await compare(context, comparisons);
     const ratios = ratiosTo('SciPy', rows);
     return {
       rows,

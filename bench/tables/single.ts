@@ -20,13 +20,12 @@ import {
 
 const lengths = ({ quick }: Context) => powersOfTwo(6, 20, quick);
 
-async function measureRows(context: Context, entriesOf: (workload: Workload, n: number) => Promise<Entry[]>) {
-  const rows: Row[] = [];
-  for (const n of lengths(context)) {
-    const workload: Workload = { size: [n], precision: 'single' };
-    rows.push(await compare(context, lengthLabel(n), await entriesOf(workload, n)));
-  }
-  return rows;
+function measureRows(context: Context, entriesOf: (workload: Workload, n: number) => Entry[]): Promise<Row[]> {
+  const comparisons = lengths(context).map((n) => ({
+    label: lengthLabel(n),
+    entries: entriesOf({ size: [n], precision: 'single' }, n),
+  }));
+  return compare(context, comparisons);
 }
 
 function targets(peer: string, rows: readonly Row[], mean: number, worst: number): Figure[] {
@@ -43,7 +42,7 @@ export const alloc: Table = {
   async measure(context) {
     const device = await context.device(1);
     const fftw = await context.fftw();
-    const rows = await measureRows(context, async (workload, n) => [
+    const rows = await measureRows(context, (workload, n) => [
       { workload, open: () => omnifft(device, workload) },
       { workload, open: () => pffft(n) },
       ...native(fftw, workload),
@@ -57,7 +56,7 @@ export const copied: Table = {
   title: 'single precision, one thread, host arrays copied in and out on both sides',
   async measure(context) {
     const device = await context.device(1);
-    const rows = await measureRows(context, async (workload, n) => [
+    const rows = await measureRows(context, (workload, n) => [
       { workload, open: () => omnifft(device, workload, { buffers: 'host' }) },
       { workload, open: () => pffft(n, { copied: true }) },
       ...(n <= webfftLargest ? [{ workload, open: () => webfft(n) }] : []),

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { omnifft } from '../library.ts';
 import type { Precision, Workload } from '../subject.ts';
-import { compare, lengthLabel, type Row, ratiosTo, type Table } from '../table.ts';
+import { compare, lengthLabel, ratiosTo, type Table } from '../table.ts';
 
 /** [length, batches]; every one of them is 8 MB in single precision and 16 MB in double. */
 const shapes = [
@@ -19,19 +19,17 @@ export const threads: Table = {
   title: 'two threads over one, out of place, buffers of the device',
   async measure(context) {
     const [one, two] = [await context.device(1), await context.device(2)];
-    const rows: Row[] = [];
-    for (const precision of ['single', 'double'] satisfies Precision[]) {
-      for (const [n, batches] of shapes) {
+    const comparisons = (['single', 'double'] satisfies Precision[]).flatMap((precision) =>
+      shapes.map(([n, batches]) => {
         const workload: Workload = { size: [n], batches, precision };
-        const label = `${batches > 1 ? `${lengthLabel(batches)} of ` : ''}${lengthLabel(n)} ${precision}`;
-        rows.push(
-          await compare(context, label, [
-            { workload, open: () => omnifft(two, workload, { name: 'two threads', asynchronous: true }) },
-            { workload, open: () => omnifft(one, workload, { name: oneThread, asynchronous: true }) },
-          ]),
-        );
-      }
-    }
+        const entries = [
+          { workload, open: () => omnifft(two, workload, { name: 'two threads', asynchronous: true }) },
+          { workload, open: () => omnifft(one, workload, { name: oneThread, asynchronous: true }) },
+        ];
+        return { label: `${batches > 1 ? `${lengthLabel(batches)} of ` : ''}${lengthLabel(n)} ${precision}`, entries };
+      }),
+    );
+    const rows = await compare(context, comparisons);
     const cores = availableParallelism();
     return {
       rows,
