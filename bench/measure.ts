@@ -8,16 +8,18 @@ import type { Subject } from './subject.ts';
 export interface Effort {
   /** Times that all rows are gone through. */
   readonly sweeps: number;
-  /** Turns for each subject in a sweep. */
+  /** Milliseconds for the turns of a row in a sweep. */
+  readonly time: number;
+  /** Turns for each subject in a sweep, at the least. */
   readonly rounds: number;
-  /** Milliseconds of one turn; at least one call. */
+  /** Milliseconds of one turn; at least one call. Neighbours on the machine disturb it for milliseconds at a time. */
   readonly slice: number;
   /** Milliseconds before the first round, for the engine to compile and the clock to rise. */
   readonly warmUp: number;
 }
 
-export const fullEffort: Effort = { sweeps: 4, rounds: 6, slice: 8, warmUp: 80 };
-export const quickEffort: Effort = { sweeps: 2, rounds: 3, slice: 4, warmUp: 40 };
+export const fullEffort: Effort = { sweeps: 4, time: 200, rounds: 6, slice: 2, warmUp: 80 };
+export const quickEffort: Effort = { sweeps: 2, time: 50, rounds: 3, slice: 2, warmUp: 40 };
 
 /** Microseconds of one call. */
 export interface Timing {
@@ -32,6 +34,8 @@ interface Contender {
   readonly subject: Subject;
   /** That fill a slice. */
   readonly calls: number;
+  /** Milliseconds that they take. */
+  readonly turn: number;
   readonly samples: number[];
 }
 
@@ -41,7 +45,8 @@ export async function interleave(rows: readonly (readonly Subject[])[], effort: 
   for (let sweep = 0; sweep < effort.sweeps; sweep++) {
     for (const [n, subjects] of rows.entries()) {
       const row = (contenders[n] ??= await warmedUp(subjects, effort));
-      for (let round = 0; round < effort.rounds; round++) await takeTurns(row);
+      const rounds = Math.max(effort.rounds, Math.round(effort.time / sum(row.map(({ turn }) => turn))));
+      for (let round = 0; round < rounds; round++) await takeTurns(row);
     }
   }
   return contenders.map((row) => row.map(timing));
@@ -49,7 +54,7 @@ export async function interleave(rows: readonly (readonly Subject[])[], effort: 
 
 async function warmedUp(subjects: readonly Subject[], effort: Effort): Promise<Contender[]> {
   const row: Contender[] = [];
-  for (const subject of subjects) row.push({ subject, calls: await warmUp(subject, effort), samples: [] });
+  for (const subject of subjects) row.push({ subject, ...(await warmUp(subject, effort)), samples: [] });
   return row;
 }
 
@@ -65,8 +70,8 @@ function timing({ subject: { name }, samples }: Contender): Timing {
   return { name, minimum: Math.min(...samples), median: median(samples), samples };
 }
 
-/** Runs until the time is up, in growing bursts; answers how many calls fill a slice. */
-async function warmUp(subject: Subject, { warmUp, slice }: Effort): Promise<number> {
+/** Runs until the time is up, in growing bursts; answers how many calls fill a slice, and how long they take. */
+async function warmUp(subject: Subject, { warmUp, slice }: Effort): Promise<Pick<Contender, 'calls' | 'turn'>> {
   let best = Number.POSITIVE_INFINITY;
   let spent = 0;
   for (let calls = 1; spent < warmUp * 1000; calls = Math.min(2 * calls, Math.ceil((slice * 1000) / best))) {
@@ -74,7 +79,8 @@ async function warmUp(subject: Subject, { warmUp, slice }: Effort): Promise<numb
     best = Math.min(best, Math.max(each, 1e-3));
     spent += Math.max(each * calls, 1);
   }
-  return Math.max(1, Math.round((slice * 1000) / best));
+  const calls = Math.max(1, Math.round((slice * 1000) / best));
+  return { calls, turn: (calls * best) / 1000 };
 }
 
 /** How many times faster `ours` is, from the fastest turns of both. */
@@ -94,5 +100,9 @@ export function median(values: readonly number[]): number {
 }
 
 export function geometricMean(values: readonly number[]): number {
-  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+  return Math.exp(sum(values.map(Math.log)) / values.length);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
