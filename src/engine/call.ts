@@ -114,12 +114,13 @@ export class Call {
 
   /** Runs a simple call on the calling thread. */
   runSimply(backend: Backend): void {
-    const { one, program } = this;
-    if (!one) return program.runSync!();
-    backend.finishSync?.();
-    one.from.view!.set(one.from.host);
-    program.runSync!();
-    one.to.host.set(one.to.view!);
+    const { one } = this;
+    if (one) {
+      backend.finishSync?.();
+      one.from.view!.set(one.from.host);
+    }
+    this.program.runSync!();
+    if (one) one.to.host.set(one.to.view!);
   }
 
   /** Whether this is the same call with the same data, all of it still there. */
