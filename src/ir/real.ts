@@ -41,6 +41,8 @@ export class Expressions {
     mul: new Map<number, Real>(),
   };
   private nextId = 0;
+  /** Values at hand for each complex number. */
+  readonly perNumber: number = 2;
   /** Groups of values in the order in which they are best computed: see `Phase.steps`. */
   readonly steps: Real[][] = [];
 
@@ -141,7 +143,7 @@ export class Expressions {
   conj(a: Real): Real {
     if (a.op === 'neg') return this.neg(this.conj(a.a));
     if (a.op === 'conj') return this.constant(a.value);
-    if (a.op === 'const') return this.fixed('conj', a.value);
+    if (a.op === 'const') return isZero(a) ? a : this.fixed('conj', a.value);
     const [factor, rest] = factored(a);
     return this.mul(this.conj(factor ?? this.constant(1)), rest);
   }

@@ -27,6 +27,7 @@ type Load = Extract<Real, { op: 'load' }>;
 
 /** Both fields of its complex values are the same node, whose neighbouring lanes are the two parts. */
 export class PairExpressions extends Expressions {
+  override readonly perNumber = 1;
   /** Counts parts of items, two by two, instead of items. */
   readonly part: Var;
   private readonly item: Var;
