@@ -13,6 +13,7 @@ import {
   indexKey,
   mod,
   range,
+  released,
   Substitution,
   scale,
   sub,
@@ -176,6 +177,32 @@ describe('index arithmetic', () => {
   });
 });
 
+describe('a variable released from quotients and remainders', () => {
+  it('leaves the value as it is', () => {
+    fc.assert(
+      fc.property(written, points, fc.nat({ max: COUNTS.length - 1 }), (expression, values, number) => {
+        const variables = fresh();
+        const simplified = build(expression, variables);
+        const apart = released(simplified, variables[number] as Var);
+        expect(evaluate(sub(apart, simplified), at(variables, values))).toBe(0);
+      }),
+      options('released'),
+    );
+  });
+
+  it('moves at a fixed step where it goes on within a multiple of the others', () => {
+    const [a, b, c] = [variable('a', 4), variable('b', 5), variable('c', 60)];
+    const round = mod(add(scale(c, 4), a, 8), 96);
+    expect(coefficient(round, a)).toBeUndefined();
+    expect(coefficient(released(round, a), a)).toBe(1);
+    expect(coefficient(released(scale(round, 3), a), a)).toBe(3);
+    expect(coefficient(released(div(add(scale(c, 4), a, 8), 96), a), a)).toBe(0);
+    // Five items in fours: some go round where others do not.
+    expect(coefficient(released(mod(add(scale(c, 4), b), 96), b), b)).toBeUndefined();
+    expect(coefficient(released(mod(add(scale(c, 4), a, 1), 96), a), a)).toBeUndefined();
+  });
+});
+
 describe('what ranges and structure make disappear', () => {
   const [a, b, c] = [variable('a', 4), variable('b', 5), variable('c', 60)];
 
@@ -194,6 +221,11 @@ describe('what ranges and structure make disappear', () => {
     expect(formatIndex(whole)).toBe('c');
     const shifted = add(scale(div(add(c, 3), 8), 16), scale(mod(add(c, 3), 8), 2));
     expect(formatIndex(shifted)).toBe('2*c + 6');
+  });
+
+  it('common factors', () => {
+    expect(formatIndex(mod(add(scale(c, 6), 10), 48))).toBe('6*(c + 1)%8 + 4');
+    expect(formatIndex(div(add(scale(c, 6), 10), 48))).toBe('(c + 1)/8');
   });
 
   it('variables of one value', () => {

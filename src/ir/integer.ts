@@ -15,7 +15,7 @@ export interface Var {
   readonly count: number;
 }
 
-interface Quotient {
+export interface Quotient {
   readonly kind: 'div' | 'mod';
   readonly id: number;
   readonly of: Index;
@@ -148,14 +148,55 @@ function knownQuotient(value: Index, by: number): number | undefined {
 export function div(value: IndexLike, by: number): Index {
   const all = index(value);
   const rest = restOf(all, by);
-  return add(wholeOf(all, by), knownQuotient(rest, by) ?? quotient('div', rest, by));
+  return add(wholeOf(all, by), knownQuotient(rest, by) ?? reduced('div', rest, by));
 }
 
 /** value − by · ⌊value / by⌋ for a known positive divisor. */
 export function mod(value: IndexLike, by: number): Index {
   const rest = restOf(index(value), by);
   const floor = knownQuotient(rest, by);
-  return floor === undefined ? quotient('mod', rest, by) : add(rest, -floor * by);
+  return floor === undefined ? reduced('mod', rest, by) : add(rest, -floor * by);
+}
+
+/** A quotient or remainder in lowest terms: (4·a + 5) mod 8 is 4·((a + 1) mod 2) + 1. */
+function reduced(kind: Quotient['kind'], of: Index, by: number): Index {
+  let step = by;
+  for (const { factor } of of.terms) step = gcd(step, Math.abs(factor));
+  if (step === 1) return quotient(kind, of, by);
+  const whole = quotient(kind, wholeOf(of, step), by / step);
+  return kind === 'div' ? whole : add(scale(whole, step), restOf(of, step).constant);
+}
+
+/**
+ * The same index, where a variable leaves the quotients and remainders that it does not change the course of:
+ * (4·a + b) mod 8 is 4·(a mod 2) + b for b below 4.
+ */
+export function released(value: Index, of: Var): Index {
+  let result: Index = { constant: value.constant, terms: [] };
+  for (const term of value.terms) {
+    const { atom, factor } = term;
+    const without = atom.kind === 'var' ? undefined : withoutIn(atom, of);
+    result = plus(result, without ? scale(without, factor) : { constant: 0, terms: [term] });
+  }
+  return result;
+}
+
+function withoutIn({ kind, of, by }: Quotient, v: Var): Index | undefined {
+  if (!dependsOn(of, v)) return undefined;
+  let step = by;
+  for (const { atom, factor } of of.terms) {
+    const own = atom === v || (atom.kind !== 'var' && dependsOn(atom.of, v));
+    if (!own) step = gcd(step, Math.abs(factor));
+  }
+  const rest = restOf(of, step);
+  const [low, high] = range(rest);
+  if (step === 1 || low < 0 || high >= step) return undefined;
+  const whole = wholeOf(of, step);
+  return kind === 'div' ? div(whole, by / step) : add(scale(mod(whole, by / step), step), rest);
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b);
 }
 
 const quotients = new WeakMap<Atom, Map<string, Quotient>>();

@@ -11,7 +11,6 @@ import {
   div,
   Expressions,
   type Index,
-  index,
   mod,
   type Real,
   type Store,
@@ -45,7 +44,7 @@ export class PairExpressions extends Expressions {
   static over(item: Var, points: readonly Complex[]): PairExpressions | undefined {
     const distances = points.map(({ re, im }) => {
       if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array) return undefined;
-      return coefficient(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
+      return distanceAlong(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
     });
     const [distance] = distances;
     if ((distance !== 1 && distance !== -1) || distances.some((other) => other !== distance)) return undefined;
@@ -55,8 +54,8 @@ export class PairExpressions extends Expressions {
   /** A number that `over` was given. */
   number({ re, im }: Complex): Complex {
     const { array, index: first } = (this.exchanged ? im : re) as Load;
-    const place = substitute(first, new Map([[this.item, index(0)]]));
-    return both(this.load(array, add(place, this.part)));
+    const place = substitute(first, new Map([[this.item, div(this.part, 2)]]));
+    return both(this.load(array, add(place, mod(this.part, 2))));
   }
 
   /**
@@ -87,6 +86,19 @@ export class PairExpressions extends Expressions {
 
 function both(value: Real): Complex {
   return { re: value, im: value };
+}
+
+/**
+ * How far it is from item to item, where there is no way around: items that share a vector never come to lie at both ends of
+ * what goes round.
+ */
+function distanceAlong({ terms }: Index, item: Var): number {
+  let sum = 0;
+  for (const { atom, factor } of terms) {
+    if (atom === item) sum += factor;
+    else if (atom.kind === 'mod') sum += factor * distanceAlong(atom.of, item);
+  }
+  return sum;
 }
 
 function known({ constant, terms }: Index): number | undefined {

@@ -63,6 +63,12 @@ class RootMatrix {
 
 type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
 
+/** Exponents of i = 0, 1, …: the first one, and by how much it grows. */
+export type Exponents = readonly [first: number, step: number];
+
+/** Root number `run` for butterfly i of a pass. */
+export type PassRoots = (x: Expressions, i: IndexLike, run: number) => Complex;
+
 /** e^{−2πi·i·m/(r·s)} on input m of butterfly i: the twiddles between two Stockham passes. */
 export function passTwiddles(
   tables: TableBuilder,
@@ -72,33 +78,38 @@ export function passTwiddles(
   aligned: boolean,
 ): PassTwiddle {
   if (stride === 1) return (_, value) => value;
+  const runs = Array.from({ length: radix - 1 }, (_, n): Exponents => [0, n + 1]);
+  const root = passRoots(tables, leaf, { key: `pass${radix}x${stride}`, radix, stride, runs }, aligned);
+  return (x, value, i, m) => x.cmul(value, root(x, i, m - 1));
+}
+
+/** e^{−2πi·p/(r·s)} for the exponents p of every butterfly, side by side for the pass that reads them. */
+export function passRoots(
+  tables: TableBuilder,
+  leaf: StockhamLeaf,
+  pass: { readonly key: string; readonly radix: number; readonly stride: number; readonly runs: readonly Exponents[] },
+  aligned: boolean,
+): PassRoots {
+  const { key, radix, stride, runs } = pass;
   const order = radix * stride;
-  const key = `pass${radix}x${stride}`;
+  const count = runs.length;
   const along = leaf.lanesAlong.output;
   if (along === 'axis' && aligned) {
-    // Sequential for the pass that reads it: for each vector of i, the vectors m = 1 … r − 1 one after another.
+    // Sequential: for each vector of i, those of all runs one after another.
     const { lanes } = leaf;
-    const matrix = new RootMatrix(
-      tables,
-      key,
-      { rows: (stride / lanes) * (radix - 1), columns: lanes, cycle: radix - 1 },
-      'blocked',
-      order,
-      (run) => [0, run + 1],
-      lanes,
-    );
-    const row = (i: IndexLike, m: number) => add(scale(div(i, lanes), radix - 1), m - 1);
-    return (x, value, i, m) => x.cmul(value, matrix.load(x, row(i, m), mod(i, lanes)));
+    const shape = { rows: (stride / lanes) * count, columns: lanes, cycle: count };
+    const matrix = new RootMatrix(tables, key, shape, 'blocked', order, (run) => runs[run]!, lanes);
+    return (x, i, run) => matrix.load(x, add(scale(div(i, lanes), count), run), mod(i, lanes));
   }
   if (along === 'axis') {
-    const shape = { rows: radix - 1, columns: stride };
-    const matrix = new RootMatrix(tables, key, shape, 'planes', order, (row) => [0, row + 1], leaf.lanes);
-    return (x, value, i, m) => x.cmul(value, matrix.load(x, m - 1, i));
+    const shape = { rows: count, columns: stride };
+    const matrix = new RootMatrix(tables, key, shape, 'planes', order, (run) => runs[run]!, leaf.lanes);
+    return (x, i, run) => matrix.load(x, run, i);
   }
-  // All lanes share the twiddle.
-  const shape = { rows: stride * (radix - 1), columns: 1, cycle: radix - 1 };
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (run) => [0, run + 1], leaf.lanes);
-  return (x, value, i, m) => x.cmul(value, matrix.load(x, add(scale(i, radix - 1), m - 1), 0));
+  // All lanes share the root.
+  const shape = { rows: stride * count, columns: 1, cycle: count };
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (run) => runs[run]!, leaf.lanes);
+  return (x, i, run) => matrix.load(x, add(scale(i, count), run), 0);
 }
 
 /** Bytes from which on a table of all factors is too long for its share of the first-level cache. */

@@ -3,6 +3,7 @@
  * the data lies meanwhile, and whether it goes through them in slices. Known from the leaf alone.
  */
 import type { StockhamLeaf } from '../plan/leaf.ts';
+import { belowZero } from './centred.ts';
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
 export const LONGEST_VECTOR = 4;
@@ -42,6 +43,10 @@ export interface VectorForm {
   readonly pitch: number;
   /** Elements of a slice; 0: there are none. */
   readonly slice: number;
+  /** Strides of the passes whose digits are counted from the middle: centred.ts. */
+  readonly centred: ReadonlySet<number>;
+  /** How many points before the first one they begin. */
+  readonly shift: number;
 }
 
 export function vectorForm(leaf: StockhamLeaf): VectorForm {
@@ -70,7 +75,31 @@ export function vectorForm(leaf: StockhamLeaf): VectorForm {
       inPlace && tile === 1 && lanesAlong.output === 'axis' && bytes > SLICES.above
         ? longestSlice(radices, (SLICES.each * length) / bytes)
         : 0,
+    ...centredPasses(leaf),
   };
+}
+
+/**
+ * Passes that count from the middle: those between the first one, which has no twiddles, and the last one, which waits for what it
+ * writes. (Measured, as is that a single one gains no more than going round costs, but where that is a bit mask.) All are a
+ * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
+ * end of the signal; in autosort form it is cut there.
+ */
+function centredPasses({ length, radices, twiddle }: StockhamLeaf): Pick<VectorForm, 'centred' | 'shift'> {
+  const none = { centred: new Set<number>(), shift: 0 };
+  if (twiddle?.on === 'input') return none;
+  const centred = new Set<number>();
+  let shift = 0;
+  let stride = radices[0]!;
+  for (const radix of radices.slice(1, -1)) {
+    const before = (belowZero(radix) * length) / (radix * stride);
+    if (before > 0) {
+      centred.add(stride);
+      shift += before;
+    }
+    stride *= radix;
+  }
+  return centred.size > 1 || Number.isInteger(Math.log2(length)) ? { centred, shift } : none;
 }
 
 /** The longest blocks that passes leave and that are not longer than this. */

@@ -26,7 +26,8 @@ import {
 } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
-import { autosort, type Butterflies, digitReversed, samePlaces } from './orders.ts';
+import { centredPass } from './centred.ts';
+import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './pairs.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { passTwiddles } from './twiddles.ts';
@@ -52,17 +53,18 @@ export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutp
   const last = steps.length - 1;
   const places = builder.places(steps, inOutput);
   const shared = [...new Set(places.flatMap(({ array }) => array ?? []))];
-  const phase = (n: number, { input, output, beforeCopy }: Ends): Phase => {
+  const phasesOf = (n: number, { input, output, beforeCopy }: Ends): Phase[] => {
     const from = n === 0 ? { view: input, between: false } : places[n - 1]!;
     let to = n === last ? { view: output, between: false } : places[n]!;
     if (beforeCopy && n === last - 1) to = { ...to, view: mappedStore(to.view, beforeCopy) };
     const step = steps[n]!;
-    return step.kind === 'copy' ? builder.copy(from, to) : builder.pass(step.radix, step.stride, from, to);
+    return step.kind === 'copy' ? [builder.copy(from, to)] : builder.passes(step.radix, step.stride, from, to);
   };
-  const phases = steps.map((_, n) => phase(n, ends));
-  if (!reverse) return { shared, phases };
+  const phases = steps.map((_, n) => phasesOf(n, ends));
+  if (!reverse) return { shared, phases: phases.flat() };
   // What lies between the first and the last is the same both ways.
-  return { shared, phases, reverse: phases.map((own, n) => (n === 0 || n === last ? phase(n, reverse) : own)) };
+  const others = phases.map((own, n) => (n === 0 || n === last ? phasesOf(n, reverse) : own));
+  return { shared, phases: phases.flat(), reverse: others.flat() };
 }
 
 class VectorPhases {
@@ -133,33 +135,47 @@ class VectorPhases {
     };
   }
 
-  pass(radix: number, stride: number, from: Place, to: Place): Phase {
+  /** A pass, in one phase or in two that have nothing to do with one another. */
+  passes(radix: number, stride: number, from: Place, to: Place): Phase[] {
+    const phases = this.butterflies(radix, stride).map((butterflies) =>
+      this.pass(radix, stride, butterflies, from, to),
+    );
+    return phases.map((phase, n) => (n < phases.length - 1 ? { ...phase, exchange: 'lane' } : phase));
+  }
+
+  private pass(radix: number, stride: number, butterflies: Butterflies, from: Place, to: Place): Phase {
     const x = new Expressions();
-    const butterflies = this.butterflies(radix, stride);
-    const { i } = butterflies;
     const c = variable('c', this.leaf.tile);
-    const twiddle = passTwiddles(this.tables, this.leaf, radix, stride, this.form.aligned);
     const points = Array.from({ length: radix }, (_, m) => from.view.load(x, [butterflies.point(m), c]));
     const nest = this.nest(butterflies, c, stride, from.between && to.between);
     const put = (by: Expressions, value: Complex, k: number) => to.view.store(by, [butterflies.output(k), c], value);
     const paired = stride === 1 && to.between ? this.inPairs(points, nest, put) : undefined;
     if (paired) return paired;
-    const values = points.map((point, m) => {
-      const value = m === 0 ? point : twiddle(x, point, i, m);
-      if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
-      return value;
-    });
+    const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, to);
     const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
     return {
       ...nest,
-      stores: dft(x, values).flatMap((value, k) => put(x, value, k)),
+      stores: outputs.flatMap((value, k) => put(x, value, k)),
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
       repeatable: !inPlace && (from.between || to.between || !this.leaf.aliased),
       ...(inPlace ? { inPlace } : {}),
       exchange: inSlices ? 'slice' : 'group',
     };
+  }
+
+  /** The points of a butterfly, multiplied by their twiddles and transformed. */
+  private transformed(x: Expressions, points: readonly Complex[], i: Var, radix: number, stride: number): Complex[] {
+    const { tables, leaf, form } = this;
+    if (form.centred.has(stride)) return centredPass(tables, leaf, radix, stride, form.aligned)(x, points, i);
+    const twiddle = passTwiddles(tables, leaf, radix, stride, form.aligned);
+    const values = points.map((point, m) => {
+      const value = m === 0 ? point : twiddle(x, point, i, m);
+      if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
+      return value;
+    });
+    return dft(x, values);
   }
 
   /** `Phase.inPlace` of a pass. */
@@ -171,11 +187,15 @@ class VectorPhases {
     return this.form.worksInOutput ? (output.layout === 'planar' ? 1 : lanes) : undefined;
   }
 
-  private butterflies(radix: number, stride: number): Butterflies {
+  /** All of a pass, or what it does first and then. */
+  private butterflies(radix: number, stride: number): readonly Butterflies[] {
     const { length, radices } = this.leaf;
-    if (!this.form.inPlace) return autosort(length, radix, stride);
-    if (stride === 1) return digitReversed(length, radices, this.form.far);
-    return samePlaces(length, radix, stride, stride * radix <= this.form.slice ? this.form.slice : length);
+    const { far, inPlace, shift, slice } = this.form;
+    if (!inPlace) {
+      return stride === 1 && shift > 0 ? autosortShifted(length, radix, shift) : [autosort(length, radix, stride)];
+    }
+    if (stride === 1) return [digitReversed(length, radices, far, shift)];
+    return [samePlaces(length, radix, stride, stride * radix <= slice ? slice : length)];
   }
 
   /**

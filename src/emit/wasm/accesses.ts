@@ -13,6 +13,7 @@ import {
   index,
   indexKey,
   type Real,
+  released,
   type Store,
   substitute,
   type Var,
@@ -111,8 +112,13 @@ function locate(array: ArrayRef, at: Index, body: Body): Access | undefined {
   const once = repeat === 0 ? at : without(at, body.repeat!);
   const { lane } = body;
   if (!lane) return { array, base: once, stride: 0, repeat };
-  const stride = coefficient(once, lane);
-  if (stride !== undefined) return { array, base: stride === 0 ? once : without(once, lane), stride, repeat };
+  let from = once;
+  let stride = coefficient(from, lane);
+  if (stride === undefined) {
+    from = released(once, lane);
+    stride = coefficient(from, lane);
+  }
+  if (stride !== undefined) return { array, base: stride === 0 ? from : without(from, lane), stride, repeat };
   const bases = Array.from({ length: lane.count }, (_, l) => substitute(once, new Map([[lane, index(l)]])));
   return { array, base: bases[0]!, stride, repeat, bases };
 }

@@ -5,7 +5,16 @@
  * The terms of an index are split by the loop in which they change. Each level's pointer starts from the one of the level
  * outside; what is linear in the loop's variable is added once per iteration, the rest is computed anew.
  */
-import { type ArrayRef, type Atom, type Index, indexKey, type Var, variablesOf } from '../../ir/index.ts';
+import {
+  type ArrayRef,
+  type Atom,
+  type Index,
+  indexKey,
+  type Quotient,
+  range,
+  type Var,
+  variablesOf,
+} from '../../ir/index.ts';
 import { type Group, pointerKey } from './accesses.ts';
 import type { FunctionAssembler } from './encoder.ts';
 import type { Address } from './vector.ts';
@@ -85,6 +94,30 @@ export class Addresses {
     return level;
   }
 
+  private quotient({ kind, of, by }: Quotient): void {
+    const { asm } = this;
+    this.index(of);
+    const shift = Math.log2(by);
+    if (Number.isInteger(shift)) {
+      asm.i32(kind === 'div' ? shift : by - 1);
+      asm.op(kind === 'div' ? 'i32.shr_u' : 'i32.and');
+    } else if (kind === 'mod' && range(of)[1] < 2 * by) {
+      // Round once at the most: a comparison instead of a division.
+      const value = asm.local('i32');
+      asm.tee(value);
+      asm.get(value);
+      asm.i32(by);
+      asm.op('i32.sub');
+      asm.get(value);
+      asm.i32(by);
+      asm.op('i32.lt_s');
+      asm.op('select');
+    } else {
+      asm.i32(by);
+      asm.op(kind === 'div' ? 'i32.div_u' : 'i32.rem_u');
+    }
+  }
+
   /** Pushes the value of an index. */
   index(index: Index): void {
     const { asm } = this;
@@ -95,13 +128,7 @@ export class Addresses {
     };
     for (const { atom, factor } of index.terms) {
       if (atom.kind === 'var') asm.get(this.locals.get(atom)!);
-      else {
-        this.index(atom.of);
-        const shift = Math.log2(atom.by);
-        asm.i32(Number.isInteger(shift) ? (atom.kind === 'div' ? shift : atom.by - 1) : atom.by);
-        if (Number.isInteger(shift)) asm.op(atom.kind === 'div' ? 'i32.shr_u' : 'i32.and');
-        else asm.op(atom.kind === 'div' ? 'i32.div_u' : 'i32.rem_u');
-      }
+      else this.quotient(atom);
       if (factor !== 1) {
         asm.i32(factor);
         asm.op('i32.mul');

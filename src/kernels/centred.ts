@@ -1,0 +1,109 @@
+/**
+ * Passes whose digits are counted from the middle: the twiddles of two points of a butterfly are conjugate then, so that they
+ * share one, and sums and differences of the points are multiplied instead of the points (Kamar and Elcherif, “Conjugate pair
+ * fast Fourier transform”, 1989).
+ *
+ * A pass of radix r after passes of product s combines r blocks, which begin at points N/(r·s) apart: the digits of a point's
+ * number, whose powers of a root are the twiddles. Where digits begin at −c instead of 0, all points lie c·N/(r·s) places
+ * later. So the first pass reads element n of what the others take for the signal at n − shift, in a signal that goes
+ * round; nothing else changes.
+ */
+import type { Complex, Expressions, IndexLike, TableBuilder } from '../ir/index.ts';
+import type { StockhamLeaf } from '../plan/leaf.ts';
+import { type Exponents, passRoots } from './twiddles.ts';
+
+interface Scheme {
+  /** How many digits are below zero. */
+  readonly below: number;
+  /** Exponents p of the roots e^{−2πi·p/(r·s)} that a butterfly needs. */
+  readonly roots: (stride: number) => readonly Exponents[];
+  /** Transforms points in the order of their digits. */
+  readonly butterfly: (x: Expressions, points: readonly Complex[], roots: readonly Complex[]) => Complex[];
+}
+
+/** Radices for which it pays. */
+const SCHEMES: ReadonlyMap<number, Scheme> = new Map([
+  [
+    3,
+    {
+      below: 1,
+      roots: (stride) => [
+        [0, 1],
+        [stride, 1],
+      ],
+      butterfly: three,
+    },
+  ],
+  [
+    4,
+    {
+      below: 2,
+      roots: () => [
+        [0, 1],
+        [0, 2],
+      ],
+      butterfly: four,
+    },
+  ],
+]);
+
+/** How many digits of a radix would be below zero; 0 where it does not pay. */
+export function belowZero(radix: number): number {
+  return SCHEMES.get(radix)?.below ?? 0;
+}
+
+/** The butterflies of a centred pass: their points, in the order in which they lie in memory, transformed. */
+export function centredPass(
+  tables: TableBuilder,
+  leaf: StockhamLeaf,
+  radix: number,
+  stride: number,
+  aligned: boolean,
+): (x: Expressions, points: readonly Complex[], i: IndexLike) => Complex[] {
+  const { roots, butterfly } = SCHEMES.get(radix)!;
+  const runs = roots(stride);
+  const root = passRoots(tables, leaf, { key: `centred${radix}x${stride}`, radix, stride, runs }, aligned);
+  return (x, points, i) =>
+    butterfly(
+      x,
+      points,
+      runs.map((_, run) => root(x, i, run)),
+    );
+}
+
+/** w·b + w̄·d, from sum and difference of b and d. */
+function turned(x: Expressions, sum: Complex, difference: Complex, w: Complex): Complex {
+  return x.cadd(x.cscale(sum, w.re), x.quarter(x.cscale(difference, x.neg(w.im))));
+}
+
+/**
+ * X[k] = a + wₖ·b + w̄ₖ·d with a root for each k, the third of which is the negative of the other two: 18 operations where
+ * multiply-adds are one, with twiddles 20.
+ */
+function three(x: Expressions, [d, a, b]: readonly Complex[], [first, second]: readonly Complex[]): Complex[] {
+  const sum = x.cadd(b!, d!);
+  const difference = x.csub(b!, d!);
+  const third = x.cadd(first!, second!);
+  return [first!, second!, { re: x.neg(third.re), im: x.neg(third.im) }].map((w) => {
+    const along = x.cadd(a!, x.cscale(sum, w.re));
+    return x.cadd(along, x.quarter(x.cscale(difference, x.neg(w.im))));
+  });
+}
+
+/**
+ * Two roots to load instead of three; where multiply-adds are one and sums come first (emit/wasm/multiply-adds.ts), 22 of them
+ * and of additions instead of 24. (Six signs come along, for which processors have more ports.)
+ */
+function four(x: Expressions, [c, d, a, b]: readonly Complex[], [w, square]: readonly Complex[]): Complex[] {
+  const opposite = x.cmul(c!, { re: square!.re, im: x.neg(square!.im) });
+  x.together(opposite);
+  const sum = x.cadd(b!, d!);
+  const difference = x.csub(b!, d!);
+  const along = turned(x, sum, difference, w!);
+  // −i·(w·b − w̄·d)
+  const across = x.cadd(x.cscale(sum, w!.im), x.quarter(x.cscale(difference, w!.re)));
+  x.together(along, across);
+  const even = x.cadd(a!, opposite);
+  const odd = x.csub(a!, opposite);
+  return [x.cadd(even, along), x.cadd(odd, across), x.csub(even, along), x.csub(odd, across)];
+}
