@@ -8,7 +8,7 @@ import type { StockhamLeaf } from '../plan/leaf.ts';
 import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
-import { belowZero, centredPass } from './centred.ts';
+import { belowZero, centredPass, signsOf } from './centred.ts';
 import { vectorForm } from './vector-form.ts';
 
 const random = randomFor('kernels/centred/data');
@@ -20,7 +20,7 @@ function leavesOf(input: ProblemInput): StockhamLeaf[] {
 }
 
 describe('centred passes', () => {
-  it.each([3, 4])('of radix %i transform points that conjugate twiddles were due to', (radix) => {
+  it.each([3, 4])('of radix %i transform points that conjugate twiddles were due to, some to the negative', (radix) => {
     // In blocks and in planes, and all lanes with one root.
     for (const input of [{ size: [1024] }, { size: [2187] }, { size: [8, 1024] }]) {
       const leaf = leavesOf(input).at(-1)!;
@@ -52,19 +52,37 @@ describe('centred passes', () => {
               re += data[2 * m]! * c - data[2 * m + 1]! * s;
               im += data[2 * m]! * s + data[2 * m + 1]! * c;
             }
-            expect(value(output.re)).toBeCloseTo(re, 13);
-            expect(value(output.im)).toBeCloseTo(im, 13);
+            const sign = signsOf(new Map([[stride, radix]]))?.negative(k * stride + n) ? -1 : 1;
+            expect(sign * value(output.re)).toBeCloseTo(re, 13);
+            expect(sign * value(output.im)).toBeCloseTo(im, 13);
           });
         }
       }
     }
   });
 
+  it('leave the same elements of every block negative, whatever was negative before', () => {
+    const twice = signsOf(
+      new Map([
+        [4, 4],
+        [16, 3],
+        [48, 4],
+      ]),
+    )!;
+    for (let i = 0; i < 192; i++) {
+      const [first, second] = [Math.floor(i / 4) % 4, Math.floor(i / 48)];
+      expect(twice.negative(i)).toBe([1, 2].includes(first) !== [1, 2].includes(second));
+    }
+    expect(signsOf(new Map([[9, 3]]))).toBeUndefined();
+    // Tables with other signs are other tables.
+    expect(signsOf(new Map([[4, 4]]))!.key).not.toBe(signsOf(new Map([[16, 4]]))!.key);
+  });
+
   it('are those between the first and the last', () => {
     const formsOf = (input: ProblemInput) =>
       leavesOf(input).map((leaf) => {
         const { centred, shift } = vectorForm(leaf);
-        return [leaf.radices.join('.'), [...centred], shift];
+        return [leaf.radices.join('.'), [...centred.keys()], shift];
       });
     expect(formsOf({ size: [256] })).toEqual([['4.4.4.4', [4, 16], 2 * 16 + 2 * 4]]);
     expect(formsOf({ size: [128] })).toEqual([['8.4.4', [8], 2 * 4]]);

@@ -10,41 +10,37 @@
  */
 import type { Complex, Expressions, IndexLike, TableBuilder } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
-import { type Exponents, passRoots } from './twiddles.ts';
+import { type Exponents, passRoots, type Signs } from './twiddles.ts';
 
 interface Scheme {
   /** How many digits are below zero. */
   readonly below: number;
+  /** Outputs that it leaves negative. */
+  readonly negative: readonly number[];
   /** Exponents p of the roots e^{−2πi·p/(r·s)} that a butterfly needs. */
   readonly roots: (stride: number) => readonly Exponents[];
   /** Transforms points in the order of their digits. */
   readonly butterfly: (x: Expressions, points: readonly Complex[], roots: readonly Complex[]) => Complex[];
 }
 
+const THREE: Scheme = {
+  below: 1,
+  negative: [],
+  roots: (stride) => [0, -stride].map((first) => [first, -1]),
+  butterfly: three,
+};
+
+const FOUR: Scheme = {
+  below: 2,
+  negative: [1, 2],
+  roots: () => [-1, -2].map((step) => [0, step]),
+  butterfly: four,
+};
+
 /** Radices for which it pays. */
 const SCHEMES: ReadonlyMap<number, Scheme> = new Map([
-  [
-    3,
-    {
-      below: 1,
-      roots: (stride) => [
-        [0, 1],
-        [stride, 1],
-      ],
-      butterfly: three,
-    },
-  ],
-  [
-    4,
-    {
-      below: 2,
-      roots: () => [
-        [0, 1],
-        [0, 2],
-      ],
-      butterfly: four,
-    },
-  ],
+  [3, THREE],
+  [4, FOUR],
 ]);
 
 /** How many digits of a radix would be below zero; 0 where it does not pay. */
@@ -71,13 +67,29 @@ export function centredPass(
     );
 }
 
-/** w·b + w̄·d, from sum and difference of b and d. */
+/**
+ * What centred passes leave negative: of every block the same elements, because a pass makes all outputs of a butterfly negative
+ * whose points are. So only the last one has to turn anything back.
+ * @param centred their radices by their strides.
+ */
+export function signsOf(centred: ReadonlyMap<number, number>): Signs | undefined {
+  const passes = [...centred].filter(([, radix]) => SCHEMES.get(radix)!.negative.length > 0);
+  if (passes.length === 0) return undefined;
+  const turns = ([stride, radix]: readonly [number, number], i: number): boolean =>
+    SCHEMES.get(radix)!.negative.includes(Math.floor(i / stride) % radix);
+  return {
+    key: passes.join(';'),
+    negative: (i) => passes.filter((pass) => turns(pass, i)).length % 2 === 1,
+  };
+}
+
+/** w̄·b + w·d, from the sum of b and d and b − d. */
 function turned(x: Expressions, sum: Complex, difference: Complex, w: Complex): Complex {
-  return x.cadd(x.cscale(sum, w.re), x.quarter(x.cscale(difference, x.neg(w.im))));
+  return x.cadd(x.cscale(sum, w.re), x.quarter(x.cscale(difference, w.im)));
 }
 
 /**
- * X[k] = a + wₖ·b + w̄ₖ·d with a root for each k, the third of which is the negative of the other two: 18 operations where
+ * X[k] = a + w̄ₖ·b + wₖ·d with a root for each k, the third of which is the negative of the other two: 18 operations where
  * multiply-adds are one, with twiddles 20.
  */
 function three(x: Expressions, [d, a, b]: readonly Complex[], [first, second]: readonly Complex[]): Complex[] {
@@ -86,24 +98,25 @@ function three(x: Expressions, [d, a, b]: readonly Complex[], [first, second]: r
   const third = x.cadd(first!, second!);
   return [first!, second!, { re: x.neg(third.re), im: x.neg(third.im) }].map((w) => {
     const along = x.cadd(a!, x.cscale(sum, w.re));
-    return x.cadd(along, x.quarter(x.cscale(difference, x.neg(w.im))));
+    return x.cadd(along, x.quarter(x.cscale(difference, w.im)));
   });
 }
 
 /**
- * Two roots to load instead of three; where multiply-adds are one and sums come first (emit/wasm/multiply-adds.ts), 22 of them
- * and of additions instead of 24. (Six signs come along, for which processors have more ports.)
+ * Two roots to load instead of three. Outputs 1 and 2 are negative: of t + v and v − t, where v is a sum of products, multiply-adds
+ * make s = t + v and s − 2t, with which all takes 22 of them and of additions instead of 24 (emit/wasm/multiply-adds.ts);
+ * t − v would take more.
  */
 function four(x: Expressions, [c, d, a, b]: readonly Complex[], [w, square]: readonly Complex[]): Complex[] {
-  const opposite = x.cmul(c!, { re: square!.re, im: x.neg(square!.im) });
+  const opposite = x.cmul(c!, square!);
   x.together(opposite);
   const sum = x.cadd(b!, d!);
   const difference = x.csub(b!, d!);
   const along = turned(x, sum, difference, w!);
-  // −i·(w·b − w̄·d)
-  const across = x.cadd(x.cscale(sum, w!.im), x.quarter(x.cscale(difference, w!.re)));
+  // i·(w̄·b − w·d)
+  const across = x.csub(x.cscale(sum, w!.im), x.quarter(x.cscale(difference, w!.re)));
   x.together(along, across);
   const even = x.cadd(a!, opposite);
-  const odd = x.csub(a!, opposite);
-  return [x.cadd(even, along), x.cadd(odd, across), x.csub(even, along), x.csub(odd, across)];
+  const odd = x.csub(opposite, a!);
+  return [x.cadd(even, along), x.cadd(odd, across), x.csub(along, even), x.csub(across, odd)];
 }

@@ -17,6 +17,7 @@ class RootMatrix {
    * @param shape of the rows, those `cycle` apart hold one run of roots after the other; by default each holds its own.
    * @param exponents p in e^{−2πi·p/q} of a run: of its first root, and by how much it grows from root to root. Both are
    * integers below 2^53.
+   * @param signs of the roots of each run.
    */
   constructor(
     tables: TableBuilder,
@@ -24,8 +25,9 @@ class RootMatrix {
     shape: { rows: number; columns: number; cycle?: number },
     kind: 'blocked' | 'planes' | 'pairs',
     q: number,
-    exponents: (run: number) => readonly [first: number, step: number],
+    exponents: (run: number) => Exponents,
     lanes: number,
+    signs?: Signs,
   ) {
     const { rows, columns, cycle = rows } = shape;
     this.columns = columns;
@@ -43,11 +45,24 @@ class RootMatrix {
       `${key}:${rows}x${columns}:${kind}${kind === 'blocked' ? lanes : ''}`,
       2 * plane,
       (start, runs) => {
+        const parts = signed((rows / cycle) * columns, signs);
         for (let run = 0; run < cycle; run++) {
           const [p, step] = exponents(run);
           const [re, im] = format.at(run * columns);
-          const count = (rows / cycle) * columns;
-          runs.push({ p, step, q, count, re: start + re, im: start + im, stride, block, skip });
+          for (const { first, count, turn } of parts) {
+            const at = start + stride * first + skip * Math.floor(first / block);
+            runs.push({
+              p: p + step * first + turn * q,
+              step,
+              q,
+              count,
+              re: at + re,
+              im: at + im,
+              stride,
+              block,
+              skip,
+            });
+          }
         }
       },
     );
@@ -61,6 +76,26 @@ class RootMatrix {
   }
 }
 
+/** Which of the elements i = 0, 1, … of a block are negative. */
+export interface Signs {
+  /** Equal for equal ones. */
+  readonly key: string;
+  readonly negative: (i: number) => boolean;
+}
+
+/** The parts of a run that have one sign, which is half a turn or none. */
+function signed(all: number, signs?: Signs): { first: number; count: number; turn: number }[] {
+  if (!signs) return [{ first: 0, count: all, turn: 0 }];
+  const parts: { first: number; count: number; turn: number }[] = [];
+  for (let i = 0; i < all; i++) {
+    const turn = signs.negative(i) ? 0.5 : 0;
+    const last = parts.at(-1);
+    if (last?.turn === turn) last.count++;
+    else parts.push({ first: i, count: 1, turn });
+  }
+  return parts;
+}
+
 type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
 
 /** Exponents of i = 0, 1, …: the first one, and by how much it grows. */
@@ -69,46 +104,65 @@ export type Exponents = readonly [first: number, step: number];
 /** Root number `run` for butterfly i of a pass. */
 export type PassRoots = (x: Expressions, i: IndexLike, run: number) => Complex;
 
-/** e^{−2πi·i·m/(r·s)} on input m of butterfly i: the twiddles between two Stockham passes. */
+/**
+ * e^{−2πi·i·m/(r·s)} on input m of butterfly i: the twiddles between two Stockham passes.
+ * @param signs of the elements that it finds, to be turned back.
+ */
 export function passTwiddles(
   tables: TableBuilder,
   leaf: StockhamLeaf,
   radix: number,
   stride: number,
   aligned: boolean,
+  signs?: Signs,
 ): PassTwiddle {
   if (stride === 1) return (_, value) => value;
-  const runs = Array.from({ length: radix - 1 }, (_, n): Exponents => [0, n + 1]);
-  const root = passRoots(tables, leaf, { key: `pass${radix}x${stride}`, radix, stride, runs }, aligned);
-  return (x, value, i, m) => x.cmul(value, root(x, i, m - 1));
+  const least = signs ? 0 : 1;
+  const runs = Array.from({ length: radix - least }, (_, n): Exponents => [0, n + least]);
+  const key = `pass${radix}x${stride}`;
+  const root = passRoots(tables, leaf, { key, radix, stride, runs, ...(signs ? { signs } : {}) }, aligned);
+  return (x, value, i, m) => {
+    if (m > 0) return x.cmul(value, root(x, i, m - least));
+    return signs ? x.cscale(value, root(x, i, 0).re) : value;
+  };
+}
+
+/** Roots that the butterflies of a pass need: runs of them, i = 0, 1, … counting the butterflies. */
+export interface Roots {
+  readonly key: string;
+  readonly radix: number;
+  readonly stride: number;
+  readonly runs: readonly Exponents[];
+  readonly signs?: Signs;
 }
 
 /** e^{−2πi·p/(r·s)} for the exponents p of every butterfly, side by side for the pass that reads them. */
 export function passRoots(
   tables: TableBuilder,
   leaf: StockhamLeaf,
-  pass: { readonly key: string; readonly radix: number; readonly stride: number; readonly runs: readonly Exponents[] },
+  { key: name, radix, stride, runs, signs }: Roots,
   aligned: boolean,
 ): PassRoots {
-  const { key, radix, stride, runs } = pass;
   const order = radix * stride;
   const count = runs.length;
+  const key = signs ? `${name}signs${signs.key}` : name;
+  const exponents = (run: number) => runs[run]!;
   const along = leaf.lanesAlong.output;
   if (along === 'axis' && aligned) {
     // Sequential: for each vector of i, those of all runs one after another.
     const { lanes } = leaf;
     const shape = { rows: (stride / lanes) * count, columns: lanes, cycle: count };
-    const matrix = new RootMatrix(tables, key, shape, 'blocked', order, (run) => runs[run]!, lanes);
+    const matrix = new RootMatrix(tables, key, shape, 'blocked', order, exponents, lanes, signs);
     return (x, i, run) => matrix.load(x, add(scale(div(i, lanes), count), run), mod(i, lanes));
   }
   if (along === 'axis') {
     const shape = { rows: count, columns: stride };
-    const matrix = new RootMatrix(tables, key, shape, 'planes', order, (run) => runs[run]!, leaf.lanes);
+    const matrix = new RootMatrix(tables, key, shape, 'planes', order, exponents, leaf.lanes, signs);
     return (x, i, run) => matrix.load(x, run, i);
   }
   // All lanes share the root.
   const shape = { rows: stride * count, columns: 1, cycle: count };
-  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, (run) => runs[run]!, leaf.lanes);
+  const matrix = new RootMatrix(tables, key, shape, 'pairs', order, exponents, leaf.lanes, signs);
   return (x, i, run) => matrix.load(x, add(scale(i, count), run), 0);
 }
 

@@ -43,8 +43,8 @@ export interface VectorForm {
   readonly pitch: number;
   /** Elements of a slice; 0: there are none. */
   readonly slice: number;
-  /** Strides of the passes whose digits are counted from the middle: centred.ts. */
-  readonly centred: ReadonlySet<number>;
+  /** Radices of the passes whose digits are counted from the middle, by their strides: centred.ts. */
+  readonly centred: ReadonlyMap<number, number>;
   /** How many points before the first one they begin. */
   readonly shift: number;
 }
@@ -86,15 +86,15 @@ export function vectorForm(leaf: StockhamLeaf): VectorForm {
  * end of the signal; in autosort form it is cut there.
  */
 function centredPasses({ length, radices, twiddle }: StockhamLeaf): Pick<VectorForm, 'centred' | 'shift'> {
-  const none = { centred: new Set<number>(), shift: 0 };
+  const none = { centred: new Map<number, number>(), shift: 0 };
   if (twiddle?.on === 'input') return none;
-  const centred = new Set<number>();
+  const centred = new Map<number, number>();
   let shift = 0;
   let stride = radices[0]!;
   for (const radix of radices.slice(1, -1)) {
     const before = (belowZero(radix) * length) / (radix * stride);
     if (before > 0) {
-      centred.add(stride);
+      centred.set(stride, radix);
       shift += before;
     }
     stride *= radix;

@@ -26,7 +26,7 @@ import {
 } from '../ir/index.ts';
 import type { StockhamLeaf } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
-import { centredPass } from './centred.ts';
+import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './pairs.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
@@ -169,9 +169,10 @@ class VectorPhases {
   private transformed(x: Expressions, points: readonly Complex[], i: Var, radix: number, stride: number): Complex[] {
     const { tables, leaf, form } = this;
     if (form.centred.has(stride)) return centredPass(tables, leaf, radix, stride, form.aligned)(x, points, i);
-    const twiddle = passTwiddles(tables, leaf, radix, stride, form.aligned);
+    const signs = stride * radix === leaf.length ? signsOf(form.centred) : undefined;
+    const twiddle = passTwiddles(tables, leaf, radix, stride, form.aligned, signs);
     const values = points.map((point, m) => {
-      const value = m === 0 ? point : twiddle(x, point, i, m);
+      const value = twiddle(x, point, i, m);
       if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
       return value;
     });
