@@ -70,17 +70,22 @@ export function centredPass(
 /**
  * What centred passes leave negative: of every block the same elements, because a pass makes all outputs of a butterfly negative
  * whose points are. So only the last one has to turn anything back.
- * @param centred their radices by their strides.
+ * @param centred their radices by their strides, the first one first.
  */
 export function signsOf(centred: ReadonlyMap<number, number>): Signs | undefined {
   const passes = [...centred].filter(([, radix]) => SCHEMES.get(radix)!.negative.length > 0);
   if (passes.length === 0) return undefined;
-  const turns = ([stride, radix]: readonly [number, number], i: number): boolean =>
-    SCHEMES.get(radix)!.negative.includes(Math.floor(i / stride) % radix);
-  return {
-    key: passes.join(';'),
-    negative: (i) => passes.filter((pass) => turns(pass, i)).length % 2 === 1,
-  };
+  let pattern = new Uint8Array(1);
+  for (const [stride, radix] of passes) {
+    const { negative } = SCHEMES.get(radix)!;
+    const before = pattern;
+    pattern = new Uint8Array(stride * radix);
+    for (let k = 0; k < radix; k++) {
+      const turn = negative.includes(k) ? 1 : 0;
+      for (let i = 0; i < stride; i++) pattern[k * stride + i] = before[i % before.length]! ^ turn;
+    }
+  }
+  return { key: passes.join(';'), pattern };
 }
 
 /** w̄·b + w·d, from the sum of b and d and b − d. */

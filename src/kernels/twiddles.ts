@@ -45,24 +45,11 @@ class RootMatrix {
       `${key}:${rows}x${columns}:${kind}${kind === 'blocked' ? lanes : ''}`,
       2 * plane,
       (start, runs) => {
-        const parts = signed((rows / cycle) * columns, signs);
+        const common = { q, count: (rows / cycle) * columns, stride, block, skip };
         for (let run = 0; run < cycle; run++) {
           const [p, step] = exponents(run);
           const [re, im] = format.at(run * columns);
-          for (const { first, count, turn } of parts) {
-            const at = start + stride * first + skip * Math.floor(first / block);
-            runs.push({
-              p: p + step * first + turn * q,
-              step,
-              q,
-              count,
-              re: at + re,
-              im: at + im,
-              stride,
-              block,
-              skip,
-            });
-          }
+          runs.push({ ...common, p, step, re: start + re, im: start + im, ...(signs ? { signs: signs.pattern } : {}) });
         }
       },
     );
@@ -76,24 +63,12 @@ class RootMatrix {
   }
 }
 
-/** Which of the elements i = 0, 1, … of a block are negative. */
+/** Which of the elements of a block are negative. */
 export interface Signs {
   /** Equal for equal ones. */
   readonly key: string;
-  readonly negative: (i: number) => boolean;
-}
-
-/** The parts of a run that have one sign, which is half a turn or none. */
-function signed(all: number, signs?: Signs): { first: number; count: number; turn: number }[] {
-  if (!signs) return [{ first: 0, count: all, turn: 0 }];
-  const parts: { first: number; count: number; turn: number }[] = [];
-  for (let i = 0; i < all; i++) {
-    const turn = signs.negative(i) ? 0.5 : 0;
-    const last = parts.at(-1);
-    if (last?.turn === turn) last.count++;
-    else parts.push({ first: i, count: 1, turn });
-  }
-  return parts;
+  /** 1 where one is; blocks longer than this repeat it. */
+  readonly pattern: Uint8Array;
 }
 
 type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
