@@ -5,7 +5,7 @@
  *
  * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
  * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s. (That
- * is autosort form; where vectors can, they work in place: orders.ts.)
+ * is autosort form; where vectors can, they work in place: orders.ts. Some of their passes count m from the middle: centred.ts.)
  */
 import { type Kernel, mappedLoad, mappedStore, TableBuilder } from '../ir/index.ts';
 import type { StockhamLeaf, Way } from '../plan/leaf.ts';
