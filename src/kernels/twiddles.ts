@@ -2,7 +2,7 @@
  * Twiddle factors as views of tables: which roots a pass needs, and where they lie so that the lanes read whole vectors.
  */
 
-import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { Complex, Expressions, Index, IndexLike, Real, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
 import type { Leaf, StockhamLeaf } from '../plan/leaf.ts';
 import { dimensionsOfAxis, type Tiles } from './sides.ts';
@@ -92,14 +92,29 @@ export function passTwiddles(
   signs?: Signs,
 ): PassTwiddle {
   if (stride === 1) return (_, value) => value;
-  const least = signs ? 0 : 1;
-  const runs = Array.from({ length: radix - least }, (_, n): Exponents => [0, n + least]);
+  const runs = Array.from({ length: radix - 1 }, (_, n): Exponents => [0, n + 1]);
   const key = `pass${radix}x${stride}`;
   const root = passRoots(tables, leaf, { key, radix, stride, runs, ...(signs ? { signs } : {}) }, aligned);
+  const sign = signs ? passSigns(tables, leaf, stride, signs, aligned) : undefined;
   return (x, value, i, m) => {
-    if (m > 0) return x.cmul(value, root(x, i, m - least));
-    return signs ? x.cscale(value, root(x, i, 0).re) : value;
+    if (m > 0) return x.cmul(value, root(x, i, m - 1));
+    return sign ? x.cscale(value, sign(x, i)) : value;
   };
+}
+
+/** 1 or −1 for each butterfly; where vectors are aligned, all of their elements have the same. */
+function passSigns(
+  tables: TableBuilder,
+  { lanes, lanesAlong }: StockhamLeaf,
+  stride: number,
+  { key, pattern }: Signs,
+  aligned: boolean,
+): (x: Expressions, i: IndexLike) => Real {
+  const each = aligned && lanesAlong.output === 'axis' ? lanes : 1;
+  const shape = { rows: 1, columns: stride / each };
+  const some = { key, pattern: pattern.filter((_, i) => i % each === 0) };
+  const matrix = new RootMatrix(tables, `signs${key}/${each}`, shape, 'planes', 2, () => [0, 0], lanes, some);
+  return (x, i) => matrix.load(x, 0, div(i, each)).re;
 }
 
 /** Roots that the butterflies of a pass need: runs of them, i = 0, 1, … counting the butterflies. */
