@@ -19,6 +19,15 @@ export function relaxedInstructions(module: Uint8Array, precision: 'single' | 'd
     .map(([name]) => name);
 }
 
+/** How many of either there are. (Constants that look like one count, too.) */
+export function multiplyAdds(module: Uint8Array, precision: 'single' | 'double'): number {
+  const source = Buffer.from(module).toString('latin1');
+  return Object.values(INSTRUCTIONS[precision]).reduce(
+    (sum, bytes) => sum + source.split(Buffer.from(bytes).toString('latin1')).length - 1,
+    0,
+  );
+}
+
 /** Whether a multiply-add is rounded once here: on processors that have none the engine multiplies, rounds and adds. */
 export function roundsOnce(): boolean {
   // (1 + u)² − 1 = 2u + u², whose last term is lost where the square is rounded.

@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { compileModule } from '../../src/devices/cpu/relaxed.ts';
 import { emitWasm } from '../../src/emit/wasm/lower.ts';
+import type { VectorArithmetic } from '../../src/emit/wasm/multiply-adds.ts';
 import { type ElementType, type Kernel, verify } from '../../src/ir/index.ts';
 import { interpret } from './interpret.ts';
 import { poison } from './poison.ts';
@@ -16,11 +17,12 @@ export type Numbers = Float32Array | Float64Array;
 export function runWasm(
   kernel: Kernel,
   memory: Readonly<Record<string, Numbers>>,
-  { first = 0, last = kernel.group.count, reverse = false, relaxedSimd = false } = {},
+  { first = 0, last = kernel.group.count, reverse = false }: { first?: number; last?: number; reverse?: boolean } = {},
+  vectors: VectorArithmetic = {},
 ): Record<string, Numbers> {
   const pages = 16;
   const limits = { initial: pages, maximum: pages, shared: false };
-  const { bytes, sharedBytes, parameters } = emitWasm(kernel, limits, { relaxedSimd });
+  const { bytes, sharedBytes, parameters } = emitWasm(kernel, limits, vectors);
   const linear = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const element = kernel.precision === 'f32' ? 4 : 8;
   poison(new Uint8Array(linear.buffer));

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { randomFor, seedFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
 import { codeOf, fixed, scaleKernel, steps, whole } from './fixture.ts';
+import { hasSeparateAdders } from './host.ts';
 import { type CpuOptions, cpuAvailability, createCpuBackend } from './index.ts';
 import { CpuMemory } from './memory.ts';
 
@@ -25,6 +26,19 @@ describe('the CPU device', () => {
     const device = await open({ threads: 2, profile: { passCost: 9 } });
     expect(device.profile).toMatchObject({ multiprocessors: 2, lockstepBytes: 16, passCost: 9 });
     expect(device.profile.name).toContain('2 threads');
+  });
+
+  it('knows processors that add beside their multiplications by name', () => {
+    for (const name of [
+      'AMD EPYC 9B14 96-Core Processor',
+      'AMD Ryzen 7 7840U w/ Radeon 780M Graphics',
+      'Hygon C86 7185',
+    ]) {
+      expect(hasSeparateAdders(name), name).toBe(true);
+    }
+    for (const name of ['Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz', 'Apple M3', 'AMD FX(tm)-8350', 'CPU', '']) {
+      expect(hasSeparateAdders(name), name).toBe(false);
+    }
   });
 
   it.each([0, -1, 1.5, Number.NaN, 100_000])('refuses %s threads', async (threads) => {

@@ -33,6 +33,14 @@ const SIMD_PROBE = [
   0xfd, 0xe4, 0x01, 0x0b,
 ];
 
+/**
+ * Whether a processor has units for sums beside those that multiply and add, as Zen's have: two of each (AMD, Software
+ * Optimization Guides for families 17h, 19h and 1Ah, on the floating-point unit). Browsers do not tell its name.
+ */
+export function hasSeparateAdders(processor: string): boolean {
+  return /\b(EPYC|Ryzen|Hygon)\b/i.test(processor);
+}
+
 /** Whether WebAssembly SIMD can be compiled here. Takes microseconds. */
 export function cpuAvailability(): Availability {
   const model = builtin<typeof import('node:os')>('node:os')?.cpus()[0]?.model.trim();

@@ -2,12 +2,13 @@
  * The CPU as a device: kernels are WebAssembly SIMD, device memory is one WebAssembly memory, multiprocessors are
  * worker threads.
  */
+import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Backend, Binding, BoundProgram, CompiledKernel, DeviceBuffer, RealArray, Step } from '../device.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
-import { canShareMemory, cpuAvailability, processorCount } from './host.ts';
+import { canShareMemory, cpuAvailability, hasSeparateAdders, processorCount } from './host.ts';
 import { CpuKernel } from './kernel.ts';
 import { CpuBuffer, CpuMemory } from './memory.ts';
 import { MOST_THREADS, Pool } from './pool.ts';
@@ -60,11 +61,12 @@ class CpuBackend implements Backend, Machine {
   readonly memory: CpuMemory;
   readonly scratch: Scratch;
   readonly pool: Pool | undefined;
-  private readonly features = { relaxedSimd: hasRelaxedSimd() };
+  private readonly vectors: VectorArithmetic;
   private closed = false;
 
   constructor(name: string, threads: number, profile: Partial<DeviceProfile>) {
     this.name = name;
+    this.vectors = { relaxedSimd: hasRelaxedSimd(), separateAdders: hasSeparateAdders(name) };
     const { queue } = this;
     this.memory = new CpuMemory(threads > 1, {
       defer(release) {
@@ -104,7 +106,7 @@ class CpuBackend implements Backend, Machine {
 
   compile(kernel: Kernel): CompiledKernel {
     this.requireOpen();
-    const compiled = new CpuKernel(kernel, this.memory, this.features);
+    const compiled = new CpuKernel(kernel, this.memory, this.vectors);
     this.scratch.reserve(compiled.sharedBytes);
     beginWarmUp(compiled);
     return compiled;

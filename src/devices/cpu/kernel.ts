@@ -1,5 +1,6 @@
 /** A kernel as WebAssembly, and an estimate of how long it takes. */
-import { emitWasm, type MemoryLimits, type WasmFeatures, type WasmKernel } from '../../emit/wasm/lower.ts';
+import { emitWasm, type MemoryLimits, type WasmKernel } from '../../emit/wasm/lower.ts';
+import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import { type Kernel, reachable } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
@@ -31,13 +32,13 @@ export class CpuKernel implements CompiledKernel {
   private cost: number | undefined;
 
   /** @throws FftError `compile-failed` */
-  constructor(kernel: Kernel, memory: CpuMemory, features: WasmFeatures = {}) {
+  constructor(kernel: Kernel, memory: CpuMemory, vectors: VectorArithmetic = {}) {
     this.kernel = kernel;
     this.memory = memory;
     const pages = memory.buffer.byteLength / 65536;
     const limits = { initial: 1, maximum: pages, shared: memory.shared };
     try {
-      const { wasm, module } = compiled(kernel, limits, features);
+      const { wasm, module } = compiled(kernel, limits, vectors);
       this.source = wasm.bytes;
       this.sharedBytes = wasm.sharedBytes;
       this.module = module;
@@ -66,13 +67,13 @@ export class CpuKernel implements CompiledKernel {
 function compiled(
   kernel: Kernel,
   limits: MemoryLimits,
-  features: WasmFeatures,
+  vectors: VectorArithmetic,
 ): { wasm: WasmKernel; module: WebAssembly.Module } {
-  const wasm = emitWasm(kernel, limits, features);
+  const wasm = emitWasm(kernel, limits, vectors);
   try {
     return { wasm, module: compileModule(wasm.bytes) };
   } catch (error) {
-    if (!features.relaxedSimd) throw error;
+    if (!vectors.relaxedSimd) throw error;
     return compiled(kernel, limits, {});
   }
 }

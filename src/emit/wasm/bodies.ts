@@ -3,7 +3,7 @@
  */
 import { indexKey, type Phase, type Real, reachable } from '../../ir/index.ts';
 import { accessesOf, type Base, type BodyAccesses, basesOf, type LoadNode } from './accesses.ts';
-import { type Arithmetic, arithmeticOf, sumsFirst } from './multiply-adds.ts';
+import { type Arithmetic, arithmeticOf, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Statements, statementsOf, unrolled } from './schedule.ts';
 
 /** A body, ready to be written. */
@@ -17,18 +17,16 @@ export interface BodyCode extends Arithmetic {
   readonly steps: Statements['steps'];
 }
 
-/**
- * Where the repetitions of a body do not walk at a fixed step, they are written out.
- * @param fuses vectors have multiply-adds
- */
-export function prepareBody(body: Body, phase: Phase, lanes: number, fuses: boolean): BodyCode {
-  return prepare(body, phase, lanes, fuses) ?? prepare(unrolled(body), phase, lanes, fuses)!;
+/** Where the repetitions of a body do not walk at a fixed step, they are written out. */
+export function prepareBody(body: Body, phase: Phase, lanes: number, vectors: VectorArithmetic): BodyCode {
+  return prepare(body, phase, lanes, vectors) ?? prepare(unrolled(body), phase, lanes, vectors)!;
 }
 
-function prepare(body: Body, phase: Phase, lanes: number, fuses: boolean): BodyCode | undefined {
-  const fused = fuses && body.lane !== undefined;
+function prepare(body: Body, phase: Phase, lanes: number, vectors: VectorArithmetic): BodyCode | undefined {
+  const { relaxedSimd = false, separateAdders = false } = vectors;
+  const fused = relaxedSimd && body.lane !== undefined;
   const statements = statementsOf(body, phase);
-  const { stores, steps: held } = fused ? sumsFirst(statements) : statements;
+  const { stores, steps: held } = fused && !separateAdders ? sumsFirst(statements) : statements;
   const nodes = reachable(stores.map((store) => store.value));
   const live = new Set(nodes);
   // Values that folding has made superfluous are nobody's.

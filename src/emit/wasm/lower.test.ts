@@ -325,12 +325,12 @@ describe.runIf(hasMultiplyAdds)('multiply-adds', () => {
   }, () => {
     let fused = 0;
     fc.assert(
-      fc.property(recipe, (of) => {
+      fc.property(recipe, fc.boolean(), (of, separateAdders) => {
         const { kernel, lengths } = cook(of.throughShared && of.inPlace ? { ...of, groups: 1 } : of);
         const memory = Object.fromEntries(
           Object.entries(lengths).map(([name, length]) => [name, numbers(kernel.precision, length)]),
         );
-        const got = runWasm(kernel, memory, { relaxedSimd: true });
+        const got = runWasm(kernel, memory, {}, { relaxedSimd: true, separateAdders });
         const bounds = Object.fromEntries(Object.entries(memory).map(([name, values]) => [name, values.map(Math.abs)]));
         interpret(unsigned(kernel), bounds);
         interpret(kernel, memory);
@@ -385,7 +385,7 @@ describe.runIf(hasMultiplyAdds)('multiply-adds', () => {
     const u = type === 'f32' ? 2 ** -13 : 2 ** -28;
     const data = numbers(type, 12);
     data.fill(1 + u, 0, 8).fill(1, 8);
-    const { output: got } = runWasm(kernel, { input: data, output: numbers(type, 20) }, { relaxedSimd: true });
+    const { output: got } = runWasm(kernel, { input: data, output: numbers(type, 20) }, {}, { relaxedSimd: true });
     const [twice, square] = [2 * u, roundsOnce() ? u * u : 0];
     expect(Array.from(got!.subarray(4, 8))).toEqual(Array(4).fill(-(twice + square)));
     expect(Array.from(got!.subarray(0, 4))).toEqual(Array(4).fill(2 + twice));

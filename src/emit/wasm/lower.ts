@@ -21,6 +21,7 @@ import { type Group, type LoadNode, pointerKey } from './accesses.ts';
 import { Addresses, type Pointers } from './addresses.ts';
 import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
+import type { VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Node, schedule } from './schedule.ts';
 import { VectorUnit } from './vector.ts';
 
@@ -41,13 +42,8 @@ export interface MemoryLimits {
   readonly shared: boolean;
 }
 
-export interface WasmFeatures {
-  /** Multiply-adds of vectors, which the engine may round once or twice. */
-  readonly relaxedSimd?: boolean;
-}
-
-export function emitWasm(kernel: Kernel, memory: MemoryLimits, features: WasmFeatures = {}): WasmKernel {
-  const lowering = new Lowering(kernel, features);
+export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorArithmetic = {}): WasmKernel {
+  const lowering = new Lowering(kernel, vectors);
   const body = lowering.run();
   const parameters = parametersOf(kernel);
   return {
@@ -88,7 +84,7 @@ interface Scope {
 
 class Lowering {
   private readonly kernel: Kernel;
-  private readonly fuses: boolean;
+  private readonly vectors: VectorArithmetic;
   private readonly asm: FunctionAssembler;
   private readonly lanes: number;
   private readonly elementBytes: number;
@@ -102,9 +98,9 @@ class Lowering {
   private never = 0;
   readonly sharedBytes: number;
 
-  constructor(kernel: Kernel, { relaxedSimd = false }: WasmFeatures) {
+  constructor(kernel: Kernel, vectors: VectorArithmetic) {
     this.kernel = kernel;
-    this.fuses = relaxedSimd;
+    this.vectors = vectors;
     this.elementBytes = kernel.precision === 'f32' ? 4 : 8;
     this.lanes = VECTOR_BYTES / this.elementBytes;
     const pointers = [...kernel.globals, ...kernel.tables];
@@ -440,7 +436,7 @@ class Lowering {
 
   private codeOf(body: Body): BodyCode {
     let known = this.code.get(body);
-    if (!known) this.code.set(body, (known = prepareBody(body, this.current, this.lanes, this.fuses)));
+    if (!known) this.code.set(body, (known = prepareBody(body, this.current, this.lanes, this.vectors)));
     return known;
   }
 

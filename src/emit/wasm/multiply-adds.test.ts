@@ -17,7 +17,7 @@ import {
 import { dft } from '../../kernels/butterfly.ts';
 import * as exact from '../../numeric/exact.ts';
 import { emitWasm } from './lower.ts';
-import { arithmeticOf, sumsFirst } from './multiply-adds.ts';
+import { arithmeticOf, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';
 import type { Statements } from './schedule.ts';
 
 const random = randomFor('emit/wasm/multiply-adds/rewriting');
@@ -137,15 +137,16 @@ describe('sums before differences', () => {
       const shapes = { group, threads: 1, globals: [input, output], tables: [], shared: [], phases: [phase] };
       const kernel: Kernel = { name: 'twiddled', precision: 'f32', ...shapes };
       const limits = { initial: 1, maximum: 1, shared: false };
-      const count = (relaxedSimd: boolean) => {
-        const bytes = Buffer.from(emitWasm(kernel, limits, { relaxedSimd }).bytes).toString('hex');
+      const count = (vectors: VectorArithmetic) => {
+        const bytes = Buffer.from(emitWasm(kernel, limits, vectors).bytes).toString('hex');
         return bytes.match(/fd8[56]02/g)?.length ?? 0;
       };
-      return [count(true), count(false)];
+      return [count({ relaxedSimd: true }), count({ relaxedSimd: true, separateAdders: true }), count({})];
     };
-    // Two for each of three twiddled values; or two for one, and three for each part of both pairs.
-    expect(fused(false)).toEqual([6, 0]);
-    expect(fused(true)).toEqual([14, 0]);
+    // Two for each of three twiddled values; or, where sums have no units of their own, two for one, and three for each part
+    // of both pairs.
+    expect(fused(false)).toEqual([6, 6, 0]);
+    expect(fused(true)).toEqual([14, 6, 0]);
   });
 
   it('give the same numbers in any graph', () => {

@@ -21,12 +21,22 @@ interface Pair {
   readonly difference: Sum;
 }
 
+/** What the engine and the processor have for arithmetic on vectors. */
+export interface VectorArithmetic {
+  /** Multiply-adds of vectors, which the engine may round once or twice. */
+  readonly relaxedSimd?: boolean;
+  /** Sums do not wait for the units that multiply: they have some of their own. */
+  readonly separateAdders?: boolean;
+}
+
 /**
  * A butterfly adds twiddled values to others and subtracts them, with four instructions for each: a product, one taken
  * into it for t = p ± q, and two sums. With s = a + t as two multiply-adds, the difference 2a − s is one more: three.
  * Where nobody minds, it becomes s − 2a, because multiply-adds subtract products, not from products.
  *
  * For twiddled values that are steps by themselves. Elsewhere the values that are at hand longer cost as much as is won.
+ * And for processors that add and multiply in the same units: two multiply-adds and two sums that go side by side take
+ * less time than three multiply-adds one after another.
  */
 export function sumsFirst({ stores, steps }: Statements): Statements {
   const nodes = reachable(stores.map((store) => store.value));
