@@ -39,15 +39,22 @@ export type IndexLike = Index | Var | number;
 
 let nextId = 1;
 
+// Plans of a fresh process run before the engine has compiled any of this. Lists are walked by number and results shared
+// where they can be, because each step of `for (… of …)` makes an object then, and memory that is touched for the first
+// time takes longer than the arithmetic.
+
+const NO_TERMS: readonly Term[] = [];
+const ZERO: Index = { constant: 0, terms: NO_TERMS };
+
 /** A fresh run-time variable with values 0 … count − 1. */
 export function variable(name: string, count: number): Var {
   return { kind: 'var', id: nextId++, name, count };
 }
 
 export function index(value: IndexLike): Index {
-  if (typeof value === 'number') return { constant: value, terms: [] };
+  if (typeof value === 'number') return value === 0 ? ZERO : { constant: value, terms: NO_TERMS };
   if ('constant' in value) return value;
-  return value.count === 1 ? { constant: 0, terms: [] } : { constant: 0, terms: [{ atom: value, factor: 1 }] };
+  return value.count === 1 ? ZERO : { constant: 0, terms: [{ atom: value, factor: 1 }] };
 }
 
 export function add(...values: IndexLike[]): Index {
@@ -59,9 +66,10 @@ export function add(...values: IndexLike[]): Index {
 /** Merges two sorted lists of terms. */
 function plus(a: Index, b: Index): Index {
   const constant = a.constant + b.constant;
-  if (b.terms.length === 0) return { constant, terms: a.terms };
-  if (a.terms.length === 0) return { constant, terms: b.terms };
-  const terms: Term[] = [];
+  if (b.terms.length === 0) return b.constant === 0 ? a : { constant, terms: a.terms };
+  if (a.terms.length === 0) return a.constant === 0 ? b : { constant, terms: b.terms };
+  const terms = new Array<Term>(a.terms.length + b.terms.length);
+  let count = 0;
   let remainders = false;
   let i = 0;
   let j = 0;
@@ -83,8 +91,9 @@ function plus(a: Index, b: Index): Index {
     }
     if (term.factor === 0) continue;
     remainders ||= term.atom.kind === 'mod';
-    terms.push(term);
+    terms[count++] = term;
   }
+  terms.length = count;
   const sum = { constant, terms };
   return remainders ? recombine(sum) : sum;
 }
@@ -92,11 +101,12 @@ function plus(a: Index, b: Index): Index {
 export function scale(value: IndexLike, by: number): Index {
   const whole = index(value);
   if (by === 1) return whole;
-  if (by === 0) return { constant: 0, terms: [] };
+  if (by === 0) return ZERO;
   const { constant, terms } = whole;
-  const scaled: Term[] = [];
-  for (const { atom, factor } of terms) scaled.push({ atom, factor: factor * by });
-  return { constant: constant * by, terms: scaled };
+  const scaled = new Array<Term>(terms.length);
+  for (let n = 0; n < terms.length; n++) scaled[n] = { atom: terms[n]!.atom, factor: terms[n]!.factor * by };
+  // Plus 0, because it is not to become −0.
+  return { constant: constant * by + 0, terms: scaled };
 }
 
 export function sub(a: IndexLike, b: IndexLike): Index {
@@ -108,7 +118,8 @@ export function range(value: IndexLike): [low: number, high: number] {
   const { constant, terms } = index(value);
   let low = constant;
   let high = constant;
-  for (const { atom, factor } of terms) {
+  for (let n = 0; n < terms.length; n++) {
+    const { atom, factor } = terms[n]!;
     const least = atom.kind === 'div' ? Math.floor(range(atom.of)[0] / atom.by) : 0;
     const most = largest(atom);
     low += factor > 0 ? factor * least : factor * most;
@@ -124,16 +135,23 @@ function largest(atom: Atom): number {
 
 /** `value` = by · whole + rest, where the whole has every term that `by` divides: the whole. */
 function wholeOf({ constant, terms }: Index, by: number): Index {
-  const whole: Term[] = [];
-  for (const { atom, factor } of terms) if (factor % by === 0) whole.push({ atom, factor: factor / by });
+  const divided = multiplesIn(terms, by, true);
+  const whole = new Array<Term>(divided.length);
+  for (let n = 0; n < whole.length; n++) whole[n] = { atom: divided[n]!.atom, factor: divided[n]!.factor / by };
   return { constant: Math.floor(constant / by), terms: whole };
 }
 
 /** The rest. */
 function restOf({ constant, terms }: Index, by: number): Index {
-  const rest: Term[] = [];
-  for (const term of terms) if (term.factor % by !== 0) rest.push(term);
-  return { constant: constant - Math.floor(constant / by) * by, terms: rest };
+  return { constant: constant - Math.floor(constant / by) * by, terms: multiplesIn(terms, by, false) };
+}
+
+/** Those terms that a number divides, or those that it does not. */
+function multiplesIn(terms: readonly Term[], by: number, divided: boolean): readonly Term[] {
+  let count = 0;
+  for (let n = 0; n < terms.length; n++) if ((terms[n]!.factor % by === 0) === divided) count++;
+  if (count === 0 || count === terms.length) return count === 0 ? NO_TERMS : terms;
+  return terms.filter(({ factor }) => (factor % by === 0) === divided);
 }
 
 /** ⌊value / by⌋, where it is the same for all values. */
@@ -214,7 +232,8 @@ function quotient(kind: 'div' | 'mod', of: Index, by: number): Index {
 
 /** by · (x div by) + (x mod by) is x again. */
 function recombine(value: Index): Index {
-  for (const { atom, factor } of value.terms) {
+  for (let n = 0; n < value.terms.length; n++) {
+    const { atom, factor } = value.terms[n]!;
     if (atom.kind !== 'mod') continue;
     const twin = value.terms.find(
       (t) =>
@@ -233,7 +252,10 @@ function recombine(value: Index): Index {
 /** A string that is equal for equal indices. */
 export function indexKey(value: Index): string {
   let key = `${value.constant}`;
-  for (const { atom, factor } of value.terms) key += `+${factor}*${atom.id}`;
+  for (let n = 0; n < value.terms.length; n++) {
+    const { atom, factor } = value.terms[n]!;
+    key += `+${factor}*${atom.id}`;
+  }
   return key;
 }
 
@@ -280,7 +302,8 @@ export class Substitution {
 /** The coefficient of a variable, or undefined where the index does not depend on it linearly. */
 export function coefficient(value: Index, of: Var): number | undefined {
   let found = 0;
-  for (const { atom, factor } of value.terms) {
+  for (let n = 0; n < value.terms.length; n++) {
+    const { atom, factor } = value.terms[n]!;
     if (atom === of) found = factor;
     else if (atom.kind !== 'var' && dependsOn(atom.of, of)) return undefined;
   }

@@ -106,21 +106,26 @@ export function pointerKey(array: ArrayRef, { terms }: Index): string {
   return key;
 }
 
-function locate(array: ArrayRef, at: Index, body: Body): Access | undefined {
-  const repeat = body.repeat ? coefficient(at, body.repeat) : 0;
-  if (repeat === undefined) return undefined;
-  const once = repeat === 0 ? at : without(at, body.repeat!);
-  const { lane } = body;
+function locate(array: ArrayRef, at: Index, { lane, repeat: copy }: Body): Access | undefined {
+  const copies = copy && walkAlong(at, copy);
+  if (copies && copies.step === undefined) return undefined;
+  const { step: repeat = 0, from: once } = copies ?? { from: at };
   if (!lane) return { array, base: once, stride: 0, repeat };
-  let from = once;
-  let stride = coefficient(from, lane);
-  if (stride === undefined) {
-    from = released(once, lane);
-    stride = coefficient(from, lane);
-  }
-  if (stride !== undefined) return { array, base: stride === 0 ? from : without(from, lane), stride, repeat };
+  const { step: stride, from } = walkAlong(once, lane);
+  if (stride !== undefined) return { array, base: from, stride, repeat };
   const bases = Array.from({ length: lane.count }, (_, l) => substitute(once, new Map([[lane, index(l)]])));
   return { array, base: bases[0]!, stride, repeat, bases };
+}
+
+/** How far it is from one value of a variable to the next, undefined where that changes, and where it begins. */
+function walkAlong(at: Index, v: Var): { step: number | undefined; from: Index } {
+  let from = at;
+  let step = coefficient(from, v);
+  if (step === undefined) {
+    from = released(at, v);
+    step = coefficient(from, v);
+  }
+  return { step, from: step ? without(from, v) : from };
 }
 
 /** An index in which a variable is 0. */
