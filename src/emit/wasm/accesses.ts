@@ -107,7 +107,7 @@ export function pointerKey(array: ArrayRef, { terms }: Index): string {
 }
 
 function locate(array: ArrayRef, at: Index, { lane, repeat: copy }: Body): Access | undefined {
-  const copies = copy && walkAlong(at, copy);
+  const copies = copy && walkAlong(at, copy, lane);
   if (copies && copies.step === undefined) return undefined;
   const { step: repeat = 0, from: once } = copies ?? { from: at };
   if (!lane) return { array, base: once, stride: 0, repeat };
@@ -117,12 +117,15 @@ function locate(array: ArrayRef, at: Index, { lane, repeat: copy }: Body): Acces
   return { array, base: bases[0]!, stride, repeat, bases };
 }
 
-/** How far it is from one value of a variable to the next, undefined where that changes, and where it begins. */
-function walkAlong(at: Index, v: Var): { step: number | undefined; from: Index } {
+/**
+ * How far it is from one value of a variable to the next, undefined where that changes, and where it begins.
+ * @param within walks by smaller steps.
+ */
+function walkAlong(at: Index, v: Var, within?: Var): { step: number | undefined; from: Index } {
   let from = at;
   let step = coefficient(from, v);
   if (step === undefined) {
-    from = released(at, v);
+    from = released(within ? released(at, within) : at, v);
     step = coefficient(from, v);
   }
   return { step, from: step ? without(from, v) : from };
