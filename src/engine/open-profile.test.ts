@@ -225,6 +225,7 @@ describe('bad input', () => {
       radixCosts: { 2: 0 },
       firstLevel: { bytes: 0, beyond: 1 },
       shareFrom: 0.5,
+      distant: { above: 0, coalescedBytes: 100 },
       warp: 32,
     };
     expect(await problemsOf(openProfile(wrong as unknown as DeviceProfile))).toEqual([
@@ -232,6 +233,7 @@ describe('bad input', () => {
       'invalid-argument profile.lockstep',
       'invalid-argument profile.lockstepBytes',
       'invalid-argument profile.sharedBytes',
+      'invalid-argument profile.distant',
       'invalid-argument profile.banks',
       'invalid-argument profile.precisions',
       'invalid-argument profile.passCost',

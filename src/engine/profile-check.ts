@@ -50,6 +50,10 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   cluster: optional(clusterRule),
   maxBytes: optional(whole(1)),
   coalescedBytes: power(16),
+  distant: optional([
+    (value) => isRecord(value) && whole(1)[0](value.above) && power(16)[0](value.coalescedBytes),
+    'an object with above, a whole number of at least 1, and coalescedBytes, a power of two of at least 16',
+  ]),
   reorderFirst: optional([(value) => typeof value === 'boolean', 'true or false']),
   chunks: optional([
     (value) => isRecord(value) && [value.bytes, value.most, value.ahead ?? 1].every(whole(1)[0]),

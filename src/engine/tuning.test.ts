@@ -50,6 +50,11 @@ describe('knobs', () => {
     expect(narrow!.transformsPerGroup % 4).toBe(0);
     // 256 columns of a whole run do not fit, but nothing narrower than half a run is taken.
     expect(wide!.transformsPerGroup).toBeGreaterThanOrEqual(8);
+    // A CPU takes longer runs of what comes from memory, but not where somebody asked.
+    const columns = (size: number, tuning?: Tuning) => launchesOf(cpu, { ...image, size: [size, size] }, tuning);
+    expect(groups(await columns(512))).toEqual([32]);
+    expect(groups(await columns(1024))).toEqual([64]);
+    expect(groups(await columns(1024, { coalescedBytes: 256 }))).toEqual([32]);
     // What a CPU puts aside lies in tiles of whole runs, where no cache holds it.
     const tiles = async (coalescedBytes: number) =>
       (await launchesOf(cpu, { size: [2 ** 20], placement: 'in-place' }, { coalescedBytes }))[0]!.strides.output[1];

@@ -28,9 +28,11 @@ const FOR_THREADS = [
 export function tunedProfile(profile: DeviceProfile, { tuning }: Problem): DeviceProfile {
   if (Object.keys(tuning).length === 0) return profile;
   const { coalescedBytes, banks, warpSize, threads, maxThreads } = tuning;
+  const { distant, ...sharedOut } = sharing(profile, tuning);
   return {
-    ...sharing(profile, tuning),
-    ...(coalescedBytes === undefined ? {} : { coalescedBytes }),
+    ...sharedOut,
+    // Who asks for runs gets them near and far.
+    ...(coalescedBytes !== undefined ? { coalescedBytes } : distant ? { distant } : {}),
     ...(banks === undefined ? {} : { banks }),
     ...(warpSize === undefined ? {} : { lockstepBytes: LANE_BYTES * warpSize }),
     ...(threads === undefined ? {} : { groupPoints: POINTS_PER_THREAD * threads }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
-import { normalizeProblem } from '../problem/index.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -22,6 +23,25 @@ const formats = (
   planDirection(normalizeProblem({ size, precision, omit }), 'forward', profile, false).launches.map(
     ({ leaf }) => leaf.shared.format,
   );
+
+describe('columns of batches that come from memory', () => {
+  const cpu = { ...cpuProfile, name: 'test', multiprocessors: 1, coalescedBytes: 64 };
+  const device: DeviceProfile = { ...cpu, distant: { above: 64 * 64 * 8, coalescedBytes: 256 } };
+  const tiles = (input: ProblemInput, profile: DeviceProfile) =>
+    planDirection(normalizeProblem(input), 'forward', profile, false).launches.map(({ leaf }) => leaf.tile);
+
+  it('are read in longer runs', () => {
+    expect(tiles({ size: [64, 64] }, device)).toEqual([1, 16]);
+    expect(tiles({ size: [64, 64], batches: 9 }, device)).toEqual([1, 16]);
+    expect(tiles({ size: [64, 128] }, device)).toEqual([1, 32]);
+    expect(tiles({ size: [64, 128] }, cpu)).toEqual([1, 8]);
+  });
+
+  it('are not those of uploads, which weigh their lengths by the same runs', () => {
+    const long = { size: [2 ** 18] };
+    expect(tiles(long, device)).toEqual(tiles(long, cpu));
+  });
+});
 
 describe('whole numbers in shared memory where halves are usual', () => {
   it('are for one upload along memory, where many groups have room for them', () => {

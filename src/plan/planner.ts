@@ -3,7 +3,7 @@
  */
 import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
-import { boosted, capacityOf, kernelPrecision, roomy } from './capacity.ts';
+import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
 import { type PlacedLeaf, stockhamLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
@@ -65,6 +65,7 @@ export function planDirection(
   };
   const precision = kernelPrecision(problem.precision);
   const { run, complexBytes } = capacityOf(precision, profile);
+  const batchBytes = (elements / problem.batches) * complexBytes;
   // How what the step before left in a temp buffer lies there.
   let tiles: Intermediate | undefined;
   const launches = assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
@@ -86,6 +87,7 @@ export function planDirection(
       output: strideOf(target, count, to.strides, after, run),
     });
     const last = n === assignment.steps.length - 1;
+    const split = isUpload(node, tree);
     const leaf = configureLeaf(
       {
         precision,
@@ -99,9 +101,9 @@ export function planDirection(
         scale: last ? scaleFactor(problem, direction) : 1,
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
-        split: isUpload(node, tree),
+        split,
       },
-      profile,
+      split ? profile : forBatches(batchBytes, profile),
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
@@ -109,7 +111,7 @@ export function planDirection(
   const chunking = chunksOf(
     launches.map(({ leaf, from, to }) => ({ leaf, from, to, apart: { input: apart(from), output: apart(to) } })),
     problem.batches,
-    (elements / problem.batches) * complexBytes,
+    batchBytes,
     profile,
   );
   return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements, ...chunking };

@@ -23,6 +23,11 @@ export interface DeviceProfile {
   readonly maxBytes?: number;
   /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
   readonly coalescedBytes: number;
+  /**
+   * What `coalescedBytes` is for columns of an axis in batches of more bytes than `above`: those come from memory and not from a
+   * cache, a page for each element. Missing: the same.
+   */
+  readonly distant?: { readonly above: number; readonly coalescedBytes: number };
   /** Share of the bandwidth that runs of half, a quarter, … of those bytes reach; shorter ones are not used. */
   readonly cutRuns?: readonly number[];
   /**
