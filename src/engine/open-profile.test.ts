@@ -225,7 +225,7 @@ describe('bad input', () => {
       radixCosts: { 2: 0 },
       firstLevel: { bytes: 0, beyond: 1 },
       shareFrom: 0.5,
-      distant: { above: 0, coalescedBytes: 100 },
+      distant: { above: 1, axes: 1024, uploads: 100 },
       warp: 32,
     };
     expect(await problemsOf(openProfile(wrong as unknown as DeviceProfile))).toEqual([

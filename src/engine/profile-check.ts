@@ -51,8 +51,8 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   maxBytes: optional(whole(1)),
   coalescedBytes: power(16),
   distant: optional([
-    (value) => isRecord(value) && whole(1)[0](value.above) && power(16)[0](value.coalescedBytes),
-    'an object with above, a whole number of at least 1, and coalescedBytes, a power of two of at least 16',
+    (value) => isRecord(value) && whole(1)[0](value.above) && [value.axes, value.uploads].every(power(16)[0]),
+    'an object with above, a whole number of at least 1, and axes and uploads, powers of two of at least 16',
   ]),
   reorderFirst: optional([(value) => typeof value === 'boolean', 'true or false']),
   chunks: optional([

@@ -25,8 +25,9 @@ const formats = (
   );
 
 describe('columns of batches that come from memory', () => {
-  const cpu = { ...cpuProfile, name: 'test', multiprocessors: 1, coalescedBytes: 64 };
-  const device: DeviceProfile = { ...cpu, distant: { above: 64 * 64 * 8, coalescedBytes: 256 } };
+  const { distant: _, ...near } = cpuProfile;
+  const cpu: DeviceProfile = { ...near, name: 'test', multiprocessors: 1, coalescedBytes: 64 };
+  const device: DeviceProfile = { ...cpu, distant: { above: 64 * 64 * 8, axes: 256, uploads: 512 } };
   const tiles = (input: ProblemInput, profile: DeviceProfile) =>
     planDirection(normalizeProblem(input), 'forward', profile, false).launches.map(({ leaf }) => leaf.tile);
 
@@ -37,9 +38,15 @@ describe('columns of batches that come from memory', () => {
     expect(tiles({ size: [64, 128] }, cpu)).toEqual([1, 8]);
   });
 
-  it('are not those of uploads, which weigh their lengths by the same runs', () => {
-    const long = { size: [2 ** 18] };
-    expect(tiles(long, device)).toEqual(tiles(long, cpu));
+  it('are those of last uploads in place, and of no others, which were chosen for the usual ones', () => {
+    const long = { size: [2 ** 20] };
+    const [first, second] = tiles(long, cpu);
+    expect(tiles(long, device)).toEqual([first, 64]);
+    expect(second).toBeLessThan(64);
+    const unordered = { ...long, unordered: true };
+    expect(tiles(unordered, { ...device, reorderFirst: false })).toEqual(
+      tiles(unordered, { ...cpu, reorderFirst: false }),
+    );
   });
 });
 

@@ -80,15 +80,10 @@ export function roomy(profile: DeviceProfile, precision: 'single' | 'double', le
   return roomEnough ? pairs : profile;
 }
 
-const distantOnes = new WeakMap<DeviceProfile, DeviceProfile>();
-
-/** The profile for columns of a batch of so many bytes. */
-export function forBatches(bytes: number, profile: DeviceProfile): DeviceProfile {
+/** The profile for columns of a batch of so many bytes: see `DeviceProfile.distant`. */
+export function forBatches(bytes: number, of: 'axes' | 'uploads', profile: DeviceProfile): DeviceProfile {
   const { distant } = profile;
-  if (!distant || bytes <= distant.above) return profile;
-  let known = distantOnes.get(profile);
-  if (!known) distantOnes.set(profile, (known = { ...profile, coalescedBytes: distant.coalescedBytes }));
-  return known;
+  return distant && bytes > distant.above ? { ...profile, coalescedBytes: distant[of] } : profile;
 }
 
 const variants = new WeakMap<DeviceProfile, Map<DeviceProfile['sharedFormat'], DeviceProfile>>();

@@ -103,7 +103,8 @@ export function planDirection(
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,
       },
-      split ? profile : forBatches(batchBytes, profile),
+      // Uploads before the last one were chosen for the runs of the profile.
+      split && (node.twiddle || !aliased) ? profile : forBatches(batchBytes, split ? 'uploads' : 'axes', profile),
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });

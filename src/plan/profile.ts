@@ -24,10 +24,10 @@ export interface DeviceProfile {
   /** Bytes that memory moves at once; runs shorter than this waste bandwidth. */
   readonly coalescedBytes: number;
   /**
-   * What `coalescedBytes` is for columns of an axis in batches of more bytes than `above`: those come from memory and not from a
-   * cache, a page for each element. Missing: the same.
+   * What `coalescedBytes` is for columns in batches of more bytes than `above`: those come from memory and not from a cache, a
+   * page for each element. Of axes in one upload, and of a last upload that works in place. Missing: the same as elsewhere.
    */
-  readonly distant?: { readonly above: number; readonly coalescedBytes: number };
+  readonly distant?: { readonly above: number; readonly axes: number; readonly uploads: number };
   /** Share of the bandwidth that runs of half, a quarter, … of those bytes reach; shorter ones are not used. */
   readonly cutRuns?: readonly number[];
   /**

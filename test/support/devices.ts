@@ -8,6 +8,7 @@ import { openWith, testKind } from './transforms.ts';
 export function randomProfile(random: Random): Partial<DeviceProfile> {
   const lockstepBytes = random.pick([8, 16, 16, 16, 32, 128]);
   const coalescedBytes = random.pick([16, 32, 64, 128]);
+  const far = () => random.pick([16, 64, 256, 1024]);
   const least = 13 * 2 * 2 * Math.max(lockstepBytes, coalescedBytes);
   return {
     lockstepBytes,
@@ -19,9 +20,7 @@ export function randomProfile(random: Random): Partial<DeviceProfile> {
     sharedFormat: random.pick(['blocked', 'planes'] as const),
     passCost: random.pick([0, 6, 50]),
     reorderFirst: random.unit() < 0.5,
-    ...(random.unit() < 0.5
-      ? { distant: { above: 2 ** random.integer(0, 16), coalescedBytes: random.pick([16, 64, 256, 1024]) } }
-      : {}),
+    ...(random.unit() < 0.5 ? { distant: { above: 2 ** random.integer(0, 16), axes: far(), uploads: far() } } : {}),
     ...(random.unit() < 0.5
       ? { chunks: { bytes: random.pick([2 ** 10, 2 ** 14]), most: 2 ** random.integer(10, 20) } }
       : {}),

@@ -33,8 +33,8 @@ export const cpuProfile = {
   /** One page less than WebAssembly's addresses reach; a device may get less. */
   maxBytes: 2 ** 32 - 2 ** 16,
   coalescedBytes: 256,
-  /** Measured on a Xeon and a Zen 5: cubes of 128³ and 256³ take 0.7 to 0.9 of the time, large images 0.75 to 1.1 (docs/performance-notes.md). */
-  distant: { above: 2 ** 22, coalescedBytes: 1024 },
+  /** Measured on a Xeon and a Zen 5, with one, two and four threads (docs/performance-notes.md). */
+  distant: { above: 2 ** 22, axes: 1024, uploads: 512 },
   registers: 16,
   maxThreads: 1,
   doubleBuffered: true,
