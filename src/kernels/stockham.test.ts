@@ -136,14 +136,17 @@ describe('passes of vectors', () => {
   });
 
   it('write whole lines one soon after the other where these do not stay in the first-level cache', () => {
-    const walks = (size: number[], precision: 'single' | 'double') => {
+    const walks = (size: number[], precision: 'single' | 'double', launch = 0) => {
       const { launches } = planDirection(normalizeProblem({ size, precision }), 'forward', device, false);
-      const [{ loops, stores }] = buildKernel(launches[0]!.leaf).phases as [Phase];
+      const [{ loops, stores }] = buildKernel(launches[launch]!.leaf).phases as [Phase];
       return loops.map(({ variable: v }) => coefficient(stores[0]!.index, v));
     };
     // The places of blocks are walked from the nearest to the farthest; or the nearest ones last but one.
     expect(walks([512], 'double')).toEqual([16, 64, undefined]);
     expect(walks([4096], 'double')).toEqual([32, 128, 512, 8, undefined]);
+    // Neighbouring columns fill lines anyway: they are read in order, whether a tile is turned or not.
+    expect(walks([2 ** 18], 'double')).toEqual([8, 32, 128, 512, 2048, 0, undefined]);
+    expect(walks([256, 256], 'double', 1)).toEqual([128, 512, 2048, 0, undefined]);
   });
 
   it('go from one array to another where vectors of four would leave several butterflies alone', () => {

@@ -11,7 +11,8 @@ export const LONGEST_VECTOR = 4;
 /**
  * Bytes of an array between passes from which on it does not stay in the first-level cache while it is written. (Measured on Xeons
  * with 48 KiB: batches of shorter transforms take up to a tenth longer where their first pass does not read them in order,
- * longer ones up to a tenth where it does not write whole lines.)
+ * longer ones up to a tenth, on a Zen 5 up to eight tenths, where it does not write whole lines. What several neighbouring
+ * columns write is whole lines in any order, and what they read comes line by line from memory, where order matters more.)
  */
 const NEAR_BYTES = 2 ** 15;
 
@@ -35,7 +36,7 @@ export interface VectorForm {
   readonly inPlace: boolean;
   /** What lies between passes lies in the output, which is written in any case, or takes turns there and in an array. */
   readonly worksInOutput: boolean;
-  /** What the first pass writes does not stay in the first-level cache. */
+  /** What the first pass writes, of one transform by itself, does not stay in the first-level cache. */
   readonly far: boolean;
   /** The first pass turns a tile of several transforms: after it, each goes through its passes on its own. */
   readonly turned: boolean;
@@ -68,7 +69,7 @@ export function vectorForm(leaf: StockhamLeaf): VectorForm {
     aligned,
     inPlace,
     worksInOutput: hasOutputToItself(leaf) && reachesOutput,
-    far: (bytes / length) * pitch * tile >= NEAR_BYTES,
+    far: tile === 1 && bytes >= NEAR_BYTES,
     turned,
     pitch,
     slice:
