@@ -17,8 +17,12 @@ import { CONTROL, JOINED_MASK, type Message, MOST_POINTERS, OPEN_BIT, workerMain
 /** Threads at most: the state word has room for that many. */
 export const MOST_THREADS = JOINED_MASK;
 
-/** Chunks that a thread takes if all are equally fast: small enough that nobody waits long for the last one. */
-const CHUNKS_PER_THREAD = 8;
+/**
+ * Whoever takes groups takes an even share of what is left, divided by this (“guided self-scheduling”, Polychronopoulos and Kuck
+ * 1987): as many side by side as may be, because threads that take turns in the same lines and pages hold each other up; and
+ * fewer and fewer, so that nobody waits long for the last one.
+ */
+const PARTS_OF_SHARE = 2;
 /** Looks at a word of shared memory before going to sleep, about 10 ns each: longer than most gaps between two steps. */
 const WORKER_SPINS = 5000;
 /** How long the calling thread looks before it returns to its event loop. */
@@ -26,7 +30,7 @@ const SPIN_MILLISECONDS = 0.05;
 const SPINS_PER_LOOK_AT_CLOCK = 64;
 /**
  * How long it looks where it may not return: of a worker that has died it would hear in its event loop only. No chunk takes
- * a tenth of that.
+ * nearly as long.
  */
 const PATIENCE_MILLISECONDS = 10_000;
 /** What counts at most of the time between two looks: the whole process may have been asleep. */
@@ -119,10 +123,10 @@ export class Pool {
         throw launchFailure(cause);
       }
     }
-    const chunk = Math.max(1, Math.floor((end - begin) / (CHUNKS_PER_THREAD * (this.workers + 1))));
+    const parts = PARTS_OF_SHARE * (this.workers + 1);
     control[CONTROL.kernel] = this.ids.get(kernel) ?? 0;
     control[CONTROL.end] = end;
-    control[CONTROL.chunk] = chunk;
+    control[CONTROL.parts] = parts;
     control[CONTROL.scratch] = scratch.address;
     control[CONTROL.stride] = scratch.stride;
     control[CONTROL.count] = pointers.length;
@@ -131,10 +135,10 @@ export class Pool {
     Atomics.store(control, CONTROL.next, begin);
     this.change(true);
     try {
-      for (;;) {
-        const first = Atomics.add(control, CONTROL.next, chunk);
-        if (first >= end) break;
-        kernel.run(first, Math.min(first + chunk, end), scratch.address, ...pointers);
+      for (let first = begin; first < end; first = Atomics.load(control, CONTROL.next)) {
+        const last = first + Math.ceil((end - first) / parts);
+        if (Atomics.compareExchange(control, CONTROL.next, first, last) !== first) continue;
+        kernel.run(first, last, scratch.address, ...pointers);
       }
     } catch (cause) {
       // Thrown by `settled`, when nobody works on the job any more.

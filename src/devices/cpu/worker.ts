@@ -23,7 +23,8 @@ export const CONTROL = {
   /** The job. */
   kernel: 64,
   end: 65,
-  chunk: 66,
+  /** The next chunk is what is left, divided by this. */
+  parts: 66,
   scratch: 67,
   stride: 68,
   count: 69,
@@ -63,14 +64,14 @@ export function workerMain(port: Port, at: ControlLayout, openBit: number, spins
       // Without the kernel (it could not be built here) the other threads do this one's share.
       if (run) {
         const end = control[at.end] as number;
-        const chunk = control[at.chunk] as number;
+        const parts = control[at.parts] as number;
         const scratch = (control[at.scratch] as number) + thread * (control[at.stride] as number);
         const pointers = Array.from(control.subarray(at.pointers, at.pointers + (control[at.count] as number)));
         try {
-          for (;;) {
-            const first = Atomics.add(control, at.next, chunk);
-            if (first >= end) break;
-            run(first, Math.min(first + chunk, end), scratch, ...pointers);
+          for (let first = Atomics.load(control, at.next); first < end; first = Atomics.load(control, at.next)) {
+            const last = first + Math.ceil((end - first) / parts);
+            if (Atomics.compareExchange(control, at.next, first, last) === first)
+              run(first, last, scratch, ...pointers);
           }
         } catch {
           Atomics.store(control, at.failed, 1);
