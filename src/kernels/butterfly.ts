@@ -225,14 +225,24 @@ function cyclic(
   };
 }
 
-/** Σₐ s[a + b] · v[a] for every b, where s[i + h] = −s[i]. */
+/**
+ * Σₐ s[a + b] · v[a] for every b, where s[i + h] = −s[i]. The largest s stands before each sum: as many operations, but where
+ * multiply-adds are one, one less, because its product goes into the sums that follow.
+ */
 function skewCyclic(x: Expressions, s: readonly Exact[], v: readonly Real[]): Real[] {
   const h = v.length;
-  return range(h).map((b) =>
-    v
-      .map((value, a) => x.mul(x.constant(a + b < h ? s[a + b]! : exact.neg(s[a + b - h]!)), value))
-      .reduce((sum, product) => x.add(sum, product)),
+  const largest = range(h).reduce((best, i) =>
+    exact.sign(exact.sub(exact.abs(s[i]!), exact.abs(s[best]!))) > 0 ? i : best,
   );
+  return range(h).map((b) => {
+    const at = (largest - b + h) % h;
+    const factor = (a: number) => (a + b < h ? s[a + b]! : exact.neg(s[a + b - h]!));
+    const sum = v.reduce(
+      (sum, value, a) => (a === at ? sum : x.add(sum, x.mul(x.constant(exact.div(factor(a), factor(at))), value))),
+      v[at]!,
+    );
+    return x.mul(x.constant(factor(at)), sum);
+  });
 }
 
 function range(count: number): number[] {

@@ -189,8 +189,11 @@ describe('kernels of any plan', () => {
             expect(verify(double)).toEqual([]);
             expect(double.tables.map(({ key }) => key)).toEqual(kernel.tables.map(({ key }) => key));
             expect(WebAssembly.validate(emitWasm(double, memory).bytes)).toBe(true);
-            const own = double.reverse!.filter((phase, n) => phase !== double.phases[n]);
-            expect(own.length).toBe(2 + double.phases.filter(({ exchange }) => exchange === 'lane').length);
+            // Its first and its last pass, or what takes data in and out; a pass may come in two parts.
+            const { phases, reverse } = double;
+            const ends = phases.map(({ exchange }, n) => (exchange === 'lane' ? -1 : n)).filter((n) => n >= 0);
+            const own = phases.map((_, n) => n <= ends[0]! || n > ends.at(-2)!);
+            expect(reverse!.map((phase, n) => phase !== phases[n])).toEqual(own);
           }
         }
       }),
