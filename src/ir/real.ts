@@ -98,6 +98,8 @@ export class Expressions {
     if (isZero(b)) return a;
     if (b.op === 'neg') return this.sub(a, b.a);
     if (a.op === 'neg') return this.sub(b, a.a);
+    const common = commonFactor(a, b);
+    if (common) return this.mul(common.factor, this.add(common.a, common.b));
     return a.id < b.id ? this.operation('add', a, b) : this.operation('add', b, a);
   }
 
@@ -109,6 +111,8 @@ export class Expressions {
     if (b.op === 'neg') return this.add(a, b.a);
     // −a − b = −(a + b): the sign moves outwards.
     if (a.op === 'neg') return this.neg(this.add(a.a, b));
+    const common = commonFactor(a, b);
+    if (common) return this.mul(common.factor, this.sub(common.a, common.b));
     // b − a is known already: use its negative rather than a second subtraction.
     const reversed = this.operations.sub.get(pairOf(b, a));
     return reversed ? this.unary('neg', reversed) : this.operation('sub', a, b);
@@ -188,9 +192,13 @@ export class Expressions {
     return this.cscale(this.cadd(result, this.quarter(result)), this.constant(exact.cosTurn(1, 8)));
   }
 
-  /** a · (cos − i·sin). */
-  protected turned(a: Complex, cos: Exact, sin: Exact): Complex {
-    return this.cmul(a, { re: this.constant(cos), im: this.neg(this.constant(sin)) });
+  /** a · (cos − i·sin). The larger of the two comes last: where it meets a sum, one that multiplies and adds takes it in. */
+  private turned(a: Complex, cos: Exact, sin: Exact): Complex {
+    const steep = exact.sign(exact.sub(exact.abs(sin), exact.abs(cos))) > 0;
+    const [larger, smaller] = steep ? [sin, cos] : [cos, sin];
+    const rest = this.cscale(a, this.constant(exact.div(smaller, larger)));
+    const sum = steep ? this.cadd(this.quarter(a), rest) : this.cadd(a, this.quarter(rest));
+    return this.cscale(sum, this.constant(larger));
   }
 }
 
@@ -199,6 +207,14 @@ function factored(a: Real): [factor: Real | undefined, rest: Real] {
   if (a.op !== 'mul') return [undefined, a];
   const isFactor = ({ op }: Real) => op === 'const' || op === 'conj';
   return isFactor(a.a) ? [a.a, a.b] : isFactor(a.b) ? [a.b, a.a] : [undefined, a];
+}
+
+/** The constant that both are products with, and what they are without it. */
+function commonFactor(a: Real, b: Real): { factor: Real; a: Real; b: Real } | undefined {
+  if (a.op !== 'mul' || b.op !== 'mul') return undefined;
+  const [factor, first] = factored(a);
+  const [other, second] = factored(b);
+  return factor && factor === other ? { factor, a: first, b: second } : undefined;
 }
 
 /** A number for two nodes in this order; the nodes of one builder are far fewer than 2^26. */

@@ -115,7 +115,10 @@ function good(x: Expressions, values: readonly Complex[], a: number, b: number):
   return result;
 }
 
-/** Yavne's split radix: one half-length transform of the even and two quarter-length ones of the odd values. */
+/**
+ * Split radix: one half-length transform of the even and two quarter-length ones of the odd values, those of 4m + 1 and 4m − 1
+ * (Yavne 1968 has 4m + 3), whose twiddles are conjugate (Kamar and Elcherif 1989) and so have a factor in common.
+ */
 function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
   const n = values.length;
   const quarter = n / 4;
@@ -129,15 +132,15 @@ function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
     range(quarter).map((m) => values[4 * m + 1]!),
     n,
   );
-  const third = part(
+  const last = part(
     x,
-    range(quarter).map((m) => values[4 * m + 3]!),
+    range(quarter).map((m) => values[(4 * m + n - 1) % n]!),
     n,
   );
   const result: Complex[] = new Array(n);
   for (let k = 0; k < quarter; k++) {
     const a = x.rotate(first[k]!, k, n);
-    const b = x.rotate(third[k]!, 3 * k, n);
+    const b = x.rotate(last[k]!, -k, n);
     const sum = x.cadd(a, b);
     const difference = x.quarter(x.csub(a, b));
     result[k] = x.cadd(even[k]!, sum);

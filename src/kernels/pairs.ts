@@ -20,7 +20,6 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { Exact } from '../numeric/exact.ts';
 
 type Load = Extract<Real, { op: 'load' }>;
 
@@ -75,12 +74,6 @@ export class PairExpressions extends Expressions {
   override quarter({ re }: Complex): Complex {
     const turned = this.conj(this.swap(re));
     return both(this.exchanged ? this.neg(turned) : turned);
-  }
-
-  protected override turned({ re }: Complex, cos: Exact, sin: Exact): Complex {
-    const along = this.mul(this.constant(cos), re);
-    const across = this.conj(this.mul(this.constant(sin), this.swap(re)));
-    return both(this.exchanged ? this.sub(along, across) : this.add(along, across));
   }
 }
 

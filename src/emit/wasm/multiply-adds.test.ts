@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PUBLISHED } from '../../../test/support/codelets.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import {
   type ArrayRef,
@@ -186,6 +187,19 @@ function anything(): Statements {
 }
 
 describe('products in sums', () => {
+  // 25 is left with 17 more than FFTW’s codelet for machines that multiply and add at once.
+  it.each(Object.keys(PUBLISHED).map(Number))('are all that butterflies multiply, radix %i', (radix) => {
+    const x = new Expressions();
+    const points = Array.from({ length: radix }, (_, n) => ({
+      re: x.load(input, 2 * n),
+      im: x.load(input, 2 * n + 1),
+    }));
+    const stores = storesOf(dft(x, points).flatMap(({ re, im }) => [re, im]));
+    const [additions] = PUBLISHED[radix]!;
+    const { arithmetic } = count({ stores, steps: [] }, true);
+    expect(arithmetic).toBeLessThanOrEqual(radix === 25 ? additions + 17 : additions);
+  });
+
   it('of a constant may be in two, computed from operands that are wanted twice', () => {
     const x = new Expressions();
     const [a, b] = [x.load(input, 0), x.load(input, 1)];
