@@ -29,6 +29,9 @@ const SMALL_BYTES = 2 ** 13;
  */
 const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 
+/** Points of a butterfly that has few roots. */
+const FEW_POINTS = 5;
+
 export interface VectorForm {
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
   readonly aligned: boolean;
@@ -82,7 +85,7 @@ export function vectorForm(leaf: StockhamLeaf): VectorForm {
 
 /**
  * Passes that count from the middle: those between the first one, which has no twiddles, and the last one, which waits for what it
- * writes. (Measured, as is that a single one gains no more than going round costs, but where that is a bit mask.) All are a
+ * writes. (Measured, as is that a single one of few roots gains no more than going round costs, but where that is a bit mask.) All are a
  * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
  * end of the signal; in autosort form it is cut there.
  */
@@ -100,7 +103,8 @@ function centredPasses({ length, radices, twiddle }: StockhamLeaf): Pick<VectorF
     }
     stride *= radix;
   }
-  return centred.size > 1 || Number.isInteger(Math.log2(length)) ? { centred, shift } : none;
+  const gains = centred.size > 1 || Math.max(...centred.values()) > FEW_POINTS || Number.isInteger(Math.log2(length));
+  return gains ? { centred, shift } : none;
 }
 
 /** The longest blocks that passes leave and that are not longer than this. */
