@@ -9,20 +9,25 @@ import { FftError } from '../../problem/errors.ts';
 import { nodeModule } from './host.ts';
 import type { CpuKernel } from './kernel.ts';
 import { launchFailure } from './launch.ts';
-import { CONTROL_ADDRESS, CONTROL_WORDS, type CpuMemory } from './memory.ts';
+import { CONTROL_ADDRESS, type CpuMemory } from './memory.ts';
 import { DONE } from './queue.ts';
 import type { Scratch } from './scratch.ts';
-import { CONTROL, JOINED_MASK, type Message, MOST_POINTERS, OPEN_BIT, workerMain } from './worker.ts';
+import {
+  CONTROL,
+  JOINED_MASK,
+  type Message,
+  MOST_POINTERS,
+  MOST_SHARES,
+  OPEN_BIT,
+  takeGroups,
+  workerMain,
+} from './worker.ts';
 
 /** Threads at most: the state word has room for that many. */
 export const MOST_THREADS = JOINED_MASK;
 
-/**
- * Whoever takes groups takes an even share of what is left, divided by this (“guided self-scheduling”, Polychronopoulos and Kuck
- * 1987): as many side by side as may be, because threads that take turns in the same lines and pages hold each other up; and
- * fewer and fewer, so that nobody waits long for the last one.
- */
-const PARTS_OF_SHARE = 2;
+/** A thread takes what is left of a share, divided by this for each thread that begins there. */
+const PARTS = 2;
 /** Looks at a word of shared memory before going to sleep, about 10 ns each: longer than most gaps between two steps. */
 const WORKER_SPINS = 5000;
 /** How long the calling thread looks before it returns to its event loop. */
@@ -68,7 +73,7 @@ export class Pool {
     this.memory = memory;
     this.scratch = scratch;
     this.workers = threads - 1;
-    this.control = new Int32Array(memory.buffer, CONTROL_ADDRESS, CONTROL_WORDS);
+    this.control = new Int32Array(memory.buffer, CONTROL_ADDRESS, CONTROL.words);
   }
 
   /** Whether that many arguments can be handed over. */
@@ -123,28 +128,28 @@ export class Pool {
         throw launchFailure(cause);
       }
     }
-    const parts = PARTS_OF_SHARE * (this.workers + 1);
+    const threads = this.workers + 1;
+    const shares = Math.min(threads, MOST_SHARES);
     control[CONTROL.kernel] = this.ids.get(kernel) ?? 0;
+    control[CONTROL.begin] = begin;
     control[CONTROL.end] = end;
-    control[CONTROL.parts] = parts;
+    control[CONTROL.shares] = shares;
+    control[CONTROL.parts] = PARTS * Math.ceil(threads / shares);
     control[CONTROL.scratch] = scratch.address;
     control[CONTROL.stride] = scratch.stride;
     control[CONTROL.count] = pointers.length;
     control.set(pointers, CONTROL.pointers);
     Atomics.store(control, CONTROL.left, 0);
-    Atomics.store(control, CONTROL.next, begin);
+    for (let share = 0; share < shares; share++) {
+      control[CONTROL.next + share * CONTROL.nextApart] = begin + Math.floor(((end - begin) * share) / shares);
+    }
     this.change(true);
     try {
-      for (let first = begin; first < end; first = Atomics.load(control, CONTROL.next)) {
-        const last = first + Math.ceil((end - first) / parts);
-        if (Atomics.compareExchange(control, CONTROL.next, first, last) !== first) continue;
-        kernel.run(first, last, scratch.address, ...pointers);
-      }
+      takeGroups(control, CONTROL, 0, (first, last) => kernel.run(first, last, scratch.address, ...pointers));
     } catch (cause) {
       // Thrown by `settled`, when nobody works on the job any more.
       this.failure = launchFailure(cause);
     } finally {
-      Atomics.store(control, CONTROL.next, end);
       this.joined = this.change(false);
     }
   }
@@ -229,7 +234,8 @@ export class Pool {
 
   private async start(): Promise<void> {
     try {
-      const text = `(${workerMain})(port, ${JSON.stringify(CONTROL)}, ${OPEN_BIT}, ${WORKER_SPINS});`;
+      const known = [JSON.stringify(CONTROL), OPEN_BIT, WORKER_SPINS, takeGroups].join(', ');
+      const text = `(${workerMain})(port, ${known});`;
       const start = await threadFactory(text, () => this.lose());
       if (this.closed) return;
       this.threads = Array.from({ length: this.workers }, start);

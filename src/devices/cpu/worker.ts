@@ -1,40 +1,47 @@
 /**
  * What a worker thread does: sleep, join the job that is open, take groups until none is left, leave.
  *
- * `workerMain` is started from its own text, so that it works from sources, from a build and from a bundle alike: it
- * must not refer to anything outside itself. What it needs to know arrives as arguments and messages.
+ * `workerMain` and `takeGroups` are started from their own text, so that they work from sources, from a build and from a bundle
+ * alike: they must not refer to anything outside themselves. What they need to know arrives as arguments and messages.
  */
 
 /** Where the words of the control block lie, as indices of 32-bit words. Words that threads contend for have a cache line each. */
 export const CONTROL = {
   /** Bits 0–9: workers that have joined the job. Bit 10: a job is open. All above: counts changes. */
   state: 0,
-  /** The next group that nobody has taken. */
-  next: 16,
   /** Workers that have left the job. */
-  left: 32,
+  left: 16,
   /** Messages posted to each worker so far. */
-  posted: 48,
-  quit: 49,
+  posted: 32,
+  quit: 33,
   /** Set when a worker's kernel has failed. */
-  failed: 50,
+  failed: 34,
   /** Messages that all workers together have dealt with. */
-  seen: 51,
-  /** The job. */
-  kernel: 64,
-  end: 65,
-  /** The next chunk is what is left, divided by this. */
-  parts: 66,
-  scratch: 67,
-  stride: 68,
-  count: 69,
-  pointers: 70,
+  seen: 35,
+  /** The job: its kernel, groups from one to another, and what the kernel is called with. */
+  kernel: 48,
+  begin: 49,
+  end: 50,
+  scratch: 51,
+  stride: 52,
+  count: 53,
+  /** How many shares its groups are cut into, side by side. */
+  shares: 54,
+  /** A thread takes what is left of a share, divided by this. */
+  parts: 55,
+  pointers: 56,
+  /** The first group of each share that nobody has taken yet; one word for each, so far apart. */
+  next: 192,
+  nextApart: 16,
+  /** All of them. */
+  words: 192 + 16 * 16,
 } as const;
 
 export const JOINED_MASK = 1023;
 export const OPEN_BIT = 1024;
-/** Pointers that fit into the control block. */
-export const MOST_POINTERS = 128;
+/** Pointers and shares that fit into the control block. */
+export const MOST_POINTERS = CONTROL.next - CONTROL.pointers;
+export const MOST_SHARES = (CONTROL.words - CONTROL.next) / CONTROL.nextApart;
 
 export type ControlLayout = typeof CONTROL;
 
@@ -49,7 +56,50 @@ interface Port {
   close(): void;
 }
 
-export function workerMain(port: Port, at: ControlLayout, openBit: number, spins: number): void {
+/**
+ * Takes groups of the job until none is left: first of this thread's share, which lies at the same place in every job, so that
+ * what it touches stays in a cache of its own; then of the others'.
+ *
+ * A thread takes a part of what is left of a share, again and again (“guided self-scheduling”, Polychronopoulos and Kuck 1987):
+ * many groups side by side, because threads that take turns in the same lines and pages hold each other up; and fewer
+ * and fewer, so that nobody waits long for the last one.
+ */
+export function takeGroups(
+  control: Int32Array,
+  at: ControlLayout,
+  thread: number,
+  run: (first: number, last: number) => void,
+): void {
+  const begin = control[at.begin] as number;
+  const groups = (control[at.end] as number) - begin;
+  const shares = control[at.shares] as number;
+  const parts = control[at.parts] as number;
+  for (let turn = 0; turn < shares; turn++) {
+    const share = (thread + turn) % shares;
+    const next = at.next + share * at.nextApart;
+    const end = begin + Math.floor((groups * (share + 1)) / shares);
+    for (let first = Atomics.load(control, next); first < end; first = Atomics.load(control, next)) {
+      const last = first + Math.ceil((end - first) / parts);
+      if (Atomics.compareExchange(control, next, first, last) !== first) continue;
+      try {
+        run(first, last);
+      } catch (cause) {
+        // Nobody need go on.
+        for (let other = 0; other < shares; other++)
+          Atomics.store(control, at.next + other * at.nextApart, begin + groups);
+        throw cause;
+      }
+    }
+  }
+}
+
+export function workerMain(
+  port: Port,
+  at: ControlLayout,
+  openBit: number,
+  spins: number,
+  take: typeof takeGroups,
+): void {
   type KernelFunction = (first: number, last: number, shared: number, ...pointers: number[]) => void;
   const kernels = new Map<number, KernelFunction>();
   let memory: WebAssembly.Memory;
@@ -63,19 +113,12 @@ export function workerMain(port: Port, at: ControlLayout, openBit: number, spins
       const run = kernels.get(control[at.kernel] as number);
       // Without the kernel (it could not be built here) the other threads do this one's share.
       if (run) {
-        const end = control[at.end] as number;
-        const parts = control[at.parts] as number;
         const scratch = (control[at.scratch] as number) + thread * (control[at.stride] as number);
         const pointers = Array.from(control.subarray(at.pointers, at.pointers + (control[at.count] as number)));
         try {
-          for (let first = Atomics.load(control, at.next); first < end; first = Atomics.load(control, at.next)) {
-            const last = first + Math.ceil((end - first) / parts);
-            if (Atomics.compareExchange(control, at.next, first, last) === first)
-              run(first, last, scratch, ...pointers);
-          }
+          take(control, at, thread, (first, last) => run(first, last, scratch, ...pointers));
         } catch {
           Atomics.store(control, at.failed, 1);
-          Atomics.store(control, at.next, end);
         }
       }
       Atomics.add(control, at.left, 1);
@@ -109,7 +152,7 @@ export function workerMain(port: Port, at: ControlLayout, openBit: number, spins
     received++;
     if (data.kind === 'memory') {
       memory = data.memory;
-      control = new Int32Array(memory.buffer, data.address, 256);
+      control = new Int32Array(memory.buffer, data.address, at.words);
       thread = data.thread;
     } else if (data.kind === 'kernel') {
       try {
