@@ -3,9 +3,9 @@
  *
  * Five identities, chosen by the length alone, run through the folding constructors of ir/real.ts:
  * prime lengths by conjugate symmetry and Rader's ordering, which turns the cosine and sine sums into a cyclic and a
- * skew-cyclic correlation; coprime factors by Good's mapping, without twiddles; powers of two from 16 up by split radix;
- * powers of three with conjugate twiddles; everything else by Cooley–Tukey. The operation counts are those of FFTW's
- * published codelets or fewer (see the test).
+ * skew-cyclic correlation; coprime factors by Good's mapping, without twiddles; powers of two from 16 up by split radix and
+ * powers of three, both with conjugate twiddles; everything else by Cooley–Tukey. The operation counts are those of FFTW's
+ * published codelets or fewer (see the test), and where multiply-adds are one operation mostly those of its codelets for that.
  */
 
 import type { Complex, Expressions, Real } from '../ir/real.ts';

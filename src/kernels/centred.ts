@@ -38,7 +38,10 @@ const FOUR: Scheme = {
   butterfly: four,
 };
 
-/** An odd prime: points m and −m share a root, so that there are half as many to load; the operations are as many as with twiddles. */
+/**
+ * An odd prime: points m and −m share a root, so that there are half as many to load. The operations are as many as with twiddles;
+ * of radix 5 sums before differences (emit/wasm/multiply-adds.ts) spare two.
+ */
 function prime(radix: number): Scheme {
   const below = (radix - 1) / 2;
   return {

@@ -47,6 +47,8 @@ const SCATTER = 0.3;
  * cost the same: columns of 2048 points take half the time with a radix of 2 at the end instead of 8 at the beginning.
  */
 const ROWS = { cached: 0.005, memory: 0.01 };
+/** Sums of the same costs in another order differ by their rounding only. */
+const TIE = 1e-9;
 /** What vectors that straddle the lanes' blocks add. */
 const UNALIGNED = 0.1;
 
@@ -114,7 +116,7 @@ function cheapest(
       const rest = from(stride * radix);
       if (!rest) continue;
       const cost = passCost(passOf(question, radix, stride), profile, least) + rest.cost;
-      if (!result || cost < result.cost) result = { cost, radices: [radix, ...rest.radices] };
+      if (!result || cost < result.cost - TIE) result = { cost, radices: [radix, ...rest.radices] };
     }
     best.set(stride, result);
     return result;

@@ -16,7 +16,7 @@ const LEAST_PAGES = 4096;
 
 /** Address 0 stays unused; the control block of the worker threads lies here. */
 export const CONTROL_ADDRESS = 1024;
-const HEAP_START = 4096;
+export const HEAP_START = 4096;
 
 /** What is in flight and may still touch memory that was freed. */
 export interface InFlight {

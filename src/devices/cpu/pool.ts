@@ -1,7 +1,7 @@
 /**
  * Worker threads that share the groups of a step with the calling thread.
  *
- * A job lies open in shared memory: whoever is awake joins and takes chunks of groups from a counter. The calling thread
+ * A job lies open in shared memory: whoever is awake joins and takes groups, of its own share first. The calling thread
  * works too, closes the job when no group is left, and waits for those who have joined and for nobody else: a worker
  * that starts late, sleeps long or still lacks the kernel costs nothing.
  */
@@ -17,8 +17,8 @@ import {
   JOINED_MASK,
   type Message,
   MOST_POINTERS,
-  MOST_SHARES,
   OPEN_BIT,
+  shareOut,
   takeGroups,
   workerMain,
 } from './worker.ts';
@@ -26,8 +26,6 @@ import {
 /** Threads at most: the state word has room for that many. */
 export const MOST_THREADS = JOINED_MASK;
 
-/** A thread takes what is left of a share, divided by this for each thread that begins there. */
-const PARTS = 2;
 /** Looks at a word of shared memory before going to sleep, about 10 ns each: longer than most gaps between two steps. */
 const WORKER_SPINS = 5000;
 /** How long the calling thread looks before it returns to its event loop. */
@@ -115,7 +113,7 @@ export class Pool {
   }
 
   /** Runs the groups from `begin` to `end` with whoever joins. Afterwards `settled` tells when those have left. */
-  share(kernel: CpuKernel, begin: number, end: number, pointers: readonly number[]): void {
+  launch(kernel: CpuKernel, begin: number, end: number, pointers: readonly number[]): void {
     const { control, scratch } = this;
     this.prepare(kernel);
     this.failure = undefined;
@@ -128,21 +126,13 @@ export class Pool {
         throw launchFailure(cause);
       }
     }
-    const threads = this.workers + 1;
-    const shares = Math.min(threads, MOST_SHARES);
     control[CONTROL.kernel] = this.ids.get(kernel) ?? 0;
-    control[CONTROL.begin] = begin;
-    control[CONTROL.end] = end;
-    control[CONTROL.shares] = shares;
-    control[CONTROL.parts] = PARTS * Math.ceil(threads / shares);
     control[CONTROL.scratch] = scratch.address;
     control[CONTROL.stride] = scratch.stride;
     control[CONTROL.count] = pointers.length;
     control.set(pointers, CONTROL.pointers);
     Atomics.store(control, CONTROL.left, 0);
-    for (let share = 0; share < shares; share++) {
-      control[CONTROL.next + share * CONTROL.nextApart] = begin + Math.floor(((end - begin) * share) / shares);
-    }
+    shareOut(control, begin, end, this.workers + 1);
     this.change(true);
     try {
       takeGroups(control, CONTROL, 0, (first, last) => kernel.run(first, last, scratch.address, ...pointers));

@@ -165,7 +165,7 @@ class Run implements Job {
           throw launchFailure(error);
         }
       } else {
-        if (!this.open) pool.share(step.kernel, begin, end, step.pointers);
+        if (!this.open) pool.launch(step.kernel, begin, end, step.pointers);
         this.open = true;
         if (!pool.settled(blocking)) return false;
         this.open = false;

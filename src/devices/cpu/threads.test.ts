@@ -156,7 +156,7 @@ describe('worker threads', () => {
     for (let round = 0; round < 3; round++) {
       let helpers = 0;
       for (const end = performance.now() + 10_000; helpers < 2 && performance.now() < end; ) {
-        pool.share(kernel, 0, 2000, pointers);
+        pool.launch(kernel, 0, 2000, pointers);
         while (!pool.settled(false)) await pool.wait();
         helpers = Math.max(helpers, pool.helpers);
         await new Promise((resolve) => setTimeout(resolve, 0));
@@ -209,7 +209,7 @@ describe('worker threads', () => {
     const posted = vi.spyOn(pool as unknown as { post(): void }, 'post');
     kernel.discarded = true;
     data.view('f32').fill(1);
-    pool.share(kernel, 0, 2, [data.address | 0, data.address | 0]);
+    pool.launch(kernel, 0, 2, [data.address | 0, data.address | 0]);
     expect(pool.settled(true)).toBe(true);
     expect(data.view('f32').every((value) => value === 2)).toBe(true);
     expect(posted).not.toHaveBeenCalled();

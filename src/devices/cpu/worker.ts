@@ -27,14 +27,14 @@ export const CONTROL = {
   count: 53,
   /** How many shares its groups are cut into, side by side. */
   shares: 54,
-  /** A thread takes what is left of a share, divided by this. */
+  /** A thread takes what is left of its share, divided by this. */
   parts: 55,
   pointers: 56,
   /** The first group of each share that nobody has taken yet; one word for each, so far apart. */
   next: 192,
   nextApart: 16,
   /** All of them. */
-  words: 192 + 16 * 16,
+  words: 192 + 32 * 16,
 } as const;
 
 export const JOINED_MASK = 1023;
@@ -56,13 +56,28 @@ interface Port {
   close(): void;
 }
 
+/** A thread takes what is left of a share, divided by this for each thread that begins there. */
+const PARTS = 2;
+
+/** Writes down the groups of a job: a share for each thread, or, of many threads, for several. */
+export function shareOut(control: Int32Array, begin: number, end: number, threads: number): void {
+  const shares = Math.min(threads, MOST_SHARES);
+  control[CONTROL.begin] = begin;
+  control[CONTROL.end] = end;
+  control[CONTROL.shares] = shares;
+  control[CONTROL.parts] = PARTS * Math.ceil(threads / shares);
+  for (let share = 0; share < shares; share++) {
+    control[CONTROL.next + share * CONTROL.nextApart] = begin + Math.floor(((end - begin) * share) / shares);
+  }
+}
+
 /**
  * Takes groups of the job until none is left: first of this thread's share, which lies at the same place in every job, so that
  * what it touches stays in a cache of its own; then of the others'.
  *
  * A thread takes a part of what is left of a share, again and again (“guided self-scheduling”, Polychronopoulos and Kuck 1987):
  * many groups side by side, because threads that take turns in the same lines and pages hold each other up; and fewer
- * and fewer, so that nobody waits long for the last one.
+ * and fewer, so that nobody waits long for the last one. Of others' shares it takes less: it may be one of many who help.
  */
 export function takeGroups(
   control: Int32Array,
@@ -76,10 +91,11 @@ export function takeGroups(
   const parts = control[at.parts] as number;
   for (let turn = 0; turn < shares; turn++) {
     const share = (thread + turn) % shares;
+    const divisor = turn === 0 ? parts : parts * shares;
     const next = at.next + share * at.nextApart;
     const end = begin + Math.floor((groups * (share + 1)) / shares);
     for (let first = Atomics.load(control, next); first < end; first = Atomics.load(control, next)) {
-      const last = first + Math.ceil((end - first) / parts);
+      const last = first + Math.ceil((end - first) / divisor);
       if (Atomics.compareExchange(control, next, first, last) !== first) continue;
       try {
         run(first, last);

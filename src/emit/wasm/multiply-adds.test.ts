@@ -196,8 +196,16 @@ describe('products in sums', () => {
     }));
     const stores = storesOf(dft(x, points).flatMap(({ re, im }) => [re, im]));
     const [additions] = PUBLISHED[radix]!;
-    const { arithmetic } = count({ stores, steps: [] }, true);
+    const { arithmetic, signs } = count({ stores, steps: [] }, true);
     expect(arithmetic).toBeLessThanOrEqual(radix === 25 ? additions + 17 : additions);
+    // Products that something is subtracted from.
+    expect(signs).toBeLessThanOrEqual(
+      new Map([
+        [16, 1],
+        [25, 6],
+        [32, 4],
+      ]).get(radix) ?? 0,
+    );
   });
 
   it('of a constant may be in two, computed from operands that are wanted twice', () => {
