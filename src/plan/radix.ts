@@ -47,6 +47,11 @@ const SCATTER = 0.3;
  * cost the same: columns of 2048 points take half the time with a radix of 2 at the end instead of 8 at the beginning.
  */
 const ROWS = { cached: 0.005, memory: 0.01 };
+/**
+ * How many times what was measured a butterfly of two factors costs with twiddles, where it has so many points that these
+ * are not at hand: without them, in the first pass, it is cheap. (Measured on a Zen 5 and a Xeon: docs/performance-notes.md.)
+ */
+const WIDE = { radices: new Set([10, 12, 14, 15, 16]), twiddled: 1.08 };
 /** Sums of the same costs in another order differ by their rounding only. */
 const TIE = 1e-9;
 /** What vectors that straddle the lanes' blocks add. */
@@ -160,7 +165,9 @@ export interface PassQuestion {
 /** Cost per point of one pass, in passes of radix 4. @param least what it takes however little there is to compute. */
 export function passCost(question: PassQuestion, profile: DeviceProfile, least = 0): number {
   const { radix, stride, length, lanesAlong, lanes, precision } = question;
-  const own = profile.radixCosts?.[radix] ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
+  const measured = profile.radixCosts?.[radix];
+  const own = measured ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
+  const twiddled = measured !== undefined && stride > 1 && WIDE.radices.has(radix) ? WIDE.twiddled : 1;
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
@@ -169,7 +176,7 @@ export function passCost(question: PassQuestion, profile: DeviceProfile, least =
   const unaligned = stride % lanes === 0 || stride === 1 ? 0 : UNALIGNED;
   const columns = lanesAlong === 'batch' && profile.lockstep === 'vector';
   const each = stride === 1 || stride * radix === length ? ROWS.memory : ROWS.cached;
-  return Math.max(own, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
+  return Math.max(own * twiddled, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
