@@ -124,17 +124,17 @@ function turned(x: Expressions, sum: Complex, difference: Complex, w: Complex): 
 }
 
 /**
- * X[k] = a + w̄ₖ·b + wₖ·d with a root for each k, the third of which is the negative of the other two: 18 operations where
- * multiply-adds are one, with twiddles 20.
+ * X[k] = a + w̄ₖ·b + wₖ·d with a root for each k, the third of which is the negative of the other two. With multiply-adds 20
+ * operations, a good half of them additions, which suits processors that add beside them; where sums come first
+ * (emit/wasm/multiply-adds.ts) 18. With twiddles there would be 20, most of them multiply-adds.
  */
 function three(x: Expressions, [d, a, b]: readonly Complex[], [first, second]: readonly Complex[]): Complex[] {
   const sum = x.cadd(b!, d!);
   const difference = x.csub(b!, d!);
-  const third = x.cadd(first!, second!);
-  return [first!, second!, { re: x.neg(third.re), im: x.neg(third.im) }].map((w) => {
-    const along = x.cadd(a!, x.cscale(sum, w.re));
-    return x.cadd(along, x.quarter(x.cscale(difference, w.im)));
-  });
+  const zeroth = turned(x, sum, difference, first!);
+  x.together(zeroth);
+  const other = turned(x, sum, difference, second!);
+  return [x.cadd(a!, zeroth), x.cadd(a!, other), x.csub(x.csub(a!, zeroth), other)];
 }
 
 /**
