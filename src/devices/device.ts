@@ -1,7 +1,7 @@
 /**
  * What a device offers to the engine: memory, compilation, launches. One folder per kind implements it.
  */
-import type { Kernel } from '../ir/index.ts';
+import type { Kernel, StorageType } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import type { FftError } from '../problem/errors.ts';
 
@@ -18,7 +18,8 @@ export interface Availability {
   readonly software?: boolean;
 }
 
-export type RealArray = Float32Array | Float64Array;
+/** What a host array may be: singles, doubles, halves as their IEEE bits, or a table's integers. */
+export type RealArray = Float32Array | Float64Array | Uint16Array | Uint32Array;
 
 /** A stretch of memory: two of them overlap where they are `of` the same object and share a byte. */
 export interface Stretch {
@@ -51,7 +52,7 @@ export interface DeviceBuffer {
   /** What a part of it occupies, where that cannot be told from the buffer's identity; for overlap checks. */
   stretches?(byteOffset: number, bytes: number): readonly Stretch[];
   /** Where host code can see the memory itself: a view without a copy, valid until `free`. */
-  view?(type: 'f32' | 'f64'): RealArray;
+  view?(type: StorageType): RealArray;
   /** Gives the memory back; a second call does nothing. */
   free(): void;
   readonly freed: boolean;

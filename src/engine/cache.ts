@@ -5,8 +5,9 @@
  * first. That makes a plan the device has seen cheap without letting ten thousand different plans pile up.
  */
 import type { Backend, Binding, CompiledKernel, CompileOptions, DeviceBuffer, Schedule } from '../devices/device.ts';
-import type { Kernel, Table } from '../ir/index.ts';
-import { NearestRoots } from '../numeric/nearest-roots.ts';
+import { arrayFor } from '../devices/host-arrays.ts';
+import { bytesOf, type Kernel, type Table } from '../ir/index.ts';
+import { NearestRoots, type RealTable } from '../numeric/nearest-roots.ts';
 
 interface Entry<T> {
   readonly value: T;
@@ -176,7 +177,7 @@ export class KernelCache {
   /** Memory for a table, which `fillTables` fills where it is new. */
   table(table: Table): Binding {
     const make = () => {
-      const buffer = this.backend.allocate(table.length * (table.type === 'f32' ? 4 : 8));
+      const buffer = this.backend.allocate(table.length * bytesOf(table.type));
       this.failures.delete(table.key);
       if (!this.backend.pretends) this.empty.set(buffer, table);
       return { value: buffer, cost: buffer.bytes };
@@ -243,7 +244,8 @@ export class KernelCache {
 /** @returns the copy to the device, where one is needed. */
 function fill(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
   const direct = buffer.view?.(table.type);
-  const data = direct ?? (table.type === 'f32' ? new Float32Array(table.length) : new Float64Array(table.length));
+  const data = direct ?? arrayFor(table.type, table.length);
+  for (const { start, values } of table.values?.() ?? []) data.set(values, start);
   const runs = table.runs();
   let order = 1;
   let wanted = 0;
@@ -257,7 +259,8 @@ function fill(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<voi
   for (const run of runs) {
     let roots = longest.n % run.q === 0 ? longest : others.get(run.q);
     if (!roots) others.set(run.q, (roots = new NearestRoots(run.q)));
-    roots.fill(data, run);
+    // Only tables of singles or doubles have roots.
+    roots.fill(data as RealTable, run);
   }
   return direct ? undefined : backend.upload({ buffer, byteOffset: 0 }, data);
 }

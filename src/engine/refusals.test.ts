@@ -40,7 +40,7 @@ async function refused(
   plan: Awaited<ReturnType<Device['plan']>>,
   input: unknown,
   output: unknown,
-  watched: readonly (Float32Array | Float64Array)[],
+  watched: readonly (Float32Array | Float64Array | Uint16Array | Uint32Array)[],
   direction: 'forward' | 'inverse' = 'forward',
 ): Promise<void> {
   const before = watched.map(snapshot);

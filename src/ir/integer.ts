@@ -1,11 +1,12 @@
 /**
  * Index arithmetic: integers that are known at plan time or named at run time, kept in one canonical form.
  *
- * An `Index` is a constant plus a sum of coefficient × atom. An atom is a run-time variable with a known range, or a
- * quotient or remainder that could not be simplified. Because the form is canonical, "is the distance between these
+ * An `Index` is a constant plus a sum of coefficient × atom. An atom is a run-time variable with a known range, a
+ * quotient or remainder that could not be simplified, or what a table holds at an index. Because the form is canonical, "is the distance between these
  * two addresses known?" and "by how much does this address move from one lane to the next?" are look-ups, and the
  * ranges make most divisions that views introduce disappear before anything is printed (design decision 4).
  */
+import type { IntegerTable } from './tables.ts';
 
 /** A run-time integer in [0, count). Identity is the object, the name is for people. */
 export interface Var {
@@ -22,7 +23,15 @@ export interface Quotient {
   readonly by: number;
 }
 
-export type Atom = Var | Quotient;
+/** What a table of integers holds at some place. */
+export interface Lookup {
+  readonly kind: 'lookup';
+  readonly id: number;
+  readonly of: Index;
+  readonly table: IntegerTable;
+}
+
+export type Atom = Var | Quotient | Lookup;
 
 export interface Term {
   readonly atom: Atom;
@@ -130,6 +139,7 @@ export function range(value: IndexLike): [low: number, high: number] {
 
 function largest(atom: Atom): number {
   if (atom.kind === 'var') return atom.count - 1;
+  if (atom.kind === 'lookup') return atom.table.below - 1;
   return atom.kind === 'mod' ? atom.by - 1 : Math.floor(range(atom.of)[1] / atom.by);
 }
 
@@ -199,8 +209,9 @@ export function released(value: Index, of: Var): Index {
   return result;
 }
 
-function withoutIn({ kind, of, by }: Quotient, v: Var): Index | undefined {
-  if (!dependsOn(of, v)) return undefined;
+function withoutIn(quotient: Quotient | Lookup, v: Var): Index | undefined {
+  if (quotient.kind === 'lookup' || !dependsOn(quotient.of, v)) return undefined;
+  const { kind, of, by } = quotient;
   let step = by;
   for (const { atom, factor } of of.terms) {
     const own = atom === v || (atom.kind !== 'var' && dependsOn(atom.of, v));
@@ -215,6 +226,20 @@ function withoutIn({ kind, of, by }: Quotient, v: Var): Index | undefined {
 
 function gcd(a: number, b: number): number {
   return b === 0 ? a : gcd(b, a % b);
+}
+
+const lookups = new WeakMap<IntegerTable, Map<string, Lookup>>();
+
+/** The integer that a table holds at an index, which never lies outside it. */
+export function lookup(table: IntegerTable, at: IndexLike): Index {
+  const of = index(at);
+  if (of.terms.length === 0) return index(table.entries[of.constant]!);
+  let known = lookups.get(table);
+  if (!known) lookups.set(table, (known = new Map()));
+  const key = indexKey(of);
+  let atom = known.get(key);
+  if (!atom) known.set(key, (atom = { kind: 'lookup', id: nextId++, of, table }));
+  return { constant: 0, terms: [{ atom, factor: 1 }] };
 }
 
 const quotients = new WeakMap<Atom, Map<string, Quotient>>();
@@ -267,7 +292,7 @@ export function substitute(value: Index, by: ReadonlyMap<Var, Index>): Index {
 /** Replaces the same variables in many indices: a quotient that recurs is simplified once. */
 export class Substitution {
   private readonly by: ReadonlyMap<Var, Index>;
-  private readonly quotients = new Map<Quotient, Index | undefined>();
+  private readonly quotients = new Map<Quotient | Lookup, Index | undefined>();
 
   constructor(by: ReadonlyMap<Var, Index>) {
     this.by = by;
@@ -293,10 +318,16 @@ export class Substitution {
     if (atom.kind === 'var') return this.by.get(atom);
     if (this.quotients.has(atom)) return this.quotients.get(atom);
     const of = this.of(atom.of);
-    const simplified = of === atom.of ? undefined : atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by);
+    const simplified = of === atom.of ? undefined : again(atom, of);
     this.quotients.set(atom, simplified);
     return simplified;
   }
+}
+
+/** The same quotient, remainder or entry of another index. */
+function again(atom: Quotient | Lookup, of: Index): Index {
+  if (atom.kind === 'lookup') return lookup(atom.table, of);
+  return atom.kind === 'div' ? div(of, atom.by) : mod(of, atom.by);
 }
 
 /** The coefficient of a variable, or undefined where the index does not depend on it linearly. */
@@ -308,6 +339,16 @@ export function coefficient(value: Index, of: Var): number | undefined {
     else if (atom.kind !== 'var' && dependsOn(atom.of, of)) return undefined;
   }
   return found;
+}
+
+/** Every table that an index looks something up in. */
+export function tablesOf(value: Index, into: Set<IntegerTable> = new Set()): Set<IntegerTable> {
+  for (const { atom } of value.terms) {
+    if (atom.kind === 'var') continue;
+    if (atom.kind === 'lookup') into.add(atom.table);
+    tablesOf(atom.of, into);
+  }
+  return into;
 }
 
 export function dependsOn(value: Index, on: Var): boolean {
@@ -328,6 +369,7 @@ export function evaluate(value: Index, at: ReadonlyMap<Var, number>): number {
   let sum = value.constant;
   for (const { atom, factor } of value.terms) {
     if (atom.kind === 'var') sum += factor * (at.get(atom) ?? 0);
+    else if (atom.kind === 'lookup') sum += factor * atom.table.entries[evaluate(atom.of, at)]!;
     else {
       const of = evaluate(atom.of, at);
       const quotient = Math.floor(of / atom.by);
@@ -340,10 +382,15 @@ export function evaluate(value: Index, at: ReadonlyMap<Var, number>): number {
 /** For people. */
 export function formatIndex(value: Index): string {
   const parts = value.terms.map(({ atom, factor }) => {
-    const name =
-      atom.kind === 'var' ? atom.name : `(${formatIndex(atom.of)})${atom.kind === 'div' ? '/' : '%'}${atom.by}`;
+    const name = formatAtom(atom);
     return factor === 1 ? name : `${factor}*${name}`;
   });
   if (value.constant !== 0 || parts.length === 0) parts.push(`${value.constant}`);
   return parts.join(' + ');
+}
+
+function formatAtom(atom: Atom): string {
+  if (atom.kind === 'var') return atom.name;
+  if (atom.kind === 'lookup') return `${atom.table.name}[${formatIndex(atom.of)}]`;
+  return `(${formatIndex(atom.of)})${atom.kind === 'div' ? '/' : '%'}${atom.by}`;
 }

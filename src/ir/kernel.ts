@@ -8,6 +8,7 @@
  * across a barrier by mistake. `verify` (verify.ts) checks the rest.
  */
 import type { ArrayRef, ElementType } from './arrays.ts';
+import type { Guard } from './guard.ts';
 import type { Index, Var } from './integer.ts';
 import type { Real } from './real.ts';
 import type { Table } from './tables.ts';
@@ -26,6 +27,8 @@ export interface Store {
   readonly value: Real;
   /** Which block of the cluster's copy of a shared array; without it the block's own. */
   readonly block?: Index;
+  /** Where it writes; missing: everywhere. */
+  readonly guard?: Guard;
 }
 
 /**

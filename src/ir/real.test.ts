@@ -11,9 +11,9 @@ const other = { name: 'y', space: 'global', type: 'f64' } as const;
 function evaluate(node: Real, inputs: readonly number[]): number {
   if (node.op === 'const') return exact.toNumber(node.value);
   if (node.op === 'load') return inputs[node.index.constant] as number;
-  if (node.op === 'conj' || node.op === 'swap') throw new RangeError(`${node.op} needs a neighbour`);
+  if (node.op === 'neg') return -evaluate(node.a, inputs);
+  if (node.op !== 'add' && node.op !== 'sub' && node.op !== 'mul') throw new RangeError(`'${node.op}' is not expected`);
   const a = evaluate(node.a, inputs);
-  if (node.op === 'neg') return -a;
   const b = evaluate(node.b, inputs);
   return node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b;
 }

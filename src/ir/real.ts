@@ -9,19 +9,72 @@
 import type { Exact } from '../numeric/exact.ts';
 import * as exact from '../numeric/exact.ts';
 import type { ArrayRef } from './arrays.ts';
-import { type Index, type IndexLike, index, indexKey } from './integer.ts';
+import { EVERYWHERE, type Guard, guardAt, guardKey, simplified } from './guard.ts';
+import { type Index, type IndexLike, index, indexKey, type Substitution, type Var } from './integer.ts';
+
+/** Two operands, one result. `exactAdd` … are what no compiler may contract, reorder or simplify: see `Expressions.exactly`. */
+export type BinaryOp = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'exactAdd' | 'exactSub' | 'exactMul';
+export type UnaryOp = 'neg' | 'swap' | 'abs' | 'sqrt';
+export type Comparison = 'less' | 'lessEqual' | 'equal';
 
 /**
  * `swap` and `conj` see two neighbouring items of the loop that lanes walk along, 2i and 2i + 1, as the parts of a complex
  * number: `swap` is what the other one has, `conj` a constant that is negative in the second. For devices with vectors only.
+ *
+ * A load where its guard fails reads nothing and is 0. `select` is `a` where `left` and `right` compare so, otherwise `b`; `where` is
+ * `a` where a guard holds, otherwise `b`. `sum` adds up `a` over all values of a variable, in order, beginning from 0.
+ * `exactFma` is a·b + c rounded once, for devices that have such an instruction.
  */
 export type Real =
   | { readonly op: 'const'; readonly id: number; readonly value: Exact }
   | { readonly op: 'conj'; readonly id: number; readonly value: Exact }
-  | { readonly op: 'load'; readonly id: number; readonly array: ArrayRef; readonly index: Index }
-  | { readonly op: 'neg'; readonly id: number; readonly a: Real }
-  | { readonly op: 'swap'; readonly id: number; readonly a: Real }
-  | { readonly op: 'add' | 'sub' | 'mul'; readonly id: number; readonly a: Real; readonly b: Real };
+  | {
+      readonly op: 'load';
+      readonly id: number;
+      readonly array: ArrayRef;
+      readonly index: Index;
+      readonly guard?: Guard;
+    }
+  | { readonly op: UnaryOp; readonly id: number; readonly a: Real }
+  | { readonly op: BinaryOp; readonly id: number; readonly a: Real; readonly b: Real }
+  | { readonly op: 'exactFma'; readonly id: number; readonly a: Real; readonly b: Real; readonly c: Real }
+  | {
+      readonly op: 'select';
+      readonly id: number;
+      readonly comparison: Comparison;
+      readonly left: Real;
+      readonly right: Real;
+      readonly a: Real;
+      readonly b: Real;
+    }
+  | { readonly op: 'where'; readonly id: number; readonly guard: Guard; readonly a: Real; readonly b: Real }
+  | { readonly op: 'sum'; readonly id: number; readonly over: Var; readonly a: Real };
+
+/** What a value is computed from, in order. */
+export function operandsOf(node: Real): readonly Real[] {
+  switch (node.op) {
+    case 'const':
+    case 'conj':
+    case 'load':
+      return [];
+    case 'select':
+      return [node.left, node.right, node.a, node.b];
+    case 'exactFma':
+      return [node.a, node.b, node.c];
+    default:
+      return 'b' in node ? [node.a, node.b] : [node.a];
+  }
+}
+
+/** The same operation of other operands; the very node where they are the same. */
+export function mapOperands(node: Real, of: (operand: Real) => Real): Real {
+  if (operandsOf(node).every((operand) => of(operand) === operand)) return node;
+  const made: Partial<Record<'left' | 'right' | 'a' | 'b' | 'c', Real>> = {};
+  for (const field of ['left', 'right', 'a', 'b', 'c'] as const) {
+    if (field in node) made[field] = of((node as unknown as Record<typeof field, Real>)[field]);
+  }
+  return { ...node, ...made } as Real;
+}
 
 /** A complex value: two reals. */
 export interface Complex {
@@ -33,12 +86,20 @@ export interface Complex {
 export class Expressions {
   private readonly known = new Map<string, Real>();
   /** Operations by the numbers of their operands, one map for each kind. */
-  private readonly operations = {
-    neg: new Map<number, Real>(),
-    swap: new Map<number, Real>(),
-    add: new Map<number, Real>(),
-    sub: new Map<number, Real>(),
-    mul: new Map<number, Real>(),
+  private readonly operations: Record<UnaryOp | BinaryOp, Map<number, Real>> = {
+    neg: new Map(),
+    swap: new Map(),
+    abs: new Map(),
+    sqrt: new Map(),
+    add: new Map(),
+    sub: new Map(),
+    mul: new Map(),
+    div: new Map(),
+    min: new Map(),
+    max: new Map(),
+    exactAdd: new Map(),
+    exactSub: new Map(),
+    exactMul: new Map(),
   };
   private nextId = 0;
   /** Values at hand for each complex number. */
@@ -62,22 +123,30 @@ export class Expressions {
     return node;
   }
 
-  load(array: ArrayRef, at: IndexLike): Real {
+  /** @param guard where it reads; elsewhere it is 0. */
+  load(array: ArrayRef, at: IndexLike, guard: Guard = EVERYWHERE): Real {
     const where = index(at);
-    const key = `[${array.name}:${indexKey(where)}`;
+    const needed = simplified(guard);
+    if (!needed) return this.constant(exact.ZERO);
+    const guarded = needed.length > 0 ? { guard: needed } : undefined;
+    const key = `[${array.name}:${indexKey(where)}${guarded ? `?${guardKey(needed)}` : ''}`;
+    return this.keyed(key, () => ({ op: 'load', id: this.nextId++, array, index: where, ...guarded }));
+  }
+
+  private keyed(key: string, make: () => Real): Real {
     let node = this.known.get(key);
-    if (!node) this.known.set(key, (node = { op: 'load', id: this.nextId++, array, index: where }));
+    if (!node) this.known.set(key, (node = make()));
     return node;
   }
 
-  private unary(op: 'neg' | 'swap', a: Real): Real {
+  private unary(op: UnaryOp, a: Real): Real {
     const made = this.operations[op];
     let node = made.get(a.id);
     if (!node) made.set(a.id, (node = { op, id: this.nextId++, a } as Real));
     return node;
   }
 
-  private operation(op: 'add' | 'sub' | 'mul', a: Real, b: Real): Real {
+  private operation(op: BinaryOp, a: Real, b: Real): Real {
     const made = this.operations[op];
     const key = pairOf(a, b);
     let node = made.get(key);
@@ -129,6 +198,103 @@ export class Expressions {
     if (a.op === 'neg') return this.neg(this.mul(a.a, b));
     if (b.op === 'neg') return this.neg(this.mul(a, b.a));
     return a.id < b.id ? this.operation('mul', a, b) : this.operation('mul', b, a);
+  }
+
+  div(a: Real, b: Real): Real {
+    if (a.op === 'const' && b.op === 'const' && !exact.isZero(b.value))
+      return this.constant(exact.div(a.value, b.value));
+    if (b.op === 'const' && exact.isOne(b.value)) return a;
+    return this.operation('div', a, b);
+  }
+
+  sqrt(a: Real): Real {
+    return this.unary('sqrt', a);
+  }
+
+  abs(a: Real): Real {
+    if (a.op === 'const') return this.constant(exact.abs(a.value));
+    return a.op === 'abs' || a.op === 'sqrt' ? a : this.unary('abs', a.op === 'neg' ? a.a : a);
+  }
+
+  min(a: Real, b: Real): Real {
+    return this.extreme('min', a, b);
+  }
+
+  max(a: Real, b: Real): Real {
+    return this.extreme('max', a, b);
+  }
+
+  private extreme(op: 'min' | 'max', a: Real, b: Real): Real {
+    if (a === b) return a;
+    if (a.op === 'const' && b.op === 'const') {
+      return exact.sign(exact.sub(a.value, b.value)) < 0 === (op === 'min') ? a : b;
+    }
+    return a.id < b.id ? this.operation(op, a, b) : this.operation(op, b, a);
+  }
+
+  /**
+   * An operation rounded once to the type of the kernel and never combined with another one, which error-free transforms
+   * rest on (Dekker 1971, Knuth 1969): nothing is folded here either.
+   */
+  exactly(op: 'add' | 'sub' | 'mul', a: Real, b: Real): Real {
+    return this.operation(op === 'add' ? 'exactAdd' : op === 'sub' ? 'exactSub' : 'exactMul', a, b);
+  }
+
+  /** a·b + c, rounded once. */
+  exactFma(a: Real, b: Real, c: Real): Real {
+    return this.keyed(`fma${a.id},${b.id},${c.id}`, () => ({ op: 'exactFma', id: this.nextId++, a, b, c }));
+  }
+
+  /** `a` where left and right compare so, otherwise `b`. */
+  select(comparison: Comparison, left: Real, right: Real, a: Real, b: Real): Real {
+    if (a === b) return a;
+    if (left.op === 'const' && right.op === 'const') {
+      const sign = exact.sign(exact.sub(left.value, right.value));
+      return (comparison === 'equal' ? sign === 0 : comparison === 'less' ? sign < 0 : sign <= 0) ? a : b;
+    }
+    const key = `${comparison}${left.id},${right.id},${a.id},${b.id}`;
+    return this.keyed(key, () => ({ op: 'select', id: this.nextId++, comparison, left, right, a, b }));
+  }
+
+  /** `a` where a guard holds, otherwise `b`. */
+  where(guard: Guard, a: Real, b: Real): Real {
+    const needed = simplified(guard);
+    if (!needed || a === b) return b;
+    if (needed.length === 0) return a;
+    const key = `where${guardKey(needed)}?${a.id},${b.id}`;
+    return this.keyed(key, () => ({ op: 'where', id: this.nextId++, guard: needed, a, b }));
+  }
+
+  /** What `a` adds up to over all values of a variable. */
+  sum(over: Var, a: Real): Real {
+    if (over.count === 1) return a;
+    return this.keyed(`sum${over.id},${a.id}`, () => ({ op: 'sum', id: this.nextId++, over, a }));
+  }
+
+  /** A node of another builder, made again here from operands made again, at other indices. */
+  again(node: Real, made: (operand: Real) => Real, at: Substitution): Real {
+    switch (node.op) {
+      case 'const':
+        return this.constant(node.value);
+      case 'conj':
+        return this.conj(this.constant(node.value));
+      case 'load':
+        return this.load(node.array, at.of(node.index), node.guard && guardAt(node.guard, at));
+      case 'select':
+        return this.select(node.comparison, made(node.left), made(node.right), made(node.a), made(node.b));
+      case 'where':
+        return this.where(guardAt(node.guard, at), made(node.a), made(node.b));
+      case 'sum':
+        return this.sum(node.over, made(node.a));
+      case 'exactFma':
+        return this.exactFma(made(node.a), made(node.b), made(node.c));
+      case 'exactAdd':
+      case 'exactSub':
+      case 'exactMul':
+        return this.operation(node.op, made(node.a), made(node.b));
+      default:
+        return 'b' in node ? this[node.op](made(node.a), made(node.b)) : this[node.op](made(node.a));
+    }
   }
 
   /** What the neighbouring item has: see `Real`. */
@@ -257,8 +423,7 @@ export function reachable(values: Iterable<Real>): Real[] {
   const visit = (node: Real): void => {
     if (seen.has(node)) return;
     seen.add(node);
-    if ('a' in node) visit(node.a);
-    if ('b' in node) visit(node.b);
+    for (const operand of operandsOf(node)) visit(operand);
     order.push(node);
   };
   for (const value of values) visit(value);

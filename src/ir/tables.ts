@@ -1,25 +1,65 @@
 /**
- * Tables of roots of unity that a kernel reads. Described exactly here, rounded once by whoever fills them.
+ * Tables of constants that a kernel reads: roots of unity, described exactly and rounded once by whoever fills them; other
+ * reals, each rounded once from the nearest double; and integers that indices are looked up in.
  */
 import type { RootRun } from '../numeric/nearest-roots.ts';
 import type { ArrayRef, ElementType } from './arrays.ts';
 
+/** Reals in a table from element `start` on. */
+export interface ValueRun {
+  readonly start: number;
+  readonly values: ArrayLike<number>;
+}
+
 /** An array of constants. Two tables with equal keys have equal contents, whichever kernels read them. */
 export interface Table extends ArrayRef {
   readonly space: 'table';
-  readonly type: ElementType;
   readonly length: number;
   readonly key: string;
-  /** What it holds, exactly; what lies between the runs is never read. */
+  /** The roots of unity that it holds, exactly; what lies between the runs is never read. */
   runs(): RootRun[];
+  /** What else it holds; missing where that is nothing. */
+  values?(): ValueRun[];
+}
+
+/** Integers that indices are looked up in. */
+export interface IntegerTable extends Table {
+  readonly type: 'u32';
+  /** Every entry is below this, and none is negative. */
+  readonly below: number;
+  readonly entries: ArrayLike<number>;
+}
+
+/** @param key says what the table holds, exactly. */
+export function integerTable(name: string, key: string, entries: ArrayLike<number>): IntegerTable {
+  let most = 0;
+  for (let n = 0; n < entries.length; n++) most = Math.max(most, entries[n]!);
+  return {
+    name,
+    space: 'table',
+    type: 'u32',
+    length: entries.length,
+    key: `u32:${key}`,
+    below: most + 1,
+    entries,
+    runs: () => [],
+    values: () => [{ start: 0, values: entries }],
+  };
 }
 
 /** Appends the runs of a segment that begins at the element `start`. There can be many thousands. */
 export type AppendRuns = (start: number, runs: RootRun[]) => void;
 
-/** Collects the roots of several passes into one table. */
+interface Segment {
+  readonly key: string;
+  readonly start: number;
+  readonly append?: AppendRuns;
+  readonly values?: () => ArrayLike<number>;
+}
+
+/** Collects the roots of several passes, and other values, into one table. */
 export class TableBuilder {
-  private readonly parts: { key: string; start: number; append: AppendRuns }[] = [];
+  private readonly parts: Segment[] = [];
   private size = 0;
   private readonly array: { name: string; space: 'table'; type: ElementType };
 
@@ -28,7 +68,7 @@ export class TableBuilder {
   }
 
   /** What kernels load from: one object for all segments of this table. */
-  get ref(): ArrayRef {
+  get ref(): ArrayRef & { readonly type: ElementType } {
     return this.array;
   }
 
@@ -39,11 +79,20 @@ export class TableBuilder {
    * @param append the roots in it.
    */
   append(key: string, length: number, append: AppendRuns): number {
+    return this.segment(key, length, (start) => ({ key, start, append }));
+  }
+
+  /** The same for any reals. @param values computed when the table is filled, each the double nearest to what is meant. */
+  appendValues(key: string, length: number, values: () => ArrayLike<number>): number {
+    return this.segment(key, length, (start) => ({ key, start, values }));
+  }
+
+  private segment(key: string, length: number, make: (start: number) => Segment): number {
     const known = this.parts.find((part) => part.key === key);
     if (known) return known.start;
     const start = this.size;
     this.size = start + Math.ceil(length / 16) * 16;
-    this.parts.push({ key, start, append });
+    this.parts.push(make(start));
     return start;
   }
 
@@ -51,14 +100,18 @@ export class TableBuilder {
   build(): Table | undefined {
     if (this.size === 0) return undefined;
     const { parts } = this;
+    const others = parts.filter(({ values }) => values);
     return Object.assign(this.array, {
       length: this.size,
       key: `${this.array.type}:${parts.map((part) => part.key).join(';')}`,
       runs: () => {
         const runs: RootRun[] = [];
-        for (const { start, append } of parts) append(start, runs);
+        for (const { start, append } of parts) append?.(start, runs);
         return runs;
       },
+      ...(others.length > 0
+        ? { values: () => others.map(({ start, values }): ValueRun => ({ start, values: values!() })) }
+        : {}),
     });
   }
 }

@@ -1,20 +1,24 @@
 /** The rules of kernels: what a builder has to keep. Tests, `debug` and saved plans hold kernels against them. */
-import type { ArrayRef } from './arrays.ts';
+import { type ArrayRef, bytesOf, isIntegers } from './arrays.ts';
+import type { Guard } from './guard.ts';
 import {
+  type Atom,
   add,
   coefficient,
   type Index,
   indexKey,
+  type Quotient,
   range,
   scale,
   sub,
   substitute,
+  tablesOf,
   type Var,
   variable,
   variablesOf,
 } from './integer.ts';
 import { joined, type Kernel, type Loop, type Phase } from './kernel.ts';
-import { reachable } from './real.ts';
+import { operandsOf, type Real, reachable } from './real.ts';
 
 /** What breaks the rules of a kernel, in words; empty when it is sound. */
 export function verify(kernel: Kernel): string[] {
@@ -43,12 +47,23 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     const own = kernel.cluster ? [kernel.group, kernel.cluster.rank] : [kernel.group];
     const inScope = new Set<Var>([...own, ...phase.loops.map((loop) => loop.variable)]);
     if (!phase.loops.some((loop) => loop.variable === phase.lanes)) say('the lane variable is not one of its loops');
-    const check = (array: ArrayRef, at: Index) => {
+    const look = (at: Index, what: string) => {
+      for (const v of variablesOf(at)) if (!inScope.has(v)) say(`${what} uses ${v.name} out of scope`);
+      for (const table of tablesOf(at)) if (!known.has(table)) say(`array ${table.name} is not declared`);
+    };
+    const checkGuard = (guard: Guard = []) => {
+      for (const { index } of guard) look(index, 'a guard');
+    };
+    const check = (array: ArrayRef, at: Index, guard: Guard = []) => {
       if (!known.has(array)) say(`array ${array.name} is not declared`);
+      if (isIntegers(array)) say(`array ${array.name} holds integers, which only indices are looked up in`);
+      else if (bytesOf(array.type) > bytesOf(kernel.precision))
+        say(`array ${array.name} is wider than what is computed in`);
       if (!places.has(array)) places.set(array, []);
       places.get(array)!.push(at);
-      for (const v of variablesOf(at)) if (!inScope.has(v)) say(`index of ${array.name} uses ${v.name} out of scope`);
-      const [low, high] = range(at);
+      look(at, `index of ${array.name}`);
+      checkGuard(guard);
+      const [low, high] = rangeWithin(at, guard);
       if (low < 0) say(`index of ${array.name} can be ${low}`);
       if (array.space === 'shared' && high >= array.length!) {
         say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
@@ -59,10 +74,14 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     };
     const reads = new Set<ArrayRef>();
     let pairs = false;
-    for (const node of reachable(phase.stores.map((store) => store.value))) {
+    const nodes = reachable(phase.stores.map((store) => store.value));
+    for (const escaped of escapedVariables(nodes, phase)) say(`${escaped.name} is used outside its sum`);
+    for (const node of nodes) if (node.op === 'sum') inScope.add(node.over);
+    for (const node of nodes) {
       pairs ||= node.op === 'swap' || node.op === 'conj';
+      if (node.op === 'where') checkGuard(node.guard);
       if (node.op !== 'load') continue;
-      check(node.array, node.index);
+      check(node.array, node.index, node.guard);
       reads.add(node.array);
       if (node.array.space === 'shared' && !written.has(node.array)) {
         say(`reads ${node.array.name}, which no earlier phase has written: a value would cross no exchange`);
@@ -75,7 +94,7 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     }
     const writes = new Set<ArrayRef>();
     for (const store of phase.stores) {
-      check(store.array, store.index);
+      check(store.array, store.index, store.guard);
       writes.add(store.array);
       if (store.block) {
         const blocks = kernel.cluster?.blocks ?? 1;
@@ -108,6 +127,35 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     if (length !== 2 * half!) problems.push(`${kernel.name}: ${length} elements are not two halves of ${half}`);
   }
   return problems;
+}
+
+/** Variables of sums that some stored value depends on, though no sum over them is around it. */
+function escapedVariables(nodes: readonly Real[], { stores }: Phase): Set<Var> {
+  const over = new Set(nodes.flatMap((node) => (node.op === 'sum' ? [node.over] : [])));
+  if (over.size === 0) return over;
+  const free = new Map<Real, Set<Var>>();
+  for (const node of nodes) {
+    const own = new Set(operandsOf(node).flatMap((operand) => [...free.get(operand)!]));
+    const guard = node.op === 'load' || node.op === 'where' ? (node.guard ?? []) : [];
+    for (const at of [...(node.op === 'load' ? [node.index] : []), ...guard.map(({ index }) => index)]) {
+      for (const v of variablesOf(at)) if (over.has(v)) own.add(v);
+    }
+    if (node.op === 'sum') own.delete(node.over);
+    free.set(node, own);
+  }
+  return new Set(stores.flatMap(({ value }) => [...free.get(value)!]));
+}
+
+/** The values that an index can take where a guard holds, as far as bounds on the same index, or one at a known distance, tell. */
+function rangeWithin(at: Index, guard: Guard): [low: number, high: number] {
+  let [low, high] = range(at);
+  for (const bound of guard) {
+    const { constant, terms } = sub(at, bound.index);
+    if (terms.length > 0 || bound.outside) continue;
+    low = Math.max(low, bound.from + constant);
+    high = Math.min(high, bound.to - 1 + constant);
+  }
+  return [low, high];
 }
 
 /** What is wrong with a phase that writes arrays which it reads, or says that it works in place. */
@@ -182,17 +230,19 @@ function digitsOf(variable: Var, terms: Index['terms']): Digit[] | undefined {
   const own = terms.filter(({ atom }) => variablesOf({ constant: 0, terms: [{ atom, factor: 1 }] }).has(variable));
   const [first, second] = own;
   if (own.length === 1 && first!.atom === variable) return [{ step: first!.factor, count: variable.count }];
-  if (own.length !== 2 || first!.atom.kind === 'var' || second!.atom.kind === 'var') return undefined;
+  if (own.length !== 2 || !isQuotient(first!.atom) || !isQuotient(second!.atom)) return undefined;
   const [div, mod] = first!.atom.kind === 'div' ? [first!, second!] : [second!, first!];
   const { by } = first!.atom;
-  const whole = [first!, second!].every(
-    ({ atom }) => atom.kind !== 'var' && atom.by === by && isJust(variable, atom.of),
-  );
+  const whole = [first!, second!].every(({ atom }) => isQuotient(atom) && atom.by === by && isJust(variable, atom.of));
   if (div.atom.kind !== 'div' || mod.atom.kind !== 'mod' || !whole || variable.count % by !== 0) return undefined;
   return [
     { step: div.factor, count: variable.count / by },
     { step: mod.factor, count: by },
   ];
+}
+
+function isQuotient(atom: Atom): atom is Quotient {
+  return atom.kind === 'div' || atom.kind === 'mod';
 }
 
 function isJust(variable: Var, { constant, terms }: Index): boolean {

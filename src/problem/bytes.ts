@@ -2,7 +2,7 @@
 import { FftError, typeName } from './errors.ts';
 
 /** @throws FftError `detached-array` where the memory of a host array was transferred away. */
-export function refuseDetached(array: Float32Array | Float64Array | Uint8Array, what: string): void {
+export function refuseDetached(array: ArrayBufferView & { readonly length: number }, what: string): void {
   if (array.length > 0) return;
   try {
     // Only a detached buffer refuses a new view.

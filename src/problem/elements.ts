@@ -25,11 +25,18 @@ export function elementRuns(problem: Problem, side: Side): ElementRuns {
   return { start: unit * problem.offsets[side], length, steps };
 }
 
+/** A typed array, as far as copying goes. */
+interface Numbers {
+  [n: number]: number;
+  set(from: ArrayLike<number>, at?: number): void;
+  subarray(from: number, to: number): ArrayLike<number>;
+}
+
 /** Runs longer than this are copied by the engine; below, setting that up takes longer. */
 const SHORT_RUN = 32;
 
 /** Copies the elements from one array to the same places in another. */
-export function copyElements<T extends Float32Array | Float64Array>(to: T, from: T, runs: ElementRuns): void {
+export function copyElements<T extends Numbers>(to: T, from: T, runs: ElementRuns): void {
   const { start, length, steps } = runs;
   const last = steps.length - 1;
   const copy = (at: number): void => {

@@ -1,17 +1,148 @@
 /** Runs kernels of the IR one item after another, in plain JavaScript: what every emitter has to agree with exactly. */
 import {
   type ArrayRef,
+  type ElementType,
   evaluate,
+  holds,
   joined,
   type Kernel,
   type Loop,
   type Phase,
   type Real,
-  reachable,
+  type StorageType,
   type Var,
 } from '../../src/ir/index.ts';
 import * as exact from '../../src/numeric/exact.ts';
-import type { RealArray } from './strided.ts';
+import { fromHalf, toHalf } from './halves.ts';
+
+export type RealArray = Float32Array | Float64Array | Uint16Array | Uint32Array;
+type Load = Extract<Real, { op: 'load' }>;
+type At = ReadonlyMap<Var, number>;
+
+/** Operations of a kernel's precision, each rounded once. */
+class Arithmetic {
+  private readonly single: boolean;
+  private readonly constants = new Map<Real, number>();
+
+  constructor(precision: ElementType) {
+    this.single = precision === 'f32';
+  }
+
+  round(value: number): number {
+    return this.single ? Math.fround(value) : value;
+  }
+
+  constant(node: Extract<Real, { value: exact.Exact }>): number {
+    let value = this.constants.get(node);
+    if (value === undefined) {
+      value = this.single ? exact.toSingle(node.value) : exact.toNumber(node.value);
+      this.constants.set(node, value);
+    }
+    return value;
+  }
+
+  /** a·b + c, rounded once: exactly in fixed point, for numbers that are neither huge nor tiny. */
+  fma(a: number, b: number, c: number): number {
+    const sum = exact.add(exact.mul(exact.exact(a), exact.exact(b)), exact.exact(c));
+    return this.single ? exact.toSingle(sum) : exact.toNumber(sum);
+  }
+}
+
+/** The values of one item. */
+class ItemValues {
+  private readonly arithmetic: Arithmetic;
+  private readonly lanes: Var;
+  private readonly load: (node: Load, at: At) => number;
+  /** Results by where they were computed: for the item, its neighbour, and each term of a sum. */
+  private readonly known = new Map<At, Map<Real, number>>();
+  /** Of neighbours, and of terms: the same object at every question. */
+  private readonly neighbours = new Map<At, At>();
+
+  constructor(arithmetic: Arithmetic, lanes: Var, load: (node: Load, at: At) => number) {
+    this.arithmetic = arithmetic;
+    this.lanes = lanes;
+    this.load = load;
+  }
+
+  of(node: Real, at: At): number {
+    let results = this.known.get(at);
+    if (!results) this.known.set(at, (results = new Map()));
+    let value = results.get(node);
+    if (value === undefined) results.set(node, (value = this.compute(node, at)));
+    return value;
+  }
+
+  private compute(node: Real, at: At): number {
+    const { arithmetic, lanes } = this;
+    const of = (operand: Real) => this.of(operand, at);
+    const round = (value: number) => arithmetic.round(value);
+    switch (node.op) {
+      case 'const':
+        return arithmetic.constant(node);
+      case 'conj':
+        return at.get(lanes)! % 2 === 0 ? arithmetic.constant(node) : -arithmetic.constant(node);
+      case 'load':
+        return holds(node.guard ?? [], (index) => evaluate(index, at)) ? round(this.load(node, at)) : 0;
+      case 'neg':
+        return -of(node.a);
+      case 'abs':
+        return Math.abs(of(node.a));
+      case 'sqrt':
+        return round(Math.sqrt(of(node.a)));
+      case 'swap':
+        return this.of(node.a, this.neighbour(at));
+      case 'add':
+      case 'exactAdd':
+        return round(of(node.a) + of(node.b));
+      case 'sub':
+      case 'exactSub':
+        return round(of(node.a) - of(node.b));
+      case 'mul':
+      case 'exactMul':
+        return round(of(node.a) * of(node.b));
+      case 'div':
+        return round(of(node.a) / of(node.b));
+      case 'min':
+        return Math.min(of(node.a), of(node.b));
+      case 'max':
+        return Math.max(of(node.a), of(node.b));
+      case 'exactFma':
+        return arithmetic.fma(of(node.a), of(node.b), of(node.c));
+      case 'select': {
+        const [left, right] = [of(node.left), of(node.right)];
+        const chosen =
+          node.comparison === 'less' ? left < right : node.comparison === 'equal' ? left === right : left <= right;
+        return of(chosen ? node.a : node.b);
+      }
+      case 'where':
+        return of(holds(node.guard, (index) => evaluate(index, at)) ? node.a : node.b);
+      case 'sum': {
+        let total = 0;
+        for (let n = 0; n < node.over.count; n++) total = round(total + this.of(node.a, new Map(at).set(node.over, n)));
+        return total;
+      }
+    }
+  }
+
+  private neighbour(at: At): At {
+    let other = this.neighbours.get(at);
+    if (!other) this.neighbours.set(at, (other = new Map(at).set(this.lanes, at.get(this.lanes)! ^ 1)));
+    return other;
+  }
+}
+
+function fromStorage(type: StorageType, value: number): number {
+  return type === 'f16' ? fromHalf(value) : value;
+}
+
+function toStorage(type: StorageType, value: number): number {
+  return type === 'f16' ? toHalf(value) : value;
+}
+
+function poisoned(type: StorageType, length: number): RealArray {
+  if (type === 'f16') return new Uint16Array(length).fill(0x7e00);
+  return (type === 'f32' ? new Float32Array(length) : new Float64Array(length)).fill(Number.NaN);
+}
 
 /**
  * @param memory one array for each of the kernel's globals and tables, by name; those that are stored to change.
@@ -22,65 +153,28 @@ export function interpret(
   memory: Readonly<Record<string, RealArray>>,
   phases: readonly Phase[] = kernel.phases,
 ): void {
-  const single = kernel.precision === 'f32';
-  const round = (value: number): number => (single ? Math.fround(value) : value);
-  const constant = new Map<Real, number>();
-  const known = (node: Extract<Real, { value: exact.Exact }>): number => {
-    let value = constant.get(node);
-    if (value === undefined) {
-      value = single ? exact.toSingle(node.value) : exact.toNumber(node.value);
-      constant.set(node, value);
-    }
-    return value;
-  };
+  const arithmetic = new Arithmetic(kernel.precision);
   for (let group = 0; group < kernel.group.count; group++) {
     const blocks = kernel.cluster?.blocks ?? 1;
     const shared = Array.from(
       { length: blocks },
-      () =>
-        new Map(
-          kernel.shared.map((array) => {
-            const length = array.length as number;
-            return [array, (single ? new Float32Array(length) : new Float64Array(length)).fill(Number.NaN)];
-          }),
-        ),
+      () => new Map(kernel.shared.map((array) => [array, poisoned(array.type, array.length as number)])),
     );
     const arrayOf = (array: ArrayRef, block: number): RealArray =>
-      shared[block]!.get(array) ?? (memory[array.name] as RealArray);
+      (shared[block]!.get(array) ?? memory[array.name]) as RealArray;
     /** @param slice the value of the outermost variable, where only its items are to run. */
     const run = (phase: Phase, slice?: number): void => {
-      const nodes = reachable(phase.stores.map((store) => store.value));
       const late: (() => void)[] = [];
       const { inPlace: together = 1 } = phase;
-      const paired = nodes.some(({ op }) => op === 'swap');
       /** Loads and computes; what it returns stores. */
       const item = (at: ReadonlyMap<Var, number>, rank: number): (() => void)[] => {
-        // Where items come in pairs, what the other one has is computed beside.
-        const sides = paired ? [at, new Map(at).set(phase.lanes, at.get(phase.lanes)! ^ 1)] : [at];
-        const results = sides.map(() => new Map<Real, number>());
-        for (const node of nodes) {
-          for (let side = 0; side < sides.length; side++) {
-            const here = sides[side]!;
-            const of = results[side]!;
-            if (node.op === 'const') of.set(node, known(node));
-            else if (node.op === 'conj') of.set(node, here.get(phase.lanes)! % 2 === 0 ? known(node) : -known(node));
-            else if (node.op === 'load') of.set(node, arrayOf(node.array, rank)[evaluate(node.index, here)] as number);
-            else if (node.op === 'swap') continue;
-            else {
-              const a = of.get(node.a) as number;
-              if (node.op === 'neg') of.set(node, -a);
-              else {
-                const b = of.get(node.b) as number;
-                of.set(node, round(node.op === 'add' ? a + b : node.op === 'sub' ? a - b : a * b));
-              }
-            }
-          }
-          if (node.op === 'swap') results.forEach((of, side) => of.set(node, results[1 - side]!.get(node.a)!));
-        }
-        const values = results[0]!;
-        return phase.stores.map(({ array, index, value, block }) => {
+        const values = new ItemValues(arithmetic, phase.lanes, (node, here) => {
+          return fromStorage(node.array.type, arrayOf(node.array, rank)[evaluate(node.index, here)] as number);
+        });
+        return phase.stores.flatMap(({ array, index, value, block, guard = [] }) => {
+          if (!holds(guard, (of) => evaluate(of, at))) return [];
           const place = evaluate(index, at);
-          const result = values.get(value) as number;
+          const result = toStorage(array.type, values.of(value, at));
           const target = arrayOf(array, block ? evaluate(block, at) : rank);
           return () => {
             target[place] = result;

@@ -11,8 +11,9 @@ import type {
   RealArray,
   Step,
 } from '../../src/devices/device.ts';
+import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
 import { Device } from '../../src/engine/device.ts';
-import { type Kernel, verify } from '../../src/ir/index.ts';
+import { bytesOf, type Kernel, type StorageType, verify } from '../../src/ir/index.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
 import { interpret } from './interpret.ts';
 
@@ -26,8 +27,8 @@ class HostBuffer implements DeviceBuffer {
     this.memory = new ArrayBuffer(Math.ceil(bytes / 8) * 8);
   }
 
-  view(type: 'f32' | 'f64'): RealArray {
-    return type === 'f32' ? new Float32Array(this.memory) : new Float64Array(this.memory);
+  view(type: StorageType): RealArray {
+    return arrayOver(type, this.memory, 0, Math.floor(this.memory.byteLength / bytesOf(type)));
   }
 
   free(): void {
@@ -60,8 +61,7 @@ class InterpretingBackend implements Backend {
   compile(kernel: Kernel): CompiledKernel {
     const broken = verify(kernel);
     if (broken.length > 0) throw new Error(broken.join('; '));
-    const bytes = kernel.precision === 'f32' ? 4 : 8;
-    const shared = kernel.shared.reduce((sum, { half, length }) => sum + bytes * (half ?? length!), 0);
+    const shared = kernel.shared.reduce((sum, { half, length, type }) => sum + bytesOf(type) * (half ?? length!), 0);
     if (shared > this.profile.sharedBytes) throw new Error(`${shared} bytes of shared memory`);
     if (kernel.threads > this.profile.maxThreads) throw new Error(`${kernel.threads} threads`);
     return { kernel, language: 'none', source: '' };
@@ -74,15 +74,16 @@ class InterpretingBackend implements Backend {
     const run = () => {
       for (const { kernel: compiled, reverse, arguments: given } of steps) {
         const { kernel } = compiled;
-        const names = [...kernel.globals, ...kernel.tables].map(({ name }) => name);
-        const memory = given.map((argument) => {
+        const arrays = [...kernel.globals, ...kernel.tables];
+        const memory = given.map((argument, n) => {
           const place = 'fixed' in argument ? argument.fixed : slots[argument.slot]!;
           const start = place.byteOffset + ('fixed' in argument ? 0 : argument.byteOffset);
           const whole = (place.buffer as HostBuffer).memory;
-          return kernel.precision === 'f32' ? new Float32Array(whole, start) : new Float64Array(whole, start);
+          const { type } = arrays[n]!;
+          return arrayOver(type, whole, start, Math.floor((whole.byteLength - start) / bytesOf(type)));
         });
         const phases = reverse ? kernel.reverse : kernel.phases;
-        interpret(kernel, Object.fromEntries(names.map((name, n) => [name, memory[n]!])), phases);
+        interpret(kernel, Object.fromEntries(arrays.map(({ name }, n) => [name, memory[n]!])), phases);
       }
     };
     return { run: async () => run(), runSync: run, release: () => undefined };
@@ -98,8 +99,7 @@ class InterpretingBackend implements Backend {
     into: RealArray,
     move = (to: RealArray, from: RealArray) => to.set(from),
   ): Promise<void> {
-    const Kind = into.BYTES_PER_ELEMENT === 4 ? Float32Array : Float64Array;
-    move(into, new Kind((buffer as HostBuffer).memory, byteOffset, into.length));
+    move(into, arrayOver(typeOfArray(into), (buffer as HostBuffer).memory, byteOffset, into.length));
   }
 
   async finish(): Promise<void> {}

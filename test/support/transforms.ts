@@ -160,7 +160,7 @@ class Stage {
   allocate(reals: number, precision: 'single' | 'double'): RealArray {
     const memory = this.device.alloc(reals * (precision === 'single' ? 4 : 8), precision);
     const make = () => (precision === 'single' ? new Float32Array(reals) : new Float64Array(reals));
-    const mirror = poison(memory.buffer.view ? memory.array.subarray(0, reals) : make());
+    const mirror = poison(memory.buffer.view ? (memory.array.subarray(0, reals) as RealArray) : make());
     this.entries.push({ memory, mirror });
     return mirror;
   }

@@ -15,11 +15,11 @@ export function numberOf(node: Real, load: (node: Load) => number, known = new M
   let result: number;
   if (node.op === 'const') result = exact.toNumber(node.value);
   else if (node.op === 'load') result = load(node);
-  else if (node.op === 'conj' || node.op === 'swap') throw new RangeError(`${node.op} needs a neighbour`);
   else if (node.op === 'neg') result = -of(node.a);
   else if (node.op === 'add') result = of(node.a) + of(node.b);
   else if (node.op === 'sub') result = of(node.a) - of(node.b);
-  else result = of(node.a) * of(node.b);
+  else if (node.op === 'mul') result = of(node.a) * of(node.b);
+  else throw new RangeError(`butterflies by themselves have no '${node.op}'`);
   known.set(node, result);
   return result;
 }

@@ -1,9 +1,10 @@
 /** Kernels of the IR as WebAssembly, beside the interpreter. */
 import { expect } from 'vitest';
 import { compileModule } from '../../src/devices/cpu/relaxed.ts';
+import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
 import { emitWasm } from '../../src/emit/wasm/lower.ts';
 import type { VectorArithmetic } from '../../src/emit/wasm/multiply-adds.ts';
-import { type ElementType, type Kernel, verify } from '../../src/ir/index.ts';
+import { bytesOf, type ElementType, type Kernel, verify } from '../../src/ir/index.ts';
 import { interpret } from './interpret.ts';
 import { poison } from './poison.ts';
 import { randomFor, uniform } from './random.ts';
@@ -12,29 +13,30 @@ const random = randomFor('emit/wasm');
 const PAGE = 65536;
 
 export type Numbers = Float32Array | Float64Array;
+type AnyNumbers = Numbers | Uint16Array | Uint32Array;
 
 /** Runs a kernel as WebAssembly over copies of the given arrays, at addresses that suit elements but no vectors. */
-export function runWasm(
+export function runWasm<T extends AnyNumbers>(
   kernel: Kernel,
-  memory: Readonly<Record<string, Numbers>>,
+  memory: Readonly<Record<string, T>>,
   { first = 0, last = kernel.group.count, reverse = false }: { first?: number; last?: number; reverse?: boolean } = {},
   vectors: VectorArithmetic = {},
-): Record<string, Numbers> {
+): Record<string, T> {
   const pages = 16;
   const limits = { initial: pages, maximum: pages, shared: false };
   const { bytes, sharedBytes, parameters } = emitWasm(kernel, limits, vectors);
   const linear = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  const element = kernel.precision === 'f32' ? 4 : 8;
   poison(new Uint8Array(linear.buffer));
   let address = 1024 + Math.ceil(sharedBytes / 64) * 64;
-  const views: Record<string, Numbers> = {};
+  const views: Record<string, T> = {};
   const pointers = parameters.map((name) => {
     if (name === 'reverse') return reverse ? 1 : 0;
-    const source = memory[name] as Numbers;
+    const source = memory[name] as T;
+    const type = typeOfArray(source);
     // Only whole elements are promised, not whole vectors.
-    address += element * random.integer(1, 9);
-    const Numbers = kernel.precision === 'f32' ? Float32Array : Float64Array;
-    const view = new Numbers(linear.buffer, address, source.length);
+    const element = bytesOf(type);
+    address = element * (Math.ceil(address / element) + random.integer(1, 9));
+    const view = arrayOver(type, linear.buffer, address, source.length) as T;
     view.set(source);
     views[name] = view;
     const pointer = address;
@@ -46,12 +48,23 @@ export function runWasm(
     run: (...values: number[]) => void;
   };
   run(first, last, 1024, ...pointers);
-  return Object.fromEntries(Object.entries(views).map(([name, view]) => [name, view.slice()]));
+  return Object.fromEntries(Object.entries(views).map(([name, view]) => [name, view.slice() as T]));
 }
 
 export function numbers(type: ElementType, length: number): Numbers {
   const values = uniform(random, length, 'single');
   return type === 'f32' ? new Float32Array(values) : values;
+}
+
+/** The same for given memory, as it is bit by bit but for the signs of zeros. */
+export function expectSameMemory(kernel: Kernel, memory: Readonly<Record<string, AnyNumbers>>): void {
+  expect(verify(kernel)).toEqual([]);
+  const compiled = runWasm(kernel, memory);
+  interpret(kernel, memory as Record<string, Numbers>);
+  for (const [name, want] of Object.entries(memory)) {
+    const same = want.every((value, n) => value === compiled[name]![n]);
+    if (!same) expect(Array.from(compiled[name]!), name).toEqual(Array.from(want));
+  }
 }
 
 /** Expects WebAssembly and the interpreter to leave the same numbers everywhere, whichever way a kernel runs. */

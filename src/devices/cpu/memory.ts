@@ -4,8 +4,11 @@
  * It is reserved whole when the device opens, because growing would detach every view that users hold; pages that
  * nobody has touched cost address space only.
  */
+
+import type { StorageType } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Binding, DeviceBuffer, RealArray } from '../device.ts';
+import { arrayOver, typeOfArray } from '../host-arrays.ts';
 import { above, Heap } from './heap.ts';
 
 const PAGE_BYTES = 65536;
@@ -34,6 +37,7 @@ export class CpuBuffer implements DeviceBuffer {
   readonly memory: CpuMemory;
   private single: Float32Array | undefined;
   private double: Float64Array | undefined;
+  private half: Uint16Array | undefined;
   private part: RealArray | undefined;
 
   constructor(memory: CpuMemory, address: number, bytes: number) {
@@ -45,15 +49,16 @@ export class CpuBuffer implements DeviceBuffer {
   /** All whole elements of the buffer; the same object at every call. @throws FftError `destroyed` after `free` */
   view(type: 'f32'): Float32Array;
   view(type: 'f64'): Float64Array;
-  view(type: 'f32' | 'f64'): RealArray;
-  view(type: 'f32' | 'f64'): RealArray {
+  view(type: StorageType): RealArray;
+  view(type: StorageType): RealArray {
     if (this.freed)
       throw new FftError('destroyed', 'This device memory was freed; allocate it anew to read or write it.');
     if (type === 'f32') return (this.single ??= this.handOut(Float32Array));
-    return (this.double ??= this.handOut(Float64Array));
+    if (type === 'f64') return (this.double ??= this.handOut(Float64Array));
+    return type === 'f16' ? (this.half ??= this.handOut(Uint16Array)) : this.handOut(Uint32Array);
   }
 
-  private handOut<T extends Float32Array | Float64Array>(Type: {
+  private handOut<T extends RealArray>(Type: {
     new (buffer: ArrayBuffer, at: number, length: number): T;
     readonly BYTES_PER_ELEMENT: number;
   }): T {
@@ -65,28 +70,26 @@ export class CpuBuffer implements DeviceBuffer {
 
   /** A part of the buffer as an array of the given kind. The last one is kept: making a view takes longer than a short copy. */
   window(byteOffset: number, like: RealArray): RealArray {
-    const type = like.BYTES_PER_ELEMENT === 4 ? 'f32' : 'f64';
+    const type = typeOfArray(like);
     const size = like.BYTES_PER_ELEMENT;
     if (byteOffset === 0 && like.length * size === this.bytes) return this.view(type);
     if (this.freed) this.view(type);
     const { part } = this;
     const start = this.address + byteOffset;
-    if (part && part.byteOffset === start && part.length === like.length && part.BYTES_PER_ELEMENT === size)
-      return part;
+    if (part && part.byteOffset === start && part.length === like.length && typeOfArray(part) === type) return part;
     if (byteOffset < 0 || byteOffset + like.length * size > this.bytes) {
       throw new FftError(
         'wrong-length',
         `${like.length} elements of ${size} bytes at byte ${byteOffset} do not fit into a buffer of ${this.bytes} bytes.`,
       );
     }
-    const Constructor = type === 'f32' ? Float32Array : Float64Array;
-    return (this.part = new Constructor(this.memory.buffer, start, like.length));
+    return (this.part = arrayOver(type, this.memory.buffer, start, like.length));
   }
 
   free(): void {
     if (this.freed) return;
     this.freed = true;
-    this.single = this.double = this.part = undefined;
+    this.single = this.double = this.half = this.part = undefined;
     this.memory.release(this);
   }
 }

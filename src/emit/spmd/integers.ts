@@ -88,6 +88,7 @@ export class Integers {
 
   private atom(atom: Atom, scope: Scope): Named {
     if (atom.kind === 'var') return { text: scope.variable(atom), wide: false };
+    if (atom.kind === 'lookup') throw new RangeError('kernels for threads cannot look indices up');
     const key = `atom${atom.id}`;
     const { kind, by } = atom;
     // Integer division rounds towards zero: operands that can be negative are lifted by whole multiples.

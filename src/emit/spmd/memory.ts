@@ -108,7 +108,7 @@ export class Memory {
       const own = first && named(globals.indexOf(first)) && !(offset && dialect.pointers);
       return {
         name: this.name(own ? first.name : `memory${b}`),
-        type: first?.type ?? kernel.precision,
+        type: first ? elementOf(first) : kernel.precision,
         pair: first !== undefined && paired.has(first),
         written: arrays.some((array) => written.has(array)),
         aliased: kernel.aliased === true || arrays.length > 1,
@@ -117,7 +117,7 @@ export class Memory {
     const pieced: PiecedArray[] = [];
     const offsets: OffsetArray[] = [];
     globals.forEach((array, n) => {
-      const value: ValueType = { type: array.type, pair: paired.has(array) };
+      const value: ValueType = { type: elementOf(array), pair: paired.has(array) };
       const own = pieces[n]!;
       const binding = bound[own[0]!.binding]!;
       const name = own.length === 1 && binding.name === array.name ? array.name : this.name(array.name);
@@ -153,7 +153,7 @@ export class Memory {
       } else this.places.set(array, { kind: 'plain', name: offset ? name : binding.name, value });
     });
     const constants = tables.flatMap((table) => {
-      const value: ValueType = { type: table.type, pair: paired.has(table) };
+      const value: ValueType = { type: elementOf(table), pair: paired.has(table) };
       if (computedRoots) {
         this.places.set(table, { kind: 'computed', table: new ComputedTable(table), value });
         return [];
@@ -166,11 +166,11 @@ export class Memory {
     this.shared = kernel.shared.map((array) => {
       const pair = paired.has(array);
       const name = this.name(array.name);
-      const value: ValueType = { type: array.type, pair };
+      const value: ValueType = { type: elementOf(array), pair };
       this.places.set(array, { kind: 'plain', name, value });
       const byteOffset = bytes;
       const elements = array.half ?? array.length!;
-      bytes += Math.ceil((elements * bytesOf(array.type)) / 16) * 16;
+      bytes += Math.ceil((elements * bytesOf(elementOf(array))) / 16) * 16;
       return { ...value, name, length: pair ? elements / 2 : elements, byteOffset, read: read.has(array) };
     });
     this.alignments = globals.map((array) => (paired.has(array) ? 2 : 1));
@@ -264,6 +264,12 @@ function isZero({ constant, terms }: Index): boolean {
 /** Where an element lies while its half of the array is in memory. */
 function inTurn(array: ArrayRef, at: Index): Index {
   return turnOf(array, at) === 1 ? sub(at, array.half!) : at;
+}
+
+/** @throws RangeError for what the languages have not learnt yet. */
+export function elementOf({ name, type }: ArrayRef): ElementType {
+  if (type !== 'f32' && type !== 'f64') throw new RangeError(`${name} holds ${type}, which kernels for threads cannot`);
+  return type;
 }
 
 function bytesOf(type: ElementType): number {

@@ -14,7 +14,7 @@ import { isSecond, type LoadNode, otherHalf, pairOf, type Turn, turnOf } from '.
 import type { Dialect } from './dialect.ts';
 import type { Integers } from './integers.ts';
 import type { Slot } from './items.ts';
-import type { Memory } from './memory.ts';
+import { elementOf, type Memory } from './memory.ts';
 import type { Names, Scope } from './scope.ts';
 
 /** An expression in the text and how tightly it binds: names and literals, products, sums. */
@@ -124,7 +124,7 @@ export class ItemPrinter {
       }
       const [re, im] = isSecond(at) ? [mate.value, store.value] : [store.value, mate.value];
       const parts = [value(re), value(im)] as const;
-      const pair = wholeOf(...parts) ?? dialect.pair(...parts, array.type);
+      const pair = wholeOf(...parts) ?? dialect.pair(...parts, elementOf(array));
       scope.lines.push(memory.store(target, pairOf(at), pair, integers, scope));
     }
   }

@@ -9,6 +9,9 @@
 import {
   type ArrayRef,
   coefficient,
+  dependsOn,
+  type Guard,
+  guardKey,
   type Index,
   index,
   indexKey,
@@ -31,6 +34,8 @@ export interface Access {
   readonly repeat: number;
   /** One address for each lane, where the lanes are scattered. */
   readonly bases?: readonly Index[];
+  /** Where it takes place; missing: everywhere. */
+  readonly guard?: Guard;
 }
 
 export type LoadNode = Extract<Real, { op: 'load' }>;
@@ -48,7 +53,7 @@ export interface BodyAccesses {
 
 /**
  * @param nodes all that the statements of the body compute, operands first.
- * @returns undefined where the repetitions of the body do not walk through memory at a fixed step.
+ * @returns undefined where the repetitions of the body do not walk through memory at a fixed step, or under other guards.
  */
 export function accessesOf(
   body: Body,
@@ -59,15 +64,16 @@ export function accessesOf(
   const reads: [Access, LoadNode][] = [];
   const writes: [Access, Real][] = [];
   for (const node of nodes) {
+    if (node.op === 'where' && changesInRepetitions(node.guard, body)) return undefined;
     if (node.op !== 'load') continue;
-    const access = locate(node.array, node.index, body);
+    const access = locate(node, body);
     if (!access) return undefined;
     reads.push([access, node]);
   }
-  for (const { array, index: at, value } of statements) {
-    const access = locate(array, at, body);
+  for (const statement of statements) {
+    const access = locate(statement, body);
     if (!access) return undefined;
-    writes.push([access, value]);
+    writes.push([access, statement.value]);
   }
   const loads = new Map<LoadNode, Group<LoadNode>>();
   for (const group of grouped(reads, lanes)) for (const member of group.members) loads.set(member, group);
@@ -106,7 +112,20 @@ export function pointerKey(array: ArrayRef, { terms }: Index): string {
   return key;
 }
 
-function locate(array: ArrayRef, at: Index, { lane, repeat: copy }: Body): Access | undefined {
+function changesInRepetitions(guard: Guard, { repeat }: Body): boolean {
+  return repeat !== undefined && guard.some(({ index }) => dependsOn(index, repeat));
+}
+
+function locate(
+  { array, index: at, guard }: { readonly array: ArrayRef; readonly index: Index; readonly guard?: Guard },
+  body: Body,
+): Access | undefined {
+  if (guard && changesInRepetitions(guard, body)) return undefined;
+  const access = unguarded(array, at, body);
+  return access && guard && guard.length > 0 ? { ...access, guard } : access;
+}
+
+function unguarded(array: ArrayRef, at: Index, { lane, repeat: copy }: Body): Access | undefined {
   const copies = copy && walkAlong(at, copy, lane);
   if (copies && copies.step === undefined) return undefined;
   const { step: repeat = 0, from: once } = copies ?? { from: at };
@@ -150,7 +169,8 @@ function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number):
       groups.push({ access, members: [entry[1]] });
       continue;
     }
-    const key = `${access.array.name}|${access.stride}|${access.repeat}|${lanesKey(access)}`;
+    const guarded = access.guard ? guardKey(access.guard) : '';
+    const key = `${access.array.name}|${access.stride}|${access.repeat}|${lanesKey(access)}|${guarded}`;
     const family = families.get(key);
     if (family) family.push(entry);
     else families.set(key, [entry]);

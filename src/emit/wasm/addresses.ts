@@ -8,8 +8,11 @@
 import {
   type ArrayRef,
   type Atom,
+  bytesOf,
+  type Guard,
   type Index,
   indexKey,
+  type Lookup,
   type Quotient,
   range,
   type Var,
@@ -24,7 +27,6 @@ export type Pointers = ReadonlyMap<string, number>;
 
 export class Addresses {
   private readonly asm: FunctionAssembler;
-  private readonly elementBytes: number;
   private readonly bases: ReadonlyMap<ArrayRef, { readonly local: number; readonly offset: number }>;
   private readonly levels = new Map<Var, number>();
   private readonly locals = new Map<Var, number>();
@@ -33,11 +35,9 @@ export class Addresses {
   /** @param bases the local that holds each array's address, and bytes to add to it. */
   constructor(
     asm: FunctionAssembler,
-    elementBytes: number,
     bases: ReadonlyMap<ArrayRef, { readonly local: number; readonly offset: number }>,
   ) {
     this.asm = asm;
-    this.elementBytes = elementBytes;
     this.bases = bases;
   }
 
@@ -50,9 +50,10 @@ export class Addresses {
   /** Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered. */
   of<T>({ access }: Group<T>, pointers: Pointers, repetition: number): Address[] {
     const array = this.bases.get(access.array)!;
+    const bytes = bytesOf(access.array.type);
     return (access.bases ?? [access.base]).map((base) => ({
       push: () => this.pointer(pointers, access.array, base),
-      offset: array.offset + (base.constant + repetition * access.repeat) * this.elementBytes,
+      offset: array.offset + (base.constant + repetition * access.repeat) * bytes,
     }));
   }
 
@@ -69,7 +70,7 @@ export class Addresses {
     const own = index.terms.filter(({ atom }) => this.levelOfAtom(atom) === level);
     this.pointer(pointers, array, { constant: 0, terms: index.terms.filter((term) => !own.includes(term)) });
     for (const term of own) {
-      this.index({ constant: 0, terms: [{ atom: term.atom, factor: term.factor * this.elementBytes }] });
+      this.index({ constant: 0, terms: [{ atom: term.atom, factor: term.factor * bytesOf(array.type) }] });
       asm.op('i32.add');
     }
     const local = asm.local('i32');
@@ -92,6 +93,27 @@ export class Addresses {
     let level = -1;
     for (const v of variables) level = Math.max(level, this.levels.get(v) ?? Number.POSITIVE_INFINITY);
     return level;
+  }
+
+  private lookup({ of, table }: Lookup): void {
+    const { asm } = this;
+    const { local, offset } = this.bases.get(table)!;
+    this.index({ constant: 0, terms: of.terms.map((term) => ({ ...term, factor: 4 * term.factor })) });
+    asm.get(local);
+    asm.op('i32.add');
+    asm.memory('i32.load', offset + 4 * of.constant);
+  }
+
+  /** Pushes 1 where a guard holds, otherwise 0. */
+  guard(guard: Guard): void {
+    const { asm } = this;
+    guard.forEach(({ index, from, to, outside }, n) => {
+      // As numbers without a sign, what lies below `from` is far above: one comparison does for both ends.
+      this.index({ ...index, constant: index.constant - from });
+      asm.i32(to - from);
+      asm.op(outside ? 'i32.ge_u' : 'i32.lt_u');
+      if (n > 0) asm.op('i32.and');
+    });
   }
 
   private quotient({ kind, of, by }: Quotient): void {
@@ -128,6 +150,7 @@ export class Addresses {
     };
     for (const { atom, factor } of index.terms) {
       if (atom.kind === 'var') asm.get(this.locals.get(atom)!);
+      else if (atom.kind === 'lookup') this.lookup(atom);
       else this.quotient(atom);
       if (factor !== 1) {
         asm.i32(factor);

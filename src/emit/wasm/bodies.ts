@@ -1,7 +1,7 @@
 /**
  * Bodies, ready to be written: their statements, how these reach memory, and what is used how often.
  */
-import { indexKey, type Phase, type Real, reachable } from '../../ir/index.ts';
+import { indexKey, operandsOf, type Phase, type Real, reachable } from '../../ir/index.ts';
 import { accessesOf, type Base, type BodyAccesses, basesOf, type LoadNode } from './accesses.ts';
 import { type Arithmetic, arithmeticOf, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Statements, statementsOf, unrolled } from './schedule.ts';
@@ -54,7 +54,7 @@ function steadyValues(nodes: readonly Real[], { loads }: BodyAccesses): Set<Real
     if ('value' in node) continue;
     if (node.op === 'load') {
       if (loads.get(node)!.access.repeat === 0) steady.add(node);
-    } else if (isSteady(node.a) && (!('b' in node) || isSteady(node.b))) steady.add(node);
+    } else if (operandsOf(node).every(isSteady)) steady.add(node);
   }
   return steady;
 }

@@ -13,7 +13,9 @@ const PLAIN = {
   drop: 0x1a,
   'i32.eqz': 0x45,
   'i32.lt_s': 0x48,
+  'i32.lt_u': 0x49,
   'i32.ge_s': 0x4e,
+  'i32.ge_u': 0x4f,
   'i32.add': 0x6a,
   'i32.sub': 0x6b,
   'i32.mul': 0x6c,
@@ -21,14 +23,32 @@ const PLAIN = {
   'i32.rem_u': 0x70,
   'i32.and': 0x71,
   'i32.shr_u': 0x76,
+  'f32.eq': 0x5b,
+  'f32.lt': 0x5d,
+  'f32.le': 0x5f,
+  'f64.eq': 0x61,
+  'f64.lt': 0x63,
+  'f64.le': 0x65,
+  'f32.abs': 0x8b,
   'f32.neg': 0x8c,
+  'f32.sqrt': 0x91,
   'f32.add': 0x92,
   'f32.sub': 0x93,
   'f32.mul': 0x94,
+  'f32.div': 0x95,
+  'f32.min': 0x96,
+  'f32.max': 0x97,
+  'f64.abs': 0x99,
   'f64.neg': 0x9a,
+  'f64.sqrt': 0x9f,
   'f64.add': 0xa0,
   'f64.sub': 0xa1,
   'f64.mul': 0xa2,
+  'f64.div': 0xa3,
+  'f64.min': 0xa4,
+  'f64.max': 0xa5,
+  'f32.demote_f64': 0xb6,
+  'f64.promote_f32': 0xbb,
   select: 0x1b,
 } as const;
 
@@ -36,21 +56,62 @@ const PLAIN = {
 const SIMD = {
   'f32x4.splat': 19,
   'f64x2.splat': 20,
+  'f32x4.eq': 65,
+  'f32x4.lt': 67,
+  'f32x4.le': 69,
+  'f64x2.eq': 71,
+  'f64x2.lt': 73,
+  'f64x2.le': 75,
+  'i32x4.splat': 17,
+  'i32x4.eq': 55,
+  'i32x4.gt_s': 59,
+  'i32x4.ge_s': 63,
+  'v128.not': 77,
+  'v128.and': 78,
+  'v128.andnot': 79,
+  'v128.or': 80,
   'v128.xor': 81,
+  'v128.bitselect': 82,
+  'i32x4.shl': 171,
+  'i32x4.shr_u': 173,
+  'i32x4.add': 174,
+  'i32x4.sub': 177,
+  'f32x4.abs': 224,
+  'f32x4.sqrt': 227,
   'f32x4.add': 228,
   'f32x4.sub': 229,
   'f32x4.mul': 230,
+  'f32x4.div': 231,
+  'f32x4.min': 232,
+  'f32x4.max': 233,
+  'f64x2.abs': 236,
+  'f64x2.sqrt': 239,
   'f64x2.add': 240,
   'f64x2.sub': 241,
   'f64x2.mul': 242,
+  'f64x2.div': 243,
+  'f64x2.min': 244,
+  'f64x2.max': 245,
+  'f32x4.demote_f64x2_zero': 94,
+  'f64x2.promote_low_f32x4': 95,
   'f32x4.relaxed_madd': 0x105,
   'f32x4.relaxed_nmadd': 0x106,
   'f64x2.relaxed_madd': 0x107,
   'f64x2.relaxed_nmadd': 0x108,
 } as const;
 
+/** Opcodes behind the same prefix that name a lane. */
+const LANES = {
+  'i32x4.replace_lane': 28,
+  'f32x4.extract_lane': 31,
+  'f64x2.extract_lane': 33,
+} as const;
+
 /** Loads and stores: opcode, and whether it is behind the SIMD prefix. */
 const MEMORY = {
+  'i32.load': [0x28, false],
+  'v128.load16_lane': [85, true],
+  'v128.store16_lane': [89, true],
   'f32.load': [0x2a, false],
   'f64.load': [0x2b, false],
   'f32.store': [0x38, false],
@@ -219,12 +280,25 @@ export class FunctionAssembler {
     this.code.bytes(new Uint8Array(lanes.buffer));
   }
 
+  /** A constant vector of the same integer in every lane of 32 bits. */
+  integers(value: number): void {
+    this.code.bytes([0xfd, 12]);
+    this.code.bytes(new Uint8Array(Int32Array.of(value, value, value, value).buffer));
+  }
+
+  /** Takes a lane of the vector on the stack, or puts what is above it into that. */
+  lane(name: keyof typeof LANES, lane: number): void {
+    this.code.instruction(0xfd, LANES[name]);
+    this.code.byte(lane);
+  }
+
   /** `offset` in bytes is added to the address on the stack; `lane` only for lane accesses. */
   memory(name: MemoryOp, offset: number, lane?: number): void {
     const [code, simd] = MEMORY[name];
     if (simd) this.code.instruction(0xfd, code);
     else this.code.byte(code);
-    this.code.instruction(2, offset); // alignment hint: 4 bytes, the weakest we promise
+    // The hint about alignment: 4 bytes, which most arrays have at least; for halves 2.
+    this.code.instruction(name.includes('16') ? 1 : 2, offset);
     if (lane !== undefined) this.code.byte(lane);
   }
 

@@ -308,8 +308,8 @@ function unsigned(kernel: Kernel): Kernel {
       } else if (node.op === 'load') made.set(node, x.load(node.array, node.index));
       else if (node.op === 'neg') made.set(node, of(node.a));
       else if (node.op === 'mul') made.set(node, x.mul(of(node.a), of(node.b)));
-      else if (node.op === 'conj' || node.op === 'swap') throw new RangeError(`${node.op} has signs of its own`);
-      else made.set(node, x.add(of(node.a), of(node.b)));
+      else if (node.op === 'add' || node.op === 'sub') made.set(node, x.add(of(node.a), of(node.b)));
+      else throw new RangeError(`'${node.op}' has signs of its own`);
     }
     return { ...phase, stores: phase.stores.map((store) => ({ ...store, value: made.get(store.value)! })) };
   });

@@ -6,12 +6,19 @@
  */
 import {
   type ArrayRef,
+  bytesOf,
+  dependsOn,
+  type Guard,
+  guardAt,
   type Index,
+  index,
   joined,
   type Kernel,
+  operandsOf,
   type Phase,
   type Real,
   reachable,
+  Substitution,
   type Var,
   variable,
 } from '../../ir/index.ts';
@@ -23,7 +30,8 @@ import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
 import type { VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Node, schedule } from './schedule.ts';
-import { VectorUnit } from './vector.ts';
+import { withoutSums } from './sums.ts';
+import { type Address, VectorUnit } from './vector.ts';
 
 /** Bytes of a vector register. */
 const VECTOR_BYTES = 16;
@@ -43,7 +51,7 @@ export interface MemoryLimits {
 }
 
 export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorArithmetic = {}): WasmKernel {
-  const lowering = new Lowering(kernel, vectors);
+  const lowering = new Lowering(withoutSums(kernel), vectors);
   const body = lowering.run();
   const parameters = parametersOf(kernel);
   return {
@@ -82,6 +90,9 @@ interface Scope {
   readonly values: ReadonlyMap<string, number>;
 }
 
+const COMPARISONS = { less: 'lt', lessEqual: 'le', equal: 'eq' } as const;
+const EXACT = { exactAdd: 'add', exactSub: 'sub', exactMul: 'mul' } as const;
+
 class Lowering {
   private readonly kernel: Kernel;
   private readonly vectors: VectorArithmetic;
@@ -111,10 +122,10 @@ class Lowering {
     let offset = 0;
     for (const array of kernel.shared) {
       bases.set(array, { local: SHARED, offset });
-      offset += Math.ceil((array.length! * this.elementBytes) / 64) * 64;
+      offset += Math.ceil((array.length! * bytesOf(array.type)) / 64) * 64;
     }
     this.sharedBytes = offset;
-    this.addresses = new Addresses(this.asm, this.elementBytes, bases);
+    this.addresses = new Addresses(this.asm, bases);
     this.group = this.asm.local('i32');
     this.addresses.enter(kernel.group, 0, this.group);
     this.current = kernel.phases[0]!;
@@ -218,7 +229,7 @@ class Lowering {
           terms: index.terms.filter((term) => !own.includes(term)),
         });
         asm.set(local);
-        walking.push({ local, bytes: own[0]!.factor * this.elementBytes });
+        walking.push({ local, bytes: own[0]!.factor * bytesOf(array.type) });
         pointers.set(pointerKey(array, index), local);
       } else jumping.push({ array, index });
     }
@@ -285,7 +296,8 @@ class Lowering {
       const unit = this.unit(node);
       for (const group of new Set(this.codeOf(node).accesses.loads.values())) {
         const { access } = group;
-        if (access.bases || access.repeat !== 0 || this.addresses.levelOf(access.base) > scope.level) continue;
+        if (access.bases || access.guard || access.repeat !== 0 || this.addresses.levelOf(access.base) > scope.level)
+          continue;
         const keys = group.members.map((member) => loadKey(member, node, access.stride));
         if (keys.every((key) => values.has(key))) continue;
         const locals = unit.load(group, this.addresses.of(group, scope.pointers, 0));
@@ -312,7 +324,7 @@ class Lowering {
         const group = loads.get(node)!;
         const hoisted = this.hoisted(node, body, group, scope);
         if (hoisted !== undefined) return hoisted;
-        const locals = unit.load(group, this.addresses.of(group, scope.pointers, repetition));
+        const locals = this.load(group, body, unit, this.addresses.of(group, scope.pointers, repetition));
         group.members.forEach((member, n) => keep(member, locals[n]!));
         return known.get(node)!;
       };
@@ -324,7 +336,8 @@ class Lowering {
         if (node.op === 'load') {
           // A plain vector used once needs no local of its own.
           const group = loads.get(node)!;
-          if (once && unit.loadsDirectly(group) && this.hoisted(node, body, group, scope) === undefined) {
+          const plain = !group.access.guard && unit.loadsDirectly(group);
+          if (once && plain && this.hoisted(node, body, group, scope) === undefined) {
             const [address] = this.addresses.of(group, scope.pointers, repetition);
             return unit.loadDirect(group, address!);
           }
@@ -339,11 +352,7 @@ class Lowering {
           if (minuend) unit.negative(() => this.signs(unit));
           unit.fused(minuend ? 'add' : node.op);
         } else {
-          value(node.a);
-          if ('b' in node) value(node.b);
-          if (node.op === 'swap') unit.swap();
-          else if (node.op === 'neg') unit.negative(() => this.signs(unit));
-          else unit.operation(node.op);
+          this.operation(node, body, unit, value);
         }
         if (!once) {
           const result = unit.local();
@@ -358,9 +367,105 @@ class Lowering {
         for (const node of loads.keys()) if (!known.has(node) && !soon.has(node)) known.set(node, load(node));
       }
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
-      for (const group of stores) unit.store(group, this.addresses.of(group, scope.pointers, repetition), value);
+      for (const group of stores) {
+        this.store(group, body, unit, this.addresses.of(group, scope.pointers, repetition), value);
+      }
       this.asm.release(mark, new Set(kept.values()));
     }
+  }
+
+  /** Computes a value from its operands. */
+  private operation(node: Real, body: Body, unit: VectorUnit, value: (node: Real) => void): void {
+    if (node.op === 'select') {
+      value(node.a);
+      value(node.b);
+      value(node.left);
+      value(node.right);
+      unit.operation(COMPARISONS[node.comparison]);
+      return unit.chosen();
+    }
+    for (const operand of operandsOf(node)) value(operand);
+    switch (node.op) {
+      case 'swap':
+        return unit.swap();
+      case 'neg':
+        return unit.negative(() => this.signs(unit));
+      case 'where': {
+        const each = this.guards(node.guard, body);
+        unit.conditions((lane) => this.addresses.guard(each[lane % each.length]!));
+        return unit.chosen();
+      }
+      case 'exactAdd':
+      case 'exactSub':
+      case 'exactMul':
+        // Nothing else is made of them: only sums and products of the other kind are taken together.
+        return unit.operation(EXACT[node.op]);
+      case 'exactFma':
+      case 'sum':
+      case 'const':
+      case 'conj':
+      case 'load':
+        throw new RangeError(`WebAssembly has no instruction for '${node.op}'`);
+      default:
+        return unit.operation(node.op);
+    }
+  }
+
+  /** A guard in each lane; one where it is the same in all of them. */
+  private guards(guard: Guard, { lane }: Body): readonly Guard[] {
+    if (!lane || !guard.some(({ index }) => dependsOn(index, lane))) return [guard];
+    return Array.from({ length: lane.count }, (_, l) => guardAt(guard, new Substitution(new Map([[lane, index(l)]]))));
+  }
+
+  /** Loads a group, where its guard holds: all lanes at once if it does in all of them. */
+  private load(group: Group<LoadNode>, body: Body, unit: VectorUnit, addresses: readonly Address[]): number[] {
+    const { guard } = group.access;
+    if (!guard) return unit.load(group, addresses);
+    const { asm } = this;
+    const each = this.guards(guard, body);
+    this.addresses.guard(each.flat());
+    asm.if();
+    const locals = unit.load(group, addresses);
+    asm.else();
+    const others = each.length > 1 ? unit.gather(group, addresses, (lane) => this.addresses.guard(each[lane]!)) : [];
+    locals.forEach((local, n) => {
+      if (others.length > 0) asm.get(others[n]!);
+      else unit.zero();
+      asm.set(local);
+    });
+    asm.end();
+    return locals;
+  }
+
+  /** Stores a group, likewise. */
+  private store(
+    group: Group<Real>,
+    body: Body,
+    unit: VectorUnit,
+    addresses: readonly Address[],
+    value: (node: Real) => void,
+  ): void {
+    const { guard } = group.access;
+    if (!guard) return unit.store(group, addresses, value);
+    const { asm } = this;
+    // Computed in any case: others may want the values, too.
+    const made = new Map<Real, number>();
+    for (const member of group.members) {
+      const local = unit.local();
+      value(member);
+      asm.set(local);
+      made.set(member, local);
+    }
+    const get = (member: Real) => asm.get(made.get(member)!);
+    const each = this.guards(guard, body);
+    this.addresses.guard(each.flat());
+    asm.if();
+    unit.store(group, addresses, get);
+    if (each.length > 1) {
+      asm.else();
+      unit.scatter(group, addresses, get, (lane) => this.addresses.guard(each[lane]!));
+    }
+    asm.end();
   }
 
   /**

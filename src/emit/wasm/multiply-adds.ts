@@ -2,11 +2,11 @@
  * Arithmetic for vectors that multiply and add in one instruction: sums rewritten so that more products fit into them,
  * and which product goes into which sum.
  */
-import { type Real, reachable, type Store } from '../../ir/index.ts';
+import { type BinaryOp, mapOperands, operandsOf, type Real, reachable, type Store } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
 import type { Statements } from './schedule.ts';
 
-type Operation = Extract<Real, { readonly b: Real }>;
+type Operation = Extract<Real, { readonly op: BinaryOp }>;
 type Sum = Operation & { readonly op: 'add' | 'sub' };
 type Product = Operation & { readonly op: 'mul' };
 
@@ -55,7 +55,7 @@ export function sumsFirst({ stores, steps }: Statements): Statements {
   const made = new Map<Real, Real>();
   const of = (node: Real): Real => made.get(node) ?? node;
   for (const node of nodes) {
-    if (!('a' in node) || made.has(node) || byTwiddled.has(node)) continue;
+    if (operandsOf(node).length === 0 || made.has(node) || byTwiddled.has(node)) continue;
     const pair = byResult.get(node);
     if (pair) {
       const { a, t, sum, difference } = pair;
@@ -65,13 +65,13 @@ export function sumsFirst({ stores, steps }: Statements): Statements {
       made.set(sum, s).set(difference, turned ? operation('sub', s, twice) : operation('sub', twice, s));
       continue;
     }
-    const a = of(node.a);
-    const b = 'b' in node ? of(node.b) : undefined;
-    if (a === node.a && (!b || b === (node as Operation).b)) continue;
-    if (!b) made.set(node, { ...node, a } as Real);
-    else if (negative.has((node as Operation).b)) made.set(node, operation(node.op === 'add' ? 'sub' : 'add', a, b));
-    else if (negative.has(node.a)) made.set(node, operation('sub', b, a));
-    else made.set(node, operation((node as Operation).op, a, b));
+    if (isSum(node) && negative.has(node.b)) {
+      made.set(node, operation(node.op === 'add' ? 'sub' : 'add', of(node.a), of(node.b)));
+    } else if (isSum(node) && negative.has(node.a)) made.set(node, operation('sub', of(node.b), of(node.a)));
+    else {
+      const mapped = mapOperands(node, of);
+      if (mapped !== node) made.set(node, mapped);
+    }
   }
   return {
     stores: stores.map((store) => ({ ...store, value: of(store.value) })),
@@ -94,8 +94,7 @@ function operation(op: Operation['op'], a: Real, b: Real): Real {
 function usersOf(nodes: readonly Real[], stores: readonly Store[]): Users {
   const users = new Map<Real, (Real | undefined)[]>(nodes.map((node) => [node, []]));
   for (const node of nodes) {
-    if ('a' in node) users.get(node.a)!.push(node);
-    if ('b' in node) users.get(node.b)!.push(node);
+    for (const operand of operandsOf(node)) users.get(operand)!.push(node);
   }
   for (const { value } of stores) users.get(value)!.push(undefined);
   return users;

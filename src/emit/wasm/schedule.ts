@@ -7,6 +7,7 @@ import {
   add,
   div,
   Expressions,
+  guardAt,
   type Index,
   index,
   type Loop,
@@ -16,6 +17,7 @@ import {
   type Store,
   Substitution,
   scale,
+  simplified,
   substitute,
   type Var,
   variable,
@@ -257,16 +259,14 @@ export function statementsOf(body: Body, phase: Phase): Statements {
   const steps: Real[][] = [];
   for (const known of body.copies) {
     const made = new Map<Real, Real>();
+    const of = (node: Real): Real => made.get(node)!;
     const at = new Substitution(known);
-    for (const node of nodes) {
-      if (node.op === 'const') made.set(node, x.constant(node.value));
-      else if (node.op === 'conj') made.set(node, x.conj(x.constant(node.value)));
-      else if (node.op === 'load') made.set(node, x.load(node.array, at.of(node.index)));
-      else if ('b' in node) made.set(node, x[node.op](made.get(node.a)!, made.get(node.b)!));
-      else made.set(node, x[node.op](made.get(node.a)!));
-    }
-    for (const { array, index: place, value } of phase.stores) {
-      stores.push({ array, index: at.of(place), value: made.get(value)! });
+    for (const node of nodes) made.set(node, x.again(node, of, at));
+    for (const { array, index: place, value, guard } of phase.stores) {
+      const needed = guard && simplified(guardAt(guard, at));
+      // A guard that never holds leaves nothing to store.
+      if (guard && !needed) continue;
+      stores.push({ array, index: at.of(place), value: of(value), ...(needed?.length ? { guard: needed } : {}) });
     }
     for (const step of phase.steps ?? []) steps.push(step.flatMap((value) => made.get(value) ?? []));
   }

@@ -2,8 +2,9 @@
  * The vector unit: arithmetic on one element type in all lanes (or on plain scalars), and the transposes that stand
  * between lanes and memory.
  */
-import type { ElementType, Real } from '../../ir/index.ts';
+import { bytesOf, type ElementType, type Real } from '../../ir/index.ts';
 import type { Group, LoadNode } from './accesses.ts';
+import { narrow, rawLane, widen } from './conversions.ts';
 import type { FunctionAssembler, MemoryOp, ValueType } from './encoder.ts';
 
 /** How to push an address, and bytes to add to it. */
@@ -25,13 +26,17 @@ const SWAPPED_HALVES = pattern(1, 0);
 const FIRST_HALVES = pattern(0, 2);
 const SECOND_HALVES = pattern(1, 3);
 
-/** Names of operations, written out: joining strings takes longer than everything else about an operation. */
-const OPERATIONS = {
-  f32: { add: 'f32.add', sub: 'f32.sub', mul: 'f32.mul' },
-  f64: { add: 'f64.add', sub: 'f64.sub', mul: 'f64.mul' },
-  f32x4: { add: 'f32x4.add', sub: 'f32x4.sub', mul: 'f32x4.mul' },
-  f64x2: { add: 'f64x2.add', sub: 'f64x2.sub', mul: 'f64x2.mul' },
-} as const;
+const NAMES = ['add', 'sub', 'mul', 'div', 'min', 'max', 'abs', 'sqrt', 'eq', 'lt', 'le'] as const;
+type Operation = (typeof NAMES)[number];
+type Shape = 'f32' | 'f64' | 'f32x4' | 'f64x2';
+
+/** Names of operations, made once: joining strings takes longer than everything else about an operation. */
+const OPERATIONS = Object.fromEntries(
+  (['f32', 'f64', 'f32x4', 'f64x2'] as const).map((shape) => [
+    shape,
+    Object.fromEntries(NAMES.map((name) => [name, `${shape}.${name}`])),
+  ]),
+) as unknown as { readonly [S in Shape]: { readonly [N in Operation]: `${S}.${N}` } };
 
 /** The same for a sum or difference that takes in a product: a·b + c, c − a·b. */
 const FUSED = {
@@ -92,9 +97,37 @@ export class VectorUnit {
     this.asm.op('v128.xor');
   }
 
-  operation(name: 'add' | 'sub' | 'mul'): void {
+  operation(name: Operation): void {
     const shape = this.lanes === 1 ? this.element : this.element === 'f32' ? 'f32x4' : 'f64x2';
     this.asm.op(OPERATIONS[shape][name]);
+  }
+
+  /** The first of two values on the stack where the comparison above them holds, lane by lane. */
+  chosen(): void {
+    this.asm.op(this.lanes === 1 ? 'select' : 'v128.bitselect');
+  }
+
+  /** Pushes what `chosen` takes, where each lane has a condition of its own. @param condition pushes 0 or 1. */
+  conditions(condition: (lane: number) => void): void {
+    const { asm, lanes } = this;
+    if (lanes === 1) return condition(0);
+    asm.integers(0);
+    const each = 4 / lanes;
+    for (let lane = 0; lane < lanes; lane++) {
+      const mask = asm.local('i32');
+      asm.i32(0);
+      condition(lane);
+      asm.op('i32.sub');
+      asm.set(mask);
+      for (let n = 0; n < each; n++) {
+        asm.get(mask);
+        asm.lane('i32x4.replace_lane', lane * each + n);
+      }
+    }
+  }
+
+  zero(): void {
+    this.constant(0);
   }
 
   /** a·b + c or c − a·b of three vectors on the stack, rounded once or twice, as the engine likes. */
@@ -104,6 +137,7 @@ export class VectorUnit {
 
   /** One instruction does the whole load. */
   loadsDirectly({ access }: Group<LoadNode>): boolean {
+    if (access.array.type !== this.element) return false;
     return this.lanes === 1 || access.stride === 0 || access.stride === 1;
   }
 
@@ -116,6 +150,9 @@ export class VectorUnit {
 
   /** Loads a group; the locals of its members. */
   load(group: Group<LoadNode>, addresses: readonly Address[]): number[] {
+    if (group.access.array.type !== this.element) {
+      return this.isPairsOfHalves(group) ? this.halves(addresses[0]!) : this.gather(group, addresses);
+    }
     if (this.loadsDirectly(group)) {
       this.loadDirect(group, addresses[0]!);
       return [this.keep()];
@@ -137,6 +174,10 @@ export class VectorUnit {
   store(group: Group<Real>, addresses: readonly Address[], value: (node: Real) => void): void {
     const { asm, lanes } = this;
     const { members, access } = group;
+    if (access.array.type !== this.element) {
+      if (this.isPairsOfHalves(group)) return this.putHalves(members, addresses[0]!, value);
+      return this.scatter(group, addresses, value);
+    }
     if (lanes === 1 || access.stride === 1) {
       addresses[0]!.push();
       value(members[0]!);
@@ -169,13 +210,103 @@ export class VectorUnit {
     rows.forEach((row, n) => write(lane, row, values[0]!, n));
   }
 
+  /**
+   * Loads a group lane by lane, each number of its own type.
+   * @param when pushes whether a lane is read; without it all are. What is not read is 0.
+   */
+  gather(group: Group<LoadNode>, addresses: readonly Address[], when?: (lane: number) => void): number[] {
+    const { asm, element } = this;
+    const { type } = group.access.array;
+    const name = `v128.load${(8 * bytesOf(type)) as 16 | 32 | 64}_lane` as const;
+    const rows = this.rowAddresses(group, addresses);
+    return group.members.map((_, n) => {
+      const raw = asm.local('v128');
+      asm.integers(0);
+      asm.set(raw);
+      rows.forEach(({ push, offset }, lane) => {
+        when?.(lane);
+        if (when) asm.if();
+        push();
+        asm.get(raw);
+        asm.memory(name, offset + n * bytesOf(type), rawLane(type, lane));
+        asm.set(raw);
+        if (when) asm.end();
+      });
+      asm.get(raw);
+      widen(asm, type, element);
+      if (this.lanes === 1) asm.lane(element === 'f32' ? 'f32x4.extract_lane' : 'f64x2.extract_lane', 0);
+      return this.keep();
+    });
+  }
+
+  /** Stores a group lane by lane. @param when as of `gather`. */
+  scatter(
+    group: Group<Real>,
+    addresses: readonly Address[],
+    value: (node: Real) => void,
+    when?: (lane: number) => void,
+  ): void {
+    const { asm, element } = this;
+    const { type } = group.access.array;
+    const name = `v128.store${(8 * bytesOf(type)) as 16 | 32 | 64}_lane` as const;
+    const rows = this.rowAddresses(group, addresses);
+    group.members.forEach((member, n) => {
+      value(member);
+      if (this.lanes === 1) asm.op(element === 'f32' ? 'f32x4.splat' : 'f64x2.splat');
+      narrow(asm, element, type);
+      const raw = asm.local('v128');
+      asm.set(raw);
+      rows.forEach(({ push, offset }, lane) => {
+        when?.(lane);
+        if (when) asm.if();
+        push();
+        asm.get(raw);
+        asm.memory(name, offset + n * bytesOf(type), rawLane(type, lane));
+        if (when) asm.end();
+      });
+    });
+  }
+
+  /** Complex numbers of halves side by side: a vector of singles holds the two parts of each in 32 bits. */
+  private isPairsOfHalves({ access, members }: Group<unknown>): boolean {
+    return access.array.type === 'f16' && this.lanes === 4 && access.stride === 2 && members.length === 2;
+  }
+
+  private halves(row: Address): number[] {
+    const { asm } = this;
+    const both = this.read('v128.load', row);
+    asm.get(both);
+    widen(asm, 'f16', 'f32');
+    const first = this.keep();
+    asm.get(both);
+    asm.i32(16);
+    asm.op('i32x4.shr_u');
+    widen(asm, 'f16', 'f32');
+    return [first, this.keep()];
+  }
+
+  private putHalves(members: readonly Real[], row: Address, value: (node: Real) => void): void {
+    const { asm } = this;
+    value(members[0]!);
+    narrow(asm, 'f32', 'f16');
+    value(members[1]!);
+    narrow(asm, 'f32', 'f16');
+    asm.i32(16);
+    asm.op('i32x4.shl');
+    asm.op('v128.or');
+    const both = this.keep();
+    row.push();
+    asm.get(both);
+    asm.memory('v128.store', row.offset);
+  }
+
   /** Where each lane finds the first of the group's elements. */
   private rowAddresses({ access }: Group<unknown>, addresses: readonly Address[]): Address[] {
     if (access.bases) return [...addresses];
     const { push, offset } = addresses[0]!;
     return Array.from({ length: this.lanes }, (_, lane) => ({
       push,
-      offset: offset + lane * access.stride! * this.bytes,
+      offset: offset + lane * access.stride! * bytesOf(access.array.type),
     }));
   }
 

@@ -1,0 +1,112 @@
+/**
+ * Reals of narrower types than the kernel's, from memory into lanes and back. Halves go through integer operations, so that
+ * infinities and subnormals are IEEE's, rounded to nearest even (after F. Giesen, "half to float done quickly", 2012).
+ */
+import type { ElementType, StorageType } from '../../ir/index.ts';
+import type { FunctionAssembler } from './encoder.ts';
+
+/** Bits of a single: its sign, infinity, 2^16, 2^-14, the exponent of a half's infinity without its bias. */
+const SIGN = 0x8000_0000 | 0;
+const INFINITY = 0x7f80_0000;
+const TOO_LARGE = (127 + 16) << 23;
+const SMALLEST_NORMAL = (127 - 14) << 23;
+const UNBIASED_INFINITY = 31 << 23;
+/** The bits of 0.5, whose last place is that of a half's subnormals. */
+const HALF = 126 << 23;
+
+/** What raw lanes, one in each 32 or 64 bits as memory had them, are as numbers of the kernel: pops and pushes a vector. */
+export function widen(asm: FunctionAssembler, from: StorageType, to: ElementType): void {
+  if (from === 'f16') fromHalves(asm);
+  if (from !== to && to === 'f64') asm.op('f64x2.promote_low_f32x4');
+}
+
+/** The way back; singles and halves of a kernel of doubles are in the lower lanes then. */
+export function narrow(asm: FunctionAssembler, from: ElementType, to: StorageType): void {
+  if (from === 'f64' && to !== 'f64') asm.op('f32x4.demote_f64x2_zero');
+  if (to === 'f16') toHalves(asm);
+}
+
+/** @returns the lane of 8, 4 or 2 in a raw vector, where the lane of the kernel's numbers is `lane`. */
+export function rawLane(type: StorageType, lane: number): number {
+  return type === 'f16' ? 2 * lane : lane;
+}
+
+function fromHalves(asm: FunctionAssembler): void {
+  const half = asm.local('v128');
+  const magnitude = asm.local('v128');
+  asm.tee(half);
+  asm.integers(0x7fff);
+  asm.op('v128.and');
+  asm.i32(13);
+  asm.op('i32x4.shl');
+  asm.tee(magnitude);
+  // The exponent of a single counts from elsewhere: a product with a power of two also makes subnormals normal.
+  asm.vector('f32', 2 ** 112);
+  asm.op('f32x4.mul');
+  asm.get(magnitude);
+  asm.integers(UNBIASED_INFINITY);
+  asm.op('i32x4.ge_s');
+  asm.integers(INFINITY);
+  asm.op('v128.and');
+  asm.op('v128.or');
+  asm.get(half);
+  asm.integers(0x8000);
+  asm.op('v128.and');
+  asm.i32(16);
+  asm.op('i32x4.shl');
+  asm.op('v128.or');
+}
+
+function toHalves(asm: FunctionAssembler): void {
+  const single = asm.local('v128');
+  const magnitude = asm.local('v128');
+  const normal = asm.local('v128');
+  asm.tee(single);
+  asm.integers(SIGN);
+  asm.op('v128.andnot');
+  asm.set(magnitude);
+  // Half of the last place less than a tie up, one more where the last place is odd.
+  asm.get(magnitude);
+  asm.integers(((15 - 127) << 23) + 0xfff);
+  asm.op('i32x4.add');
+  asm.get(magnitude);
+  asm.i32(13);
+  asm.op('i32x4.shr_u');
+  asm.integers(1);
+  asm.op('v128.and');
+  asm.op('i32x4.add');
+  asm.i32(13);
+  asm.op('i32x4.shr_u');
+  asm.set(normal);
+  // Subnormals: a sum rounds them where their last place is.
+  asm.get(magnitude);
+  asm.integers(HALF);
+  asm.op('f32x4.add');
+  asm.integers(HALF);
+  asm.op('i32x4.sub');
+  asm.get(normal);
+  asm.integers(SMALLEST_NORMAL);
+  asm.get(magnitude);
+  asm.op('i32x4.gt_s');
+  asm.op('v128.bitselect');
+  asm.set(normal);
+  // What is too large, and what is no number.
+  asm.get(magnitude);
+  asm.integers(INFINITY);
+  asm.op('i32x4.gt_s');
+  asm.integers(0x200);
+  asm.op('v128.and');
+  asm.integers(0x7c00);
+  asm.op('v128.or');
+  asm.get(normal);
+  asm.get(magnitude);
+  asm.integers(TOO_LARGE);
+  asm.op('i32x4.ge_s');
+  asm.op('v128.bitselect');
+  asm.get(single);
+  asm.i32(16);
+  asm.op('i32x4.shr_u');
+  asm.integers(0x8000);
+  asm.op('v128.and');
+  asm.op('v128.or');
+}

@@ -1,0 +1,65 @@
+/** Everything that the kernel language can say, as WebAssembly and by the interpreter: every number agrees exactly. */
+import { describe, expect, it } from 'vitest';
+import { fromHalf, toHalf } from '../../../test/support/halves.ts';
+import { type LanguageSample, languageSamples } from '../../../test/support/language.ts';
+import { randomFor } from '../../../test/support/random.ts';
+import { expectSameMemory, runWasm } from '../../../test/support/wasm.ts';
+import { type ArrayRef, Expressions, type Kernel, variable } from '../../ir/index.ts';
+
+const ROUNDS = 40;
+
+describe.each(['f32', 'f64'] as const)('the kernel language in %s', (precision) => {
+  const random = randomFor(`emit/wasm/language ${precision}`);
+  const rounds = Array.from({ length: ROUNDS }, () => languageSamples(random, precision));
+  const names = rounds[0]!.map(({ name }) => name);
+
+  it.each(names.map((name, n) => [name, n] as const))('%s', (_, n) => {
+    for (const samples of rounds) {
+      const { kernel, memory } = samples[n] as LanguageSample;
+      expectSameMemory(kernel, memory);
+    }
+  });
+});
+
+describe('halves', () => {
+  it('every one of them is read as IEEE has it, and written back', () => {
+    const count = 65536;
+    const input: ArrayRef = { name: 'input', space: 'global', type: 'f16' };
+    const output: ArrayRef = { name: 'output', space: 'global', type: 'f16' };
+    const singles: ArrayRef = { name: 'singles', space: 'global', type: 'f32' };
+    const x = new Expressions();
+    const i = variable('i', count);
+    const value = x.load(input, i);
+    const kernel: Kernel = {
+      name: 'halves',
+      precision: 'f32',
+      group: variable('group', 1),
+      threads: 1,
+      globals: [input, output, singles],
+      tables: [],
+      shared: [],
+      phases: [
+        {
+          loops: [{ variable: i }],
+          lanes: i,
+          stores: [
+            { array: output, index: { constant: 0, terms: [{ atom: i, factor: 1 }] }, value },
+            { array: singles, index: { constant: 0, terms: [{ atom: i, factor: 1 }] }, value },
+          ],
+          repeatable: true,
+          exchange: 'group',
+        },
+      ],
+    };
+    const bits = Uint16Array.from({ length: count }, (_, n) => n);
+    const memory = { input: bits, output: new Uint16Array(count), singles: new Float32Array(count) };
+    const result = runWasm(kernel, memory);
+    for (let n = 0; n < count; n++) {
+      const expected = fromHalf(n);
+      if (!Object.is(result.singles![n], expected)) expect(result.singles![n], `half ${n}`).toBe(expected);
+      const back = Number.isNaN(expected) ? 0x7e00 | (n & 0x8000) : n;
+      if (result.output![n] !== back) expect(result.output![n], `half ${n}`).toBe(back);
+    }
+    expect(toHalf(fromHalf(1))).toBe(1);
+  });
+});

@@ -1,0 +1,64 @@
+/**
+ * Guards: where a load or a store takes place. A conjunction of bounds on indices, from which ranges take out at plan time
+ * what always holds, so that whole accesses fall away or need no test.
+ */
+import { type Index, indexKey, range, type Substitution } from './integer.ts';
+
+/** Holds where `from` ≤ index < `to`; or, where `outside`, everywhere else. */
+export interface Bound {
+  readonly index: Index;
+  readonly from: number;
+  readonly to: number;
+  readonly outside?: true;
+}
+
+/** Holds where all of them do; empty: everywhere. */
+export type Guard = readonly Bound[];
+
+export const EVERYWHERE: Guard = [];
+
+/** A guard without the bounds that always hold; undefined where it never does. */
+export function simplified(guard: Guard): Guard | undefined {
+  const kept: Bound[] = [];
+  const seen = new Set<string>();
+  for (const bound of guard) {
+    const known = alwaysOrNever(bound);
+    if (known === false) return undefined;
+    const key = boundKey(bound);
+    if (known === undefined && !seen.has(key)) kept.push(bound);
+    seen.add(key);
+  }
+  return kept.length === guard.length ? guard : kept.length === 0 ? EVERYWHERE : kept;
+}
+
+/** Undefined where it depends. */
+function alwaysOrNever({ index, from, to, outside }: Bound): boolean | undefined {
+  const elsewhere = outside === true;
+  if (from >= to) return elsewhere;
+  const [low, high] = range(index);
+  if (low >= from && high < to) return !elsewhere;
+  if (high < from || low >= to) return elsewhere;
+  return undefined;
+}
+
+/** The same guard at other indices. */
+export function guardAt(guard: Guard, at: Substitution): Guard {
+  return guard.length === 0 ? guard : guard.map((bound) => ({ ...bound, index: at.of(bound.index) }));
+}
+
+/** Equal for equal guards. */
+export function guardKey(guard: Guard): string {
+  return guard.map(boundKey).join('&');
+}
+
+function boundKey({ index, from, to, outside }: Bound): string {
+  return `${outside ? '!' : ''}${from}:${to}:${indexKey(index)}`;
+}
+
+/** Whether a guard holds, given the value of each index. */
+export function holds(guard: Guard, at: (index: Index) => number): boolean {
+  return guard.every(({ index, from, to, outside }) => {
+    const value = at(index);
+    return (value >= from && value < to) !== (outside === true);
+  });
+}
