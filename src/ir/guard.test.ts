@@ -5,7 +5,12 @@ describe('guards', () => {
   const i = variable('i', 8);
   const j = variable('j', 4);
   const at = add(i, scale(j, 8));
-  const bound = (from: number, to: number, outside?: true) => ({ index: at, from, to, ...(outside ? { outside } : {}) });
+  const bound = (from: number, to: number, outside?: true) => ({
+    index: at,
+    from,
+    to,
+    ...(outside ? { outside } : {}),
+  });
   const everywhere = (guard: Guard): boolean[] => {
     const values: boolean[] = [];
     for (let n = 0; n < 32; n++) {
