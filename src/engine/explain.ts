@@ -3,7 +3,7 @@
  */
 import type { Backend, CompiledKernel } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
-import { dimensionsOf, type Leaf, type Stride } from '../plan/leaf.ts';
+import { type Leaf, passesOf, radicesOf, type Stride, stagedOf } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { Problem } from '../problem/index.ts';
 import { copied } from './copied.ts';
@@ -58,16 +58,15 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
       const launches = plan.launches.map((launch, n): LaunchFacts => {
         const moved = plan.tempElements * element;
         const { leaf } = launch;
-        const dimensions = dimensionsOf(leaf);
         return {
           title: launch.node.title,
-          scheme: leaf.scheme,
+          scheme: launch.node.scheme,
           from: launch.from,
           to: launch.to,
-          lengths: dimensions.lengths,
-          radices: dimensions.radices,
-          ...(leaf.scheme === 'fused' && leaf.coupled ? { digits: true as const } : {}),
-          ...(leaf.scheme === 'fused' && leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
+          lengths: leaf.lengths,
+          radices: radicesOf(leaf),
+          ...(leaf.coupled ? { digits: true as const } : {}),
+          ...(leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
           batch: leaf.batch,
           transformsPerGroup: leaf.tile,
           threads: leaf.threads,
@@ -76,10 +75,10 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
           lanesAlong: lanesText(leaf),
           ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
           strides: {
-            input: [...dimensions.input, ...leaf.input.batch].map(strideText),
-            output: [...dimensions.output, ...leaf.output.batch].map(strideText),
+            input: [...leaf.input.axes, ...leaf.input.batch].map(strideText),
+            output: [...leaf.output.axes, ...leaf.output.batch].map(strideText),
           },
-          staged: leaf.scheme === 'stockham' ? leaf.staged : { input: false, output: false },
+          staged: stagedOf(leaf),
           kernel: kernels[n]!.kernel.name,
           bytesRead: moved,
           bytesWritten: moved,
@@ -112,8 +111,7 @@ function chunkText(chunks: number, turns: Turns | undefined): string {
 }
 
 function lanesText(leaf: Leaf): string {
-  const ways = leaf.scheme === 'stockham' ? [leaf.lanesAlong] : leaf.stages.map(({ lanesAlong }) => lanesAlong);
-  const all = ways.flatMap(({ input, output }) => [input, output]);
+  const all = passesOf(leaf).flatMap(({ lanesAlong }) => [lanesAlong.input, lanesAlong.output]);
   return all.filter((way, n) => way !== all[n - 1]).join(', then ');
 }
 

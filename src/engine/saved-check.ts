@@ -4,7 +4,7 @@
  */
 import { type BufferName, memoryOf } from '../plan/buffers/index.ts';
 import { capacityOf } from '../plan/capacity.ts';
-import { dimensionsOf, type FusedLeaf, type Stride } from '../plan/leaf.ts';
+import { isPasses, type Leaf, radicesOf, type Stride } from '../plan/leaf.ts';
 import { leavesOf } from '../plan/node.ts';
 import { type DirectionPlan, type Launch, sideOf } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
@@ -46,7 +46,7 @@ const isTwiddle = recordOf({
   of: optional(isIndex),
 });
 const isLeafNode = recordOf({
-  scheme: oneOf('stockham', 'fused'),
+  scheme: oneOf('stockham'),
   title: isText,
   axis: isDimension,
   more: optional(listOf(isDimension)),
@@ -67,7 +67,7 @@ const isBranchRecord = recordOf({
 const isStride: Check = (value) => isIndex(value) || recordOf({ run: isCount, next: isIndex })(value);
 const isSide = recordOf({
   layout: oneOf('interleaved', 'planar'),
-  axis: isStride,
+  axes: listOf(isStride),
   batch: listOf(isStride),
   offset: isIndex,
 });
@@ -78,11 +78,24 @@ const isShared = recordOf({
   room: isCount,
 });
 const isLanesAlong = recordOf({ input: oneOf('axis', 'batch'), output: oneOf('axis', 'batch') });
-/** What both kinds of leaf have. */
-const ofEachLeaf = {
+const isPassesStep = recordOf({
+  do: oneOf('passes'),
+  of: isIndex,
+  radices: listOf(oneOf(1, ...RADICES)),
+  split: optional(isIndex),
+  columns: listOf(isNumber),
+  lanesAlong: isLanesAlong,
+});
+const isCopyStep = recordOf({ do: oneOf('copy') });
+const isLeaf = recordOf({
   precision: oneOf('single', 'double'),
+  lengths: listOf(isCount),
+  steps: listOf((step) => isPassesStep(step) || isCopyStep(step)),
+  coupled: isFlag,
+  blocks: isCount,
   batch: listOf(isCount),
   tile: isCount,
+  lockstep: oneOf('vector', 'threads'),
   lanes: isCount,
   threads: isCount,
   beside: optional(isCount),
@@ -91,44 +104,9 @@ const ofEachLeaf = {
   twiddle: optional(isTwiddle),
   scale: isNumber,
   aliased: isFlag,
-};
-const isStockham = recordOf({
-  ...ofEachLeaf,
-  scheme: oneOf('stockham'),
-  length: isCount,
-  radices: listOf(oneOf(1, ...RADICES)),
-  lockstep: oneOf('vector', 'threads'),
-  lanesAlong: isLanesAlong,
   input: isSide,
   output: isSide,
-  staged: recordOf({ input: isFlag, output: isFlag }),
 });
-
-const isFusedSide = recordOf({
-  layout: oneOf('interleaved', 'planar'),
-  axes: listOf(isStride),
-  batch: listOf(isStride),
-  offset: isIndex,
-});
-const isFused = recordOf({
-  ...ofEachLeaf,
-  scheme: oneOf('fused'),
-  lengths: listOf(isCount),
-  stages: listOf(
-    recordOf({
-      of: isIndex,
-      radices: listOf(oneOf(1, ...RADICES)),
-      split: isIndex,
-      columns: listOf(isNumber),
-      lanesAlong: isLanesAlong,
-    }),
-  ),
-  coupled: isFlag,
-  blocks: isCount,
-  input: isFusedSide,
-  output: isFusedSide,
-});
-const isLeaf: Check = (value) => isStockham(value) || isFused(value);
 
 /** A saved plan never goes through `work`: that is planned when `enqueue` first asks for it. */
 const isBuffer = oneOf('input', 'output', 'temp', 'temp2');
@@ -187,21 +165,31 @@ function formatsOf({ sharedFormat, tuning = {} }: DeviceProfile): readonly Devic
   return boosts.length > 0 || sharedFormat === 'halves' ? [sharedFormat, 'pairs', 'halves'] : [sharedFormat];
 }
 
-/** Whether each dimension has its stage, digits in their order, and what the blocks share meanwhile is another dimension. */
-function areStages({ stages, lengths, coupled, blocks, tile }: FusedLeaf): boolean {
+/**
+ * Whether each dimension has its passes, digits in their order, and what the blocks share meanwhile is another dimension; and
+ * copies are first or last, of one dimension that one block holds.
+ */
+function areSteps({ steps, lengths, coupled, blocks, tile, lockstep }: Leaf): boolean {
   const sorted = (values: readonly number[]) => [...values].sort((a, b) => a - b).join();
+  const passes = steps.filter(isPasses);
+  const inner = steps.slice(1, -1);
+  if (passes.length === 0 || inner.some((step) => !isPasses(step))) return false;
+  const single = lengths.length === 1;
+  if (passes.length < steps.length && !single) return false;
+  if (lockstep === 'vector' && !single) return false;
   const all = [...lengths.keys()];
-  const order = stages.map(({ of }) => of);
-  if (sorted(order) !== all.join() || (coupled && (all.length < 2 || order.indexOf(0) > order.indexOf(1))))
-    return false;
-  return stages.every(
-    ({ of, split, columns }) =>
-      split !== of &&
-      lengths[split] !== undefined &&
-      lengths[split] % blocks === 0 &&
+  const order = passes.map(({ of }) => of);
+  if (sorted(order) !== all.join() || (coupled && (single || order.indexOf(0) > order.indexOf(1)))) return false;
+  if (single && blocks > 1) return false;
+  return passes.every(({ of, split, columns }) => {
+    const shared =
+      split === undefined ? single : split !== of && lengths[split] !== undefined && lengths[split] % blocks === 0;
+    return (
+      shared &&
       sorted(columns.filter((d) => d !== -1)) === sorted(all.filter((d) => d !== of)) &&
-      columns.filter((d) => d === -1).length === (tile === 1 && !columns.includes(-1) ? 0 : 1),
-  );
+      columns.filter((d) => d === -1).length === (tile === 1 && !columns.includes(-1) ? 0 : 1)
+    );
+  });
 }
 
 function launchFault(
@@ -210,15 +198,14 @@ function launchFault(
   problem: Problem,
   profile: DeviceProfile,
 ): string | undefined {
-  const { batch, precision, lanes } = leaf;
-  const { lengths, radices, input, output } = dimensionsOf(leaf);
-  const blocks = leaf.scheme === 'fused' ? leaf.blocks : 1;
+  const { batch, precision, lanes, lengths, blocks } = leaf;
+  const radices = radicesOf(leaf);
   if (precision !== problem.precision) return `computes in ${precision} precision`;
-  const axes = lengths.length - (leaf.scheme === 'fused' && leaf.coupled ? 1 : 0);
+  const axes = lengths.length - (leaf.coupled ? 1 : 0);
   if (leaf.twiddle && !((leaf.twiddle.along ?? 0) < batch.length && (leaf.twiddle.of ?? 0) < axes)) {
     return 'has twiddles along no dimension of it';
   }
-  if (leaf.scheme === 'fused' && !areStages(leaf)) return 'has stages that do not follow from one another';
+  if (!areSteps(leaf)) return 'has steps that do not follow from one another';
   const groups = Math.ceil((batch[0] ?? 1) / leaf.tile) * product(batch.slice(1));
   if (groups % plan.chunks !== 0) return `has ${groups} groups, which are not ${plan.chunks} equal chunks`;
   if (leaf.inverse !== (plan.direction === 'inverse')) return 'has the wrong sign';
@@ -229,7 +216,7 @@ function launchFault(
   const { lanes: wanted, room } = capacityOf(leaf.precision, { ...profile, sharedFormat: leaf.shared.format });
   if (
     lanes !== wanted ||
-    (leaf.scheme === 'stockham' ? leaf.lockstep : 'threads') !== profile.lockstep ||
+    leaf.lockstep !== profile.lockstep ||
     blocks > (profile.cluster?.blocks ?? 1) ||
     !formatsOf(profile).includes(leaf.shared.format) ||
     leaf.shared.arrays !== (profile.doubleBuffered ? 2 : 1) ||
@@ -238,16 +225,17 @@ function launchFault(
     return 'is made for other lanes or shared memory';
   }
   if (leaf.threads > profile.maxThreads) return `has groups of ${leaf.threads} threads`;
-  // Passes along one axis look for the end of their batches, fused ones do not.
-  const ragged = leaf.scheme === 'fused' && (batch[0] ?? 1) % leaf.tile !== 0;
+  // Passes along one axis look for the end of their batches, others do not.
+  const ragged = lengths.length > 1 && (batch[0] ?? 1) % leaf.tile !== 0;
   if (ragged || leaf.tile > Math.ceil((batch[0] ?? 1) / lanes) * lanes) return `has tiles of ${leaf.tile} transforms`;
   const names = namesOf(problem);
   if (memoryOf(from, names) === memoryOf(to, names) && !leaf.aliased) return `does not know that it works in place`;
   if (memoryOf(to, names) === 'input' && problem.preserveInput) return 'writes the input, which is to be preserved';
-  for (const [side, axes, buffer] of [
-    [leaf.input, input, from],
-    [leaf.output, output, to],
+  for (const [side, buffer] of [
+    [leaf.input, from],
+    [leaf.output, to],
   ] as const) {
+    const { axes } = side;
     if (axes.length !== lengths.length) return `has ${axes.length} strides for ${lengths.length} dimensions`;
     const room = roomIn(buffer, plan, problem);
     if (room === undefined) return `uses ${buffer}, which the plan does not have`;

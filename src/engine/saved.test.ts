@@ -128,17 +128,17 @@ describe('saved plans', () => {
       tile: number;
       threads: number;
       beside: number;
-      stages: [Stage, Stage, Stage];
+      steps: [Stage, Stage, Stage];
       twiddle: unknown;
     };
     const changes: readonly ((leaf: Fused) => unknown)[] = [
-      ({ stages }) => (stages[0].split = 7),
-      ({ stages }) => (stages[1].split = 1),
-      ({ stages }) => (stages[0].of = 1),
-      ({ stages }) => (stages[0].columns = [5, 9]),
-      ({ stages }) => stages[0].columns.push(-1),
-      ({ stages }) => stages.reverse(),
-      ({ stages }) => stages.pop(),
+      ({ steps }) => (steps[0].split = 7),
+      ({ steps }) => (steps[1].split = 1),
+      ({ steps }) => (steps[0].of = 1),
+      ({ steps }) => (steps[0].columns = [5, 9]),
+      ({ steps }) => steps[0].columns.push(-1),
+      ({ steps }) => steps.reverse(),
+      ({ steps }) => steps.pop(),
       (leaf) => (leaf.blocks = 7),
       (leaf) => (leaf.beside = -3),
       (leaf) => (leaf.tile = 3),
@@ -191,7 +191,7 @@ describe('saved plans', () => {
     const pool = device.alloc(16 * plan.output.bytes);
     const view = pool.float32;
     const [input, output] = [view.subarray(0, 4 * n), view.subarray(8 * n, 12 * n)];
-    for (const change of [{ offset: 1 }, { axis: 2 }, { axis: 1 + n }, { batch: [n + 1] }, { batch: [-n] }]) {
+    for (const change of [{ offset: 1 }, { axes: [2] }, { axes: [1 + n] }, { batch: [n + 1] }, { batch: [-n] }]) {
       for (const side of ['input', 'output']) {
         const copy = structuredClone(saved);
         const { leaf } = copy.plans[0].launches[0];

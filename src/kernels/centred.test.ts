@@ -4,19 +4,18 @@ import { rootsIn } from '../../test/support/tables.ts';
 import { numberOf } from '../../test/support/values.ts';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { Expressions, evaluate, type Real, TableBuilder, variable } from '../ir/index.ts';
-import type { StockhamLeaf } from '../plan/leaf.ts';
 import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { belowZero, centredPass, signsOf } from './centred.ts';
-import { vectorForm } from './vector-form.ts';
+import { type VectorLeaf, vectorForm, vectorLeaf } from './vector-form.ts';
 
 const random = randomFor('kernels/centred/data');
 const device: DeviceProfile = { name: 'cpu', multiprocessors: 1, ...cpuProfile };
 
-function leavesOf(input: ProblemInput): StockhamLeaf[] {
+function leavesOf(input: ProblemInput): VectorLeaf[] {
   const { launches } = planDirection(normalizeProblem(input), 'forward', device, false);
-  return launches.map(({ leaf }) => leaf as StockhamLeaf);
+  return launches.map(({ leaf }) => vectorLeaf(leaf));
 }
 
 describe('centred passes', () => {

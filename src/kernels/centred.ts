@@ -9,9 +9,9 @@
  * round; nothing else changes.
  */
 import type { Complex, Expressions, IndexLike, TableBuilder } from '../ir/index.ts';
-import type { StockhamLeaf } from '../plan/leaf.ts';
 import { primeFromPairs } from './butterfly.ts';
 import { type Exponents, passRoots, type Signs } from './twiddles.ts';
+import type { VectorLeaf } from './vector-form.ts';
 
 interface Scheme {
   /** How many digits are below zero. */
@@ -81,7 +81,7 @@ export function belowZero(radix: number): number {
 /** The butterflies of a centred pass: their points, in the order in which they lie in memory, transformed. */
 export function centredPass(
   tables: TableBuilder,
-  leaf: StockhamLeaf,
+  leaf: VectorLeaf,
   radix: number,
   stride: number,
   aligned: boolean,

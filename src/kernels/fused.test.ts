@@ -82,7 +82,7 @@ describe('clusters on an H200', () => {
   it('are there', () => expect(clusters.length).toBeGreaterThan(7));
 
   // The layouts are chosen by a sample of the accesses; of a cube's there are too many kinds.
-  const flat = clusters.filter(([, { name }]) => name !== 'fused32x32x32');
+  const flat = clusters.filter(([, { name }]) => name !== 'stockham32x32x32');
   it.each(flat)('%s never wait for a bank', (_, kernel) => {
     for (const rank of [0, kernel.cluster!.blocks - 1]) expect(conflictsOf(kernel, 32, rank)).toBe(0);
   });

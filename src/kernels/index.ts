@@ -1,19 +1,18 @@
-/** The room's door: one plan leaf in, one kernel out. A new kind of leaf adds a file here and a line below. */
+/** The room's door: one plan leaf in, one kernel out. */
 import type { Kernel } from '../ir/index.ts';
 import type { Leaf, Way } from '../plan/leaf.ts';
-import { fusedKernel } from './fused.ts';
+import { leafKernel } from './leaf.ts';
 import { stepsOf } from './steps.ts';
-import { stockhamKernel } from './stockham.ts';
 
 /**
  * Whether a kernel of this leaf had best run both ways: where the lanes are those of vectors, passes between its first and
  * last one are the same for both.
  */
 export function sharesPasses(leaf: Leaf): boolean {
-  return leaf.scheme === 'stockham' && leaf.lockstep === 'vector' && stepsOf(leaf).length > 2;
+  return leaf.lockstep === 'vector' && stepsOf(leaf.steps).length > 2;
 }
 
 /** @param reverse the other way for the same kernel to run, where `sharesPasses` says that it may. */
 export function buildKernel(leaf: Leaf, reverse?: Way): Kernel {
-  return leaf.scheme === 'fused' ? fusedKernel(leaf) : stockhamKernel(leaf, reverse);
+  return leafKernel(leaf, reverse);
 }

@@ -22,7 +22,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { FusedLeaf, Leaf, Stride, Way } from '../plan/leaf.ts';
+import type { Leaf, Stride, Way } from '../plan/leaf.ts';
 import { typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
@@ -66,12 +66,7 @@ export interface Sides {
   readonly inOutput: (format: (array: ArrayRef) => Format) => ComplexView;
 }
 
-/** @param strides of the coordinates but the last one, on either side. */
-export function sidesOf(
-  leaf: Leaf,
-  { first, outer }: Tiles,
-  strides: { readonly input: readonly Stride[]; readonly output: readonly Stride[] },
-): Sides {
+export function sidesOf(leaf: Leaf, { first, outer }: Tiles): Sides {
   const globals: ArrayRef[] = [];
   const declare = (name: string, plane?: true): ArrayRef => {
     const array: ArrayRef = { name, space: 'global', type: typeOf(leaf.precision), ...(plane ? { plane } : {}) };
@@ -80,7 +75,7 @@ export function sidesOf(
   };
   const memory = (name: 'input' | 'output') => {
     const side = leaf[name];
-    const walks = strides[name];
+    const walks = side.axes;
     const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
     const begin = (c: IndexLike) => add(origin, walk(add(first, c), side.batch[0]!));
     const planes =
@@ -126,7 +121,7 @@ function walk(at: IndexLike, stride: Stride): Index {
 }
 
 /** Which dimensions of a tile are an axis: one, or the two digits of the slowest one. @param axis counted from the fastest one. */
-export function dimensionsOfAxis({ lengths, coupled }: FusedLeaf, axis: number): readonly number[] {
+export function dimensionsOfAxis({ lengths, coupled }: Leaf, axis: number): readonly number[] {
   const dimension = lengths.length - 1 - axis;
   return coupled && dimension <= 1 ? [0, 1] : [dimension];
 }

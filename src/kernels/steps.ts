@@ -1,10 +1,11 @@
 /**
  * What one group does with its tile, step by step: copies through shared memory and Stockham passes. How the steps
- * become phases depends on what runs in lockstep: vector-phases.ts and thread-phases.ts.
+ * become phases depends on what runs in lockstep: vector-phases.ts and stage.ts.
  */
 import type { ElementType, Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
-import type { StockhamLeaf } from '../plan/leaf.ts';
+import type { LanesAlong, Leaf, LeafStep, PassesStep } from '../plan/leaf.ts';
 import type { Sides, Views } from './sides.ts';
+import type { VectorLeaf } from './vector-form.ts';
 
 /** A copy, or a pass of some radix after passes whose radices have the product `stride`. */
 export type Step =
@@ -12,12 +13,12 @@ export type Step =
   | { readonly kind: 'pass'; readonly radix: number; readonly stride: number };
 
 /** What numbers of a precision are in memory. */
-export function typeOf(precision: StockhamLeaf['precision']): ElementType {
+export function typeOf(precision: Leaf['precision']): ElementType {
   return precision === 'single' ? 'f32' : 'f64';
 }
 
 export interface StepsToBuild {
-  readonly leaf: StockhamLeaf;
+  readonly leaf: VectorLeaf;
   readonly steps: readonly Step[];
   readonly tables: TableBuilder;
   /** Transforms in a last tile that is not full. */
@@ -37,14 +38,24 @@ export interface Ends extends Views {
 
 export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
-export function stepsOf(leaf: StockhamLeaf): Step[] {
-  const steps: Step[] = [];
-  if (leaf.staged.input) steps.push({ kind: 'copy' });
-  let stride = 1;
-  for (const radix of leaf.radices) {
-    steps.push({ kind: 'pass', radix, stride });
-    stride *= radix;
-  }
-  if (leaf.staged.output) steps.push({ kind: 'copy' });
-  return steps;
+/** Each step by itself: a pass for each radix. */
+export function stepsOf(all: readonly LeafStep[]): Step[] {
+  return all.flatMap((step): Step[] => {
+    if (step.do === 'copy') return [{ kind: 'copy' }];
+    let stride = 1;
+    return step.radices.map((radix) => {
+      const pass: Step = { kind: 'pass', radix, stride };
+      stride *= radix;
+      return pass;
+    });
+  });
+}
+
+/** Along what neighbouring threads walk in a step: along the memory that it touches, if it touches any. */
+export function alongOf(lanesAlong: PassesStep['lanesAlong'], steps: readonly Step[], n: number): LanesAlong {
+  if (n === 0) return lanesAlong.input;
+  if (n === steps.length - 1) return lanesAlong.output;
+  if (lanesAlong.input === lanesAlong.output) return lanesAlong.input;
+  // In between both ways are open; columns need no padding.
+  return steps.some(({ kind }) => kind === 'copy') ? 'batch' : lanesAlong.output;
 }

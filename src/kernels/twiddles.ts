@@ -4,8 +4,9 @@
 
 import type { Complex, Expressions, Index, IndexLike, Real, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
-import type { Leaf, StockhamLeaf } from '../plan/leaf.ts';
+import { type Leaf, passesOf } from '../plan/leaf.ts';
 import { dimensionsOfAxis, type Tiles } from './sides.ts';
+import type { VectorLeaf } from './vector-form.ts';
 
 /** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
 class RootMatrix {
@@ -85,7 +86,7 @@ export type PassRoots = (x: Expressions, i: IndexLike, run: number) => Complex;
  */
 export function passTwiddles(
   tables: TableBuilder,
-  leaf: StockhamLeaf,
+  leaf: VectorLeaf,
   radix: number,
   stride: number,
   aligned: boolean,
@@ -105,7 +106,7 @@ export function passTwiddles(
 /** 1 or −1 for each butterfly; where vectors are aligned, all of their elements have the same. */
 function passSigns(
   tables: TableBuilder,
-  { lanes, lanesAlong }: StockhamLeaf,
+  { lanes, lanesAlong }: VectorLeaf,
   stride: number,
   { key, pattern }: Signs,
   aligned: boolean,
@@ -129,7 +130,7 @@ export interface Roots {
 /** e^{−2πi·p/(r·s)} for the exponents p of every butterfly, side by side for the pass that reads them. */
 export function passRoots(
   tables: TableBuilder,
-  leaf: StockhamLeaf,
+  leaf: VectorLeaf,
   { key: name, radix, stride, runs, signs }: Roots,
   aligned: boolean,
 ): PassRoots {
@@ -203,7 +204,7 @@ const FINE = 16;
  * With b = B·high + low the factor is a product of two, and the tables hold N/B + N_k·B roots instead of N: the coarse
  * one is read once, the fine one stays in cache.
  */
-export function stepTwiddles(tables: TableBuilder, leaf: StockhamLeaf, tile: Index): ViewMap {
+export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index): ViewMap {
   const { length, lanes, tile: size } = leaf;
   const { order, on } = leaf.twiddle!;
   const count = leaf.batch[0]!;
@@ -283,11 +284,7 @@ export function leafStepTwiddles(tables: TableBuilder, leaf: Leaf, { first, oute
 /** The butterflies that touch memory where the twiddles are needed, seen along what those count. */
 function touching(leaf: Leaf): StepShape['butterfly'] {
   const side = leaf.twiddle!.on === 'input' ? 0 : -1;
-  if (leaf.scheme === 'stockham') {
-    const points = leaf.radices.at(side)!;
-    return { points, apart: leaf.length / points };
-  }
-  const { of, radices } = leaf.stages.at(side)!;
+  const { of, radices } = passesOf(leaf).at(side)!;
   const counted = dimensionsOfAxis(leaf, leaf.twiddle!.of ?? 0);
   const length = counted.reduce((product, d) => product * leaf.lengths[d]!, 1);
   // All points of a butterfly along another axis have the same place in this one.

@@ -2,7 +2,7 @@
  * The form that passes take whose lanes are elements of vectors: whether they work in place or from array to array, where
  * the data lies meanwhile, and whether it goes through them in slices. Known from the leaf alone.
  */
-import type { StockhamLeaf } from '../plan/leaf.ts';
+import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/leaf.ts';
 import { belowZero } from './centred.ts';
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
@@ -32,6 +32,17 @@ const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 /** Points of a butterfly that has few roots. */
 const FEW_POINTS = 5;
 
+/** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
+export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong'> {
+  readonly length: number;
+  readonly staged: ReturnType<typeof stagedOf>;
+}
+
+export function vectorLeaf(leaf: Leaf): VectorLeaf {
+  const [{ radices, lanesAlong }] = passesOf(leaf) as [PassesStep];
+  return { ...leaf, length: leaf.lengths[0]!, radices, lanesAlong, staged: stagedOf(leaf) };
+}
+
 export interface VectorForm {
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
   readonly aligned: boolean;
@@ -53,7 +64,7 @@ export interface VectorForm {
   readonly shift: number;
 }
 
-export function vectorForm(leaf: StockhamLeaf): VectorForm {
+export function vectorForm(leaf: VectorLeaf): VectorForm {
   const { lanes, lanesAlong, length, precision, radices, shared, tile } = leaf;
   const [firstRadix, ...rest] = radices;
   const bytes = length * (precision === 'single' ? 8 : 16);
@@ -89,7 +100,7 @@ export function vectorForm(leaf: StockhamLeaf): VectorForm {
  * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
  * end of the signal; in autosort form it is cut there.
  */
-function centredPasses({ length, radices, twiddle }: StockhamLeaf): Pick<VectorForm, 'centred' | 'shift'> {
+function centredPasses({ length, radices, twiddle }: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
   const none = { centred: new Map<number, number>(), shift: 0 };
   if (twiddle?.on === 'input') return none;
   const centred = new Map<number, number>();
@@ -121,7 +132,7 @@ function longestSlice(radices: readonly number[], most: number): number {
  * Whether whole vectors are all there is, or leave one butterfly of a run at the most, which costs what a vector would.
  * (Together with the next one, what the search for radices takes for granted of interleaved data: plan/radix.ts.)
  */
-function fillsVectors({ lanes, lanesAlong }: StockhamLeaf, aligned: boolean): boolean {
+function fillsVectors({ lanes, lanesAlong }: VectorLeaf, aligned: boolean): boolean {
   return aligned || (lanesAlong.output === 'axis' && lanes <= 2);
 }
 
@@ -129,14 +140,14 @@ function fillsVectors({ lanes, lanesAlong }: StockhamLeaf, aligned: boolean): bo
  * Whether the lanes of a first pass that reverses digits are filled: along the axis they take what the last digit counts,
  * where it can both parts of it.
  */
-function reversesDigits(leaf: StockhamLeaf): boolean {
+function reversesDigits(leaf: VectorLeaf): boolean {
   const { lanes, lanesAlong, radices } = leaf;
   return lanesAlong.input === 'batch' || ((readsPairs(leaf) ? 2 : 1) * radices.at(-1)!) % lanes === 0;
 }
 
 /** Whether a first pass along the axis may leave the parts of its numbers together. */
-function readsPairs({ input, twiddle }: StockhamLeaf): boolean {
-  return input.layout === 'interleaved' && input.axis === 1 && twiddle?.on !== 'input';
+function readsPairs({ input, twiddle }: VectorLeaf): boolean {
+  return input.layout === 'interleaved' && input.axes[0] === 1 && twiddle?.on !== 'input';
 }
 
 /**
@@ -144,13 +155,13 @@ function readsPairs({ input, twiddle }: StockhamLeaf): boolean {
  * off with an array that stays near, and write the output, which comes from memory, once and in its order: up to a third
  * faster.)
  */
-function hasOutputToItself({ aliased, batch, lanesAlong, output, staged }: StockhamLeaf): boolean {
-  const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && output.axis === 1;
+function hasOutputToItself({ aliased, batch, lanesAlong, output, staged }: VectorLeaf): boolean {
+  const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && output.axes[0] === 1;
   const direct = !aliased && !staged.input && !staged.output;
   return along && direct && batch.every((count) => count === 1);
 }
 
 /** Whether passes in place can leave in the output what belongs there: the last one makes pairs of blocks, vector by vector. */
-function fitsOutput(leaf: StockhamLeaf, aligned: boolean): boolean {
+function fitsOutput(leaf: VectorLeaf, aligned: boolean): boolean {
   return leaf.output.layout === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= LONGEST_VECTOR;
 }

@@ -24,14 +24,13 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { StockhamLeaf } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './pairs.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { passTwiddles } from './twiddles.ts';
-import { LONGEST_VECTOR, type VectorForm, vectorForm } from './vector-form.ts';
+import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
 
 /**
  * Radices whose twiddled inputs are best held one by one before the butterfly begins, by measurement. The others combine
@@ -68,12 +67,12 @@ export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutp
 }
 
 class VectorPhases {
-  private readonly leaf: StockhamLeaf;
+  private readonly leaf: VectorLeaf;
   private readonly form: VectorForm;
   private readonly tables: TableBuilder;
   private readonly limit: Index | undefined;
 
-  constructor(leaf: StockhamLeaf, tables: TableBuilder, limit: Index | undefined) {
+  constructor(leaf: VectorLeaf, tables: TableBuilder, limit: Index | undefined) {
     this.leaf = leaf;
     this.form = vectorForm(leaf);
     this.tables = tables;
@@ -118,7 +117,7 @@ class VectorPhases {
   copy(from: Place, to: Place): Phase {
     const x = new Expressions();
     const { length, tile, lanes, input, output, staged } = this.leaf;
-    const stride = from.between && staged.output ? output.axis : input.axis;
+    const stride = from.between && staged.output ? output.axes[0]! : input.axes[0]!;
     // Memory in tiles is read tile by tile, so that it streams.
     const run = typeof stride === 'number' ? length : stride.run;
     const block = variable('block', length / run);

@@ -5,7 +5,7 @@
 import { divisors } from '../numeric/primes.ts';
 import type { BufferName } from './buffers/index.ts';
 import { capacityOf } from './capacity.ts';
-import { dimensionsOf, type Leaf } from './leaf.ts';
+import { type Leaf, radicesOf } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { AWKWARD, besideByRegisters } from './threads.ts';
 
@@ -75,17 +75,16 @@ function besideOfBoth(launches: readonly BatchedLaunch[], chunks: number, profil
   const leaves = [first.leaf, second.leaf];
   const threads = Math.max(...leaves.map((leaf) => leaf.threads));
   const fits = leaves.map((leaf) => {
-    const { precision, scheme, tile, batch, shared } = leaf;
-    const { lengths, radices } = dimensionsOf(leaf);
+    const { precision, lengths, tile, batch, shared } = leaf;
     const points = lengths.reduce((a, b) => a * b, tile);
     const together = threads / leaf.threads;
     // The last tile along the first dimension need not be full.
     const groups = batch.slice(1).reduce((a, b) => a * b, Math.ceil(batch[0]! / tile)) / chunks;
     if (!Number.isInteger(together) || !Number.isInteger(groups / together)) return 0;
-    if (scheme === 'fused' && leaf.blocks > 1) return 0;
+    if (leaf.blocks > 1) return 0;
     const { sharedBytes } = capacityOf(precision, { ...profile, sharedFormat: shared.format });
     const byMemory = (profile.residentBytes ?? profile.sharedBytes) / (points * together * sharedBytes);
-    const each = besideByRegisters(points, radices.flat(), leaf.threads, precision, profile, AWKWARD);
+    const each = besideByRegisters(points, radicesOf(leaf).flat(), leaf.threads, precision, profile, AWKWARD);
     return Math.floor(Math.min(byMemory, each / together));
   });
   return Math.min(...fits);

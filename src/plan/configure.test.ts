@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { mergeSpans, type PlacedLeaf, stockhamLeaf } from './configure.ts';
+import { mergeSpans, oneAxis, type PlacedLeaf } from './configure.ts';
+import { type Leaf, passesOf, stagedOf } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Span } from './tiling.ts';
 
@@ -75,10 +76,16 @@ describe('merging loops', () => {
   });
 });
 
+/** A leaf of one axis beside what its passes are. */
+function stretched(leaf: Leaf) {
+  const [passes] = passesOf(leaf);
+  return { ...leaf, ...passes!, length: leaf.lengths[0]!, staged: stagedOf(leaf) };
+}
+
 describe('tiles', () => {
   /** Transforms of 360 points along columns of which there are so many. */
   const tileOf = (count: number, device: DeviceProfile, precision: 'single' | 'double' = 'single') =>
-    stockhamLeaf(
+    oneAxis(
       {
         precision,
         axis: { count: 360, input: count, output: count },
@@ -141,7 +148,7 @@ describe('configured leaves', () => {
   it('keep every transform, ask for threads there are, and tile in whole lanes', () => {
     fc.assert(
       fc.property(placed, profiles, (leaf, device) => {
-        const result = stockhamLeaf(leaf, device);
+        const result = stretched(oneAxis(leaf, device));
         expect(product(result.radices)).toBe(leaf.axis.count);
         expect(product(result.batch)).toBe(product(leaf.batch.map(({ count }) => count)));
         expect(result.input.batch).toHaveLength(result.batch.length);
@@ -162,7 +169,7 @@ describe('configured leaves', () => {
   it('stay in shared memory: a tile and its other buffer fit, down to one vector of columns', () => {
     fc.assert(
       fc.property(placed, profiles, (leaf, device) => {
-        const result = stockhamLeaf(leaf, device);
+        const result = stretched(oneAxis(leaf, device));
         const bytes = (leaf.precision === 'single' ? 8 : 16) * 2 * result.length * result.tile;
         const least = result.lanesAlong.input === 'axis' ? 1 : result.lanes;
         expect(bytes <= device.sharedBytes || result.tile === least).toBe(true);
@@ -173,14 +180,18 @@ describe('configured leaves', () => {
 
   it('run along what lies side by side in memory', () => {
     const base = { ...plain, precision: 'single' } as const;
-    const rows = stockhamLeaf(
-      { ...base, axis: { count: 1024, input: 1, output: 1 }, batch: [{ count: 64, input: 1024, output: 1024 }] },
-      profile,
+    const rows = stretched(
+      oneAxis(
+        { ...base, axis: { count: 1024, input: 1, output: 1 }, batch: [{ count: 64, input: 1024, output: 1024 }] },
+        profile,
+      ),
     );
     expect(rows.lanesAlong.input).toBe('axis');
-    const columns = stockhamLeaf(
-      { ...base, axis: { count: 64, input: 1024, output: 1024 }, batch: [{ count: 1024, input: 1, output: 1 }] },
-      profile,
+    const columns = stretched(
+      oneAxis(
+        { ...base, axis: { count: 64, input: 1024, output: 1024 }, batch: [{ count: 1024, input: 1, output: 1 }] },
+        profile,
+      ),
     );
     expect([columns.lanesAlong.input, columns.staged]).toEqual(['batch', { input: false, output: false }]);
     expect(columns.tile * 8).toBeGreaterThanOrEqual(profile.coalescedBytes);
@@ -188,15 +199,17 @@ describe('configured leaves', () => {
 
   it('turn from columns to rows in their first pass, where whole squares come of it', () => {
     const turned = (length: number, precision: 'single' | 'double' = 'single') => {
-      const { lanesAlong, staged, radices } = stockhamLeaf(
-        {
-          axis: { count: length, input: 1000, output: 1 },
-          batch: [{ count: 1000, input: 1, output: length }],
-          twiddle: { order: 1000 * length, on: 'output' },
-          ...plain,
-          precision,
-        },
-        profile,
+      const { lanesAlong, staged, radices } = stretched(
+        oneAxis(
+          {
+            axis: { count: length, input: 1000, output: 1 },
+            batch: [{ count: 1000, input: 1, output: length }],
+            twiddle: { order: 1000 * length, on: 'output' },
+            ...plain,
+            precision,
+          },
+          profile,
+        ),
       );
       if (lanesAlong.input !== lanesAlong.output) expect(staged).toEqual({ input: false, output: false });
       return [lanesAlong.output, staged.output, radices[0]! % (precision === 'single' ? 4 : 2)];

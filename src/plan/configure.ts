@@ -5,7 +5,7 @@
 
 import type { ComplexLayout } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
-import type { SharedMemory, StockhamLeaf } from './leaf.ts';
+import { type Leaf, type LeafSide, type LeafStep, passesOf, type SharedMemory, type Stride } from './leaf.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideOf, threadsFor } from './threads.ts';
@@ -30,44 +30,81 @@ export interface PlacedLeaf {
   readonly split?: boolean;
 }
 
-export function stockhamLeaf(placed: PlacedLeaf, profile: DeviceProfile): StockhamLeaf {
-  const capacity = capacityOf(placed.precision, profile);
-  const batch = mergeSpans(placed.batch, placed.twiddle !== undefined);
-  const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
-    {
-      axis: placed.axis,
-      batch,
-      precision: placed.precision,
-      twiddled: placed.twiddle !== undefined,
-      ...wishedGroup(placed, profile),
-    },
-    profile,
-  );
-  const ordered = order.map((d) => batch[d]!);
-  const points = placed.axis.count * tile;
-  const threads = threadsFor(points, radices, placed, profile);
-  const beside = besideOf(points, radices, threads, placed.precision, profile);
+/** What a launch is made of beside what its place in the tree says. */
+export interface LaunchShape {
+  /** In the order of the leaf. */
+  readonly batch: readonly Span[];
+  readonly lengths: readonly number[];
+  readonly tile: number;
+  readonly blocks: number;
+  readonly coupled: boolean;
+  readonly steps: readonly LeafStep[];
+  /** Stride of each dimension of a tile. */
+  readonly axes: { readonly input: readonly Stride[]; readonly output: readonly Stride[] };
+  /** The twiddles of `placed`, along the batch as it is ordered here. */
+  readonly twiddle?: StepTwiddle | undefined;
+}
+
+/** A leaf of its parts: how many threads it has, and which memory they share, follows from them. */
+export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: DeviceProfile): Leaf {
+  const { precision, layout, offset } = placed;
+  const { batch, lengths, tile, blocks, coupled, steps, axes, twiddle } = shape;
+  const points = lengths.reduce((product, length) => product * length, tile) / blocks;
+  const radices = passesOf(shape).flatMap((passes) => passes.radices);
+  const threads = threadsFor(points, radices, placed, profile, blocks > 1);
+  const beside = besideOf(points, radices, threads, precision, profile, blocks > 1);
+  const side = (name: 'input' | 'output'): LeafSide => ({
+    layout: layout[name],
+    axes: axes[name],
+    batch: batch.map((span) => span[name]),
+    offset: offset[name],
+  });
   return {
-    scheme: 'stockham',
-    precision: placed.precision,
-    length: placed.axis.count,
-    radices,
-    batch: ordered.map(({ count }) => count),
+    precision,
+    lengths,
+    steps,
+    coupled,
+    blocks,
+    batch: batch.map(({ count }) => count),
     tile,
     lockstep: profile.lockstep,
-    lanesAlong,
-    lanes: capacity.lanes,
+    lanes: capacityOf(precision, profile).lanes,
     threads,
     ...(beside > 1 ? { beside } : {}),
-    shared: sharedOf(placed.precision, profile),
-    input: side(placed, ordered, 'input'),
-    output: side(placed, ordered, 'output'),
-    staged,
+    shared: sharedOf(precision, profile),
+    input: side('input'),
+    output: side('output'),
     inverse: placed.inverse,
-    ...(placed.twiddle ? { twiddle: twiddleOf(placed.twiddle, order) } : {}),
+    ...(twiddle ? { twiddle } : {}),
     scale: placed.scale,
     aliased: placed.aliased,
   };
+}
+
+/** A leaf that transforms one axis, which one block of threads holds. */
+export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
+  const { axis, precision } = placed;
+  const batch = mergeSpans(placed.batch, placed.twiddle !== undefined);
+  const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
+    { axis, batch, precision, twiddled: placed.twiddle !== undefined, ...wishedGroup(placed, profile) },
+    profile,
+  );
+  const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
+  const passes: LeafStep = { do: 'passes', of: 0, radices, columns: [-1], lanesAlong };
+  return assembled(
+    placed,
+    {
+      batch: order.map((d) => batch[d]!),
+      lengths: [axis.count],
+      tile,
+      blocks: 1,
+      coupled: false,
+      steps: [...copy(staged.input), passes, ...copy(staged.output)],
+      axes: { input: [axis.input], output: [axis.output] },
+      twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
+    },
+    profile,
+  );
 }
 
 /** The batch dimensions have been reordered; the one that twiddles count along was the first. */
@@ -76,7 +113,7 @@ export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepT
   return along > 0 ? { ...twiddle, along } : twiddle;
 }
 
-export function sharedOf(precision: PlacedLeaf['precision'], profile: DeviceProfile): SharedMemory {
+function sharedOf(precision: PlacedLeaf['precision'], profile: DeviceProfile): SharedMemory {
   return {
     format: profile.sharedFormat,
     arrays: profile.doubleBuffered ? 2 : 1,
@@ -88,15 +125,6 @@ export function sharedOf(precision: PlacedLeaf['precision'], profile: DeviceProf
 function wishedGroup({ axisOf }: PlacedLeaf, { tuning }: DeviceProfile): { group?: number } {
   const group = axisOf === undefined ? 0 : (tuning?.groupedBatch?.[axisOf] ?? 0);
   return group > 0 ? { group } : {};
-}
-
-function side(placed: PlacedLeaf, batch: readonly Span[], name: 'input' | 'output'): StockhamLeaf['input'] {
-  return {
-    layout: placed.layout[name],
-    axis: placed.axis[name],
-    batch: batch.map((span) => span[name]),
-    offset: placed.offset[name],
-  };
 }
 
 /** Adjacent loops that step through memory as one become one. The dimension that twiddles count along stays itself. */

@@ -5,6 +5,7 @@ import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
 import { cutAxes, cutAxis } from './cuts.ts';
+import { passesOf } from './leaf.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -90,7 +91,7 @@ describe('plans with clusters', () => {
     fc.assert(
       fc.property(sizes, fc.boolean(), precision, (size, turned, real) => {
         for (const leaf of leavesOf(turned ? [...size].reverse() : size, gpu, real)) {
-          const points = leaf.scheme === 'fused' ? leaf.lengths.reduce((a, b) => a * b, 1) / leaf.blocks : leaf.length;
+          const points = leaf.lengths.reduce((a, b) => a * b, 1) / leaf.blocks;
           expect(points * leaf.tile).toBeLessThanOrEqual(capacityOf(real, gpu).room);
         }
       }),
@@ -102,9 +103,9 @@ describe('plans with clusters', () => {
     for (const size of [[32768], [65536], [131072], [128, 128], [256, 256], [32, 32, 32]]) {
       const [leaf, ...more] = leavesOf(size, gpu);
       expect(more, size.join('x')).toEqual([]);
-      expect(leaf?.scheme).toBe('fused');
+      expect(passesOf(leaf!).length).toBeGreaterThan(1);
     }
-    expect(leavesOf([64, 64, 64], gpu).map(({ scheme }) => scheme)).toEqual(['fused', 'stockham']);
+    expect(leavesOf([64, 64, 64], gpu).map((leaf) => passesOf(leaf).length > 1)).toEqual([true, false]);
     expect(leavesOf([65536], alone)).toHaveLength(2);
     expect(leavesOf([256, 256], alone)).toHaveLength(2);
   });
@@ -119,9 +120,7 @@ describe('plans with clusters', () => {
   it('exchange their shares after the first pass along the slower of two axes, where that is one of its digits', () => {
     const stages = (size: number[], precision: 'single' | 'double') => {
       const [leaf] = leavesOf(size, gpu, precision);
-      return leaf?.scheme === 'fused'
-        ? leaf.stages.map(({ of, split }) => [leaf.lengths[of], leaf.lengths[split]])
-        : [];
+      return passesOf(leaf!).map(({ of, split }) => [leaf!.lengths[of], leaf!.lengths[split!]]);
     };
     expect(stages([256, 256], 'double')).toEqual([
       [16, 16],
@@ -143,7 +142,7 @@ describe('plans with clusters', () => {
   it('otherwise transform the fastest of two axes first, but for long rows in single precision', () => {
     const order = (size: number[], precision: 'single' | 'double') => {
       const [leaf] = leavesOf(size, gpu, precision);
-      return leaf?.scheme === 'fused' && leaf.blocks > 1 && !leaf.coupled ? leaf.stages.map(({ of }) => of) : [];
+      return leaf && leaf.blocks > 1 && !leaf.coupled ? passesOf(leaf).map(({ of }) => of) : [];
     };
     expect(order([60, 256], 'double')).toEqual([1, 0]);
     expect(order([72, 432], 'single')).toEqual([1, 0]);
@@ -152,7 +151,7 @@ describe('plans with clusters', () => {
   });
 
   it('leave alone what one block holds, what is unordered, and what has left batches', () => {
-    expect(leavesOf([8192], gpu).map(({ scheme }) => scheme)).toEqual(['stockham']);
+    expect(leavesOf([8192], gpu).map((leaf) => passesOf(leaf).length)).toEqual([1]);
     const plan = (input: object) =>
       planDirection(normalizeProblem({ size: [64, 64], ...input }), 'forward', gpu, false).launches.length;
     expect(plan({})).toBe(1);

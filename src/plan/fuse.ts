@@ -1,15 +1,14 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
-import { mergeSpans, type PlacedLeaf, sharedOf, twiddleOf } from './configure.ts';
+import { assembled, mergeSpans, type PlacedLeaf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, IDLE, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
-import type { FusedLeaf, FusedStage, LanesAlong, Stride } from './leaf.ts';
+import type { LanesAlong, Leaf, PassesStep, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
-import { besideOf, threadsFor } from './threads.ts';
 import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
 
 /** A leaf of one axis as two digits, where a cluster takes it. */
-export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf | undefined {
+export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | undefined {
   if (!mayFuse(profile) || placed.more) return undefined;
   const { axis, precision } = placed;
   const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
@@ -37,7 +36,7 @@ function steps(stride: Stride, count: number): Stride {
 }
 
 /** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
-export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): FusedLeaf {
+export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { precision, more = [], axis } = placed;
   const spans = [...more].reverse().concat(axis);
   const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
@@ -114,8 +113,10 @@ function tileOfColumns(
   throw new RangeError('these axes do not fit together');
 }
 
-interface StageShape extends Pick<FusedStage, 'of' | 'split' | 'columns'> {
-  readonly along: 'axis' | 'batch';
+/** Passes along one of several dimensions, and along what neighbouring threads walk in them. */
+interface StageShape extends Pick<PassesStep, 'of' | 'columns'> {
+  readonly split: number;
+  readonly along: LanesAlong;
 }
 
 function fusedLeaf(
@@ -128,13 +129,12 @@ function fusedLeaf(
     readonly output: readonly Stride[];
     readonly stages: readonly StageShape[];
   },
-): FusedLeaf {
-  const { precision, layout, offset } = placed;
+): Leaf {
   const { lengths, blocks, tile, coupled } = cut;
-  const points = (lengths.reduce((a, b) => a * b, 1) * tile) / blocks;
-  const choices = radicesOf(lengths, precision, profile);
-  const stages = shape.stages.map(
-    ({ of, split, columns, along }): FusedStage => ({
+  const choices = radicesOf(lengths, placed.precision, profile);
+  const steps = shape.stages.map(
+    ({ of, split, columns, along }): PassesStep => ({
+      do: 'passes',
       of,
       radices: choices[of]!.radices,
       split,
@@ -142,33 +142,7 @@ function fusedLeaf(
       lanesAlong: { input: along, output: along },
     }),
   );
-  const radices = stages.flatMap((stage) => stage.radices);
-  const threads = threadsFor(points, radices, placed, profile, blocks > 1);
-  const beside = besideOf(points, radices, threads, precision, profile, blocks > 1);
-  const side = (name: 'input' | 'output') => ({
-    layout: layout[name],
-    axes: shape[name],
-    batch: batch.map((span) => span[name]),
-    offset: offset[name],
-  });
-  return {
-    scheme: 'fused',
-    precision,
-    lengths,
-    stages,
-    coupled,
-    blocks,
-    batch: batch.map(({ count }) => count),
-    tile,
-    lanes: capacityOf(precision, profile).lanes,
-    threads,
-    ...(beside > 1 ? { beside } : {}),
-    shared: sharedOf(precision, profile),
-    input: side('input'),
-    output: side('output'),
-    inverse: placed.inverse,
-    ...(placed.twiddle ? { twiddle: placed.twiddle } : {}),
-    scale: placed.scale,
-    aliased: placed.aliased,
-  };
+  const axes = { input: shape.input, output: shape.output };
+  const { twiddle } = placed;
+  return assembled(placed, { batch, lengths, tile, blocks, coupled, steps, axes, twiddle }, profile);
 }

@@ -37,13 +37,13 @@ export interface Intermediate {
 
 /** Batched transforms along one axis, or along several: one launch. */
 export interface LeafNode {
-  readonly scheme: 'stockham' | 'fused';
+  readonly scheme: 'stockham';
   /** What it is for, to people: `axis 1`, `axis 0, upload 2 of 2` … */
   readonly title: string;
   /** The axis of the problem that the node transforms, where it is one. */
   readonly axisOf?: number;
   readonly axis: Dimension;
-  /** Slower axes that are transformed in the same launch: `fused`. */
+  /** Slower axes that are transformed in the same launch. */
   readonly more?: readonly Dimension[];
   /** All other dimensions, the one that the twiddles of a four-step decomposition count along first. */
   readonly batch: readonly Dimension[];
@@ -70,7 +70,7 @@ export interface BranchNode {
 export type PlanNode = LeafNode | BranchNode;
 
 export function isLeaf(node: PlanNode): node is LeafNode {
-  return node.scheme === 'stockham' || node.scheme === 'fused';
+  return node.scheme === 'stockham';
 }
 
 /** A launch; of several axes where there are `more`. @param tensor lengths of all dimensions */
@@ -83,7 +83,8 @@ export function leafNode({
   tensor,
 }: Pick<LeafNode, 'title' | 'axisOf' | 'axis' | 'more' | 'batch'> & { readonly tensor: readonly number[] }): LeafNode {
   return {
-    ...(more.length > 0 ? { scheme: 'fused', more } : { scheme: 'stockham' }),
+    scheme: 'stockham',
+    ...(more.length > 0 ? { more } : {}),
     title,
     ...(axisOf === undefined ? {} : { axisOf }),
     axis,

@@ -5,7 +5,7 @@ import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, t
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
-import { type PlacedLeaf, stockhamLeaf } from './configure.ts';
+import { oneAxis, type PlacedLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import type { Leaf, Stride } from './leaf.ts';
 import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
@@ -123,7 +123,7 @@ export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   if (placed.more) return fuseAxes(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
-  return fuseAxis(placed, profile) ?? stockhamLeaf(placed, along ? roomy(profile, precision, axis.count) : profile);
+  return fuseAxis(placed, profile) ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);
 }
 
 /** One of several uploads of an axis. */

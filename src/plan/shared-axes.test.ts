@@ -28,10 +28,7 @@ describe('axes that share two launches', () => {
   });
 
   it('are cut so that both launches are faster than one of them would be alone', () => {
-    const lengths = (size: number[]) =>
-      planned({ size, precision: 'double' }).launches.map(({ leaf }) =>
-        leaf.scheme === 'fused' ? leaf.lengths : [leaf.length],
-      );
+    const lengths = (size: number[]) => planned({ size, precision: 'double' }).launches.map(({ leaf }) => leaf.lengths);
     // Fitted to measurements: 256³ in double precision 0.42 of copy instead of 0.34 with 256² in one launch.
     expect(lengths([256, 256, 256])).toEqual([
       [16, 256],
@@ -89,7 +86,7 @@ describe('axes that share two launches', () => {
       fc.property(asked, ({ size, name, coalescedBytes, cutRuns, precision, placement }) => {
         const profile = { ...namedProfiles[name].profile, coalescedBytes, ...(cutRuns ? { cutRuns } : {}) };
         for (const { leaf } of planned({ size, precision, placement }, profile as DeviceProfile).launches) {
-          const points = leaf.scheme === 'fused' ? leaf.lengths.reduce((a, b) => a * b, 1) / leaf.blocks : leaf.length;
+          const points = leaf.lengths.reduce((a, b) => a * b, 1) / leaf.blocks;
           expect(points * leaf.tile).toBeLessThanOrEqual(leaf.shared.room);
         }
       }),

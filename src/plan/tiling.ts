@@ -3,7 +3,7 @@
  * a group, what is copied through shared memory, and the radices.
  */
 import { capacityOf } from './capacity.ts';
-import type { LanesAlong, StockhamLeaf, Stride } from './leaf.ts';
+import type { LanesAlong, PassesStep, Stride } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfColumns } from './share.ts';
@@ -25,7 +25,11 @@ export interface TilingQuestion {
   readonly group?: number;
 }
 
-export interface Tiling extends Pick<StockhamLeaf, 'lanesAlong' | 'tile' | 'radices' | 'staged'> {
+export interface Tiling extends Pick<PassesStep, 'lanesAlong' | 'radices'> {
+  /** Neighbouring transforms that share a group. */
+  readonly tile: number;
+  /** Copy through shared memory, where the lanes of the first or last pass would not walk along memory. */
+  readonly staged: { readonly input: boolean; readonly output: boolean };
   /** The batch dimensions, the one whose neighbours share a group first. */
   readonly order: readonly number[];
 }

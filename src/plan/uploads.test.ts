@@ -5,6 +5,7 @@ import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
+import { passesOf } from './leaf.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
@@ -162,7 +163,7 @@ describe('two uploads of which the first reorders', () => {
   it('have a long first one, as far as there is some of it for every thread, where it can turn its tile', () => {
     const lengths = (size: number, multiprocessors = 1) =>
       planDirection(normalizeProblem({ size: [size] }), 'forward', { ...profile, multiprocessors }, false).launches.map(
-        ({ leaf }) => (leaf.scheme === 'stockham' ? [leaf.length, leaf.lanesAlong.output] : []),
+        ({ leaf }) => [...leaf.lengths, passesOf(leaf)[0]!.lanesAlong.output],
       );
     expect(lengths(2 ** 18)).toEqual([
       [4096, 'axis'],

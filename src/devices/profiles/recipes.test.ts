@@ -3,7 +3,7 @@
  * planner or of a profile shows what it changes. `npx vitest run src/devices/profiles -u` (in this order) writes it anew.
  */
 import { expect, it } from 'vitest';
-import type { Leaf } from '../../plan/leaf.ts';
+import { type Leaf, passesOf, stagedOf } from '../../plan/leaf.ts';
 import { planDirection } from '../../plan/planner.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import { namedProfiles, type ProfileName } from './index.ts';
@@ -32,15 +32,17 @@ const problems: readonly (readonly [title: string, problem: ProblemInput])[] = [
  */
 function recipe(leaf: Leaf): string {
   const group = `×${leaf.tile} @${leaf.threads}`;
-  if (leaf.scheme === 'fused') {
-    const stages = leaf.stages.map(({ radices }) => radices.join('·')).join(', ');
+  const [first, ...more] = passesOf(leaf);
+  if (more.length > 0) {
+    const stages = [first!, ...more].map(({ radices }) => radices.join('·')).join(', ');
     return `[${leaf.lengths.join(' ')}] = ${stages} ${group} on ${leaf.blocks} blocks`;
   }
-  const { length, radices, lanesAlong, staged } = leaf;
+  const { radices, lanesAlong } = first!;
+  const staged = stagedOf(leaf);
   const { input, output } = lanesAlong;
   const along = input === output ? input : `${input}→${output}`;
   const copied = [staged.input ? ', copied in' : '', staged.output ? ', copied out' : ''].join('');
-  return `${length} = ${radices.join('·')} ${group} ${along}${copied}`;
+  return `${leaf.lengths[0]} = ${radices.join('·')} ${group} ${along}${copied}`;
 }
 
 it('the recipes of some problems on some devices', async () => {

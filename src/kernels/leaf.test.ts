@@ -12,12 +12,11 @@ import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
 import { emitWasm } from '../emit/wasm/lower.ts';
 import { coefficient, type Kernel, type Phase, reachable, verify } from '../ir/index.ts';
-import type { StockhamLeaf } from '../plan/leaf.ts';
+import { passesOf } from '../plan/leaf.ts';
 import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel, sharesPasses } from './index.ts';
-import { stockhamKernel } from './stockham.ts';
 
 const random = randomFor('kernels/stockham');
 const plain: DeviceProfile = {
@@ -50,7 +49,7 @@ describe('numbers in pairs', () => {
     }
     const device: DeviceProfile = { name: 'cpu', multiprocessors: 1, ...cpuProfile };
     const [turned] = planDirection(normalizeProblem({ size: [2 ** 18] }), 'forward', device, false).launches;
-    expect(turned!.leaf).toMatchObject({ lanesAlong: { input: 'batch', output: 'axis' } });
+    expect(turned!.leaf).toMatchObject({ steps: [{ lanesAlong: { input: 'batch', output: 'axis' } }] });
     const kernel = buildKernel(turned!.leaf);
     expect(isPaired(kernel)).toBe(true);
     // Each row of a turned tile goes through its passes in place.
@@ -223,9 +222,9 @@ describe('kernels for threads', () => {
     });
     const problem = { size: [2 ** 17], precision: 'double' } as const;
     const [upload] = planDirection(normalizeProblem(problem), 'forward', device.profile, false).launches;
-    const leaf = upload!.leaf as StockhamLeaf;
+    const { leaf } = upload!;
     // A root for each point of a butterfly and each transform would be more.
-    const all = 2 * (leaf.radices.at(-1)! - 1) * leaf.batch[0]!;
+    const all = 2 * (passesOf(leaf)[0]!.radices.at(-1)! - 1) * leaf.batch[0]!;
     expect(buildKernel(leaf).tables[0]!.length).toBeLessThan(all);
     expect(await complaints(device, problem, random, ['host'])).toEqual([]);
   });
@@ -286,7 +285,7 @@ describe('one leaf, interpreted', () => {
     for (const n of [1, 5, 16, 30, 64, 100]) {
       const problem = normalizeProblem({ size: [n], precision: 'double' });
       const [launch] = planDirection(problem, 'forward', plain, false).launches;
-      const kernel = stockhamKernel((launch as { leaf: Parameters<typeof stockhamKernel>[0] }).leaf);
+      const kernel = buildKernel(launch!.leaf);
       const table = new Float64Array(kernel.tables[0]?.length ?? 0);
       for (const { p, q, re, im } of kernel.tables.flatMap((each) => [...rootsIn(each)])) {
         table[re] = Math.cos((-2 * Math.PI * p) / q);

@@ -1,0 +1,62 @@
+/** Where the elements of a tile are while its threads go through the passes along one of its dimensions. */
+import { add, coordinates, div, type Index, type IndexLike, index, mod, scale, type Var } from '../ir/index.ts';
+import type { Leaf, PassesStep } from '../plan/leaf.ts';
+import type { Carried } from './stage.ts';
+
+/** An element of a tile: one coordinate for each dimension, then the transform of the tile. */
+export type Element = readonly Index[];
+
+/** Which elements of a tile a block holds during a stage, and how its columns are numbered. */
+export class Geometry {
+  readonly length: number;
+  readonly columns: number;
+  private readonly stage: PassesStep;
+  private readonly leaf: Leaf;
+  private readonly rank: Var;
+  /** Of each column dimension, in one block. */
+  private readonly counts: readonly number[];
+  /** Elements of the split dimension in one block. */
+  private readonly share: number;
+
+  constructor(leaf: Leaf, stage: PassesStep, rank: Var) {
+    this.leaf = leaf;
+    this.stage = stage;
+    this.rank = rank;
+    this.length = leaf.lengths[stage.of]!;
+    this.share = stage.split === undefined ? 0 : leaf.lengths[stage.split]! / leaf.blocks;
+    this.counts = stage.columns.map((d) => (d === -1 ? leaf.tile : d === stage.split ? this.share : leaf.lengths[d]!));
+    this.columns = this.counts.reduce((a, b) => a * b, 1);
+  }
+
+  /** The element of the tile that is element n of column c. */
+  element(n: IndexLike, c: IndexLike): Element {
+    const element: Index[] = [...this.leaf.lengths.map(() => index(0)), index(0)];
+    element[this.stage.of] = index(n);
+    const digits = coordinates(c, this.counts);
+    this.stage.columns.forEach((d, place) => {
+      const digit = digits[place]!;
+      if (d === -1) element[this.leaf.lengths.length] = digit;
+      else element[d] = d === this.stage.split ? add(scale(this.rank, this.share), digit) : digit;
+    });
+    return element;
+  }
+
+  coordinate(d: number, c: IndexLike): Index {
+    return this.element(0, c)[d]!;
+  }
+
+  /** Where this stage finds an element that the stage before has just computed. */
+  placeOf(element: Element, before: Geometry): Carried {
+    const { of, split, columns } = this.stage;
+    let c: Index = index(0);
+    let step = 1;
+    columns.forEach((d, place) => {
+      const at = d === -1 ? element.at(-1)! : d === split ? mod(element[d]!, this.share) : element[d]!;
+      c = add(c, scale(at, step));
+      step *= this.counts[place]!;
+    });
+    const place = { n: element[of]!, c };
+    if (this.leaf.blocks === 1 || before.stage.split === split) return place;
+    return { ...place, block: div(element[split!]!, this.share) };
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * A leaf → its kernel: the steps of a tile between a load view and a store view (VkFFT guide 2.5; LIFT section 3.1).
+ *
+ * A pass with radix r after passes of product s takes, for every q < N/(r·s) and i < s, the points
+ * (q·s + i) + m·N/r, multiplies them by e^{−2πi·i·m/(r·s)}, transforms them and stores point k at q·s·r + i + k·s. (That
+ * is autosort form; where vectors can, they work in place: orders.ts. Some of their passes count m from the middle: centred.ts.)
+ *
+ * Two axes of an image are passes along two dimensions with nothing between them. One long axis is cut into two digits, as the
+ * four-step algorithm does (VkFFT guide 2.5.2): input element n = n₀·B + n₁, output element k = k₀ + A·k₁. Its passes are
+ * those of one Stockham transform of length A·B, so the twiddles between the digits are those of the second digit's passes.
+ * The slowest of several axes may be cut so, too: blocks then exchange their shares after its first digit, and never again.
+ */
+import {
+  add,
+  type ComplexView,
+  div,
+  type IndexLike,
+  type Kernel,
+  mappedLoad,
+  mappedStore,
+  scale,
+  TableBuilder,
+  type ViewMap,
+  variable,
+} from '../ir/index.ts';
+import { type Leaf, type LeafStep, passesOf, stagedOf, type Way } from '../plan/leaf.ts';
+import { Geometry } from './geometry.ts';
+import { dimensionsOfAxis, sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
+import { type Stage, stagePhases } from './stage.ts';
+import { alongOf, type BuiltSteps, type Ends, stepsOf, typeOf } from './steps.ts';
+import { leafStepTwiddles, stepTwiddles, threadPassTwiddles } from './twiddles.ts';
+import { vectorLeaf } from './vector-form.ts';
+import { vectorPhases } from './vector-phases.ts';
+
+/** @param reverse the other way for the same kernel to run; for vectors only. */
+export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
+  const type = typeOf(leaf.precision);
+  const tiles = tilesOf(leaf);
+  const rank = variable('rank', leaf.blocks);
+  const tables = new TableBuilder(type);
+  const sides = sidesOf(leaf, tiles);
+  const twiddled = twiddles(leaf, tables, tiles);
+  const ends = twiddled(sides.views(leaf));
+  let built: BuiltSteps;
+  if (leaf.lockstep === 'vector') {
+    built = vectorPhases({
+      leaf: vectorLeaf(leaf),
+      steps: stepsOf(leaf.steps),
+      tables,
+      // A tile that does not divide the batch leaves a last group with fewer transforms.
+      limit: tiles.limit,
+      ends,
+      inOutput: sides.inOutput,
+      ...(reverse ? { reverse: twiddled(sides.views(reverse)) } : {}),
+    });
+  } else {
+    const geometry = passesOf(leaf).map((passes) => new Geometry(leaf, passes, rank));
+    built = stagePhases({
+      stages: stagesOf(leaf, geometry, tables, rank),
+      precision: leaf.precision,
+      shared: leaf.shared,
+      input: atElements(ends.input, geometry[0]!),
+      output: atElements(ends.output, geometry.at(-1)!),
+      limit: tiles.limit,
+      aliased: leaf.aliased,
+    });
+  }
+  const table = tables.build();
+  return {
+    name: `stockham${leaf.lengths.join('x')}`,
+    precision: type,
+    group: tiles.group,
+    ...(leaf.blocks > 1 ? { cluster: { blocks: leaf.blocks, rank } } : {}),
+    threads: leaf.threads,
+    ...(leaf.beside ? { beside: leaf.beside } : {}),
+    globals: sides.globals,
+    aliased: leaf.aliased,
+    tables: table ? [table] : [],
+    ...built,
+  };
+}
+
+/** What puts the twiddles of a four-step decomposition into the views of a leaf. */
+function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views) => Ends {
+  if (!leaf.twiddle) return (views) => views;
+  const { on } = leaf.twiddle;
+  if (leaf.lockstep === 'vector') {
+    const factor = stepTwiddles(tables, vectorLeaf(leaf), tiles.number);
+    // Vectors find their factors along the columns, as passes walk, and not along the axis, as the copy does.
+    if (on === 'output' && stagedOf(leaf).output) return (views) => ({ ...views, beforeCopy: factor });
+    return (views) => mappedOn(on, views, factor);
+  }
+  const columns = leaf.tile > 1 && passesOf(leaf).some(({ lanesAlong }) => Object.values(lanesAlong).includes('batch'));
+  const factor = leafStepTwiddles(tables, leaf, tiles, columns);
+  return (views) => mappedOn(on, views, (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]));
+}
+
+function mappedOn(on: 'input' | 'output', { input, output }: Views, map: ViewMap): Views {
+  return on === 'input' ? { input: mappedLoad(input, map), output } : { input, output: mappedStore(output, map) };
+}
+
+/** The number of an element along the axis that the twiddles of a four-step decomposition count. */
+function twiddledElement(leaf: Leaf, at: readonly IndexLike[]): IndexLike {
+  const { on, of = 0 } = leaf.twiddle!;
+  const [dimension, ...digits] = dimensionsOfAxis(leaf, of) as [number, ...number[]];
+  if (digits.length === 0) return at[dimension]!;
+  const [a, b] = leaf.lengths as [number, number];
+  return on === 'input' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
+}
+
+/** Blocks from which on it matters that they store into one another in turns. */
+const MANY_BLOCKS = 8;
+
+/** What threads do along one dimension after another. */
+function stagesOf(leaf: Leaf, geometry: readonly Geometry[], tables: TableBuilder, rank: IndexLike): Stage[] {
+  const passes = passesOf(leaf);
+  return stepsByPasses(leaf.steps).map((own, n): Stage => {
+    const { of, split, lanesAlong } = passes[n]!;
+    const { length, columns } = geometry[n]!;
+    const next = geometry[n + 1];
+    const exchanges = next && passes[n + 1]!.split !== split;
+    const before = leaf.coupled && of === 1 ? leaf.lengths[0]! : 1;
+    const steps = stepsOf(own);
+    return {
+      length,
+      columns,
+      walks: steps.map((step, at) => ({ step, along: alongOf(lanesAlong, steps, at) })),
+      ...(leaf.blocks >= MANY_BLOCKS && exchanges
+        ? { firstOutput: (radix: number) => div(scale(rank, radix), leaf.blocks) }
+        : {}),
+      twiddle: ({ radix, stride }, shifted) => {
+        const turn = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
+        if (before === 1) return turn;
+        // The digit that an earlier stage has produced counts on.
+        return (x, value, i, m, c) => turn(x, value, add(geometry[n]!.coordinate(0, c), scale(i, before)), m);
+      },
+      ...(next ? { carry: (at, c) => next.placeOf(geometry[n]!.element(at, c), geometry[n]!) } : {}),
+    };
+  });
+}
+
+/** The steps with each of the passes: copies before the first ones, and after the last ones. */
+function stepsByPasses(steps: readonly LeafStep[]): LeafStep[][] {
+  const runs: LeafStep[][] = [];
+  let before: LeafStep[] = [];
+  for (const step of steps) {
+    if (step.do === 'passes') runs.push([...before, step]);
+    else if (runs.length > 0) runs.at(-1)!.push(step);
+    else before = [...before, step];
+    if (step.do === 'passes') before = [];
+  }
+  return runs;
+}
+
+/** A view of a tile, seen at elements and columns of a stage. */
+function atElements(view: ComplexView, stage: Geometry): ComplexView {
+  return {
+    load: (x, [n, c]) => view.load(x, stage.element(n!, c!)),
+    store: (x, [n, c], value) => view.store(x, stage.element(n!, c!), value),
+  };
+}
