@@ -1,7 +1,8 @@
 /** Which lengths are fast here. */
 import { nextSmooth } from '../numeric/primes.ts';
+import { LARGEST_RADIX_PRIME } from '../plan/radix.ts';
 import { show } from '../problem/errors.ts';
-import { FftError, largestPrime } from '../problem/index.ts';
+import { FftError } from '../problem/index.ts';
 
 /**
  * The smallest length of at least `target` that has a butterfly for each of its primes (at most 13).
@@ -13,7 +14,7 @@ export function nextFastLength(target: number): number {
       path: 'target',
     });
   }
-  const length = nextSmooth(target, largestPrime);
+  const length = nextSmooth(target, LARGEST_RADIX_PRIME);
   if (Number.isSafeInteger(length)) return length;
   throw new FftError('invalid-size', `The next length from ${target} on is ${length}; it must be below 2^53.`, {
     path: 'target',

@@ -7,13 +7,16 @@
  */
 
 import type { ArrayRef } from './arrays.ts';
+import { type Guard, simplified } from './guard.ts';
 import { add, div, type Index, type IndexLike, index, mod, scale } from './integer.ts';
 import type { Store } from './kernel.ts';
 import type { Complex, Expressions, Real } from './real.ts';
 
 export interface ComplexView {
-  load(x: Expressions, at: readonly IndexLike[]): Complex;
-  store(x: Expressions, at: readonly IndexLike[], value: Complex): Store[];
+  /** @param guard where it reads; elsewhere it is 0. */
+  load(x: Expressions, at: readonly IndexLike[], guard?: Guard): Complex;
+  /** @param guard where it writes. */
+  store(x: Expressions, at: readonly IndexLike[], value: Complex, guard?: Guard): Store[];
 }
 
 /** Where the two parts of one complex element lie. */
@@ -71,8 +74,8 @@ export function runs(format: Format, begin: (run: IndexLike) => Index): ComplexV
     return mapped({ ...format, re: (e) => from(format.re(e)), im: (e) => from(format.im(e)) }, ([e]) => index(e!));
   };
   return {
-    load: (x, [e, run]) => of(run!).load(x, [e!]),
-    store: (x, [e, run], value) => of(run!).store(x, [e!], value),
+    load: (x, [e, run], guard) => of(run!).load(x, [e!], guard),
+    store: (x, [e, run], value, guard) => of(run!).store(x, [e!], value, guard),
   };
 }
 
@@ -84,18 +87,21 @@ export function strided(format: Format, strides: readonly number[], offset: Inde
 /** A view of a format through any index map. */
 export function mapped(format: Format, element: (at: readonly IndexLike[]) => Index): ComplexView {
   return {
-    load(x, at) {
+    load(x, at, guard) {
       const e = element(at);
       const re = format.re(e);
       const im = format.im(e);
-      return { re: x.load(re[0], re[1]), im: x.load(im[0], im[1]) };
+      return { re: x.load(re[0], re[1], guard), im: x.load(im[0], im[1], guard) };
     },
-    store(_, at, value) {
+    store(_, at, value, guard) {
+      const needed = guard && simplified(guard);
+      if (guard && !needed) return [];
       const e = element(at);
       const put = (place: readonly [ArrayRef, Index], part: Real): Store => ({
         array: place[0],
         index: place[1],
         value: part,
+        ...(needed && needed.length > 0 ? { guard: needed } : {}),
       });
       return [put(format.re(e), value.re), put(format.im(e), value.im)];
     },
@@ -108,7 +114,10 @@ export function mapped(format: Format, element: (at: readonly IndexLike[]) => In
  */
 export function swapped(view: ComplexView): ComplexView {
   const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
-  return { load: (x, at) => swap(view.load(x, at)), store: (x, at, value) => view.store(x, at, swap(value)) };
+  return {
+    load: (x, at, guard) => swap(view.load(x, at, guard)),
+    store: (x, at, value, guard) => view.store(x, at, swap(value), guard),
+  };
 }
 
 /** Computes on a value that passes through a view at some coordinates. */
@@ -116,12 +125,12 @@ export type ViewMap = (x: Expressions, value: Complex, at: readonly IndexLike[])
 
 /** Applies a function to what is loaded. */
 export function mappedLoad(view: ComplexView, map: ViewMap): ComplexView {
-  return { load: (x, at) => map(x, view.load(x, at), at), store: view.store };
+  return { load: (x, at, guard) => map(x, view.load(x, at, guard), at), store: view.store };
 }
 
 /** Applies a function to what is stored. */
 export function mappedStore(view: ComplexView, map: ViewMap): ComplexView {
-  return { load: view.load, store: (x, at, value) => view.store(x, at, map(x, value, at)) };
+  return { load: view.load, store: (x, at, value, guard) => view.store(x, at, map(x, value, at), guard) };
 }
 
 /** Splits a flat number into coordinates with the given counts, fastest first. The last one takes what is left. */

@@ -25,6 +25,7 @@ import {
 } from '../ir/index.ts';
 import { type Leaf, type LeafStep, passesOf, stagedOf, type Way } from '../plan/leaf.ts';
 import { Geometry } from './geometry.ts';
+import { passEnds } from './pointwise.ts';
 import { dimensionsOfAxis, sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf, typeOf } from './steps.ts';
@@ -134,6 +135,7 @@ function stagesOf(leaf: Leaf, geometry: readonly Geometry[], tables: TableBuilde
         // The digit that an earlier stage has produced counts on.
         return (x, value, i, m, c) => turn(x, value, add(geometry[n]!.coordinate(0, c), scale(i, before)), m);
       },
+      ends: passEnds(passes[n]!, length, tables, { kind: 'pairs', lanes: 1 }),
       ...(next ? { carry: (at, c) => next.placeOf(geometry[n]!.element(at, c), geometry[n]!) } : {}),
     };
   });
@@ -155,7 +157,7 @@ function stepsByPasses(steps: readonly LeafStep[]): LeafStep[][] {
 /** A view of a tile, seen at elements and columns of a stage. */
 function atElements(view: ComplexView, stage: Geometry): ComplexView {
   return {
-    load: (x, [n, c]) => view.load(x, stage.element(n!, c!)),
-    store: (x, [n, c], value) => view.store(x, stage.element(n!, c!), value),
+    load: (x, [n, c], guard) => view.load(x, stage.element(n!, c!), guard),
+    store: (x, [n, c], value, guard) => view.store(x, stage.element(n!, c!), value, guard),
   };
 }

@@ -28,6 +28,7 @@ import {
 import type { LanesAlong, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
+import type { PassEnds } from './pointwise.ts';
 import type { BuiltSteps, Step } from './steps.ts';
 import { typeOf } from './steps.ts';
 
@@ -56,6 +57,8 @@ export interface Stage extends Tile {
    */
   readonly firstOutput?: (radix: number) => Index;
   readonly twiddle: (step: Extract<Step, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
+  /** What is done to single points before its first pass and after its last one, at coordinates [element, column]. */
+  readonly ends: PassEnds;
   /** Missing in the last stage. */
   readonly carry?: (n: IndexLike, c: IndexLike) => Carried;
 }
@@ -112,13 +115,16 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
   const phases = steps.map(({ step, along, stage, last }, n): Phase => {
     const fromShared = n > 0;
     const toShared = n < steps.length - 1;
-    const from = fromShared ? between(n - 1) : input;
-    const to = toShared ? between(n) : output;
+    const [source, target] = [fromShared ? between(n - 1) : input, toShared ? between(n) : output];
+    const from = step.kind === 'pass' && step.stride === 1 ? stage.ends.read(source) : source;
+    const closes = step.kind === 'pass' && step.stride * step.radix === stage.length;
     const x = new Expressions();
     const b = variable('b', butterfliesOf(stage, step));
     const c = variable('c', stage.columns);
     const carried = last ? stage.carry : undefined;
-    const put = (element: IndexLike, value: Complex) => storeAt(x, to, element, c, value, carried);
+    const carrying = carriedView(target, carried);
+    const to = closes ? stage.ends.write(carrying) : carrying;
+    const put = (element: IndexLike, value: Complex) => to.store(x, [element, c], value);
     const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
       step.kind === 'copy' ? put(b, from.load(x, [b, c])) : passStores(x, stage, step, { b, c, from, put, first });
@@ -141,7 +147,7 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
 }
 
 function butterfliesOf({ length }: Tile, step: Step): number {
-  return step.kind === 'copy' ? length : length / step.radix;
+  return step.kind === 'copy' ? (step.count ?? length) : length / step.radix;
 }
 
 interface PassPlaces {
@@ -171,20 +177,17 @@ function passStores(
   return dft(x, values).flatMap((value, k) => put(add(target, scale(mod(add(first, k), radix), stride)), value));
 }
 
-/** Stores an element, where it is in the next stage if that is another. */
-function storeAt(
-  x: Expressions,
-  to: ComplexView,
-  element: IndexLike,
-  c: Var,
-  value: Complex,
-  carry: Stage['carry'],
-): Store[] {
-  if (!carry) return to.store(x, [element, c], value);
-  const place = carry(element, c);
-  const stores = to.store(x, [place.n, place.c], value);
-  const { block } = place;
-  return block ? stores.map((store) => ({ ...store, block })) : stores;
+/** What is stored goes where it is in the next stage, if that is another. */
+function carriedView(to: ComplexView, carry: Stage['carry']): ComplexView {
+  if (!carry) return to;
+  return {
+    load: to.load,
+    store: (x, [element, c], value, guard) => {
+      const { n, c: column, block } = carry(element!, c!);
+      const stores = to.store(x, [n, column], value, guard);
+      return block ? stores.map((store) => ({ ...store, block })) : stores;
+    },
+  };
 }
 
 function layoutView(

@@ -9,8 +9,15 @@ import type { VectorLeaf } from './vector-form.ts';
 
 /** A copy, or a pass of some radix after passes whose radices have the product `stride`. */
 export type Step =
-  | { readonly kind: 'copy' }
-  | { readonly kind: 'pass'; readonly radix: number; readonly stride: number };
+  /** Only the first `count` points, where those are all that memory has. */
+  | { readonly kind: 'copy'; readonly count?: number }
+  | {
+      readonly kind: 'pass';
+      readonly radix: number;
+      readonly stride: number;
+      /** The passes it is one of; it is the first where its stride is 1, and the last where nothing is left. */
+      readonly of: PassesStep;
+    };
 
 /** What numbers of a precision are in memory. */
 export function typeOf(precision: Leaf['precision']): ElementType {
@@ -40,11 +47,15 @@ export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
 /** Each step by itself: a pass for each radix. */
 export function stepsOf(all: readonly LeafStep[]): Step[] {
-  return all.flatMap((step): Step[] => {
-    if (step.do === 'copy') return [{ kind: 'copy' }];
+  return all.flatMap((step, n): Step[] => {
+    if (step.do === 'copy') {
+      const [before, after] = [all[n - 1], all[n + 1]];
+      const ends = after?.do === 'passes' ? after.read : before?.do === 'passes' ? before.write : undefined;
+      return [{ kind: 'copy', ...(ends?.count === undefined ? {} : { count: ends.count }) }];
+    }
     let stride = 1;
     return step.radices.map((radix) => {
-      const pass: Step = { kind: 'pass', radix, stride };
+      const pass: Step = { kind: 'pass', radix, stride, of: step };
       stride *= radix;
       return pass;
     });

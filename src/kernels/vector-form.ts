@@ -35,12 +35,15 @@ const FEW_POINTS = 5;
 /** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
 export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong'> {
   readonly length: number;
+  /** What is read and written is points as they are, of one transform: nothing is padded, multiplied, or transformed again. */
+  readonly plain: boolean;
   readonly staged: ReturnType<typeof stagedOf>;
 }
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
-  const [{ radices, lanesAlong }] = passesOf(leaf) as [PassesStep];
-  return { ...leaf, length: leaf.lengths[0]!, radices, lanesAlong, staged: stagedOf(leaf) };
+  const [{ radices, lanesAlong, read, write }, ...more] = passesOf(leaf) as [PassesStep, ...PassesStep[]];
+  const plain = !read && !write && more.length === 0;
+  return { ...leaf, length: leaf.lengths[0]!, radices, lanesAlong, plain, staged: stagedOf(leaf) };
 }
 
 export interface VectorForm {
@@ -146,8 +149,8 @@ function reversesDigits(leaf: VectorLeaf): boolean {
 }
 
 /** Whether a first pass along the axis may leave the parts of its numbers together. */
-function readsPairs({ input, twiddle }: VectorLeaf): boolean {
-  return input.layout === 'interleaved' && input.axes[0] === 1 && twiddle?.on !== 'input';
+function readsPairs({ input, plain, twiddle }: VectorLeaf): boolean {
+  return plain && input.layout === 'interleaved' && input.axes[0] === 1 && twiddle?.on !== 'input';
 }
 
 /**
@@ -155,9 +158,9 @@ function readsPairs({ input, twiddle }: VectorLeaf): boolean {
  * off with an array that stays near, and write the output, which comes from memory, once and in its order: up to a third
  * faster.)
  */
-function hasOutputToItself({ aliased, batch, lanesAlong, output, staged }: VectorLeaf): boolean {
+function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }: VectorLeaf): boolean {
   const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && output.axes[0] === 1;
-  const direct = !aliased && !staged.input && !staged.output;
+  const direct = plain && !aliased && !staged.input && !staged.output;
   return along && direct && batch.every((count) => count === 1);
 }
 

@@ -24,10 +24,12 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
+import type { PassesStep } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { PairExpressions } from './pairs.ts';
+import { type PassEnds, passEnds } from './pointwise.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { passTwiddles } from './twiddles.ts';
 import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
@@ -53,11 +55,16 @@ export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutp
   const places = builder.places(steps, inOutput);
   const shared = [...new Set(places.flatMap(({ array }) => array ?? []))];
   const phasesOf = (n: number, { input, output, beforeCopy }: Ends): Phase[] => {
-    const from = n === 0 ? { view: input, between: false } : places[n - 1]!;
+    let from = n === 0 ? { view: input, between: false } : places[n - 1]!;
     let to = n === last ? { view: output, between: false } : places[n]!;
     if (beforeCopy && n === last - 1) to = { ...to, view: mappedStore(to.view, beforeCopy) };
     const step = steps[n]!;
-    return step.kind === 'copy' ? [builder.copy(from, to)] : builder.passes(step.radix, step.stride, from, to);
+    if (step.kind === 'copy') return [builder.copy(from, to, step.count)];
+    const { radix, stride, of } = step;
+    const { read, write } = builder.endsOf(of);
+    if (stride === 1) from = { ...from, view: read(from.view) };
+    if (stride * radix === leaf.length) to = { ...to, view: write(to.view) };
+    return builder.passes(radix, stride, from, to);
   };
   const phases = steps.map((_, n) => phasesOf(n, ends));
   if (!reverse) return { shared, phases: phases.flat() };
@@ -79,12 +86,20 @@ class VectorPhases {
     this.limit = limit;
   }
 
+  /** What is done to single points before and after all passes. */
+  endsOf(passes: PassesStep): PassEnds {
+    const { lanes, lanesAlong, length } = this.leaf;
+    const kind = lanesAlong.output === 'batch' ? 'pairs' : this.form.aligned ? 'blocked' : 'planes';
+    return passEnds(passes, length, this.tables, { kind, lanes });
+  }
+
   /** Where each step but the last one leaves the data. */
   places(steps: readonly Step[], inOutput: StepsToBuild['inOutput']): Place[] {
     const numbers = steps.slice(1).map((_, n) => n);
-    const firstPass = steps.findIndex(({ kind }) => kind === 'pass');
-    // In place, only the first pass goes on to another array than the copy before it has filled.
-    const turn = (n: number) => (this.form.inPlace ? Math.min(n, firstPass) : n % 2);
+    const begins = (step: Step) => step.kind === 'pass' && step.stride === 1;
+    const copied = steps[0]!.kind === 'copy' ? 0 : 1;
+    // In place, only first passes go on to another array than what came before has filled.
+    const turn = (n: number) => (this.form.inPlace ? steps.slice(0, n + 1).filter(begins).length - copied : n) % 2;
     if (!this.form.worksInOutput) {
       const arrays = this.sharedPlaces(new Set(numbers.map(turn)).size);
       return numbers.map((n) => arrays[turn(n)]!);
@@ -113,14 +128,17 @@ class VectorPhases {
     });
   }
 
-  /** Moves the tile between memory that runs along the axis and shared memory that runs along the batch. */
-  copy(from: Place, to: Place): Phase {
+  /**
+   * Moves the tile between memory that runs along the axis and shared memory that runs along the batch.
+   * @param count elements of each transform.
+   */
+  copy(from: Place, to: Place, count = this.leaf.length): Phase {
     const x = new Expressions();
-    const { length, tile, lanes, input, output, staged } = this.leaf;
+    const { tile, lanes, input, output, staged } = this.leaf;
     const stride = from.between && staged.output ? output.axes[0]! : input.axes[0]!;
     // Memory in tiles is read tile by tile, so that it streams.
-    const run = typeof stride === 'number' ? length : stride.run;
-    const block = variable('block', length / run);
+    const run = typeof stride === 'number' ? count : stride.run;
+    const block = variable('block', count / run);
     const n = variable('n', run);
     const c = variable('c', tile);
     const at = add(scale(block, run), n);

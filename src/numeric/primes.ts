@@ -199,3 +199,17 @@ export function nextSmooth(n: number, maxPrime: number): number {
   extend(1, 0);
   return best;
 }
+
+/** All numbers from `low` to `high` whose prime factors are at most `maxPrime`, ascending. */
+export function smoothBetween(low: number, high: number, maxPrime: number): number[] {
+  let products = [1];
+  for (let prime = 2; prime <= maxPrime; prime++) {
+    if (!isPrime(prime)) continue;
+    products = products.flatMap((product) => {
+      const powers: number[] = [];
+      for (let power = product; power <= high; power *= prime) powers.push(power);
+      return powers;
+    });
+  }
+  return products.filter((product) => product >= low).sort((a, b) => a - b);
+}

@@ -46,7 +46,6 @@ const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] =
   ['an unknown option', 'ifftn', image, { shape: [4] }, 'unknown-field'],
   ['options that are no object', 'fft', image, 16, 'invalid-argument'],
   ['no options', 'fft', image, null, 'invalid-argument'],
-  ['a prime over 13', 'fft', new Float32Array(17), {}, 'unsupported-length'],
   ['a shape that does not hold the data', 'fft', { ...image, shape: [2, 3, 5] }, {}, 'wrong-length'],
   ['a real array as complex', 'fft', { ...image, dtype: 'complex128' }, {}, 'wrong-length'],
   ['a negative length', 'fft', { ...image, shape: [-2, -3, 4] }, {}, 'invalid-argument'],
@@ -89,13 +88,14 @@ describe('a call is refused for', () => {
   });
 
   it('lengths that cannot be done, by the number of their axis in the array', async () => {
-    const array = { data: new Float32Array(2 * 3 * 17 * 4), shape: [2, 3, 17, 4], dtype: 'float32' } as const;
-    const message = /^axis 2 has length 17, which has the prime factor 17; /;
-    await expect(fft(array, { axis: 2 })).rejects.toMatchObject({
+    const n = 8_388_617;
+    const array = { data: new Float32Array(2 * n), shape: [2, n], dtype: 'float32' } as const;
+    const message = /^axis 1 has length 8388617, which has the prime factor 8388617/;
+    await expect(fft(array, { axis: 1 })).rejects.toMatchObject({
       message: expect.stringMatching(message),
       problems: [{ message: expect.stringMatching(message) }],
     });
-    expect(failure(() => sync.fft(array, { axis: 2 }))).toMatchObject({ message: expect.stringMatching(message) });
+    expect(failure(() => sync.fft(array, { axis: 1 }))).toMatchObject({ message: expect.stringMatching(message) });
   });
 
   it('a device that is none, that is closed, or that the synchronous face cannot wait for', async () => {

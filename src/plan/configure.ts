@@ -4,8 +4,17 @@
  */
 
 import type { ComplexLayout } from '../problem/index.ts';
+import { convolution } from './bluestein.ts';
 import { capacityOf } from './capacity.ts';
-import { type Leaf, type LeafSide, type LeafStep, passesOf, type SharedMemory, type Stride } from './leaf.ts';
+import {
+  type Leaf,
+  type LeafSide,
+  type LeafStep,
+  type PassesStep,
+  passesOf,
+  type SharedMemory,
+  type Stride,
+} from './leaf.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideOf, threadsFor } from './threads.ts';
@@ -17,6 +26,8 @@ export interface PlacedLeaf {
   readonly axis: Span;
   /** Slower axes that are transformed in the same launch. */
   readonly more?: readonly Span[];
+  /** The axis is transformed as a cyclic convolution of this length. */
+  readonly padded?: number;
   readonly batch: readonly Span[];
   readonly twiddle?: StepTwiddle;
   readonly layout: { readonly input: ComplexLayout; readonly output: ComplexLayout };
@@ -83,23 +94,31 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
 
 /** A leaf that transforms one axis, which one block of threads holds. */
 export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
-  const { axis, precision } = placed;
+  const { axis, precision, padded = placed.axis.count } = placed;
   const batch = mergeSpans(placed.batch, placed.twiddle !== undefined);
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
-    { axis, batch, precision, twiddled: placed.twiddle !== undefined, ...wishedGroup(placed, profile) },
+    {
+      axis: { ...axis, count: padded },
+      batch,
+      precision,
+      twiddled: placed.twiddle !== undefined,
+      convolved: padded !== axis.count,
+      ...wishedGroup(placed, profile),
+    },
     profile,
   );
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
-  const passes: LeafStep = { do: 'passes', of: 0, radices, columns: [-1], lanesAlong };
+  const passes: PassesStep = { do: 'passes', of: 0, radices, columns: [-1], lanesAlong };
+  const steps = padded === axis.count ? [passes] : convolution(passes, axis.count);
   return assembled(
     placed,
     {
       batch: order.map((d) => batch[d]!),
-      lengths: [axis.count],
+      lengths: [padded],
       tile,
       blocks: 1,
       coupled: false,
-      steps: [...copy(staged.input), passes, ...copy(staged.output)],
+      steps: [...copy(staged.input), ...steps, ...copy(staged.output)],
       axes: { input: [axis.input], output: [axis.output] },
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },

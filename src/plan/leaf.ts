@@ -68,6 +68,28 @@ export interface PassesStep {
    * only turn from the columns to the dimension, after their first pass.
    */
   readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
+  /** The exponents have the other sign. */
+  readonly inverse?: true;
+  /** What the first pass reads, and what the last one writes, where that is not simply all points. */
+  readonly read?: PointwiseStep;
+  readonly write?: PointwiseStep;
+}
+
+/** What is done to the points of a dimension one by one, between memory and passes. */
+export interface PointwiseStep {
+  /** Points from this one on are not there: they count as zero, and are not written. */
+  readonly count?: number;
+  /** Each is multiplied by its factor. */
+  readonly factors?: Factors;
+}
+
+/**
+ * Factors of a point n. `chirp`: e^{−πi·n²/of}. `chirp-spectrum`: the transform of the conjugated chirp, laid around both ends
+ * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design).
+ */
+export interface Factors {
+  readonly kind: 'chirp' | 'chirp-spectrum';
+  readonly of: number;
 }
 
 export type LeafStep = CopyStep | PassesStep;

@@ -51,6 +51,8 @@ export interface LeafNode {
   readonly intermediate?: Intermediate;
   /** Twiddles of a four-step decomposition, counted along a batch dimension: the first by default. */
   readonly twiddle?: StepTwiddle;
+  /** The axis is transformed as a cyclic convolution of this length. */
+  readonly padded?: number;
   readonly length: readonly number[];
   readonly outputLength: readonly number[];
   readonly children: readonly [];

@@ -93,6 +93,7 @@ export function planDirection(
         precision,
         axis: span(node.axis),
         ...(node.more ? { more: node.more.map(span) } : {}),
+        ...(node.padded === undefined ? {} : { padded: node.padded }),
         batch: node.batch.map(span),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
         layout: { input: input.type, output: output.type },
@@ -121,6 +122,7 @@ export function planDirection(
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
+  if (placed.padded) return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   return fuseAxis(placed, profile) ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);

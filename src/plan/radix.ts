@@ -15,6 +15,9 @@ import type { DeviceProfile } from './profile.ts';
  */
 export const RADICES = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2] as const;
 
+/** The largest prime factor that a radix has. */
+export const LARGEST_RADIX_PRIME = 13;
+
 /** Additions plus multiplications of the derived butterflies (checked against kernels/butterfly.ts in a test). */
 export const BUTTERFLY_OPERATIONS: Readonly<Record<number, number>> = {
   1: 0,

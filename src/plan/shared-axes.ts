@@ -3,13 +3,14 @@
  * the others, two launches may do them all, the axis in the middle cut by the four-step algorithm (VkFFT guide 2.5.2) into
  * a part for either of them.
  */
-import { divisors } from '../numeric/primes.ts';
+import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
 import type { Problem } from '../problem/index.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
 import { cutAxes, cutAxis, mayFuse } from './cuts.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import { LARGEST_RADIX_PRIME } from './radix.ts';
 import { reordering } from './uploads.ts';
 
 /** Axes that a node takes care of, and the node. */
@@ -30,7 +31,10 @@ export function sharedAxes(
   if (!mayFuse(profile) || leftBatches > 1 || unordered) return undefined;
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return undefined;
   if (tuning.performBandwidthBoost !== undefined) return undefined;
-  const axes = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
+  const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
+  // Only axes that are transformed by passes alone share launches.
+  const first = all.findIndex((axis) => largestPrimeFactor(size[axis]!) > LARGEST_RADIX_PRIME);
+  const axes = first < 0 ? all : all.slice(0, first);
   if (axes.length < 2 || axes[0] !== 0) return undefined;
   const precision = kernelPrecision(element);
   const lengths = axes.map((axis) => size[axis]!);

@@ -23,6 +23,8 @@ export interface TilingQuestion {
   readonly twiddled: boolean;
   /** Transforms per group, where somebody asks for so many. */
   readonly group?: number;
+  /** It is transformed and back: a tile would have to be turned for both. */
+  readonly convolved?: boolean;
 }
 
 export interface Tiling extends Pick<PassesStep, 'lanesAlong' | 'radices'> {
@@ -41,7 +43,7 @@ const SHORT = 48;
 
 /** For the elements of a vector, which walk along one loop: all passes along the same one. */
 export function vectorTiling(
-  { axis, batch, precision, twiddled, group }: TilingQuestion,
+  { axis, batch, precision, twiddled, group, convolved = false }: TilingQuestion,
   profile: DeviceProfile,
 ): Tiling {
   const { lanes, run, room } = capacityOf(precision, profile);
@@ -55,7 +57,7 @@ export function vectorTiling(
   // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
   const stage = (side: Side) =>
     lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
-  if (stage('output') && !stage('input') && turns(length, precision, profile)) {
+  if (stage('output') && !stage('input') && !convolved && turns(length, precision, profile)) {
     const { radices } = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile);
     const walks = { input: 'batch', output: 'axis' } as const;
     return { order, lanesAlong: walks, tile, radices, staged: { input: false, output: false } };

@@ -4,13 +4,15 @@
  *
  * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
  */
-import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
-import { boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
+import { largestPrimeFactor, nextSmooth } from '../numeric/primes.ts';
+import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
+import { paddedLength } from './bluestein.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
 import { firstUploadCost, uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './cuts.ts';
-import type { BranchNode, Dimension, PlanNode } from './node.ts';
+import { type BranchNode, type Dimension, leafNode, type PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
-import { chooseRadices } from './radix.ts';
+import { chooseRadices, LARGEST_RADIX_PRIME as LARGEST_RADIX } from './radix.ts';
 import { sharedAxes } from './shared-axes.ts';
 import { axisNode } from './uploads.ts';
 
@@ -32,6 +34,10 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
     const of = axis + 1;
+    if (largestPrimeFactor(length) > LARGEST_RADIX) {
+      children.push(convolvedAxis(dimensions, of, tensor, precision, profile));
+      return;
+    }
     const innermost = !tuning.considerAllAxesStrided && tensor.slice(0, of).every((count) => count === 1);
     // What lies side by side where memory does not run along the axis.
     const neighbours = tensor.slice(0, of).reduce((a, b) => a * b, 1);
@@ -97,6 +103,31 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   // First in both directions: where it reorders, that is on the way out of the input, and needs no memory of its own.
   if (shared) children.unshift(shared.node);
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
+}
+
+/**
+ * An axis whose length has prime factors that no radix has, in one launch.
+ * @throws FftError `unsupported-length` where shared memory does not hold what it is convolved in.
+ */
+function convolvedAxis(
+  dimensions: readonly Dimension[],
+  of: number,
+  tensor: readonly number[],
+  precision: Arithmetic,
+  profile: DeviceProfile,
+): PlanNode {
+  const axis = dimensions[of]!;
+  const padded = paddedLength(axis.count, precision, boosted(profile, precision, axis.count, false));
+  if (padded === undefined) {
+    const prime = largestPrimeFactor(axis.count);
+    throw new FftError(
+      'unsupported-length',
+      `size[${of - 1}] = ${axis.count} has the prime factor ${prime}, and is too long to be convolved in one launch of this device; ${nextSmooth(axis.count, LARGEST_RADIX)} would do.`,
+      { path: `size[${of - 1}]` },
+    );
+  }
+  const batch = dimensions.filter(({ count }, d) => d !== of && count > 1);
+  return { ...leafNode({ title: `axis ${of - 1}`, axisOf: of - 1, axis, batch, tensor }), padded };
 }
 
 /** Transforms that leave no more to gain: a second upload need not be shorter. */

@@ -32,4 +32,3 @@ export type {
   TransformKind,
   Tuning,
 } from './problem.ts';
-export { largestPrime } from './validate.ts';

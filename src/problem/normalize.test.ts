@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FftError, type FftErrorCode } from './errors.ts';
 import { normalizeProblem, resolveProblem } from './normalize.ts';
@@ -135,32 +134,6 @@ describe('sizes and batches', () => {
     expect(codes({ size: [2 ** 25, 2 ** 25] })).toEqual(['invalid-size']);
     expect(codes({ size: [2 ** 25], batches: 2 ** 25 })).toEqual(['invalid-batches']);
     expect(normalizeProblem({ size: [2 ** 24], batches: 2 ** 25 }).batches).toBe(2 ** 25);
-  });
-});
-
-describe('lengths', () => {
-  it('with a prime over 13 are refused, naming prime and axis', () => {
-    const error = refusal({ size: [1024, 3 * 17 * 19] });
-    expect(error.code).toBe('unsupported-length');
-    expect(error.problems[0]!.path).toBe('size[1]');
-    expect(error.message).toContain('prime factor 19');
-    expect(refusal({ size: [2 ** 40 - 87] }).message).toContain(`prime factor ${2 ** 40 - 87}`);
-  });
-
-  it('do not matter on omitted axes', () => {
-    expect(normalizeProblem({ size: [17, 16], omit: [true, false] }).size).toEqual([17, 16]);
-    expect(codes({ size: [16, 17], omit: [true, false] })).toEqual(['unsupported-length']);
-  });
-
-  it('are accepted exactly where no prime is over 13', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5000 }), (length) => {
-        let rest = length;
-        for (const prime of [2, 3, 5, 7, 11, 13]) while (rest % prime === 0) rest /= prime;
-        if (rest === 1) expect(normalizeProblem({ size: [length] }).size).toEqual([length]);
-        else expect(codes({ size: [length] })).toEqual(['unsupported-length']);
-      }),
-    );
   });
 });
 
@@ -348,7 +321,6 @@ describe('one error', () => {
       'strides.output',
       'offsets.input',
       'convolution',
-      'size[1]',
     ]);
     expect(error.code).toBe('unknown-field');
     for (const { message } of error.problems) expect(error.message).toContain(message);

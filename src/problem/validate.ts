@@ -1,14 +1,10 @@
 /**
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
-import { factorize, gcd, nextSmooth } from '../numeric/primes.ts';
 import type { FftErrorCode, FftProblem } from './errors.ts';
 import { elementBytes, elementKind, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
 import { findCollision } from './overlap.ts';
 import { type Problem, type Side, type Storage, sides } from './problem.ts';
-
-/** Largest prime factor of a transformed axis that this release has a scheme for. */
-export const largestPrime = 13;
 
 function found(code: FftErrorCode, path: string, message: string): FftProblem {
   return { code, path, message };
@@ -137,16 +133,6 @@ function dimensionName(problem: Problem, dimension: number): string {
 /** What is valid, but not to be had from this release. */
 export function checkRelease(problem: Problem): FftProblem[] {
   const problems: FftProblem[] = [];
-  problem.size.forEach((length, axis) => {
-    if (problem.omit[axis]) return;
-    const prime = primeOver(length);
-    if (prime === undefined) return;
-    const given = `size[${axis}] = ${length} has the prime factor ${prime}`;
-    const next = nextSmooth(length, largestPrime);
-    const hint = Number.isSafeInteger(next) ? `, such as ${next}` : '';
-    const accepted = `this release transforms lengths whose primes are at most ${largestPrime}${hint}`;
-    problems.push(found('unsupported-length', `size[${axis}]`, `${given}; ${accepted}.`));
-  });
   const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
   const kind = problem.transform.find((word) => word !== 'c2c');
   if (kind !== undefined)
@@ -168,12 +154,4 @@ export function checkRelease(problem: Problem): FftProblem[] {
     refuse(field, `${given} is not supported yet; leave it out to store numbers as they are computed.`);
   }
   return problems;
-}
-
-/** The largest prime factor over the limit, or undefined. Small primes go first: factorising then rarely has to. */
-function primeOver(length: number): number | undefined {
-  const smooth = 2 * 3 * 5 * 7 * 11 * 13;
-  let rest = length;
-  for (let common = gcd(rest, smooth); common > 1; common = gcd(rest, smooth)) rest /= common;
-  return rest === 1 ? undefined : factorize(rest).at(-1)?.prime;
 }

@@ -1,0 +1,99 @@
+/**
+ * Steps on single points, fused into what the first pass along a dimension reads or the last one writes: points that are not
+ * there, factors, and the other sign of the exponents.
+ */
+import {
+  blocked,
+  type ComplexView,
+  type Format,
+  type Guard,
+  type IndexLike,
+  index,
+  interleaved,
+  split,
+  type TableBuilder,
+  type ViewMap,
+} from '../ir/index.ts';
+import { chirp, chirpSpectrum } from '../numeric/chirp.ts';
+import type { Factors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+
+/** How a table of one complex factor for each point lies: as the lanes read it. */
+export interface FactorFormat {
+  readonly kind: 'blocked' | 'planes' | 'pairs';
+  readonly lanes: number;
+}
+
+/** Both ends of the passes along a dimension of some length, at coordinates that begin with the point. */
+export interface PassEnds {
+  readonly read: (view: ComplexView) => ComplexView;
+  readonly write: (view: ComplexView) => ComplexView;
+}
+
+export function passEnds(
+  { read, write, inverse }: Pick<PassesStep, 'read' | 'write' | 'inverse'>,
+  length: number,
+  tables: TableBuilder,
+  format: FactorFormat,
+): PassEnds {
+  const first = read && pointwise(read, length, tables, format);
+  const last = write && pointwise(write, length, tables, format);
+  if (!first && !last && !inverse) return { read: (view) => view, write: (view) => view };
+  return {
+    read: (view) => ({
+      load: (x, at) => {
+        const value = view.load(x, at, first?.guard(at[0]!));
+        const turned = first?.factor ? first.factor(x, value, at) : value;
+        return inverse ? { re: turned.im, im: turned.re } : turned;
+      },
+      store: view.store,
+    }),
+    write: (view) => ({
+      load: view.load,
+      store: (x, at, value) => {
+        const turned = inverse ? { re: value.im, im: value.re } : value;
+        return view.store(x, at, last?.factor ? last.factor(x, turned, at) : turned, last?.guard(at[0]!));
+      },
+    }),
+  };
+}
+
+function pointwise({ count, factors }: PointwiseStep, length: number, tables: TableBuilder, format: FactorFormat) {
+  const guard = (n: IndexLike): Guard | undefined =>
+    count === undefined ? undefined : [{ index: index(n), from: 0, to: count }];
+  return { guard, factor: factors && factorOf(factors, length, tables, format) };
+}
+
+/** Multiplies point n by its factor. */
+function factorOf(
+  { kind, of }: Factors,
+  length: number,
+  tables: TableBuilder,
+  { kind: as, lanes }: FactorFormat,
+): ViewMap {
+  const plane = Math.ceil(length / lanes) * lanes;
+  const format: Format =
+    as === 'blocked'
+      ? blocked(tables.ref, lanes)
+      : as === 'planes'
+        ? split(tables.ref, plane)
+        : interleaved(tables.ref);
+  const start = tables.appendValues(`${kind}${of}:${length}:${as}${lanes}`, 2 * plane, () => {
+    const values = kind === 'chirp' ? chirp(of, length) : chirpSpectrum(of, length);
+    const placed = new Float64Array(2 * plane);
+    for (let n = 0; n < length; n++) {
+      const [re, im] = format.at(n);
+      placed[re] = values[2 * n]!;
+      placed[im] = values[2 * n + 1]!;
+    }
+    return placed;
+  });
+  return (x, value, [n]) => {
+    const [re, atRe] = format.re(index(n!));
+    const [im, atIm] = format.im(index(n!));
+    return x.cmul(value, { re: x.load(re, shifted(atRe, start)), im: x.load(im, shifted(atIm, start)) });
+  };
+}
+
+function shifted(at: ReturnType<typeof index>, by: number) {
+  return { ...at, constant: at.constant + by };
+}

@@ -1,0 +1,70 @@
+/**
+ * Bluestein's algorithm: a transform of any length N as a cyclic convolution of a length M ≥ 2N − 1 that has small prime
+ * factors (Bluestein 1970; VkFFT guide 2.5.1; rocFFT Bluestein design). With n·k = (n² + k² − (k − n)²)/2,
+ *
+ *   X(k) = c(k) · Σ x(n)·c(n) · c*(k − n),   c(n) = e^{−πi·n²/N}.
+ *
+ * The sum is a convolution with the conjugated chirp c*, done by a transform of length M, a product with the spectrum of c*,
+ * which plan time knows, and the way back. In one launch the chirp and the padding are part of what the first pass reads, the
+ * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
+ */
+import { smoothBetween } from '../numeric/primes.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
+import type { PassesStep } from './leaf.ts';
+import { Memo } from './memo.ts';
+import type { DeviceProfile } from './profile.ts';
+import { chooseRadices } from './radix.ts';
+
+/** The passes of a transform of the padded length → those of both of them, for the first `count` points. */
+export function convolution(passes: PassesStep, count: number): PassesStep[] {
+  const { input, output } = passes.lanesAlong;
+  const chirp = { count, factors: { kind: 'chirp', of: count } } as const;
+  return [
+    {
+      ...passes,
+      lanesAlong: { input, output },
+      read: chirp,
+      write: { factors: { kind: 'chirp-spectrum', of: count } },
+    },
+    { ...passes, lanesAlong: { input: output, output }, inverse: true, write: chirp },
+  ];
+}
+
+/** Prime factors over this make passes that cost more than a somewhat longer convolution. */
+const LARGEST_FACTOR = 7;
+/** Lengths over this share of the least that would do are only taken where nothing shorter fits. */
+const SPARE = 1.3;
+
+/** Longer ones would take plan time more than seconds to know the spectrum of, and much memory. */
+const LONGEST = 2 ** 24;
+
+const known = new Memo<number | undefined>();
+
+/**
+ * The length of the convolution that costs the least, of those that shared memory holds. (To vectors that is memory like any
+ * other: a longer one only takes longer.)
+ * @returns undefined where there is none.
+ */
+export function paddedLength(length: number, precision: Arithmetic, profile: DeviceProfile): number | undefined {
+  return known.of(profile, `${length},${precision}`, () => {
+    const { room } = capacityOf(precision, profile);
+    const least = 2 * length - 1;
+    const candidates = smoothBetween(least, 2 * least, LARGEST_FACTOR);
+    const most = profile.lockstep === 'vector' ? LONGEST : room;
+    const fit = candidates.filter((padded) => padded <= most);
+    const near = fit.filter((padded) => padded <= SPARE * least);
+    return cheapest(near.length > 0 ? near : fit.slice(0, 1), precision, profile);
+  });
+}
+
+function cheapest(candidates: readonly number[], precision: Arithmetic, profile: DeviceProfile): number | undefined {
+  const { lanes } = capacityOf(precision, profile);
+  const lanesAlong = profile.lockstep === 'vector' ? 'axis' : 'batch';
+  let best: number | undefined;
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const padded of candidates) {
+    const cost = padded * chooseRadices({ length: padded, lanesAlong, lanes, precision }, profile).cost;
+    if (cost < lowest) [best, lowest] = [padded, cost];
+  }
+  return best;
+}
