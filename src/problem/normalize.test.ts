@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { seedFor } from '../../test/support/random.ts';
 import { FftError, type FftErrorCode } from './errors.ts';
 import { normalizeProblem, resolveProblem } from './normalize.ts';
 import type { Problem, ProblemInput } from './problem.ts';
@@ -160,6 +161,7 @@ describe('lengths', () => {
         if (rest === 1) expect(normalizeProblem({ size: [length] }).size).toEqual([length]);
         else expect(codes({ size: [length] })).toEqual(['unsupported-length']);
       }),
+      { seed: seedFor('problem/normalize') | 0 },
     );
   });
 });
