@@ -1,6 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { hideAsTold } from './test/support/hide.ts';
 
 const exhaustive = process.env.OMNIFFT_EXHAUSTIVE === '1';
+hideAsTold(fileURLToPath(new URL('.', import.meta.url)));
 
 export default defineConfig({
   test: {

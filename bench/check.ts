@@ -1,5 +1,5 @@
 /** Checks a subject against the DFT's own sum before it may be timed. */
-import { fill } from './data.ts';
+import { fill, sample } from './data.ts';
 import { points, type Subject, type Workload } from './subject.ts';
 
 /** Up to this many points every bin is checked; above, a few. */
@@ -12,7 +12,7 @@ export async function check(subject: Subject, workload: Workload, seed: number):
   const indices =
     total <= fullCheckPoints
       ? Array.from({ length: total }, (_, k) => k)
-      : [1, ...Array.from({ length: sampledBins - 1 }, () => Math.floor(Math.random() * total))];
+      : [1, ...Array.from({ length: sampledBins - 1 }, (_, n) => Math.floor(((sample(~seed, n) + 1) / 2) * total))];
   await subject.load(seed);
   const got = await subject.bins(indices);
   const data = workload.precision === 'single' ? new Float32Array(2 * total) : new Float64Array(2 * total);

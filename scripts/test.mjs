@@ -1,9 +1,10 @@
 // The whole check of a working tree: lint and format, the import matrix, types, then every test.
 //
-//   node scripts/test.mjs [--exhaustive] [arguments for vitest …]
+//   node scripts/test.mjs [--exhaustive] [--bare] [arguments for vitest …]
 //
-// All steps run even when one fails, so that one run shows everything that is wrong. The last line is
-// `N passed, N failed`; a failed step counts as one failure.
+// All steps run even when one fails, so that one run shows everything that is wrong. With --bare, the files that can do
+// with less than there is run once more with everything optional hidden (test/support/optional.ts), as on a machine with
+// nothing but Node. The last line is `N passed, N failed`, of both runs; a failed step counts as one failure.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,15 +13,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const report = join(root, 'out', 'tests.json');
-const extra = process.argv.slice(2).filter((argument) => argument !== '--exhaustive');
+const extra = process.argv.slice(2).filter((argument) => argument !== '--exhaustive' && argument !== '--bare');
 if (process.argv.includes('--exhaustive')) process.env.OMNIFFT_EXHAUSTIVE = '1';
 
 /** Runs the command of an installed package with this very Node; true when it succeeded. */
-function tool(packageName, command, arguments_) {
+function tool(packageName, command, arguments_, environment = process.env) {
   const folder = join(root, 'node_modules', packageName);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const script = join(folder, typeof bin === 'string' ? bin : bin[command]);
-  return spawnSync(process.execPath, [script, ...arguments_], { cwd: root, stdio: 'inherit' }).status === 0;
+  const settings = { cwd: root, stdio: 'inherit', env: environment };
+  return spawnSync(process.execPath, [script, ...arguments_], settings).status === 0;
 }
 
 const checks = [
@@ -30,26 +32,35 @@ const checks = [
 ];
 const broken = checks.filter(([, run]) => !run()).map(([name]) => name);
 
-mkdirSync(dirname(report), { recursive: true });
-rmSync(report, { force: true });
-const finished = tool('vitest', 'vitest', [
-  'run',
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${report}`,
-  ...extra,
-]);
+const runs = [tests(['run', ...extra])];
+if (process.argv.includes('--bare')) {
+  console.log('Once more, with everything optional hidden:');
+  // Whatever can do with less asks optional.ts for it.
+  const concerned = ['related', 'test/support/optional.ts', '--run'];
+  runs.push(tests(concerned, { ...process.env, OMNIFFT_TEST_HIDE: 'all' }));
+}
 
-const { passed, failed } = count();
 for (const name of broken) console.error(`Failed: ${name} (see above)`);
+const [passed, failed] = ['passed', 'failed'].map((what) => runs.reduce((sum, run) => sum + run[what], 0));
 console.log(`${passed} passed, ${failed + broken.length} failed`);
-process.exitCode = finished && failed === 0 && broken.length === 0 ? 0 : 1;
+process.exitCode = failed === 0 && broken.length === 0 ? 0 : 1;
 
-function count() {
+/** Runs vitest and lists what is missing here. @returns how many tests passed and failed. */
+function tests(arguments_, environment) {
+  mkdirSync(dirname(report), { recursive: true });
+  rmSync(report, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const finished = tool('vitest', 'vitest', [...arguments_, ...reporters], environment);
   if (!existsSync(report)) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8'));
   // A file that could not even be loaded has no tests to fail: it counts as one failure.
   const unloaded = testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
   const failed = numFailedTests + unloaded;
+  // Titles of tests that stand for what is missing, of which several files may speak.
+  const titles = testResults
+    .flatMap((file) => file.assertionResults)
+    .filter(({ status, title }) => status === 'skipped' && title.startsWith('needs '))
+    .map(({ title }) => title);
+  for (const title of new Set(titles)) console.log(`Skipped what ${title}`);
   return { passed: numPassedTests, failed: finished ? failed : Math.max(failed, 1) };
 }

@@ -21,6 +21,7 @@ function codeOf(call: () => unknown): FftErrorCode | undefined {
   try {
     call();
   } catch (error) {
+    expect(error).toBeInstanceOf(FftError);
     return (error as FftError).code;
   }
   return undefined;

@@ -103,7 +103,9 @@ describe('devices that have nothing like it', () => {
       expect(await problemsOf(device, { size: [64], tuning: { streams: 1 } })).toEqual([]);
       device.close();
     }
-    if (noOpenCl !== undefined) return;
+  });
+
+  it.skipIf(noOpenCl)('refuse by name: OpenCL', async () => {
     const opencl = await openOpenCl();
     expect(await problemsOf(opencl, { size: [64], tuning: { streams: 2 } })).toEqual([
       'unsupported-feature tuning.streams',

@@ -236,12 +236,14 @@ describe('what is gone or belongs to somebody else', () => {
 
   it('a plan that is destroyed while calls wait', async () => {
     const plan = await device.plan({ size: [N] });
-    const y = blank();
-    const calls = [1, 2, 3].map(() => plan.forward(signal(), y));
+    const [x, y] = [signal(), blank()];
+    const [alone, untouched] = [plan.forwardSync<Float32Array>(x), y.slice()];
+    const calls = [1, 2, 3].map(() => plan.forward(x, y));
     plan.destroy();
     const codes = await Promise.all(calls.map((call) => codeOf(() => call)));
     // What was submitted before may have run; nothing else may have happened.
     expect(codes.every((code) => code === undefined || code === 'destroyed')).toBe(true);
+    expect(y).toEqual(codes.includes(undefined) ? alone : untouched);
     await refused('destroyed', plan, signal(), y, [y]);
     expect(await codeOf(() => plan.kernels)).toBe('destroyed');
   });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { PUBLISHED } from '../../test/support/codelets.ts';
+import { randomFor, uniform } from '../../test/support/random.ts';
 import { numberOf } from '../../test/support/values.ts';
 import { countOperations, Expressions, type Real } from '../ir/real.ts';
 import { dft } from './butterfly.ts';
 
+const random = randomFor('kernels/butterfly');
 const array = { name: 'x', space: 'global', type: 'f64' } as const;
 
 function derive(n: number): { outputs: Real[]; x: Expressions } {
@@ -21,7 +23,7 @@ describe('derived butterflies', () => {
   });
 
   it.each([...Array.from({ length: 32 }, (_, i) => i + 1), 49, 64])('length %i is the transform', (n) => {
-    const input = Array.from({ length: 2 * n }, () => Math.random() * 2 - 1);
+    const input = uniform(random, 2 * n);
     const { outputs } = derive(n);
     const known = new Map<Real, number>();
     const value = (node: Real) => numberOf(node, ({ index }) => input[index.constant]!, known);

@@ -165,6 +165,7 @@ describe('passes of vectors', () => {
 describe('kernels of any plan', () => {
   it('break no rule, and become valid modules', { timeout: 120_000 }, () => {
     const memory = { initial: 1, maximum: 1, shared: false };
+    let both = 0;
     fc.assert(
       fc.property(configurations(50_000), ({ input }) => {
         const problem = normalizeProblem(input);
@@ -183,6 +184,7 @@ describe('kernels of any plan', () => {
             expect(Buffer.compare(bytes, emitWasm(again, memory).bytes)).toBe(0);
             expect(WebAssembly.validate(bytes)).toBe(true);
             if (!sharesPasses(leaf)) continue;
+            both++;
             const double = buildKernel(leaf, { inverse: !leaf.inverse, scale: random.unit() });
             expect(verify(double)).toEqual([]);
             expect(double.tables.map(({ key }) => key)).toEqual(kernel.tables.map(({ key }) => key));
@@ -197,6 +199,7 @@ describe('kernels of any plan', () => {
       }),
       { seed: seedFor('kernels/stockham/rules') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 3000 : 120 },
     );
+    expect(both).toBeGreaterThan(20);
   });
 });
 

@@ -40,6 +40,7 @@ describe('tiles of a cluster', () => {
   const precision = fc.constantFrom('single' as const, 'double' as const);
 
   it('are shared out evenly, and every share fits a block', () => {
+    const found = { alone: 0, clusters: 0 };
     fc.assert(
       fc.property(fc.array(lengths, { minLength: 2, maxLength: 3 }), precision, (axes, real) => {
         const cut = cutAxes(axes, real, gpu);
@@ -54,12 +55,16 @@ describe('tiles of a cluster', () => {
         expect(others.some((length) => length % cut.blocks === 0)).toBe(true);
         expect(points / cut.blocks).toBeLessThanOrEqual(room);
         if (cut.blocks > 1) expect((points * complexBytes) / cut.blocks).toBeLessThanOrEqual(65536);
+        found[cut.blocks > 1 ? 'clusters' : 'alone']++;
       }),
       options('axes'),
     );
+    expect(found.alone).toBeGreaterThan(50);
+    expect(found.clusters).toBeGreaterThan(5);
   });
 
   it('cut an axis into digits that multiply to it', () => {
+    let found = 0;
     fc.assert(
       fc.property(fc.constantFrom(...smooth), precision, (length, real) => {
         const cut = cutAxis(length, 1, real, gpu);
@@ -67,9 +72,11 @@ describe('tiles of a cluster', () => {
         const [a, b] = cut.lengths as [number, number];
         expect(a * b).toBe(length);
         expect([a % cut.blocks, b % cut.blocks]).toEqual([0, 0]);
+        found++;
       }),
       options('digits'),
     );
+    expect(found).toBeGreaterThan(50);
   });
 
   it('need threads that keep values in registers, and clusters beyond one block', () => {

@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { softwareDriver } from '../../src/devices/webgpu/software.ts';
+import { noWebGpu } from '../support/webgpu.ts';
 import { openSite } from './support/site.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -64,7 +66,7 @@ function run(script: string, environment: Record<string, string>): Promise<{ exi
   });
 }
 
-describe('examples in Node', () => {
+describe.skipIf(noWebGpu)('examples in Node', () => {
   it('node-webgpu.mjs', async () => {
     const { exit, output } = await run('node-webgpu.mjs', { OMNIFFT_SOFTWARE_GPU: '1' });
     expect(output).toMatch(/Strongest bins on .*: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16\n/);
@@ -72,7 +74,6 @@ describe('examples in Node', () => {
   });
 
   it('webgpu-pipeline/node.mjs', async () => {
-    const { softwareDriver } = await import('../../src/devices/webgpu/software.ts');
     const { driver, loader } = await softwareDriver();
     const { exit, output } = await run('webgpu-pipeline/node.mjs', {
       VK_DRIVER_FILES: driver,

@@ -1,14 +1,14 @@
 /** The simulated GPU of simulator.c and simulator-nvrtc.c: built with the system's C compiler, opened as a device of kind `cuda`. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import koffi from 'koffi';
 import { cuda } from '../../src/devices/cuda/index.ts';
 import { type GpuOptions, openGpu } from '../../src/devices/cuda/open.ts';
 import type { Backend } from '../../src/devices/device.ts';
-import { loadKoffi } from '../../src/devices/native/library.ts';
+import { type Koffi, loadKoffi } from '../../src/devices/native/library.ts';
+import { findProgram, missing } from '../support/optional.ts';
 
 /** What there is at the moment: objects of each kind, bytes of device memory; and what has happened so far. */
 export interface Counts {
@@ -62,25 +62,28 @@ export interface Simulator {
   remove(): void;
 }
 
-/** Undefined where there is no C compiler: a line says so, unless OMNIFFT_EXPECT_SIMULATOR calls for an error. */
+/** Undefined where there is no compiler, or no way to call what it makes: tests on it are to be skipped. */
 export async function buildSimulator(): Promise<Simulator | undefined> {
+  // The simulated compiler of kernels runs c++.
+  const [cc, cpp] = [findProgram(['cc']), findProgram(['c++'])];
+  if (missing('cpp', cc && cpp ? undefined : `no ${cc ? 'c++' : 'cc'} is on the PATH`)) return undefined;
+  const koffi = await loadKoffi().catch((error: Error) => error);
+  if (koffi instanceof Error) {
+    missing('koffi', koffi.message);
+    return undefined;
+  }
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-simulator-'));
-  mkdirSync(folder, { recursive: true });
   const here = dirname(fileURLToPath(import.meta.url));
   const sources = ['simulator.c', 'simulator-nvrtc.c'].map((name) => join(here, name));
   const library = join(folder, 'simulator.so');
   const options = ['-O2', '-w', '-shared', '-fPIC', '-o', library, ...sources, '-ldl', '-lpthread'];
-  const built = spawnSync('cc', options, { encoding: 'utf8' });
-  const cpp = spawnSync('c++', ['--version']);
-  if (built.status !== 0 || cpp.status !== 0) {
-    rmSync(folder, { recursive: true });
-    const why = `The simulated GPU needs a C and a C++ compiler: ${built.stderr || built.error?.message || cpp.error?.message}`;
-    if (process.env.OMNIFFT_EXPECT_SIMULATOR) throw new Error(why);
-    console.log(`SKIPPED: ${why}`);
-    return undefined;
-  }
+  const built = spawnSync(cc!, options, { encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(`the simulated GPU does not compile: ${built.error ?? built.stderr}`);
+  return openSimulator(koffi, folder, library);
+}
+
+function openSimulator(koffi: Koffi, folder: string, library: string): Simulator {
   process.env.OMNIFFT_SIMULATOR_FOLDER = folder;
-  await loadKoffi();
   const handle = koffi.load(library);
   // The C library keeps the environment it was started with.
   koffi

@@ -13,6 +13,7 @@ import { milliseconds } from '../../src/devices/webgpu/timing.ts';
 import type { Work } from '../../src/devices/webgpu/work.ts';
 import type { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Device } from '../../src/index.ts';
+import { randomFrom, seedFor } from '../support/random.ts';
 import type { Copier, Effort } from './benchmark.ts';
 import type { Timed } from './cases.ts';
 
@@ -104,7 +105,7 @@ export interface PeerResult {
 
 const LENGTH = 1024;
 const LOOKED_AT = 16;
-const SEED = Math.floor(Math.random() * 2 ** 32);
+const SEED = seedFor('device/webgpu/peers');
 
 /** 2¹⁰ points by omnifft and by its peers: enqueue many, wait once. */
 export async function besidePeers(
@@ -114,7 +115,8 @@ export async function besidePeers(
   { samples, sampleMs }: Effort,
 ): Promise<{ results: PeerResult[]; failures: string[] }> {
   const workload = { size: [LENGTH], batches, precision: 'single' } as const;
-  const bins = Array.from({ length: LOOKED_AT }, () => Math.floor(Math.random() * LENGTH * batches));
+  const random = randomFrom(SEED);
+  const bins = Array.from({ length: LOOKED_AT }, () => random.integer(0, LENGTH * batches - 1));
   const expected = bins.flatMap(bin);
   const results: PeerResult[] = [];
   const failures: string[] = [];

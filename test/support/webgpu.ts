@@ -1,21 +1,17 @@
 /** A WebGPU adapter for tests: SwiftShader in Node, which computes on the processor. */
-import { type TestContext, test } from 'vitest';
 import { findGpu } from '../../src/devices/webgpu/host.ts';
 import { createWebGpuBackend } from '../../src/devices/webgpu/index.ts';
 import type { WebGpuSettings } from '../../src/devices/webgpu/options.ts';
 import { Device } from '../../src/engine/device.ts';
+import { missing } from './optional.ts';
 
-const missing = await findGpu(true)
+const reason = await findGpu(true)
   .then((gpu) => gpu.requestAdapter())
   .then((adapter) => (adapter ? undefined : 'SwiftShader gives no adapter'))
   .catch((error: Error) => error.message);
 
-/** Why tests on WebGPU cannot run here; then they are skipped, or fail in continuous integration. */
-export const noWebGpu: string | undefined = missing;
-if (missing !== undefined) console.warn(`tests on WebGPU are skipped: ${missing}`);
-if (missing !== undefined && process.env.CI) {
-  test('a WebGPU adapter is there', ({ expect }: TestContext) => expect(missing).toBe(undefined));
-}
+/** Why tests on WebGPU cannot run here, and are to be skipped. */
+export const noWebGpu: string | undefined = missing('webgpu', reason);
 
 /** An adapter that nobody has taken a device from. */
 export async function testAdapter(): Promise<GPUAdapter> {

@@ -1,21 +1,16 @@
 /** Every kernel of a fixed list of plans goes through NVIDIA's compiler, which needs no GPU. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compiledProblems } from '../../../test/device/cases.ts';
 import { kernelsOf } from '../../../test/device/kernels.ts';
+import { findNvcc } from '../../../test/support/nvcc.ts';
 import { emitCuda } from '../../emit/cuda/index.ts';
 import { gpuProfile } from '../profiles/gpu.ts';
 
-const roots = [process.env.CUDA_PATH, process.env.CUDA_HOME, '/usr/local/cuda'];
-const inToolkit = roots.map((root) => join(root ?? '', 'bin', 'nvcc')).find((path) => existsSync(path));
-const nvcc = spawnSync('nvcc', ['--version']).status === 0 ? 'nvcc' : inToolkit;
-
-// Continuous integration may have no toolkit: where it is meant to have one, OMNIFFT_EXPECT_NVCC says so.
-if (!nvcc && process.env.OMNIFFT_EXPECT_NVCC) throw new Error('nvcc is expected here, but was not found');
-if (!nvcc) console.log('SKIPPED: CUDA kernels are not compiled here: there is no nvcc.');
+const nvcc = findNvcc();
 
 /** The kernels as one file: starting the compiler takes longer than compiling one. */
 function together(sources: readonly { readonly source: string; readonly entry: string }[]): string {

@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import koffi from 'koffi';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
 import { Device } from '../../engine/device.ts';
 import { codeOf } from '../cpu/fixture.ts';
+import { loadKoffi } from '../native/library.ts';
 
 const SOURCE = `
 #include <string.h>
@@ -47,14 +47,14 @@ describe.runIf(simulator)('cuFFT as a peer', () => {
   let device: Device;
   let takeNotes: (out: BigInt64Array) => void;
 
-  beforeAll(() => {
+  beforeAll(async () => {
     mkdirSync(join(toolkit, 'lib'));
     writeFileSync(join(toolkit, 'cufft.c'), SOURCE);
     const library = join(toolkit, 'lib', 'libcufft.so.12');
     const built = spawnSync('cc', ['-shared', '-fPIC', '-o', library, join(toolkit, 'cufft.c')], { encoding: 'utf8' });
     expect(built.stderr).toBe('');
     vi.stubEnv('CUDA_PATH', toolkit);
-    takeNotes = koffi.load(library).func('take_notes', 'void', ['void *']);
+    takeNotes = (await loadKoffi()).load(library).func('take_notes', 'void', ['void *']);
   });
   beforeEach(async () => {
     device = new Device(await sim.open());

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { missing } from '../../../test/support/optional.ts';
 import { loadKoffi, openLibrary } from './library.ts';
 
 const request = { what: 'The library of these tests', install: "Run 'apt install nothing'." };
@@ -8,7 +9,24 @@ const mathNames = {
   win32: ['no-such-thing.dll', 'ucrtbase.dll'],
 }[process.platform as 'linux' | 'darwin' | 'win32'];
 
-describe('openLibrary', () => {
+const noKoffi = missing(
+  'koffi',
+  await loadKoffi().then(
+    () => undefined,
+    (error: Error) => error.message,
+  ),
+);
+
+describe.runIf(noKoffi)('without koffi', () => {
+  it('says what to install', async () => {
+    await expect(openLibrary({ ...request, names: mathNames })).rejects.toMatchObject({
+      code: 'device-unavailable',
+      message: expect.stringContaining("'npm install koffi'"),
+    });
+  });
+});
+
+describe.skipIf(noKoffi)('openLibrary', () => {
   it('takes the first library that is there, and calls it', async () => {
     const library = await openLibrary({ ...request, names: mathNames });
     expect(library.name).toBe(mathNames[1]);

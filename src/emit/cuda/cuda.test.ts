@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { interpret } from '../../../test/support/interpret.ts';
+import { findNvcc } from '../../../test/support/nvcc.ts';
+import { findProgram, missing } from '../../../test/support/optional.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { add, Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
@@ -21,14 +23,13 @@ import { emitCuda } from './index.ts';
 import { emitPipelined } from './pipelined.ts';
 
 const random = randomFor('emit/cuda');
-const compiler = ['c++', 'g++', 'clang++'].find((name) => spawnSync(name, ['--version']).status === 0);
-const nvcc = ['nvcc', '/usr/local/cuda/bin/nvcc'].find((name) => spawnSync(name, ['--version']).status === 0);
+const compiler = findProgram(['c++', 'g++', 'clang++']);
+missing('cpp', compiler ? undefined : 'none of c++, g++ and clang++ is on the PATH');
+const nvcc = findNvcc();
 let folder = '';
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'omnifft-cuda-'));
-  if (!compiler) console.warn('CUDA sources are not run: there is no C++ compiler');
-  if (!nvcc) console.warn('CUDA sources are not compiled for a GPU: there is no nvcc');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -162,7 +163,36 @@ const PROFILE: DeviceProfile = {
   passCost: 6,
 };
 
+/** A kernel over a cluster whose first phase already stores into other blocks. */
+function clusterKernel(sharedFormat: 'pairs' | 'halves'): Kernel {
+  const profile = { ...namedProfiles.h200.profile, sharedFormat };
+  const { launches } = planDirection(normalizeProblem('dcfo256x256*9'), 'forward', profile, false);
+  return launches.map(({ leaf }) => buildKernel(leaf)).find(({ cluster }) => cluster)!;
+}
+
+const PIPELINED = ['scfo512x512*20', 'dcfo64x64x64*20', 'scfi720x720*20'];
+
+/** Two kernels whose groups take turns, each and in one. */
+function pipelined(descriptor: string) {
+  const { launches, chunks, turns } = planDirection(
+    normalizeProblem(descriptor),
+    'forward',
+    namedProfiles.h200.profile,
+    false,
+  );
+  const [first, second] = launches.map(({ leaf }) => buildKernel(leaf)) as [Kernel, Kernel];
+  return { first, second, chunks, turns: turns!, program: emitPipelined(first, second, { chunks, ...turns! })! };
+}
+
 describe.skipIf(!nvcc)('compiled for a GPU', () => {
+  it.each(['pairs', 'halves'] as const)('a cluster, in %s', (sharedFormat) => {
+    expect(complaints(emitCuda(clusterKernel(sharedFormat)))).toBe('');
+  });
+
+  it.each(PIPELINED)('two kernels in one: %s', (descriptor) => {
+    expect(complaints(pipelined(descriptor).program)).toBe('');
+  });
+
   it.each(['scfo4096*5', 'dcfi1000*7', 'scfo65536'])('%s', (descriptor) => {
     for (const { leaf } of planDirection(normalizeProblem(descriptor), 'inverse', PROFILE, false).launches) {
       expect(complaints(emitCuda(buildKernel(leaf)))).toBe('');
@@ -192,7 +222,7 @@ describe('the text', () => {
       const { launches } = planDirection(problem, 'forward', { ...profile, sharedFormat }, false);
       const sources = launches.map(({ leaf }) => emitCuda(buildKernel(leaf)).source.split('__launch_bounds__')[1]!);
       const clusters = sources.filter((source) => source.includes('block_copy('));
-      if (sharedFormat === 'halves') expect(clusters.length).toBeGreaterThan(0);
+      expect(clusters.length).toBeGreaterThan(0);
       for (const source of clusters) {
         expect(source.indexOf('barrier.cluster')).toBeGreaterThan(0);
         expect(source.indexOf('barrier.cluster')).toBeLessThan(source.indexOf('block_copy('));
@@ -201,33 +231,21 @@ describe('the text', () => {
   });
 
   it('lets blocks read and compute while others begin, where the first phase already stores into them', () => {
-    const { profile } = namedProfiles.h200;
     for (const sharedFormat of ['pairs', 'halves'] as const) {
-      const { launches } = planDirection(
-        normalizeProblem('dcfo256x256*9'),
-        'forward',
-        { ...profile, sharedFormat },
-        false,
-      );
-      const [kernel] = launches.map(({ leaf }) => buildKernel(leaf)).filter(({ cluster }) => cluster);
-      expect(kernel!.phases[0]!.exchange).toBe('cluster');
-      const { source } = emitCuda(kernel!);
+      const kernel = clusterKernel(sharedFormat);
+      expect(kernel.phases[0]!.exchange).toBe('cluster');
+      const { source } = emitCuda(kernel);
       const [first] = source.split('// Phase 2 of');
       const places = ['arrive.relaxed.aligned;"', 'input[', 'cluster.wait.aligned;"', 'block_copy(ping'].map((text) =>
         first!.indexOf(text),
       );
       expect(places.every((place, n) => place > (places[n - 1] ?? 0))).toBe(true);
-      expect(complaints({ ...emitCuda(kernel!) })).toBe('');
     }
   });
 
   it('lets the groups of two kernels take turns', () => {
-    const { profile } = namedProfiles.h200;
-    for (const problem of ['scfo512x512*20', 'dcfo64x64x64*20', 'scfi720x720*20']) {
-      const { launches, chunks, turns } = planDirection(normalizeProblem(problem), 'forward', profile, false);
-      const [first, second] = launches.map(({ leaf }) => buildKernel(leaf)) as [Kernel, Kernel];
-      const program = emitPipelined(first, second, { chunks, ...turns! })!;
-      expect(complaints(program)).toBe('');
+    for (const descriptor of PIPELINED) {
+      const { first, second, chunks, turns, program } = pipelined(descriptor);
       expect(program.counters).toBe(20);
       // What is read for the first time or written for the last one passes the caches by.
       expect(program.source.match(/__ldcs\(&input/g)!.length).toBeGreaterThan(7);
@@ -235,7 +253,7 @@ describe('the text', () => {
       // Groups that do not come in whole chunks, and clusters, stay apart.
       expect(emitPipelined(first, second, { chunks: 7, ahead: 1, beside: 2 })).toBeUndefined();
       const cluster = { blocks: 2, rank: variable('rank', 2) };
-      expect(emitPipelined({ ...first, cluster }, second, { chunks, ...turns! })).toBeUndefined();
+      expect(emitPipelined({ ...first, cluster }, second, { chunks, ...turns })).toBeUndefined();
     }
   });
 

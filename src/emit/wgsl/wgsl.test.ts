@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { interpret } from '../../../test/support/interpret.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { rootsIn } from '../../../test/support/tables.ts';
-import { findGpu } from '../../devices/webgpu/host.ts';
+import { noWebGpu, testAdapter } from '../../../test/support/webgpu.ts';
 import { Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
 import { planDirection } from '../../plan/planner.ts';
@@ -31,21 +31,15 @@ const PROFILE: DeviceProfile = {
   passCost: 6,
 };
 
-let gpu: GPUDevice | undefined;
-let missing = '';
+let gpu: GPUDevice;
 
 beforeAll(async () => {
-  try {
-    const adapter = await (await findGpu(true)).requestAdapter();
-    const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup } = adapter!.limits;
-    gpu = await adapter!.requestDevice({
-      requiredLimits: { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup },
-    });
-  } catch (error) {
-    if (process.env.CI) throw error;
-    missing = String(error);
-    console.warn(`WGSL is not run, there is no software adapter: ${missing}`);
-  }
+  if (noWebGpu) return;
+  const adapter = await testAdapter();
+  const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup } = adapter.limits;
+  gpu = await adapter.requestDevice({
+    requiredLimits: { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup },
+  });
 });
 afterAll(() => gpu?.destroy());
 
@@ -64,7 +58,7 @@ async function runWgsl(
   memory: Memory,
   spread: SpmdOptions,
 ): Promise<void> {
-  const device = gpu!;
+  const device = gpu;
   const options = { ...spread, ...(arrangement ? { arrangement } : {}) };
   const program = emitWgsl(kernel, options);
   expect(emitWgsl(kernel, options).source).toBe(program.source);
@@ -149,8 +143,6 @@ async function expectSame(sample: Sample, spread: SpmdOptions = {}, laid?: Lay):
   const { kernel } = sample;
   expect(verify(kernel)).toEqual([]);
   const where = laid ?? lay(random.integer, sample, 'own', false);
-  emitWgsl(kernel, { ...spread, ...(where.arrangement ? { arrangement: where.arrangement } : {}) });
-  if (!gpu) return;
   const memory = dataFor(sample);
   const { bindings, collect } = place(kernel, where, memory);
   await runWgsl(kernel, where, bindings as Float32Array[], memory, spread);
@@ -175,7 +167,7 @@ function samplesOf(descriptor: string, changes: Partial<DeviceProfile> = {}): Sa
   });
 }
 
-describe('kernels of plans', () => {
+describe.skipIf(noWebGpu)('kernels of plans', () => {
   const cases: [string, Partial<DeviceProfile>, SpmdOptions][] = [
     ['scfo16*3', {}, {}],
     ['scfo12*3', {}, { threads: 1 }],
@@ -204,7 +196,6 @@ describe('kernels of plans', () => {
       expect(kernel.aliased).toBe(true);
       const globals = kernel.globals.map(() => ({ pieces: [{ binding: 0 }] }));
       const arrangement: Arrangement = { globals, bindings: 1, offsets: false };
-      if (!gpu) continue;
       const memory = dataFor({ kernel, lengths });
       const [, output] = kernel.globals;
       const both = memory[kernel.globals[0]!.name]!;
@@ -217,7 +208,7 @@ describe('kernels of plans', () => {
   });
 });
 
-describe('random kernels', () => {
+describe.skipIf(noWebGpu)('random kernels', () => {
   it.each(['own', 'one', 'pieces'] as const)('globals laid out as %s', async (kind) => {
     for (let n = 0; n < 4; n++) {
       const sample = sampleKernel(random.integer, 'f32');

@@ -8,6 +8,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../../test/support/random.ts';
+import { FftError } from '../../problem/index.ts';
 import { type BranchNode, type Dimension, type LeafNode, leavesOf } from '../node.ts';
 import { searchAssignments } from './assign.ts';
 import type { ArrayType, BufferName, BufferOffer, Operand } from './offer.ts';
@@ -268,7 +269,9 @@ describe('the search against brute force', () => {
 function attempt<T>(search: () => T): T | undefined {
   try {
     return search();
-  } catch {
+  } catch (error) {
+    // There is no way: the only reason not to find one.
+    expect(error).toBeInstanceOf(FftError);
     return undefined;
   }
 }

@@ -2,7 +2,7 @@
  * Browsers with engines other than Chromium's, as Debian has them: Firefox (SpiderMonkey) and WebKit's MiniBrowser
  * (JavaScriptCore). Nothing steers them: they are told to open a page, and the page sends what it has found.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,12 +11,15 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { serve } from '../../../playground/serve.mjs';
 import { softwareDriver } from '../../../src/devices/webgpu/software.ts';
+import { findProgram, hidden } from '../../support/optional.ts';
 
 export interface Engine {
-  readonly name: string;
+  readonly name: 'Firefox' | 'WebKit';
   readonly webgpu: boolean;
-  /** The browser, looking at a page, with a home of its own, and what it needs beside it. Undefined where it is not installed. */
-  start(url: string, home: string): Promise<ChildProcess[] | undefined>;
+  /** What of it is not installed here. */
+  readonly lacking: string | undefined;
+  /** The browser, looking at a page, with a home of its own, and what it needs beside it. */
+  start(url: string, home: string): Promise<ChildProcess[]>;
 }
 
 const PREFERENCES = {
@@ -35,16 +38,13 @@ function launch(command: string, given: readonly string[], environment: Record<s
   return spawn(command, given, { stdio: 'ignore', detached: true, env: { ...process.env, ...environment } });
 }
 
-function installed(command: string): boolean {
-  return spawnSync('which', [command]).status === 0;
-}
+const firefoxProgram = findProgram(['firefox-esr', 'firefox']);
 
 const firefox: Engine = {
   name: 'Firefox',
   webgpu: true,
+  lacking: firefoxProgram ? undefined : 'neither firefox-esr nor firefox is on the PATH',
   async start(url, home) {
-    const command = ['firefox-esr', 'firefox'].find(installed);
-    if (!command) return undefined;
     const lines = Object.entries(PREFERENCES).map(([name, value]) => `user_pref("${name}", ${value});`);
     writeFileSync(join(home, 'user.js'), lines.join('\n'));
     // Vulkan on the processor for its WebGPU, where we have that; it takes the loader of the system.
@@ -53,24 +53,32 @@ const firefox: Engine = {
       () => ({}),
     );
     const given = ['--headless', '--no-remote', '--profile', home, url];
-    return [launch(command, given, { HOME: home, ...vulkan })];
+    return [launch(firefoxProgram!, given, { HOME: home, ...vulkan })];
   },
 };
+
+/** It is on no PATH. */
+function findMiniBrowser(): string | undefined {
+  if (hidden) return undefined;
+  const list = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []).map((name) => join(folder, name));
+  return list('/usr/lib')
+    .filter((folder) => folder.endsWith('-linux-gnu'))
+    .flatMap(list)
+    .filter((folder) => basename(folder).startsWith('webkit2gtk-4'))
+    .map((folder) => join(folder, 'MiniBrowser'))
+    .find((path) => existsSync(path));
+}
+
+const miniBrowser = findMiniBrowser();
+const xvfb = findProgram(['Xvfb']);
 
 const webkit: Engine = {
   name: 'WebKit',
   webgpu: false,
+  lacking: miniBrowser && xvfb ? undefined : `there is no ${miniBrowser ? 'Xvfb' : 'MiniBrowser'}`,
   async start(url, home) {
-    const list = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []).map((name) => join(folder, name));
-    const program = list('/usr/lib')
-      .filter((folder) => folder.endsWith('-linux-gnu'))
-      .flatMap(list)
-      .filter((folder) => basename(folder).startsWith('webkit2gtk-4'))
-      .map((folder) => join(folder, 'MiniBrowser'))
-      .find((path) => existsSync(path));
-    if (!program || !installed('Xvfb')) return undefined;
     // It needs a display, if one that nobody sees. Xvfb says which number was free.
-    const screen = spawn('Xvfb', ['-displayfd', '3', '-nolisten', 'tcp'], {
+    const screen = spawn(xvfb!, ['-displayfd', '3', '-nolisten', 'tcp'], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
       detached: true,
     });
@@ -79,7 +87,7 @@ const webkit: Engine = {
     });
     const [number] = (await Promise.race([once(screen.stdio[3]!, 'data'), ended])) as [Buffer];
     ended.catch(() => undefined);
-    const browser = launch(program, [url], {
+    const browser = launch(miniBrowser!, [url], {
       DISPLAY: `:${number.toString().trim()}`,
       HOME: home,
       LIBGL_ALWAYS_SOFTWARE: '1',
@@ -95,14 +103,14 @@ const webkit: Engine = {
 export const engines: readonly Engine[] = [firefox, webkit];
 
 /**
- * What a page finds in a browser. Where that is not installed, a continuous integration fails; elsewhere a line says so.
+ * What a page finds in a browser, which is installed.
  * @param module of the test's own: runs in the page, and posts JSON to `report` of the same site.
  * @throws Error where the page reports nothing in time
  */
-export async function reportFrom<T>(engine: Engine, module: string, milliseconds: number): Promise<T | undefined> {
+export async function reportFrom<T>(engine: Engine, module: string, milliseconds: number): Promise<T> {
   const site = await serve({ entries: { module }, define: { 'process.env': '{}' } });
   const home = mkdtempSync(join(tmpdir(), 'omnifft-browser-'));
-  let processes: ChildProcess[] | undefined;
+  let processes: ChildProcess[] = [];
   let found: (report: string) => void;
   const report = new Promise<string>((resolve) => {
     found = resolve;
@@ -127,12 +135,6 @@ export async function reportFrom<T>(engine: Engine, module: string, milliseconds
   try {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     processes = await engine.start(`http://127.0.0.1:${(server.address() as AddressInfo).port}/test`, home);
-    if (!processes) {
-      const why = `${engine.name} is not installed here (Debian: firefox-esr; libwebkit2gtk-4.1-0 and xvfb)`;
-      if (process.env.CI) throw new Error(why);
-      console.warn(`SKIPPED, tests in ${engine.name}: ${why}`);
-      return undefined;
-    }
     const late = new Promise<never>((_, fail) => {
       timer = setTimeout(
         () => fail(new Error(`${engine.name} has reported nothing in ${milliseconds} ms`)),
@@ -142,7 +144,7 @@ export async function reportFrom<T>(engine: Engine, module: string, milliseconds
     return JSON.parse(await Promise.race([report, late])) as T;
   } finally {
     clearTimeout(timer);
-    for (const one of processes ?? []) await end(one);
+    for (const one of processes) await end(one);
     server.close();
     server.closeAllConnections();
     await site.close();

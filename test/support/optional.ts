@@ -1,0 +1,86 @@
+/**
+ * What some tests need beyond Node and the packages that always install: devices, browsers, compilers. Each is named here
+ * with how to get it. Where one is missing its tests are skipped, and the run says so at its end; continuous integration,
+ * which installs them, fails instead. With `OMNIFFT_TEST_HIDE=all` nothing of it is found, and nothing is expected
+ * (hide.ts).
+ */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { test } from 'vitest';
+
+/** True where everything that is optional counts as missing. */
+export const hidden = Boolean(process.env.OMNIFFT_TEST_HIDE);
+
+interface Optional {
+  readonly name: string;
+  /** How to get it, as the end of a sentence. */
+  readonly install: string;
+  /** The environment variable that makes its absence a failure. */
+  readonly expectedBy: string;
+}
+
+const optional = {
+  chromium: {
+    name: 'Chromium',
+    install: 'npm ci brings one for Linux on x64, elsewhere name one in CHROME_PATH',
+    expectedBy: 'CI',
+  },
+  firefox: { name: 'Firefox', install: 'on Debian: apt install firefox-esr', expectedBy: 'CI' },
+  webkit: { name: 'WebKit', install: 'on Debian: apt install libwebkit2gtk-4.1-0 xvfb', expectedBy: 'CI' },
+  webgpu: {
+    name: 'WebGPU on the processor',
+    install: 'npm ci installs webgpu and @sparticuz/chromium, for Linux on x64',
+    expectedBy: 'CI',
+  },
+  koffi: { name: 'koffi', install: 'npm ci installs it where it has a binary for the system', expectedBy: 'CI' },
+  opencl: {
+    name: 'an OpenCL device',
+    install: 'on Debian: apt install ocl-icd-libopencl1 pocl-opencl-icd',
+    expectedBy: 'CI',
+  },
+  hiprtc: {
+    name: "HIP's run-time compiler",
+    install: 'on Debian: apt install libamdhip64-5 libamd-comgr2 rocm-device-libs',
+    expectedBy: 'CI',
+  },
+  cpp: { name: 'a C and a C++ compiler', install: 'on Debian: apt install g++', expectedBy: 'CI' },
+  nvcc: { name: "CUDA's compiler", install: "NVIDIA's CUDA toolkit has it", expectedBy: 'OMNIFFT_EXPECT_NVCC' },
+  scipy: { name: 'SciPy', install: 'on Debian: apt install python3-scipy', expectedBy: 'OMNIFFT_EXPECT_SCIPY' },
+} satisfies Record<string, Optional>;
+
+/**
+ * Says in the report that something is missing, as a test that is skipped, or fails where it is expected. To be called
+ * where tests are defined. At the end of a run scripts/test.mjs lists what was skipped under such a title.
+ * @param reason why it is missing; undefined where it is there
+ * @returns the reason, for `skipIf`
+ */
+export function missing(what: keyof typeof optional, reason: string | undefined): string | undefined {
+  if (reason === undefined) return undefined;
+  const { name, install, expectedBy }: Optional = optional[what];
+  const expected = Boolean(process.env[expectedBy]) && !hidden;
+  test.skipIf(!expected)(`needs ${name} (${install}): ${reason}`, () => {
+    throw new Error(`${name} is expected here, because ${expectedBy} is set`);
+  });
+  return reason;
+}
+
+/** The path of the first of some programs that is on the PATH, or in other folders. */
+export function findProgram(names: readonly string[], folders: readonly string[] = []): string | undefined {
+  return programsCalled(names, folders)[0];
+}
+
+/** The paths of all of them. */
+export function programsCalled(names: readonly string[], folders: readonly string[] = []): string[] {
+  const onPath = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const all = hidden ? onPath : [...onPath, ...folders];
+  return names.flatMap((name) => all.map((folder) => join(folder, name))).filter(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
