@@ -2,11 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { referenceTransform } from '../../test/reference/transform.ts';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
+import { findPython } from '../../test/support/programs.ts';
 import { randomFor, seedFor, uniform } from '../../test/support/random.ts';
 import * as numpy from './index.ts';
 import type { NpyDtype } from './npy.ts';
@@ -152,13 +153,6 @@ describe('random calls', () => {
   });
 });
 
-/** The first Python that has SciPy. */
-function findScipy(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const candidates = [process.env.PYTHON, ...folders.map((folder) => join(folder, 'python3'))];
-  return candidates.find((python) => python && spawnSync(python, ['-c', 'import scipy.fft']).status === 0);
-}
-
 const SCRIPT = `
 import json, sys
 import numpy, scipy.fft
@@ -169,8 +163,7 @@ for k, (name, options) in enumerate(json.load(open(folder + '/cases.json'))):
 `;
 
 describe('SciPy', () => {
-  const python = findScipy();
-  if (!python) console.warn('numpy: no python3 on the path has SciPy, so results are not compared with it');
+  const python = findPython('scipy.fft');
   it.runIf(python)('computes the same', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'omnifft-numpy-'));
     try {
