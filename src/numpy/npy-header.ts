@@ -123,7 +123,7 @@ function shortened(text: string): string {
 function describeStart(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === undefined) return 'is empty';
-  if (first === 0x50 && second === 0x4b) return 'as a .npz or other zip archive does, which is read by readNpz';
+  if (first === 0x50 && second === 0x4b) return 'as a .npz or other zip archive does';
   if (first === 0x80 && second !== undefined && second <= 5) return 'as a Python pickle does';
   if (first === 0x89 && second === 0x48) return 'as an HDF5 file does';
   return `with the bytes ${Array.from(bytes.subarray(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join(' ')}`;
