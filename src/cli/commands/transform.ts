@@ -16,6 +16,7 @@ import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
 import { type DeviceOptions, integerList, outputPath, useDevice, withDevice, withJson } from '../options.ts';
 import { startProgress } from '../progress.ts';
+import { inRounds } from '../rounds.ts';
 
 const NORMS: readonly Norm[] = ['backward', 'ortho', 'forward'];
 
@@ -61,7 +62,8 @@ async function transformFile(input: string, options: TransformOptions): Promise<
     const { result, seconds, device } = await useDevice({ ...options, precision }, async (device) => {
       progress.update(1, 4, 'transforming');
       const started = performance.now();
-      const result = await (options.inverse ? ifftn : fftn)(array, { axes, norm: options.norm, device });
+      const transform = options.inverse ? ifftn : fftn;
+      const result = await inRounds(array, axes, (part) => transform(part, { axes, norm: options.norm, device }));
       return { result, seconds: (performance.now() - started) / 1000, device: device.name };
     });
     progress.update(3, 4, 'writing     ');
