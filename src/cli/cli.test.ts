@@ -12,12 +12,17 @@ import { noOpenCl } from '../../test/support/opencl.ts';
 import { compileModule } from '../devices/cpu/relaxed.ts';
 import { listDevices } from '../index.ts';
 import { type NpyArray, readNpy, writeNpy } from '../numpy/npy.ts';
+import { readNpz, writeNpz } from '../numpy/npz.ts';
 import { sampleArray, workplace } from './fixture.ts';
 
 const guitar = fileURLToPath(new URL('../../examples/data/guitar.wav', import.meta.url));
 const { folder, omnifft, put } = workplace();
 /** Kinds of devices that are here, whose memory the host cannot see. */
 const others = (await listDevices()).flatMap(({ kind, available }) => (available && kind !== 'cpu' ? [kind] : []));
+const first = sampleArray([4, 6], 'float64');
+const second = sampleArray([5, 3], 'complex64');
+const twoArrays = await writeNpz({ first, second });
+const emptyArchive = await writeNpz({});
 
 /** A recording of one channel. */
 function floatWav(samples: readonly number[]): Uint8Array {
@@ -75,7 +80,37 @@ function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tol
   expect(Math.sqrt(error / size)).toBeLessThan(tolerance);
 }
 
+/** Names of calls, which nobody who types commands knows. */
+const CALLS =
+  /\b(openDevice|listDevices|openProfile|parseDescriptor|readNp[yz]|readWav|device\.plan|plan\.\w+)\b|\w\(\)/;
+
+/** What a failure says, and that it says the same as JSON. */
+async function expectFailure(args: readonly string[], code: number, message: RegExp): Promise<void> {
+  const { stdout, stderr, ...outcome } = await omnifft(...args);
+  expect(stderr).toMatch(message);
+  expect(stderr).toMatch(/^omnifft: [^\n]+ \[[a-z-]+\]\n$/);
+  expect(stderr).not.toMatch(/\s+at .*:\d+/);
+  expect(stderr).not.toMatch(CALLS);
+  expect({ ...outcome, stdout }).toEqual({ code, stdout: '' });
+  // `help` has no result that could be JSON.
+  if (args[0] === 'help') return;
+  const json = await omnifft(...args, '--json');
+  expect({ code: json.code, stdout: json.stdout }).toEqual({ code, stdout: '' });
+  expect(json.stderr).toMatch(/^[^\n]+\n$/);
+  const { error, ...rest } = JSON.parse(json.stderr);
+  expect(rest).toEqual({});
+  expect(Object.keys(error)).toEqual(['code', 'message', 'problems']);
+  expect(`omnifft: ${error.message} [${error.code}]\n`).toBe(stderr);
+  expect(error.problems.length).toBeGreaterThan(0);
+  for (const problem of error.problems) {
+    expect(Object.keys(problem)).toEqual(['code', 'message', 'path']);
+    for (const text of Object.values(problem)) expect(text).toBeTypeOf('string');
+  }
+  expect(error.problems[0].code).toBe(error.code);
+}
+
 describe('bad usage ends with 2 and one line on stderr', () => {
+  put('two.npz', Uint8Array.from(twoArrays));
   it.each<[string, string[], RegExp]>([
     ['an unknown command', ['transfrom'], /unknown command 'transfrom'/],
     [
@@ -104,12 +139,35 @@ describe('bad usage ends with 2 and one line on stderr', () => {
     ['a language of a device', ['explain', 'scfo8', '--language', 'wgsl'], /--profile.*\[invalid-usage\]/],
     ['a profile and a device', ['explain', 'scfo8', '--profile', 'h200', '--device', 'cpu'], /cannot be used with/],
     ['an unknown device', ['explain', 'scfo8', '--device', 'abacus'], /abacus.*\[unknown-device\]/],
+    ['a frame of one sample', ['spectrogram', guitar, '-o', 'b.png', '--size', '1'], /^omnifft: --size .*at least 2/],
+    ['threads by the million', ['explain', 'scfo8', '-d', 'cpu', '--threads', '1000000'], /^omnifft: --threads /],
+    ['no array named of two', ['transform', 'two.npz', '-o', 'b.npy'], /2 arrays, 'first', 'second'; .*--array/],
+    ['an array that is not there', ['transform', 'two.npz', '-o', 'b.npy', '--array', 'x'], /no 'x' for --array/],
+    ...['b.jpg', 'b.JPEG', 'b.svg', 'b.pdf', 'b.webp', 'b.png.gz', 'b.npy'].map(
+      (output): [string, string[], RegExp] => [
+        `a picture called ${output}`,
+        ['spectrogram', guitar, '-o', output],
+        /'b\..*ends in \.png, not in '\.\w+'.*\[invalid-usage\]/,
+      ],
+    ),
+    ['an array called b.csv', ['transform', 'two.npz', '-o', 'b.csv'], /ends in \.npy or \.npz, not in '\.csv'/],
   ])('%s', async (_name, args, message) => {
-    const { code, stdout, stderr } = await omnifft(...args);
-    expect(stderr).toMatch(message);
-    expect(stderr).toMatch(/^omnifft: [^\n]+\n$/);
-    expect(stderr).not.toMatch(/\s+at .*:\d+/);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    await expectFailure(args, 2, message);
+    expect(existsSync(join(folder, args[args.indexOf('-o') + 1]!))).toBe(false);
+  });
+
+  it('--json alone is JSON, too; after -- it is no option', async () => {
+    expect(JSON.parse((await omnifft('--json')).stderr)).toMatchObject({ error: { code: 'invalid-usage' } });
+    expect((await omnifft('explain', '--', '--json')).stderr).toMatch(/^omnifft: .*\[invalid-descriptor\]\n$/);
+  });
+
+  it('all that is wrong with a problem is listed', async () => {
+    const { stderr } = await omnifft('explain', '{"size": [0], "batches": -1}', '--json');
+    const { problems } = JSON.parse(stderr).error as { problems: { code: string; path: string }[] };
+    expect(problems.map(({ code, path }) => [code, path])).toEqual([
+      ['invalid-size', 'size[0]'],
+      ['invalid-batches', 'batches'],
+    ]);
   });
 
   it('no command at all: the help', async () => {
@@ -125,6 +183,9 @@ describe('failures end with 1 and one line on stderr', () => {
   put('scalar.npy', writeNpy({ data: Float64Array.of(1), shape: [], dtype: 'float64' }));
   put('empty.npy', writeNpy({ data: new Float64Array(0), shape: [0, 4], dtype: 'float64' }));
   put('nan.wav', floatWav([0, Number.NaN, 1]));
+  put('short.npz', twoArrays.subarray(0, 300));
+  put('none.npz', emptyArchive);
+  put('music.flac', new TextEncoder().encode('fLaC____________'));
   put('text.wav', new TextEncoder().encode('this is not a recording, whatever its name says'));
   mkdirSync(join(folder, 'folder'));
 
@@ -144,11 +205,22 @@ describe('failures end with 1 and one line on stderr', () => {
     ['a recording of no numbers', ['spectrogram', 'nan.wav', '-o', 'b.png'], /nan\.wav.*\[invalid-file\]/],
     ['frames that fit no memory', ['spectrogram', guitar, '-o', 'b.png', '--size', '4294967296'], /\[device-limit\]/],
     ['a transform that cannot be done', ['explain', 'srfo8'], /\[unsupported-feature\]/],
+    ['a device that is not built yet', ['explain', 'scfo8', '--device', 'vulkan'], /`omnifft devices`.*-unavailable\]/],
+    [
+      'a precision that a device has not',
+      ['explain', 'dcfo8', '--profile', 'webgpu-default'],
+      /--device auto finds.*\[unsupported-precision\]/,
+    ],
+    [
+      'frames of a length that cannot be done',
+      ['spectrogram', guitar, '-o', 'b.png', '--size', '17'],
+      /--size = 17 has/,
+    ],
+    ['an archive cut short', ['transform', 'short.npz', '-o', 'b.npy'], /short\.npz: The archive.*\[invalid-file\]/],
+    ['an archive without arrays', ['transform', 'none.npz', '-o', 'b.npy'], /no array.*\[invalid-file\]/],
+    ['a recording of another kind', ['spectrogram', 'music.flac', '-o', 'b.png'], /FLAC.*ffmpeg -i INPUT.*OUTPUT\.wav/],
   ])('%s', async (_name, args, message) => {
-    const { code, stdout, stderr } = await omnifft(...args);
-    expect(stderr).toMatch(message);
-    expect(stderr).toMatch(/^omnifft: [^\n]+\n$/);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    await expectFailure(args, 1, message);
     expect(existsSync(join(folder, 'b.npy')) || existsSync(join(folder, 'b.png'))).toBe(false);
   });
 });
@@ -193,6 +265,24 @@ describe('transform', () => {
     const energy = (data: ArrayLike<number>) => Array.from(data).reduce((sum, value) => sum + value * value, 0);
     const gain = { backward: 120, ortho: 1, forward: 1 / 120 }[norm] ?? Number.NaN;
     expect(energy(readNpy(readFileSync(middle)).data) / energy(array.data)).toBeCloseTo(gain, 8);
+  });
+
+  it('takes arrays out of archives, and puts results into them', async () => {
+    const input = put('both.npz', twoArrays);
+    const expected = direct(direct(second.data, [5, 3], 0, -1), [5, 3], 1, -1);
+    const { code, stderr } = await omnifft('transform', input, '--array', 'second', '-o', 'out.npz');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const results = await readNpz(readFileSync(join(folder, 'out.npz')));
+    expect(Object.keys(results)).toEqual(['second']);
+    expect(results.second).toMatchObject({ shape: [5, 3], dtype: 'complex64' });
+    expectClose(results.second!.data, expected, 1e-6);
+    // The only one needs no name, and one that has none gets that of NumPy.
+    expect((await omnifft('transform', 'out.npz', '-o', 'back.npy', '--inverse')).code).toBe(0);
+    expectClose(readNpy(readFileSync(join(folder, 'back.npy'))).data, second.data, 1e-6);
+    expect((await omnifft('transform', 'back.npy', '-o', 'named.NPZ')).code).toBe(0);
+    const named = await readNpz(readFileSync(join(folder, 'named.NPZ')));
+    expectClose(named.arr_0!.data, expected, 1e-6);
+    expect((await omnifft('transform', 'back.npy', '-o', 'never.npy', '--array', 'second')).code).toBe(2);
   });
 
   it.each([['3'], ['-4'], ['0,0'], ['0,-3']])('refuses --axes %s for three axes', async (axes) => {

@@ -1,11 +1,10 @@
 /**
- * Files named on the command line: what can go wrong with them, said in one line.
+ * Files named on the command line that are written, and what can go wrong with any, said in one line.
  */
 
 import { writeSync } from 'node:fs';
-import { access, chmod, constants, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
 import { descriptorOf, followLinks, isStandardOutput } from './descriptors.ts';
 
@@ -20,35 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   ELOOP: 'its links lead in a circle',
   ENAMETOOLONG: 'its name is too long',
-  ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB',
 };
-
-/** What an input is called in messages: `-` on the command line is standard input. */
-export function inputName(path: string): string {
-  return path === '-' ? 'standard input' : path;
-}
-
-async function readInput(path: string): Promise<Uint8Array> {
-  try {
-    return path === '-' ? await buffer(process.stdin) : await readFile(path);
-  } catch (error) {
-    throw fileError('unreadable-input', `Cannot read ${inputName(path)}`, error);
-  }
-}
-
-/**
- * Reads a file and makes something of what is in it.
- * @throws FftError `unreadable-input`, or what `decode` throws, with the name of the file.
- */
-export async function readWith<T>(path: string, decode: (bytes: Uint8Array) => T): Promise<T> {
-  const bytes = await readInput(path);
-  try {
-    return decode(bytes);
-  } catch (error) {
-    if (!(error instanceof FftError)) throw error;
-    throw new FftError(error.code, `${inputName(path)}: ${error.message}`, { cause: error });
-  }
-}
 
 /**
  * Finds out early that an output cannot be written, before minutes of work are spent on it. It creates nothing.
@@ -67,36 +38,40 @@ export async function checkOutput(path: string): Promise<void> {
   }
 }
 
+/** The bytes of a file, or pieces of them. */
+export type Contents = Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
 /**
  * Writes a file whole or not at all: what was there stays until the new file is complete, so that an input that is the
  * output, too, outlives a full disk. What is no file of its own but open already is written on: `/dev/stdout`.
  *
  * @throws FftError `unwritable-output`.
  */
-export async function writeOutput(path: string, bytes: Uint8Array): Promise<void> {
+export async function writeOutput(path: string, contents: Contents): Promise<void> {
   try {
-    await replaceFile(path, bytes);
+    await replaceFile(path, contents);
   } catch (error) {
+    if (error instanceof FftError) throw error;
     throw fileError('unwritable-output', `Cannot write ${path}`, error);
   }
 }
 
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+async function replaceFile(path: string, contents: Contents): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
   const descriptor = descriptorOf(path);
   // Others have written to an open file and will again, so it must stay the one that it is; a socket has no other way in.
-  if (descriptor !== undefined && (existing?.isFile() || existing?.isSocket())) return writeOn(descriptor, bytes);
+  if (descriptor !== undefined && (existing?.isFile() || existing?.isSocket())) return writeOn(descriptor, contents);
   // Pipes and devices are written as they are.
-  if (existing && !existing.isFile()) return writeFile(path, bytes);
+  if (existing && !existing.isFile()) return writeFile(path, contents);
   // Where a link leads, so that it stays one.
   const target = existing ? await realpath(path) : followLinks(path);
   // Its real name, because `join` takes the folder before `..` away, which may be a link.
   const folder = await realpath(dirname(target));
   // So is a file in a folder that takes no other.
-  if (existing && !(await isWritable(folder))) return writeFile(path, bytes);
+  if (existing && !(await isWritable(folder))) return writeFile(path, contents);
   const partial = join(folder, `.omnifft-${process.pid}-${Date.now().toString(36)}`);
   try {
-    await writeFile(partial, bytes, { flag: 'wx' });
+    await writeFile(partial, contents, { flag: 'wx' });
     if (existing) await chmod(partial, existing.mode);
     await rename(partial, target);
   } catch (error) {
@@ -106,14 +81,15 @@ async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
 }
 
 /** At the position where an open file is. */
-function writeOn(descriptor: number, bytes: Uint8Array): void {
-  const most = 2 ** 24;
-  for (let at = 0; at < bytes.length; ) {
-    try {
-      at += writeSync(descriptor, bytes, at, Math.min(most, bytes.length - at));
-    } catch (error) {
-      // A socket whose reader has not kept up: there is nothing else to do meanwhile.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+async function writeOn(descriptor: number, contents: Contents): Promise<void> {
+  for await (const piece of contents instanceof Uint8Array ? [contents] : contents) {
+    for (let at = 0; at < piece.length; ) {
+      try {
+        at += writeSync(descriptor, piece, at, Math.min(2 ** 24, piece.length - at));
+      } catch (error) {
+        // A socket whose reader has not kept up: there is nothing else to do meanwhile.
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      }
     }
   }
 }

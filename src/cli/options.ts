@@ -2,6 +2,7 @@
  * Options and arguments that several commands share, and how they are read.
  */
 
+import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   type Device,
@@ -16,6 +17,8 @@ import {
   parseDescriptor,
   profileNames,
 } from '../index.ts';
+import { show } from '../problem/errors.ts';
+import { withOptionNames } from './words.ts';
 
 export interface DeviceOptions {
   readonly device: string;
@@ -49,7 +52,7 @@ export function withJson(command: Command): Command {
 
 /** Opens the device that the options name, lends it to `use` and closes it. */
 export async function useDevice<T>(options: DeviceOptions, use: (device: Device) => Promise<T>): Promise<T> {
-  const device = await open(options);
+  const device = await withOptionNames(['threads', 'language'], () => open(options));
   try {
     return await use(device);
   } finally {
@@ -58,7 +61,7 @@ export async function useDevice<T>(options: DeviceOptions, use: (device: Device)
 }
 
 /** Unknown names are refused by those who know them all. */
-function open({ device, threads, profile, language, precision }: DeviceOptions): Promise<Device> {
+async function open({ device, threads, profile, language, precision }: DeviceOptions): Promise<Device> {
   if (profile !== undefined) {
     return openProfile(profile as ProfileName, language === undefined ? {} : ({ language } as ProfileOptions));
   }
@@ -71,9 +74,18 @@ function open({ device, threads, profile, language, precision }: DeviceOptions):
   });
 }
 
-/** What an output is called on the command line: `-` is standard output. */
-export function outputPath(text: string): string {
-  return text === '-' ? '/dev/stdout' : text;
+/**
+ * Reads the name of an output: `-` is standard output. One that ends as files of another kind do is refused; a name without
+ * an end says nothing about its kind.
+ */
+export function outputPath(...suffixes: readonly string[]): (text: string) => string {
+  return (text) => {
+    const suffix = extname(text);
+    if (/^\.[a-z]/i.test(suffix) && !suffixes.includes(suffix.toLowerCase())) {
+      throw new InvalidArgumentError(`What is written ends in ${suffixes.join(' or ')}, not in ${show(suffix)}.`);
+    }
+    return text === '-' ? '/dev/stdout' : text;
+  };
 }
 
 /** Reads a problem as it is given on the command line: a descriptor, or the problem object as JSON. */

@@ -114,6 +114,16 @@ describe.skipIf(process.platform !== 'linux')('links to files that are not there
 });
 
 describe.skipIf(process.platform !== 'linux')('what cannot be written', () => {
+  it('is found out while it is written piece by piece, too', async () => {
+    const input = put('pieces.npy', writeNpy(sampleArray([4096], 'complex128')));
+    const before = readdirSync(folder).sort();
+    const limited = ['-c', 'ulimit -f 8; exec "$0" "$@"', process.execPath, main, 'transform', input, '-o', 'new.npz'];
+    const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8', cwd: folder });
+    expect(stderr).toMatch(/^omnifft: Cannot write .*\[unwritable-output\]\n$/);
+    expect(status).toBe(1);
+    expect(readdirSync(folder).sort()).toEqual(before);
+  });
+
   it.each(['in place', 'a new file', 'a link'])('leaves what was there: %s', async (which) => {
     const whole = writeNpy(sampleArray([4096], 'complex128'));
     const input = put('large.npy', whole);
@@ -157,7 +167,9 @@ describe.skipIf(process.platform !== 'linux')('what cannot be written', () => {
         encoding: 'utf8',
       });
       closeSync(full);
-      expect(stderr).toMatch(/^omnifft: Cannot write to standard output: .*\[unwritable-output\]\n$/);
+      const said = args.includes('--json') ? JSON.parse(stderr).error : { message: stderr.slice('omnifft: '.length) };
+      expect(said.message).toMatch(/^Cannot write to standard output: the disk is full\./);
+      expect(stderr).toMatch(/^[^\n]*unwritable-output[^\n]*\n$/);
       expect(status).toBe(1);
     }
   });

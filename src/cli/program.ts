@@ -9,6 +9,7 @@ import { addDevices } from './commands/devices.ts';
 import { addExplain } from './commands/explain.ts';
 import { addSpectrogram } from './commands/spectrogram.ts';
 import { addTransform } from './commands/transform.ts';
+import { complain, wantsJson } from './failures.ts';
 
 /** 0: done; 1: it was understood but failed; 2: it was not understood. */
 export type ExitCode = 0 | 1 | 2;
@@ -28,31 +29,32 @@ const USAGE: ReadonlySet<string> = new Set([
   'invalid-offset',
 ]);
 
-/** Runs one command. Results go to stdout; an error is one line on stderr, never a stack trace. */
+/** Runs one command. Results go to stdout, an error to stderr. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
+  const json = wantsJson(args);
   try {
-    const root = program();
+    const root = program(json);
     await root.parseAsync(understood(root, args), { from: 'user' });
     return 0;
   } catch (error) {
+    // Commander has said what it did not understand.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof FftError) {
-      complain(`${error.message} [${error.code}]`);
-      return USAGE.has(error.code) ? 2 : 1;
-    }
-    complain(`internal error: ${error instanceof Error ? error.message : String(error)}`);
-    return 1;
+    complain(error, json);
+    return error instanceof FftError && USAGE.has(error.code) ? 2 : 1;
   }
 }
 
-function program(): Command {
+/** @param json whether errors are to be JSON */
+function program(json: boolean): Command {
   const root = new Command('omnifft')
     .description('Fast Fourier transforms, planned and compiled at run time for the device they run on.')
     .version(version, '-V, --version')
     .showSuggestionAfterError()
     .exitOverride()
     // Commander closes with a hint on a second line; one line is what was promised.
-    .configureOutput({ outputError: (text) => complain(`${text.replace(/^error: /, '').trim()} [invalid-usage]`) });
+    .configureOutput({
+      outputError: (text) => complain(new FftError('invalid-usage', text.replace(/^error: /, '')), json),
+    });
   addTransform(root);
   addSpectrogram(root);
   addExplain(root);
@@ -86,9 +88,4 @@ function addHelp(root: Command): void {
       // Refused as it is without `help`: with the command that may have been meant.
       else await root.parseAsync(['--', name!], { from: 'user' });
     });
-}
-
-/** One line on stderr. */
-export function complain(message: string): void {
-  process.stderr.write(`omnifft: ${message.trim().replace(/\s*\n\s*/g, ' ')}\n`);
 }

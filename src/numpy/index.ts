@@ -12,6 +12,7 @@ import { type DeviceChoice, transform } from './run.ts';
 export type { ArrayInput, ComplexArray, ComplexDtype, NumpyArray, TypedArray } from './array.ts';
 export { fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
+export { readNpz, writeNpz } from './npz.ts';
 export type { LineOptions, Norm, TensorOptions } from './request.ts';
 export type { DeviceChoice } from './run.ts';
 

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { damage } from '../../test/support/damage.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { FftError } from '../problem/errors.ts';
 import { asArray, fitting } from './array.ts';
-import { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
+import { type NpyArray, type NpyDtype, npyPieces, readNpy, readNpyFrom, writeNpy } from './npy.ts';
+import { memorySource, partOf, pieceSource } from './source.ts';
 
 /** A file put together by hand, so that the reader is not only tested against the writer. */
 function file(dict: string, data: ArrayBufferView, version = 1, lengthBytes = version === 1 ? 2 : 4): Uint8Array {
@@ -67,6 +69,81 @@ describe('readNpy', () => {
     expect([...array.data]).toEqual(values);
   });
 
+  /** Big-endian numbers of `unit` bytes each. */
+  const reversed = (raw: ArrayBufferView, unit: number) => {
+    const bytes = new Uint8Array(raw.buffer.slice(raw.byteOffset, raw.byteOffset + raw.byteLength));
+    for (let at = 0; at < bytes.length; at += unit) bytes.subarray(at, at + unit).reverse();
+    return bytes;
+  };
+
+  it.each<[string, ArrayBufferView, number]>([
+    ['i2', Int16Array.of(-32768, 5, 258, 7), 2],
+    ['u2', Uint16Array.of(65535, 5, 258, 7), 2],
+    ['i4', Int32Array.of(-(2 ** 31), 5, 66051, 7), 4],
+    ['u4', Uint32Array.of(2 ** 32 - 1, 5, 66051, 7), 4],
+    ['i8', BigInt64Array.of(-5n, 2n ** 40n, -(2n ** 63n), 7n), 8],
+    ['u8', BigUint64Array.of(5n, 2n ** 40n, 2n ** 64n - 2n ** 11n, 7n), 8],
+    ['f2', Uint16Array.of(0x3c00, 0xc000, 0x0001, 0x7bff), 2],
+    ['f4', Float32Array.of(1.5, -2, Infinity, 7), 4],
+    ['f8', Float64Array.of(1.5, -2, Number.MIN_VALUE, 7), 8],
+    ['c8', Float32Array.of(1.5, -2, Infinity, 7, 1, 2, 3, 4), 4],
+    ['c16', Float64Array.of(1.5, -2, Infinity, 7, 1, 2, 3, 4), 8],
+  ])('reads big-endian %s as the same numbers', (kind, raw, unit) => {
+    const little = readNpy(file(dict(`<${kind}`, '(2, 2)'), raw));
+    expect(readNpy(file(dict(`>${kind}`, '(2, 2)'), reversed(raw, unit)))).toEqual(little);
+  });
+
+  it('rounds 64-bit integers once, to the nearest, ties to even', () => {
+    const random = randomFor('npy 64-bit integers');
+    const near = [2n ** 53n + 1n, 2n ** 53n + 3n, 2n ** 62n + 2n ** 9n, 2n ** 62n + 3n * 2n ** 9n, 2n ** 63n - 1n];
+    const some = Array.from({ length: 1000 }, () => (BigInt(random.bits()) << 31n) | BigInt(random.bits() >>> 1));
+    const all = [...near, ...some].flatMap((value) => [value, -value]);
+    const shape = `(${all.length},)`;
+    expect([...readNpy(file(dict('<i8', shape), BigInt64Array.from(all))).data]).toEqual(all.map(Number));
+    const unsigned = all.map((value) => BigInt.asUintN(64, value));
+    expect([...readNpy(file(dict('<u8', shape), BigUint64Array.from(unsigned))).data]).toEqual(unsigned.map(Number));
+  });
+
+  // IEEE 754-2008, binary16: 1 bit of sign, 5 of the exponent, 10 of the fraction.
+  it('reads every half-precision number as float32', () => {
+    const bits = Uint16Array.from({ length: 2 ** 16 }, (_, k) => k);
+    const { data, dtype } = readNpy(file(dict('<f2', '(65536,)'), bits));
+    const expected = Array.from(bits, (half) => {
+      const [sign, exponent, fraction] = [half >> 15 ? -1 : 1, (half >> 10) & 31, half & 1023];
+      if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
+      return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
+    });
+    expect(dtype).toBe('float32');
+    expect([...data]).toEqual(expected);
+  });
+
+  it.each([1, 2])('brings Fortran order into C order, %i numbers an element', (parts) => {
+    const random = randomFor('npy Fortran order');
+    for (const shape of [[], [5], [2, 3], [1, 4], [3, 1, 2], [2, 3, 4], [2, 1, 3, 2], [0, 3]]) {
+      const count = shape.reduce((total, length) => total * length, 1);
+      const expected = Float64Array.from({ length: parts * count }, () => random.unit());
+      const raw = new Float64Array(expected.length);
+      for (let k = 0; k < count; k++) {
+        // From the place in C order to the coordinates, and on to the place in Fortran order.
+        let [rest, place, stride] = [k, 0, count];
+        for (const length of shape.toReversed()) {
+          stride /= length;
+          place += (rest % length) * stride;
+          rest = Math.floor(rest / length);
+        }
+        for (let part = 0; part < parts; part++) raw[parts * place + part] = expected[parts * k + part]!;
+      }
+      const bytes = file(
+        dict(parts === 2 ? '<c16' : '<f8', `(${shape.join(', ')}${shape.length ? ',' : ''})`, 'True'),
+        raw,
+      );
+      const wanted = { data: expected, shape, dtype: parts === 2 ? 'complex128' : 'float64' };
+      expect(readNpy(bytes)).toEqual(wanted);
+      // However few are read at a time.
+      for (const most of [1, 16, 40]) expect(readNpyFrom(memorySource(bytes), most)).toEqual(wanted);
+    }
+  });
+
   // What is iterated over is collected first, in a list: 2^27 entries of it end the process.
   it('converts large integer arrays without listing their entries', () => {
     const random = randomFor('npy integers');
@@ -108,12 +185,19 @@ describe('readNpy', () => {
     ['half a header', file(dict('<f8', '(2,)'), two).subarray(0, 30), /header takes/],
     ['missing data', file(dict('<f8', '(2,)'), two).subarray(0, -1), /takes 16 bytes of data, the file has 15/],
     ['an unknown version', file(dict('<f8', '(2,)'), two, 9), /version 9/],
-    ['Fortran order', file(dict('<f8', '(2, 1)', 'True'), two), /Fortran order/],
-    ['big-endian data', file(dict('>f8', '(2,)'), two), /big-endian/],
-    ['objects', file(dict('|O', '(2,)'), two), /Python objects/],
-    ['records', file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", two), /records/],
-    ['half precision', file(dict('<f2', '(2,)'), two), /dtype '<f2'.*float32/],
-    ['texts', file(dict('<U4', '(1,)'), two), /dtype '<U4'/],
+    ['objects', file(dict('|O', '(2,)'), two), /Python objects.*numpy\.save\(file, a\.astype\('complex128'\)\)/],
+    [
+      'records',
+      file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", two),
+      /records.*numpy\.save\(file, a\['name'\]\)/,
+    ],
+    ['80-bit floats', file(dict('<f16', '(1,)'), two), /dtype '<f16'.*numpy\.save\(file, a\.astype\('float64'\)\)/],
+    ['dates', file(dict('<M8[ns]', '(2,)'), two), /dtype '<M8\[ns\]'.*astype\('int64'\)/],
+    ['texts', file(dict('<U4', '(1,)'), two), /dtype '<U4'.*astype\('float64'\)/],
+    ['a dtype of many letters', file(dict(`<U${'4'.repeat(5000)}`, '(1,)'), two), /^.{1,400}$/],
+    ['a shape of many axes', file(dict('<f8', `(${'2, '.repeat(60000)})`), two, 2), /^.{1,400}$/],
+    ['a shape of many digits', file(dict('<f8', `(0, ${'9'.repeat(5000)})`), two), /^.{1,400}more elements.{1,200}$/],
+    ['a header beyond reason', file(`${dict('<f8', '(2,)')}${' '.repeat(2 ** 20)}`, two, 2), /header takes/],
     ['a dtype that names what every object has', file(dict('toString', '(2,)'), two), /dtype 'toString'/],
     ['a constructor of numbers', file(dict('<constructor', '(2,)'), two), /dtype '<constructor'/],
     ['a prototype', file(dict('__proto__', '(2,)'), two), /dtype '__proto__'/],
@@ -131,21 +215,12 @@ describe('readNpy', () => {
     expect(error.message).toMatch(message);
   });
 
-  it('never fails otherwise, whatever the bytes', () => {
-    const whole = writeNpy({ data: Float32Array.of(1, 2, 3, 4), shape: [2, 2], dtype: 'float32' });
-    const damage = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255), length: fc.nat(whole.length) });
-    fc.assert(
-      fc.property(damage, ({ at, byte, length }) => {
-        const bytes = whole.slice(0, length);
-        if (at < length) bytes[at] = byte;
-        try {
-          readNpy(bytes);
-        } catch (error) {
-          expect(error).toBeInstanceOf(FftError);
-        }
-      }),
-      { seed: seedFor('numpy/npy/damage') | 0, numRuns: 500 },
+  it('never fails otherwise, whatever the bytes', async () => {
+    const values = Float64Array.of(1, 2, 3, 4);
+    const files = ['<f8', '>f8', '<c16', '<i8', '<f2', '|b1'].map((descr) =>
+      file(dict(descr, '(2, 1)', 'True'), values),
     );
+    expect(await damage('npy damage', [...files, writeNpy(values)], 3000, readNpy)).toBeGreaterThan(1000);
   });
 });
 
@@ -218,6 +293,56 @@ describe('writeNpy', () => {
       shape: [2],
       dtype: 'float32',
     });
+  });
+});
+
+describe('in pieces', () => {
+  const random = randomFor('npy pieces');
+  const array = {
+    data: Float64Array.from({ length: 300 }, () => random.unit()),
+    shape: [10, 15],
+    dtype: 'complex128',
+  } as const;
+  const whole = writeNpy(array);
+
+  it.each([1, 16, 24, 100, 5000])('of at most %i bytes, arrays are written and read as in one', (most) => {
+    const { size, pieces } = npyPieces(array, most);
+    const parts = [...pieces];
+    expect(size).toBe(whole.length);
+    expect(Buffer.concat(parts).equals(whole)).toBe(true);
+    // The header is one piece.
+    for (const { length } of parts.slice(1)) expect(length).toBeLessThanOrEqual(most);
+    expect(readNpyFrom(pieceSource(parts), most)).toEqual(array);
+    expect(readNpyFrom(memorySource(whole), most)).toEqual(array);
+  });
+
+  it('a source of pieces is read from anywhere, as its bytes are', () => {
+    for (let round = 0; round < 200; round++) {
+      const parts = Array.from({ length: random.integer(0, 6) }, () =>
+        Uint8Array.from({ length: random.integer(0, 9) }, () => random.integer(0, 255)),
+      );
+      const all = Buffer.concat(parts);
+      const [start, size] = [random.integer(0, 20), random.integer(0, 40)];
+      const inside = all.subarray(start, start + size);
+      for (const [source, bytes] of [
+        [pieceSource(parts), all],
+        [partOf(pieceSource(parts), start, size), inside],
+      ] as const) {
+        expect(source.size).toBe(bytes.length);
+        for (let call = 0; call < 5; call++) {
+          const [at, length] = [random.integer(0, 50), random.integer(0, 50)];
+          expect([...source.read(at, length)]).toEqual([...bytes.subarray(at, at + length)]);
+        }
+      }
+    }
+  });
+
+  it('a file that becomes shorter while it is read is truncated', () => {
+    const source = {
+      size: whole.length,
+      read: (at: number, length: number) => whole.subarray(at, Math.min(at + length, 200)),
+    };
+    expect(failure(() => readNpyFrom(source)).message).toMatch(/truncated/);
   });
 });
 

@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { referenceTransform } from '../../test/reference/transform.ts';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
-import { hidden, missing, programsCalled } from '../../test/support/optional.ts';
+import { missing } from '../../test/support/optional.ts';
+import { findPython } from '../../test/support/programs.ts';
 import { randomFor, seedFor, uniform } from '../../test/support/random.ts';
 import * as numpy from './index.ts';
 import type { NpyDtype } from './npy.ts';
@@ -153,14 +154,6 @@ describe('random calls', () => {
   });
 });
 
-/** The first Python that has SciPy. */
-function findScipy(): string | undefined {
-  const given = process.env.PYTHON && !hidden ? [process.env.PYTHON] : [];
-  return [...given, ...programsCalled(['python3'])].find(
-    (python) => spawnSync(python, ['-c', 'import scipy.fft']).status === 0,
-  );
-}
-
 const SCRIPT = `
 import json, sys
 import numpy, scipy.fft
@@ -171,7 +164,7 @@ for k, (name, options) in enumerate(json.load(open(folder + '/cases.json'))):
 `;
 
 describe('SciPy', () => {
-  const python = findScipy();
+  const python = findPython('scipy.fft');
   missing('scipy', python ? undefined : 'no python3 on the PATH has it');
   it.runIf(python)('computes the same', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'omnifft-numpy-'));

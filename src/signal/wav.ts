@@ -1,15 +1,18 @@
 /**
- * Reading sound from WAV files: PCM of 8 to 32 bits and floating point of 32 and 64 bits, any number of channels.
+ * Reading sound from WAV files: PCM of 8 to 32 bits, floating point of 32 and 64 bits, A-law and µ-law, any number of
+ * channels.
  *
  * Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft, 1991); Microsoft's
  * documentation of `WAVEFORMATEXTENSIBLE`.
  */
 
 import { fitting, zeros } from '../numpy/array.ts';
+import { type ByteSource, memorySource, PIECE } from '../numpy/source.ts';
 import { refuseDetached, requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import { isFloats } from './floats.ts';
-import { type Chunk, containerOf, findChunks, UNKNOWN_SIZE, viewOf } from './riff.ts';
+import { type Chunk, containerOf, findChunks, viewOf } from './riff.ts';
+import { ACCEPTED, CONVERT, type Format, type Samples, samplesOf } from './samples.ts';
 
 /** A decoded recording. */
 export interface Recording {
@@ -21,24 +24,11 @@ export interface Recording {
   readonly format: string;
 }
 
-/** What a `fmt ` chunk says. */
-interface Format {
-  readonly tag: number;
-  readonly channels: number;
-  readonly sampleRate: number;
-  /** Bytes of a frame: one sample of each channel. */
-  readonly blockAlign: number;
-  readonly bits: number;
-}
-
-const PCM = 1;
-const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
-const READABLE: ReadonlySet<string | undefined> = new Set(['RIFF', 'RF64', 'BW64']);
-const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or floating-point samples of 32 or 64 bits';
 
 /**
- * Decodes a WAV file, RF64 and BW64 included. Only its `fmt ` and `data` chunks are read, and whole frames of the samples.
+ * Decodes a WAV file: RIFF, RIFX (big-endian), and RF64, BW64 and W64 for more than 4 GiB. Only its `fmt ` and `data` chunks
+ * are read, and whole frames of the samples; those of a stream that did not know its length go to the end of the file.
  *
  * @param bytes The whole file. It is not modified and not kept.
  * @throws FftError `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when they are no WAV
@@ -46,28 +36,32 @@ const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or fl
  */
 export function readWav(bytes: Uint8Array): Recording {
   requireBytes(bytes, 'readWav');
-  const { format, data } = open(bytes);
-  const { tag, channels, sampleRate, blockAlign, bits } = format;
-  const pcm = tag === PCM && bits >= 8 && bits <= 32;
-  const float = tag === FLOAT && (bits === 32 || bits === 64);
-  if (!pcm && !float) throw invalid(`The WAV file has ${describe(tag, bits)} samples; ${ACCEPTED}.`);
+  return readWavFrom(memorySource(bytes));
+}
+
+/**
+ * The same of any source: the file is never in memory as a whole.
+ * @param most bytes that are decoded at a time
+ */
+export function readWavFrom(source: ByteSource, most = PIECE): Recording {
+  const { format, data, littleEndian } = open(source);
+  const { channels, sampleRate, blockAlign } = format;
   if (channels < 1 || sampleRate < 1) {
     throw invalid(`The WAV file has ${channels} channels at ${sampleRate} Hz; at least 1 of each is needed.`);
   }
-  const size = sampleBytes(format);
-  if (data.size > data.bytes.length) {
-    const hint = data.size === UNKNOWN_SIZE ? ' It was written as a stream: a sound editor can save it anew.' : '';
-    throw invalid(
-      `The WAV file is truncated: it announces ${data.size} bytes of samples and has ${data.bytes.length}.${hint}`,
-    );
-  }
+  const samples = samplesOf(format, littleEndian);
+  if (data.size > data.present) throw truncated(data.size, data.present);
   const frames = Math.floor(data.size / blockAlign);
   if (frames === 0) throw invalid('The WAV file holds no samples; at least one is needed.');
-  return {
-    sampleRate,
-    channels: deinterleave(data.bytes, channels, frames, size, sampleReader(size, float)),
-    format: float ? `${bits}-bit float` : `${bits}-bit PCM`,
-  };
+  const decoded = Array.from({ length: channels }, () => zeros(frames, true) as Float32Array<ArrayBuffer>);
+  const each = Math.max(1, Math.floor(most / blockAlign));
+  for (let first = 0; first < frames; first += each) {
+    const count = Math.min(each, frames - first);
+    const piece = source.read(data.start + first * blockAlign, count * blockAlign);
+    if (piece.length < count * blockAlign) throw truncated(data.size, first * blockAlign + piece.length);
+    deinterleave(viewOf(piece), decoded, first, count, samples);
+  }
+  return { sampleRate, channels: decoded, format: samples.name };
 }
 
 /**
@@ -92,92 +86,84 @@ export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
   );
 }
 
-function open(bytes: Uint8Array): { format: Format; data: Chunk } {
-  const container = containerOf(bytes);
-  if (container === 'RIFX') throw invalid(`The WAV file is big-endian (RIFX); ${ACCEPTED}, little-endian.`);
-  if (!READABLE.has(container)) throw unreadable('it does not start as one does');
-  const chunks = findChunks(bytes, ['fmt ', 'data']);
+function open(source: ByteSource): { format: Format; data: Chunk; littleEndian: boolean } {
+  const container = containerOf(source);
+  if (container === undefined) throw unreadable(whatElse(source.read(0, 12)));
+  const { littleEndian } = container;
+  const chunks = findChunks(source, container, ['fmt ', 'data']);
   const fmt = chunks.get('fmt ');
   if (fmt === undefined) throw unreadable('it has no "fmt " chunk');
-  const format = readFormat(fmt.bytes);
+  const format = readFormat(source.read(fmt.start, Math.min(fmt.present, 40)), littleEndian);
   const data = chunks.get('data');
   if (data === undefined) throw unreadable('it has no "data" chunk');
-  return { format, data };
+  return { format, data, littleEndian };
 }
 
-function readFormat(bytes: Uint8Array): Format {
+function readFormat(bytes: Uint8Array, littleEndian: boolean): Format {
   const view = viewOf(bytes);
   const needs = (least: number) => {
     if (bytes.length < least) throw unreadable(`its "fmt " chunk has ${bytes.length} bytes, but needs ${least}`);
   };
   needs(16);
-  const tag = view.getUint16(0, true);
+  const tag = view.getUint16(0, littleEndian);
   // The extension names the kind of samples in the first bytes of a GUID.
   if (tag === EXTENSIBLE) needs(40);
   return {
-    tag: tag === EXTENSIBLE ? view.getUint32(24, true) : tag,
-    channels: view.getUint16(2, true),
-    sampleRate: view.getUint32(4, true),
-    blockAlign: view.getUint16(12, true),
-    bits: view.getUint16(14, true),
+    tag: tag === EXTENSIBLE ? extendedTag(bytes.subarray(24, 28), littleEndian) : tag,
+    channels: view.getUint16(2, littleEndian),
+    sampleRate: view.getUint32(4, littleEndian),
+    blockAlign: view.getUint16(12, littleEndian),
+    bits: view.getUint16(14, littleEndian),
   };
 }
 
-/** Bytes that a sample takes, which may be more than its bits need. */
-function sampleBytes({ tag, channels, blockAlign, bits }: Format): number {
-  const least = Math.ceil(bits / 8);
-  const size = blockAlign / channels;
-  // One byte is unsigned and more are signed, so that 8 bits in more than one byte could be either.
-  const most = tag === PCM && bits > 8 ? 4 : least;
-  if (Number.isInteger(size) && size >= least && size <= most) return size;
-  const sound = `${describe(tag, bits)} samples in ${channels} channel${channels === 1 ? '' : 's'}`;
-  throw invalid(`The WAV file has frames of ${blockAlign} bytes (blockAlign); ${sound} take ${least * channels}.`);
+/** Where numbers are big-endian, programs disagree about those of a GUID; tags that are read take one byte of the four. */
+function extendedTag(bytes: Uint8Array, littleEndian: boolean): number {
+  const [byte, ...others] = bytes.filter((byte) => byte !== 0);
+  return !littleEndian && byte !== undefined && others.length === 0 ? byte : viewOf(bytes).getUint32(0, littleEndian);
 }
 
-/** Reads the sample at a byte offset as a number in −1 … 1. */
-type SampleReader = (view: DataView, at: number) => number;
-
-/**
- * Samples whose bits do not fill their bytes stand at the top of them, so that the bytes alone say what full scale is.
- * One byte is unsigned, more are two's complement.
- */
-function sampleReader(size: number, float: boolean): SampleReader {
-  if (float) return size === 4 ? (view, at) => view.getFloat32(at, true) : (view, at) => view.getFloat64(at, true);
-  switch (size) {
-    case 1:
-      return (view, at) => (view.getUint8(at) - 0x80) / 0x80;
-    case 2:
-      return (view, at) => view.getInt16(at, true) / 2 ** 15;
-    case 3:
-      return (view, at) => (view.getInt8(at + 2) * 2 ** 16 + view.getUint16(at, true)) / 2 ** 23;
-    default:
-      return (view, at) => view.getInt32(at, true) / 2 ** 31;
-  }
-}
-
+/** @param first which frame the first one of `view` is */
 function deinterleave(
-  bytes: Uint8Array,
+  view: DataView,
+  channels: readonly Float32Array[],
+  first: number,
   count: number,
-  frames: number,
-  size: number,
-  read: SampleReader,
-): Float32Array<ArrayBuffer>[] {
-  const view = viewOf(bytes);
-  return Array.from({ length: count }, (_, channel) => {
-    const samples = zeros(frames, true) as Float32Array<ArrayBuffer>;
-    for (let k = 0; k < frames; k++) samples[k] = read(view, (k * count + channel) * size);
-    return samples;
+  { bytes, read }: Samples,
+): void {
+  channels.forEach((channel, n) => {
+    for (let k = 0; k < count; k++) channel[first + k] = read(view, (k * channels.length + n) * bytes);
   });
 }
 
-function describe(tag: number, bits: number): string {
-  if (tag === PCM) return `${bits}-bit PCM`;
-  if (tag === FLOAT) return `${bits}-bit floating-point`;
-  return `compressed or unknown (format ${tag})`;
+/** How other recordings begin, from some byte on. */
+const STARTS: readonly (readonly [name: string, at: number, letters: string])[] = [
+  ['FLAC', 0, 'fLaC'],
+  ['Ogg', 0, 'OggS'],
+  ['MP3', 0, 'ID3'],
+  ['MP3', 0, '\xff\xfb'],
+  ['AIFF', 8, 'AIFF'],
+  ['AIFF-C', 8, 'AIFC'],
+  ['AU', 0, '.snd'],
+  ['Core Audio', 0, 'caff'],
+  ['MP4', 4, 'ftyp'],
+  ['AVI', 8, 'AVI '],
+  ['Matroska or WebM', 0, '\x1a\x45\xdf\xa3'],
+];
+
+/** Names what a file is instead, where its first bytes tell. */
+function whatElse(bytes: Uint8Array): string {
+  const text = String.fromCharCode(...bytes);
+  const found = STARTS.find(([, at, letters]) => text.startsWith(letters, at));
+  return found ? `it starts as a file of ${found[0]} does` : 'it does not start as one does';
+}
+
+function truncated(announced: number, present: number): FftError {
+  return invalid(`The WAV file is truncated: it announces ${announced} bytes of samples and has ${present}.`);
 }
 
 function unreadable(reason: string): FftError {
-  return invalid(`This is not a WAV file that can be read (${reason}); ${ACCEPTED}.`);
+  return invalid(`This is not a WAV file that can be read (${reason}); ${ACCEPTED}. ${CONVERT}.`);
 }
 
 function invalid(message: string): FftError {

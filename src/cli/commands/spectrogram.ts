@@ -4,11 +4,13 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { type WindowName, windowNames } from '../../signal/windows.ts';
-import { checkOutput, inputName, readWith, report, writeOutput } from '../files.ts';
+import { checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
+import { inputName, readWith } from '../inputs.ts';
 import { type DeviceOptions, outputPath, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { captionOf } from '../picture/caption.ts';
 import { startProgress } from '../progress.ts';
+import { withOptionNames } from '../words.ts';
 
 interface SpectrogramOptions extends DeviceOptions {
   readonly output: string;
@@ -24,9 +26,13 @@ export function addSpectrogram(program: Command): void {
     .description('draw how the frequencies of a recording change over time')
     .argument(
       '<input.wav>',
-      'PCM of 8 to 32 bits or floating point; channels are mixed down to one; - for standard input',
+      'WAV of PCM, floating point, A-law or µ-law; channels are mixed down to one; - for standard input',
     )
-    .requiredOption('-o, --output <output.png>', 'where to write the picture, a PNG; - for standard output', outputPath)
+    .requiredOption(
+      '-o, --output <output.png>',
+      'where to write the picture, a PNG; - for standard output',
+      outputPath('.png'),
+    )
     .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
     .addOption(new Option('-w, --window <name>', 'window function').choices(windowNames).default('hann'));
@@ -36,18 +42,21 @@ export function addSpectrogram(program: Command): void {
 async function spectrogramFile(input: string, options: SpectrogramOptions): Promise<void> {
   await checkOutput(options.output);
   // Other commands do not need what reads WAV.
-  const { mixDown, readWav, spectrogram } = await import('../../signal/index.ts');
-  const recording = await readWith(input, readWav);
+  const { mixDown, spectrogram } = await import('../../signal/index.ts');
+  const { readWavFrom } = await import('../../signal/wav.ts');
+  const recording = await readWith(input, (source) => readWavFrom(source));
   const progress = startProgress('transforming');
   try {
     const { result, seconds, device } = await useDevice({ ...options, precision: 'single' }, async (device) => {
       const { size, hop, window } = options;
       const { sampleRate } = recording;
       const started = performance.now();
-      const result = await spectrogram(mixDown(recording), {
-        ...{ sampleRate, device, size, window, onProgress: progress.update },
-        ...(hop === undefined ? {} : { hop }),
-      });
+      const result = await withOptionNames(['size', 'hop', 'window'], () =>
+        spectrogram(mixDown(recording), {
+          ...{ sampleRate, device, size, window, onProgress: progress.update },
+          ...(hop === undefined ? {} : { hop }),
+        }),
+      );
       return { result, seconds: (performance.now() - started) / 1000, device: device.name };
     });
     if (!result.levels.every(Number.isFinite)) {

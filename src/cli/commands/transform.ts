@@ -1,19 +1,31 @@
 /** `omnifft transform`: Fourier transforms of `.npy` files over chosen axes. */
 
+import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { isSingle } from '../../numpy/array.ts';
 import { resolveAxes } from '../../numpy/axes.ts';
-import { fftn, ifftn, type Norm, type NpyArray, readNpy, writeNpy } from '../../numpy/index.ts';
-import { checkOutput, inputName, readWith, report, writeOutput } from '../files.ts';
+import { fftn, ifftn, type Norm, type NpyArray } from '../../numpy/index.ts';
+import { npyPieces, readNpyFrom } from '../../numpy/npy.ts';
+import { npzMembers, npzPieces } from '../../numpy/npz.ts';
+import type { ByteSource } from '../../numpy/source.ts';
+import { isZip } from '../../numpy/zip.ts';
+import { show } from '../../problem/errors.ts';
+import { type Contents, checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
+import { inputName, readWith } from '../inputs.ts';
 import { type DeviceOptions, integerList, outputPath, useDevice, withDevice, withJson } from '../options.ts';
 import { startProgress } from '../progress.ts';
+import { inRounds } from '../rounds.ts';
 
 const NORMS: readonly Norm[] = ['backward', 'ortho', 'forward'];
 
+/** What NumPy calls an array of a `.npz` file that was given no name. */
+const UNNAMED = 'arr_0';
+
 interface TransformOptions extends DeviceOptions {
   readonly output: string;
+  readonly array?: string;
   readonly axes?: number[];
   readonly inverse: boolean;
   readonly norm: Norm;
@@ -23,9 +35,14 @@ interface TransformOptions extends DeviceOptions {
 export function addTransform(program: Command): void {
   const command = program
     .command('transform')
-    .description('transform an array: .npy in, .npy of complex numbers out')
-    .argument('<input.npy>', 'real or complex array in C order; - for standard input')
-    .requiredOption('-o, --output <output.npy>', 'where to write the result; - for standard output', outputPath)
+    .description('transform an array: .npy or .npz in, .npy or .npz of complex numbers out')
+    .argument('<input.npy>', 'real or complex array, or a .npz file; - for standard input')
+    .requiredOption(
+      '-o, --output <output.npy>',
+      'where to write the result, .npy or .npz; - for standard output, .npy',
+      outputPath('.npy', '.npz'),
+    )
+    .option('--array <name>', 'which array of a .npz file to transform (default: the only one)')
     .option('-a, --axes <list>', 'axes to transform, counted as in NumPy: 0,2 or -1 (default: all)', integerList)
     .option('-i, --inverse', 'compute the inverse transform', false)
     .addOption(
@@ -39,17 +56,18 @@ async function transformFile(input: string, options: TransformOptions): Promise<
   const progress = startProgress('reading');
   try {
     progress.update(0, 4, 'reading     ');
-    const array = await readWith(input, readNpy);
+    const { name, array } = await readWith(input, (source) => readArray(source, options.array));
     const axes = axesOf(options.axes, array, inputName(input));
     const precision = isSingle(array.dtype) ? 'single' : 'double';
     const { result, seconds, device } = await useDevice({ ...options, precision }, async (device) => {
       progress.update(1, 4, 'transforming');
       const started = performance.now();
-      const result = await (options.inverse ? ifftn : fftn)(array, { axes, norm: options.norm, device });
+      const transform = options.inverse ? ifftn : fftn;
+      const result = await inRounds(array, axes, (part) => transform(part, { axes, norm: options.norm, device }));
       return { result, seconds: (performance.now() - started) / 1000, device: device.name };
     });
     progress.update(3, 4, 'writing     ');
-    await writeOutput(options.output, writeNpy(result));
+    await writeOutput(options.output, encoded(options.output, name, result));
     progress.stop();
     const { shape, dtype } = result;
     const summary = { output: options.output, shape, dtype, axes, device, seconds };
@@ -61,6 +79,32 @@ async function transformFile(input: string, options: TransformOptions): Promise<
   } finally {
     progress.stop();
   }
+}
+
+/**
+ * @param wanted name of an array in an archive
+ * @throws FftError `invalid-usage` where there is no such array, or several and no name; `invalid-file`, `out-of-memory`
+ */
+async function readArray(source: ByteSource, wanted: string | undefined): Promise<{ name: string; array: NpyArray }> {
+  if (!isZip(source)) {
+    if (wanted === undefined) return { name: UNNAMED, array: readNpyFrom(source) };
+    throw new FftError('invalid-usage', 'This is no .npz file: --array cannot choose from it.');
+  }
+  const members = npzMembers(source);
+  if (members.length === 0) throw new FftError('invalid-file', 'There is no array in the archive.');
+  // As NumPy does, the last of a name.
+  const chosen = wanted === undefined ? members : members.filter(({ name }) => name === wanted).slice(-1);
+  if (chosen.length === 1) return { name: chosen[0]!.name, array: await chosen[0]!.read() };
+  const names = members.slice(0, 8).map(({ name }) => show(name));
+  const more = members.length > names.length ? ` and ${members.length - names.length} more` : '';
+  const found = `It holds ${members.length === 1 ? 'the array' : `${members.length} arrays,`} ${names.join(', ')}${more}`;
+  const reason = wanted === undefined ? 'choose one with --array' : `there is no ${show(wanted)} for --array`;
+  throw new FftError('invalid-usage', `${found}; ${reason}.`);
+}
+
+/** The result as a file of the kind that its name says. */
+function encoded(output: string, name: string, result: NpyArray): Contents {
+  return extname(output).toLowerCase() === '.npz' ? npzPieces({ [name]: result }) : npyPieces(result).pieces;
 }
 
 /**

@@ -1,0 +1,106 @@
+/** What the elements of a `.npy` file are, and how their bytes become floating-point numbers. */
+
+import { FftError, show } from '../problem/errors.ts';
+import type { NpyDtype } from './npy.ts';
+
+type Entries = ArrayLike<number>;
+
+/** A kind of element. */
+interface Kind {
+  /** What its arrays become. */
+  readonly dtype: NpyDtype;
+  /** Bytes of one element in the file. */
+  readonly bytes: number;
+  /** Bytes of a number: those that stand the other way round in big-endian files. */
+  readonly unit: number;
+  /** The numbers that a buffer of whole, little-endian elements holds: two for each where they are complex. */
+  readonly decode: (buffer: ArrayBuffer) => Entries;
+}
+
+export interface Element extends Kind {
+  readonly bigEndian: boolean;
+}
+
+function real(dtype: NpyDtype, bytes: number, decode: Kind['decode']): Kind {
+  return { dtype, bytes, unit: bytes, decode };
+}
+
+/** What a `descr` without its byte order mark stands for. Integers become doubles, and halves singles, as in `numpy.fft`. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  f2: real('float32', 2, halves),
+  f4: real('float32', 4, (buffer) => new Float32Array(buffer)),
+  f8: real('float64', 8, (buffer) => new Float64Array(buffer)),
+  c8: { ...real('complex64', 8, (buffer) => new Float32Array(buffer)), unit: 4 },
+  c16: { ...real('complex128', 16, (buffer) => new Float64Array(buffer)), unit: 8 },
+  // Whatever is not 0 is true.
+  b1: real('float64', 1, (buffer) => new Uint8Array(buffer).map((byte) => Number(byte !== 0))),
+  i1: real('float64', 1, (buffer) => new Int8Array(buffer)),
+  i2: real('float64', 2, (buffer) => new Int16Array(buffer)),
+  i4: real('float64', 4, (buffer) => new Int32Array(buffer)),
+  i8: real('float64', 8, (buffer) => longs(buffer, new Int32Array(buffer))),
+  u1: real('float64', 1, (buffer) => new Uint8Array(buffer)),
+  u2: real('float64', 2, (buffer) => new Uint16Array(buffer)),
+  u4: real('float64', 4, (buffer) => new Uint32Array(buffer)),
+  u8: real('float64', 8, (buffer) => longs(buffer, new Uint32Array(buffer))),
+};
+
+export const ACCEPTED =
+  'omnifft reads arrays of bool, int8 to int64, uint8 to uint64, float16, float32, float64, complex64 and complex128';
+
+/** What to run in Python, for kinds that are not read; `a` is the array. */
+const CONVERSIONS: readonly (readonly [RegExp, string])[] = [
+  [/^O/, "a.astype('complex128')"],
+  [/^f/, "a.astype('float64')"],
+  [/^c/, "a.astype('complex128')"],
+  [/^[mM]8/, "a.astype('int64')"],
+  [/^[SU]/, "a.astype('float64')"],
+];
+
+/**
+ * @param descriptor such as `<f8`.
+ * @throws FftError `invalid-file` for elements of another kind, with what to run.
+ */
+export function elementOf(descriptor: string): Element {
+  const [, order, name = ''] = /^([<>|=]?)(.*)$/s.exec(descriptor)!;
+  const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  if (kind) return { ...kind, bigEndian: order === '>' && kind.unit > 1 };
+  const what = name.startsWith('O') ? 'are Python objects' : `have dtype ${show(descriptor)}`;
+  const conversion = CONVERSIONS.find(([pattern]) => pattern.test(name))?.[1];
+  const remedy = conversion === undefined ? '' : `; if they are numbers, run numpy.save(file, ${conversion})`;
+  throw new FftError('invalid-file', `The array's elements ${what}; ${ACCEPTED}${remedy}.`);
+}
+
+/** Turns the bytes of each number round, where they stand. */
+export function swapBytes(bytes: Uint8Array, unit: number): void {
+  for (let at = 0; at + unit <= bytes.length; at += unit) {
+    for (let low = at, high = at + unit - 1; low < high; low++, high--) {
+      const byte = bytes[low]!;
+      bytes[low] = bytes[high]!;
+      bytes[high] = byte;
+    }
+  }
+}
+
+/** Half precision: its bits, moved to where single precision has them, are smaller by the two exponents' difference. */
+function halves(buffer: ArrayBuffer): Entries {
+  const given = new Uint16Array(buffer);
+  const floats = new Float32Array(given.length);
+  const bits = new Uint32Array(floats.buffer);
+  for (let k = 0; k < given.length; k++) {
+    const half = given[k]!;
+    bits[k] = (half & 0x7fff) << 13;
+    floats[k] = floats[k]! * 2 ** 112;
+    // Infinity and what is no number have all bits of the exponent set.
+    if ((half & 0x7c00) === 0x7c00) bits[k] = bits[k]! | 0x7f800000;
+    bits[k] = bits[k]! | ((half & 0x8000) << 16);
+  }
+  return floats;
+}
+
+/** Integers of 64 bits in two halves: both are exact, so that their sum is rounded once. */
+function longs(buffer: ArrayBuffer, words: Int32Array | Uint32Array): Entries {
+  const low = new Uint32Array(buffer);
+  const values = new Float64Array(words.length / 2);
+  for (let k = 0; k < values.length; k++) values[k] = words[2 * k + 1]! * 2 ** 32 + low[2 * k]!;
+  return values;
+}

@@ -1,0 +1,106 @@
+/** `.npz` files: several arrays with names, each a `.npy` file in a zip archive, as `numpy.savez` writes them. */
+
+import { checkOptions } from '../engine/options.ts';
+import { requireBytes } from '../problem/bytes.ts';
+import { FftError, show } from '../problem/errors.ts';
+import { isRecord } from '../problem/fields.ts';
+import { type ArrayInput, fitting } from './array.ts';
+import { type NpyArray, npyPieces, readNpyFrom } from './npy.ts';
+import { type ByteSource, memorySource } from './source.ts';
+import { isZip, type ZipInput, zipContents, zipEntries, zipPieces } from './zip.ts';
+
+/** An array in an archive that has not been read yet. */
+export interface NpzMember {
+  readonly name: string;
+  /** @throws FftError (as a rejection) `invalid-file`, `out-of-memory` */
+  readonly read: () => Promise<NpyArray>;
+}
+
+const SUFFIX = '.npy';
+/** What an archive has room for. */
+const LONGEST_NAME = 65535 - SUFFIX.length;
+
+/**
+ * Reads all arrays of a `.npz` file, compressed or not. What else is in the archive is passed over.
+ *
+ * @param bytes The whole file. It is not modified, and must stay as it is until the promise resolves.
+ * @returns the arrays by their names; an object without a prototype, so that no name is taken.
+ * @throws FftError (as a rejection) `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when
+ *   they are no zip archive, are damaged, encrypted, compressed otherwise than by deflate, or hold an array that `readNpy`
+ *   refuses; `out-of-memory`.
+ */
+export async function readNpz(bytes: Uint8Array): Promise<Record<string, NpyArray>> {
+  requireBytes(bytes, 'readNpz');
+  const arrays: Record<string, NpyArray> = Object.create(null);
+  for (const { name, read } of npzMembers(memorySource(bytes))) arrays[name] = await read();
+  return arrays;
+}
+
+/** @throws FftError `invalid-file` */
+export function npzMembers(source: ByteSource): NpzMember[] {
+  if (!isZip(source)) {
+    throw new FftError('invalid-file', 'The file does not start as a .npz file does, which is a zip archive.');
+  }
+  const entries = zipEntries(source).filter(({ name }) => name.endsWith(SUFFIX));
+  return entries.map((entry) => {
+    const name = entry.name.slice(0, -SUFFIX.length);
+    return { name, read: async () => named(name, await zipContents(source, entry), readNpyFrom) };
+  });
+}
+
+function named(name: string, contents: ByteSource, read: (source: ByteSource) => NpyArray): NpyArray {
+  try {
+    return read(contents);
+  } catch (error) {
+    if (!(error instanceof FftError)) throw error;
+    throw new FftError(error.code, `Array ${show(name)}: ${error.message}`, { cause: error });
+  }
+}
+
+/**
+ * Writes arrays as a `.npz` file, which `numpy.load` reads.
+ *
+ * @param arrays by their names, which NumPy chooses as `arr_0`, `arr_1` … where it is given none.
+ * @param options `compressed`: whether to deflate them, as `numpy.savez_compressed` does; default: false.
+ * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, those of `writeNpy`
+ */
+export async function writeNpz(
+  arrays: Readonly<Record<string, ArrayInput>>,
+  options: { readonly compressed?: boolean | undefined } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  checkOptions(options, { works: ['compressed'] }, 'writeNpz');
+  const { compressed = false } = options;
+  if (typeof compressed !== 'boolean') {
+    throw new FftError('invalid-argument', `compressed is ${show(compressed)}; it is true or false.`, {
+      path: 'compressed',
+    });
+  }
+  if (!isRecord(arrays)) {
+    throw new FftError('invalid-argument', `writeNpz was given ${show(arrays)}; it takes an object of arrays by name.`);
+  }
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of npzPieces(arrays, compressed)) {
+    pieces.push(piece);
+    size += piece.length;
+  }
+  const bytes = fitting(size, () => new Uint8Array(size));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** The same piece by piece. */
+export function npzPieces(arrays: Readonly<Record<string, ArrayInput>>, compressed = false): AsyncIterable<Uint8Array> {
+  // All are checked before the first is written.
+  const inputs = Object.entries(arrays).map(([name, array]): ZipInput => {
+    if (new TextEncoder().encode(name).length > LONGEST_NAME) {
+      throw new FftError('invalid-argument', `The name ${show(name)} is too long: ${LONGEST_NAME} bytes are the most.`);
+    }
+    return { name: name + SUFFIX, ...npyPieces(array) };
+  });
+  return zipPieces(inputs, compressed);
+}
