@@ -6,6 +6,7 @@ import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch 
 import { refuseDetached } from '../problem/bytes.ts';
 import { typeName } from '../problem/errors.ts';
 import {
+  blocksOf,
   type ComplexLayout,
   type ElementRuns,
   elementRuns,
@@ -65,7 +66,7 @@ export function factsOf(problem: Problem, side: Side): SideFacts {
     type: single ? 'f32' : 'f64',
     length: layout === 'planar' ? span : 2 * span,
     realBytes: single ? 4 : 8,
-    runs: span === elements ? undefined : elementRuns(problem, side),
+    runs: span === elements && !blocksOf(problem, side).some((block) => block) ? undefined : elementRuns(problem, side),
   };
 }
 

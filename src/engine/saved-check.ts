@@ -272,6 +272,7 @@ function roomIn(buffer: BufferName, plan: DirectionPlan, problem: Problem): numb
 /** The furthest that `count` steps lead. */
 function reach(stride: Stride, count: number): number {
   if (typeof stride === 'number') return stride * (count - 1);
+  if ('step' in stride) return stride.step * (count - 1 + stride.skip);
   const runs = Math.floor((count - 1) / stride.run);
   return runs * stride.next + Math.min(stride.run, count) - 1;
 }

@@ -3,6 +3,7 @@
  * for real data. Rules: docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
  */
 import {
+  type Block,
   type Direction,
   type Placement,
   type Problem,
@@ -107,4 +108,9 @@ export function scaleFactor(problem: Problem, direction: Direction): number {
     if (!problem.omit[axis]) points *= logicalLength(problem.transform[axis]!, n);
   });
   return scale / points;
+}
+
+/** The block of zeros of each axis on one side of a problem, `null` where it has none. */
+export function blocksOf({ zeroPadding }: Pick<Problem, 'zeroPadding'>, side: Side): readonly (Block | null)[] {
+  return side === 'input' ? zeroPadding.space : zeroPadding.frequency;
 }
