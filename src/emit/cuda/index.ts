@@ -1,8 +1,8 @@
 /** Kernels as CUDA C++, and as HIP, which is CUDA with a few other words. Shared memory is given at launch. */
 import type { Kernel } from '../../ir/index.ts';
-import { type CFamily, emitC, typeName } from '../spmd/c.ts';
-import type { ValueType } from '../spmd/dialect.ts';
+import { type CFamily, emitC, realName } from '../spmd/c.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
+import { call, name, type Statement, unary, type ValueType } from '../spmd/tree.ts';
 
 export interface CudaOptions extends SpmdOptions {
   readonly dialect?: 'cuda' | 'hip';
@@ -44,23 +44,15 @@ const BEGUN = {
 };
 
 /**
- * A store with the cache hint that any store has is the same instruction, but one that the compiler's optimiser does not
- * look into. It finds nothing there anyway, and takes a seventh of its time less.
- */
-const GLOBALS = {
-  load: (place: string, streamed: boolean) => (streamed ? `__ldcs(&${place})` : place),
-  store: (place: string, value: string, streamed: boolean) => `${streamed ? '__stcs' : '__stwb'}(&${place}, ${value});`,
-};
-
-/**
  * A function that reads shared memory by an instruction which the optimiser does not look into either: another tenth of its
  * time. From a 32-bit address: from a pointer it costs registers. Stores like this would cost speed.
  */
-function sharedLoad(type: string): string {
-  const { register, bits } = type.startsWith('float') ? { register: 'f', bits: 32 } : { register: 'd', bits: 64 };
-  const [kind, from, values, bytes] = type.endsWith('2')
+function sharedLoad(value: ValueType): string {
+  const { register, bits } = value.type === 'f32' ? { register: 'f', bits: 32 } : { register: 'd', bits: 64 };
+  const [kind, from, values, bytes] = value.pair
     ? [`v2.f${bits}`, '{%0, %1}, [%2]', ['value.x', 'value.y'], bits / 4]
     : [`f${bits}`, '%0, [%1]', ['value'], bits / 8];
+  const type = realName(value);
   const results = values.map((value) => `"=${register}"(${value})`).join(', ');
   return [
     `static __device__ __forceinline__ ${type} shared_${type}(const unsigned int array, const int at) {`,
@@ -71,6 +63,22 @@ function sharedLoad(type: string): string {
     '',
   ].join('\n');
 }
+
+/** Shared memory is read past the optimiser, and so are globals written; what caches need not keep is marked. */
+const WORDS: Pick<CFamily, 'read' | 'write'> = {
+  read({ space, type, streamed }, array, at) {
+    if (space === 'shared') return `shared_${realName(type as ValueType)}(${array}_address, ${at})`;
+    return streamed === 'loads' ? `__ldcs(&${array}[${at}])` : undefined;
+  },
+  /**
+   * A store with the cache hint that any store has is the same instruction, but one that the compiler's optimiser does not
+   * look into. It finds nothing there anyway, and takes a seventh of its time less.
+   */
+  write({ space, streamed }, array, at, value) {
+    if (space !== 'global') return undefined;
+    return `${streamed === 'stores' ? '__stcs' : '__stwb'}(&${array}[${at}], ${value});`;
+  },
+};
 
 const AXES = ['x', 'y', 'z'];
 
@@ -98,12 +106,19 @@ export function family(language: 'cuda' | 'hip'): CFamily {
     group: (axis) => `blockIdx.${AXES[axis]}`,
     thread: 'threadIdx.x',
     pair: (re, im, type) => `make_${type}(${re}, ${im})`,
-    multiplyAdd: (a, b, c, type) => `fma${type === 'f32' ? 'f' : ''}(${a}, ${b}, ${c})`,
-    sines: (type) => [
-      `${type === 'f32' ? 'float' : 'double'} s, c;`,
-      `sincospi${type === 'f32' ? 'f' : ''}(x, &s, &c);`,
-    ],
-    barrier({ scope, readsOnly }) {
+    multiplyAdd: (type) => (type === 'f32' ? 'fmaf' : 'fma'),
+    sines(type): Statement[] {
+      const results = ['s', 'c'];
+      const pointers = results.map((each) => unary('&', name(each)));
+      return [
+        ...results.map(
+          (each) => ({ op: 'declare', name: each, type: { type, pair: false }, constant: false }) as const,
+        ),
+        { op: 'call', value: call(type === 'f32' ? 'sincospif' : 'sincospi', name('x'), ...pointers) },
+      ];
+    },
+    barrier({ scope, readsOnly, begun }) {
+      if (begun) return BEGUN[begun];
       if (scope === 'cluster') {
         if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
         return readsOnly ? CLUSTER_HAS_READ : CLUSTER_BARRIER;
@@ -113,34 +128,24 @@ export function family(language: 'cuda' | 'hip'): CFamily {
     },
     preamble({ cluster }, shared) {
       if (language === 'hip') return [];
-      const types = new Set(shared.filter(({ read }) => read).map(({ type }) => type));
-      return [...(cluster ? [BLOCK_COPY] : []), ...[...types].map(sharedLoad)];
+      const loads = new Set(shared.filter(({ read }) => read).map(sharedLoad));
+      return [...(cluster ? [BLOCK_COPY] : []), ...loads];
     },
-    ...(language === 'cuda'
-      ? {
-          blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})`,
-          begun: BEGUN,
-          globals: GLOBALS,
-          sharedLoad: (array: string, at: string, type: ValueType) =>
-            `shared_${typeName(type)}(${array}_address, ${at})`,
-        }
-      : {}),
+    clusters: language === 'cuda',
+    ...(language === 'cuda' ? WORDS : {}),
     head: (threads, blocks, beside) => {
       const cluster = blocks > 1 ? ` __cluster_dims__(${blocks}, 1, 1)` : '';
       // HIP counts something else there.
       const bounds = beside && language === 'cuda' ? `${threads}, ${beside}` : threads;
       return `extern "C" __global__ void${cluster} __launch_bounds__(${bounds})`;
     },
-    shared(arrays) {
-      if (arrays.length === 0) return [];
-      return [
-        'extern __shared__ __align__(16) unsigned char shared_bytes[];',
-        ...arrays.flatMap(({ name, type, byteOffset, read }) => {
-          const start = byteOffset === 0 ? 'shared_bytes' : `(shared_bytes + ${byteOffset})`;
-          const address = `const unsigned int ${name}_address = (unsigned int)__cvta_generic_to_shared(${name});`;
-          return [`${type} *const ${name} = (${type} *)${start};`, ...(language === 'cuda' && read ? [address] : [])];
-        }),
-      ];
+    sharedBytes: 'extern __shared__ __align__(16) unsigned char shared_bytes[];',
+    shared(array) {
+      const { name, byteOffset, read } = array;
+      const type = realName(array);
+      const start = byteOffset === 0 ? 'shared_bytes' : `(shared_bytes + ${byteOffset})`;
+      const address = `const unsigned int ${name}_address = (unsigned int)__cvta_generic_to_shared(${name});`;
+      return [`${type} *const ${name} = (${type} *)${start};`, ...(language === 'cuda' && read ? [address] : [])];
     },
   };
 }

@@ -13,12 +13,21 @@ import {
   variable,
 } from '../../ir/index.ts';
 import { pairedArrays, readBy, turnOf, writtenBy } from './accesses.ts';
-import { ComputedTable } from './computed.ts';
-import type { Dialect, ValueType } from './dialect.ts';
-import type { Integers } from './integers.ts';
-
 import type { Arrangement, Piece, SpmdOptions } from './program.ts';
-import type { Scope } from './scope.ts';
+import {
+  binary,
+  call,
+  type Expression,
+  element,
+  type FunctionTree,
+  type IntegerType,
+  integer,
+  name,
+  type Parameter,
+  type Pointer,
+  type Statement,
+  type ValueType,
+} from './tree.ts';
 
 export interface BoundArray extends ValueType {
   readonly name: string;
@@ -57,20 +66,30 @@ export interface OffsetArray extends ValueType {
   readonly start: Var;
 }
 
+/** Under which name an array is accessed, and what is added to where. */
 type Place =
-  | { readonly kind: 'plain'; readonly name: string; readonly value: ValueType }
-  | { readonly kind: 'computed'; readonly table: ComputedTable; readonly value: ValueType }
-  | { readonly kind: 'shifted'; readonly name: string; readonly value: ValueType; readonly by: Var }
-  | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly value: ValueType; readonly by?: Var };
-
-/** An array, or another block's copy of it. */
-export interface StoreTarget {
-  readonly array: ArrayRef;
-  readonly block?: Index | undefined;
-}
+  | { readonly kind: 'plain'; readonly name: string; readonly by?: Var }
+  | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly by?: Var };
 
 /** What of the options for a kernel is about memory. */
 export type MemoryOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
+
+/** What has to be known of a language before anything is said in it. */
+export interface Target {
+  /** Whether there are integers of 64 bits. Without them, indices are unsigned and end at 2³² − 1. */
+  readonly wideIntegers: boolean;
+  /** Whether a name may point into the middle of a binding. */
+  readonly pointers: boolean;
+  /** Whether the blocks of a cluster reach into one another's shared memory. */
+  readonly clusters: boolean;
+  /** Whether functions of the language are exact enough for roots of unity. */
+  readonly sines: boolean;
+  /** Names that arrays cannot have. */
+  readonly reserved: ReadonlySet<string>;
+}
+
+/** The function that finds another block's copy of a shared array. */
+const BLOCK_COPY = 'block_copy';
 
 export class Memory {
   readonly bindings: readonly BoundArray[];
@@ -82,15 +101,16 @@ export class Memory {
   /** Reals in a value of each global. */
   readonly alignments: readonly (1 | 2)[];
   private readonly places = new Map<ArrayRef, Place>();
-  private readonly dialect: Dialect;
+  private readonly values = new Map<ArrayRef, ValueType>();
+  private readonly target: Target;
   private readonly streamed: SpmdOptions['streamed'];
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
-  constructor(kernel: Kernel, dialect: Dialect, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
-    this.dialect = dialect;
+  constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
+    this.target = target;
     this.streamed = streamed;
-    this.taken = new Set(dialect.reserved);
+    this.taken = new Set(target.reserved);
     const { globals, tables } = kernel;
     const pieces = piecesOf(kernel, arrangement);
     const count = arrangement?.bindings ?? globals.length;
@@ -99,16 +119,19 @@ export class Memory {
     );
     const paired = pairedArrays(kernel);
     keepUniform(paired, kernel, users, pieces);
+    for (const array of [...globals, ...tables, ...kernel.shared]) {
+      this.values.set(array, { type: array.type, pair: paired.has(array) });
+    }
     const read = readBy(kernel.phases);
     const written = writtenBy(kernel.phases);
     const offset = arrangement?.offsets ?? false;
     const named = (n: number) => pieces[n]!.length === 1 && users[pieces[n]![0]!.binding]!.length === 1;
     const bound: BoundArray[] = users.map((arrays, b) => {
       const [first] = arrays;
-      const own = first && named(globals.indexOf(first)) && !(offset && dialect.pointers);
+      const own = first && named(globals.indexOf(first)) && !(offset && target.pointers);
       return {
         name: this.name(own ? first.name : `memory${b}`),
-        type: first ? elementOf(first) : kernel.precision,
+        type: first?.type ?? kernel.precision,
         pair: first !== undefined && paired.has(first),
         written: arrays.some((array) => written.has(array)),
         aliased: kernel.aliased === true || arrays.length > 1,
@@ -117,12 +140,12 @@ export class Memory {
     const pieced: PiecedArray[] = [];
     const offsets: OffsetArray[] = [];
     globals.forEach((array, n) => {
-      const value: ValueType = { type: elementOf(array), pair: paired.has(array) };
+      const value = this.valueType(array);
       const own = pieces[n]!;
       const binding = bound[own[0]!.binding]!;
       const name = own.length === 1 && binding.name === array.name ? array.name : this.name(array.name);
       // Whatever an offset is, only its width matters here.
-      const by = variable(`${name}_start`, dialect.wideIntegers ? 2 ** 40 : 2);
+      const by = variable(`${name}_start`, target.wideIntegers ? 2 ** 40 : 2);
       if (offset)
         offsets.push({
           ...value,
@@ -147,31 +170,30 @@ export class Memory {
           pieces: starts,
         };
         pieced.push(whole);
-        this.places.set(array, { kind: 'pieces', array: whole, value, ...(offset ? { by } : {}) });
-      } else if (offset && !dialect.pointers) {
-        this.places.set(array, { kind: 'shifted', name: binding.name, value, by });
-      } else this.places.set(array, { kind: 'plain', name: offset ? name : binding.name, value });
+        this.places.set(array, { kind: 'pieces', array: whole, ...(offset ? { by } : {}) });
+      } else if (offset && !target.pointers) {
+        this.places.set(array, { kind: 'plain', name: binding.name, by });
+      } else this.places.set(array, { kind: 'plain', name: offset ? name : binding.name });
     });
     const constants = tables.flatMap((table) => {
-      const value: ValueType = { type: elementOf(table), pair: paired.has(table) };
+      const value = this.valueType(table);
       if (computedRoots) {
-        this.places.set(table, { kind: 'computed', table: new ComputedTable(table), value });
+        if (!value.pair) throw new RangeError('roots are computed in pairs only');
         return [];
       }
       const array: BoundArray = { ...value, name: this.name(table.name), written: false, aliased: false };
-      this.places.set(table, { kind: 'plain', name: array.name, value });
+      this.places.set(table, { kind: 'plain', name: array.name });
       return array;
     });
     let bytes = 0;
     this.shared = kernel.shared.map((array) => {
-      const pair = paired.has(array);
+      const value = this.valueType(array);
       const name = this.name(array.name);
-      const value: ValueType = { type: elementOf(array), pair };
-      this.places.set(array, { kind: 'plain', name, value });
+      this.places.set(array, { kind: 'plain', name });
       const byteOffset = bytes;
       const elements = array.half ?? array.length!;
-      bytes += Math.ceil((elements * bytesOf(elementOf(array))) / 16) * 16;
-      return { ...value, name, length: pair ? elements / 2 : elements, byteOffset, read: read.has(array) };
+      bytes += Math.ceil((elements * bytesOf(array.type)) / 16) * 16;
+      return { ...value, name, length: value.pair ? elements / 2 : elements, byteOffset, read: read.has(array) };
     });
     this.alignments = globals.map((array) => (paired.has(array) ? 2 : 1));
     this.bindings = [...bound, ...constants];
@@ -181,70 +203,52 @@ export class Memory {
   }
 
   valueType(array: ArrayRef): ValueType {
-    return this.place(array).value;
+    const value = this.values.get(array);
+    if (!value) throw new RangeError(`the array ${array.name} is not one of the kernel's`);
+    return value;
   }
 
-  /** The text that reads a value. @param at in values. */
-  load(array: ArrayRef, at: Index, integers: Integers, scope: Scope): string {
-    const place = this.place(array);
-    if (place.kind === 'computed') return this.root(place, at, integers, scope);
-    if (place.kind === 'plain') {
-      const where = integers.address(inTurn(array, at), scope);
-      const text = `${place.name}[${where}]`;
-      if (array.space === 'shared') return this.dialect.sharedLoad?.(place.name, where, place.value) ?? text;
-      if (array.space === 'table') return text;
-      return this.dialect.global?.load(text, this.streamed === 'loads') ?? text;
-    }
-    const where = integers.address(place.by ? add(at, place.by) : at, scope);
-    if (place.kind === 'shifted') return `${place.name}[${where}]`;
-    return `load_${place.array.name}(${this.passed(place.array)}${where})`;
+  /** What reads a value. @param at in values. @param address makes integers of indices. */
+  load(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
+    const place = this.places.get(array)!;
+    if (place.kind === 'plain') return this.element(array, name(place.name), this.where(array, at, address));
+    return call(`load_${place.array.name}`, ...this.passed(place.array), this.where(array, at, address));
   }
 
-  /** The statement that writes a value. @param at in values. */
-  store({ array, block }: StoreTarget, at: Index, value: string, integers: Integers, scope: Scope): string {
-    const place = this.place(array);
-    if (block && place.kind === 'plain') {
-      const copy = this.dialect.blockCopy!(place.name, integers.address(block, scope));
-      return `${copy}[${integers.address(inTurn(array, at), scope)}] = ${value};`;
-    }
-    if (place.kind === 'plain') {
-      const text = `${place.name}[${integers.address(inTurn(array, at), scope)}]`;
-      const store = array.space === 'global' && this.dialect.global?.store(text, value, this.streamed === 'stores');
-      return store || `${text} = ${value};`;
-    }
-    if (place.kind !== 'pieces') return `${this.load(array, at, integers, scope)} = ${value};`;
-    const where = integers.address(place.by ? add(at, place.by) : at, scope);
-    return `store_${place.array.name}(${this.passed(place.array)}${where}, ${value});`;
-  }
-
-  private root(
-    { table, value }: Extract<Place, { kind: 'computed' }>,
+  /** Writes a value, or puts it into another block's copy of an array. */
+  store(
+    { array, block }: { readonly array: ArrayRef; readonly block: Expression | undefined },
     at: Index,
-    integers: Integers,
-    scope: Scope,
-  ): string {
-    if (!this.dialect.root) throw new RangeError('this language has no sines that are exact enough');
-    if (!value.pair) throw new RangeError('roots are computed in pairs only');
-    const { first, factor, by, q, most } = table.at(at);
-    const wide = 4 * most + q >= 2 ** 32;
-    const operand = (index: Index) => {
-      const text = `(${integers.address(index, scope)})`;
-      return wide ? this.dialect.widen(text) : text;
+    value: Expression,
+    address: (at: Index) => Expression,
+  ): Statement {
+    const place = this.places.get(array)!;
+    const where = this.where(array, at, address);
+    if (place.kind === 'pieces') {
+      return { op: 'call', value: call(`store_${place.array.name}`, ...this.passed(place.array), where, value) };
+    }
+    const own = name(place.name);
+    return { op: 'assign', to: this.element(array, block ? call(BLOCK_COPY, own, block) : own, where), value };
+  }
+
+  private element(array: ArrayRef, of: Expression, at: Expression): Expression {
+    const streamed = array.space === 'global' && this.streamed !== undefined;
+    return {
+      ...element(of, at, this.valueType(array)),
+      space: array.space,
+      ...(streamed ? { streamed: this.streamed } : {}),
     };
-    const product = isZero(factor) || isZero(by) ? [] : [`${operand(factor)} * ${operand(by)}`];
-    const terms = isZero(first) && product.length > 0 ? product : [operand(first), ...product];
-    return this.dialect.root(terms.join(' + '), wide, q, value.type);
+  }
+
+  private where(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
+    const { by } = this.places.get(array)!;
+    if (by) return address(add(at, by));
+    return address(turnOf(array, at) === 1 ? sub(at, array.half!) : at);
   }
 
   /** Where bindings are parameters of the entry point, other functions have to be given them. */
-  private passed({ pieces }: PiecedArray): string {
-    return this.dialect.pointers ? pieces.map(({ binding }) => `${binding.name}, `).join('') : '';
-  }
-
-  private place(array: ArrayRef): Place {
-    const place = this.places.get(array);
-    if (!place) throw new RangeError(`the array ${array.name} is not one of the kernel's`);
-    return place;
+  private passed({ pieces }: PiecedArray): Expression[] {
+    return this.target.pointers ? pieces.map(({ binding }) => name(binding.name)) : [];
   }
 
   /** A name for something that stands outside all functions, or is a parameter. */
@@ -255,21 +259,6 @@ export class Memory {
     this.taken.add(name);
     return name;
   }
-}
-
-function isZero({ constant, terms }: Index): boolean {
-  return constant === 0 && terms.length === 0;
-}
-
-/** Where an element lies while its half of the array is in memory. */
-function inTurn(array: ArrayRef, at: Index): Index {
-  return turnOf(array, at) === 1 ? sub(at, array.half!) : at;
-}
-
-/** @throws RangeError for what the languages have not learnt yet. */
-export function elementOf({ name, type }: ArrayRef): ElementType {
-  if (type !== 'f32' && type !== 'f64') throw new RangeError(`${name} holds ${type}, which kernels for threads cannot`);
-  return type;
 }
 
 function bytesOf(type: ElementType): number {
@@ -311,4 +300,36 @@ function keepUniform(
       if (arrays.some((array) => !paired.has(array))) for (const array of arrays) paired.delete(array);
     }
   }
+}
+
+/** Functions that find the piece which holds a value. @param integer the type of an index. */
+export function pieceFunctions(array: PiecedArray, { pointers }: Target, integerType: IntegerType): FunctionTree[] {
+  const at = name('at');
+  const bindings = pointers
+    ? array.pieces.map(({ binding }): Parameter => ({ name: binding.name, type: pointerTo(binding, false) }))
+    : [];
+  const parameters = [...bindings, { name: 'at', type: integerType }];
+  const chosen = (access: (place: Expression) => Statement): Statement[] =>
+    array.pieces.reduceRight<Statement[]>((otherwise, { binding, first }, n) => {
+      const within = first > 0 ? binary('-', at, integer(first, integerType)) : at;
+      const body = [access({ ...element(name(binding.name), within, array), space: 'global' })];
+      const next = array.pieces[n + 1];
+      return next
+        ? [{ op: 'if', condition: binary('<', at, integer(next.first, integerType)), body, otherwise }]
+        : body;
+    }, []);
+  const functions: FunctionTree[] = [];
+  if (array.read) {
+    const body = chosen((value) => ({ op: 'return', value }));
+    functions.push({ name: `load_${array.name}`, parameters, result: array, body });
+  }
+  if (array.written) {
+    const body = chosen((to) => ({ op: 'assign', to, value: name('value') }));
+    functions.push({ name: `store_${array.name}`, parameters: [...parameters, { name: 'value', type: array }], body });
+  }
+  return functions;
+}
+
+export function pointerTo(array: BoundArray, unique: boolean): Pointer {
+  return { to: array, space: 'global', written: array.written, unique };
 }

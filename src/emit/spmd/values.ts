@@ -1,4 +1,4 @@
-/** The arithmetic of one work item as text: loads, then named values in the order of the phase's steps, then stores. */
+/** The arithmetic of one work item: loads, then named values in the order of the phase's steps, then stores. */
 import {
   type ElementType,
   type Index,
@@ -10,18 +10,12 @@ import {
   substitute,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { isSecond, type LoadNode, otherHalf, pairOf, type Turn, turnOf } from './accesses.ts';
-import type { Dialect } from './dialect.ts';
-import type { Integers } from './integers.ts';
+import { isSecond, type LoadNode, otherHalf, pairOf } from './accesses.ts';
 import type { Slot } from './items.ts';
-import { elementOf, type Memory } from './memory.ts';
+import type { Memory } from './memory.ts';
+import { width } from './print.ts';
 import type { Names, Scope } from './scope.ts';
-
-/** An expression in the text and how tightly it binds: names and literals, products, sums. */
-interface Expression {
-  readonly text: string;
-  readonly binds: 3 | 2 | 1;
-}
+import { binary, constant, type Expression, name, unary } from './tree.ts';
 
 /** Expressions longer than this are given a name. */
 const LINE = 56;
@@ -51,14 +45,12 @@ export class PhaseValues {
   }
 }
 
-/** Prints one item. */
-export class ItemPrinter {
+/** Writes the statements of one item. */
+export class Item {
   private readonly phase: PhaseValues;
   private readonly slot: Slot;
   private readonly scope: Scope;
   private readonly type: ElementType;
-  private readonly dialect: Dialect;
-  private readonly integers: Integers;
   private readonly memory: Memory;
   private readonly names: Names;
   private readonly known = new Map<Real, Expression>();
@@ -69,19 +61,14 @@ export class ItemPrinter {
     slot: Slot,
     scope: Scope,
     type: ElementType,
-    tools: { dialect: Dialect; integers: Integers; memory: Memory; names: Names },
-    /** Names of what has been read already. */
-    fetched: ReadonlyMap<Real, string> = new Map(),
+    tools: { readonly memory: Memory; readonly names: Names },
   ) {
     this.phase = phase;
     this.slot = slot;
     this.scope = scope;
     this.type = type;
-    this.dialect = tools.dialect;
-    this.integers = tools.integers;
     this.memory = tools.memory;
     this.names = tools.names;
-    for (const [node, text] of fetched) this.known.set(node, { text, binds: 3 });
   }
 
   /** Reads data; tables are read where they are needed. */
@@ -93,27 +80,22 @@ export class ItemPrinter {
     for (const node of this.phase.operations) this.operation(node);
   }
 
-  /** The text of a result. */
-  value(node: Real): string {
-    return this.expression(node).text;
+  /** Gives each result a name, for stores that stand elsewhere. */
+  keep(): void {
+    for (const node of new Set(this.phase.stores.map(({ value }) => value))) {
+      if (node.op !== 'const') this.known.set(node, this.named('s', this.expression(node)));
+    }
   }
 
-  /** Assigns the results to variables, and returns their names. */
-  keep(variables: ReadonlyMap<Real, string>): void {
-    for (const [node, name] of variables) this.scope.lines.push(`${name} = ${this.value(node)};`);
-  }
-
-  /** Writes the results, or those of a turn. @param value the text of each. */
-  write(scope: Scope, value: (node: Real) => string, turn?: Turn): void {
-    const { dialect, integers, memory, slot } = this;
+  write(): void {
+    const { memory, slot, scope } = this;
     const pending = new Map<string, Store>();
     for (const store of this.phase.stores) {
       const { array } = store;
-      if (turnOf(array, store.index) !== turn) continue;
       const at = substitute(store.index, slot.at);
-      const target = { array, block: store.block && substitute(store.block, slot.at) };
+      const target = { op: 'store', array, block: store.block && substitute(store.block, slot.at) } as const;
       if (!memory.valueType(array).pair) {
-        scope.lines.push(memory.store(target, at, value(store.value), integers, scope));
+        scope.statements.push({ ...target, at, value: this.expression(store.value) });
         continue;
       }
       // The halves of a pair stand anywhere among the stores: written when both are there.
@@ -122,10 +104,10 @@ export class ItemPrinter {
         pending.set(place(array.name, store.index), store);
         continue;
       }
-      const [re, im] = isSecond(at) ? [mate.value, store.value] : [store.value, mate.value];
-      const parts = [value(re), value(im)] as const;
-      const pair = wholeOf(...parts) ?? dialect.pair(...parts, elementOf(array));
-      scope.lines.push(memory.store(target, pairOf(at), pair, integers, scope));
+      const parts = isSecond(at) ? [mate.value, store.value] : [store.value, mate.value];
+      const of = parts.map((part) => this.expression(part));
+      const value = wholeOf(of[0]!, of[1]!) ?? ({ op: 'pair', type: array.type, of } as const);
+      scope.statements.push({ ...target, at: pairOf(at), value });
     }
   }
 
@@ -133,66 +115,75 @@ export class ItemPrinter {
     const known = this.known.get(node);
     if (known) return known;
     const { scope } = this;
-    const type = this.memory.valueType(node.array);
+    const { array } = node;
+    const type = this.memory.valueType(array);
     const at = substitute(node.index, this.slot.at);
     const where = type.pair ? pairOf(at) : at;
-    const table = node.array.space === 'table';
-    const key = place(`${node.array.name}${type.pair ? '.pair' : ''}`, where);
-    let name = table ? scope.find(key)?.text : this.read.get(key);
-    if (name === undefined) {
-      const text = this.memory.load(node.array, where, this.integers, scope);
-      name = this.names.fresh(type.pair ? 'z' : 'x');
-      scope.lines.push(this.dialect.declareValue(name, text, type));
+    const table = array.space === 'table';
+    const key = place(`${array.name}${type.pair ? '.pair' : ''}`, where);
+    let found = table ? scope.find(key)?.name : this.read.get(key);
+    if (found === undefined) {
+      found = this.names.fresh(type.pair ? 'z' : 'x');
+      scope.statements.push(constant(found, type, { op: 'load', array, at: where }));
       // Tables do not change: what one item has read serves the next.
-      if (table) scope.remember(key, { text: name, wide: false });
-      else this.read.set(key, name);
+      if (table) scope.remember(key, { name: found, wide: false });
+      else this.read.set(key, found);
     }
-    const result: Expression = { text: type.pair ? `${name}.${isSecond(at) ? 'y' : 'x'}` : name, binds: 3 };
+    const result: Expression = type.pair
+      ? { op: 'member', member: isSecond(at) ? 'y' : 'x', of: [name(found)] }
+      : name(found);
     this.known.set(node, result);
     return result;
   }
 
   private expression(node: Real): Expression {
+    const known = this.known.get(node);
+    if (known) return known;
     if (node.op === 'load') return this.load(node);
-    if (node.op === 'const') {
-      const number = this.type === 'f32' ? exact.toSingle(node.value) : exact.toNumber(node.value);
-      return { text: this.dialect.literal(number, this.type), binds: number < 0 ? 2 : 3 };
-    }
-    return this.known.get(node) ?? this.operation(node);
+    if (node.op !== 'const') return this.operation(node);
+    return {
+      op: 'real',
+      value: this.type === 'f32' ? exact.toSingle(node.value) : exact.toNumber(node.value),
+      type: this.type,
+    };
   }
 
   private operation(node: Real): Expression {
     const known = this.known.get(node);
     if (known) return known;
-    let result = this.combine(node);
-    const single = this.phase.uses.get(node) === 1;
-    if (!single || result.text.length > LINE) {
-      const name = this.names.fresh('v');
-      this.scope.lines.push(this.dialect.declareValue(name, result.text, { type: this.type, pair: false }));
-      result = { text: name, binds: 3 };
-    }
+    const whole = this.combine(node);
+    const result = this.phase.uses.get(node) === 1 && width(whole) <= LINE ? whole : this.named('v', whole);
     this.known.set(node, result);
     return result;
   }
 
+  private named(prefix: string, value: Expression): Expression {
+    const fresh = this.names.fresh(prefix);
+    this.scope.statements.push(constant(fresh, { type: this.type, pair: false }, value));
+    return name(fresh);
+  }
+
   private combine(node: Real): Expression {
-    if (node.op === 'const' || node.op === 'load') return this.expression(node);
-    const operand = (of: Real, least: number): string => {
-      const { text, binds } = this.expression(of);
-      return binds < least ? `(${text})` : text;
-    };
-    if (node.op === 'neg') return { text: `-${operand(node.a, 3)}`, binds: 2 };
-    if (!('b' in node)) throw new RangeError(`${node.op} is for the lanes of a vector.`);
-    // The order of operations is part of the result: the right operand keeps its parentheses.
-    if (node.op === 'mul') return { text: `${operand(node.a, 2)} * ${operand(node.b, 3)}`, binds: 2 };
-    return { text: `${operand(node.a, 1)} ${node.op === 'add' ? '+' : '-'} ${operand(node.b, 2)}`, binds: 1 };
+    switch (node.op) {
+      case 'neg':
+        return unary('-', this.expression(node.a));
+      case 'add':
+        return binary('+', this.expression(node.a), this.expression(node.b));
+      case 'sub':
+        return binary('-', this.expression(node.a), this.expression(node.b));
+      case 'mul':
+        return binary('*', this.expression(node.a), this.expression(node.b));
+      default:
+        throw new RangeError(`${node.op} is for the lanes of a vector.`);
+    }
   }
 }
 
-/** The name of a pair that goes out as it was read. */
-function wholeOf(re: string, im: string): string | undefined {
-  const name = /^(\w+)\.x$/.exec(re)?.[1];
-  return name !== undefined && im === `${name}.y` ? name : undefined;
+/** A pair that goes out as it was read. */
+function wholeOf(re: Expression, im: Expression): Expression | undefined {
+  if (re.op !== 'member' || im.op !== 'member' || re.member !== 'x' || im.member !== 'y') return undefined;
+  const [a, b] = [re.of[0]!, im.of[0]!];
+  return a.op === 'name' && b.op === 'name' && a.name === b.name ? a : undefined;
 }
 
 function place(array: string, at: Index): string {
