@@ -1,8 +1,9 @@
 /** Kernels as CUDA C++, and as HIP, which is CUDA with a few other words. Shared memory is given at launch. */
-import type { Kernel } from '../../ir/index.ts';
-import { type CFamily, emitC, realName } from '../spmd/c.ts';
+import type { ElementType, Kernel } from '../../ir/index.ts';
+import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
+import { exactName } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
-import { call, name, type Statement, unary, type ValueType } from '../spmd/tree.ts';
+import { type Barrier, call, type MathName, name, type Statement, unary, type ValueType } from '../spmd/tree.ts';
 
 export interface CudaOptions extends SpmdOptions {
   readonly dialect?: 'cuda' | 'hip';
@@ -67,7 +68,8 @@ function sharedLoad(value: ValueType): string {
 /** Shared memory is read past the optimiser, and so are globals written; what caches need not keep is marked. */
 const WORDS: Pick<CFamily, 'read' | 'write'> = {
   read({ space, type, streamed }, array, at) {
-    if (space === 'shared') return `shared_${realName(type as ValueType)}(${array}_address, ${at})`;
+    const real = typeof type === 'object' && type.type !== 'f16';
+    if (space === 'shared' && real) return `shared_${realName(type)}(${array}_address, ${at})`;
     return streamed === 'loads' ? `__ldcs(&${array}[${at}])` : undefined;
   },
   /**
@@ -81,6 +83,59 @@ const WORDS: Pick<CFamily, 'read' | 'write'> = {
 };
 
 const AXES = ['x', 'y', 'z'];
+const INLINE = 'static __device__ __forceinline__';
+
+/** Operations that the compiler never makes one of. */
+const ROUNDED: Partial<Record<MathName, Record<ElementType, string>>> = {
+  exactAdd: { f32: '__fadd_rn', f64: '__dadd_rn' },
+  exactSub: { f32: '__fsub_rn', f64: '__dsub_rn' },
+  exactMul: { f32: '__fmul_rn', f64: '__dmul_rn' },
+};
+
+function mathName(own: MathName, type: ElementType): string {
+  const name = { abs: 'fabs', min: 'fmin', max: 'fmax' }[own as string] ?? own;
+  return type === 'f32' ? `${name}f` : name;
+}
+
+/** One instruction each; the type of halves is in a header, which not every compiler at run time has. */
+const CUDA_HALVES: Pick<CFamily, 'fromHalf' | 'toHalf'> = {
+  fromHalf: (type) => [
+    `${realName({ type, pair: false })} value;`,
+    `asm("cvt.${type}.f16 %0, %1;" : "=${type === 'f32' ? 'f' : 'd'}"(value) : "h"(bits));`,
+    'return value;',
+  ],
+  toHalf: (type) => [
+    'unsigned short bits;',
+    `asm("cvt.rn.f16.${type} %0, %1;" : "=h"(bits) : "${type === 'f32' ? 'f' : 'd'}"(value));`,
+    'return bits;',
+  ],
+};
+
+const HIP_HALVES: Pick<CFamily, 'fromHalf' | 'toHalf'> = {
+  fromHalf: () => ['return __builtin_bit_cast(_Float16, bits);'],
+  toHalf: () => ['return __builtin_bit_cast(unsigned short, (_Float16)value);'],
+};
+
+/** @throws RangeError where the language has no clusters. */
+function barrierText({ scope, readsOnly, begun }: Barrier, language: 'cuda' | 'hip'): string {
+  if (begun) return BEGUN[begun];
+  if (scope === 'cluster') {
+    if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
+    return readsOnly ? CLUSTER_HAS_READ : CLUSTER_BARRIER;
+  }
+  // A HIP wavefront runs in lockstep, but its compiler has no barrier of that scope.
+  return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
+}
+
+function sines(type: ElementType): Statement[] {
+  const results = ['s', 'c'];
+  const real = { type, pair: false };
+  const pointers = results.map((each) => unary('&', name(each)));
+  return [
+    ...results.map((each) => ({ op: 'declare', name: each, type: real, constant: false }) as const),
+    { op: 'call', value: call(type === 'f32' ? 'sincospif' : 'sincospi', name('x'), ...pointers) },
+  ];
+}
 
 export function family(language: 'cuda' | 'hip'): CFamily {
   return {
@@ -102,33 +157,17 @@ export function family(language: 'cuda' | 'hip'): CFamily {
     ],
     global: '',
     restrict: '__restrict__',
-    inline: 'static __device__ __forceinline__',
+    inline: INLINE,
     group: (axis) => `blockIdx.${AXES[axis]}`,
     thread: 'threadIdx.x',
     pair: (re, im, type) => `make_${type}(${re}, ${im})`,
-    multiplyAdd: (type) => (type === 'f32' ? 'fmaf' : 'fma'),
-    sines(type): Statement[] {
-      const results = ['s', 'c'];
-      const pointers = results.map((each) => unary('&', name(each)));
-      return [
-        ...results.map(
-          (each) => ({ op: 'declare', name: each, type: { type, pair: false }, constant: false }) as const,
-        ),
-        { op: 'call', value: call(type === 'f32' ? 'sincospif' : 'sincospi', name('x'), ...pointers) },
-      ];
-    },
-    barrier({ scope, readsOnly, begun }) {
-      if (begun) return BEGUN[begun];
-      if (scope === 'cluster') {
-        if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
-        return readsOnly ? CLUSTER_HAS_READ : CLUSTER_BARRIER;
-      }
-      // A HIP wavefront runs in lockstep, but its compiler has no barrier of that scope.
-      return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
-    },
-    preamble({ cluster }, shared) {
-      if (language === 'hip') return [];
-      const loads = new Set(shared.filter(({ read }) => read).map(sharedLoad));
+    math: (own, type) => (language === 'cuda' && ROUNDED[own]?.[type]) || (exactName(own) ?? mathName(own, type)),
+    ...(language === 'cuda' ? CUDA_HALVES : HIP_HALVES),
+    sines,
+    barrier: (barrier) => barrierText(barrier, language),
+    preamble({ cluster, precision }, shared, math) {
+      if (language === 'hip') return exactFunctions(math, precision, INLINE, ['#pragma clang fp contract(off)']);
+      const loads = new Set(shared.filter(({ read, type }) => read && type !== 'f16').map(sharedLoad));
       return [...(cluster ? [BLOCK_COPY] : []), ...loads];
     },
     clusters: language === 'cuda',
@@ -145,7 +184,10 @@ export function family(language: 'cuda' | 'hip'): CFamily {
       const type = realName(array);
       const start = byteOffset === 0 ? 'shared_bytes' : `(shared_bytes + ${byteOffset})`;
       const address = `const unsigned int ${name}_address = (unsigned int)__cvta_generic_to_shared(${name});`;
-      return [`${type} *const ${name} = (${type} *)${start};`, ...(language === 'cuda' && read ? [address] : [])];
+      return [
+        `${type} *const ${name} = (${type} *)${start};`,
+        ...(language === 'cuda' && read && array.type !== 'f16' ? [address] : []),
+      ];
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Kernels as OpenCL C 1.2. */
 import type { Kernel } from '../../ir/index.ts';
-import { type CFamily, emitC, realName } from '../spmd/c.ts';
+import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
+import { exactName } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
 import { call, constant, name } from '../spmd/tree.ts';
 
@@ -25,7 +26,10 @@ const FAMILY: CFamily = {
   group: (axis) => `get_group_id(${axis})`,
   thread: 'get_local_id(0)',
   pair: (re, im, type) => `(${type})(${re}, ${im})`,
-  multiplyAdd: () => 'fma',
+  math: (own) => exactName(own) ?? { abs: 'fabs', min: 'fmin', max: 'fmax' }[own as string] ?? own,
+  // Halves in memory, which any device has, are read and written in a variable of the thread.
+  fromHalf: () => ['return vload_half(0, (const half *)&bits);'],
+  toHalf: () => ['unsigned short bits;', 'vstore_half_rte(value, 0, (half *)&bits);', 'return bits;'],
   sines: (type) => [
     constant('s', { type, pair: false }, call('sinpi', name('x'))),
     constant('c', { type, pair: false }, call('cospi', name('x'))),
@@ -34,7 +38,13 @@ const FAMILY: CFamily = {
     if (scope === 'cluster') throw new RangeError('OpenCL has no exchange over a cluster of groups');
     return `barrier(CLK_LOCAL_MEM_FENCE${globals ? ' | CLK_GLOBAL_MEM_FENCE' : ''});`;
   },
-  preamble: (kernel) => (kernel.precision === 'f64' ? ['#pragma OPENCL EXTENSION cl_khr_fp64 : enable'] : []),
+  preamble({ precision }, _, math) {
+    const exact = exactFunctions(math, precision, 'static inline', []);
+    return [
+      ...(precision === 'f64' ? ['#pragma OPENCL EXTENSION cl_khr_fp64 : enable'] : []),
+      ...(exact.length > 0 ? ['#pragma OPENCL FP_CONTRACT OFF', ...exact] : []),
+    ];
+  },
   head: (threads) => `__kernel __attribute__((reqd_work_group_size(${threads}, 1, 1))) void`,
   shared: (array) => [`__local ${realName(array)} ${array.name}[${array.length}];`],
 };

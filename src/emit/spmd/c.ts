@@ -1,10 +1,11 @@
 /**
  * What CUDA, HIP and OpenCL C have in common: the words of C, and the frame around the statements of a kernel.
  */
-import type { Kernel } from '../../ir/index.ts';
+import type { ElementType, Kernel } from '../../ir/index.ts';
+import { conversionFunction, type HalfWords, involvesHalf, single } from './conversions.ts';
 import { type Lowered, launchOf, lower } from './lower.ts';
-import { pieceFunctions, pointerTo, type SharedArray, type Target } from './memory.ts';
-import { indented, lines, type Words } from './print.ts';
+import { type Conversion, conversionName, pieceFunctions, pointerTo, type SharedArray, type Target } from './memory.ts';
+import { EXACT, indented, lines, type Words } from './print.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { type RootWords, rootFunctions } from './root.ts';
 import {
@@ -14,6 +15,8 @@ import {
   constant,
   type Expression,
   integer,
+  type MathName,
+  mathIn,
   name,
   namesIn,
   type Parameter,
@@ -24,7 +27,7 @@ import {
 } from './tree.ts';
 
 /** Where the members of the family differ. */
-export interface CFamily extends RootWords, Pick<Words, 'barrier' | 'read' | 'write'> {
+export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | 'math' | 'read' | 'write'> {
   readonly language: Exclude<SpmdProgram['language'], 'wgsl'>;
   readonly reserved: Iterable<string>;
   readonly clusters: boolean;
@@ -40,7 +43,7 @@ export interface CFamily extends RootWords, Pick<Words, 'barrier' | 'read' | 'wr
   readonly thread: string;
   pair(re: string, im: string, type: string): string;
   /** What stands before everything: whole functions that the words stand for, or lines. */
-  preamble(kernel: Kernel, shared: readonly SharedArray[]): readonly string[];
+  preamble(kernel: Kernel, shared: readonly SharedArray[], math: ReadonlySet<MathName>): readonly string[];
   /** What stands before the name of the entry point. */
   head(threads: number, blocks: number, beside: number | undefined): string;
   /** Declares the memory that all shared arrays lie in, where that is one. */
@@ -50,8 +53,9 @@ export interface CFamily extends RootWords, Pick<Words, 'barrier' | 'read' | 'wr
 }
 
 const RESERVED = `
-  auto bool break case char class const constant continue default delete do double else enum extern false first_group float for
-  friend generic global goto group half if inline int kernel local long namespace new operator private public
+  auto bool break case char class const constant continue default delete do double double_of_float double_of_half double2_of_float2
+  double2_of_half2 else enum exact_add exact_mul exact_sub extern false first_group float float_of_double float_of_half
+  float2_of_double2 float2_of_half2 for half_of_double half_of_float half2_of_double2 half2_of_float2 friend generic global goto group half if inline int kernel local long namespace new operator private public
   register restrict return root root_wide shared short signed sizeof static struct switch t template this true typedef typename
   uint ulong union unsigned using void volatile while`;
 
@@ -72,14 +76,17 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
   const lowered = lower(kernel, options, target);
   const { memory, statements, grid } = lowered;
   const words = wordsOf(family);
+  const whole = memory.conversions.filter((each) => each.from.pair || !involvesHalf(each));
   const functions = [
+    ...whole.map(conversionFunction),
     ...memory.pieced.flatMap((array) => pieceFunctions(array, target, 'long')),
     ...rootFunctions(kernel.precision, namesIn(statements), family),
   ];
   return {
     lowered,
     helpers: [
-      ...family.preamble(kernel, memory.shared),
+      ...family.preamble(kernel, memory.shared, mathIn(statements)),
+      ...halfFunctions(memory.conversions, family),
       ...functions.map(({ name, parameters, result, body }) => {
         const type = result ? words.type(result) : 'void';
         return framed(`${family.inline} ${type} ${name}`, parameters, lines(body, words), family).join('\n');
@@ -102,6 +109,18 @@ export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): W
     ],
     shared: memory.shared.flatMap((array) => family.shared(array)),
   };
+}
+
+/** Functions that read and write one half. */
+function halfFunctions(conversions: readonly Conversion[], family: CFamily): Set<string> {
+  const texts = conversions.filter(involvesHalf).map((conversion) => {
+    const { from, to } = single(conversion);
+    const own = { name: from.type === 'f16' ? 'bits' : 'value', type: from };
+    const body =
+      from.type === 'f16' ? family.fromHalf(to.type as ElementType) : family.toHalf(from.type as ElementType);
+    return framed(`${family.inline} ${realName(to)} ${conversionName(from, to)}`, [own], body, family).join('\n');
+  });
+  return new Set(texts);
 }
 
 export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): SpmdProgram {
@@ -153,7 +172,8 @@ export function framed(
 }
 
 export function realName({ type, pair }: ValueType): string {
-  return `${type === 'f32' ? 'float' : 'double'}${pair ? '2' : ''}`;
+  if (type === 'f16') return pair ? 'unsigned int' : 'unsigned short';
+  return type === 'u32' ? 'unsigned int' : `${type === 'f32' ? 'float' : 'double'}${pair ? '2' : ''}`;
 }
 
 function typeName(type: Exclude<Type, Pointer>, { wide }: CFamily): string {
@@ -184,6 +204,22 @@ function targetOf({ reserved, clusters }: CFamily): Target {
   return { wideIntegers: true, pointers: true, clusters, sines: true, reserved: names };
 }
 
+/** Functions for exact operations. @param first what keeps the compiler from making more of them. */
+export function exactFunctions(
+  used: ReadonlySet<MathName>,
+  type: ElementType,
+  inline: string,
+  first: readonly string[],
+): string[] {
+  const real = realName({ type, pair: false });
+  return Object.entries(EXACT)
+    .filter(([own]) => used.has(own as MathName))
+    .map(([, [own, sign]]) => {
+      const head = `${inline} ${real} ${own}(const ${real} a, const ${real} b) {`;
+      return [head, ...first, `  return a ${sign} b;`, '}', ''].join('\n');
+    });
+}
+
 export function wordsOf(family: CFamily): Words {
   const type = (of: Type): string => {
     return typeof of === 'object' && 'to' in of ? pointer(of, family) : typeName(of, family);
@@ -202,6 +238,7 @@ export function wordsOf(family: CFamily): Words {
     },
     loop: (counter, rounds) => `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++)`,
     barrier: (barrier) => family.barrier(barrier),
+    math: (own, of) => family.math(own, of),
     ...(family.read ? { read: family.read } : {}),
     ...(family.write ? { write: family.write } : {}),
   };

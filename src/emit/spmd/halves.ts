@@ -4,7 +4,7 @@
  */
 import type { ArrayRef, Index } from '../../ir/index.ts';
 import { turnOf } from './accesses.ts';
-import { apart, type Statement } from './tree.ts';
+import { apart, type Statement, visitExpressions } from './tree.ts';
 
 /** A phase: its items, whose results have names that stores use, and the barrier that follows it. */
 export interface Part {
@@ -31,17 +31,25 @@ export function inHalves(parts: readonly Part[], first: readonly Statement[]): S
     for (const [turn, written] of halves.entries()) {
       // The half that was there before has been read by all.
       result.push(...(n === 0 && turn === 0 ? first : exchange()), ...written, ...exchange());
-      const [read, rest] = apart(items, (s) => {
-        const load = s.op === 'declare' && s.value?.op === 'load' ? s.value : undefined;
-        return load !== undefined && turnOf(load.array, load.at) === turn;
-      });
+      const [read, rest] = apart(items, (s) => s.op === 'declare' && halvesIn([s]).has(turn));
       result.push(...read);
       items = rest;
     }
+    if (halvesIn(items).size > 0) throw new RangeError('a sum over what is in either half has to have both in memory');
   });
   return result;
 }
 
 function isLower({ array, at }: { readonly array: ArrayRef; readonly at: Index }): boolean {
   return turnOf(array, at) === 0;
+}
+
+/** Which halves some statements read. */
+function halvesIn(statements: readonly Statement[]): Set<number> {
+  const found = new Set<number>();
+  visitExpressions(statements, (e) => {
+    const turn = e.op === 'load' ? turnOf(e.array, e.at) : undefined;
+    if (turn !== undefined) found.add(turn);
+  });
+  return found;
 }

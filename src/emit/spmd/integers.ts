@@ -2,7 +2,16 @@
  * Indices as expressions. Quotients and remainders get names, so that no expression grows with the number of its uses, and
  * indices are split into a named base and a constant, which addressing takes for free.
  */
-import { type Atom, type Index, indexKey, range, variablesOf } from '../../ir/index.ts';
+import {
+  type Atom,
+  type Index,
+  type IntegerTable,
+  indexKey,
+  type Lookup,
+  range,
+  tablesOf,
+  variablesOf,
+} from '../../ir/index.ts';
 import type { Named, Names, Scope } from './scope.ts';
 import { binary, cast, chain, constant, type Expression, type IntegerType, integer, name } from './tree.ts';
 
@@ -15,10 +24,13 @@ export class Integers {
   /** Whether there are integers of 64 bits. Without them, indices are unsigned and end at 2³² − 1. */
   private readonly wideIntegers: boolean;
   private readonly names: Names;
+  private readonly entry: (table: IntegerTable, at: Expression) => Expression;
 
-  constructor(wideIntegers: boolean, names: Names) {
+  /** @param entry reads a table. */
+  constructor(wideIntegers: boolean, names: Names, entry: (table: IntegerTable, at: Expression) => Expression) {
     this.wideIntegers = wideIntegers;
     this.names = names;
+    this.entry = entry;
   }
 
   /** An index that memory is accessed at: a name plus a constant. */
@@ -50,8 +62,7 @@ export class Integers {
     if (value.terms.length === 1 && only!.factor === 1) return this.operand(this.atom(only!.atom, scope), wide);
     const key = `${wide ? 'wide' : ''}${indexKey(value)}`;
     const base =
-      scope.find(key) ??
-      this.declare(key, 'at', scope.home(variablesOf(value)), wide, (home) => this.sum(value, home, wide));
+      scope.find(key) ?? this.declare(key, 'at', homeOf(value, scope), wide, (home) => this.sum(value, home, wide));
     return name(base.name);
   }
 
@@ -90,6 +101,7 @@ export class Integers {
   private atom(atom: Atom, scope: Scope): Named {
     if (atom.kind === 'var') return { name: scope.variable(atom), wide: false };
     const key = `atom${atom.id}`;
+    if (atom.kind === 'lookup') return scope.find(key) ?? this.lookup(atom, key, scope);
     const { kind, by } = atom;
     // Integer division rounds towards zero: operands that can be negative are lifted by whole multiples.
     const lift = Math.max(0, Math.ceil(-range(atom.of)[0] / by));
@@ -99,10 +111,18 @@ export class Integers {
     const narrow = wide && !this.isWide({ constant: lift, terms: [{ atom, factor: 1 }] });
     const known = scope.find(key);
     if (known) return known;
-    return this.declare(key, kind === 'div' ? 'q' : 'r', scope.home(variablesOf(of)), wide && !narrow, (home) => {
+    return this.declare(key, kind === 'div' ? 'q' : 'r', homeOf(of, scope), wide && !narrow, (home) => {
       const quotient = this.quotient(kind, this.sum(of, home, wide), by, wide);
       const value = narrow ? cast('int', quotient) : quotient;
       return kind === 'mod' || lift === 0 ? value : binary('-', value, integer(lift, typeOf(wide && !narrow)));
+    });
+  }
+
+  private lookup({ of, table }: Lookup, key: string, scope: Scope): Named {
+    const wide = this.wideIntegers && table.below > NARROW;
+    return this.declare(key, 'l', scope, wide, (home) => {
+      const entry = this.entry(table, this.address(of, home));
+      return this.wideIntegers ? cast(typeOf(wide), entry) : entry;
     });
   }
 
@@ -136,4 +156,9 @@ export class Integers {
       throw new RangeError(`an index of the kernel can be ${high}, but the language has integers of 32 bits only`);
     }
   }
+}
+
+/** Where an index is best computed: as far outside as may be. Tables are read only where there is an item to read them for. */
+function homeOf(value: Index, scope: Scope): Scope {
+  return tablesOf(value).size > 0 ? scope : scope.home(variablesOf(value));
 }

@@ -9,7 +9,7 @@ import { readBy, writtenBy } from './accesses.ts';
 import { type Grid, grid, groupsOf } from './grid.ts';
 import { inHalves } from './halves.ts';
 import { type Share, type Slot, share } from './items.ts';
-import { Memory, type Target } from './memory.ts';
+import { holdsRoots, Memory, type Target } from './memory.ts';
 import { placed } from './place.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { computedRoots } from './root.ts';
@@ -84,7 +84,7 @@ class Lowering {
     this.grid = grid(kernel.group.count, Math.floor(maxGroups / this.blocks), launches);
     this.memory = new Memory(kernel, target, options);
     this.computedRoots = options.computedRoots ?? false;
-    if (this.computedRoots && kernel.tables.length > 0 && !target.sines) {
+    if (this.computedRoots && kernel.tables.some(holdsRoots) && !target.sines) {
       throw new RangeError('this language has no sines that are exact enough');
     }
     this.thread = variable('t', this.threads);
@@ -205,7 +205,7 @@ class Lowering {
     item.compute();
     if (apart && conditions.length > 0) item.keep();
     item.write();
-    if (inside === scope) return;
+    if (inside === scope || inside.statements.length === 0) return;
     const condition = chain(
       '&&',
       conditions.map((value) => ({ op: 'positive', value })),

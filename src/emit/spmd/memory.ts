@@ -5,10 +5,14 @@
 import {
   type ArrayRef,
   add,
+  bytesOf,
   type ElementType,
   type Index,
+  type IntegerTable,
+  isIntegers,
   type Kernel,
   sub,
+  type Table,
   type Var,
   variable,
 } from '../../ir/index.ts';
@@ -66,6 +70,17 @@ export interface OffsetArray extends ValueType {
   readonly start: Var;
 }
 
+/** From one type of value to another. */
+export interface Conversion {
+  readonly from: ValueType;
+  readonly to: ValueType;
+}
+
+interface BoundPiece {
+  readonly binding: BoundArray;
+  readonly elements: number | undefined;
+}
+
 /** Under which name an array is accessed, and what is added to where. */
 type Place =
   | { readonly kind: 'plain'; readonly name: string; readonly by?: Var }
@@ -94,24 +109,32 @@ const BLOCK_COPY = 'block_copy';
 export class Memory {
   readonly bindings: readonly BoundArray[];
   readonly shared: readonly SharedArray[];
-  readonly pieced: readonly PiecedArray[];
+  readonly pieced: PiecedArray[] = [];
   /** One for each global where offsets are given at launch. */
-  readonly offsets: readonly OffsetArray[];
+  readonly offsets: OffsetArray[] = [];
   readonly sharedBytes: number;
   /** Reals in a value of each global. */
   readonly alignments: readonly (1 | 2)[];
+  /** Between what arrays hold and what is computed in. */
+  readonly conversions: readonly Conversion[];
+  private readonly precision: ElementType;
   private readonly places = new Map<ArrayRef, Place>();
   private readonly values = new Map<ArrayRef, ValueType>();
+  private readonly read: ReadonlySet<ArrayRef>;
+  private readonly written: ReadonlySet<ArrayRef>;
   private readonly target: Target;
   private readonly streamed: SpmdOptions['streamed'];
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
   constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
+    this.precision = kernel.precision;
     this.target = target;
     this.streamed = streamed;
     this.taken = new Set(target.reserved);
-    const { globals, tables } = kernel;
+    this.read = readBy(kernel.phases);
+    this.written = writtenBy(kernel.phases);
+    const { globals, tables, shared } = kernel;
     const pieces = piecesOf(kernel, arrangement);
     const count = arrangement?.bindings ?? globals.length;
     const users = Array.from({ length: count }, (_, b) =>
@@ -119,87 +142,90 @@ export class Memory {
     );
     const paired = pairedArrays(kernel);
     keepUniform(paired, kernel, users, pieces);
-    for (const array of [...globals, ...tables, ...kernel.shared]) {
-      this.values.set(array, { type: array.type, pair: paired.has(array) });
-    }
-    const read = readBy(kernel.phases);
-    const written = writtenBy(kernel.phases);
+    const arrays = [...globals, ...tables, ...shared];
+    for (const array of arrays) this.values.set(array, { type: array.type, pair: paired.has(array) });
+    this.conversions = this.conversionsOf(arrays);
     const offset = arrangement?.offsets ?? false;
     const named = (n: number) => pieces[n]!.length === 1 && users[pieces[n]![0]!.binding]!.length === 1;
     const bound: BoundArray[] = users.map((arrays, b) => {
       const [first] = arrays;
       const own = first && named(globals.indexOf(first)) && !(offset && target.pointers);
       return {
+        ...(first ? this.valueType(first) : { type: kernel.precision, pair: false }),
         name: this.name(own ? first.name : `memory${b}`),
-        type: first?.type ?? kernel.precision,
-        pair: first !== undefined && paired.has(first),
-        written: arrays.some((array) => written.has(array)),
+        written: arrays.some((array) => this.written.has(array)),
         aliased: kernel.aliased === true || arrays.length > 1,
       };
     });
-    const pieced: PiecedArray[] = [];
-    const offsets: OffsetArray[] = [];
     globals.forEach((array, n) => {
-      const value = this.valueType(array);
-      const own = pieces[n]!;
-      const binding = bound[own[0]!.binding]!;
-      const name = own.length === 1 && binding.name === array.name ? array.name : this.name(array.name);
-      // Whatever an offset is, only its width matters here.
-      const by = variable(`${name}_start`, target.wideIntegers ? 2 ** 40 : 2);
-      if (offset)
-        offsets.push({
-          ...value,
-          name,
-          binding,
-          number: n,
-          pieced: own.length > 1,
-          start: by,
-        });
-      if (own.length > 1) {
-        let first = 0;
-        const starts = own.map((piece) => {
-          const start = { binding: bound[piece.binding]!, first };
-          first += (piece.elements ?? 0) / (value.pair ? 2 : 1);
-          return start;
-        });
-        const whole: PiecedArray = {
-          ...value,
-          name,
-          read: read.has(array),
-          written: written.has(array),
-          pieces: starts,
-        };
-        pieced.push(whole);
-        this.places.set(array, { kind: 'pieces', array: whole, ...(offset ? { by } : {}) });
-      } else if (offset && !target.pointers) {
-        this.places.set(array, { kind: 'plain', name: binding.name, by });
-      } else this.places.set(array, { kind: 'plain', name: offset ? name : binding.name });
+      const own = pieces[n]!.map(({ binding, elements }) => ({ binding: bound[binding]!, elements }));
+      this.placeGlobal(array, n, own, offset);
     });
-    const constants = tables.flatMap((table) => {
-      const value = this.valueType(table);
-      if (computedRoots) {
-        if (!value.pair) throw new RangeError('roots are computed in pairs only');
-        return [];
-      }
-      const array: BoundArray = { ...value, name: this.name(table.name), written: false, aliased: false };
-      this.places.set(table, { kind: 'plain', name: array.name });
-      return array;
-    });
+    this.bindings = [...bound, ...tables.flatMap((table) => this.placeTable(table, computedRoots))];
     let bytes = 0;
-    this.shared = kernel.shared.map((array) => {
-      const value = this.valueType(array);
-      const name = this.name(array.name);
-      this.places.set(array, { kind: 'plain', name });
-      const byteOffset = bytes;
-      const elements = array.half ?? array.length!;
-      bytes += Math.ceil((elements * bytesOf(array.type)) / 16) * 16;
-      return { ...value, name, length: value.pair ? elements / 2 : elements, byteOffset, read: read.has(array) };
+    this.shared = shared.map((array) => {
+      const placed = this.placeShared(array, bytes);
+      bytes += Math.ceil(((array.half ?? array.length!) * bytesOf(array.type)) / 16) * 16;
+      return placed;
     });
-    this.alignments = globals.map((array) => (paired.has(array) ? 2 : 1));
-    this.bindings = [...bound, ...constants];
-    this.pieced = pieced;
-    this.offsets = offsets;
     this.sharedBytes = bytes;
+    this.alignments = globals.map((array) => (paired.has(array) ? 2 : 1));
+  }
+
+  private conversionsOf(arrays: readonly ArrayRef[]): Conversion[] {
+    const found = new Map<string, Conversion>();
+    for (const array of arrays) {
+      const [stored, computed] = [this.valueType(array), this.computedType(array)];
+      if (isIntegers(array) || array.type === this.precision) continue;
+      if (this.read.has(array)) found.set(conversionName(stored, computed), { from: stored, to: computed });
+      if (this.written.has(array)) found.set(conversionName(computed, stored), { from: computed, to: stored });
+    }
+    return [...found.values()];
+  }
+
+  private placeGlobal(array: ArrayRef, number: number, pieces: readonly BoundPiece[], offset: boolean): void {
+    const value = this.valueType(array);
+    const { binding } = pieces[0]!;
+    const pieced = pieces.length > 1;
+    const name = !pieced && binding.name === array.name ? array.name : this.name(array.name);
+    // Whatever an offset is, only its width matters here.
+    const start = variable(`${name}_start`, this.target.wideIntegers ? 2 ** 40 : 2);
+    if (offset) this.offsets.push({ ...value, name, binding, number, pieced, start });
+    const by = offset ? { by: start } : {};
+    if (!pieced) {
+      const shifted = offset && !this.target.pointers;
+      this.places.set(array, { kind: 'plain', name: offset && !shifted ? name : binding.name, ...(shifted ? by : {}) });
+      return;
+    }
+    let first = 0;
+    const starts = pieces.map(({ binding, elements = 0 }) => {
+      const start = { binding, first };
+      first += elements / (value.pair ? 2 : 1);
+      return start;
+    });
+    const whole = { ...value, name, read: this.read.has(array), written: this.written.has(array), pieces: starts };
+    this.pieced.push(whole);
+    this.places.set(array, { kind: 'pieces', array: whole, ...by });
+  }
+
+  /** @param computed roots need no memory; what else a table holds does. */
+  private placeTable(table: Table, computed: boolean): BoundArray[] {
+    const value = this.valueType(table);
+    if (computed && holdsRoots(table)) {
+      if (!value.pair) throw new RangeError('roots are computed in pairs only');
+      return [];
+    }
+    const name = this.name(table.name);
+    this.places.set(table, { kind: 'plain', name });
+    return [{ ...value, name, written: false, aliased: false }];
+  }
+
+  private placeShared(array: ArrayRef, byteOffset: number): SharedArray {
+    const value = this.valueType(array);
+    const name = this.name(array.name);
+    const elements = array.half ?? array.length!;
+    this.places.set(array, { kind: 'plain', name });
+    return { ...value, name, length: value.pair ? elements / 2 : elements, byteOffset, read: this.read.has(array) };
   }
 
   valueType(array: ArrayRef): ValueType {
@@ -208,21 +234,36 @@ export class Memory {
     return value;
   }
 
+  /** Of a value that was read, or is to be written. */
+  computedType(array: ArrayRef): ValueType {
+    return { type: this.precision, pair: this.valueType(array).pair };
+  }
+
   /** What reads a value. @param at in values. @param address makes integers of indices. */
   load(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
     const place = this.places.get(array)!;
-    if (place.kind === 'plain') return this.element(array, name(place.name), this.where(array, at, address));
-    return call(`load_${place.array.name}`, ...this.passed(place.array), this.where(array, at, address));
+    const where = this.where(array, at, address);
+    const read =
+      place.kind === 'plain'
+        ? this.element(array, name(place.name), where)
+        : call(`load_${place.array.name}`, ...this.passed(place.array), where);
+    return converted(read, this.valueType(array), this.computedType(array));
+  }
+
+  /** What a table of integers holds. */
+  entry(table: IntegerTable, at: Expression): Expression {
+    return this.element(table, name((this.places.get(table) as { name: string }).name), at);
   }
 
   /** Writes a value, or puts it into another block's copy of an array. */
   store(
     { array, block }: { readonly array: ArrayRef; readonly block: Expression | undefined },
     at: Index,
-    value: Expression,
+    computed: Expression,
     address: (at: Index) => Expression,
   ): Statement {
     const place = this.places.get(array)!;
+    const value = converted(computed, this.computedType(array), this.valueType(array));
     const where = this.where(array, at, address);
     if (place.kind === 'pieces') {
       return { op: 'call', value: call(`store_${place.array.name}`, ...this.passed(place.array), where, value) };
@@ -232,12 +273,21 @@ export class Memory {
   }
 
   private element(array: ArrayRef, of: Expression, at: Expression): Expression {
-    const streamed = array.space === 'global' && this.streamed !== undefined;
+    const streamed = array.space === 'global' && this.streamed ? { streamed: this.streamed } : {};
     return {
       ...element(of, at, this.valueType(array)),
       space: array.space,
-      ...(streamed ? { streamed: this.streamed } : {}),
+      written: this.isWritten(array),
+      ...streamed,
     };
+  }
+
+  /** Whether anything writes to the memory that an array lies in. */
+  private isWritten(array: ArrayRef): boolean {
+    const place = this.places.get(array)!;
+    if (array.space !== 'global' || place.kind !== 'plain') return array.space === 'shared';
+    const pointed = this.offsets.find(({ name }) => name === place.name)?.binding.name ?? place.name;
+    return this.bindings.some(({ name, written }) => written && name === pointed);
   }
 
   private where(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
@@ -261,8 +311,17 @@ export class Memory {
   }
 }
 
-function bytesOf(type: ElementType): number {
-  return type === 'f32' ? 4 : 8;
+/** Of the function that converts. */
+export function conversionName(from: ValueType, to: ValueType): string {
+  return `${valueName(to)}_of_${valueName(from)}`;
+}
+
+function valueName({ type, pair }: ValueType): string {
+  return `${{ f16: 'half', f32: 'float', f64: 'double', u32: 'uint' }[type]}${pair ? '2' : ''}`;
+}
+
+function converted(value: Expression, from: ValueType, to: ValueType): Expression {
+  return from.type === to.type ? value : call(conversionName(from, to), value);
 }
 
 /** The pieces of each global, checked. */
@@ -294,12 +353,26 @@ function keepUniform(
     if (pieces[n]!.some(({ elements }) => elements !== undefined && elements % 2 !== 0)) paired.delete(array);
   });
   const together = kernel.aliased ? [...users, kernel.globals] : users;
+  for (const arrays of together) {
+    const types = new Set(arrays.map(({ type }) => type));
+    if (types.size > 1) throw new RangeError(`one memory cannot hold ${[...types].join(' and ')}`);
+  }
   for (let before = -1; before !== paired.size; ) {
     before = paired.size;
     for (const arrays of together) {
       if (arrays.some((array) => !paired.has(array))) for (const array of arrays) paired.delete(array);
     }
   }
+}
+
+/** Whether roots of unity are all that a table holds. */
+export function holdsRoots({ values }: Table): boolean {
+  return values === undefined;
+}
+
+/** The tables that a kernel reads where roots are computed. */
+export function tablesBeside(kernel: Kernel): Table[] {
+  return kernel.tables.filter((table) => !holdsRoots(table));
 }
 
 /** Functions that find the piece which holds a value. @param integer the type of an index. */
@@ -312,7 +385,9 @@ export function pieceFunctions(array: PiecedArray, { pointers }: Target, integer
   const chosen = (access: (place: Expression) => Statement): Statement[] =>
     array.pieces.reduceRight<Statement[]>((otherwise, { binding, first }, n) => {
       const within = first > 0 ? binary('-', at, integer(first, integerType)) : at;
-      const body = [access({ ...element(name(binding.name), within, array), space: 'global' })];
+      const body = [
+        access({ ...element(name(binding.name), within, array), space: 'global', written: binding.written }),
+      ];
       const next = array.pieces[n + 1];
       return next
         ? [{ op: 'if', condition: binary('<', at, integer(next.first, integerType)), body, otherwise }]

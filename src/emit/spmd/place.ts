@@ -11,7 +11,9 @@ export function placed(
   names: readonly (readonly [Var, string])[],
   tools: { readonly memory: Memory; readonly names: Names; readonly wideIntegers: boolean },
 ): readonly Statement[] {
-  const placement = new Placement(tools.memory, new Integers(tools.wideIntegers, tools.names));
+  const { memory } = tools;
+  const integers = new Integers(tools.wideIntegers, tools.names, (table, at) => memory.entry(table, at));
+  const placement = new Placement(memory, integers);
   return placement.inside(new Scope(), names, statements);
 }
 

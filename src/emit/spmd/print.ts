@@ -1,6 +1,6 @@
 /** Trees as text, in the words of a language. */
 import type { ElementType } from '../../ir/index.ts';
-import type { Barrier, BinaryWord, Element, Expression, IntegerType, Statement, Type } from './tree.ts';
+import type { Barrier, BinaryWord, Element, Expression, IntegerType, MathName, Statement, Type } from './tree.ts';
 
 /** The words in which the languages differ. */
 export interface Words {
@@ -9,6 +9,8 @@ export interface Words {
   cast(to: Type, operand: string): string;
   pair(re: string, im: string, type: ElementType): string;
   select(condition: string, then: string, otherwise: string): string;
+  /** The function that computes it. @throws RangeError where the language has none. */
+  math(name: MathName, type: ElementType): string;
   /** `value` is missing where the first assignment is to come. */
   declare(name: string, type: Type, constant: boolean, value: string | undefined): string;
   /** The head of a loop with a known number of rounds. */
@@ -18,6 +20,17 @@ export interface Words {
   /** How an element is read and written, where not as an array's. */
   read?(element: Element, array: string, at: string): string | undefined;
   write?(element: Element, array: string, at: string, value: string): string | undefined;
+}
+
+/** Operations that are not to become part of others, where a language has them as functions that are written for it. */
+export const EXACT = {
+  exactAdd: ['exact_add', '+'],
+  exactSub: ['exact_sub', '-'],
+  exactMul: ['exact_mul', '*'],
+} as const;
+
+export function exactName(own: MathName): string | undefined {
+  return own in EXACT ? EXACT[own as keyof typeof EXACT][0] : undefined;
 }
 
 /** How tightly operators bind, and what their operands have to. */
@@ -30,20 +43,25 @@ const BINDS: Readonly<Record<BinaryWord, readonly [own: number, left: number, ri
   '-': [3, 3, 4],
   // WGSL wants parentheses round the operands of these.
   '>>': [2, 5, 5],
+  '<<': [2, 5, 5],
   '&': [2, 5, 5],
+  '|': [2, 5, 5],
   '<': [1, 3, 3],
+  '<=': [1, 3, 3],
   '>': [1, 3, 3],
   '>=': [1, 3, 3],
   '==': [1, 3, 3],
   '!=': [1, 3, 3],
+  // Mixed, these have parentheses.
   '&&': [0, 0, 1],
+  '||': [-1, 1, 1],
 };
 
 function binding(e: Expression): number {
   if (e.op === 'binary') return BINDS[e.word][0];
   if (e.op === 'cast') return 5;
   if (e.op === 'unary' || ('value' in e && typeof e.value === 'number' && e.value < 0)) return 4;
-  return e.op === 'select' ? -1 : ATOM;
+  return e.op === 'select' ? -2 : ATOM;
 }
 
 /** The order of operations is part of the result: a right operand keeps its parentheses. */
@@ -67,17 +85,20 @@ export function expression(e: Expression, words: Words): string {
       return `${operand(0, left)} ${e.word} ${operand(1, right)}`;
     }
     case 'call':
-      return `${e.name}(${e.of.map((_, n) => operand(n, -1)).join(', ')})`;
+    case 'math': {
+      const called = e.op === 'call' ? e.name : words.math(e.name, e.type);
+      return `${called}(${e.of.map((_, n) => operand(n, -2)).join(', ')})`;
+    }
     case 'cast':
       return words.cast(e.to, operand(0, 5));
     case 'select':
-      return words.select(operand(0, 0), operand(1, 0), operand(2, 0));
+      return words.select(operand(0, 0), operand(1, -1), operand(2, -1));
     case 'pair':
-      return words.pair(operand(0, -1), operand(1, -1), e.type);
+      return words.pair(operand(0, -2), operand(1, -2), e.type);
     case 'member':
       return `${operand(0, ATOM)}.${e.member}`;
     case 'element': {
-      const [array, at] = [operand(0, ATOM), operand(1, -1)];
+      const [array, at] = [operand(0, ATOM), operand(1, -2)];
       return words.read?.(e, array, at) ?? `${array}[${at}]`;
     }
     default:

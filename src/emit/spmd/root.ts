@@ -2,6 +2,7 @@
 import type { ElementType, Index, Table } from '../../ir/index.ts';
 import { productError } from '../../numeric/doubledouble.ts';
 import { ComputedTable } from './computed.ts';
+import { holdsRoots } from './memory.ts';
 import {
   binary,
   call,
@@ -19,8 +20,6 @@ import {
 
 /** What the language has for the function. */
 export interface RootWords {
-  /** a · b + c, rounded once. */
-  multiplyAdd(type: ElementType): string;
   /** Sets `s` and `c` to the sine and the cosine of `x` half turns. */
   sines(type: ElementType): readonly Statement[];
 }
@@ -29,13 +28,14 @@ const NARROW = 'root';
 const WIDE = 'root_wide';
 
 /**
- * Calls in place of loads from tables.
+ * Calls in place of loads from tables that hold nothing but roots.
  * @throws RangeError where roots follow no rule.
  */
 export function computedRoots(statements: readonly Statement[], tables: readonly Table[]): readonly Statement[] {
-  const computed = new Map(tables.map((table) => [table.name, new ComputedTable(table)]));
+  const computed = new Map(tables.filter(holdsRoots).map((table) => [table.name, new ComputedTable(table)]));
   return mapExpressions(statements, (e) => {
-    return e.op === 'load' && e.array.space === 'table' ? rootCall(computed.get(e.array.name)!, e.at, e.array.type) : e;
+    const table = e.op === 'load' && e.array.space === 'table' ? computed.get(e.array.name) : undefined;
+    return table && e.op === 'load' ? rootCall(table, e.at, e.array.type as ElementType) : e;
   });
 }
 
@@ -95,7 +95,7 @@ function rootFunction(own: string, type: ElementType, words: RootWords): Functio
     body: [
       constant('quarters', unsigned, binary('/', sum, q)),
       constant('rest', real, cast(real, cast(integerType, left))),
-      constant('x', real, call(words.multiplyAdd(type), rest, high, binary('*', rest, low))),
+      constant('x', real, { op: 'math', name: 'fma', type, of: [rest, high, binary('*', rest, low)] }),
       ...words.sines(type),
       constant('odd', 'bool', bit(1)),
       constant('back', 'bool', bit(2)),

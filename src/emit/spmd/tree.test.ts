@@ -26,6 +26,7 @@ const WORDS: Words = {
   cast: (_, operand) => operand,
   pair: (re, im) => `{ x: ${re}, y: ${im} }`,
   select: (condition, then, otherwise) => `${condition} ? ${then} : ${otherwise}`,
+  math: (own) => `Math.${own}`,
   declare: (own, _, isConstant, value) => `${isConstant ? 'const' : 'let'} ${own} = ${value};`,
   loop: (counter, rounds) => `for (let ${counter} = 0; ${counter} < ${rounds}; ${counter}++)`,
   barrier: () => '',

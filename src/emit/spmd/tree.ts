@@ -4,11 +4,11 @@
  * A kernel is lowered to a tree in which addresses are still indices and arrays those of the kernel: `index`, `positive`,
  * `load`, `store` and `scope`. Passes work on that; the last one (place.ts) puts names and integers there instead.
  */
-import type { ArrayRef, ElementType, Index, Var } from '../../ir/index.ts';
+import type { ArrayRef, ElementType, Index, StorageType, Var } from '../../ir/index.ts';
 
-/** A value of a kernel: a real, or two of them that lie side by side. */
+/** A value of a kernel or of its memory: a real, or two of them that lie side by side. */
 export interface ValueType {
-  readonly type: ElementType;
+  readonly type: StorageType;
   readonly pair: boolean;
 }
 
@@ -26,7 +26,27 @@ export interface Pointer {
 
 export type Type = ValueType | IntegerType | 'bool' | Pointer;
 
-export type BinaryWord = '+' | '-' | '*' | '/' | '%' | '>>' | '&' | '<' | '==' | '!=' | '>=' | '>' | '&&';
+export type BinaryWord =
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '>>'
+  | '<<'
+  | '&'
+  | '|'
+  | '<'
+  | '<='
+  | '=='
+  | '!='
+  | '>='
+  | '>'
+  | '&&'
+  | '||';
+
+/** `exactAdd` … are rounded once, and never become part of another operation. */
+export type MathName = 'sqrt' | 'abs' | 'min' | 'max' | 'fma' | 'exactAdd' | 'exactSub' | 'exactMul';
 
 export type Expression =
   | { readonly op: 'name'; readonly name: string }
@@ -35,6 +55,7 @@ export type Expression =
   | { readonly op: 'unary'; readonly word: '-' | '&' | '*'; readonly of: readonly Expression[] }
   | { readonly op: 'binary'; readonly word: BinaryWord; readonly of: readonly Expression[] }
   | { readonly op: 'call'; readonly name: string; readonly of: readonly Expression[] }
+  | { readonly op: 'math'; readonly name: MathName; readonly type: ElementType; readonly of: readonly Expression[] }
   | { readonly op: 'cast'; readonly to: Type; readonly of: readonly Expression[] }
   /** A condition, the value where it holds, and the one where it does not. */
   | { readonly op: 'select'; readonly of: readonly Expression[] }
@@ -54,6 +75,8 @@ export interface Element {
   /** Of arrays of the kernel: languages may have words of their own for access to them. */
   readonly space?: ArrayRef['space'];
   readonly type: ValueType | IntegerType;
+  /** Some thread writes to the array. */
+  readonly written?: boolean;
   /** Caches need not keep what is read from there, or what is written. */
   readonly streamed?: 'loads' | 'stores';
   readonly of: readonly Expression[];
@@ -185,6 +208,15 @@ export function visitExpressions(statements: readonly Statement[], see: (express
   }
 }
 
+/** The functions of arithmetic that statements use. */
+export function mathIn(statements: readonly Statement[]): Set<MathName> {
+  const found = new Set<MathName>();
+  visitExpressions(statements, (e) => {
+    if (e.op === 'math') found.add(e.name);
+  });
+  return found;
+}
+
 /** The names that statements use, of functions too. */
 export function namesIn(statements: readonly Statement[]): Set<string> {
   const found = new Set<string>();
@@ -222,7 +254,8 @@ export function apart(
   return [first, second];
 }
 
-function zero({ type, pair }: ValueType): Expression {
-  const real: Expression = { op: 'real', value: 0, type };
-  return pair ? { op: 'pair', type, of: [real, real] } : real;
+/** Of what is computed in. */
+export function zero({ type, pair }: ValueType): Expression {
+  const real: Expression = { op: 'real', value: 0, type: type as ElementType };
+  return pair ? { op: 'pair', type: real.type, of: [real, real] } : real;
 }

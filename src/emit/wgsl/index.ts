@@ -2,7 +2,7 @@
 import type { Kernel } from '../../ir/index.ts';
 import { launchOf, lower } from '../spmd/lower.ts';
 import { pieceFunctions, type Target } from '../spmd/memory.ts';
-import { indented, lines, type Words } from '../spmd/print.ts';
+import { exactName, indented, lines, type Words } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
 import {
   binary,
@@ -12,9 +12,13 @@ import {
   element,
   type FunctionTree,
   integer,
+  mathIn,
   name,
   type Type,
+  type ValueType,
 } from '../spmd/tree.ts';
+import { exactFunctions, NOTHING } from './exact.ts';
+import { halfFunctions, isLoneHalf, readHalf, writeHalf } from './halves.ts';
 
 /** What every WebGPU device allows in one dimension. */
 const MAX_GROUPS = 65535;
@@ -47,20 +51,27 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     const start = uniform(number);
     return constant(`${name}_start`, 'unsigned', pair ? binary('>>', start, integer(1)) : start);
   });
+  const exact = exactFunctions(mathIn(statements));
   const body = [constant('group', 'unsigned', chain('+', numbers)), ...starts, ...statements];
   const source = [
     ...bindings.map((array, n) => {
       const access = array.written ? 'read_write' : 'read';
-      return `@group(0) @binding(${n}) var<storage, ${access}> ${array.name}: array<${typeName(array)}>;`;
+      return `@group(0) @binding(${n}) var<storage, ${access}> ${array.name}: array<${elementName(array, array.written)}>;`;
     }),
     ...(uniforms > 0
       ? [`@group(0) @binding(${bindings.length}) var<uniform> offsets: array<vec4<u32>, ${Math.ceil(uniforms / 4)}>;`]
       : []),
-    ...shared.map((array) => `var<workgroup> ${array.name}: array<${typeName(array)}, ${array.length}>;`),
+    ...shared.map((array) => {
+      const length = isLoneHalf(array) ? Math.ceil(array.length / 2) : array.length;
+      return `var<workgroup> ${array.name}: array<${elementName(array, true)}, ${length}>;`;
+    }),
+    ...halfFunctions(memory.conversions),
+    ...exact,
     ...pieced.flatMap((array) => pieceFunctions(array, TARGET, 'unsigned')).flatMap(functionText),
     '',
     `@compute @workgroup_size(${threads})`,
     `fn ${entry}(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_index) t: u32) {`,
+    ...(exact.length > 0 ? [`  ${NOTHING}`] : []),
     ...indented(lines(body, WORDS)),
     '}',
     '',
@@ -70,7 +81,13 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
 
 function typeName(type: Type): string {
   if (typeof type !== 'object') return type === 'bool' ? type : 'u32';
-  return 'pair' in type && type.pair ? 'vec2<f32>' : 'f32';
+  if ('to' in type || type.type === 'f16' || type.type === 'u32') return 'u32';
+  return type.pair ? 'vec2<f32>' : 'f32';
+}
+
+/** In memory. Words in which threads write one half each are atomic. */
+function elementName(type: ValueType, written: boolean): string {
+  return written && isLoneHalf(type) ? 'atomic<u32>' : typeName(type);
 }
 
 /** A number that is given at launch. */
@@ -88,6 +105,7 @@ function functionText({ name, parameters, result, body }: FunctionTree): string[
 }
 
 const RESERVED = `
+  exact_add exact_mul exact_sub float_of_half float2_of_half2 half_of_float half2_of_float2 kept nothing
   active alias array asm atomic auto await binding block bool break builtin case class common compile compute const
   continue default device discard do else enum export extern f16 f32 false final fn for friend from function get
   global group half handle i32 if impl import in inline input_ let loop macro mat mod module new null of offsets out
@@ -113,6 +131,16 @@ const WORDS: Words = {
     return isConstant
       ? `let ${own} = ${value};`
       : `var ${own}: ${typeName(type)}${value === undefined ? '' : ` = ${value}`};`;
+  },
+  math(own) {
+    if (own === 'fma') throw new RangeError('WGSL has no product and sum that are surely rounded once');
+    return exactName(own) ?? own;
+  },
+  read({ type, written }, array, at) {
+    return isLoneHalf(type) ? readHalf(array, at, written ?? false) : undefined;
+  },
+  write({ type }, array, at, value) {
+    return isLoneHalf(type) ? writeHalf(array, at, value) : undefined;
   },
   loop: (counter, rounds) => `for (var ${counter} = 0u; ${counter} < ${rounds}u; ${counter}++)`,
   barrier({ scope, globals }) {
