@@ -7,7 +7,7 @@
  */
 
 import { requireBytes } from '../problem/bytes.ts';
-import { FftError } from '../problem/errors.ts';
+import { excerpt, FftError } from '../problem/errors.ts';
 import { type ArrayInput, asArray, converted, fitting } from './array.ts';
 
 /** Element types that omnifft computes with. */
@@ -80,8 +80,8 @@ const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]; // \x93NUMPY
  *   records, of dates, texts or other floating-point formats; `out-of-memory`.
  */
 export function readNpy(bytes: Uint8Array): NpyArray {
-  requireBytes(bytes, 'readNpy');
-  const { header, start } = splitHeader(bytes);
+  const file = requireBytes(bytes, 'readNpy');
+  const { header, start } = splitHeader(file);
   const shape = parseShape(header);
   const element = parseDescriptor(header);
   if (readField(header, /'fortran_order'\s*:\s*(True|False)/, 'fortran_order') === 'True') {
@@ -91,16 +91,16 @@ export function readNpy(bytes: Uint8Array): NpyArray {
   }
   const count = shape.reduce((product, length) => product * length, 1);
   const expected = count * element.bytes;
-  const present = bytes.byteLength - start;
+  const present = file.byteLength - start;
   if (expected > present) {
     throw invalid(
-      `The file is truncated: shape (${shape.join(', ')}) of ${element.bytes}-byte elements takes ${expected} bytes of data, ` +
+      `The file is truncated: shape (${excerpt(shape.join(', '))}) of ${element.bytes}-byte elements takes ${expected} bytes of data, ` +
         `the file has ${present}.`,
     );
   }
   // A copy, because typed arrays need aligned starts and the header does not promise one. (Not by `slice`: that of
   // Node's Buffer is a view.)
-  const copy = fitting(count, () => new Uint8Array(bytes.subarray(start, start + expected)));
+  const copy = fitting(count, () => new Uint8Array(file.subarray(start, start + expected)));
   const data = element.decode(copy.buffer);
   return { data, shape, dtype: element.dtype };
 }
@@ -173,10 +173,10 @@ const TUPLE = /^(?:|\d+L?\s*,|\d+L?(?:\s*,\s*\d+L?)+\s*,?)$/;
 function parseShape(header: string): number[] {
   // Python 2 wrote long integers with a trailing L.
   const text = readField(header, /'shape'\s*:\s*\(([\d\s,L]*)\)/, 'shape');
-  if (!TUPLE.test(text.trim())) throw invalid(`The header has no valid 'shape': (${text.trim()}).`);
+  if (!TUPLE.test(text.trim())) throw invalid(`The header has no valid 'shape': (${excerpt(text.trim())}).`);
   const shape = (text.match(/\d+/g) ?? []).map(Number);
   if (!Number.isSafeInteger(shape.reduce((product, length) => product * length, 16))) {
-    throw invalid(`The header's shape (${shape.join(', ')}) has more elements than any file could hold.`);
+    throw invalid(`The header's shape (${excerpt(shape.join(', '))}) has more elements than any file could hold.`);
   }
   return shape;
 }
@@ -189,12 +189,12 @@ function parseDescriptor(header: string): Element {
   const [, order, kind] = /^([<>|=]?)(.*)$/.exec(descriptor) ?? [];
   const element = kind !== undefined && Object.hasOwn(ELEMENTS, kind) ? ELEMENTS[kind] : undefined;
   if (element === undefined) {
-    const what = kind?.startsWith('O') ? 'are Python objects' : `have dtype '${descriptor}'`;
+    const what = kind?.startsWith('O') ? 'are Python objects' : `have dtype '${excerpt(descriptor)}'`;
     throw invalid(`The array's elements ${what}; ${ACCEPTED}.`);
   }
   if (order === '>' && element.bytes > 1) {
     throw invalid(
-      `The array is big-endian (dtype '${descriptor}'); ${ACCEPTED}. Convert it with a.astype(a.dtype.newbyteorder('<')).`,
+      `The array is big-endian (dtype '${excerpt(descriptor)}'); ${ACCEPTED}. Convert it with a.astype(a.dtype.newbyteorder('<')).`,
     );
   }
   return element;
@@ -202,8 +202,7 @@ function parseDescriptor(header: string): Element {
 
 function readField(header: string, pattern: RegExp, name: string): string {
   const value = pattern.exec(header)?.[1];
-  if (value === undefined)
-    throw invalid(`The header has no valid '${name}': ${JSON.stringify(header.trim().slice(0, 80))}.`);
+  if (value === undefined) throw invalid(`The header has no valid '${name}': '${excerpt(header.trim(), 80)}'.`);
   return value;
 }
 

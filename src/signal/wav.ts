@@ -6,9 +6,10 @@
  */
 
 import { fitting, zeros } from '../numpy/array.ts';
-import { refuseDetached, requireBytes } from '../problem/bytes.ts';
+import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import { isFloats } from './floats.ts';
+import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
+import { isFloats, liveSamples } from './floats.ts';
 import { type Chunk, containerOf, findChunks, UNKNOWN_SIZE, viewOf } from './riff.ts';
 
 /** A decoded recording. */
@@ -20,6 +21,11 @@ export interface Recording {
   /** How the file holds a sample, such as `16-bit PCM`. */
   readonly format: string;
 }
+
+type Samples = Recording['channels'][number];
+
+/** How a recording is read: its fields and the list of its channels, of which a file has 2^16 at most. */
+const READING: Reading = { code: 'invalid-argument', depth: 2, keep: true, most: 2 ** 17 };
 
 /** What a `fmt ` chunk says. */
 interface Format {
@@ -45,8 +51,7 @@ const ACCEPTED = 'omnifft reads WAV files with PCM samples of 8 to 32 bits or fl
  *   file, end too early, hold no sample at all or samples of another kind; `out-of-memory`.
  */
 export function readWav(bytes: Uint8Array): Recording {
-  requireBytes(bytes, 'readWav');
-  const { format, data } = open(bytes);
+  const { format, data } = open(requireBytes(bytes, 'readWav'));
   const { tag, channels, sampleRate, blockAlign, bits } = format;
   const pcm = tag === PCM && bits >= 8 && bits <= 32;
   const float = tag === FLOAT && (bits === 32 || bits === 64);
@@ -77,16 +82,16 @@ export function readWav(bytes: Uint8Array): Recording {
  * @throws FftError `invalid-argument`, `detached-array`, `out-of-memory`
  */
 export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
-  const channels: unknown = recording?.channels;
+  const given = snapshot(recording, 'The recording', READING);
+  const channels = isRecord(given) ? given.channels : undefined;
   if (!Array.isArray(channels) || !channels.every(isFloats)) {
     throw new FftError('invalid-argument', 'mixDown takes a recording as readWav gives it, with its list of channels.');
   }
-  recording.channels.forEach((channel, n) => refuseDetached(channel, `Channel ${n}`));
-  const [first, ...others] = recording.channels;
+  const [first, ...others] = channels.map((channel, n) => liveSamples(channel, `Channel ${n}`) as Samples);
   if (first === undefined)
     throw new FftError('invalid-argument', 'A recording has at least one channel; this one has none.');
   if (others.length === 0) return first;
-  const gain = 1 / recording.channels.length;
+  const gain = 1 / channels.length;
   return fitting(first.length, () =>
     first.map((sample, index) => others.reduce((sum, channel) => sum + (channel[index] ?? 0), sample) * gain),
   );
