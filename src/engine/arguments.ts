@@ -3,8 +3,7 @@
  * anything is written.
  */
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
-import { refuseDetached } from '../problem/bytes.ts';
-import { typeName } from '../problem/errors.ts';
+import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../problem/bytes.ts';
 import {
   blocksOf,
   type ComplexLayout,
@@ -16,6 +15,7 @@ import {
   tensorShape,
   tensorSpan,
 } from '../problem/index.ts';
+import { type Given, givenName, unreadable } from './given.ts';
 import { DeviceMemory } from './memory.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
@@ -54,6 +54,8 @@ export interface SideFacts {
 export interface Part {
   readonly device: Binding | undefined;
   readonly host: RealArray | undefined;
+  /** What the caller gave for it. */
+  readonly given: unknown;
 }
 
 export function factsOf(problem: Problem, side: Side): SideFacts {
@@ -74,25 +76,22 @@ export function factsOf(problem: Problem, side: Side): SideFacts {
  * The one or two parts of an argument, checked.
  * @param offset elements of this side to skip in each array: complex numbers, or reals of planes.
  */
-export function partsOf(value: ComplexData, facts: SideFacts, what: string, backend: Backend, offset = 0): Part[] {
+export function partsOf(given: Given, facts: SideFacts, what: string, backend: Backend, offset = 0): Part[] {
   if (facts.layout === 'planar') {
-    if (!isPlanar(value)) {
-      throw wrongType(what, value, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
+    if (given.length !== 2) {
+      throw wrongType(what, given, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
     }
-    return [part(value.re, facts, `${what}.re`, backend, offset), part(value.im, facts, `${what}.im`, backend, offset)];
+    const [re, im] = given;
+    return [part(re, facts, `${what}.re`, backend, offset), part(im, facts, `${what}.im`, backend, offset)];
   }
-  if (isPlanar(value)) {
+  if (given.length !== 1) {
     throw wrongType(
       what,
-      value,
+      given,
       `one ${arrayName(facts)} of interleaved re, im, because this side's layout is interleaved`,
     );
   }
-  return [part(value, facts, what, backend, 2 * offset)];
-}
-
-export function isPlanar(value: unknown): value is PlanarData {
-  return typeof value === 'object' && value !== null && 're' in value && 'im' in value;
+  return [part(given[0], facts, what, backend, 2 * offset)];
 }
 
 /** @param skip reals before the data. */
@@ -102,23 +101,37 @@ function part(value: unknown, facts: SideFacts, what: string, backend: Backend, 
   const memory = isArray ? undefined : deviceBuffer(value, what, backend);
   if (memory) {
     if (memory.bytes < needed) throw tooSmall(what, memory.bytes, needed);
-    return { device: { buffer: memory, byteOffset: skip * facts.realBytes }, host: undefined };
+    return { device: { buffer: memory, byteOffset: skip * facts.realBytes }, host: undefined, given: value };
   }
-  if (!isArray) throw wrongType(what, value, `a ${arrayName(facts)} of ${facts.length} numbers`);
+  if (!isArray) throw wrongType(what, [value], `a ${arrayName(facts)} of ${facts.length} numbers`);
   refuseDetached(value, what);
   const length = skip + facts.length;
-  if (skip === 0 ? value.length !== length : value.length < length) {
+  const there = lengthOf(value);
+  if (skip === 0 ? there !== length : there < length) {
     // A longer array is fine for device memory, where the caller decides what lies behind; for host arrays it is a mistake.
     const wanted = skip === 0 ? `exactly ${length}` : `${length}, ${skip} of them before the data`;
-    throw new FftError('wrong-length', `${what} has ${value.length} numbers; this plan needs ${wanted}.`);
+    throw new FftError('wrong-length', `${what} has ${there} numbers; this plan needs ${wanted}.`);
   }
-  const data = skip === 0 ? value : value.subarray(skip, length);
-  return { device: backend.locate(data), host: data };
+  const { array, device } = located(value, what, backend);
+  if (skip === 0) return { device, host: array, given: value };
+  const data = array.subarray(skip, length);
+  return { device: backend.locate(data), host: data, given: value };
+}
+
+/** An array as one that can be relied upon, and where it is if it shows memory of the device. */
+function located(value: RealArray, what: string, backend: Backend): { array: RealArray; device: Binding | undefined } {
+  const array = plainView(value, arrayClass(value) as UsualClass);
+  const device = backend.locate(array);
+  if (device && array !== value) {
+    const message = `${what} shows memory of the device, but has fields or a class of its own; pass the memory's array itself.`;
+    throw new FftError('wrong-array-type', message);
+  }
+  return { array, device };
 }
 
 /** Memory of this device, its own or the caller's; undefined for what is none. */
 function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
-  const buffer = value instanceof DeviceMemory ? value.buffer : backend.adopt?.(value, what);
+  const buffer = DeviceMemory.bufferOf(value) ?? adopted(value, what, backend);
   if (buffer?.failure) throw buffer.failure;
   if (buffer?.freed) throw new FftError('destroyed', `${what} has been freed.`);
   if (buffer && !backend.owns(buffer)) {
@@ -130,17 +143,35 @@ function deviceBuffer(value: unknown, what: string, backend: Backend): DeviceBuf
   return buffer;
 }
 
-/** By its tag, which arrays from another window or context have too. */
+/** The caller's own memory, as the device knows it. @throws FftError also where looking at it throws something else */
+export function adopted(value: unknown, what: string, backend: Backend): DeviceBuffer | undefined {
+  try {
+    return backend.adopt?.(value, what);
+  } catch (cause) {
+    throw isOurs(cause) ? cause : unreadable(what, cause);
+  }
+}
+
+/** What was thrown may be anything, a proxy that throws again too. */
+function isOurs(cause: unknown): cause is FftError {
+  try {
+    return cause instanceof FftError;
+  } catch {
+    return false;
+  }
+}
+
+/** Arrays from another window or context have the same class. */
 function isArrayOf(value: unknown, facts: SideFacts): value is RealArray {
-  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === `[object ${arrayName(facts)}]`;
+  return arrayClass(value) === arrayName(facts);
 }
 
 function arrayName(facts: SideFacts): string {
   return facts.type === 'f32' ? 'Float32Array' : 'Float64Array';
 }
 
-function wrongType(what: string, value: unknown, wanted: string): FftError {
-  return new FftError('wrong-array-type', `${what} is ${typeName(value)}; this plan takes ${wanted}.`);
+function wrongType(what: string, given: Given, wanted: string): FftError {
+  return new FftError('wrong-array-type', `${what} is ${givenName(given)}; this plan takes ${wanted}.`);
 }
 
 function tooSmall(what: string, given: number, needed: number): FftError {
@@ -148,13 +179,16 @@ function tooSmall(what: string, given: number, needed: number): FftError {
 }
 
 /** Memory that a caller brings as scratch. */
-export function scratchBinding(value: Data, needed: number, what: string, backend: Backend): Binding {
-  const view = ArrayBuffer.isView(value) ? backend.locate(value) : undefined;
-  const buffer = view ? view.buffer : deviceBuffer(value, what, backend);
+export function scratchBinding(value: unknown, needed: number, what: string, backend: Backend): Binding {
+  const isArray = arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
+  if (isArray) refuseDetached(value as RealArray, what);
+  const shown = isArray ? located(value as RealArray, what, backend) : undefined;
+  const view = shown?.device;
+  const buffer = shown ? view?.buffer : deviceBuffer(value, what, backend);
   if (!buffer) {
     throw new FftError('foreign-buffer', `${what} must be memory of this device, for instance from device.alloc.`);
   }
-  const bytes = ArrayBuffer.isView(value) ? value.byteLength : buffer.bytes;
+  const bytes = shown ? shown.array.byteLength : buffer.bytes;
   if (bytes < needed) throw tooSmall(what, bytes, needed);
   return view ?? { buffer, byteOffset: 0 };
 }

@@ -5,18 +5,12 @@
  * view shows never changes, only whether it is still there: the same arrays need no more than a look at that. Other host
  * arrays go through the same memory of the device, so the program stays bound to it and they alone are checked.
  */
-import type {
-  Backend,
-  BoundProgram,
-  DeviceBuffer,
-  ForeignGpuBuffer,
-  ForeignMemory,
-  RealArray,
-  Stretch,
-} from '../devices/device.ts';
+import type { Backend, BoundProgram, DeviceBuffer, RealArray, Stretch } from '../devices/device.ts';
+import { arrayClass, bufferOf, copyInto, lengthOf } from '../problem/bytes.ts';
 import type { ElementRuns } from '../problem/index.ts';
-import { type ComplexData, type Data, isPlanar, type PlanarData, type SideFacts, sideExtents } from './arguments.ts';
+import { type ComplexData, type PlanarData, type SideFacts, sideExtents } from './arguments.ts';
 import { quiet, refusePending, type Use } from './arrivals.ts';
+import { mayChange } from './given.ts';
 import { landingFor, settle } from './landings.ts';
 import type { Copy, PlacedPart } from './staging.ts';
 
@@ -64,7 +58,7 @@ export class Call {
     this.program = program;
     this.buffers = buffers;
     this.sides = { from, to, read, written };
-    this.planes = { input: planesOf(input), output: planesOf(output) };
+    this.planes = { input: planesOf(from), output: planesOf(to) };
     const source = copiesOf(from);
     const target = from === to ? source : copiesOf(to);
     // Where host code does not see the memory, all of it comes back: what lies between goes along, for a device to have
@@ -75,7 +69,7 @@ export class Call {
     this.runs = written.runs;
     this.direct = this.copiesIn.length === 0 && target.length === 0;
     this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
-    this.mutable = [input, output].flatMap((data) => (isPlanar(data) ? [data.re, data.im] : [data])).some(mayChange);
+    this.mutable = [...from, ...to].some(({ given }) => mayChange(given));
     const { input: planar } = this.planes;
     this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
     const single = source.length === 1 && target.length === 1 && !this.staged && !this.runs;
@@ -84,10 +78,11 @@ export class Call {
     this.simple = told && (this.direct || this.one !== undefined) && program.runSync !== undefined;
   }
 
-  /** What it was given, for a call that waits. */
+  /** What it was given, for a call that waits: the caller may put other planes into the same object. */
   get data(): { readonly input: ComplexData; readonly output: ComplexData } {
-    const input = asGiven(this.input);
-    return { input, output: this.output === this.input ? input : asGiven(this.output) };
+    const { from, to } = this.sides;
+    const input = dataOf(from);
+    return { input, output: this.output === this.input ? input : dataOf(to) };
   }
 
   /** Host arrays. Where host code sees the device's memory, there are none to mind: copies wait for their turn. */
@@ -109,7 +104,13 @@ export class Call {
   get whole(): boolean {
     const { buffers, one } = this;
     for (let n = 0; n < buffers.length; n++) if (buffers[n]!.freed) return false;
-    return !one || (one.from.host.length === one.from.view!.length && one.to.host.length === one.to.view!.length);
+    if (!one) return true;
+    try {
+      return one.from.host.length === one.from.view!.length && one.to.host.length === one.to.view!.length;
+    } catch {
+      // A getter that the caller has put on an array since. The whole check looks behind it.
+      return false;
+    }
   }
 
   /** Runs a simple call on the calling thread. */
@@ -120,19 +121,23 @@ export class Call {
       one.from.view!.set(one.from.host);
     }
     this.program.runSync!();
-    if (one) one.to.host.set(one.to.view!);
+    if (one) copyInto(one.to.host, one.to.view!);
   }
 
   /** Whether this is the same call with the same data, all of it still there. */
   repeats(input: ComplexData, output: ComplexData | undefined): boolean {
     if (input !== this.input || output !== this.output || this.mutable) return false;
     if (!this.whole) return false;
-    if (!this.direct && !this.one) {
-      for (const { host, view } of this.copiesIn) if (host.length !== view?.length) return false;
-      for (const { host, view } of this.copiesOut) if (host.length !== view?.length) return false;
+    try {
+      if (!this.direct && !this.one) {
+        for (const { host, view } of this.copiesIn) if (host.length !== view?.length) return false;
+        for (const { host, view } of this.copiesOut) if (host.length !== view?.length) return false;
+      }
+      const { planes } = this;
+      return holds(input, planes.input) && holds(output, planes.output);
+    } catch {
+      return false;
     }
-    const { planes } = this;
-    return holds(input, planes.input) && holds(output, planes.output);
   }
 
   /**
@@ -142,19 +147,23 @@ export class Call {
   adopt(input: ComplexData, output: ComplexData | undefined, backend: Backend): boolean {
     const { pair } = this;
     if (pair === undefined) return false;
-    const { from, to, type, readLength, writtenLength } = pair;
-    // What inherits from an array without being one, as a proxy does, has no length to ask for.
-    if (!ArrayBuffer.isView(input) || !(input instanceof type)) return false;
-    if (input.length !== readLength || backend.locate(input)) return false;
-    if (from === to) {
-      if (input !== output) return false;
-    } else {
-      if (!ArrayBuffer.isView(output) || !(output instanceof type)) return false;
-      if (output.length !== writtenLength || backend.locate(output)) return false;
-      if (input.buffer === output.buffer) return false;
+    const { from, to, readLength, writtenLength } = pair;
+    try {
+      // What an array says of itself is only asked for by `locate`: a lie gets a closer look, or nothing but a copy.
+      if (arrayClass(input) !== pair.name || lengthOf(input) !== readLength || backend.locate(input as RealArray)) {
+        return false;
+      }
+      if (from === to) {
+        if (input !== output) return false;
+      } else {
+        if (arrayClass(output) !== pair.name || lengthOf(output) !== writtenLength) return false;
+        if (backend.locate(output as RealArray) || bufferOf(input) === bufferOf(output)) return false;
+      }
+    } catch {
+      return false;
     }
-    this.input = from.host = input;
-    this.output = to.host = output;
+    this.input = from.host = input as RealArray;
+    this.output = to.host = output as RealArray;
     return true;
   }
 }
@@ -162,15 +171,15 @@ export class Call {
 interface HostPair {
   readonly from: Copy;
   readonly to: Copy;
-  readonly type: typeof Float32Array | typeof Float64Array;
+  /** Class of the arrays. */
+  readonly name: string | undefined;
   readonly readLength: number;
   readonly writtenLength: number;
 }
 
 function hostPair(from: Copy | undefined, to: Copy | undefined): HostPair | undefined {
   if (!from?.view || !to?.view) return undefined;
-  const type = from.view instanceof Float32Array ? Float32Array : Float64Array;
-  return { from, to, type, readLength: from.view.length, writtenLength: to.view.length };
+  return { from, to, name: arrayClass(from.view), readLength: from.view.length, writtenLength: to.view.length };
 }
 
 function stretchOf({ buffer, byteOffset, byteLength }: RealArray): Stretch {
@@ -181,22 +190,13 @@ function copiesOf(parts: readonly PlacedPart[]): Copy[] {
   return parts.flatMap(({ copy }) => (copy ? [copy] : []));
 }
 
-function planesOf(data: ComplexData): PlanarData | undefined {
-  return isPlanar(data) ? { re: data.re, im: data.im } : undefined;
+function planesOf(parts: readonly PlacedPart[]): PlanarData | undefined {
+  const [re, im] = parts;
+  return re && im ? ({ re: re.given, im: im.given } as PlanarData) : undefined;
 }
 
-/** As it is now: the caller may put other memory into the same planes, lists and descriptors. */
-export function asGiven(data: Data): Data;
-export function asGiven(data: ComplexData): ComplexData;
-export function asGiven(data: ComplexData): ComplexData {
-  if (isPlanar(data)) return { re: asGiven(data.re), im: asGiven(data.im) };
-  if (!mayChange(data)) return data;
-  return Array.isArray(data) ? [...data] : { ...data };
-}
-
-/** Lists and descriptors of foreign memory may say something else the next time. */
-export function mayChange(part: unknown): part is Exclude<ForeignMemory, ForeignGpuBuffer> {
-  return Array.isArray(part) || Object.getPrototypeOf(Object(part)) === Object.prototype;
+function dataOf(parts: readonly PlacedPart[]): ComplexData {
+  return planesOf(parts) ?? (parts[0]!.given as ComplexData);
 }
 
 function holds(data: ComplexData | undefined, planes: PlanarData | undefined): boolean {

@@ -5,7 +5,7 @@
 import type { Backend, DeviceKind } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import { show, throwIfAny } from '../problem/errors.ts';
+import { reasonOf, show, throwIfAny } from '../problem/errors.ts';
 import {
   type Direction,
   elementBytes,
@@ -20,8 +20,9 @@ import {
 import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
 import { copied } from './copied.ts';
+import { noteDevice } from './is-device.ts';
 import { DeviceMemory } from './memory.ts';
-import { checkOptions } from './options.ts';
+import { readOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
 import { DirectionProgram, type ProgramOptions, tempBytesOf } from './program.ts';
 import { parseSavedPlan } from './saved.ts';
@@ -49,6 +50,7 @@ export class Device {
   constructor(backend: Backend) {
     this.backend = backend;
     this.cache = new KernelCache(backend);
+    noteDevice(this);
   }
 
   /** `cpu`, `webgpu`, `cuda`, `hip` or `opencl`. */
@@ -101,10 +103,10 @@ export class Device {
 
   private newPlan(problem: ProblemInput | string, options: PlanOptions): Plan {
     this.check();
-    checkOptions(options, { works: ['from'] }, 'plan');
+    const { from } = readOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
     throwIfAny([...precisionProblems(normal, this.backend), ...knobProblems(normal, this.backend)]);
-    const saved = options.from === undefined ? undefined : parseSavedPlan(options.from, normal, this.backend);
+    const saved = from === undefined ? undefined : parseSavedPlan(from, normal, this.backend);
     const host: PlanHost = {
       backend: this.backend,
       program: (of, direction, throughWork) =>
@@ -224,8 +226,7 @@ function unusable(cause: unknown): unknown {
   if (cause instanceof FftError && cause.code === 'out-of-memory') return cause;
   return new FftError(
     'invalid-saved-plan',
-    `No kernels can be made from the saved plan (${cause instanceof Error ? cause.message : String(cause)}); ` +
-      "plan without 'from' and serialize again.",
+    `No kernels can be made from the saved plan (${reasonOf(cause)}); plan without 'from' and serialize again.`,
     { cause },
   );
 }

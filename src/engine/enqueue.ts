@@ -8,13 +8,12 @@ import type { Backend, Binding, BoundProgram, DeviceBuffer, EncodeTarget } from 
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import {
+  adopted,
   type ComplexData,
   type Data,
   deviceExtents,
   extentsOf,
-  isPlanar,
   type Part,
-  type PlanarData,
   partsOf,
   refuseOverlap,
   type SideFacts,
@@ -22,9 +21,9 @@ import {
   sideExtents,
 } from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, refusePending, type Use } from './arrivals.ts';
-import { asGiven, mayChange } from './call.ts';
+import { type Given, mayChange, readData, readMemory } from './given.ts';
 import { DeviceMemory } from './memory.ts';
-import { checkOptions } from './options.ts';
+import { readOptions } from './options.ts';
 import type { DirectionProgram, ProgramBindings, SideBinding } from './program.ts';
 import type { RunnerHost } from './runner.ts';
 
@@ -73,44 +72,53 @@ const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS], planned: ['kernel'] };
  */
 export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void> {
   host.check();
-  if (!onlyKnown(options)) checkOptions(options, OPTIONS, 'enqueue');
-  const name = targetOf(options);
+  const own = readQuickly(options) ?? readOptions(options, OPTIONS, 'enqueue');
+  const name = targetOf(own);
   if (name !== undefined) requireTarget(host.backend, name);
-  const checked = checkMemory(host, options, 'enqueue');
+  const asked = askedOf(host, own, 'enqueue');
+  const checked = checkMemory(host, asked, 'enqueue');
   const use = quiet() ? undefined : useOf(host, checked);
   if (use && name !== undefined) refusePending(use);
   const bound = checked.program.bind(checked.places);
   const first = use && callsBefore(use);
-  if (first) return unattended(defer(host, options, bound, use, first));
+  if (first) return unattended(defer(host, asked, bound, use, first));
   try {
     if (name === undefined) return unattended(bound.run());
-    return unattended(Promise.resolve(bound.encode!(options[name])));
+    return unattended(Promise.resolve(bound.encode!(own[name])));
   } finally {
     bound.release();
   }
 }
 
+const NOTHING: { readonly [name in keyof Required<EnqueueOptions>]: undefined } = {
+  ...{ input: undefined, output: undefined, work: undefined, temp: undefined, offsets: undefined },
+  ...{ encoder: undefined, stream: undefined, queue: undefined },
+};
+
+/** What `readOptions` gives, at less cost where there is nothing to find: calls are many, and short. */
+function readQuickly(options: EnqueueOptions): EnqueueOptions | undefined {
+  try {
+    if (Object.getPrototypeOf(options) !== Object.prototype) return undefined;
+    // Every field is its own: what is missing is inherited from nobody.
+    const own: { -readonly [name in keyof EnqueueOptions]: unknown } = { ...NOTHING };
+    for (const name of Object.keys(options) as (keyof EnqueueOptions)[]) {
+      if (!Object.hasOwn(NOTHING, name)) return undefined;
+      own[name] = options[name];
+    }
+    return own as EnqueueOptions;
+  } catch {
+    return undefined;
+  }
+}
+
 /** @param bound keeps memory alive that the caller lets go of meanwhile. */
-async function defer(
-  host: RunnerHost,
-  { input, output, work, temp, offsets }: EnqueueOptions,
-  bound: BoundProgram,
-  use: Use,
-  first: Pending,
-): Promise<void> {
+async function defer(host: RunnerHost, asked: Asked, bound: BoundProgram, use: Use, first: Pending): Promise<void> {
   const ended = enter(use, host.backend);
-  const options = {
-    ...(input && { input: asGiven(input) }),
-    ...(output && { output: asGiven(output) }),
-    ...(work && { work: asGiven(work) }),
-    ...(temp && { temp: asGiven(temp) }),
-    ...(offsets && { offsets: { ...offsets } }),
-  };
   try {
     await first.wait();
     // The plan may have been destroyed or have other temp now, and memory may have been freed.
     host.resume();
-    const { program, places } = checkMemory(host, options, 'enqueue');
+    const { program, places } = checkMemory(host, asked, 'enqueue');
     const again = program.bind(places);
     const run = again.run();
     again.release();
@@ -119,15 +127,6 @@ async function defer(
     ended();
     bound.release();
   }
-}
-
-const KNOWN: ReadonlySet<string> = new Set(OPTIONS.works);
-
-/** What `checkOptions` finds, at less cost where there is nothing to find. */
-function onlyKnown(options: EnqueueOptions): boolean {
-  if (typeof options !== 'object' || options === null) return false;
-  for (const name in options) if (!KNOWN.has(name)) return false;
-  return true;
 }
 
 /** @throws FftError `invalid-argument` */
@@ -160,10 +159,10 @@ function unattended(done: Promise<void>): Promise<void> {
 
 /** A call's memory, with everything that was left out filled in. */
 interface Asked {
-  readonly input: ComplexData;
-  readonly output: ComplexData;
-  readonly work: Data | undefined;
-  readonly temp: Data | undefined;
+  readonly input: Given;
+  readonly output: Given;
+  readonly work: unknown;
+  readonly temp: unknown;
   readonly skip: { readonly input: number; readonly output: number };
 }
 
@@ -184,13 +183,13 @@ const lastChecked = new WeakMap<SideFacts, Checked>();
  * @throws FftError what is wrong with the memory; `aliased-buffers` also where earlier calls that wait come first.
  */
 export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
-  const checked = checkMemory(host, options, what);
+  const checked = checkMemory(host, askedOf(host, options, what), what);
   if (!quiet()) refusePending(useOf(host, checked));
   return checked.program.bind(checked.places);
 }
 
-function checkMemory(host: RunnerHost, options: MemoryOptions, what: string): Checked {
-  const { inPlace, written } = host;
+/** @param options fields that change no more. */
+function askedOf({ inPlace }: RunnerHost, options: MemoryOptions, what: string): Asked {
   const { input, output, work, temp } = options;
   const from = input ?? (inPlace ? output : undefined);
   const to = output ?? (inPlace ? input : undefined);
@@ -198,7 +197,19 @@ function checkMemory(host: RunnerHost, options: MemoryOptions, what: string): Ch
     const missing = inPlace ? 'input or output' : [from ? [] : 'input', to ? [] : 'output'].flat().join(' and ');
     throw new FftError('missing-buffer', `${what} needs ${missing}: memory of this device, from device.alloc.`);
   }
-  const asked = { input: from, output: to, work, temp, skip: offsetsOf(options, inPlace, what) };
+  const skip = offsetsOf(options, inPlace, what);
+  const read = readData(from, 'input');
+  return {
+    input: read,
+    output: from === to ? read : readData(to, 'output'),
+    work: readMemory(work, 'work'),
+    temp: readMemory(temp, 'temp'),
+    skip,
+  };
+}
+
+function checkMemory(host: RunnerHost, asked: Asked, what: string): Checked {
+  const { written } = host;
   let checked = lastChecked.get(written);
   if (!checked || !repeats(host, asked, checked)) {
     checked = check(host, asked, what);
@@ -227,8 +238,7 @@ function useOf(
 
 /** Views show any part of a buffer, lists and descriptors may say something else the next time: `check` looks at those. */
 function isLasting({ input, output, work, temp }: Asked): boolean {
-  const parts = [input, output, work, temp].flatMap((value) => (isPlanar(value) ? [value.re, value.im] : [value]));
-  return parts.every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
+  return [...input, ...output, work, temp].every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
 }
 
 /** Whether the same memory was checked already: buffers never change, only whether they can still be used. */
@@ -248,17 +258,17 @@ function repeats(host: RunnerHost, asked: Asked, { program, places, skip, ownTem
   );
 }
 
-function isSide(value: ComplexData, { re, im }: SideBinding, what: string, backend: Backend): boolean {
-  if (im === undefined) return isBuffer(value, re.buffer, what, backend);
-  const planes = value as Partial<PlanarData>;
-  return isBuffer(planes.re, re.buffer, `${what}.re`, backend) && isBuffer(planes.im, im.buffer, `${what}.im`, backend);
+function isSide(given: Given, { re, im }: SideBinding, what: string, backend: Backend): boolean {
+  if (im === undefined) return given.length === 1 && isBuffer(given[0], re.buffer, what, backend);
+  return isBuffer(given[0], re.buffer, `${what}.re`, backend) && isBuffer(given[1], im.buffer, `${what}.im`, backend);
 }
 
 function isBuffer(value: unknown, buffer: DeviceBuffer | undefined, what: string, backend: Backend): boolean {
   if (value === undefined || buffer === undefined) return value === buffer;
   if (buffer.freed || buffer.failure) return false;
-  if (value instanceof DeviceMemory) return value.buffer === buffer;
-  return !ArrayBuffer.isView(value) && backend.adopt?.(value, what) === buffer;
+  const own = DeviceMemory.bufferOf(value);
+  if (own) return own === buffer;
+  return !ArrayBuffer.isView(value) && adopted(value, what, backend) === buffer;
 }
 
 /** @throws FftError what is wrong with the memory of a call. */
@@ -299,15 +309,14 @@ export function offsetsOf(
   what: string,
 ): { readonly input: number; readonly output: number } {
   if (offsets === undefined) return NO_OFFSETS;
-  checkOptions(offsets, { works: ['input', 'output'] }, `${what}.offsets`);
-  for (const [side, offset] of Object.entries(offsets)) {
+  const { input, output } = readOptions(offsets, { works: ['input', 'output'] }, `${what}.offsets`);
+  for (const [side, offset] of Object.entries({ input, output })) {
     if (offset === undefined || (Number.isSafeInteger(offset) && offset >= 0)) continue;
     throw new FftError(
       'invalid-argument',
       `${what}.offsets.${side} is ${show(offset)}; it counts elements, from 0 up.`,
     );
   }
-  const { input, output } = offsets;
   // In place, one of them speaks for both.
   return inPlace
     ? { input: input ?? output ?? 0, output: output ?? input ?? 0 }

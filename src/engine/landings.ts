@@ -1,6 +1,6 @@
 /** Where results of a device land until the whole call has succeeded: beside the caller's arrays. */
 import type { RealArray } from '../devices/device.ts';
-import { refuseDetached } from '../problem/bytes.ts';
+import { arrayClass, copyInto, lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { copyElements, type ElementRuns, FftError } from '../problem/index.ts';
 
 /** Of an array, in messages. */
@@ -8,7 +8,7 @@ export const WAITING = 'An array of a waiting call';
 
 /** An array like the caller's. @throws FftError `out-of-memory` */
 export function landingFor(host: RealArray): RealArray {
-  return newArray(host.BYTES_PER_ELEMENT === 4 ? 'f32' : 'f64', host.length);
+  return newArray(arrayClass(host) === 'Float32Array' ? 'f32' : 'f64', lengthOf(host));
 }
 
 /** An array for a result. @throws FftError `out-of-memory` */
@@ -28,8 +28,9 @@ export function newArray(type: 'f32' | 'f64', length: number): RealArray {
 export function requireWhole(hosts: readonly RealArray[], length: number): void {
   for (const host of hosts) {
     refuseDetached(host, WAITING);
-    if (host.length === length) continue;
-    const sizes = `it has ${host.length} numbers now, not ${length}`;
+    const now = lengthOf(host);
+    if (now === length) continue;
+    const sizes = `it has ${now} numbers now, not ${length}`;
     throw new FftError('detached-array', `${WAITING} was resized: ${sizes}. Leave it alone until the call has ended.`);
   }
 }
@@ -40,5 +41,5 @@ export function requireWhole(hosts: readonly RealArray[], length: number): void 
  */
 export function settle(host: RealArray, result: RealArray, runs?: ElementRuns): void {
   if (runs) copyElements(host, result, runs);
-  else host.set(result);
+  else copyInto(host, result);
 }

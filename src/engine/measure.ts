@@ -8,13 +8,13 @@ import { FftError } from '../problem/index.ts';
 import type { ComplexData, SideFacts } from './arguments.ts';
 import { bindMemory, MEMORY_OPTIONS, type MemoryOptions, offsetsOf } from './enqueue.ts';
 import { DeviceMemory } from './memory.ts';
-import { checkOptions } from './options.ts';
+import { readOptions } from './options.ts';
 import { bindPeer } from './peer.ts';
 import type { RunnerHost } from './runner.ts';
 
 /** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
 export interface MeasureOptions extends MemoryOptions {
-  /** Transforms to run one after another; default 10. */
+  /** Transforms to run one after another, 100 000 at most; default 10. */
   readonly repeats?: number;
   /** Another library to time instead, on the same memory and by the same clock. `cuda`: cuFFT, where it is installed. */
   readonly peer?: 'cufft';
@@ -22,15 +22,19 @@ export interface MeasureOptions extends MemoryOptions {
 
 const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats', 'peer'] };
 
+/** Many are submitted before one is waited for. */
+const MOST_REPEATS = 100_000;
+
 /** Milliseconds that one transform takes. */
 export async function measure(host: RunnerHost, options: MeasureOptions): Promise<number> {
   host.check();
-  checkOptions(options, OPTIONS, 'measure');
-  const { repeats = 10, peer } = options;
-  if (!(Number.isSafeInteger(repeats) && repeats >= 1)) {
-    throw new FftError('invalid-argument', `measure.repeats is ${show(repeats)}; it is a whole number from 1 up.`);
+  const asked = readOptions(options, OPTIONS, 'measure');
+  const { repeats = 10, peer } = asked;
+  if (!(Number.isSafeInteger(repeats) && repeats >= 1 && repeats <= MOST_REPEATS)) {
+    const accepted = `it is a whole number from 1 to ${MOST_REPEATS}`;
+    throw new FftError('invalid-argument', `measure.repeats is ${show(repeats)}; ${accepted}.`);
   }
-  const offsets = offsetsOf(options, host.inPlace, 'measure');
+  const offsets = offsetsOf(asked, host.inPlace, 'measure');
   const own: DeviceBuffer[] = [];
   const make = async (facts: SideFacts, offset = 0): Promise<ComplexData> => {
     const planar = facts.layout === 'planar';
@@ -44,12 +48,11 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
     return planar ? { re: await part(), im: await part() } : part();
   };
   try {
-    const input =
-      options.input ?? (host.inPlace ? options.output : undefined) ?? (await make(host.read, offsets.input));
-    const output = options.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
+    const input = asked.input ?? (host.inPlace ? asked.output : undefined) ?? (await make(host.read, offsets.input));
+    const output = asked.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
     // The plan may have been destroyed meanwhile, or the device closed.
     host.resume();
-    const memory = { ...options, input, output };
+    const memory = { ...asked, ...(asked.offsets && { offsets }), input, output };
     const checked = bindMemory(host, memory, 'measure');
     const bound = peer === undefined ? checked : await bindPeer(host, memory, peer).finally(() => checked.release());
     try {

@@ -6,20 +6,25 @@ import { FftError } from '../problem/index.ts';
 
 /** Memory of a device, from `device.alloc`. */
 export class DeviceMemory {
-  /** @internal */
-  readonly buffer: DeviceBuffer;
+  /** Out of reach: what is checked and what is run must be the same memory. */
+  readonly #buffer: DeviceBuffer;
   private readonly type: 'f32' | 'f64';
   private cached: RealArray | undefined;
 
   /** @internal */
   constructor(buffer: DeviceBuffer, type: 'f32' | 'f64') {
-    this.buffer = buffer;
+    this.#buffer = buffer;
     this.type = type;
+  }
+
+  /** @internal What is behind device memory; undefined for everything else. */
+  static bufferOf(value: unknown): DeviceBuffer | undefined {
+    return typeof value === 'object' && value !== null && #buffer in value ? value.#buffer : undefined;
   }
 
   /** How many it has. */
   get bytes(): number {
-    return this.buffer.bytes;
+    return this.#buffer.bytes;
   }
 
   /**
@@ -29,7 +34,7 @@ export class DeviceMemory {
    */
   get array(): RealArray {
     this.cached ??= this.view(this.type);
-    if (this.buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
+    if (this.#buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
     return this.cached;
   }
 
@@ -51,18 +56,18 @@ export class DeviceMemory {
 
   /** Gives the memory back. Views of it must not be used afterwards. A second call does nothing. */
   free(): void {
-    this.buffer.free();
+    this.#buffer.free();
     this.cached = undefined;
   }
 
   private view(type: 'f32' | 'f64'): RealArray {
-    if (this.buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
-    if (!this.buffer.view) {
+    if (this.#buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
+    if (!this.#buffer.view) {
       throw new FftError(
         'unsupported-feature',
         'Host code cannot see the memory of this device; pass host arrays to the plan instead.',
       );
     }
-    return this.buffer.view(type);
+    return this.#buffer.view(type);
   }
 }

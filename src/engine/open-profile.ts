@@ -7,11 +7,10 @@ import { type NamedProfile, namedProfiles, type ProfileName } from '../devices/p
 import type { DeviceProfile } from '../plan/profile.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
-import { copied } from './copied.ts';
 import { Device } from './device.ts';
 import type { DeviceMemory } from './memory.ts';
-import { checkOptions } from './options.ts';
-import { checkProfile } from './profile-check.ts';
+import { readOptions } from './options.ts';
+import { readProfile } from './profile-check.ts';
 
 export interface ProfileOptions {
   /** What kernels are written in. Default: the named profile's own; of other profiles `cuda`, or `wasm` for vectors. */
@@ -27,7 +26,7 @@ class ProfileDevice extends Device {
 }
 
 /** Names that `openProfile` knows. */
-export const profileNames = Object.keys(namedProfiles) as readonly ProfileName[];
+export const profileNames = Object.freeze(Object.keys(namedProfiles)) as readonly ProfileName[];
 
 /**
  * A device to plan with, explain and read kernels of, without the hardware: `plan.explain()`, `plan.toJSON()`,
@@ -38,19 +37,18 @@ export const profileNames = Object.keys(namedProfiles) as readonly ProfileName[]
  * `device-unavailable` where they would have to run or allocate.
  */
 export async function openProfile(from: ProfileName | DeviceProfile, options: ProfileOptions = {}): Promise<Device> {
-  checkOptions(options, { works: ['language'] }, 'openProfile');
-  const named: Partial<NamedProfile> =
-    typeof from === 'string' ? byName(from) : { profile: copied(checkProfile(from)) };
+  const { language: asked } = readOptions(options, { works: ['language'] }, 'openProfile');
+  const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: readProfile(from) };
   const profile = named.profile!;
   const usual = named.language ?? (profile.lockstep === 'vector' ? 'wasm' : 'cuda');
-  const language = options.language ?? usual;
+  const language = asked ?? usual;
   requireLanguage(language, profile);
   return new ProfileDevice(await createOfflineBackend({ profile: sayable(profile, language), language }));
 }
 
 function byName(name: string): NamedProfile {
   if (Object.hasOwn(namedProfiles, name)) return namedProfiles[name as ProfileName];
-  throw new FftError('unknown-device', `There is no profile '${name}'; choose one of ${profileNames.join(', ')}.`);
+  throw new FftError('unknown-device', `There is no profile ${show(name)}; choose one of ${profileNames.join(', ')}.`);
 }
 
 function requireLanguage(language: OfflineLanguage, { name, lockstep }: DeviceProfile): void {

@@ -1,7 +1,7 @@
 /** Opening a device without waiting. A file of its own: see devices/sync.ts. */
 import { openBackendSync } from '../devices/sync.ts';
 import { Device } from './device.ts';
-import { checkOptions } from './options.ts';
+import { readOptions } from './options.ts';
 
 /**
  * The CPU device with one thread: the only device that needs nothing asynchronous to open.
@@ -9,6 +9,6 @@ import { checkOptions } from './options.ts';
  * @throws FftError `unknown-field`, `device-unavailable`, `out-of-memory`
  */
 export function openCpuSync(options: Readonly<Record<string, never>> = {}): Device {
-  checkOptions(options, { works: [] }, 'openCpuSync');
+  readOptions(options, { works: [] }, 'openCpuSync');
   return new Device(openBackendSync());
 }

@@ -7,7 +7,7 @@ import { type DeviceOptions, deviceModule, deviceOptionNames, openableKinds } fr
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
-import { checkOptions } from './options.ts';
+import { readOptions } from './options.ts';
 
 export type { DeviceOptions } from '../devices/registry.ts';
 
@@ -49,8 +49,8 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
       `There is no device ${show(kind)}; choose one of auto, ${deviceKinds.join(', ')}.`,
     );
   }
-  checkOptions(options, { works: deviceOptionNames }, 'openDevice');
-  const { threads, precision } = options;
+  const own = readOptions(options, { works: deviceOptionNames }, 'openDevice');
+  const { threads, precision } = own;
   if (precision !== undefined && precision !== 'single' && precision !== 'double') {
     throw new FftError('invalid-argument', `precision is ${show(precision)}; choose 'single' or 'double'.`);
   }
@@ -58,7 +58,7 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
     throw new FftError('invalid-argument', `threads is ${show(threads)}; it must be a whole number of at least 1.`);
   }
   if (kind !== 'auto') {
-    const device = await openKind(kind, options);
+    const device = await openKind(kind, own);
     if (precision !== undefined && !computesIn(device, precision)) {
       device.close();
       throw new FftError('unsupported-precision', `${device.name} has no ${precision} precision; try another device.`);
@@ -73,7 +73,7 @@ export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: De
       continue;
     }
     try {
-      const device = await openKind(candidate, options);
+      const device = await openKind(candidate, own);
       if (precision === undefined || computesIn(device, precision)) return device;
       device.close();
       reasons.push(`${candidate}: it has no ${precision} precision`);

@@ -1,9 +1,9 @@
 /**
  * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
  */
-import { onOneLine, show, throwIfAny } from '../problem/errors.ts';
-import { isRecord } from '../problem/fields.ts';
+import { excerpt, show, throwIfAny } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
+import { isRecord, snapshot } from '../problem/snapshot.ts';
 
 /** Names an object may have, and names that belong to the interface but that this release cannot serve yet. */
 export interface KnownOptions {
@@ -11,22 +11,36 @@ export interface KnownOptions {
   readonly planned?: readonly string[];
 }
 
+/** Options reported one by one that nobody knows. */
+const UNKNOWN_REPORTED = 16;
+
 /**
+ * The options as they are now: fields of the object's own, each read once. What is in them (arrays, memory, devices) stays
+ * as it is.
  * @param what the object is, in messages: `enqueue`, `tuning` …
- * @throws FftError `invalid-argument` when it is no plain object, `unknown-field`, `unsupported-feature`
+ * @param depth levels that are read: 2 where there are lists.
+ * @throws FftError `invalid-argument` when it is no plain object or cannot be read, `unknown-field`, `unsupported-feature`
  */
-export function checkOptions(options: object, { works, planned = [] }: KnownOptions, what: string): void {
-  if (!isRecord(options)) {
-    throw new FftError('invalid-argument', `The options of ${what} are ${show(options)}; a plain object is needed.`);
+export function readOptions<T extends object>(
+  options: T,
+  { works, planned = [] }: KnownOptions,
+  what: string,
+  depth = 1,
+): T {
+  const own = snapshot(options, `The object of options of ${what}`, { code: 'invalid-argument', depth, keep: true });
+  if (!isRecord(own)) {
+    throw new FftError('invalid-argument', `The options of ${what} are ${show(own)}; a plain object is needed.`);
   }
-  const problems: FftProblem[] = [];
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || works.includes(name)) continue;
-    const path = `${what}.${onOneLine(name)}`;
-    const accepted = works.length > 0 ? `${what} takes ${works.join(', ')}` : `there are no options of ${what}`;
-    if (planned.includes(name)) {
-      problems.push({ code: 'unsupported-feature', path, message: `${path} is not supported yet; ${accepted}.` });
-    } else problems.push({ code: 'unknown-field', path, message: `${path} is not known; ${accepted}.` });
-  }
-  throwIfAny(problems);
+  const unknown = Object.keys(own).filter((name) => own[name] !== undefined && !works.includes(name));
+  const accepted = works.length > 0 ? `${what} takes ${works.join(', ')}` : `there are no options of ${what}`;
+  throwIfAny(
+    unknown.slice(0, UNKNOWN_REPORTED).map((name): FftProblem => {
+      const path = `${what}.${excerpt(name)}`;
+      if (!planned.includes(name)) {
+        return { code: 'unknown-field', path, message: `${path} is not known; ${accepted}.` };
+      }
+      return { code: 'unsupported-feature', path, message: `${path} is not supported yet; ${accepted}.` };
+    }),
+  );
+  return own as T;
 }

@@ -2,6 +2,7 @@
 import type { PeerProgram } from '../devices/device.ts';
 import { defaultStrides, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { partsOf } from './arguments.ts';
+import { readData } from './given.ts';
 import type { MeasureOptions } from './measure.ts';
 import type { RunnerHost } from './runner.ts';
 
@@ -22,8 +23,8 @@ export async function bindPeer(host: RunnerHost, options: MeasureOptions, peer: 
       `${peer} is timed for packed, interleaved, complex problems of up to three axes; this one has ${kind}.`,
     );
   }
-  const [from] = partsOf(options.input!, read, 'input', backend);
-  const [to] = partsOf(options.output!, written, 'output', backend);
+  const [from] = partsOf(readData(options.input, 'input'), read, 'input', backend);
+  const [to] = partsOf(readData(options.output, 'output'), written, 'output', backend);
   if (!from?.device || !to?.device) {
     throw new FftError('foreign-buffer', 'measure takes memory of this device only.');
   }

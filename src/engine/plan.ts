@@ -69,11 +69,11 @@ export interface PlanKernel {
  */
 export class Plan {
   /** What it was made for, every field present. */
-  readonly problem: Problem;
+  declare readonly problem: Problem;
   /** What the forward transform reads and the inverse writes: its shape, and the memory that it takes. */
-  readonly input: PlanSide;
+  declare readonly input: PlanSide;
   /** The other side. */
-  readonly output: PlanSide;
+  declare readonly output: PlanSide;
   private readonly host: PlanHost;
   private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
   /** Calls that wait and calls that cannot have staging memory of their own: one may come in the middle of another. */
@@ -85,7 +85,7 @@ export class Plan {
   /** @internal Made by `device.plan`. */
   constructor(host: PlanHost, problem: Problem) {
     this.host = host;
-    this.problem = problem;
+    fix(this, 'problem', problem);
     this.facts = { input: factsOf(problem, 'input'), output: factsOf(problem, 'output') };
     try {
       for (const direction of this.directions) this.program(direction, false);
@@ -93,8 +93,8 @@ export class Plan {
       this.destroy();
       throw error;
     }
-    this.input = this.sideOf('input');
-    this.output = this.sideOf('output');
+    fix(this, 'input', this.sideOf('input'));
+    fix(this, 'output', this.sideOf('output'));
   }
 
   /** Those that it was made for. */
@@ -123,7 +123,8 @@ export class Plan {
   }
 
   private get workBytes(): number {
-    return 2 * this.facts.input.realBytes * this.input.shape.reduce((elements, count) => elements * count, 1);
+    const elements = tensorShape(this.problem, 'input').reduce((product, count) => product * count, 1);
+    return 2 * this.facts.input.realBytes * elements;
   }
 
   /** Temp memory of the programs made so far. */
@@ -141,7 +142,9 @@ export class Plan {
       const titles = plan.launches.map(({ node }) => node.title);
       return running.map(({ kernel, language, source }, n) => {
         const title = running.length === titles.length ? titles[n]! : titles.join(' and ');
-        return { direction, name: kernel.name, title, language, source };
+        // A device may make more programs of the bytes that it has.
+        const copy = typeof source === 'string' ? source : source.slice();
+        return { direction, name: kernel.name, title, language, source: copy };
       });
     });
   }
@@ -353,11 +356,11 @@ export class Plan {
     const length = tensorSpan(problem, side);
     const unordered = problem.unordered && side === 'output';
     const plan: DirectionPlan | undefined = this.programs.values().next().value?.plan;
-    return {
+    return Object.freeze({
       length,
       bytes: length * elementBytes(problem, side),
-      shape: tensorShape(problem, side),
-      order: (k, axis = 0) => {
+      shape: Object.freeze(tensorShape(problem, side)),
+      order: (k: number, axis = 0) => {
         requireIndex(axis, problem.size.length, 'axis');
         requireIndex(k, problem.size[axis]!, `bin of axis ${axis}`);
         const node = plan?.tree.children.find((child) => child.axisOf === axis);
@@ -365,8 +368,13 @@ export class Plan {
         const factors = node.children.map((child) => (isLeaf(child) ? child.axis.count : 1));
         return unorderedPlace(k, plan!.direction === 'forward' ? factors : factors.reverse());
       },
-    };
+    });
   }
+}
+
+/** A field that stays what it is, for callers that are not held to `readonly`. */
+function fix<K extends 'problem' | 'input' | 'output'>(plan: Plan, name: K, value: Plan[K]): void {
+  Object.defineProperty(plan, name, { value, enumerable: true });
 }
 
 function requireIndex(value: number, count: number, what: string): void {

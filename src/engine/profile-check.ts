@@ -3,9 +3,9 @@
  */
 
 import type { DeviceProfile } from '../plan/profile.ts';
-import { show, throwIfAny } from '../problem/errors.ts';
-import { isRecord } from '../problem/fields.ts';
+import { excerpt, show, throwIfAny } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
+import { isRecord, snapshot } from '../problem/snapshot.ts';
 
 function isShare(value: unknown): boolean {
   return Number.isFinite(value) && (value as number) > 0 && (value as number) <= 1;
@@ -13,14 +13,23 @@ function isShare(value: unknown): boolean {
 
 type Rule = readonly [accepts: (value: unknown) => boolean, accepted: string];
 
-const whole = (least: number): Rule => [
-  (value) => Number.isSafeInteger(value) && (value as number) >= least,
-  `a whole number of at least ${least}`,
+const within = (value: unknown, least: number, most: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+/** Where the planner only compares with a number, it has no bound; what it counts to has one that no device comes near. */
+const span = (least: number, most: number) =>
+  most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Rule => [
+  (value) => within(value, least, most),
+  `a whole number ${span(least, most)}`,
 ];
-const power = (least: number): Rule => [
-  (value) => Number.isSafeInteger(value) && (value as number) >= least && Number.isInteger(Math.log2(value as number)),
-  `a power of two of at least ${least}`,
+const power = (least: number, most: number): Rule => [
+  (value) => within(value, least, most) && Number.isInteger(Math.log2(value)),
+  `a power of two ${span(least, most)}`,
 ];
+/** Shorter runs than these would be of single bytes. */
+const MOST_RUNS = 16;
+const MOST_CHARACTERS = 200;
+const MOST_SHARED = 2 ** 24;
 const word = (...words: readonly string[]): Rule => [
   (value) => words.some((known) => known === value),
   words.map((known) => `'${known}'`).join(' or '),
@@ -31,42 +40,49 @@ const optional = ([accepts, accepted]: Rule): Rule => [(value) => value === unde
 const clusterRule: Rule = [
   (value) =>
     isRecord(value) &&
-    [value.blocks, value.sharedBytes].every(whole(1)[0]) &&
+    whole(1, 1024)[0](value.blocks) &&
+    whole(1, MOST_SHARED)[0](value.sharedBytes) &&
     isRecord(value.above) &&
     [value.above.single, value.above.double].every(whole(0)[0]),
-  'an object with blocks, sharedBytes and above: { single, double }, whole numbers',
+  `an object with blocks (1 to 1024), sharedBytes (1 to ${MOST_SHARED}) and above: { single, double }, whole numbers`,
 ];
 
 /** Every field of a `DeviceProfile` but `tuning`, which is the engine's own. */
 const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
-  name: [(value) => typeof value === 'string' && value !== '', 'a name'],
+  name: [
+    (value) => typeof value === 'string' && value !== '' && excerpt(value, MOST_CHARACTERS) === value,
+    `a name of at most ${MOST_CHARACTERS} characters on one line`,
+  ],
   lockstep: word('vector', 'threads'),
-  lockstepBytes: power(8),
+  lockstepBytes: power(8, 4096),
   // Room for the longest butterfly, several times over.
-  sharedBytes: whole(4096),
+  sharedBytes: whole(4096, MOST_SHARED),
   residentBytes: optional(whole(4096)),
   crowded: optional([isShare, 'a share of at most 1']),
-  cutRuns: optional([(value) => Array.isArray(value) && value.every(isShare), 'a list of shares of at most 1']),
+  cutRuns: optional([
+    (value) => Array.isArray(value) && value.length <= MOST_RUNS && value.every(isShare),
+    `a list of at most ${MOST_RUNS} shares of at most 1`,
+  ]),
   cluster: optional(clusterRule),
   maxBytes: optional(whole(1)),
-  coalescedBytes: power(16),
+  coalescedBytes: power(16, 65536),
   distant: optional([
-    (value) => isRecord(value) && whole(1)[0](value.above) && [value.axes, value.uploads].every(power(16)[0]),
-    'an object with above, a whole number of at least 1, and axes and uploads, powers of two of at least 16',
+    (value) => isRecord(value) && whole(1)[0](value.above) && [value.axes, value.uploads].every(power(16, 65536)[0]),
+    'an object with above, a whole number of at least 1, and axes and uploads, powers of two from 16 to 65536',
   ]),
   reorderFirst: optional([(value) => typeof value === 'boolean', 'true or false']),
   chunks: optional([
     (value) => isRecord(value) && [value.bytes, value.most, value.ahead ?? 1].every(whole(1)[0]),
     'an object with bytes, most and perhaps ahead, whole numbers of at least 1',
   ]),
-  registers: whole(1),
+  registers: whole(1, 65536),
   registerFile: optional(whole(1)),
-  maxThreads: whole(1),
-  multiprocessors: whole(1),
+  maxThreads: whole(1, 65536),
+  multiprocessors: whole(1, 2 ** 20),
   doubleBuffered: [(value) => typeof value === 'boolean', 'true or false'],
   sharedFormat: word('blocked', 'planes', 'pairs', 'halves'),
-  banks: power(1),
-  groupPoints: whole(1),
+  banks: power(1, 1024),
+  groupPoints: whole(1, 65536),
   precisions: optional([
     (value) => Array.isArray(value) && value.length > 0 && value.every((one) => one === 'single' || one === 'double'),
     "a list of 'single' and 'double'",
@@ -83,27 +99,37 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   shareFrom: optional(whole(1)),
 };
 
-/** @throws FftError `invalid-argument`, `unknown-field`, with everything that is wrong */
-export function checkProfile(profile: DeviceProfile): DeviceProfile {
-  if (typeof profile !== 'object' || profile === null) {
+/** Of a profile: its fields, those of `cluster` for one, and those of its `above`. */
+const LEVELS = 3;
+/** Fields and entries of a profile at most. */
+const MOST_VALUES = 512;
+
+/**
+ * A profile as it is now.
+ * @throws FftError `invalid-argument`, `unknown-field`, with everything that is wrong
+ */
+export function readProfile(given: DeviceProfile): DeviceProfile {
+  const profile = snapshot(given, 'The profile', { code: 'invalid-argument', depth: LEVELS, most: MOST_VALUES });
+  if (!isRecord(profile)) {
     throw new FftError('invalid-argument', `The profile is ${show(profile)}; it is a name or a profile object.`);
   }
   const problems: FftProblem[] = [];
   for (const [name, [accepts, accepted]] of Object.entries(RULES)) {
-    const value: unknown = profile[name as keyof DeviceProfile];
+    const value = profile[name];
     if (accepts(value)) continue;
-    const message = `profile.${name} is ${JSON.stringify(value) ?? String(value)}, but must be ${accepted}.`;
+    const message = `profile.${name} is ${show(value)}, but must be ${accepted}.`;
     problems.push({ code: 'invalid-argument', path: `profile.${name}`, message });
   }
   for (const name of Object.keys(profile)) {
     if (Object.hasOwn(RULES, name)) continue;
-    const message = `profile.${name} is not known; a profile has ${Object.keys(RULES).join(', ')}.`;
-    problems.push({ code: 'unknown-field', path: `profile.${name}`, message });
+    const path = `profile.${excerpt(name)}`;
+    const message = `${path} is not known; a profile has ${Object.keys(RULES).join(', ')}.`;
+    problems.push({ code: 'unknown-field', path, message });
   }
   if (profile.sharedFormat === 'halves' && (profile.doubleBuffered || profile.lockstep === 'vector')) {
-    const message = `profile.sharedFormat is "halves", which needs threads that keep values in registers (doubleBuffered: false).`;
+    const message = `profile.sharedFormat is 'halves', which needs threads that keep values in registers (doubleBuffered: false).`;
     problems.push({ code: 'invalid-argument', path: 'profile.sharedFormat', message });
   }
   throwIfAny(problems);
-  return profile;
+  return profile as unknown as DeviceProfile;
 }

@@ -7,17 +7,10 @@
 import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
-import {
-  type ComplexData,
-  extentsOf,
-  isPlanar,
-  type Part,
-  partsOf,
-  refuseOverlap,
-  type SideFacts,
-} from './arguments.ts';
+import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
+import { isSame, readData } from './given.ts';
 import { landingFor, newArray, requireWhole, settle, WAITING } from './landings.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
@@ -171,9 +164,10 @@ export class Runner {
   private check(input: ComplexData, given: ComplexData | undefined): Checked {
     const { backend, read, written, inPlace } = this.host;
     this.host.check();
-    const source = partsOf(input, read, 'input', backend);
+    const from = readData(input, 'input');
+    const source = partsOf(from, read, 'input', backend);
     if (inPlace) {
-      if (!isSame(given, input)) {
+      if (given !== input && !isSame(readData(given, 'output'), from)) {
         throw new FftError(
           'aliased-buffers',
           "This plan is 'in-place': pass one array, or plan with placement 'out-of-place'.",
@@ -183,7 +177,7 @@ export class Runner {
       return { input, output: input, source, target: source };
     }
     const output = given ?? newData(written);
-    const target = partsOf(output, written, 'output', backend);
+    const target = partsOf(readData(output, 'output'), written, 'output', backend);
     refuseOverlap([...extentsOf(source, read, 'input'), ...extentsOf(target, written, 'output')]);
     return { input, output, source, target };
   }
@@ -215,11 +209,6 @@ async function endWith<T>(work: Promise<T>, ended: () => void): Promise<T> {
   } finally {
     ended();
   }
-}
-
-/** One array, or the same two planes. */
-function isSame(one: ComplexData | undefined, other: ComplexData): boolean {
-  return one === other || (isPlanar(one) && isPlanar(other) && one.re === other.re && one.im === other.im);
 }
 
 function sideBinding(parts: readonly PlacedPart[]): SideBinding {

@@ -40,6 +40,7 @@ function checksum(value: unknown): string {
 
 /** @throws FftError `invalid-saved-plan` when the text is not a plan for this problem on this device. */
 export function parseSavedPlan(text: string, problem: Problem, backend: Backend): Map<Direction, DirectionPlan> {
+  if (typeof text !== 'string') return refuse(`The saved plan is ${show(text)}, not text`);
   try {
     return parsed(text, problem, backend);
   } catch (cause) {

@@ -16,6 +16,8 @@ export interface Copy {
 export interface PlacedPart {
   readonly device: Binding;
   readonly copy: Copy | undefined;
+  /** What the caller gave for it. */
+  readonly given: unknown;
 }
 
 interface StandIn {
@@ -35,12 +37,12 @@ export class Staging {
 
   /** Where each part is on the device; host arrays get a stand-in there. @throws FftError `out-of-memory` */
   place(parts: readonly Part[]): PlacedPart[] {
-    return parts.map(({ device, host }, n) => {
-      if (device) return { device, copy: undefined };
+    return parts.map(({ device, host, given }, n) => {
+      if (device) return { device, copy: undefined, given };
       let standIn = this.standIns[n];
       // Memory that the device could not give after all is freed already.
       if (!standIn || standIn.device.buffer.freed) standIn = this.standIns[n] = this.allocate();
-      return { device: standIn.device, copy: { host: host!, ...standIn } };
+      return { device: standIn.device, copy: { host: host!, ...standIn }, given };
     });
   }
 

@@ -1,8 +1,9 @@
 /**
  * Arrays as the functions of this room take and return them: what was given is checked here and brought into one form.
  */
-import { refuseDetached } from '../problem/bytes.ts';
-import { FftError, show } from '../problem/errors.ts';
+import { arrayClass, lengthOf, plainView, refuseDetached } from '../problem/bytes.ts';
+import { excerpt, FftError, show } from '../problem/errors.ts';
+import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import type { NpyArray, NpyDtype } from './npy.ts';
 
 /** A dense array in C order: `shape` is slowest first, complex numbers lie as `re, im` in `data`. */
@@ -31,6 +32,9 @@ export type TypedArray =
 /** What the functions take: an array with a shape, or a bare typed array, which is real and has one axis. */
 export type ArrayInput = NumpyArray | TypedArray;
 
+/** How an array with a shape is read: its fields, and its lengths. */
+const READING: Reading = { code: 'wrong-array-type', depth: 2, keep: true, most: 2 ** 17 };
+
 const dtypes: readonly NpyDtype[] = ['float32', 'float64', 'complex64', 'complex128'];
 
 export function isComplex(dtype: NpyDtype): dtype is ComplexDtype {
@@ -51,36 +55,36 @@ export function product(lengths: readonly number[]): number {
  * @throws FftError `wrong-array-type`, `invalid-argument`, `wrong-length`, `detached-array`, `out-of-memory`
  */
 export function asArray(input: ArrayInput): NumpyArray {
-  if (ArrayBuffer.isView(input) && classOf(input) !== 'DataView') {
-    const data = asFloats(input);
-    return { data, shape: [data.length], dtype: classOf(data) === 'Float32Array' ? 'float32' : 'float64' };
+  if (arrayClass(input) !== undefined) {
+    const data = asFloats(input as TypedArray);
+    return { data, shape: [data.length], dtype: arrayClass(data) === 'Float32Array' ? 'float32' : 'float64' };
   }
-  if (typeof input !== 'object' || input === null || !('data' in input)) {
-    throw wrongType(`The array is ${show(input)}; it must be a typed array or { data, shape, dtype }.`);
+  const given = snapshot(input, 'The array', READING);
+  if (!isRecord(given) || !Object.hasOwn(given, 'data')) {
+    throw wrongType(`The array is ${show(given)}; it must be a typed array or { data, shape, dtype }.`);
   }
-  const { data, shape, dtype } = input;
-  if (!dtypes.includes(dtype)) {
+  const { data, shape, dtype } = given;
+  if (!isDtype(dtype)) {
     throw wrongType(`dtype is ${show(dtype)}; it must be one of ${dtypes.join(', ')}.`, 'dtype');
   }
   const wanted = isSingle(dtype) ? 'Float32Array' : 'Float64Array';
-  if (!ArrayBuffer.isView(data) || classOf(data) !== wanted) {
+  if (!isFloats(data) || arrayClass(data) !== wanted) {
     throw wrongType(`data is ${show(data)}; that of dtype ${dtype} must be a ${wanted}.`, 'data');
   }
   refuseDetached(data, 'data');
-  if (!Array.isArray(shape) || !Array.from<unknown>(shape).every(isLength)) {
-    const given = Array.isArray(shape) ? `[${shape.map(show).join(', ')}]` : show(shape);
+  if (!isShape(shape)) {
     const accepted = 'it must list the lengths of the axes, slowest first, as integers from 0';
-    throw new FftError('invalid-argument', `shape is ${given}; ${accepted}.`, { path: 'shape' });
+    throw new FftError('invalid-argument', `shape is ${show(shape)}; ${accepted}.`, { path: 'shape' });
   }
   const entries = product(shape) * (isComplex(dtype) ? 2 : 1);
-  if (data.length !== entries) {
+  if (lengthOf(data) !== entries) {
     throw new FftError(
       'wrong-length',
-      `Shape [${shape.join(', ')}] of ${dtype} takes ${entries} entries; data has ${data.length}.`,
+      `Shape [${excerpt(shape.join(', '))}] of ${dtype} takes ${entries} entries; data has ${lengthOf(data)}.`,
       { path: 'data' },
     );
   }
-  return { data, shape: [...shape], dtype };
+  return { data: plainView(data, wanted), shape, dtype };
 }
 
 /** An array of zeros for `length` numbers. @throws FftError `out-of-memory` */
@@ -104,28 +108,32 @@ export function fitting<T>(length: number, make: () => T): T {
  * @throws FftError `out-of-memory`
  */
 export function converted(values: ArrayLike<number | bigint>, single = false): Float32Array | Float64Array {
-  const floats = zeros(values.length, single);
+  const floats = zeros(lengthOf(values), single);
   // `set` converts numbers faster than a loop, but refuses the entries of 64-bit arrays.
   if (typeof values[0] === 'number') floats.set(values as ArrayLike<number>);
   else for (let k = 0; k < floats.length; k++) floats[k] = Number(values[k]);
   return floats;
 }
 
-function asFloats(input: ArrayBufferView): Float32Array | Float64Array {
+function asFloats(input: TypedArray): Float32Array | Float64Array {
   refuseDetached(input as Float64Array, 'The array');
-  if (isFloats(input)) return input;
+  if (isFloats(input)) return plainView(input, arrayClass(input) as 'Float32Array' | 'Float64Array');
   // Where the engine has half precision, single is the smallest that holds all of it.
-  const half = classOf(input) === 'Float16Array';
-  return converted(input as unknown as ArrayLike<number | bigint>, half);
+  const half = arrayClass(input) === 'Float16Array';
+  return converted(input, half);
 }
 
-function isFloats(value: ArrayBufferView): value is Float32Array | Float64Array {
-  return classOf(value) === 'Float32Array' || classOf(value) === 'Float64Array';
+/** Arrays from another window or context have the same class. */
+function isFloats(value: unknown): value is Float32Array | Float64Array {
+  return arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
 }
 
-/** By its tag, which arrays from another window or context have too. */
-function classOf(value: ArrayBufferView): string {
-  return Object.prototype.toString.call(value).slice('[object '.length, -1);
+function isDtype(value: unknown): value is NpyDtype {
+  return dtypes.some((known) => known === value);
+}
+
+function isShape(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every(isLength);
 }
 
 function isLength(value: unknown): boolean {

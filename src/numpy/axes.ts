@@ -1,5 +1,5 @@
 /** Axes and lengths as NumPy counts them: negative axes from the end, each axis once. */
-import { FftError, show } from '../problem/errors.ts';
+import { excerpt, FftError, show } from '../problem/errors.ts';
 
 /**
  * An axis counted from 0.
@@ -27,7 +27,7 @@ export function resolveAxes(axes: readonly number[], dimensions: number): number
   const resolved = Array.from<number, number>(axes, (axis, k) => resolveAxis(axis, dimensions, `axes[${k}]`));
   const repeated = resolved.findIndex((axis, k) => resolved.indexOf(axis) < k);
   if (repeated >= 0) {
-    const message = `axes is [${axes.join(', ')}], which names axis ${resolved[repeated]} twice; each axis is taken once.`;
+    const message = `axes is [${excerpt(axes.join(', '))}], which names axis ${resolved[repeated]} twice; each axis is taken once.`;
     throw new FftError('invalid-argument', message, { path: 'axes' });
   }
   return resolved;

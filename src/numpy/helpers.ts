@@ -1,7 +1,8 @@
 /** What comes with the transforms and computes none: frequencies of bins, the order of bins, lengths worth padding to. */
 
-import { checkOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/options.ts';
 import { FftError, show } from '../problem/errors.ts';
+import { snapshot } from '../problem/snapshot.ts';
 import { type ArrayInput, asArray, fitting, isComplex, isSingle, type NumpyArray, zeros } from './array.ts';
 import { checkLength, resolveAxes } from './axes.ts';
 
@@ -19,8 +20,7 @@ export type ShiftAxes = number | readonly number[] | { readonly axes?: number | 
  */
 export function fftfreq(n: number, d: number | { readonly d?: number | undefined } = 1): NumpyArray {
   checkLength(n, 'n');
-  if (typeof d === 'object') checkOptions(d, { works: ['d'] }, 'fftfreq');
-  const spacing = typeof d === 'object' ? (d.d ?? 1) : d;
+  const spacing = typeof d === 'object' ? (readOptions(d, { works: ['d'] }, 'fftfreq').d ?? 1) : d;
   if (typeof spacing !== 'number' || !Number.isFinite(spacing) || spacing === 0) {
     throw new FftError('invalid-argument', `d is ${show(spacing)}; a sample spacing is a finite number other than 0.`, {
       path: 'd',
@@ -75,10 +75,10 @@ function roll(array: NumpyArray, given: ShiftAxes, name: string, shiftOf: (lengt
 }
 
 function shiftAxes(given: ShiftAxes, dimensions: number, name: string): readonly number[] {
-  const isList = (value: ShiftAxes): value is readonly number[] => Array.isArray(value);
   if (typeof given === 'number') return resolveAxes([given], dimensions);
-  if (isList(given)) return resolveAxes(given, dimensions);
-  checkOptions(given, { works: ['axes'] }, name);
-  if (given.axes !== undefined) return shiftAxes(given.axes, dimensions, name);
+  const read = snapshot(given, 'axes', { code: 'invalid-argument', depth: 1, keep: true });
+  if (Array.isArray(read)) return resolveAxes(read, dimensions);
+  const { axes } = readOptions(read as Exclude<ShiftAxes, number | readonly number[]>, { works: ['axes'] }, name, 2);
+  if (axes !== undefined) return resolveAxes(typeof axes === 'number' ? [axes] : axes, dimensions);
   return Array.from({ length: dimensions }, (_, axis) => axis);
 }

@@ -26,30 +26,30 @@ export type { DeviceChoice } from './run.ts';
  *   `wrong-length`, `detached-array`, `unsupported-length`, `out-of-memory`, and those of `device.plan`
  */
 export async function fft(x: ArrayInput, options: LineOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(lineRequest('forward', x, options, ['device']), options.device);
+  return transform(lineRequest('forward', x, options, ['device']));
 }
 
 /** Undoes `fft`: the exponent sign is +1, and the result is divided by the length unless `norm` says otherwise. */
 export async function ifft(x: ArrayInput, options: LineOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(lineRequest('inverse', x, options, ['device']), options.device);
+  return transform(lineRequest('inverse', x, options, ['device']));
 }
 
 /** Transforms two axes, the last two by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
 export async function fft2(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(planeRequest('forward', x, options, ['device']), options.device);
+  return transform(planeRequest('forward', x, options, ['device']));
 }
 
 /** Undoes `fft2`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
 export async function ifft2(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(planeRequest('inverse', x, options, ['device']), options.device);
+  return transform(planeRequest('inverse', x, options, ['device']));
 }
 
 /** Transforms any axes, all by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
 export async function fftn(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(spaceRequest('forward', x, options, ['device']), options.device);
+  return transform(spaceRequest('forward', x, options, ['device']));
 }
 
 /** Undoes `fftn`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
 export async function ifftn(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(spaceRequest('inverse', x, options, ['device']), options.device);
+  return transform(spaceRequest('inverse', x, options, ['device']));
 }

@@ -5,7 +5,7 @@
  * described in the NumPy manual under `numpy.lib.format`.
  */
 
-import { FftError, onOneLine } from '../problem/errors.ts';
+import { excerpt, FftError } from '../problem/errors.ts';
 import { product } from './array.ts';
 import { ACCEPTED, type Element, elementOf } from './npy-elements.ts';
 import type { ByteSource } from './source.ts';
@@ -91,7 +91,7 @@ const TUPLE = /^(?:|\d+L?\s*,|\d+L?(?:\s*,\s*\d+L?)+\s*,?)$/;
 function parseShape(header: string): number[] {
   // Python 2 wrote long integers with a trailing L.
   const text = field(header, /'shape'\s*:\s*\(([\d\s,L]*)\)/, 'shape').trim();
-  if (!TUPLE.test(text)) throw invalid(`The header has no valid 'shape': (${onOneLine(text.slice(0, 80))}).`);
+  if (!TUPLE.test(text)) throw invalid(`The header has no valid 'shape': (${excerpt(text, 80)}).`);
   const shape = (text.match(/\d+/g) ?? []).map(Number);
   // With 16 bytes, the most that an element takes.
   if (!shape.every(Number.isSafeInteger) || !Number.isSafeInteger(16 * product(shape))) {
@@ -111,12 +111,8 @@ function parseElement(header: string): Element {
 
 function field(header: string, pattern: RegExp, name: string): string {
   const value = pattern.exec(header)?.[1];
-  if (value === undefined) throw invalid(`The header has no valid '${name}': ${shortened(header.trim())}.`);
+  if (value === undefined) throw invalid(`The header has no valid '${name}': '${excerpt(header.trim(), 80)}'.`);
   return value;
-}
-
-function shortened(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
 /** Names what the file is instead, where its first bytes tell. */

@@ -4,7 +4,7 @@
  * Works on bytes, in browsers and in Node alike; opening files is the caller's affair.
  */
 
-import { requireBytes } from '../problem/bytes.ts';
+import { refuseDetached, requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import { type ArrayInput, asArray, fitting, isComplex, isSingle, product, zeros } from './array.ts';
 import { swapBytes } from './npy-elements.ts';
@@ -40,8 +40,7 @@ const DESCRIPTORS: Readonly<Record<NpyDtype, string>> = {
  *   floating-point formats; `out-of-memory`.
  */
 export function readNpy(bytes: Uint8Array): NpyArray {
-  requireBytes(bytes, 'readNpy');
-  return readNpyFrom(memorySource(bytes));
+  return readNpyFrom(memorySource(requireBytes(bytes, 'readNpy')));
 }
 
 /**
@@ -136,13 +135,16 @@ export function writeNpy(array: ArrayInput): Uint8Array<ArrayBuffer> {
 export function npyPieces(array: ArrayInput, most = PIECE): { size: number; pieces: Iterable<Uint8Array> } {
   const { data, shape, dtype } = asArray(array);
   const header = encodeHeader(DESCRIPTORS[dtype], shape);
+  const bytes = data.byteLength;
   const pieces = {
     *[Symbol.iterator]() {
       yield header;
-      for (let at = 0; at < data.byteLength; at += most) {
-        yield new Uint8Array(data.buffer, data.byteOffset + at, Math.min(most, data.byteLength - at));
+      for (let at = 0; at < bytes; at += most) {
+        // An archive is written over several turns of the event loop.
+        refuseDetached(data, 'data');
+        yield new Uint8Array(data.buffer, data.byteOffset + at, Math.min(most, bytes - at));
       }
     },
   };
-  return { size: header.length + data.byteLength, pieces };
+  return { size: header.length + bytes, pieces };
 }

@@ -145,6 +145,13 @@ describe('readNpz', () => {
     expect(await damage('npz damage', files, 3000, readNpz)).toBeGreaterThan(1000);
   });
 
+  it('refuses a file that goes away while it is read', async () => {
+    const bytes = await writeNpz({ doubles, singles }, { compressed: true });
+    const reading = readNpz(bytes);
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+    expect((await failure(() => reading)).code).toBe('detached-array');
+  });
+
   it('finds arrays behind more than 4 GiB', async () => {
     const before = 5 * 2 ** 30 + 7;
     const end = archive([{ name: 'far.npy', data, method: 8 }], { before });
@@ -180,8 +187,17 @@ describe('writeNpz', () => {
     expect(Object.keys(await readNpz(await writeNpz({})))).toEqual([]);
   });
 
+  it('refuses arrays that go away while they are written', async () => {
+    const data = new Float64Array(8);
+    const writing = writeNpz({ doubles, data }, { compressed: true });
+    structuredClone(data.buffer, { transfer: [data.buffer] });
+    expect((await failure(() => writing)).code).toBe('detached-array');
+  });
+
   it.each<[string, unknown[], RegExp]>([
     ['nothing', [], /invalid-argument/],
+    ['arrays of a class', [new (class Arrays {})()], /invalid-argument/],
+    ['what cannot be read', [new Proxy({}, { ownKeys: () => Reflect.ownKeys(null as never) })], /invalid-argument/],
     ['a list', [[doubles]], /invalid-argument/],
     ['an array alone', [Float64Array.of(1)], /invalid-argument/],
     ['what is no array', [{ x: 'text' }], /wrong-array-type/],

@@ -1,9 +1,9 @@
 /** `.npz` files: several arrays with names, each a `.npy` file in a zip archive, as `numpy.savez` writes them. */
 
-import { checkOptions } from '../engine/options.ts';
+import { readOptions } from '../engine/options.ts';
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { isRecord } from '../problem/fields.ts';
+import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import { type ArrayInput, fitting } from './array.ts';
 import { type NpyArray, npyPieces, readNpyFrom } from './npy.ts';
 import { type ByteSource, memorySource } from './source.ts';
@@ -19,6 +19,8 @@ export interface NpzMember {
 const SUFFIX = '.npy';
 /** What an archive has room for. */
 const LONGEST_NAME = 65535 - SUFFIX.length;
+/** How the arrays of an archive are read: their names. Each is read by itself. */
+const READING: Reading = { code: 'invalid-argument', depth: 1, keep: true, most: 2 ** 16 };
 
 /**
  * Reads all arrays of a `.npz` file, compressed or not. What else is in the archive is passed over.
@@ -30,9 +32,8 @@ const LONGEST_NAME = 65535 - SUFFIX.length;
  *   refuses; `out-of-memory`.
  */
 export async function readNpz(bytes: Uint8Array): Promise<Record<string, NpyArray>> {
-  requireBytes(bytes, 'readNpz');
   const arrays: Record<string, NpyArray> = Object.create(null);
-  for (const { name, read } of npzMembers(memorySource(bytes))) arrays[name] = await read();
+  for (const { name, read } of npzMembers(memorySource(requireBytes(bytes, 'readNpz')))) arrays[name] = await read();
   return arrays;
 }
 
@@ -60,7 +61,8 @@ function named(name: string, contents: ByteSource, read: (source: ByteSource) =>
 /**
  * Writes arrays as a `.npz` file, which `numpy.load` reads.
  *
- * @param arrays by their names, which NumPy chooses as `arr_0`, `arr_1` … where it is given none.
+ * @param arrays by their names, which NumPy chooses as `arr_0`, `arr_1` … where it is given none. They must stay as they are
+ *   until the promise resolves.
  * @param options `compressed`: whether to deflate them, as `numpy.savez_compressed` does; default: false.
  * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, those of `writeNpy`
  */
@@ -68,19 +70,19 @@ export async function writeNpz(
   arrays: Readonly<Record<string, ArrayInput>>,
   options: { readonly compressed?: boolean | undefined } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  checkOptions(options, { works: ['compressed'] }, 'writeNpz');
-  const { compressed = false } = options;
+  const { compressed = false } = readOptions(options, { works: ['compressed'] }, 'writeNpz');
   if (typeof compressed !== 'boolean') {
     throw new FftError('invalid-argument', `compressed is ${show(compressed)}; it is true or false.`, {
       path: 'compressed',
     });
   }
-  if (!isRecord(arrays)) {
-    throw new FftError('invalid-argument', `writeNpz was given ${show(arrays)}; it takes an object of arrays by name.`);
+  const given = snapshot(arrays, 'What writeNpz was given', READING);
+  if (!isRecord(given)) {
+    throw new FftError('invalid-argument', `writeNpz was given ${show(given)}; it takes an object of arrays by name.`);
   }
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of npzPieces(arrays, compressed)) {
+  for await (const piece of npzPieces(given as typeof arrays, compressed)) {
     pieces.push(piece);
     size += piece.length;
   }

@@ -4,8 +4,8 @@
  * Meanings are those of `numpy.fft` and `scipy.fft` (their reference manuals); where the two differ, the stricter counts:
  * an axis is transformed once.
  */
-import { checkOptions } from '../engine/options.ts';
-import { FftError, show } from '../problem/errors.ts';
+import { readOptions } from '../engine/options.ts';
+import { excerpt, FftError, show } from '../problem/errors.ts';
 import type { Direction, ProblemInput } from '../problem/index.ts';
 import { type ArrayInput, asArray, type ComplexArray, isSingle, type NumpyArray, product } from './array.ts';
 import { checkLength, resolveAxes, resolveAxis } from './axes.ts';
@@ -34,6 +34,14 @@ export interface TensorOptions {
   readonly norm?: Norm | undefined;
 }
 
+/** Options and the lists in them. */
+const LEVELS = 2;
+
+/** Where there is a choice. */
+interface DeviceOption {
+  readonly device?: unknown;
+}
+
 /** What is to be done. */
 export interface TransformRequest {
   readonly direction: Direction;
@@ -43,6 +51,8 @@ export interface TransformRequest {
   readonly axes: readonly number[];
   /** What is transformed, in `dtype` and `shape` of the result. May be the caller's own. */
   readonly operand: ComplexArray;
+  /** Where, as the caller says. */
+  readonly device: unknown;
 }
 
 /**
@@ -52,37 +62,39 @@ export interface TransformRequest {
 export function lineRequest(
   direction: Direction,
   input: ArrayInput,
-  options: LineOptions,
+  options: LineOptions & DeviceOption,
   more: readonly string[] = [],
 ): TransformRequest {
-  checkOptions(options, { works: ['n', 'axis', 'norm', ...more] }, direction === 'forward' ? 'fft' : 'ifft');
-  const { n, norm } = options;
+  const own = readOptions(options, { works: ['n', 'axis', 'norm', ...more] }, direction === 'forward' ? 'fft' : 'ifft');
+  const { n, norm } = own;
   const array = asArray(input);
-  const axis = resolveAxis(options.axis ?? -1, array.shape.length, 'axis');
+  const axis = resolveAxis(own.axis ?? -1, array.shape.length, 'axis');
   const length = n === undefined ? checkLength(array.shape[axis]!, `The length of axis ${axis}`) : checkLength(n, 'n');
-  return request(direction, array, [axis], [length], norm);
+  return { ...request(direction, array, [axis], [length], norm), device: own.device };
 }
 
 /** For `fft2` and `ifft2`; parameters and errors as above. */
 export function planeRequest(
   direction: Direction,
   input: ArrayInput,
-  options: TensorOptions,
+  options: TensorOptions & DeviceOption,
   more: readonly string[] = [],
 ): TransformRequest {
-  checkOptions(options, { works: ['s', 'axes', 'norm', ...more] }, direction === 'forward' ? 'fft2' : 'ifft2');
-  return tensorRequest(direction, asArray(input), options, [-2, -1]);
+  const name = direction === 'forward' ? 'fft2' : 'ifft2';
+  const own = readOptions(options, { works: ['s', 'axes', 'norm', ...more] }, name, LEVELS);
+  return { ...tensorRequest(direction, asArray(input), own, [-2, -1]), device: own.device };
 }
 
 /** For `fftn` and `ifftn`; parameters and errors as above. */
 export function spaceRequest(
   direction: Direction,
   input: ArrayInput,
-  options: TensorOptions,
+  options: TensorOptions & DeviceOption,
   more: readonly string[] = [],
 ): TransformRequest {
-  checkOptions(options, { works: ['s', 'axes', 'norm', ...more] }, direction === 'forward' ? 'fftn' : 'ifftn');
-  return tensorRequest(direction, asArray(input), options);
+  const name = direction === 'forward' ? 'fftn' : 'ifftn';
+  const own = readOptions(options, { works: ['s', 'axes', 'norm', ...more] }, name, LEVELS);
+  return { ...tensorRequest(direction, asArray(input), own), device: own.device };
 }
 
 function tensorRequest(
@@ -90,7 +102,7 @@ function tensorRequest(
   array: NumpyArray,
   options: TensorOptions,
   usual?: readonly number[],
-): TransformRequest {
+): Omit<TransformRequest, 'device'> {
   const { s, norm } = options;
   const dimensions = array.shape.length;
   if (s !== undefined && !Array.isArray(s)) {
@@ -99,7 +111,7 @@ function tensorRequest(
   const given = options.axes ?? usual ?? lastAxes(s?.length ?? dimensions);
   const axes = resolveAxes(given, dimensions);
   if (s !== undefined && s.length !== axes.length) {
-    const message = `s has ${s.length} lengths for ${axes.length} axes [${given.join(', ')}]; it takes one for each.`;
+    const message = `s has ${s.length} lengths for ${axes.length} axes [${excerpt(given.join(', '))}]; it takes one for each.`;
     throw new FftError('invalid-argument', message, { path: 's' });
   }
   const lengths = axes.map((axis, k) => {
@@ -119,14 +131,17 @@ function request(
   axes: readonly number[],
   lengths: readonly number[],
   norm: Norm = 'backward',
-): TransformRequest {
+): Omit<TransformRequest, 'device'> {
   const scale = scaleOf(norm, direction, product(lengths));
   const shape = [...array.shape];
   axes.forEach((axis, k) => {
     shape[axis] = lengths[k]!;
   });
   if (!Number.isSafeInteger(16 * product(shape))) {
-    throw new FftError('invalid-size', `Shape [${shape.join(', ')}] has more numbers than any memory; crop to less.`);
+    throw new FftError(
+      'invalid-size',
+      `Shape [${excerpt(shape.join(', '))}] has more numbers than any memory; crop to less.`,
+    );
   }
   const dtype = isSingle(array.dtype) ? 'complex64' : 'complex128';
   const operand = { data: fitComplex(array, shape), shape, dtype } as const;

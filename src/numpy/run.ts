@@ -1,5 +1,7 @@
 /** Runs requests on devices that have to be waited for. */
-import { Device, openDevice, type Plan } from '../engine/index.ts';
+
+import { type Device, openDevice, type Plan } from '../engine/index.ts';
+import { isDevice } from '../engine/is-device.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { type ComplexArray, fitting } from './array.ts';
 import { PlanCache } from './plans.ts';
@@ -18,8 +20,9 @@ const plansOf = new WeakMap<Device, Plans>();
 let shared: Promise<Device> | undefined;
 
 /** @throws FftError (as a rejection) `invalid-argument`, and those of opening, planning and running */
-export async function transform(request: TransformRequest, chosen: Device | undefined): Promise<ComplexArray> {
-  if (chosen !== undefined && !(chosen instanceof Device)) {
+export async function transform(request: TransformRequest): Promise<ComplexArray> {
+  const { device: chosen } = request;
+  if (chosen !== undefined && !isDevice(chosen)) {
     throw new FftError('invalid-argument', `device is ${show(chosen)}; it must come from openDevice().`, {
       path: 'device',
     });

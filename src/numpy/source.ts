@@ -3,6 +3,7 @@
  * than any array.
  */
 
+import { refuseDetached } from '../problem/bytes.ts';
 import { fitting } from './array.ts';
 
 export interface ByteSource {
@@ -19,8 +20,14 @@ export interface ByteSource {
 /** How many bytes are decoded at a time: a multiple of every element's size. */
 export const PIECE = 2 ** 22;
 
+/** @param bytes a plain array, as `requireBytes` gives it */
 export function memorySource(bytes: Uint8Array): ByteSource {
-  return { size: bytes.length, read: (at, length) => bytes.subarray(at, at + length) };
+  const read = (at: number, length: number) => {
+    // An archive is read over several turns of the event loop.
+    refuseDetached(bytes, 'The file');
+    return bytes.subarray(at, at + length);
+  };
+  return { size: bytes.length, read };
 }
 
 /** A part of a source as a source of its own. */

@@ -4,7 +4,7 @@
  * Source: PKWARE's APPNOTE.TXT, "ZIP File Format Specification", version 6.3.10. Deflating is the platform's affair.
  */
 
-import { FftError, onOneLine } from '../problem/errors.ts';
+import { excerpt, FftError } from '../problem/errors.ts';
 import { type ByteSource, partOf, pieceSource, piecesOf } from './source.ts';
 
 /** A file in an archive. */
@@ -70,7 +70,7 @@ export function zipEntries(source: ByteSource): ZipEntry[] {
  */
 export async function zipContents(source: ByteSource, entry: ZipEntry): Promise<ByteSource> {
   const { name, method, encrypted, size, packed, at } = entry;
-  const called = `${onOneLine(name.slice(0, 100))} in the archive`;
+  const called = `${excerpt(name, 100)} in the archive`;
   if (encrypted) throw invalid(`${called} is encrypted; unpack it and give the file itself.`);
   if (method !== STORED && method !== DEFLATED) {
     throw invalid(`${called} is compressed by method ${method}; only deflate is read: save it with numpy.savez.`);
@@ -206,8 +206,8 @@ async function through(
     for (const piece of pieces) await writer.write(new Uint8Array(piece));
     await writer.close();
   };
-  const fed = feed();
-  // What goes wrong is reported by the reader, too.
+  // Where the pieces end in an error, so does what is read.
+  const fed = feed().catch((cause: unknown) => writer.abort(cause));
   fed.catch(() => {});
   const reader = stream.readable.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const results: Uint8Array[] = [];

@@ -1,12 +1,73 @@
 /** Memory that host arrays look into, and the contents of files as helpers that read them take it. */
 import { FftError, typeName } from './errors.ts';
 
+/** What typed arrays say of themselves, asked of the engine: an array may have a `length` of its own, or inherit one. */
+const prototype: Uint8Array = Object.getPrototypeOf(Uint8Array.prototype);
+const getter = (name: string | symbol) => Object.getOwnPropertyDescriptor(prototype, name)!.get!;
+const [classGetter, lengthGetter, bufferGetter, offsetGetter] = [
+  getter(Symbol.toStringTag),
+  getter('length'),
+  getter('buffer'),
+  getter('byteOffset'),
+];
+const { set, subarray } = prototype;
+
+/** `Float32Array` …; undefined for what is no typed array, proxies of one too. Those of another window have a class as well. */
+export function arrayClass(value: unknown): string | undefined {
+  return classGetter.call(value) as string | undefined;
+}
+
+// Each by itself, for the engine to make no more of it than of the field.
+export function lengthOf(array: unknown): number {
+  return lengthGetter.call(array) as number;
+}
+
+export function bufferOf(array: unknown): ArrayBuffer {
+  return bufferGetter.call(array) as ArrayBuffer;
+}
+
+export function byteOffsetOf(array: unknown): number {
+  return offsetGetter.call(array) as number;
+}
+
+/** A part of an array, whatever methods that has. @param end not included */
+export function partOf<T>(array: T, start: number, end: number): T {
+  return subarray.call(array as unknown as Uint8Array, start, end) as unknown as T;
+}
+
+/** Copies an array into another, whatever methods that has. */
+export function copyInto(target: unknown, source: unknown): void {
+  set.call(target as Uint8Array, source as Uint8Array);
+}
+
+/** Names by which an array could speak for itself where we read or call them. */
+const NAMES = ['length', 'buffer', 'byteOffset', 'byteLength', 'BYTES_PER_ELEMENT', 'constructor'] as const;
+const METHODS = ['set', 'subarray', 'slice'] as const;
+
+const usual = { Float32Array, Float64Array, Uint8Array, Uint16Array, Uint32Array };
+
+/** A class whose arrays are made plain. */
+export type UsualClass = keyof typeof usual;
+
+/**
+ * The array itself; where it does not answer as its class does (fields of its own, a class of the caller's, another
+ * window), a view of the same memory that does.
+ * @param array not detached
+ * @param name its `arrayClass`
+ */
+export function plainView<T extends ArrayBufferView>(array: T, name: UsualClass): T {
+  const Class = usual[name];
+  const own = (field: string) => Object.hasOwn(array, field);
+  if (Object.getPrototypeOf(array) === Class.prototype && !NAMES.some(own) && !METHODS.some(own)) return array;
+  return new Class(bufferOf(array), byteOffsetOf(array), lengthOf(array)) as unknown as T;
+}
+
 /** @throws FftError `detached-array` where the memory of a host array was transferred away. */
 export function refuseDetached(array: ArrayBufferView & { readonly length: number }, what: string): void {
-  if (array.length > 0) return;
+  if (lengthOf(array) > 0) return;
   try {
     // Only a detached buffer refuses a new view.
-    new Uint8Array(array.buffer);
+    new Uint8Array(bufferOf(array));
   } catch (cause) {
     throw new FftError('detached-array', `${what} is detached: its memory was transferred away. Pass a live array.`, {
       cause,
@@ -14,10 +75,14 @@ export function refuseDetached(array: ArrayBufferView & { readonly length: numbe
   }
 }
 
-/** @throws FftError `invalid-argument`, `detached-array` */
-export function requireBytes(bytes: unknown, what: string): asserts bytes is Uint8Array {
-  if (ArrayBuffer.isView(bytes) && Object.prototype.toString.call(bytes) === '[object Uint8Array]') {
-    return refuseDetached(bytes as Uint8Array, `What ${what} was given`);
+/**
+ * The contents of a file.
+ * @throws FftError `invalid-argument`, `detached-array`
+ */
+export function requireBytes(bytes: unknown, what: string): Uint8Array {
+  if (arrayClass(bytes) === 'Uint8Array') {
+    refuseDetached(bytes as Uint8Array, `What ${what} was given`);
+    return plainView(bytes as Uint8Array, 'Uint8Array');
   }
   const given = typeName(bytes);
   const hint = given === 'ArrayBuffer' ? ': new Uint8Array(buffer) makes one of it' : '';

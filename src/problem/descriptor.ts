@@ -15,6 +15,9 @@ import type { ProblemInput, Side } from './problem.ts';
 /** The grammar's limit on transformed axes. */
 export const maximumAxes = 3;
 
+/** Enough for the longest sizes and strides there can be, several times over. */
+const MOST_CHARACTERS = 1000;
+
 /** What a descriptor says, as the fields of a problem. */
 type Described = Required<
   Pick<ProblemInput, 'size' | 'transform' | 'precision' | 'directions' | 'placement' | 'leftBatches' | 'batches'>
@@ -30,6 +33,10 @@ type Described = Required<
 export function parseDescriptor(text: string): ProblemInput {
   if (typeof text !== 'string') {
     throw new FftError('invalid-descriptor', `The descriptor is ${show(text)}, but must be text such as 'scfo1024'.`);
+  }
+  if (text.length > MOST_CHARACTERS) {
+    const message = `The descriptor ${show(text)} has ${text.length} characters; ${MOST_CHARACTERS} are the most.`;
+    throw new FftError('invalid-descriptor', message);
   }
   return new Parser(text).descriptor();
 }

@@ -1,6 +1,7 @@
 /**
  * The elements of a strided tensor in an array that also holds other things: copied without touching what lies between.
  */
+import { copyInto, partOf } from './bytes.ts';
 import { blocksOf, elementKind, tensorShape } from './layout.ts';
 import type { Problem, Side } from './problem.ts';
 
@@ -53,7 +54,7 @@ export function copyElements<T extends Numbers>(to: T, from: T, runs: ElementRun
   const { start, length, steps } = runs;
   const last = steps.length - 1;
   const copy = (at: number): void => {
-    if (length > SHORT_RUN) return to.set(from.subarray(at, at + length), at);
+    if (length > SHORT_RUN) return copyInto(partOf(to, at, at + length), partOf(from, at, at + length));
     for (let n = at; n < at + length; n++) to[n] = from[n]!;
   };
   const walk = (depth: number, at: number): void => {

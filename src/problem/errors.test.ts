@@ -48,6 +48,36 @@ describe('show', () => {
     expect(show(cyclic)).toBe('[1, [1, a list of 2 values]]');
   });
 
+  it('quotes little of anything, and runs no code of the value', () => {
+    const boom = () => {
+      throw new Error('boom');
+    };
+    class Long {}
+    Object.defineProperty(Long, 'name', { value: 'n\n'.repeat(1e5) });
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const hostile = [
+      ...['x'.repeat(1e6), 2n ** 100_000n, Symbol('s'.repeat(1e5)), new Long(), proxy, new Proxy({}, { get: boom })],
+      new Array(2 ** 32 - 1),
+      Object.defineProperty([1], 0, { get: boom }),
+    ];
+    for (const value of hostile) expect(show(value)).toMatch(/^.{5,200}$/);
+    expect(show(2n ** 64n)).toBe('the bigint 18446744073709551616n');
+  });
+
+  it('tells of as many problems as a message holds', () => {
+    const problems = Array.from({ length: 500 }, (_, n) => ({
+      code: 'invalid-size' as const,
+      path: `size[${n}]`,
+      message: `size[${n}] is 0.5, but a length must be a positive integer.`,
+    }));
+    const message = /^size\[0\] .{1000,1900} There are \d+ more problems\.$/;
+    expect(() => throwIfAny(problems)).toThrow(
+      expect.objectContaining({ problems, message: expect.stringMatching(message) }),
+    );
+    expect(new FftError('invalid-file', 'y'.repeat(1e6)).message.length).toBeLessThan(2000);
+  });
+
   it('names classes only by names', () => {
     expect(show(new Map())).toBe('an object (Map)');
     for (const made of [undefined, null, {}, { name: Symbol('s') }, { name: { toString: 1 } }])

@@ -85,39 +85,99 @@ export class FftError extends Error {
   readonly problems: readonly FftProblem[];
 
   constructor(code: FftErrorCode, message: string, options: FftErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const text = cut(message, MOST_CHARACTERS);
+    super(text, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    const problems = options.problems ?? [{ code, message, path: options.path ?? '' }];
-    this.problems = Object.freeze([...problems]);
+    const problems = options.problems ?? [{ code, message: text, path: options.path ?? '' }];
+    this.problems = Object.freeze(problems.map((problem) => Object.freeze({ ...problem })));
   }
 }
 
 /** @throws FftError for all that was found, where there is any: the code is that of the first, the message names them all */
 export function throwIfAny(problems: readonly FftProblem[]): void {
   const [first] = problems;
-  if (first) throw new FftError(first.code, problems.map((problem) => problem.message).join(' '), { problems });
+  if (first === undefined) return;
+  const told: string[] = [];
+  let room = MOST_CHARACTERS - MORE_CHARACTERS;
+  for (const { message } of problems) {
+    room -= message.length + 1;
+    if (room < 0 && told.length > 0) break;
+    told.push(message);
+  }
+  const untold = problems.length - told.length;
+  if (untold > 0) told.push(`There are ${untold} more problems.`);
+  throw new FftError(first.code, told.join(' '), { problems });
+}
+
+/** Characters of a message, and of what it quotes of any one thing. */
+const MOST_CHARACTERS = 1900;
+const MOST_QUOTED = 200;
+/** For saying that there is more. */
+const MORE_CHARACTERS = 50;
+/** Characters of a string among other things. */
+const STRING_CHARACTERS = 40;
+/** Bits of a bigint that is written out: that takes a while for long ones. */
+const BIGINT_BITS = 128;
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** A text of somebody else's as a message can quote it: on one line, and not without end. */
+export function excerpt(text: string, most = MOST_QUOTED): string {
+  return cut(onOneLine(cut(text, most)), most);
+}
+
+/** What an error of somebody else's says, or whatever else was thrown: its first line. */
+export function reasonOf(cause: unknown): string {
+  try {
+    const message = typeof cause === 'object' && cause !== null ? (cause as { message?: unknown }).message : cause;
+    return typeof message === 'string' ? excerpt(message.trim().split('\n', 1)[0]!) : show(cause);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+const UNREADABLE = 'something that cannot be read';
+
+/** What stands for an object that nobody needs to look into: what a message calls it. */
+export class Opaque {
+  readonly text: string;
+
+  constructor(value: unknown) {
+    this.text = show(value);
+  }
 }
 
 /** A value as a message can show it: short, on one line, numbers and strings as they are written in code. */
 export function show(value: unknown): string {
-  return shown(value, 2);
+  try {
+    return cut(shown(value, 2), MOST_QUOTED);
+  } catch {
+    // Proxies, getters.
+    return UNREADABLE;
+  }
 }
 
 /** @param depth how many lists inside one another are written out: one may hold itself. */
 function shown(value: unknown, depth: number): string {
-  if (typeof value === 'string') return `'${onOneLine(value.length > 40 ? `${value.slice(0, 40)}…` : value)}'`;
-  if (typeof value === 'bigint') return `the bigint ${value}n`;
+  if (typeof value === 'string') return `'${excerpt(value, STRING_CHARACTERS)}'`;
+  if (typeof value === 'bigint') {
+    return BigInt.asIntN(BIGINT_BITS, value) === value ? `the bigint ${value}n` : 'a bigint of many digits';
+  }
+  if (typeof value === 'symbol') return `a symbol (${excerpt(value.description ?? '', STRING_CHARACTERS)})`;
   if (Array.isArray(value)) {
     if (value.length > 8 || depth === 0) return `a list of ${value.length} values`;
     return `[${value.map((entry) => shown(entry, depth - 1)).join(', ')}]`;
   }
   if (typeof value === 'function') return 'a function';
+  if (value instanceof Opaque) return value.text;
   if (typeof value === 'object' && value !== null) return `an object (${className(value) ?? 'of no class'})`;
   return String(value);
 }
 
 /** A text without what would end a line or steer a terminal: control characters as JSON writes them. */
-export function onOneLine(text: string): string {
+function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => {
     const known = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[character];
     return known ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -126,11 +186,15 @@ export function onOneLine(text: string): string {
 
 /** What a value is, in messages about its type: the name of its class, or `null`, `undefined`, `number` … */
 export function typeName(value: unknown): string {
-  return value === null || value === undefined ? String(value) : (className(value) ?? typeof value);
+  try {
+    return value === null || value === undefined ? String(value) : (className(value) ?? typeof value);
+  } catch {
+    return UNREADABLE;
+  }
 }
 
 /** What an object calls its class, if that is a name at all. */
 function className(value: unknown): string | undefined {
   const name: unknown = (value as object).constructor?.name;
-  return typeof name === 'string' ? name : undefined;
+  return typeof name === 'string' ? excerpt(name, STRING_CHARACTERS) : undefined;
 }

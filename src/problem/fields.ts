@@ -2,7 +2,8 @@
  * Reads the fields of a problem as a user wrote them: each reader returns a usable value in every case and notes what
  * was wrong, so that one pass over the fields finds every mistake.
  */
-import { type FftErrorCode, type FftProblem, onOneLine, show } from './errors.ts';
+import { excerpt, type FftErrorCode, type FftProblem, show } from './errors.ts';
+import { emptyRecord, isRecord, type RawRecord } from './snapshot.ts';
 
 /** Fields of a `ProblemInput`. */
 export const knownFields = [
@@ -80,14 +81,6 @@ const foreignNames: Readonly<Record<string, string>> = {
   useLUT_4step: 'twiddles',
 };
 
-/** A plain record of unknown values. */
-export type RawRecord = Readonly<Record<string, unknown>>;
-
-/** Whether a value can be read field by field: an object, but no list, array, map, promise or date. */
-export function isRecord(value: unknown): value is RawRecord {
-  return Object.prototype.toString.call(value) === '[object Object]';
-}
-
 /** Edits (insert, delete, replace) between two words, upper and lower case taken as equal. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -127,7 +120,14 @@ interface OtherNames {
   readonly inside?: readonly string[];
 }
 
-/** Collects problems while it reads. */
+/** No fields, and none inherited. */
+const NOTHING = emptyRecord();
+Object.freeze(NOTHING);
+
+/** Unknown fields of one object that are reported one by one. */
+const UNKNOWN_REPORTED = 16;
+
+/** Collects problems while it reads, from a snapshot of what the user gave. */
 export class FieldReader {
   readonly problems: FftProblem[] = [];
 
@@ -136,16 +136,19 @@ export class FieldReader {
   }
 
   /** Reports every field that is set and not in `known`. */
-  onlyKnown(record: RawRecord, known: readonly string[], prefix = '', others: OtherNames = {}): void {
-    const { planned = [], inside = [] } = others;
-    for (const name of Object.keys(record)) {
-      if (known.includes(name) || planned.includes(name) || record[name] === undefined) continue;
-      const path = `${prefix}${onOneLine(name)}`;
+  onlyKnown(record: RawRecord, known: readonly string[], prefix = '', names: OtherNames = {}): void {
+    const { planned = [], inside = [] } = names;
+    const isUnknown = (name: string) => !known.includes(name) && !planned.includes(name) && record[name] !== undefined;
+    const unknown = Object.keys(record).filter(isUnknown);
+    for (const name of unknown.slice(0, UNKNOWN_REPORTED)) {
+      const path = `${prefix}${excerpt(name)}`;
       const usable = [...known, ...inside];
       const meant = translated(name, [...usable, ...planned]) ?? closest(name, usable);
       const hint = meant === undefined ? `known are ${known.join(', ')}.` : `did you mean ${prefix}${meant}?`;
       this.report('unknown-field', path, `${path} is no known field; ${hint}`);
     }
+    const others = unknown.length - UNKNOWN_REPORTED;
+    if (others > 0) this.report('unknown-field', prefix, `${others} more fields are not known either.`);
   }
 
   oneOf<T extends string>(value: unknown, path: string, words: readonly T[], fallback: T): T {
@@ -183,12 +186,12 @@ export class FieldReader {
 
   /** A record of the named fields; an empty one when it is left out or is something else. */
   record(value: unknown, path: string, names: readonly string[]): RawRecord {
-    if (value === undefined) return {};
+    if (value === undefined) return NOTHING;
     if (isRecord(value)) {
       this.onlyKnown(value, names, `${path}.`);
       return value;
     }
     this.report('invalid-field', path, `${path} is ${show(value)}, but must be an object with ${names.join(' and ')}.`);
-    return {};
+    return NOTHING;
   }
 }

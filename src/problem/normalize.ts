@@ -3,7 +3,7 @@
  */
 import { parseDescriptor } from './descriptor.ts';
 import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from './errors.ts';
-import { FieldReader, isRecord, knownFields, plannedFields, type RawRecord } from './fields.ts';
+import { FieldReader, knownFields, plannedFields } from './fields.ts';
 import { defaultStrides, isRealTransform, packedExtents } from './layout.ts';
 import {
   type Block,
@@ -22,6 +22,7 @@ import {
   type TransformKind,
   transformKinds,
 } from './problem.ts';
+import { isRecord, type RawRecord, snapshot } from './snapshot.ts';
 import { knobPaths, readTuning } from './tuning.ts';
 import { checkExtent, checkGeometry, checkRelease } from './validate.ts';
 
@@ -39,6 +40,12 @@ const geometryFields = [
   'offsets',
 ] as const;
 
+/** Where neither side was given; it inherits nothing. */
+const NO_SIDES: Partial<Sides<readonly number[]>> = Object.freeze(Object.create(null));
+
+/** Of a problem: its fields, those of `strides` for one, and their entries. */
+const LEVELS = 3;
+
 /** Problems that are normal forms already: normalising one again costs nothing. */
 const normalForms = new WeakSet<object>();
 
@@ -50,7 +57,7 @@ const normalForms = new WeakSet<object>();
  *   `invalid-descriptor`, `unsupported-length`, `unsupported-feature`
  */
 export function normalizeProblem(input: ProblemInput | string): Problem {
-  if (isRecord(input) && normalForms.has(input)) return input as Problem;
+  if (normalForms.has(input as object)) return input as Problem;
   const { problem, problems } = resolve(input);
   throwIfAny([...problems, ...checkRelease(problem)]);
   normalForms.add(problem);
@@ -69,7 +76,8 @@ export function resolveProblem(input: ProblemInput | string): Problem {
 
 /** Reads all fields. The problem is meaningful only where no problems were found, but complete in any case. */
 function resolve(input: ProblemInput | string): { problem: Problem; problems: FftProblem[] } {
-  const raw: unknown = typeof input === 'string' ? parseDescriptor(input) : input;
+  const given = typeof input === 'string' ? parseDescriptor(input) : input;
+  const raw = snapshot(given, 'The problem', { code: 'invalid-field', depth: LEVELS });
   if (!isRecord(raw)) {
     const accepted = "an object such as { size: [1024] } or a descriptor such as 'scfo1024'";
     throw new FftError('invalid-field', `The problem is ${show(raw)}, but must be ${accepted}.`);
@@ -103,14 +111,14 @@ function resolve(input: ProblemInput | string): { problem: Problem; problems: Ff
     tuning: readTuning(reader, raw.tuning, axes),
     debug: reader.flag(raw.debug, 'debug', false),
   };
-  const given = {
-    strides: axes === undefined ? {} : readStrides(reader, raw.strides, fields),
+  const places = {
+    strides: axes === undefined ? NO_SIDES : readStrides(reader, raw.strides, fields),
     offsets: readOffsets(reader, raw.offsets),
   };
   // Spread last: V8 makes a hidden class of its own for every object that adds fields to a spread, and keeps it a while.
   const problem: Problem = Object.freeze({
-    strides: fillStrides(reader, given.strides, fields),
-    offsets: fillOffsets(given.offsets, placement),
+    strides: fillStrides(reader, places.strides, fields),
+    offsets: fillOffsets(places.offsets, placement),
     ...fields,
   });
 
@@ -234,7 +242,7 @@ type WithoutStrides = Omit<Problem, 'strides' | 'offsets'>;
 /** The strides that were given, with D + 3 entries each; nothing for a side that was not given or is wrong. */
 function readStrides(reader: FieldReader, value: unknown, problem: WithoutStrides): Partial<Sides<readonly number[]>> {
   const record = reader.record(value, 'strides', sides);
-  const given: { -readonly [S in Side]?: readonly number[] } = {};
+  const given: { -readonly [S in Side]?: readonly number[] } = Object.create(null);
   for (const side of sides) {
     const list = record[side];
     if (list === undefined) continue;
@@ -281,7 +289,7 @@ function fillStrides(
 
 function readOffsets(reader: FieldReader, value: unknown): Partial<Sides<number>> {
   const record = reader.record(value, 'offsets', sides);
-  const given: { -readonly [S in Side]?: number } = {};
+  const given: { -readonly [S in Side]?: number } = Object.create(null);
   const code: FftErrorCode = 'invalid-offset';
   for (const side of sides) {
     if (record[side] !== undefined) given[side] = reader.integer(record[side], `offsets.${side}`, code, 'an offset', 0);

@@ -4,8 +4,9 @@
  */
 
 import { show } from './errors.ts';
-import { type FieldReader, isRecord, type RawRecord } from './fields.ts';
+import type { FieldReader } from './fields.ts';
 import type { Tuning } from './problem.ts';
+import { isRecord, type RawRecord } from './snapshot.ts';
 
 /** What a knob is set to; undefined where that changes nothing, or was reported. */
 type Reading<T> = (reader: FieldReader, value: unknown, path: string, axes: number) => T | undefined;
@@ -40,7 +41,8 @@ export const knobPaths: readonly string[] = knobs.map((name) => `tuning.${name}`
 
 /** @param axes the number of axes, where that is known. */
 export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tuning {
-  const tuning: Record<string, unknown> = {};
+  // Nothing is inherited: every knob may be missing.
+  const tuning: Record<string, unknown> = Object.create(null);
   if (value !== undefined && !isRecord(value)) {
     reader.report('invalid-field', 'tuning', `tuning is ${show(value)}, but must be an object of named settings.`);
   } else if (value !== undefined) {
@@ -138,7 +140,10 @@ function readUploadSwitch(reader: FieldReader, value: unknown, path: string): Tu
     reader.report('invalid-field', `${path}.three`, `${given}, but three uploads cannot begin before two.`);
   }
   if (two === undefined && three === undefined) return undefined;
-  return Object.freeze({ ...(two === undefined ? {} : { two }), ...(three === undefined ? {} : { three }) });
+  const set: { two?: number; three?: number } = Object.create(null);
+  if (two !== undefined) set.two = two;
+  if (three !== undefined) set.three = three;
+  return Object.freeze(set);
 }
 
 function readBoost(reader: FieldReader, value: unknown, path: string): number | undefined {

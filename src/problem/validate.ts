@@ -1,7 +1,7 @@
 /**
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
-import type { FftErrorCode, FftProblem } from './errors.ts';
+import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
 import { blocksOf, elementBytes, elementKind, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
 import { findCollision } from './overlap.ts';
 import { type Problem, type Side, type Storage, sides } from './problem.ts';
@@ -20,18 +20,22 @@ function exactProduct(factors: readonly number[]): number | undefined {
   return product;
 }
 
+function sizeText({ size }: Problem): string {
+  return excerpt(size.join(' × '));
+}
+
 /** The packed tensor must be addressable: every byte address has to be exact in a double. */
 export function checkExtent(problem: Problem): FftProblem[] {
   const bytes = Math.max(elementBytes(problem, 'input'), elementBytes(problem, 'output'));
   const limit = `so that byte addresses pass 2^53 - 1; ${Math.floor(Number.MAX_SAFE_INTEGER / bytes)} is the most`;
   if (exactProduct([...problem.size, bytes]) === undefined) {
-    const message = `size has ${problem.size.join(' × ')} elements of ${bytes} bytes, ${limit}.`;
+    const message = `size has ${sizeText(problem)} elements of ${bytes} bytes, ${limit}.`;
     return [found('invalid-size', 'size', message)];
   }
   const { leftBatches, coordinates, batches } = problem;
   if (exactProduct([...problem.size, leftBatches, coordinates, batches, bytes]) === undefined) {
     const counts = `${leftBatches} left batches × ${coordinates} coordinates × ${batches} batches`;
-    const message = `${counts} of size ${problem.size.join(' × ')} have elements of ${bytes} bytes, ${limit}.`;
+    const message = `${counts} of size ${sizeText(problem)} have elements of ${bytes} bytes, ${limit}.`;
     return [found('invalid-batches', 'batches', message)];
   }
   return [];
@@ -54,7 +58,7 @@ export function checkGeometry(problem: Problem): FftProblem[] {
 /** As they are given: one coordinate has no stride. */
 function stridesText({ strides, size, coordinates }: Problem, side: Side): string {
   const shown = strides[side].filter((_, d) => coordinates > 1 || d !== size.length + 1);
-  return `strides.${side} [${shown.join(', ')}]`;
+  return `strides.${side} [${excerpt(shown.join(', '))}]`;
 }
 
 /** One element alone has no neighbours, whatever its stride. */
@@ -117,10 +121,10 @@ function checkOverlap(problem: Problem, side: Side): FftProblem[] {
   const { first, second } = collision;
   const involved = shape.map((_, d) => d).filter((d) => first[d] !== second[d]);
   const axes = involved.map((d) => `${dimensionName(problem, d)} (length ${shape[d]}, stride ${strides[d]})`);
-  const index = (tuple: readonly number[]) => `(${involved.map((d) => tuple[d]).join(', ')})`;
+  const index = (tuple: readonly number[]) => `(${excerpt(involved.map((d) => tuple[d]).join(', '))})`;
   const location = first.reduce((sum, k, d) => sum + k * strides[d]!, 0);
   const elements = `their elements ${index(first)} and ${index(second)} are both at ${location}`;
-  return [found('overlapping-strides', path, `${shown} make ${axes.join(' and ')} overlap: ${elements}.`)];
+  return [found('overlapping-strides', path, `${shown} make ${excerpt(axes.join(' and '))} overlap: ${elements}.`)];
 }
 
 function dimensionName(problem: Problem, dimension: number): string {

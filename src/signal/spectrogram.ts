@@ -2,12 +2,12 @@
  * Short-time Fourier transform: how the power of a signal spreads over time and frequency.
  */
 
-import { checkOptions } from '../engine/options.ts';
+import { isDevice } from '../engine/is-device.ts';
+import { readOptions } from '../engine/options.ts';
 import type { Device } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
-import { refuseDetached } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { isFloats } from './floats.ts';
+import { isFloats, liveSamples } from './floats.ts';
 import { type WindowName, windowFunction } from './windows.ts';
 
 export interface SpectrogramOptions {
@@ -60,30 +60,32 @@ const SILENCE = 1e-20;
  * signal is shorter than a frame. All frames go through one plan whose batches are frames; long signals take several
  * rounds of it, so that memory beyond the result does not grow with their length.
  *
- * @param samples One channel; full scale is −1 to 1.
+ * @param given One channel; full scale is −1 to 1.
  * @throws FftError `invalid-argument` for options out of range or an empty signal, `unknown-field` for options that there
  *   are not, `detached-array`, `out-of-memory`, and whatever planning for `size` throws (`unsupported-length` for one).
  */
 export async function spectrogram(
-  samples: Float32Array | Float64Array,
+  given: Float32Array | Float64Array,
   options: SpectrogramOptions,
 ): Promise<Spectrogram> {
-  if (!isFloats(samples)) {
+  if (!isFloats(given)) {
     throw new FftError('invalid-argument', 'samples takes a Float32Array or a Float64Array.', { path: 'samples' });
   }
-  refuseDetached(samples, 'samples');
-  if (typeof options?.device?.plan !== 'function') {
+  const samples = liveSamples(given, 'samples');
+  const own = readOptions(options ?? {}, { works: OPTIONS }, 'spectrogram');
+  const { sampleRate, device, window = 'hann', size = 1024, onProgress } = own;
+  if (!isDevice(device)) {
     throw new FftError('invalid-argument', 'device takes an open device, as openDevice() gives it.', {
       path: 'device',
     });
   }
-  checkOptions(options, { works: OPTIONS }, 'spectrogram');
-  const { sampleRate, device, window = 'hann', size = 1024, onProgress } = options;
   check('size', size, Number.isSafeInteger(size) && size >= 2, 'an integer of at least 2');
-  const hop = options.hop ?? Math.max(1, Math.floor(size / 4));
+  const hop = own.hop ?? Math.max(1, Math.floor(size / 4));
   check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
   check('sampleRate', sampleRate, Number.isFinite(sampleRate) && sampleRate > 0, 'a positive number');
-  check('samples', `${samples.length} samples`, samples.length > 0, 'at least one sample');
+  if (samples.length === 0) {
+    throw new FftError('invalid-argument', 'samples has no sample; at least one is needed.', { path: 'samples' });
+  }
   check('onProgress', onProgress, onProgress === undefined || typeof onProgress === 'function', 'a function');
   // Refuses an unknown name before there is a plan.
   windowFunction(window, 1);
@@ -148,10 +150,5 @@ function measure(levels: Float32Array, spectrum: Float32Array, taper: Float64Arr
 }
 
 function check(path: string, given: unknown, valid: boolean, accepted: string): void {
-  if (!valid)
-    throw new FftError(
-      'invalid-argument',
-      `${path} takes ${accepted}; ${typeof given === 'string' ? given : show(given)} was given.`,
-      { path },
-    );
+  if (!valid) throw new FftError('invalid-argument', `${path} takes ${accepted}; ${show(given)} was given.`, { path });
 }

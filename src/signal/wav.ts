@@ -8,9 +8,10 @@
 
 import { fitting, zeros } from '../numpy/array.ts';
 import { type ByteSource, memorySource, PIECE } from '../numpy/source.ts';
-import { refuseDetached, requireBytes } from '../problem/bytes.ts';
+import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import { isFloats } from './floats.ts';
+import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
+import { isFloats, liveSamples } from './floats.ts';
 import { type Chunk, containerOf, findChunks, viewOf } from './riff.ts';
 import { ACCEPTED, CONVERT, type Format, type Samples, samplesOf } from './samples.ts';
 
@@ -24,6 +25,9 @@ export interface Recording {
   readonly format: string;
 }
 
+/** How a recording is read: its fields and the list of its channels, of which a file has 2^16 at most. */
+const READING: Reading = { code: 'invalid-argument', depth: 2, keep: true, most: 2 ** 17 };
+
 const EXTENSIBLE = 0xfffe;
 
 /**
@@ -35,8 +39,7 @@ const EXTENSIBLE = 0xfffe;
  *   file, end too early, hold no sample at all or samples of another kind; `out-of-memory`.
  */
 export function readWav(bytes: Uint8Array): Recording {
-  requireBytes(bytes, 'readWav');
-  return readWavFrom(memorySource(bytes));
+  return readWavFrom(memorySource(requireBytes(bytes, 'readWav')));
 }
 
 /**
@@ -71,16 +74,18 @@ export function readWavFrom(source: ByteSource, most = PIECE): Recording {
  * @throws FftError `invalid-argument`, `detached-array`, `out-of-memory`
  */
 export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
-  const channels: unknown = recording?.channels;
+  const given = snapshot(recording, 'The recording', READING);
+  const channels = isRecord(given) ? given.channels : undefined;
   if (!Array.isArray(channels) || !channels.every(isFloats)) {
     throw new FftError('invalid-argument', 'mixDown takes a recording as readWav gives it, with its list of channels.');
   }
-  recording.channels.forEach((channel, n) => refuseDetached(channel, `Channel ${n}`));
-  const [first, ...others] = recording.channels;
+  const [first, ...others] = channels.map(
+    (channel, n) => liveSamples(channel, `Channel ${n}`) as Recording['channels'][number],
+  );
   if (first === undefined)
     throw new FftError('invalid-argument', 'A recording has at least one channel; this one has none.');
   if (others.length === 0) return first;
-  const gain = 1 / recording.channels.length;
+  const gain = 1 / channels.length;
   return fitting(first.length, () =>
     first.map((sample, index) => others.reduce((sum, channel) => sum + (channel[index] ?? 0), sample) * gain),
   );

@@ -21,7 +21,7 @@ const COSINE_SUMS = {
 export type WindowName = keyof typeof COSINE_SUMS;
 
 /** All window functions, by the names that `windowFunction` takes. */
-export const windowNames = Object.keys(COSINE_SUMS) as readonly WindowName[];
+export const windowNames = Object.freeze(Object.keys(COSINE_SUMS)) as readonly WindowName[];
 
 /**
  * The values of a window. That of a single value is [1] by every name, as SciPy has it: a period of one would be its
@@ -31,7 +31,7 @@ export const windowNames = Object.keys(COSINE_SUMS) as readonly WindowName[];
  * @throws FftError `invalid-argument` for an unknown name or a size that is not a positive integer; `out-of-memory`
  */
 export function windowFunction(name: WindowName, size: number): Float64Array<ArrayBuffer> {
-  if (!Object.hasOwn(COSINE_SUMS, name)) {
+  if (typeof name !== 'string' || !Object.hasOwn(COSINE_SUMS, name)) {
     throw new FftError('invalid-argument', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.`, {
       path: 'window',
     });

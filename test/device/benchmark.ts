@@ -189,7 +189,8 @@ export class Bench {
     const noise = new Float32Array(2 ** 20).map(() => Math.random() - 0.5);
     const made = [0, 1].map(() => new DeviceMemory(backend.allocate(bytes), 'f32'));
     this.buffers.set(backend, made);
-    for (const { buffer } of made) {
+    for (const memory of made) {
+      const buffer = DeviceMemory.bufferOf(memory)!;
       for (let at = 0; at < bytes; at += noise.byteLength) {
         const part = noise.subarray(0, Math.min(noise.length, Math.floor((bytes - at) / 4)));
         await backend.upload({ buffer, byteOffset: at }, part);
@@ -234,5 +235,5 @@ function median(values: readonly number[]): number {
 }
 
 function address(memory: DeviceMemory): bigint {
-  return (memory.buffer as unknown as { readonly address: bigint }).address;
+  return (DeviceMemory.bufferOf(memory) as unknown as { readonly address: bigint }).address;
 }

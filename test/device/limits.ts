@@ -31,12 +31,12 @@ export async function checkHuge(device: Device, backend: Backend, random: Random
       const zeros = new Float32Array(PIECE);
       for (let at = 0; at < reals; at += PIECE) {
         const part = zeros.subarray(0, Math.min(PIECE, reals - at));
-        await backend.upload({ buffer: input.buffer, byteOffset: 4 * at }, part);
+        await backend.upload({ buffer: DeviceMemory.bufferOf(input)!, byteOffset: 4 * at }, part);
       }
       const batch = [...new Set([0, batches - 1])].map((number) => ({ number, place: random.integer(1, length - 1) }));
       for (const { number, place } of batch) {
         const at = 2 * (number * length + place);
-        await backend.upload({ buffer: input.buffer, byteOffset: 4 * at }, Float32Array.of(1, 0));
+        await backend.upload({ buffer: DeviceMemory.bufferOf(input)!, byteOffset: 4 * at }, Float32Array.of(1, 0));
       }
       await plan.forward(input, output);
       for (const { number, place } of batch) {
@@ -46,7 +46,10 @@ export async function checkHuge(device: Device, backend: Backend, random: Random
         const expected: number[] = [];
         for (const k of bins) {
           const bin = new Float32Array(2);
-          await backend.download({ buffer: output.buffer, byteOffset: 8 * (number * length + k) }, bin);
+          await backend.download(
+            { buffer: DeviceMemory.bufferOf(output)!, byteOffset: 8 * (number * length + k) },
+            bin,
+          );
           got.push(...bin);
           const turn = Number((BigInt(k) * BigInt(place)) % BigInt(length)) / length;
           expected.push(Math.cos(2 * Math.PI * turn), -Math.sin(2 * Math.PI * turn));

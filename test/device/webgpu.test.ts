@@ -25,11 +25,11 @@ describe.skipIf(noWebGpu)('the benchmark of WebGPU', () => {
     const reals = 3 * 2 ** 18 + 4;
     const data = Float32Array.from(uniform(random, reals, 'single'));
     const [input, output] = [0, 1].map(() => new DeviceMemory(backend.allocate(4 * reals), 'f32'));
-    await backend.upload({ buffer: input!.buffer, byteOffset: 0 }, data);
+    await backend.upload({ buffer: DeviceMemory.bufferOf(input)!, byteOffset: 0 }, data);
     const copier = await webGpuCopier(backend, [count]);
     expect(await copier(input!, output!, 4 * reals, 1)).toBeGreaterThan(0);
     const copied = new Float32Array(reals);
-    await backend.download({ buffer: output!.buffer, byteOffset: 0 }, copied);
+    await backend.download({ buffer: DeviceMemory.bufferOf(output)!, byteOffset: 0 }, copied);
     expect(Buffer.from(copied.buffer).equals(Buffer.from(data.buffer))).toBe(true);
   });
 

@@ -11,7 +11,7 @@ import type { Backend } from '../../src/devices/device.ts';
 import type { WebGpuBuffer } from '../../src/devices/webgpu/memory.ts';
 import { milliseconds } from '../../src/devices/webgpu/timing.ts';
 import type { Work } from '../../src/devices/webgpu/work.ts';
-import type { DeviceMemory } from '../../src/engine/memory.ts';
+import { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Device } from '../../src/index.ts';
 import { randomFrom, seedFor } from '../support/random.ts';
 import type { Copier, Effort } from './benchmark.ts';
@@ -86,7 +86,7 @@ ${Array.from({ length: count }, (_, n) => one(n)).join('\n')}
 
 /** Both sides are made of equal pieces, as they were allocated alike. */
 function pairs(input: DeviceMemory, output: DeviceMemory, bytes: number) {
-  const ranges = [input, output].map(({ buffer }) => (buffer as WebGpuBuffer).ranges(0, bytes));
+  const ranges = [input, output].map((memory) => (DeviceMemory.bufferOf(memory) as WebGpuBuffer).ranges(0, bytes));
   return ranges[0]!.map((_, n) =>
     ranges.map((side, binding) => {
       const { gpu: buffer, start: offset, end } = side[n]!;
@@ -158,7 +158,7 @@ async function ours(device: Device, backend: Backend, batches: number, way: 'one
     async load(seed) {
       const data = new Float32Array(2 * count);
       fill(data, seed);
-      await backend.upload({ buffer: input.buffer, byteOffset: 0 }, data);
+      await backend.upload({ buffer: DeviceMemory.bufferOf(input)!, byteOffset: 0 }, data);
     },
     async bins(indices) {
       const data = await plan.forward(input, new Float32Array(2 * count));

@@ -2,10 +2,10 @@
  * One transform of one problem, checked in every respect: its result against the reference, its input and all gaps
  * and guards bit for bit. Outputs are poisoned beforehand.
  */
-import type { Backend, DeviceKind } from '../../src/devices/device.ts';
+import type { Backend, DeviceBuffer, DeviceKind } from '../../src/devices/device.ts';
 import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
-import type { DeviceMemory } from '../../src/engine/memory.ts';
+import { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Plan } from '../../src/engine/plan.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
@@ -150,7 +150,11 @@ const GUARD = 24;
 class Stage {
   private readonly device: Device;
   private readonly backend: Backend;
-  private readonly entries: { readonly memory: DeviceMemory; readonly mirror: RealArray }[] = [];
+  private readonly entries: {
+    readonly memory: DeviceMemory;
+    readonly buffer: DeviceBuffer;
+    readonly mirror: RealArray;
+  }[] = [];
 
   constructor(device: Device) {
     this.device = device;
@@ -161,8 +165,9 @@ class Stage {
   allocate(reals: number, precision: 'single' | 'double'): RealArray {
     const memory = this.device.alloc(reals * (precision === 'single' ? 4 : 8), precision);
     const make = () => (precision === 'single' ? new Float32Array(reals) : new Float64Array(reals));
-    const mirror = poison(memory.buffer.view ? (memory.array.subarray(0, reals) as RealArray) : make());
-    this.entries.push({ memory, mirror });
+    const buffer = DeviceMemory.bufferOf(memory)!;
+    const mirror = poison(buffer.view ? (memory.array.subarray(0, reals) as RealArray) : make());
+    this.entries.push({ memory, buffer, mirror });
     return mirror;
   }
 
@@ -171,18 +176,18 @@ class Stage {
     const entry = this.entries.find(
       ({ mirror }) => mirror.buffer === array.buffer && mirror.byteOffset === array.byteOffset,
     );
-    return entry && !entry.memory.buffer.view ? entry.memory : array;
+    return entry && !entry.buffer.view ? entry.memory : array;
   }
 
   async toDevice(): Promise<void> {
-    for (const { memory, mirror } of this.entries) {
-      if (!memory.buffer.view) await this.backend.upload({ buffer: memory.buffer, byteOffset: 0 }, mirror);
+    for (const { buffer, mirror } of this.entries) {
+      if (!buffer.view) await this.backend.upload({ buffer, byteOffset: 0 }, mirror);
     }
   }
 
   async fromDevice(): Promise<void> {
-    for (const { memory, mirror } of this.entries) {
-      if (!memory.buffer.view) await this.backend.download({ buffer: memory.buffer, byteOffset: 0 }, mirror);
+    for (const { buffer, mirror } of this.entries) {
+      if (!buffer.view) await this.backend.download({ buffer, byteOffset: 0 }, mirror);
     }
   }
 

@@ -2,7 +2,7 @@
 import { emitWasm, type MemoryLimits, type WasmKernel } from '../../emit/wasm/lower.ts';
 import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import { type Kernel, reachable } from '../../ir/index.ts';
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
 import type { CpuMemory } from './memory.ts';
 import { compileModule } from './relaxed.ts';
@@ -46,10 +46,9 @@ export class CpuKernel implements CompiledKernel {
       this.run = instance.exports.run as Run;
       this.idle = instance.exports.repeat as CpuKernel['idle'];
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
       throw new FftError(
         'compile-failed',
-        `WebAssembly refused kernel ${kernel.name}: ${why}. Where a content security policy forbids run-time ` +
+        `WebAssembly refused kernel ${kernel.name}: ${reasonOf(cause)}. Where a content security policy forbids run-time ` +
           "compilation, it has to allow 'wasm-unsafe-eval'.",
         { cause },
       );

@@ -116,7 +116,9 @@ export class RuntimeCompiler {
     const reason = this.functions.GetErrorString(status) as string;
     const told = log === '' ? '' : `\n${log}`;
     const what = status === COMPILATION ? 'refused' : 'failed on';
-    return new FftError('compile-failed', `${this.names.title} ${what} kernel ${name}: ${reason}.${told}`);
+    // The message may not hold all of a long log.
+    const cause = new Error(log);
+    return new FftError('compile-failed', `${this.names.title} ${what} kernel ${name}: ${reason}.${told}`, { cause });
   }
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
 import { Device } from '../../engine/device.ts';
+import { DeviceMemory } from '../../engine/memory.ts';
 import { codeOf } from '../cpu/fixture.ts';
 import { loadKoffi } from '../native/library.ts';
 
@@ -76,7 +77,8 @@ describe.runIf(simulator)('cuFFT as a peer', () => {
   ] as const)('is asked for the same problem on the same memory (%s, %s)', async (direction, precision, type, sign) => {
     const plan = await device.plan({ size: [4, 8, 16], batches: 3, precision, directions: direction });
     const [input, output] = [device.alloc(plan.input.bytes), device.alloc(plan.output.bytes)];
-    const address = ({ buffer }: typeof input) => Number((buffer as unknown as { readonly address: bigint }).address);
+    const address = (memory: typeof input) =>
+      Number((DeviceMemory.bufferOf(memory) as unknown as { readonly address: bigint }).address);
     expect(await plan.measure(direction, { input, output, repeats: 3, peer: 'cufft' })).toBeCloseTo(0.5);
     expect(notes().slice(0, 15)).toEqual([
       ...[3, 16, 8, 4, 1, 512, 1, 512, type, 3],

@@ -1,6 +1,6 @@
 /** Finding a driver, a compiler and a device, and opening them: what `cuda` and `hip` have in common. */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { FftError, show } from '../../problem/errors.ts';
+import { FftError, reasonOf, show } from '../../problem/errors.ts';
 import type { Availability, Backend } from '../device.ts';
 import { type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
 import { GpuBackend } from './backend.ts';
@@ -73,8 +73,8 @@ async function openDriver(kind: GpuKind): Promise<Driver> {
   try {
     driver.init();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new FftError('device-unavailable', `The ${title} driver is there but does not start: ${reason}`, { cause });
+    const message = `The ${title} driver is there but does not start: ${reasonOf(cause)}`;
+    throw new FftError('device-unavailable', message, { cause });
   }
   drivers.set(kind, driver);
   return driver;

@@ -2,7 +2,7 @@
  * When work on the device's stream has run. Events are asked from the event loop: a thread that waits in the driver
  * would need one for each device, and a callback of the driver holds up the stream.
  */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { Driver } from './driver.ts';
 
 /** Told that the work before it has run, or why it never will. */
@@ -140,7 +140,7 @@ export class Timeline {
     this.close(
       error instanceof FftError
         ? error
-        : new FftError('launch-failed', `Waiting for the device failed: ${String(error)}`),
+        : new FftError('launch-failed', `Waiting for the device failed: ${reasonOf(error)}`),
     );
   }
 }

@@ -82,7 +82,7 @@ export function build(source: string, name: string, { cl, context, device }: Pla
   cl.raw.clReleaseProgram(program);
   const error = failure('clBuildProgram', status, asked);
   if (error.code !== 'compile-failed' || log === '') throw error;
-  throw new FftError('compile-failed', `${error.message} The compiler said: ${log}`);
+  throw new FftError('compile-failed', `${error.message} The compiler said: ${log}`, { cause: new Error(log) });
 }
 
 /**

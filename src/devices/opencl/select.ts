@@ -62,8 +62,8 @@ export function choose(found: readonly Candidate[], { platform, device }: Choice
   const [best] = fitting.filter(({ fault }) => fault === undefined).sort((a, b) => RANK[a.type] - RANK[b.type]);
   if (best) return best;
   const asked = [
-    ...(platform === undefined ? [] : [`platform ${JSON.stringify(platform)}`]),
-    ...(device === undefined ? [] : [`device ${JSON.stringify(device)}`]),
+    ...(platform === undefined ? [] : [`platform ${show(platform)}`]),
+    ...(device === undefined ? [] : [`device ${show(device)}`]),
   ];
   const which = asked.length > 0 ? ` for ${asked.join(' and ')}` : '';
   const there = found.map(({ name, fault }, n) => `${n}: ${name}${fault ? `, which ${fault}` : ''}`).join('; ');

@@ -1,6 +1,6 @@
 /** What `openDevice('webgpu', …)` may be told. */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { FftError } from '../../problem/errors.ts';
+import { FftError, show } from '../../problem/errors.ts';
 
 export interface WebGpuOptions {
   /** A `GPU` to ask for adapters; default: `navigator.gpu`, in Node the one of the `webgpu` package. */
@@ -49,7 +49,7 @@ export function checkWebGpuOptions({ gpu, adapter, device, powerPreference, soft
   needs('device', device, 'createComputePipeline', 'GPUDevice');
   const one = (name: string, value: unknown, accepted: readonly unknown[]) => {
     if (value === undefined || accepted.includes(value)) return;
-    throw new FftError('invalid-argument', `${name} is ${String(value)}; choose one of ${accepted.join(', ')}.`, {
+    throw new FftError('invalid-argument', `${name} is ${show(value)}; choose one of ${accepted.join(', ')}.`, {
       path: name,
     });
   };
@@ -59,9 +59,14 @@ export function checkWebGpuOptions({ gpu, adapter, device, powerPreference, soft
 
 /** Objects of WebGPU are known by what they can do: they may come from another window or implementation. */
 export function hasMethod(value: unknown, method: string): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as Readonly<Record<string, unknown>>)[method] === 'function'
-  );
+  try {
+    return (
+      typeof value === 'object' &&
+      value !== null &&
+      typeof (value as Readonly<Record<string, unknown>>)[method] === 'function'
+    );
+  } catch {
+    // A getter, or a proxy that is used up.
+    return false;
+  }
 }

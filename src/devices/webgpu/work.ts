@@ -2,7 +2,9 @@
  * What is under way on a `GPUDevice`, and how it may fail. WebGPU judges most calls later, on its own side: error scopes
  * bring its verdicts back to the calls they belong to, and a device that goes away ends everything that waits.
  */
-import { FftError, type FftErrorCode } from '../../problem/errors.ts';
+import { FftError, type FftErrorCode, reasonOf } from '../../problem/errors.ts';
+
+export { reasonOf };
 
 /**
  * How long the news of a loss may be behind the failures that it brings. Firefox looks for it every 100 ms, so that it is up
@@ -166,10 +168,4 @@ export function refusal(error: GPUError, code: FftErrorCode, what: string): FftE
   if (loss) return loss;
   const known = MEANINGS.find(([pattern]) => pattern.test(error.message));
   return new FftError(known?.[1] ?? code, `${known?.[2] ?? what}: ${reasonOf(error)}`, { cause: error });
-}
-
-/** What an error says, in one line. */
-export function reasonOf(error: unknown): string {
-  const message = String((error as { message?: unknown } | null)?.message ?? error);
-  return message.trim().split('\n')[0]!;
 }
