@@ -167,12 +167,10 @@ describe('memory of the CPU device', () => {
 
   it('waits for what is in flight where only memory that was freed is left', () => {
     const waiting: (() => void)[] = [];
-    const settle = () => {
-      const any = waiting.length > 0;
+    const drain = () => {
       for (const release of waiting.splice(0)) release();
-      return any;
     };
-    const memory = new CpuMemory(false, { defer: (release) => waiting.push(release), settle }, 4096);
+    const memory = new CpuMemory(false, { whenUnused: (release) => waiting.push(release), drain }, 4096);
     const bytes = 200 * 2 ** 20;
     for (let round = 0; round < 3; round++) memory.allocate(bytes).free();
     memory.allocate(bytes);

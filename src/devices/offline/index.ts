@@ -2,10 +2,10 @@
  * A device that is not there: its profile is planned for and its kernels are written, but it has no memory and runs
  * nothing. What plans need only to describe themselves (the sizes of tables) is pretended.
  */
-import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
+import { written } from '../common/kernel.ts';
 import type {
   Backend,
   BoundProgram,
@@ -94,23 +94,11 @@ class OfflineBackend implements Backend {
   }
 
   compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {
-    try {
-      const written = this.write(kernel, options);
-      return {
-        kernel: options.computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel,
-        language: this.language,
-        ...written,
-      };
-    } catch (cause) {
-      if (!(cause instanceof RangeError)) throw cause;
-      throw new FftError(
-        'device-limit',
-        `Kernel ${kernel.name} cannot be written in ${this.language}: ${cause.message}.`,
-        {
-          cause,
-        },
-      );
-    }
+    return {
+      kernel: options.computedRoots ? { ...kernel, tables: [] } : kernel,
+      language: this.language,
+      ...written(kernel, this.language, () => this.write(kernel, options)),
+    };
   }
 
   pipeline([first, second]: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {
