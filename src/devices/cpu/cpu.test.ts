@@ -5,7 +5,7 @@ import type { Backend } from '../device.ts';
 import { codeOf, fixed, scaleKernel, steps, whole } from './fixture.ts';
 import { hasSeparateAdders } from './host.ts';
 import { type CpuOptions, cpuAvailability, createCpuBackend } from './index.ts';
-import { CpuMemory } from './memory.ts';
+import { CpuAllocator } from './memory.ts';
 
 const random = randomFor('cpu device');
 const opened: Backend[] = [];
@@ -170,7 +170,7 @@ describe('memory of the CPU device', () => {
     const drain = () => {
       for (const release of waiting.splice(0)) release();
     };
-    const memory = new CpuMemory(false, { whenUnused: (release) => waiting.push(release), drain }, 4096);
+    const memory = new CpuAllocator(false, { whenUnused: (release) => waiting.push(release), drain }, 4096);
     const bytes = 200 * 2 ** 20;
     for (let round = 0; round < 3; round++) memory.allocate(bytes).free();
     memory.allocate(bytes);

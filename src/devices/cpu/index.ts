@@ -12,7 +12,7 @@ import type { DeviceOptions, Overridden } from '../options.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
 import { canShareMemory, cpuAvailability, hasSeparateAdders, processorCount } from './host.ts';
 import { CpuKernel } from './kernel.ts';
-import { type CpuBuffer, CpuMemory } from './memory.ts';
+import { CpuAllocator, type CpuBuffer } from './memory.ts';
 import { MOST_THREADS, Pool } from './pool.ts';
 import { type CpuHost, CpuProgram, isWorthSharing } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
@@ -56,7 +56,7 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly queue = new Queue();
-  readonly memory: CpuMemory;
+  readonly memory: CpuAllocator;
   readonly scratch: Scratch;
   readonly pool: Pool | undefined;
   private readonly vectors: VectorArithmetic;
@@ -65,7 +65,7 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
     super();
     this.name = name;
     this.vectors = { relaxedSimd: hasRelaxedSimd(), separateAdders: hasSeparateAdders(name) };
-    this.memory = new CpuMemory(threads > 1, this);
+    this.memory = new CpuAllocator(threads > 1, this);
     this.profile = {
       ...cpuProfile,
       name: `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`,

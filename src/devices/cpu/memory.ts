@@ -25,13 +25,13 @@ export const HEAP_START = 4096;
 /** Memory in the device's WebAssembly memory. */
 export class CpuBuffer extends OwnedBuffer {
   readonly address: number;
-  private readonly memory: CpuMemory;
+  private readonly memory: CpuAllocator;
   private single: Float32Array | undefined;
   private double: Float64Array | undefined;
   private half: Uint16Array | undefined;
   private part: RealArray | undefined;
 
-  constructor(memory: CpuMemory, address: number, bytes: number) {
+  constructor(memory: CpuAllocator, address: number, bytes: number) {
     super(memory, bytes);
     this.memory = memory;
     this.address = address;
@@ -76,7 +76,7 @@ export class CpuBuffer extends OwnedBuffer {
   }
 }
 
-export class CpuMemory extends Allocator<CpuBuffer> {
+export class CpuAllocator extends Allocator<CpuBuffer> {
   readonly memory: WebAssembly.Memory;
   readonly buffer: ArrayBuffer;
   readonly shared: boolean;

@@ -15,19 +15,19 @@ import { bindCufft } from './cufft.ts';
 import { CudaDriver, type CudaSetup } from './driver.ts';
 import { type CudaHost, CudaKernel } from './kernel.ts';
 import { CudaLaunches } from './launches.ts';
-import { CudaMemory } from './memory.ts';
+import { CudaAllocator } from './memory.ts';
 
 export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> implements CudaHost {
   readonly severalStreams = true;
   readonly driver: CudaDriver;
-  readonly memory: CudaMemory;
+  readonly memory: CudaAllocator;
 
   constructor(setup: CudaSetup, profile: Partial<DeviceProfile> = {}) {
     const driver = new CudaDriver(setup);
     const facts = setup.api.facts(setup.device);
     super(driver, facts.name, { ...readProfile(facts), ...profile });
     this.driver = driver;
-    this.memory = new CudaMemory(driver, facts.memory, this);
+    this.memory = new CudaAllocator(driver, facts.memory, this);
   }
 
   pipeline(kernels: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {

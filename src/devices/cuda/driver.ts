@@ -197,7 +197,7 @@ export class CudaDriver implements NativeDriver {
     return this.endCapture();
   }
 
-  /** Milliseconds of one repetition. @param submit does something when its turn has come, and waits until it has run. */
+  /** Milliseconds of one repetition. @param submit does something on the device's stream, after what was submitted before, and resolves when that has run. */
   async timed(
     repeats: number,
     submit: (work: () => undefined) => Promise<void>,

@@ -5,7 +5,7 @@ import { FftError } from '../../problem/errors.ts';
 import { SpmdKernel } from '../common/kernel.ts';
 import { Counters } from './counters.ts';
 import type { CudaDriver } from './driver.ts';
-import type { CudaMemory } from './memory.ts';
+import type { CudaAllocator } from './memory.ts';
 
 /** More than this a kernel gets only where it asks for it. */
 const SHARED_UNASKED = 48 * 1024;
@@ -17,7 +17,7 @@ const LARGE_CLUSTERS = 14;
 /** What kernels need of their device. */
 export interface CudaHost {
   readonly driver: CudaDriver;
-  readonly memory: CudaMemory;
+  readonly memory: CudaAllocator;
   requireOpen(): void;
   enter(): void;
 }

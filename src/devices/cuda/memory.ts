@@ -16,7 +16,7 @@ const KEPT_BYTES = 2 ** 30;
 /** Buffers of the caller's that are remembered, so that the same memory is the same buffer. */
 const ADOPTED = 256;
 
-export class CudaMemory extends Allocator<NativeBuffer> {
+export class CudaAllocator extends Allocator<NativeBuffer> {
   private readonly driver: CudaDriver;
   private readonly budget: number;
   /** Idle allocations by size. */

@@ -9,6 +9,7 @@ import { randomFor } from '../../../test/support/random.ts';
 import { emitCuda } from '../../emit/cuda/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { codeOf } from '../cpu/fixture.ts';
+import { DriverApi } from '../cuda/api.ts';
 import { RuntimeCompiler } from '../cuda/compiler.ts';
 import { openLibrary } from '../native/library.ts';
 import { gpuProfile } from '../profiles/gpu.ts';
@@ -72,6 +73,11 @@ describe.runIf(compiler)('HIP', () => {
     expect(await codeOf(() => hiprtc.compile(broken, 'broken', options))).toBe('compile-failed');
     expect(() => hiprtc.compile(broken, 'broken', options)).toThrow(/undeclared/);
     await expect(hiprtc.compileAside(broken, 'broken', options)).rejects.toThrow(/undeclared/);
+  });
+
+  it('finds every function of the driver by its name', async () => {
+    const library = await openLibrary(hip.driverLibrary);
+    expect(new DriverApi(library, hip.driver).words).toBe(hip.driver);
   });
 
   it('says why there is no device, or its name', async () => {

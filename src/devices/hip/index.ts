@@ -23,6 +23,7 @@ export const hip: GpuKind = {
     title: 'HIP',
     prefix: 'hip',
     otherNames: {
+      DeviceGetCount: 'hipGetDeviceCount',
       MemAlloc: 'hipMalloc',
       MemFree: 'hipFree',
       MemAllocHost: 'hipHostMalloc',

@@ -69,7 +69,7 @@ export interface Launches {
   submit(): bigint | undefined;
   /** Appends them to a stream of the caller's. @param captured the caller may run what is recorded whenever it likes. */
   append(stream: bigint, captured: boolean): void;
-  /** Milliseconds of one repetition. @param submit does something in its turn on the device's stream. */
+  /** Milliseconds of one repetition. @param submit does something on the device's stream, and resolves when that has run. */
   time(repeats: number, submit: (work: () => bigint | undefined) => Promise<void>): Promise<number>;
   /** @param whenUnused calls back when nothing in flight uses them. */
   release(whenUnused: (action: () => void) => void): void;

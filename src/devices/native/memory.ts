@@ -4,7 +4,7 @@ import { type Allocator, OwnedBuffer } from '../common/memory.ts';
 import type { Stretch } from '../device.ts';
 
 /** Where memory begins, and in what. */
-export interface Place {
+export interface Origin {
   readonly of: unknown;
   readonly start: number;
 }
@@ -14,17 +14,17 @@ export class NativeBuffer extends OwnedBuffer {
   readonly handle: bigint;
   /** The caller's stream that used it last. */
   lastStream: bigint | undefined;
-  readonly place: Place;
+  readonly origin: Origin;
 
-  /** @param place memory of the caller's may be part of other memory of the caller's. */
-  constructor(allocator: Allocator<NativeBuffer>, handle: bigint, bytes: number, place: Place) {
+  /** @param origin memory of the caller's may be part of other memory of the caller's. */
+  constructor(allocator: Allocator<NativeBuffer>, handle: bigint, bytes: number, origin: Origin) {
     super(allocator, bytes);
     this.handle = handle;
-    this.place = place;
+    this.origin = origin;
   }
 
   override stretches(byteOffset: number, bytes: number): readonly Stretch[] {
-    const start = this.place.start + byteOffset;
-    return [{ of: this.place.of, start, end: start + bytes }];
+    const start = this.origin.start + byteOffset;
+    return [{ of: this.origin.of, start, end: start + bytes }];
   }
 }

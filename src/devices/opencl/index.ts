@@ -15,7 +15,7 @@ import { type Handle, INFO, type OpenCl, openCl, requireHandle } from './api.ts'
 import { ClDriver } from './driver.ts';
 import { ClKernel } from './kernel.ts';
 import { ClLaunches } from './launches.ts';
-import { type ClBuffer, ClMemory } from './memory.ts';
+import { ClAllocator, type ClBuffer } from './memory.ts';
 import { profileOf } from './profile.ts';
 import { type Candidate, candidates, choose, contextDevices } from './select.ts';
 
@@ -89,12 +89,12 @@ function refuseBoth(option: Readonly<Record<string, unknown>>, other: string): v
 
 class ClBackend extends NativeBackend<ClBuffer, ClKernel> {
   readonly driver: ClDriver;
-  readonly memory: ClMemory;
+  readonly memory: ClAllocator;
 
   constructor(driver: ClDriver, name: string, profile: DeviceProfile) {
     super(driver, name, profile);
     this.driver = driver;
-    this.memory = driver.memory = new ClMemory(driver, this);
+    this.memory = driver.memory = new ClAllocator(driver, this);
   }
 
   protected translate(kernel: Kernel, options: CompileOptions): ClKernel {

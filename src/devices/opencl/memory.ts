@@ -1,7 +1,7 @@
 /** Device memory: `cl_mem` objects of our own, and the caller's. */
 import { FftError, show } from '../../problem/errors.ts';
 import { Allocator, type InFlight } from '../common/memory.ts';
-import { NativeBuffer, type Place } from '../native/memory.ts';
+import { NativeBuffer, type Origin } from '../native/memory.ts';
 import { type Handle, INFO, isHandle, MEMORY } from './api.ts';
 import type { ClDriver } from './driver.ts';
 
@@ -11,15 +11,15 @@ export class ClBuffer extends NativeBuffer {
   /** Somebody else allocated it and will free it. */
   readonly adopted: boolean;
 
-  constructor(memory: ClMemory, handle: Handle, bytes: number, callers?: { writable: boolean; place: Place }) {
-    super(memory, handle, bytes, callers?.place ?? { of: handle, start: 0 });
+  constructor(memory: ClAllocator, handle: Handle, bytes: number, callers?: { writable: boolean; origin: Origin }) {
+    super(memory, handle, bytes, callers?.origin ?? { of: handle, start: 0 });
     this.writable = callers?.writable ?? true;
     this.adopted = callers !== undefined;
   }
 }
 
 /** The memory of one device. */
-export class ClMemory extends Allocator<ClBuffer> {
+export class ClAllocator extends Allocator<ClBuffer> {
   private readonly driver: Pick<ClDriver, 'cl' | 'context' | 'device'>;
   private readonly limits: { readonly piece: number; readonly all: number };
   /** The same `cl_mem` is the same buffer as long as somebody holds that. */
@@ -108,11 +108,12 @@ export class ClMemory extends Allocator<ClBuffer> {
     const { cl } = this.driver;
     const parent = cl.handle('memory', handle, INFO.memAssociated);
     const offset = cl.number('memory', handle, INFO.memOffset) ?? 0;
-    const place = parent === 0n ? { of: handle, start: 0 } : { of: parent, start: offset };
+    const origin = parent === 0n ? { of: handle, start: 0 } : { of: parent, start: offset };
     const known = this.adopted.get(handle)?.deref();
-    const { of, start } = known?.place ?? {};
-    if (known?.bytes === bytes && known.writable === writable && of === place.of && start === place.start) return known;
-    const buffer = new ClBuffer(this, handle, bytes, { writable, place });
+    const { of, start } = known?.origin ?? {};
+    if (known?.bytes === bytes && known.writable === writable && of === origin.of && start === origin.start)
+      return known;
+    const buffer = new ClBuffer(this, handle, bytes, { writable, origin });
     this.adopted.set(handle, new WeakRef(buffer));
     this.forgotten.register(buffer, handle);
     return buffer;

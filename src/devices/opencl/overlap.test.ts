@@ -7,7 +7,7 @@ import { FftError } from '../../problem/index.ts';
 import type { Backend } from '../device.ts';
 import { INFO, MEMORY, type OpenCl } from './api.ts';
 import { createOpenClBackend } from './index.ts';
-import { ClMemory } from './memory.ts';
+import { ClAllocator } from './memory.ts';
 
 const random = randomFor('opencl overlap');
 const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
@@ -99,7 +99,7 @@ describe("a caller's cl_mem", () => {
       number: (_: string, __: bigint, what: number) => numbers.get(what)?.() ?? 0,
       handle: (_: string, __: bigint, what: number) => (what === INFO.memContext ? context : facts.parent),
     };
-    const memory = new ClMemory(
+    const memory = new ClAllocator(
       { cl: cl as unknown as OpenCl, context, device: 8n },
       { whenUnused: (action) => action(), drain: () => {} },
     );

@@ -10,7 +10,7 @@ import type { Backend, Binding, BoundProgram, CompileOptions, RealArray, Step } 
 import { limitsOf, nameOf, type Opened, openGpu, profileOf } from './adapter.ts';
 import { Bindings, type WebGpuHost } from './bound.ts';
 import { WebGpuKernel } from './kernel.ts';
-import { USAGE, type WebGpuBuffer, WebGpuMemory } from './memory.ts';
+import { USAGE, WebGpuAllocator, type WebGpuBuffer } from './memory.ts';
 import { checkWebGpuOptions, type Limits, type WebGpuSettings } from './options.ts';
 import { WebGpuProgram } from './program.ts';
 import { Transfers } from './transfer.ts';
@@ -40,7 +40,7 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
   readonly work: Work;
   readonly limits: Limits;
   readonly layouts = new Map<string, GPUBindGroupLayout>();
-  readonly memory: WebGpuMemory;
+  readonly memory: WebGpuAllocator;
   private readonly ownDevice: boolean;
   private readonly transfers: Transfers;
   private readonly bindings: Bindings;
@@ -53,7 +53,7 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
     this.limits = limits;
     this.profile = { ...profileOf(opened, limits), ...profile };
     this.work = new Work(opened.gpu);
-    this.memory = new WebGpuMemory(this.work, limits, this);
+    this.memory = new WebGpuAllocator(this.work, limits, this);
     this.transfers = new Transfers(this.work, limits);
     this.bindings = new Bindings(this);
   }

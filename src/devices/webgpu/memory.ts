@@ -35,7 +35,7 @@ export class WebGpuBuffer extends OwnedBuffer {
   /** While it is not known yet whether there is such memory. */
   verdict: Promise<void> | undefined;
 
-  constructor(memory: WebGpuMemory, bytes: number, pieces: readonly GPUBuffer[]) {
+  constructor(memory: WebGpuAllocator, bytes: number, pieces: readonly GPUBuffer[]) {
     super(memory, bytes);
     let start = 0;
     this.pieces = pieces.map((gpu) => {
@@ -59,7 +59,7 @@ export class WebGpuBuffer extends OwnedBuffer {
   }
 }
 
-export class WebGpuMemory extends Allocator<WebGpuBuffer> {
+export class WebGpuAllocator extends Allocator<WebGpuBuffer> {
   private readonly work: Work;
   private readonly limits: Limits;
   /** The caller's memory, by its first `GPUBuffer`. */
