@@ -12,48 +12,18 @@ export interface DeviceModule {
 }
 
 /** In the order in which `auto` tries them. */
-const modules: readonly (readonly [DeviceKind, () => Promise<DeviceModule>])[] = [
-  [
-    'cuda',
-    async () => {
-      const { createCudaBackend, cudaAvailability } = await import('./cuda/index.ts');
-      return { availability: cudaAvailability, create: createCudaBackend };
-    },
-  ],
-  [
-    'hip',
-    async () => {
-      const { createHipBackend, hipAvailability } = await import('./hip/index.ts');
-      return { availability: hipAvailability, create: createHipBackend };
-    },
-  ],
-  [
-    'webgpu',
-    async () => {
-      const { createWebGpuBackend, webGpuAvailability } = await import('./webgpu/index.ts');
-      return { availability: webGpuAvailability, create: createWebGpuBackend };
-    },
-  ],
-  [
-    'opencl',
-    async () => {
-      const { createOpenClBackend, openClAvailability } = await import('./opencl/index.ts');
-      return { availability: openClAvailability, create: createOpenClBackend };
-    },
-  ],
-  [
-    'cpu',
-    async () => {
-      const { cpuAvailability, createCpuBackend } = await import('./cpu/index.ts');
-      return { availability: cpuAvailability, create: createCpuBackend };
-    },
-  ],
-];
+const modules: Readonly<Partial<Record<DeviceKind, () => Promise<DeviceModule>>>> = {
+  cuda: () => import('./cuda/index.ts'),
+  hip: () => import('./hip/index.ts'),
+  webgpu: () => import('./webgpu/index.ts'),
+  opencl: () => import('./opencl/index.ts'),
+  cpu: () => import('./cpu/index.ts'),
+};
 
 /** The kinds that this build knows how to open, best first. */
-export const openableKinds: readonly DeviceKind[] = modules.map(([kind]) => kind);
+export const openableKinds = Object.keys(modules) as readonly DeviceKind[];
 
 /** The module of a kind, or undefined where this build has none. */
 export async function deviceModule(kind: DeviceKind): Promise<DeviceModule | undefined> {
-  return modules.find(([known]) => known === kind)?.[1]();
+  return modules[kind]?.();
 }

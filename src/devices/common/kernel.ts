@@ -1,5 +1,4 @@
 /** What compiled kernels of every device have in common. */
-import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { CompiledKernel } from '../device.ts';
@@ -20,29 +19,6 @@ export abstract class DeviceKernel implements CompiledKernel {
 
   /** Frees it; no launch of it is in flight any more. */
   abstract unload(): void;
-}
-
-/** A kernel whose text every thread of a group runs. */
-export abstract class SpmdKernel extends DeviceKernel {
-  readonly program: SpmdProgram;
-
-  /** @param computedRoots it has no tables then. */
-  constructor(kernel: Kernel, program: SpmdProgram, computedRoots = false) {
-    super(computedRoots ? { ...kernel, tables: [] } : kernel);
-    this.program = program;
-  }
-
-  get language(): string {
-    return this.program.language;
-  }
-
-  get source(): string {
-    return this.program.source;
-  }
-
-  get grid(): NonNullable<CompiledKernel['grid']> {
-    return { blocks: this.program.groups, launches: this.program.launches };
-  }
 }
 
 /** What an emitter writes. @throws FftError `device-limit` where the language has no words for the kernel. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { randomFor, seedFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
-import { codeOf, fixed, scaleKernel, steps, whole } from './fixture.ts';
 import { hasSeparateAdders } from './host.ts';
 import { type CpuOptions, cpuAvailability, createCpuBackend } from './index.ts';
 import { CpuAllocator } from './memory.ts';

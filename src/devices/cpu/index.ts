@@ -20,7 +20,8 @@ import { hasRelaxedSimd } from './relaxed.ts';
 import { Scratch } from './scratch.ts';
 import { beginWarmUp, warmUp } from './warmup.ts';
 
-export { cpuAvailability } from './host.ts';
+export { cpuAvailability, cpuAvailability as availability } from './host.ts';
+export { createCpuBackend as create };
 
 /** Threads count the calling one; default: as many as the machine runs at once. */
 export type CpuOptions = Pick<DeviceOptions, 'threads'> & Overridden;

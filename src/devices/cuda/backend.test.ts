@@ -1,8 +1,8 @@
 /** The backend of CUDA and HIP on a simulated GPU that is as lazy as the rules of streams allow. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
+import { codeOf, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
-import { codeOf, scaleKernel, steps, whole } from '../cpu/fixture.ts';
 import type { DeviceBuffer } from '../device.ts';
 import type { CudaBackend } from './backend.ts';
 

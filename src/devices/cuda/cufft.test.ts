@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
+import { codeOf } from '../../../test/support/device-kernels.ts';
 import { Device } from '../../engine/device.ts';
 import { DeviceMemory } from '../../engine/memory.ts';
-import { codeOf } from '../cpu/fixture.ts';
 import { loadKoffi } from '../native/library.ts';
 
 const SOURCE = `

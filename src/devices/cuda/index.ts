@@ -53,7 +53,7 @@ export const cuda: GpuKind = {
   },
 };
 
-export function cudaAvailability(): Promise<Availability> {
+export function availability(): Promise<Availability> {
   return gpuAvailability(cuda);
 }
 
@@ -61,7 +61,7 @@ export function cudaAvailability(): Promise<Availability> {
  * Opens an NVIDIA GPU.
  * @throws FftError (as a rejection) `device-unavailable`, `invalid-argument`
  */
-export function createCudaBackend(options: GpuOptions = {}): Promise<Backend> {
+export function create(options: GpuOptions = {}): Promise<Backend> {
   return openGpu(cuda, options);
 }
 

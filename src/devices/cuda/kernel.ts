@@ -2,7 +2,7 @@
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import { SpmdKernel } from '../common/kernel.ts';
+import { SpmdKernel } from '../native/kernel.ts';
 import { Counters } from './counters.ts';
 import type { CudaDriver } from './driver.ts';
 import type { CudaAllocator } from './memory.ts';

@@ -58,7 +58,7 @@ export const hip: GpuKind = {
   compilerOptions: () => ['--std=c++17'],
 };
 
-export function hipAvailability(): Promise<Availability> {
+export function availability(): Promise<Availability> {
   return gpuAvailability(hip);
 }
 
@@ -66,7 +66,7 @@ export function hipAvailability(): Promise<Availability> {
  * Opens an AMD GPU.
  * @throws FftError (as a rejection) `device-unavailable`, `invalid-argument`
  */
-export function createHipBackend(options: GpuOptions = {}): Promise<Backend> {
+export function create(options: GpuOptions = {}): Promise<Backend> {
   return openGpu(hip, options);
 }
 

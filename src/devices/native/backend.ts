@@ -2,10 +2,10 @@
 import type { DeviceProfile } from '../../plan/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
-import type { SpmdKernel } from '../common/kernel.ts';
 import { type BoundStep, boundSteps, callersBuffers } from '../common/program.ts';
 import type { Binding, BoundProgram, CompiledKernel, DeviceKind, EncodeTarget, RealArray, Step } from '../device.ts';
 import type { Launches, NativeDriver } from './driver.ts';
+import type { SpmdKernel } from './kernel.ts';
 import type { NativeBuffer } from './memory.ts';
 import { type NativeHost, NativeProgram } from './program.ts';
 import { Copy, Staging } from './staging.ts';

@@ -19,7 +19,7 @@ import { ClAllocator, type ClBuffer } from './memory.ts';
 import { profileOf } from './profile.ts';
 import { type Candidate, candidates, choose, contextDevices } from './select.ts';
 
-export { openClAvailability } from './select.ts';
+export { openClAvailability, openClAvailability as availability } from './select.ts';
 
 export type OpenClOptions = Pick<DeviceOptions, 'platform' | 'device' | 'context' | 'queue'> & Overridden;
 
@@ -86,6 +86,8 @@ function refuseBoth(option: Readonly<Record<string, unknown>>, other: string): v
     );
   }
 }
+
+export { createOpenClBackend as create };
 
 class ClBackend extends NativeBackend<ClBuffer, ClKernel> {
   readonly driver: ClDriver;

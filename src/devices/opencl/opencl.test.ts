@@ -1,10 +1,10 @@
 /** The OpenCL device itself: memory, queues, what the caller brings, and what is refused. Accuracy is tested elsewhere. */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { noOpenCl } from '../../../test/support/opencl.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { Device } from '../../engine/device.ts';
 import { openDevice } from '../../index.ts';
-import { codeOf, fixed, scaleKernel, steps, whole } from '../cpu/fixture.ts';
 import type { Backend } from '../device.ts';
 import { type Handle, type OpenCl, openCl, QUEUE } from './api.ts';
 import { errorName, failure } from './errors.ts';

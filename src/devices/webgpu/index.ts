@@ -16,7 +16,8 @@ import { WebGpuProgram } from './program.ts';
 import { Transfers } from './transfer.ts';
 import { Work } from './work.ts';
 
-export { webGpuAvailability } from './adapter.ts';
+export { webGpuAvailability as availability } from './adapter.ts';
+export { createWebGpuBackend as create };
 
 /** @throws FftError `device-unavailable`, `device-lost`, `invalid-argument` */
 export async function createWebGpuBackend(settings: WebGpuSettings = {}): Promise<Backend> {
