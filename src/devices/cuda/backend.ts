@@ -13,9 +13,9 @@ import type { NativeBuffer } from '../native/memory.ts';
 import { readProfile } from '../profiles/driver.ts';
 import { bindCufft } from './cufft.ts';
 import { CudaDriver, type CudaSetup } from './driver.ts';
-import { type CudaHost, CudaKernel } from './kernel.ts';
+import { CudaKernel } from './kernel.ts';
 import { CudaLaunches } from './launches.ts';
-import { CudaAllocator } from './memory.ts';
+import { CudaAllocator, type CudaHost } from './memory.ts';
 
 export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> implements CudaHost {
   readonly severalStreams = true;

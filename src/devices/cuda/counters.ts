@@ -3,7 +3,7 @@
  * because programs run side by side in streams of the caller's. Every launch leaves them zero, as it found them.
  */
 import type { DeviceBuffer } from '../device.ts';
-import type { CudaHost } from './kernel.ts';
+import type { CudaHost } from './memory.ts';
 
 /** Arrays that are made at a time, the first of them with the kernel: binding a program takes no call of the driver then. */
 const BLOCK = 16;

@@ -4,8 +4,7 @@ import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { SpmdKernel } from '../native/kernel.ts';
 import { Counters } from './counters.ts';
-import type { CudaDriver } from './driver.ts';
-import type { CudaAllocator } from './memory.ts';
+import type { CudaHost } from './memory.ts';
 
 /** More than this a kernel gets only where it asks for it. */
 const SHARED_UNASKED = 48 * 1024;
@@ -13,14 +12,6 @@ const CLUSTER_UNASKED = 8;
 /** Numbers of attributes of a function. */
 const SHARED_BYTES = 8;
 const LARGE_CLUSTERS = 14;
-
-/** What kernels need of their device. */
-export interface CudaHost {
-  readonly driver: CudaDriver;
-  readonly memory: CudaAllocator;
-  requireOpen(): void;
-  enter(): void;
-}
 
 export interface KernelOptions {
   /** Streams that its launches are spread over. */

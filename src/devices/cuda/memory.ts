@@ -124,6 +124,14 @@ export class CudaAllocator extends Allocator<NativeBuffer> {
   }
 }
 
+/** What kernels and their counters need of their device. */
+export interface CudaHost {
+  readonly driver: CudaDriver;
+  readonly memory: CudaAllocator;
+  requireOpen(): void;
+  enter(): void;
+}
+
 /** @throws FftError `invalid-argument` */
 function pointerOf({ devicePointer, bytes }: { devicePointer: unknown; bytes: unknown }, what: string) {
   const pointer =
