@@ -44,7 +44,7 @@ const geometryFields = [
 const NO_SIDES: Partial<Sides<readonly number[]>> = Object.freeze(Object.create(null));
 
 /** Of a problem: its fields, those of `strides` for one, and their entries. */
-const LEVELS = 3;
+const LEVELS = 4;
 
 /** Problems that are normal forms already: normalising one again costs nothing. */
 const normalForms = new WeakSet<object>();

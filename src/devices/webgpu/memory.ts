@@ -39,7 +39,8 @@ export class WebGpuBuffer extends OwnedBuffer {
     super(memory, bytes);
     let start = 0;
     this.pieces = pieces.map((gpu) => {
-      const piece = { gpu, start, bytes: Math.min(gpu.size, bytes - start) };
+      // Whole words: an odd half has one to itself.
+      const piece = { gpu, start, bytes: Math.min(gpu.size, 4 * Math.ceil((bytes - start) / 4)) };
       start += piece.bytes;
       return piece;
     });

@@ -26,11 +26,13 @@ export class Transfers {
   /** Takes the data as it is now. */
   async upload(target: WebGpuBuffer, byteOffset: number, data: RealArray): Promise<void> {
     const { queue } = this.work.gpu;
+    const whole = wholeWords(data.byteLength);
     // Not every implementation reads from memory that is shared between threads, or that may change its size.
-    const { buffer, byteOffset: first } = isShared(data) || isResizable(data) ? data.slice() : data;
+    const apart = isShared(data) || isResizable(data) || whole > data.byteLength;
+    const { buffer, byteOffset: first } = apart ? inWords(data) : data;
     const verdict = this.work.judged(['validation', 'out-of-memory'], () => {
       let from = first;
-      for (const { gpu, start, end } of target.ranges(byteOffset, data.byteLength)) {
+      for (const { gpu, start, end } of target.ranges(byteOffset, whole)) {
         for (let at = start; at < end; at += this.chunk) {
           const bytes = Math.min(this.chunk, end - at);
           queue.writeBuffer(gpu, at, buffer as ArrayBuffer, from, bytes);
@@ -48,7 +50,7 @@ export class Transfers {
     const verdict = this.work.judged(['validation', 'out-of-memory'], () => {
       const encoder = device.createCommandEncoder();
       const copies: { staging: GPUBuffer; bytes: number }[] = [];
-      for (const { gpu, start, end } of source.ranges(byteOffset, into.byteLength)) {
+      for (const { gpu, start, end } of source.ranges(byteOffset, wholeWords(into.byteLength))) {
         for (let at = start; at < end; at += this.chunk) {
           const bytes = Math.min(this.chunk, end - at);
           const staging = this.take(bytes);
@@ -75,7 +77,8 @@ export class Transfers {
       const target = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
       let at = 0;
       for (const { staging, bytes } of parts) {
-        target.set(new Uint8Array(staging.getMappedRange(0, bytes)), at);
+        const wanted = Math.min(bytes, target.length - at);
+        target.set(new Uint8Array(staging.getMappedRange(0, bytes)).subarray(0, wanted), at);
         at += bytes;
       }
     } finally {
@@ -108,6 +111,18 @@ export class Transfers {
     this.kept += staging.size;
     this.idle.push(staging);
   }
+}
+
+/** Copies move whole words of 4 bytes, of which memory has a whole number; what lies behind the data is nobody's. */
+function wholeWords(bytes: number): number {
+  return Math.ceil(bytes / 4) * 4;
+}
+
+/** A copy of an array in whole words. */
+function inWords(data: RealArray): Uint8Array {
+  const copy = new Uint8Array(wholeWords(data.byteLength));
+  copy.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  return copy;
 }
 
 function isResizable({ buffer }: RealArray): boolean {
