@@ -102,7 +102,7 @@ const isLeaf = recordOf({
   shared: isShared,
   inverse: isFlag,
   twiddle: optional(isTwiddle),
-  scale: isNumber,
+  scale: recordOf({ input: isNumber, output: isNumber }),
   aliased: isFlag,
   input: isSide,
   output: isSide,

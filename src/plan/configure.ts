@@ -5,7 +5,7 @@
 
 import type { ComplexLayout } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
-import { type Leaf, type LeafSide, type LeafStep, passesOf, type SharedMemory, type Stride } from './leaf.ts';
+import { type Leaf, type LeafSide, type LeafStep, passesOf, type SharedMemory, type Stride, type Way } from './leaf.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideOf, threadsFor } from './threads.ts';
@@ -22,7 +22,7 @@ export interface PlacedLeaf {
   readonly layout: { readonly input: ComplexLayout; readonly output: ComplexLayout };
   readonly offset: { readonly input: number; readonly output: number };
   readonly inverse: boolean;
-  readonly scale: number;
+  readonly scale: Way['scale'];
   readonly aliased: boolean;
   /** The axis of the problem that is transformed, where it is one. */
   readonly axisOf?: number;
@@ -89,6 +89,8 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     { axis, batch, precision, twiddled: placed.twiddle !== undefined, ...wishedGroup(placed, profile) },
     profile,
   );
+  // Where there are no sums between two factors, shared memory keeps compilers from making one of them.
+  const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const passes: LeafStep = { do: 'passes', of: 0, radices, columns: [-1], lanesAlong };
   return assembled(
@@ -99,7 +101,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       tile,
       blocks: 1,
       coupled: false,
-      steps: [...copy(staged.input), passes, ...copy(staged.output)],
+      steps: [...copy(staged.input || alone), passes, ...copy(staged.output)],
       axes: { input: [axis.input], output: [axis.output] },
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },

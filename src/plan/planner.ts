@@ -1,7 +1,14 @@
 /**
  * Problem + profile → a plan for one direction: tree, buffers, and every launch in full.
  */
-import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
+import {
+  type Direction,
+  defaultStrides,
+  type Problem,
+  type Side,
+  scaleFactors,
+  tensorShape,
+} from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
@@ -98,7 +105,7 @@ export function planDirection(
         layout: { input: input.type, output: output.type },
         offset: { input: from.offset, output: to.offset },
         inverse: direction === 'inverse',
-        scale: last ? scaleFactor(problem, direction) : 1,
+        scale: last ? scaleFactors(problem, direction) : { input: 1, output: 1 },
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,
