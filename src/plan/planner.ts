@@ -17,6 +17,7 @@ import { fuseAxes, fuseAxis } from './fuse.ts';
 import type { Leaf, Stride } from './leaf.ts';
 import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import type { Splits } from './splits.ts';
 import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
 
@@ -44,14 +45,19 @@ export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
   return (direction === 'forward') === (what === 'read') ? 'input' : 'output';
 }
 
-/** @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches. */
+/**
+ * @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches.
+ * @param splits of the axes, where they are known already: they are looked at, not searched for.
+ * @throws RangeError where nothing fits the profile, or the splits are none that a plan may have.
+ */
 export function planDirection(
   problem: Problem,
   direction: Direction,
   profile: DeviceProfile,
   throughWork: boolean,
+  splits?: Splits,
 ): DirectionPlan {
-  const tree = planTree(problem, direction, profile);
+  const tree = planTree(problem, direction, profile, splits);
   const read = sideOf(direction, 'read');
   const written = sideOf(direction, 'written');
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
