@@ -3,7 +3,6 @@
  */
 
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
-import { isLeaf } from '../plan/node.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { unorderedPlace } from '../plan/uploads.ts';
 import { show } from '../problem/errors.ts';
@@ -253,8 +252,8 @@ export class Plan {
   }
 
   /**
-   * Everything that planning decided, for `device.plan(problem, { from })` by the same version of the library on a device
-   * with the same profile: model, limits and, on the CPU, threads.
+   * What planning searched for, how axes are split into launches, for `device.plan(problem, { from })` by the same version
+   * of the library on a device with the same profile: model, limits and, on the CPU, threads.
    * @throws FftError `destroyed`
    */
   serialize(): string {
@@ -365,8 +364,7 @@ export class Plan {
         requireIndex(k, problem.size[axis]!, `bin of axis ${axis}`);
         const node = plan?.tree.children.find((child) => child.axisOf === axis);
         if (!unordered || node?.scheme !== 'four-step') return k;
-        const factors = node.children.map((child) => (isLeaf(child) ? child.axis.count : 1));
-        return unorderedPlace(k, plan!.direction === 'forward' ? factors : factors.reverse());
+        return unorderedPlace(k, node.parts!);
       },
     });
   }

@@ -36,8 +36,6 @@ export interface ProgramOptions {
   readonly problem: Problem;
   readonly backend: Backend;
   readonly cache: KernelCache;
-  /** Look for rules that new kernels break before they are compiled. */
-  readonly verified?: boolean;
 }
 
 export class DirectionProgram {
@@ -53,7 +51,7 @@ export class DirectionProgram {
   private readonly pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
-  constructor({ plan, other, problem, backend, cache, verified = problem.debug }: ProgramOptions) {
+  constructor({ plan, other, problem, backend, cache }: ProgramOptions) {
     this.plan = plan;
     this.backend = backend;
     this.cache = cache;
@@ -72,7 +70,7 @@ export class DirectionProgram {
           const reverse = opposite && keyOf(opposite);
           const alone = !reverse || known(reverse);
           const kernel = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
-          const broken = verified ? verify(kernel) : [];
+          const broken = problem.debug ? verify(kernel) : [];
           if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
           return alone ? { kernel } : { kernel, reverse };
         };

@@ -1,7 +1,14 @@
 /**
  * Problem + profile → a plan for one direction: tree, buffers, and every launch in full.
  */
-import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
+import {
+  type Direction,
+  defaultStrides,
+  type Problem,
+  type Side,
+  scaleFactors,
+  tensorShape,
+} from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
@@ -10,6 +17,7 @@ import { fuseAxes, fuseAxis } from './fuse.ts';
 import type { Leaf, Stride } from './leaf.ts';
 import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import type { Splits } from './splits.ts';
 import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
 
@@ -37,14 +45,19 @@ export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
   return (direction === 'forward') === (what === 'read') ? 'input' : 'output';
 }
 
-/** @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches. */
+/**
+ * @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches.
+ * @param splits of the axes, where they are known already: they are looked at, not searched for.
+ * @throws RangeError where nothing fits the profile, or the splits are none that a plan may have.
+ */
 export function planDirection(
   problem: Problem,
   direction: Direction,
   profile: DeviceProfile,
   throughWork: boolean,
+  splits?: Splits,
 ): DirectionPlan {
-  const tree = planTree(problem, direction, profile);
+  const tree = planTree(problem, direction, profile, splits);
   const read = sideOf(direction, 'read');
   const written = sideOf(direction, 'written');
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
@@ -99,7 +112,7 @@ export function planDirection(
         layout: { input: input.type, output: output.type },
         offset: { input: from.offset, output: to.offset },
         inverse: direction === 'inverse',
-        scale: last ? scaleFactor(problem, direction) : 1,
+        scale: last ? scaleFactors(problem, direction) : { input: 1, output: 1 },
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,

@@ -12,7 +12,7 @@ export {
   logicalLength,
   realBytes,
   realRowLength,
-  scaleFactor,
+  scaleFactors,
   stridedSpan,
   tensorShape,
   tensorSpan,
