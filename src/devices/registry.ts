@@ -10,7 +10,7 @@ export interface DeviceOptions {
   readonly precision?: 'single' | 'double';
   /** `cpu`: threads; default: one for each processor. */
   readonly threads?: number;
-  /** `webgpu`: a `GPU` to ask for adapters; default: `navigator.gpu`, in Node the one of the package `webgpu`. */
+  /** `webgpu`: a `GPU` to ask for adapters, kept as long as the process lasts; default: `navigator.gpu`, in Node the one of the package `webgpu`. */
   readonly gpu?: object;
   /** `webgpu`: a `GPUAdapter` that still gives a device. */
   readonly adapter?: object;
