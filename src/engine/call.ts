@@ -157,7 +157,17 @@ export class Call {
     this.output = to.host = output;
     return true;
   }
+
+  /** Lets go of the caller's arrays. @returns whether it can take others: else nothing is left to remember. */
+  forget(): boolean {
+    const { pair } = this;
+    if (pair) this.input = this.output = pair.from.host = pair.to.host = NOTHING;
+    return this.direct || pair !== undefined;
+  }
 }
+
+/** Stands for arrays that were let go: nobody can give it. */
+const NOTHING = new Float32Array(0);
 
 interface HostPair {
   readonly from: Copy;
