@@ -1,7 +1,8 @@
 /** What plans and devices keep alive, and for how long. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { collect } from '../../test/support/collect.ts';
-import { type Device, openDevice, type PlanarData } from '../index.ts';
+import { type Device, type DeviceMemory, openDevice, type Plan, type PlanarData } from '../index.ts';
+import { openCpuSync } from './open-sync.ts';
 
 const N = 1024;
 let device: Device;
@@ -73,5 +74,35 @@ describe('a plan lets go of the arrays of its last call', () => {
         expect.objectContaining({ code: expect.stringMatching(/wrong-length|wrong-array-type|invalid-argument/) }),
       );
     }
+  });
+});
+
+describe('a closed CPU device gives its memory back while it, its plans and its memory are held', () => {
+  /** Calls of every kind, so that everything that could hold the memory has had it. */
+  async function use(): Promise<{ held: [Plan, DeviceMemory]; memory: WeakRef<object> }> {
+    const plan = await device.plan({ size: [N], batches: 256 });
+    const [input, output] = [device.alloc(plan.input.bytes), device.alloc(plan.output.bytes)];
+    input.array.fill(1);
+    await plan.forward(input, output);
+    await plan.forward(input.array, output.array);
+    await plan.enqueue('inverse', { input, output });
+    await plan.inverse(single(512 * N));
+    plan.forwardSync(single(512 * N));
+    await plan.measure('forward');
+    return { held: [plan, input], memory: new WeakRef(input.array.buffer) };
+  }
+
+  it.each([1, 2, undefined])('threads: %s (undefined: opened without waiting)', async (threads) => {
+    device = threads === undefined ? openCpuSync() : await openDevice('cpu', { threads });
+    const { held, memory } = await use();
+    const late = threads === 2 ? held[0].forward(single(512 * N)) : undefined;
+    device.close();
+    await late?.catch(() => undefined);
+    const left = async () => {
+      await collect();
+      return memory.deref();
+    };
+    await expect.poll(left).toBe(undefined);
+    expect(held.every((one) => one !== undefined)).toBe(true);
   });
 });

@@ -42,7 +42,6 @@ export interface ProgramOptions {
 
 export class DirectionProgram {
   readonly plan: DirectionPlan;
-  readonly kernels: readonly CompiledKernel[];
   /** Bytes of each table, by its key. */
   readonly tables: ReadonlyMap<string, number>;
   readonly tempBytes: number;
@@ -50,7 +49,7 @@ export class DirectionProgram {
   private readonly cache: KernelCache;
   private readonly steps: Step[] = [];
   /** All steps as one kernel, where the plan has them take turns. */
-  private readonly pipelined: CompiledKernel | undefined;
+  private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
   constructor({ plan, other, problem, backend, cache, verified = problem.debug }: ProgramOptions) {
@@ -105,8 +104,12 @@ export class DirectionProgram {
       this.release();
       throw error;
     }
-    this.kernels = this.steps.map((step) => step.kernel);
     this.tables = seen;
+  }
+
+  /** Of each step. */
+  get kernels(): readonly CompiledKernel[] {
+    return this.steps.map(({ kernel }) => kernel);
   }
 
   /** What a run launches. */
@@ -120,7 +123,10 @@ export class DirectionProgram {
     return this.backend.bind(this.steps, slots, this.plan.chunks, this.pipelined);
   }
 
+  /** Whoever still holds it holds none of the device's memory. */
   release(): void {
+    this.steps.length = 0;
+    this.pipelined = undefined;
     for (const { key, tables } of this.taken.splice(0)) this.cache.release(key, tables);
   }
 }

@@ -21,7 +21,7 @@ import { beginWarmUp, warmUp } from './warmup.ts';
 export { cpuAvailability } from './host.ts';
 
 export interface CpuOptions {
-  /** Threads to work with, the calling one included; default: as many as the machine runs at once. */
+  /** Threads to work with, the calling one included; default, and at most: as many as the machine runs at once. */
   readonly threads?: number | undefined;
   /** Replaces parts of the profile that the planner sees. */
   readonly profile?: Partial<DeviceProfile> | undefined;
@@ -29,13 +29,15 @@ export interface CpuOptions {
 
 /**
  * Opens the CPU. Where memory cannot be shared (browser pages without cross-origin isolation) there is one thread,
- * whatever was asked for: `profile.multiprocessors` tells.
+ * whatever was asked for, and there are never more than processors: `profile.multiprocessors` tells.
  *
  * With one thread the memory is not shared, because copying from and to shared memory is three times slower.
  * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
  */
 export async function createCpuBackend(options: CpuOptions = {}): Promise<Backend> {
-  return openCpuBackend({ ...options, threads: options.threads ?? Math.min(await processorCount(), MOST_THREADS) });
+  // More would only take turns, and each takes its time to start and some megabytes.
+  const most = Math.min(await processorCount(), MOST_THREADS);
+  return openCpuBackend({ ...options, threads: Math.min(options.threads ?? most, most) });
 }
 
 /** The same at once, where the number of threads is known. */
@@ -159,10 +161,10 @@ class CpuBackend implements Backend, Machine {
     if (this.closed) return;
     this.closed = true;
     this.queue.abort(new FftError('device-closed', 'The device was closed before the call had ended.'));
-    this.memory.clear();
+    this.pool?.close();
+    this.memory.close();
     // Programs look again whether they may run when the generation changes.
     this.memory.generation++;
-    this.pool?.close();
   }
 
   requireOpen(): void {
