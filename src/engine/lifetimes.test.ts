@@ -98,11 +98,11 @@ describe('a closed CPU device gives its memory back while it, its plans and its 
     const late = threads === 2 ? held[0].forward(single(512 * N)) : undefined;
     device.close();
     await late?.catch(() => undefined);
-    const left = async () => {
+    const isGone = async () => {
       await collect();
-      return memory.deref();
+      return memory.deref() === undefined;
     };
-    await expect.poll(left).toBe(undefined);
+    await expect.poll(isGone, { timeout: 5000 }).toBe(true);
     expect(held.every((one) => one !== undefined)).toBe(true);
   });
 });
