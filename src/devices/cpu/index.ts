@@ -35,22 +35,27 @@ export interface CpuOptions {
  * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
  */
 export async function createCpuBackend(options: CpuOptions = {}): Promise<Backend> {
-  // More would only take turns, and each takes its time to start and some megabytes.
   const most = Math.min(await processorCount(), MOST_THREADS);
-  return openCpuBackend({ ...options, threads: Math.min(options.threads ?? most, most) });
+  const { threads = most } = options;
+  requireCount(threads);
+  // More would only take turns, and each takes its time to start and some megabytes.
+  return openCpuBackend({ ...options, threads: Math.min(threads, most) });
+}
+
+function requireCount(threads: number): void {
+  if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return;
+  throw new FftError(
+    'invalid-argument',
+    `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
+    { path: 'threads' },
+  );
 }
 
 /** The same at once, where the number of threads is known. */
 export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonly threads: number }): Backend {
   const { available, reason, name } = cpuAvailability();
   if (!available) throw new FftError('device-unavailable', `The CPU device cannot work: ${reason}.`);
-  if (!(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {
-    throw new FftError(
-      'invalid-argument',
-      `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
-      { path: 'threads' },
-    );
-  }
+  requireCount(threads);
   return new CpuBackend(name, canShareMemory() ? threads : 1, profile);
 }
 
