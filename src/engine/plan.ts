@@ -220,7 +220,8 @@ export class Plan {
   /**
    * How long one transform takes on the device, without copies to and from the host: the mean of many in a row (on the CPU the
    * median of five such means).
-   * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default; `peer`,
+   * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default (more where
+   * the clock, as that of a page, moves in steps too coarse for them); `peer`,
    * another library to time in its place.
    * @returns milliseconds, by the device's own clock where it has one.
    * @throws FftError (as a rejection) as `enqueue`; for a `peer` also `device-unavailable`

@@ -40,7 +40,6 @@ export interface ProgramOptions {
 
 export class DirectionProgram {
   readonly plan: DirectionPlan;
-  readonly kernels: readonly CompiledKernel[];
   /** Bytes of each table, by its key. */
   readonly tables: ReadonlyMap<string, number>;
   readonly tempBytes: number;
@@ -48,7 +47,7 @@ export class DirectionProgram {
   private readonly cache: KernelCache;
   private readonly steps: Step[] = [];
   /** All steps as one kernel, where the plan has them take turns. */
-  private readonly pipelined: CompiledKernel | undefined;
+  private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
   constructor({ plan, other, problem, backend, cache }: ProgramOptions) {
@@ -103,8 +102,12 @@ export class DirectionProgram {
       this.release();
       throw error;
     }
-    this.kernels = this.steps.map((step) => step.kernel);
     this.tables = seen;
+  }
+
+  /** Of each step. */
+  get kernels(): readonly CompiledKernel[] {
+    return this.steps.map(({ kernel }) => kernel);
   }
 
   /** What a run launches. */
@@ -118,7 +121,10 @@ export class DirectionProgram {
     return this.backend.bind(this.steps, slots, this.plan.chunks, this.pipelined);
   }
 
+  /** Whoever still holds it holds none of the device's memory. */
   release(): void {
+    this.steps.length = 0;
+    this.pipelined = undefined;
     for (const { key, tables } of this.taken.splice(0)) this.cache.release(key, tables);
   }
 }

@@ -95,8 +95,8 @@ export class CpuBuffer implements DeviceBuffer {
 }
 
 export class CpuMemory {
-  readonly memory: WebAssembly.Memory;
-  readonly buffer: ArrayBuffer;
+  memory: WebAssembly.Memory;
+  buffer: ArrayBuffer;
   readonly shared: boolean;
   readonly heap: Heap;
   /** Counts frees: whoever has bound an address can tell that it may have changed hands. */
@@ -160,9 +160,11 @@ export class CpuMemory {
     throw staleView();
   }
 
-  /** Frees every buffer. */
-  clear(): void {
+  /** Frees every buffer and lets go of the memory itself: whoever holds the device does not hold that. */
+  close(): void {
     for (const buffer of [...this.live]) buffer.free();
+    this.memory = new WebAssembly.Memory({ initial: 0, maximum: 0 });
+    this.buffer = this.memory.buffer as ArrayBuffer;
   }
 }
 

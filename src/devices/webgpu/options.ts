@@ -3,7 +3,7 @@ import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError, show } from '../../problem/errors.ts';
 
 export interface WebGpuOptions {
-  /** A `GPU` to ask for adapters; default: `navigator.gpu`, in Node the one of the `webgpu` package. */
+  /** A `GPU` to ask for adapters, kept as long as the process lasts; default: `navigator.gpu`, in Node the one of the `webgpu` package. */
   readonly gpu?: object | undefined;
   /** A `GPUAdapter` that still gives a device. */
   readonly adapter?: object | undefined;
