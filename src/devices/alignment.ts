@@ -1,5 +1,5 @@
 /** Where the arrays of a kernel may begin: those that are read in pairs, only at whole pairs. */
-import type { Kernel } from '../ir/index.ts';
+import { bytesOf, type Kernel } from '../ir/index.ts';
 import { FftError } from '../problem/errors.ts';
 
 /** Of what a kernel's emitted text needs the beginning of each global to be a multiple, in reals (`SpmdProgram`). */
@@ -16,7 +16,7 @@ export function requireAligned(kernel: Kernel, { alignments }: Aligned, position
   const { name, globals, tables } = kernel;
   const array = [...globals, ...tables][position]!;
   // Tables begin where the device puts them.
-  const multiple = (alignments[position] ?? 1) * (array.type === 'f32' ? 4 : 8);
+  const multiple = (alignments[position] ?? 1) * bytesOf(array.type);
   if (BigInt(at) % BigInt(multiple) === 0n) return;
   throw new FftError(
     'misaligned-buffer',

@@ -72,7 +72,7 @@ export interface CompileOptions {
   readonly maxGroups?: number;
   /** Streams that the groups are spread over. */
   readonly streams?: number;
-  /** Roots of unity are computed: the compiled kernel has no tables. */
+  /** Roots of unity are computed: the compiled kernel has no tables of them. */
   readonly computedRoots?: boolean;
 }
 

@@ -5,6 +5,7 @@
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
 import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../problem/bytes.ts';
 import {
+  blocksOf,
   type ComplexLayout,
   type ElementRuns,
   elementRuns,
@@ -67,7 +68,7 @@ export function factsOf(problem: Problem, side: Side): SideFacts {
     type: single ? 'f32' : 'f64',
     length: layout === 'planar' ? span : 2 * span,
     realBytes: single ? 4 : 8,
-    runs: span === elements ? undefined : elementRuns(problem, side),
+    runs: span === elements && !blocksOf(problem, side).some((block) => block) ? undefined : elementRuns(problem, side),
   };
 }
 

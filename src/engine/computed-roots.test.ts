@@ -59,7 +59,7 @@ describe('languages', () => {
   it('use their own functions, in the precision of the kernel', async () => {
     expect(await sourceOf('h200', { size: [4096] })).toContain('sincospif(x, &s, &c);');
     expect(await sourceOf('mi250x', { size: [4096], precision: 'double' })).toContain('sincospi(x, &s, &c);');
-    expect(await sourceOf('arc', { size: [4096] })).toContain('const float s = sinpi(x), c = cospi(x);');
+    expect(await sourceOf('arc', { size: [4096] })).toMatch(/float s = sinpi\(x\);\n +const float c = cospi\(x\);/);
   });
 
   it('count angles in 64 bits where 32 are too few', async () => {

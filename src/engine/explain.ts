@@ -123,7 +123,9 @@ function lengthText({ lengths, radices, digits }: LaunchFacts): string {
 }
 
 function strideText(stride: Stride): number | string {
-  return typeof stride === 'number' ? stride : `1×${stride.run}+${stride.next}`;
+  if (typeof stride === 'number') return stride;
+  if ('step' in stride) return `${stride.step}×${stride.before}+${stride.step * (stride.skip + 1)}`;
+  return `1×${stride.run}+${stride.next}`;
 }
 
 function nodeFacts({ scheme, title, length, outputLength, children }: PlanNode): NodeFacts {

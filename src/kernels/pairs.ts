@@ -39,10 +39,10 @@ export class PairExpressions extends Expressions {
     this.exchanged = exchanged;
   }
 
-  /** For numbers that every item reads as pairs, side by side with those of its neighbours; undefined for others. */
+  /** For numbers that every item reads as pairs, all of them, side by side with its neighbours'; undefined for others. */
   static over(item: Var, points: readonly Complex[]): PairExpressions | undefined {
     const distances = points.map(({ re, im }) => {
-      if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array) return undefined;
+      if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard) return undefined;
       return distanceAlong(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
     });
     const [distance] = distances;

@@ -6,6 +6,7 @@ import {
   coordinates,
   div,
   type Format,
+  type Guard,
   type Index,
   type IndexLike,
   index,
@@ -24,7 +25,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { Leaf, Stride, Way } from '../plan/leaf.ts';
+import type { Leaf, OutsideOf, Stride, Way } from '../plan/leaf.ts';
 import { typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
@@ -84,8 +85,13 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles): Sides {
       side.layout === 'planar' ? planar(declare(`${name}.re`, true), declare(`${name}.im`, true)) : undefined;
     const format = planes ?? interleaved(declare(name));
     const [array] = format.re(index(0));
+    const view = mapped(format, (at) =>
+      add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride))),
+    );
     return {
-      view: mapped(format, (at) => add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)))),
+      view: side.absent
+        ? guarded(view, side.absent, (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer])
+        : view,
       runs: (format: (array: ArrayRef) => Format) =>
         planes ? runs(planes, begin) : runs(format(array), (c) => scale(begin(c), 2)),
     };
@@ -115,9 +121,35 @@ function factorsOf(scale: number): number[] {
   return [...factorsOf(scale * 2 ** 64), 2 ** -64];
 }
 
+/** A view of what is not all there. @param coordinates of a place: those of the tile, then those of the batch. */
+function guarded(
+  view: ComplexView,
+  absent: readonly OutsideOf[],
+  coordinates: (at: readonly IndexLike[]) => readonly IndexLike[],
+): ComplexView {
+  const within = (at: readonly IndexLike[], guard: Guard = []): Guard => {
+    const all = coordinates(at);
+    const outside = absent.map(({ from, to, terms }) => {
+      const index = add(0, ...terms.map(({ dimension, step }) => scale(all[dimension]!, step)));
+      return { index, from, to, outside: true as const };
+    });
+    return [...guard, ...outside];
+  };
+  return {
+    load: (x, at, guard) => view.load(x, at, within(at, guard)),
+    store: (x, at, value, guard) => view.store(x, at, value, within(at, guard)),
+  };
+}
+
 /** Where an index has walked to. */
 function walk(at: IndexLike, stride: Stride): Index {
   if (typeof stride === 'number') return scale(at, stride);
+  if ('step' in stride) {
+    const { step, count, before, skip } = stride;
+    // Whether it has come to `before`, as a quotient that is 0 or 1.
+    const most = 2 ** Math.ceil(Math.log2(Math.max(before, count - before)));
+    return scale(add(at, scale(div(add(at, most - before), most), skip)), step);
+  }
   return add(mod(at, stride.run), scale(div(at, stride.run), stride.next));
 }
 

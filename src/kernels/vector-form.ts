@@ -35,14 +35,14 @@ const FEW_POINTS = 5;
 /** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
 export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong'> {
   readonly length: number;
-  /** What is read and written is points as they are, of one transform: nothing is padded, multiplied, or transformed again. */
+  /** All points are there, and are read and written as they are, of one transform: nothing is multiplied, or transformed again. */
   readonly plain: boolean;
   readonly staged: ReturnType<typeof stagedOf>;
 }
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
   const [{ radices, lanesAlong, read, write }, ...more] = passesOf(leaf) as [PassesStep, ...PassesStep[]];
-  const plain = !read && !write && more.length === 0;
+  const plain = !read && !write && more.length === 0 && !leaf.input.absent && !leaf.output.absent;
   return { ...leaf, length: leaf.lengths[0]!, radices, lanesAlong, plain, staged: stagedOf(leaf) };
 }
 

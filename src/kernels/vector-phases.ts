@@ -137,7 +137,7 @@ class VectorPhases {
     const { tile, lanes, input, output, staged } = this.leaf;
     const stride = from.between && staged.output ? output.axes[0]! : input.axes[0]!;
     // Memory in tiles is read tile by tile, so that it streams.
-    const run = typeof stride === 'number' ? count : stride.run;
+    const run = typeof stride === 'object' && 'run' in stride ? stride.run : count;
     const block = variable('block', count / run);
     const n = variable('n', run);
     const c = variable('c', tile);

@@ -3,20 +3,21 @@
  * group, which copies go through shared memory, and the radices. Decided from the profile alone.
  */
 
-import type { ComplexLayout } from '../problem/index.ts';
+import type { ComplexLayout, Side, Sides } from '../problem/index.ts';
 import { convolution } from './bluestein.ts';
 import { capacityOf } from './capacity.ts';
 import {
   type Leaf,
   type LeafSide,
   type LeafStep,
+  type OutsideOf,
   type PassesStep,
   passesOf,
   type SharedMemory,
   type Stride,
   type Way,
 } from './leaf.ts';
-import type { StepTwiddle } from './node.ts';
+import type { Absent, LeafNode, Place, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { type Span, threadTiling, vectorTiling } from './tiling.ts';
@@ -40,6 +41,7 @@ export interface PlacedLeaf {
   readonly axisOf?: number;
   /** One of several uploads of that axis. */
   readonly split?: boolean;
+  readonly absent?: LeafNode['absent'];
 }
 
 /** What a launch is made of beside what its place in the tree says. */
@@ -51,8 +53,9 @@ export interface LaunchShape {
   readonly blocks: number;
   readonly coupled: boolean;
   readonly steps: readonly LeafStep[];
-  /** Stride of each dimension of a tile. */
-  readonly axes: { readonly input: readonly Stride[]; readonly output: readonly Stride[] };
+  /** Stride of each dimension of a tile, and where it lies in the tensor. */
+  readonly axes: Sides<readonly Stride[]>;
+  readonly places: Sides<readonly Place[]>;
   /** The twiddles of `placed`, along the batch as it is ordered here. */
   readonly twiddle?: StepTwiddle | undefined;
 }
@@ -60,7 +63,7 @@ export interface LaunchShape {
 /** A leaf of its parts: how many threads it has, and which memory they share, follows from them. */
 export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: DeviceProfile): Leaf {
   const { precision, layout, offset } = placed;
-  const { batch, lengths, tile, blocks, coupled, steps, axes, twiddle } = shape;
+  const { batch, lengths, tile, blocks, coupled, steps, axes, places, twiddle } = shape;
   const points = lengths.reduce((product, length) => product * length, tile) / blocks;
   const radices = passesOf(shape).flatMap((passes) => passes.radices);
   const threads = threadsFor(points, radices, placed, profile, blocks > 1);
@@ -70,6 +73,9 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     axes: axes[name],
     batch: batch.map((span) => span[name]),
     offset: offset[name],
+    ...(placed.absent && placed.absent[name].length > 0
+      ? { absent: placed.absent[name].map((block) => outsideOf(block, places[name], batch, name)) }
+      : {}),
   });
   return {
     precision,
@@ -93,10 +99,18 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
   };
 }
 
+/** A block of the tensor, in terms of the dimensions of a leaf. */
+function outsideOf({ of, from, to }: Absent, tile: readonly Place[], batch: readonly Span[], side: Side): OutsideOf {
+  const terms = [...tile, ...batch.map(({ places }) => places?.[side])].flatMap((place, dimension) =>
+    place?.of === of ? [{ dimension, step: place.step }] : [],
+  );
+  return { from, to, terms };
+}
+
 /** A leaf that transforms one axis, which one block of threads holds. */
 export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { axis, precision, padded = placed.axis.count } = placed;
-  const batch = mergeSpans(placed.batch, placed.twiddle !== undefined);
+  const batch = mergedBatch(placed);
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
       axis: { ...axis, count: padded },
@@ -123,6 +137,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       coupled: false,
       steps: [...copy(staged.input || alone), ...steps, ...copy(staged.output)],
       axes: { input: [axis.input], output: [axis.output] },
+      places: placesOf([axis]),
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },
     profile,
@@ -149,12 +164,28 @@ function wishedGroup({ axisOf }: PlacedLeaf, { tuning }: DeviceProfile): { group
   return group > 0 ? { group } : {};
 }
 
+/** Where dimensions lie in the tensor. */
+export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
+  const of = (side: Side) => spans.map(({ places }) => places?.[side] ?? { of: -1, step: 1 });
+  return { input: of('input'), output: of('output') };
+}
+
+/** The batch in as few dimensions as it has. Those that blocks lie along stay themselves. */
+export function mergedBatch({ batch, twiddle, absent }: PlacedLeaf): Span[] {
+  const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
+  return mergeSpans(batch, twiddle !== undefined, ({ places }) => places !== undefined && along.has(places.input.of));
+}
+
 /** Adjacent loops that step through memory as one become one. The dimension that twiddles count along stays itself. */
-export function mergeSpans(spans: readonly Span[], keepFirst: boolean): Span[] {
+export function mergeSpans(
+  spans: readonly Span[],
+  keepFirst: boolean,
+  isApart: (span: Span) => boolean = () => false,
+): Span[] {
   const merged: Span[] = [];
   for (const span of spans) {
     const last = merged.at(-1);
-    const mayMerge = last && !(keepFirst && merged.length === 1);
+    const mayMerge = last && !(keepFirst && merged.length === 1) && !isApart(span) && !isApart(last);
     if (span.count === 1 && merged.length > 0) continue;
     if (mayMerge && last.count === 1) merged[merged.length - 1] = span;
     else if (mayMerge && continues(last, span, 'input') && continues(last, span, 'output')) {

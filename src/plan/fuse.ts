@@ -1,9 +1,11 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
+import type { Sides } from '../problem/index.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
-import { assembled, mergeSpans, type PlacedLeaf, twiddleOf } from './configure.ts';
+import { assembled, mergedBatch, type PlacedLeaf, placesOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, IDLE, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, PassesStep, Stride } from './leaf.ts';
+import type { Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
 
@@ -11,7 +13,7 @@ import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
 export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | undefined {
   if (!mayFuse(profile) || placed.more) return undefined;
   const { axis, precision } = placed;
-  const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
+  const merged = mergedBatch(placed);
   const order = threadOrder(axis, merged);
   const batch = order.map((d) => merged[d]!);
   const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
@@ -22,6 +24,7 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | und
   const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
   return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled: true }, profile, {
     ...digitsOf(axis, cut.lengths),
+    places: digitPlaces(axis, cut.lengths),
     stages: [
       { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
       { of: 1, split: 0, columns: columns('output', 0), along: 'batch' },
@@ -39,7 +42,7 @@ function steps(stride: Stride, count: number): Stride {
 export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { precision, more = [], axis } = placed;
   const spans = [...more].reverse().concat(axis);
-  const merged = mergeSpans(placed.batch, placed.twiddle !== undefined);
+  const merged = mergedBatch(placed);
   const order = threadOrder(axis, merged);
   const batch = order.map((d) => merged[d]!);
   const walks = { input: walksAlong(axis, batch[0]!, 'input'), output: walksAlong(axis, batch[0]!, 'output') };
@@ -56,9 +59,12 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
   const [slowest, ...faster] = spans as [Span, ...Span[]];
   const { input, output } = coupled ? digitsOf(slowest, lengths) : { input: [slowest.input], output: [slowest.output] };
+  const places = coupled ? digitPlaces(slowest, lengths) : placesOf([slowest]);
+  const others = placesOf(faster);
   return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled }, profile, {
     input: [...input, ...faster.map((span) => span.input)],
     output: [...output, ...faster.map((span) => span.output)],
+    places: { input: [...places.input, ...others.input], output: [...places.output, ...others.output] },
     stages: turnsOf(cut, coupled, precision).map((of, turn) => {
       const split = of === 0 ? splitBefore(lengths, blocks) : 0;
       const along = turn === last ? walks.output : walks.input;
@@ -70,6 +76,13 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
 /** Strides of the two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
 function digitsOf({ input, output }: Pick<Span, 'input' | 'output'>, [a, b]: readonly number[]) {
   return { input: [steps(input, b!), input], output: [output, steps(output, a!)] };
+}
+
+/** Where they lie in the tensor. */
+function digitPlaces(span: Span, [a, b]: readonly number[]): Sides<readonly Place[]> {
+  const { input, output } = placesOf([span]);
+  const far = ([place]: readonly Place[], by: number): Place => ({ ...place!, step: place!.step * by });
+  return { input: [far(input, b!), input[0]!], output: [output[0]!, far(output, a!)] };
 }
 
 /**
@@ -127,6 +140,7 @@ function fusedLeaf(
   shape: {
     readonly input: readonly Stride[];
     readonly output: readonly Stride[];
+    readonly places: Sides<readonly Place[]>;
     readonly stages: readonly StageShape[];
   },
 ): Leaf {
@@ -144,5 +158,9 @@ function fusedLeaf(
   );
   const axes = { input: shape.input, output: shape.output };
   const { twiddle } = placed;
-  return assembled(placed, { batch, lengths, tile, blocks, coupled, steps, axes, twiddle }, profile);
+  return assembled(
+    placed,
+    { batch, lengths, tile, blocks, coupled, steps, axes, places: shape.places, twiddle },
+    profile,
+  );
 }

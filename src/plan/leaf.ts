@@ -11,9 +11,25 @@ import type { DeviceProfile } from './profile.ts';
 
 /**
  * How an index walks through memory, in complex elements: so many for each step; or, where an intermediate result lies
- * in tiles, one for each step inside a run and so many from one run to the next.
+ * in tiles, one for each step inside a run and so many from one run to the next; or, where elements are left out in the middle,
+ * `step` for each of `count` steps and, from step number `before` on, `skip` steps more.
  */
-export type Stride = number | { readonly run: number; readonly next: number };
+export type Stride =
+  | number
+  | { readonly run: number; readonly next: number }
+  | { readonly step: number; readonly count: number; readonly before: number; readonly skip: number };
+
+/** How far apart neighbours lie. */
+export function stepOf(stride: Stride): number {
+  return typeof stride === 'number' ? stride : 'step' in stride ? stride.step : 1;
+}
+
+/** Where an element has to lie outside a block: `from` ≤ Σ step · coordinate < `to`. Dimensions of a tile first, then batches. */
+export interface OutsideOf {
+  readonly from: number;
+  readonly to: number;
+  readonly terms: readonly { readonly dimension: number; readonly step: number }[];
+}
 
 /** One side of a leaf in memory. */
 export interface LeafSide {
@@ -23,6 +39,8 @@ export interface LeafSide {
   /** Stride of each batch dimension. */
   readonly batch: readonly Stride[];
   readonly offset: number;
+  /** What is not there: it counts as zero, and is not written. Missing where all is. */
+  readonly absent?: readonly OutsideOf[];
 }
 
 export type LanesAlong = 'axis' | 'batch';

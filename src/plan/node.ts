@@ -16,6 +16,15 @@ export interface Dimension {
   readonly count: number;
   readonly input: Place;
   readonly output: Place;
+  /** Elements of the tensor that are stepped over: `count` is without them. */
+  readonly gap?: { readonly from: number; readonly to: number };
+}
+
+/** Elements of the tensor whose coordinate along a dimension lies in a block. */
+export interface Absent {
+  readonly of: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. */
@@ -53,6 +62,8 @@ export interface LeafNode {
   readonly twiddle?: StepTwiddle;
   /** The axis is transformed as a cyclic convolution of this length. */
   readonly padded?: number;
+  /** Blocks of the tensor that count as zero where they would be read, and that are not written. */
+  readonly absent?: { readonly input: readonly Absent[]; readonly output: readonly Absent[] };
   readonly length: readonly number[];
   readonly outputLength: readonly number[];
   readonly children: readonly [];

@@ -14,12 +14,13 @@ import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capac
 import { type Chunking, chunksOf } from './chunks.ts';
 import { oneAxis, type PlacedLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
-import type { Leaf, Stride } from './leaf.ts';
+import { type Leaf, type Stride, stepOf } from './leaf.ts';
 import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Splits } from './splits.ts';
 import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
+import { sparesOutput, withBlocks } from './zero-padding.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */
 export interface Launch {
@@ -57,14 +58,14 @@ export function planDirection(
   throughWork: boolean,
   splits?: Splits,
 ): DirectionPlan {
-  const tree = planTree(problem, direction, profile, splits);
+  const tree = withBlocks(planTree(problem, direction, profile, splits), problem, direction);
   const read = sideOf(direction, 'read');
   const written = sideOf(direction, 'written');
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const inPlace = problem.placement === 'in-place';
   const assignments = assignBuffers(tree, {
     input: { type: problem.layout[read], elements, writable: !problem.preserveInput },
-    output: { type: problem.layout[written], elements },
+    output: { type: problem.layout[written], elements, spared: sparesOutput(problem, direction) },
     same: inPlace,
     sameLayout: inPlace,
     ...(throughWork ? { work: { type: 'interleaved', elements } } : {}),
@@ -94,11 +95,24 @@ export function planDirection(
         ? node.intermediate
         : undefined;
     const after = tiles;
-    const span = ({ count, input: source, output: target }: Dimension): Span => ({
-      count,
-      input: strideOf(source, count, from.strides, before, run),
-      output: strideOf(target, count, to.strides, after, run),
-    });
+    // Lines that are left out before all others move the first one.
+    const skipped = { input: 0, output: 0 };
+    const span = ({ count, input: source, output: target, gap }: Dimension): Span => {
+      const strides = {
+        input: strideOf(source, count, from.strides, before, run),
+        output: strideOf(target, count, to.strides, after, run),
+      };
+      const places = { input: source, output: target };
+      if (!gap) return { count, ...strides, places };
+      for (const side of ['input', 'output'] as const)
+        if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
+      const past = (stride: Stride): Stride =>
+        gap.from === 0 || gap.from === count
+          ? stride
+          : { step: stepOf(stride), count, before: gap.from, skip: gap.to - gap.from };
+      return { count, input: past(strides.input), output: past(strides.output), places };
+    };
+    const batch = node.batch.map(span);
     const last = n === assignment.steps.length - 1;
     const split = isUpload(node, tree);
     const leaf = configureLeaf(
@@ -107,10 +121,11 @@ export function planDirection(
         axis: span(node.axis),
         ...(node.more ? { more: node.more.map(span) } : {}),
         ...(node.padded === undefined ? {} : { padded: node.padded }),
-        batch: node.batch.map(span),
+        batch,
+        ...(node.absent ? { absent: node.absent } : {}),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
         layout: { input: input.type, output: output.type },
-        offset: { input: from.offset, output: to.offset },
+        offset: { input: from.offset + skipped.input, output: to.offset + skipped.output },
         inverse: direction === 'inverse',
         scale: last ? scaleFactors(problem, direction) : { input: 1, output: 1 },
         aliased,

@@ -3,7 +3,8 @@
  * a group, what is copied through shared memory, and the radices.
  */
 import { capacityOf } from './capacity.ts';
-import type { LanesAlong, PassesStep, Stride } from './leaf.ts';
+import { type LanesAlong, type PassesStep, type Stride, stepOf } from './leaf.ts';
+import type { Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfColumns } from './share.ts';
@@ -13,6 +14,8 @@ export interface Span {
   readonly count: number;
   readonly input: Stride;
   readonly output: Stride;
+  /** Where it lies in the tensor. */
+  readonly places?: { readonly input: Place; readonly output: Place };
 }
 
 export interface TilingQuestion {
@@ -118,10 +121,10 @@ export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
 
 /** The batch dimension whose neighbours lie nearest, on the sides where those along the axis do not. */
 function nearest(axis: Span, batch: readonly Span[]): number {
-  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : step(span[side]));
+  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : stepOf(span[side]));
   const steps = batch.map((span) =>
     span.count > 1
-      ? distance(span, 'input') + distance(span, 'output') + (step(span.input) + step(span.output)) / 2 ** 53
+      ? distance(span, 'input') + distance(span, 'output') + (stepOf(span.input) + stepOf(span.output)) / 2 ** 53
       : Number.POSITIVE_INFINITY,
   );
   return Math.max(0, steps.indexOf(Math.min(...steps)));
@@ -129,17 +132,12 @@ function nearest(axis: Span, batch: readonly Span[]): number {
 
 /** Whether memory runs along the axis or along its neighbours, on one side. */
 export function walksAlong(axis: Span, columns: Span, side: Side): LanesAlong {
-  return columns.count > 1 && step(columns[side]) < step(axis[side]) ? 'batch' : 'axis';
-}
-
-/** How far apart neighbours lie. */
-function step(stride: Stride): number {
-  return typeof stride === 'number' ? stride : 1;
+  return columns.count > 1 && stepOf(columns[side]) < stepOf(axis[side]) ? 'batch' : 'axis';
 }
 
 /** Neighbours lie side by side. */
 export function isContiguous(stride: Stride): boolean {
-  return typeof stride === 'number' ? stride === 1 : true;
+  return stepOf(stride) === 1;
 }
 
 /** `axis`, or the number of the batch dimension that the lanes run along. */

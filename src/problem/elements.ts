@@ -2,27 +2,40 @@
  * The elements of a strided tensor in an array that also holds other things: copied without touching what lies between.
  */
 import { copyInto, partOf } from './bytes.ts';
-import { elementKind, tensorShape } from './layout.ts';
+import { blocksOf, elementKind, tensorShape } from './layout.ts';
 import type { Problem, Side } from './problem.ts';
+
+/** From step number `before` on, `skip` steps more are left out in the middle. */
+export interface ElementSteps {
+  readonly count: number;
+  readonly stride: number;
+  readonly before: number;
+  readonly skip: number;
+}
 
 /** Where elements lie, in reals: runs of `length` from `start` on, one for each combination of steps. */
 export interface ElementRuns {
   readonly start: number;
   readonly length: number;
   /** The longest strides first. */
-  readonly steps: readonly { readonly count: number; readonly stride: number }[];
+  readonly steps: readonly ElementSteps[];
 }
 
 /** The elements of one side in each of its arrays: interleaved complex numbers, or the reals of a plane. */
 export function elementRuns(problem: Problem, side: Side): ElementRuns {
   const unit = elementKind(problem, side) === 'complex' && problem.layout[side] !== 'planar' ? 2 : 1;
   const strides = problem.strides[side];
+  const blocks = blocksOf(problem, side);
   const steps = tensorShape(problem, side)
-    .map((count, d) => ({ count, stride: unit * strides[d]! }))
-    .filter(({ count }) => count > 1)
+    .map((all, d): ElementSteps => {
+      // Blocks of zeros are left alone.
+      const { from = all, to = all } = blocks[d - 1] ?? {};
+      return { count: all - (to - from), stride: unit * strides[d]!, before: from, skip: to - from };
+    })
+    .filter(({ count, skip }) => count > 1 || skip > 0)
     .sort((a, b) => b.stride - a.stride);
   let length = unit;
-  while (steps.at(-1)?.stride === length) length *= steps.pop()!.count;
+  while (steps.at(-1)?.stride === length && steps.at(-1)!.skip === 0) length *= steps.pop()!.count;
   return { start: unit * problem.offsets[side], length, steps };
 }
 
@@ -46,9 +59,9 @@ export function copyElements<T extends Numbers>(to: T, from: T, runs: ElementRun
   };
   const walk = (depth: number, at: number): void => {
     if (depth > last) return copy(at);
-    const { count, stride } = steps[depth]!;
-    if (depth < last || length > 2) {
-      for (let n = 0; n < count; n++) walk(depth + 1, at + n * stride);
+    const { count, stride, before, skip } = steps[depth]!;
+    if (depth < last || length > 2 || skip > 0) {
+      for (let n = 0; n < count; n++) walk(depth + 1, at + (n < before ? n : n + skip) * stride);
       return;
     }
     // The most common case without a call for each element.

@@ -4,6 +4,7 @@ export { formatDescriptor } from './descriptor-format.ts';
 export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
 export { FftError, type FftErrorCode, type FftErrorOptions, type FftProblem, fftErrorCodes } from './errors.ts';
 export {
+  blocksOf,
   defaultStrides,
   type ElementKind,
   elementBytes,
@@ -19,6 +20,7 @@ export {
 } from './layout.ts';
 export { normalizeProblem } from './normalize.ts';
 export type {
+  Block,
   ComplexLayout,
   Direction,
   Directions,

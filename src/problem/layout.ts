@@ -3,6 +3,7 @@
  * for real data. Rules: docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
  */
 import {
+  type Block,
   type Direction,
   type Placement,
   type Problem,
@@ -122,4 +123,9 @@ export function scaleFactors(problem: Problem, direction: Direction): { readonly
   const half = Math.round((Math.log2(size) - Math.log2(points)) / 2);
   const input = Math.max(2 ** half, least);
   return { input, output: scale / input / points };
+}
+
+/** The block of zeros of each axis on one side of a problem, `null` where it has none. */
+export function blocksOf({ zeroPadding }: Pick<Problem, 'zeroPadding'>, side: Side): readonly (Block | null)[] {
+  return side === 'input' ? zeroPadding.space : zeroPadding.frequency;
 }

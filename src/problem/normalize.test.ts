@@ -38,6 +38,7 @@ describe('the normal form', () => {
       directions: 'both',
       unordered: false,
       tuning: {},
+      zeroPadding: { space: [null], frequency: [null] },
       debug: false,
     };
     expect(normalizeProblem({ size: [1024], batches: 16, precision: 'single' })).toEqual(expected);
@@ -197,7 +198,7 @@ describe('strides and offsets', () => {
 });
 
 describe('fields', () => {
-  it.each(['strategy', 'zeroPadding', 'convolution', 'callbacks'])('%s is refused until it is there', (name) => {
+  it.each(['strategy', 'convolution', 'callbacks'])('%s is refused until it is there', (name) => {
     expect(codes({ size: [4], [name]: {} })).toEqual(['unsupported-feature']);
   });
 

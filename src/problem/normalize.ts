@@ -6,6 +6,7 @@ import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from '
 import { FieldReader, knownFields, plannedFields } from './fields.ts';
 import { defaultStrides, isRealTransform, packedExtents } from './layout.ts';
 import {
+  type Block,
   complexLayouts,
   type Direction,
   directionChoices,
@@ -106,6 +107,7 @@ function resolve(input: ProblemInput | string): { problem: Problem; problems: Ff
     scale: readScale(reader, raw.scale),
     directions: reader.oneOf(raw.directions, 'directions', directionChoices, 'both'),
     unordered: reader.flag(raw.unordered, 'unordered', false),
+    zeroPadding: readZeroPadding(reader, raw.zeroPadding, size, axes),
     tuning: readTuning(reader, raw.tuning, axes),
     debug: reader.flag(raw.debug, 'debug', false),
   };
@@ -174,6 +176,35 @@ function matchesAxes(reader: FieldReader, value: unknown, path: string, axes: nu
   const accepted = `must be a list with one entry for each of the ${axes} axes of size`;
   reader.report('invalid-field', path, `${path} is ${show(value)}, but ${accepted}.`);
   return false;
+}
+
+function readZeroPadding(
+  reader: FieldReader,
+  value: unknown,
+  size: readonly number[],
+  axes: number | undefined,
+): Problem['zeroPadding'] {
+  const record = reader.record(value, 'zeroPadding', ['space', 'frequency']);
+  const blocks = (domain: 'space' | 'frequency'): readonly (Block | null)[] => {
+    const path = `zeroPadding.${domain}`;
+    const given = record[domain];
+    const none = Object.freeze(new Array<null>(axes ?? 1).fill(null));
+    if (given === undefined || !matchesAxes(reader, given, path, axes)) return none;
+    return Object.freeze(Array.from(given, (block, axis) => readBlock(reader, block, `${path}[${axis}]`, size[axis]!)));
+  };
+  return Object.freeze({ space: blocks('space'), frequency: blocks('frequency') });
+}
+
+function readBlock(reader: FieldReader, value: unknown, path: string, length: number): Block | null {
+  if (value === null || value === undefined) return null;
+  const record = reader.record(value, path, ['from', 'to']);
+  const end = (name: 'from' | 'to') =>
+    reader.integer(record[name], `${path}.${name}`, 'invalid-field', 'an element', 0);
+  const [from, to] = [end('from'), end('to')];
+  if (from < to && to <= length && to - from < length) return Object.freeze({ from, to });
+  const accepted = `a block begins before it ends, ends within the axis of ${length}, and leaves some of it`;
+  reader.report('invalid-field', path, `${path} is from ${from} to ${to}; ${accepted}.`);
+  return null;
 }
 
 function readPrecision(reader: FieldReader, raw: RawRecord): Pick<Problem, 'precision' | 'storage' | 'edgeStorage'> {

@@ -81,6 +81,12 @@ export interface Tuning {
   readonly disableMergeSequencesR2C?: boolean | undefined;
 }
 
+/** Elements along an axis: from `from` on, up to `to`, which is not one of them. */
+export interface Block {
+  readonly from: number;
+  readonly to: number;
+}
+
 type PartialSides<T> = { readonly [S in Side]?: T | undefined };
 
 /**
@@ -129,6 +135,18 @@ export interface ProblemInput {
   readonly directions?: Directions | undefined;
   /** Leave the bins of a multi-upload transform in the order in which they come out. Default false. */
   readonly unordered?: boolean | undefined;
+  /**
+   * Blocks of zeros: one entry for each axis, fastest first, `null` where it has none. An element lies in the block of a side
+   * if any of its axes does; it counts as zero where it would be read, and is not touched where it would be written.
+   */
+  readonly zeroPadding?:
+    | {
+        /** Of the `input` side. */
+        readonly space?: readonly (Block | null)[] | undefined;
+        /** Of the `output` side. */
+        readonly frequency?: readonly (Block | null)[] | undefined;
+      }
+    | undefined;
   /** Knobs of the planner. Default: none is turned. */
   readonly tuning?: Tuning | undefined;
   /** Verify each kernel that is made. Default false. */
@@ -160,6 +178,8 @@ export interface Problem {
   readonly scale: { readonly [S in Direction]: number };
   readonly directions: Directions;
   readonly unordered: boolean;
+  /** The block of each axis, `null` where it has none. */
+  readonly zeroPadding: { readonly space: readonly (Block | null)[]; readonly frequency: readonly (Block | null)[] };
   /** What differs from the planner's own choice, in the order of `Tuning`; `groupedBatch` as a list. */
   readonly tuning: Tuning;
   readonly debug: boolean;

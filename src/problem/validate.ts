@@ -2,7 +2,7 @@
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
-import { elementBytes, elementKind, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
+import { blocksOf, elementBytes, elementKind, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
 import { findCollision } from './overlap.ts';
 import { type Problem, type Side, type Storage, sides } from './problem.ts';
 
@@ -138,6 +138,16 @@ function dimensionName(problem: Problem, dimension: number): string {
 export function checkRelease(problem: Problem): FftProblem[] {
   const problems: FftProblem[] = [];
   const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
+  const padded = (side: Side) => blocksOf(problem, side).some((block) => block !== null);
+  if (problem.unordered && padded('output')) {
+    refuse('zeroPadding.frequency', 'zeroPadding.frequency does not go together with unordered bins; leave one out.');
+  }
+  for (const side of sides) {
+    const axis = problem.omit.findIndex((omitted, d) => omitted && blocksOf(problem, side)[d] !== null);
+    if (axis < 0) continue;
+    const path = `zeroPadding.${side === 'input' ? 'space' : 'frequency'}[${axis}]`;
+    refuse(path, `${path} is a block of an axis that is omitted; only transformed axes have blocks.`);
+  }
   const kind = problem.transform.find((word) => word !== 'c2c');
   if (kind !== undefined)
     refuse(

@@ -39,6 +39,12 @@ static const char prelude[] =
   "template <typename T> static inline void __stwb(T *at, T value) { *at = value; }\n"
   "static inline unsigned long __cvta_generic_to_shared(const void *at) { return (unsigned char *)at - ::shared_bytes; }\n"
   "static inline unsigned atomicAdd(unsigned *at, unsigned more) { unsigned old = *at; *at += more; return old; }\n"
+  "static inline float __fadd_rn(float a, float b) { return a + b; }\n"
+  "static inline float __fsub_rn(float a, float b) { return a - b; }\n"
+  "static inline float __fmul_rn(float a, float b) { return a * b; }\n"
+  "static inline double __dadd_rn(double a, double b) { return a + b; }\n"
+  "static inline double __dsub_rn(double a, double b) { return a - b; }\n"
+  "static inline double __dmul_rn(double a, double b) { return a * b; }\n"
   "#define __threadfence()\n#define __trap() __builtin_trap()\n"
   "#define __global__\n#define __device__\n#define __forceinline__ inline\n"
   "#define __launch_bounds__(...)\n#define __cluster_dims__(...)\n"
@@ -62,7 +68,9 @@ static void translate(FILE *file, const char *source) {
         char *address = strstr(text, "\"r\"(") + 4;
         *strstr(address, ") :") = 0;
         fprintf(file, "value = *(decltype(value) *)(::shared_bytes + %s);", address);
-      } else if (strstr(text, "cluster.wait")) fprintf(file, "sim_hooks.cluster_barrier();");
+      } else if (strstr(text, "cvt.rn.f16")) fprintf(file, "*(_Float16 *)&bits = (_Float16)value;");
+      else if (strstr(text, "cvt.")) fprintf(file, "value = *(const _Float16 *)&bits;");
+      else if (strstr(text, "cluster.wait")) fprintf(file, "sim_hooks.cluster_barrier();");
       /* An arrival alone holds nobody up. */
       else fprintf(file, ";");
     } else fputc(*at++, file);

@@ -4,6 +4,7 @@
  */
 import { emitCuda } from '../../emit/cuda/index.ts';
 import { emitPipelined } from '../../emit/cuda/pipelined.ts';
+import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
@@ -158,7 +159,12 @@ export class GpuBackend implements Backend, Machine {
         },
       );
     }
-    const compiled = new GpuKernel(this, computedRoots ? { ...kernel, tables: [] } : kernel, program, streams);
+    const compiled = new GpuKernel(
+      this,
+      computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel,
+      program,
+      streams,
+    );
     this.kernels.add(compiled);
     return compiled;
   }

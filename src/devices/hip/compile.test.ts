@@ -2,7 +2,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compiledProblems } from '../../../test/device/cases.ts';
 import { kernelsOf } from '../../../test/device/kernels.ts';
+import { halfSamples } from '../../../test/support/emitted.ts';
+import { languageSamples } from '../../../test/support/language.ts';
 import { missing } from '../../../test/support/optional.ts';
+import { randomFor } from '../../../test/support/random.ts';
 import { emitCuda } from '../../emit/cuda/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { codeOf } from '../cpu/fixture.ts';
@@ -50,6 +53,17 @@ describe.runIf(compiler)('HIP', () => {
       const code = await hiprtc.compileAside(source, entry, options);
       // Code objects are ELF files, or bundles of them.
       expect(new TextDecoder('latin1').decode(code)).toContain('\x7fELF');
+    }
+  });
+
+  it('compiles everything that the kernel language can say', async () => {
+    const random = randomFor('devices/hip/language');
+    for (const precision of ['f32', 'f64'] as const) {
+      for (const { kernel } of [...languageSamples(random, precision), ...halfSamples(random, precision)]) {
+        const { source, entry } = emitCuda(kernel, { dialect: 'hip' });
+        const code = await hiprtc.compileAside(source, entry, options);
+        expect(new TextDecoder('latin1').decode(code)).toContain('\x7fELF');
+      }
     }
   });
 

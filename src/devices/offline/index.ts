@@ -2,6 +2,7 @@
  * A device that is not there: its profile is planned for and its kernels are written, but it has no memory and runs
  * nothing. What plans need only to describe themselves (the sizes of tables) is pretended.
  */
+import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -96,7 +97,7 @@ class OfflineBackend implements Backend {
     try {
       const written = this.write(kernel, options);
       return {
-        kernel: options.computedRoots ? { ...kernel, tables: [] } : kernel,
+        kernel: options.computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel,
         language: this.language,
         ...written,
       };

@@ -1,5 +1,6 @@
 /** A kernel of the IR, built by the driver's compiler. */
 import { emitOpencl } from '../../emit/opencl/index.ts';
+import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -26,7 +27,7 @@ export class ClKernel implements CompiledKernel {
 
   /** @throws FftError `compile-failed` with the compiler's log, `device-limit`, `out-of-memory`, `device-lost` */
   constructor(kernel: Kernel, place: Place, options: CompileOptions = {}) {
-    this.kernel = options.computedRoots ? { ...kernel, tables: [] } : kernel;
+    this.kernel = options.computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel;
     this.place = place;
     this.emitted = emit(kernel, options);
     refuseLargeGroups(this.emitted, kernel.name, place);

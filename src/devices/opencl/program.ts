@@ -1,5 +1,6 @@
 /** Steps that are bound to memory: a kernel object each, with its arguments set once. */
 
+import { bytesOf } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { requireAligned } from '../alignment.ts';
 import { type BoundArgument, boundArguments } from '../bindings.ts';
@@ -178,8 +179,9 @@ export class ClProgram implements BoundProgram {
     for (let n = 0; n < launches; n++) {
       const set = this.instance(kernel, sizes);
       for (const [position, { buffer }] of places.entries()) set(position, buffer.handle);
-      const realBytes = kernel.kernel.precision === 'f32' ? 4 : 8;
-      for (let g = 0; g < globals.length; g++) set(places.length + g, BigInt(places[g]!.byteOffset / realBytes));
+      for (const [g, { type }] of globals.entries()) {
+        set(places.length + g, BigInt(places[g]!.byteOffset / bytesOf(type)));
+      }
       if (launches > 1) set(first, BigInt(n * launchSize));
     }
   }

@@ -7,10 +7,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { interpret } from '../../../test/support/interpret.ts';
+import { compiler, runOnProcessor } from '../../../test/support/cuda.ts';
+import { dataFor, expectAsInterpreted } from '../../../test/support/emitted.ts';
 import { findNvcc } from '../../../test/support/nvcc.ts';
-import { findProgram, missing } from '../../../test/support/optional.ts';
-import { randomFor, uniform } from '../../../test/support/random.ts';
+import { randomFor } from '../../../test/support/random.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { add, Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
@@ -23,8 +23,6 @@ import { emitCuda } from './index.ts';
 import { emitPipelined } from './pipelined.ts';
 
 const random = randomFor('emit/cuda');
-const compiler = findProgram(['c++', 'g++', 'clang++']);
-missing('cpp', compiler ? undefined : 'none of c++, g++ and clang++ is on the PATH');
 const nvcc = findNvcc();
 let folder = '';
 
@@ -33,71 +31,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As much of CUDA as kernels use: one group after another, its threads as threads. */
-const PROCESSOR = `
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#define __global__
-#define __device__
-#define __forceinline__ inline
-#define __launch_bounds__(n)
-#define __shared__
-#define __align__(n)
-struct float2 { float x, y; };
-struct double2 { double x, y; };
-static float2 make_float2(float x, float y) { return {x, y}; }
-static double2 make_double2(double x, double y) { return {x, y}; }
-struct Place { unsigned x, y, z; };
-static thread_local Place threadIdx;
-static Place blockIdx;
-static pthread_barrier_t all;
-#define __syncthreads() pthread_barrier_wait(&all)
-#define __syncwarp() pthread_barrier_wait(&all)
-unsigned char shared_bytes[1 << 16];
-static size_t __cvta_generic_to_shared(void *at) { return (unsigned char *)at - shared_bytes; }
-template <typename T> static void __stwb(T *at, T value) { *at = value; }
-`;
-
-/** Assembly that reads shared memory, as C. */
-function withoutAssembly(source: string): string {
-  return source.replace(
-    /asm volatile\("ld\.shared.*"r"(\(.*\)) : "memory"\);/g,
-    'value = *(decltype(value) *)(shared_bytes + $1);',
-  );
-}
-
-/** A program that reads the memory of every binding, runs a kernel and writes the memory. */
-function programOf({ source, entry, threads, groups }: SpmdProgram, sizes: number[], starts: readonly number[]) {
-  const memory = sizes.map((_, n) => `Any{m${n}}`);
-  return `${PROCESSOR}${withoutAssembly(source)}
-struct Any { void *at; template <class T> operator T *() const { return (T *)at; } };
-${sizes.map((size, n) => `static double m${n}[${size} / 8 + 1];`).join('\n')}
-static void *thread(void *number) {
-  threadIdx.x = (unsigned)(size_t)number;
-  for (unsigned n = 0; n < ${groups[0] * groups[1] * groups[2]}; n++) {
-    __syncthreads();
-    if (threadIdx.x == 0) blockIdx = {n % ${groups[0]}, n / ${groups[0]} % ${groups[1]}, n / ${groups[0] * groups[1]}};
-    __syncthreads();
-    ${entry}(${[...memory, ...starts.map((start) => `${start}LL`)].join(', ')});
-  }
-  return 0;
-}
-int main() {
-${sizes.map((size, n) => `  if (fread(m${n}, 1, ${size}, stdin) != ${size}) return 3;`).join('\n')}
-  pthread_t threads[${threads}];
-  pthread_barrier_init(&all, 0, ${threads});
-  for (size_t n = 0; n < ${threads}; n++) if (pthread_create(threads + n, 0, thread, (void *)n)) return 4;
-  for (size_t n = 0; n < ${threads}; n++) pthread_join(threads[n], 0);
-${sizes.map((size, n) => `  fwrite(m${n}, 1, ${size}, stdout);`).join('\n')}
-  return 0;
-}
-`;
-}
-
 describe.skipIf(!compiler)('random kernels on the processor', () => {
   const cases = (['own', 'one', 'pieces'] as const).flatMap((kind) =>
-    (['f32', 'f64'] as const).map((type) => [kind, random.integer(0, 1) === 0, type] as const),
+    (['f16', 'f32', 'f64'] as const).map((type) => [kind, random.integer(0, 1) === 0, type] as const),
   );
   it.each(cases)('globals laid out as %s, offsets %s, %s', (kind, offsets, type) => {
     const sample = sampleKernel(random.integer, type);
@@ -108,33 +44,11 @@ describe.skipIf(!compiler)('random kernels on the processor', () => {
       maxGroups: random.integer(3, 9),
       ...(where.arrangement ? { arrangement: where.arrangement } : {}),
     });
-    const Numbers = type === 'f32' ? Float32Array : Float64Array;
-    const memory = Object.fromEntries(
-      kernel.globals.map(({ name }) => [name, new Numbers(uniform(random, lengths[name]!, 'single'))]),
-    );
+    const memory = dataFor(random, kernel, lengths);
     const { bindings, collect } = place(kernel, where, memory);
-    const sizes = bindings.map((binding) => binding.byteLength);
-    const [file, runs] = [join(folder, 'kernel.cpp'), join(folder, 'kernel')];
-    writeFileSync(file, programOf(program, sizes, where.arrangement?.offsets ? where.starts : []));
-    const built = spawnSync(compiler!, ['-std=c++14', '-O1', '-w', '-pthread', '-o', runs, file], { encoding: 'utf8' });
-    expect(built.stderr).toBe('');
-    const input = Buffer.concat(
-      bindings.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
-    );
-    const ran = spawnSync(runs, [], { input, timeout: 50_000 });
-    expect(ran.status).toBe(0);
-    let at = 0;
-    for (const binding of bindings) {
-      new Uint8Array(binding.buffer).set(ran.stdout.subarray(at, at + binding.byteLength));
-      at += binding.byteLength;
-    }
+    runOnProcessor(program, bindings, where.arrangement?.offsets ? where.starts : []);
     const got = collect();
-    interpret(kernel, memory);
-    const error = type === 'f32' ? 2 ** -19 : 2 ** -48;
-    for (const [name, values] of Object.entries(got)) {
-      const bad = values.findIndex((value, n) => !(Math.abs(value - memory[name]![n]!) <= 4 * error));
-      expect(bad, `${name}[${bad}] is ${values[bad]}, should be ${memory[name]![bad]}`).toBe(-1);
-    }
+    expectAsInterpreted({ name: kind, kernel, memory }, got, false);
   });
 });
 

@@ -1,8 +1,9 @@
 /** Kernels as CUDA C++, and as HIP, which is CUDA with a few other words. Shared memory is given at launch. */
-import type { Kernel } from '../../ir/index.ts';
-import { type CFamily, emitC, typeName } from '../spmd/c.ts';
-import type { ValueType } from '../spmd/dialect.ts';
+import type { ElementType, Kernel } from '../../ir/index.ts';
+import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
+import { exactName } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
+import { type Barrier, call, type MathName, name, type Statement, unary, type ValueType } from '../spmd/tree.ts';
 
 export interface CudaOptions extends SpmdOptions {
   readonly dialect?: 'cuda' | 'hip';
@@ -44,23 +45,15 @@ const BEGUN = {
 };
 
 /**
- * A store with the cache hint that any store has is the same instruction, but one that the compiler's optimiser does not
- * look into. It finds nothing there anyway, and takes a seventh of its time less.
- */
-const GLOBALS = {
-  load: (place: string, streamed: boolean) => (streamed ? `__ldcs(&${place})` : place),
-  store: (place: string, value: string, streamed: boolean) => `${streamed ? '__stcs' : '__stwb'}(&${place}, ${value});`,
-};
-
-/**
  * A function that reads shared memory by an instruction which the optimiser does not look into either: another tenth of its
  * time. From a 32-bit address: from a pointer it costs registers. Stores like this would cost speed.
  */
-function sharedLoad(type: string): string {
-  const { register, bits } = type.startsWith('float') ? { register: 'f', bits: 32 } : { register: 'd', bits: 64 };
-  const [kind, from, values, bytes] = type.endsWith('2')
+function sharedLoad(value: ValueType): string {
+  const { register, bits } = value.type === 'f32' ? { register: 'f', bits: 32 } : { register: 'd', bits: 64 };
+  const [kind, from, values, bytes] = value.pair
     ? [`v2.f${bits}`, '{%0, %1}, [%2]', ['value.x', 'value.y'], bits / 4]
     : [`f${bits}`, '%0, [%1]', ['value'], bits / 8];
+  const type = realName(value);
   const results = values.map((value) => `"=${register}"(${value})`).join(', ');
   return [
     `static __device__ __forceinline__ ${type} shared_${type}(const unsigned int array, const int at) {`,
@@ -72,7 +65,77 @@ function sharedLoad(type: string): string {
   ].join('\n');
 }
 
+/** Shared memory is read past the optimiser, and so are globals written; what caches need not keep is marked. */
+const WORDS: Pick<CFamily, 'read' | 'write'> = {
+  read({ space, type, streamed }, array, at) {
+    const real = typeof type === 'object' && type.type !== 'f16';
+    if (space === 'shared' && real) return `shared_${realName(type)}(${array}_address, ${at})`;
+    return streamed === 'loads' ? `__ldcs(&${array}[${at}])` : undefined;
+  },
+  /**
+   * A store with the cache hint that any store has is the same instruction, but one that the compiler's optimiser does not
+   * look into. It finds nothing there anyway, and takes a seventh of its time less.
+   */
+  write({ space, streamed }, array, at, value) {
+    if (space !== 'global') return undefined;
+    return `${streamed === 'stores' ? '__stcs' : '__stwb'}(&${array}[${at}], ${value});`;
+  },
+};
+
 const AXES = ['x', 'y', 'z'];
+const INLINE = 'static __device__ __forceinline__';
+
+/** Operations that the compiler never makes one of. */
+const ROUNDED: Partial<Record<MathName, Record<ElementType, string>>> = {
+  exactAdd: { f32: '__fadd_rn', f64: '__dadd_rn' },
+  exactSub: { f32: '__fsub_rn', f64: '__dsub_rn' },
+  exactMul: { f32: '__fmul_rn', f64: '__dmul_rn' },
+};
+
+function mathName(own: MathName, type: ElementType): string {
+  const name = { abs: 'fabs', min: 'fmin', max: 'fmax' }[own as string] ?? own;
+  return type === 'f32' ? `${name}f` : name;
+}
+
+/** One instruction each; the type of halves is in a header, which not every compiler at run time has. */
+const CUDA_HALVES: Pick<CFamily, 'fromHalf' | 'toHalf'> = {
+  fromHalf: (type) => [
+    `${realName({ type, pair: false })} value;`,
+    `asm("cvt.${type}.f16 %0, %1;" : "=${type === 'f32' ? 'f' : 'd'}"(value) : "h"(bits));`,
+    'return value;',
+  ],
+  toHalf: (type) => [
+    'unsigned short bits;',
+    `asm("cvt.rn.f16.${type} %0, %1;" : "=h"(bits) : "${type === 'f32' ? 'f' : 'd'}"(value));`,
+    'return bits;',
+  ],
+};
+
+const HIP_HALVES: Pick<CFamily, 'fromHalf' | 'toHalf'> = {
+  fromHalf: () => ['return __builtin_bit_cast(_Float16, bits);'],
+  toHalf: () => ['return __builtin_bit_cast(unsigned short, (_Float16)value);'],
+};
+
+/** @throws RangeError where the language has no clusters. */
+function barrierText({ scope, readsOnly, begun }: Barrier, language: 'cuda' | 'hip'): string {
+  if (begun) return BEGUN[begun];
+  if (scope === 'cluster') {
+    if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
+    return readsOnly ? CLUSTER_HAS_READ : CLUSTER_BARRIER;
+  }
+  // A HIP wavefront runs in lockstep, but its compiler has no barrier of that scope.
+  return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
+}
+
+function sines(type: ElementType): Statement[] {
+  const results = ['s', 'c'];
+  const real = { type, pair: false };
+  const pointers = results.map((each) => unary('&', name(each)));
+  return [
+    ...results.map((each) => ({ op: 'declare', name: each, type: real, constant: false }) as const),
+    { op: 'call', value: call(type === 'f32' ? 'sincospif' : 'sincospi', name('x'), ...pointers) },
+  ];
+}
 
 export function family(language: 'cuda' | 'hip'): CFamily {
   return {
@@ -94,52 +157,36 @@ export function family(language: 'cuda' | 'hip'): CFamily {
     ],
     global: '',
     restrict: '__restrict__',
-    inline: 'static __device__ __forceinline__',
+    inline: INLINE,
     group: (axis) => `blockIdx.${AXES[axis]}`,
     thread: 'threadIdx.x',
     pair: (re, im, type) => `make_${type}(${re}, ${im})`,
-    multiplyAdd: (a, b, c, type) => `fma${type === 'f32' ? 'f' : ''}(${a}, ${b}, ${c})`,
-    sines: (type) => [
-      `${type === 'f32' ? 'float' : 'double'} s, c;`,
-      `sincospi${type === 'f32' ? 'f' : ''}(x, &s, &c);`,
-    ],
-    barrier({ scope, readsOnly }) {
-      if (scope === 'cluster') {
-        if (language === 'hip') throw new RangeError('HIP has no exchange over a cluster of groups');
-        return readsOnly ? CLUSTER_HAS_READ : CLUSTER_BARRIER;
-      }
-      // A HIP wavefront runs in lockstep, but its compiler has no barrier of that scope.
-      return scope === 'subgroup' && language === 'cuda' ? '__syncwarp();' : '__syncthreads();';
+    math: (own, type) => (language === 'cuda' && ROUNDED[own]?.[type]) || (exactName(own) ?? mathName(own, type)),
+    ...(language === 'cuda' ? CUDA_HALVES : HIP_HALVES),
+    sines,
+    barrier: (barrier) => barrierText(barrier, language),
+    preamble({ cluster, precision }, shared, math) {
+      if (language === 'hip') return exactFunctions(math, precision, INLINE, ['#pragma clang fp contract(off)']);
+      const loads = new Set(shared.filter(({ read, type }) => read && type !== 'f16').map(sharedLoad));
+      return [...(cluster ? [BLOCK_COPY] : []), ...loads];
     },
-    preamble({ cluster }, shared) {
-      if (language === 'hip') return [];
-      const types = new Set(shared.filter(({ read }) => read).map(({ type }) => type));
-      return [...(cluster ? [BLOCK_COPY] : []), ...[...types].map(sharedLoad)];
-    },
-    ...(language === 'cuda'
-      ? {
-          blockCopy: (name: string, block: string) => `block_copy(${name}, ${block})`,
-          begun: BEGUN,
-          globals: GLOBALS,
-          sharedLoad: (array: string, at: string, type: ValueType) =>
-            `shared_${typeName(type)}(${array}_address, ${at})`,
-        }
-      : {}),
+    clusters: language === 'cuda',
+    ...(language === 'cuda' ? WORDS : {}),
     head: (threads, blocks, beside) => {
       const cluster = blocks > 1 ? ` __cluster_dims__(${blocks}, 1, 1)` : '';
       // HIP counts something else there.
       const bounds = beside && language === 'cuda' ? `${threads}, ${beside}` : threads;
       return `extern "C" __global__ void${cluster} __launch_bounds__(${bounds})`;
     },
-    shared(arrays) {
-      if (arrays.length === 0) return [];
+    sharedBytes: 'extern __shared__ __align__(16) unsigned char shared_bytes[];',
+    shared(array) {
+      const { name, byteOffset, read } = array;
+      const type = realName(array);
+      const start = byteOffset === 0 ? 'shared_bytes' : `(shared_bytes + ${byteOffset})`;
+      const address = `const unsigned int ${name}_address = (unsigned int)__cvta_generic_to_shared(${name});`;
       return [
-        'extern __shared__ __align__(16) unsigned char shared_bytes[];',
-        ...arrays.flatMap(({ name, type, byteOffset, read }) => {
-          const start = byteOffset === 0 ? 'shared_bytes' : `(shared_bytes + ${byteOffset})`;
-          const address = `const unsigned int ${name}_address = (unsigned int)__cvta_generic_to_shared(${name});`;
-          return [`${type} *const ${name} = (${type} *)${start};`, ...(language === 'cuda' && read ? [address] : [])];
-        }),
+        `${type} *const ${name} = (${type} *)${start};`,
+        ...(language === 'cuda' && read && array.type !== 'f16' ? [address] : []),
       ];
     },
   };

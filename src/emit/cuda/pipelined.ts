@@ -3,9 +3,29 @@
  * earlier, instead of fetching it from memory (VkFFT guide 2.5.2 counts such trips to memory).
  */
 import type { Kernel } from '../../ir/index.ts';
-import { framed, type WrittenKernel, writeC } from '../spmd/c.ts';
+import { framed, type WrittenKernel, wordsOf, writeC } from '../spmd/c.ts';
+import { lines } from '../spmd/print.ts';
 import type { SpmdProgram } from '../spmd/program.ts';
+import {
+  binary,
+  call,
+  cast,
+  constant,
+  type Expression,
+  element,
+  integer,
+  name,
+  names,
+  type Parameter,
+  type Pointer,
+  type Statement,
+  type Type,
+  unary,
+} from '../spmd/tree.ts';
 import { family } from './index.ts';
+
+const CUDA = family('cuda');
+const WORDS = wordsOf(CUDA);
 
 /** In which order the groups of two kernels run. */
 export interface PipelineSchedule {
@@ -46,9 +66,8 @@ export function emitPipelined(
   second: Kernel,
   { chunks, ahead, beside }: PipelineSchedule,
 ): PipelinedProgram | undefined {
-  const words = family('cuda');
   const kernels = [first, second];
-  const written = [writeC(first, { streamed: 'loads' }, words), writeC(second, { streamed: 'stores' }, words)];
+  const written = [writeC(first, { streamed: 'loads' }, CUDA), writeC(second, { streamed: 'stores' }, CUDA)];
   const threads = Math.max(...kernels.map((kernel) => kernel.threads));
   const parts = kernels.map(
     (kernel, n): Part => ({
@@ -66,14 +85,16 @@ export function emitPipelined(
   if (total >= 2 ** 31) return undefined;
   const shared = parts.map(({ written: { lowered }, beside }) => beside * lowered.memory.sharedBytes);
   const entry = `pipelined_${written.map(({ lowered }) => lowered.entry).join('_')}`;
-  const parameters = parts.map(({ written: { parameters } }, n) => parameters.map((text) => `${text}_${n + 1}`));
+  const parameters = parts.flatMap(({ written: { parameters } }, n) => parameters.map((each) => renamed(each, n)));
+  const body = lines(entryBody(parts as [Part, Part], { chunks, ahead }), WORDS);
   const source = [
     ...new Set(parts.flatMap(({ written }) => written.helpers)),
     ...parts.flatMap((part) => functionOf(part)),
     ...framed(
-      `${words.head(threads, 1, beside)} ${entry}`,
-      [...parameters.flat().map((text) => text.replace('*__restrict__ ', '*')), 'unsigned int *counters'],
-      entryBody(parts as [Part, Part], { chunks, ahead }),
+      `${CUDA.head(threads, 1, beside)} ${entry}`,
+      [...parameters, { name: 'counters', type: COUNTERS }],
+      [CUDA.sharedBytes!, ...body],
+      CUDA,
     ),
   ].join('\n');
   return {
@@ -92,58 +113,111 @@ export function emitPipelined(
   };
 }
 
+const COUNTERS: Pointer = { to: 'unsigned', space: 'global', written: true };
+
+/** A parameter of one of the kernels as one of both, where others may point to the same memory. */
+function renamed({ name, type }: Parameter, n: number): Parameter {
+  const shared: Type = typeof type === 'object' && 'to' in type ? { ...type, unique: false } : type;
+  return { name: `${name}_${n + 1}`, type: shared };
+}
+
 /** One of the kernels as a function of its group, its thread and where its shared memory begins. */
 function functionOf({ written, name }: Part): string[] {
   const { parameters, body, shared } = written;
-  return framed(
-    `static __device__ __forceinline__ void ${name}`,
-    ['const int group', 'const int t', 'unsigned char *const shared_bytes', ...parameters],
-    [...shared.filter((line) => !line.startsWith('extern')), ...body],
-  );
+  const own: Parameter[] = [
+    { name: 'group', type: 'int' },
+    { name: 't', type: 'int' },
+    { name: 'shared_bytes', type: { to: 'byte', space: 'shared', written: true } },
+  ];
+  const text = [...shared, ...lines(body, WORDS)];
+  return framed(`${CUDA.inline} void ${name}`, [...own, ...parameters], text, CUDA);
 }
+
+/** Runs one of the kernels for a block of it. */
+function callOf({ written, name: own, beside }: Part, n: number, block: Expression): Statement {
+  const { threads, memory } = written.lowered;
+  const [t, bytes] = names('t', 'shared_bytes');
+  const inside = binary('/', t, integer(threads));
+  const passed = written.parameters.map((parameter) => name(renamed(parameter, n).name));
+  const where =
+    beside > 1
+      ? [
+          binary('+', binary('*', block, integer(beside)), inside),
+          binary('%', t, integer(threads)),
+          binary('+', bytes, binary('*', inside, integer(memory.sharedBytes))),
+        ]
+      : [block, t, bytes];
+  return { op: 'call', value: call(own, ...where, ...passed) };
+}
+
+const BARRIER: Statement = { op: 'barrier', barrier: { scope: 'group', globals: true } };
+const FENCE: Statement = { op: 'call', value: call('__threadfence') };
+const LEAVE: Statement = { op: 'return' };
+
+const counterOf = (chunk: Expression) => unary('&', element(name('counters'), chunk, 'unsigned'));
+const counted = (chunk: Expression) => call('atomicAdd', counterOf(chunk), integer(1, 'unsigned'));
 
 /** A block draws its part from its number: groups of both kernels in turns, evenly mixed. */
 function entryBody(
   [first, second]: readonly [Part, Part],
   { chunks, ahead }: Pick<PipelineSchedule, 'chunks' | 'ahead'>,
-): string[] {
-  const turn = first.blocks + second.blocks;
-  const call = (part: Part, number: 1 | 2, block: string) => {
-    const own = part.written.lowered.threads;
-    const inside = part.beside > 1;
-    const group = inside ? `(${block}) * ${part.beside} + t / ${own}` : block;
-    const start = inside ? `shared_bytes + t / ${own} * ${part.written.lowered.memory.sharedBytes}` : 'shared_bytes';
-    const names = part.written.parameters.map((parameter) => `${/\w+$/.exec(parameter)![0]}_${number}`);
-    return `${part.name}(${[group, inside ? `t % ${own}` : 't', start, ...names].join(', ')});`;
-  };
+): Statement[] {
+  const total = first.blocks + second.blocks;
+  const [t, round, turn, before, chunk] = names('t', 'round', 'turn', 'before', 'chunk');
+  const block = cast('int', name('blockIdx.x'));
+  const share = (of: Expression) =>
+    cast('int', binary('/', binary('*', cast('long', of), integer(first.blocks)), integer(total)));
+  const only = (...body: Statement[]): Statement => ({ op: 'if', condition: binary('==', t, integer(0)), body });
+  const own = binary('+', binary('*', round, integer(first.blocks)), before);
+  const other = binary('-', binary('+', binary('*', chunk, integer(second.blocks)), turn), before);
   return [
-    'extern __shared__ __align__(16) unsigned char shared_bytes[];',
-    'const int t = (int)threadIdx.x;',
-    `const int round = (int)blockIdx.x / ${turn};`,
-    `const int turn = (int)blockIdx.x % ${turn};`,
-    `const int before = (int)((long long)turn * ${first.blocks} / ${turn});`,
-    `if ((int)((long long)(turn + 1) * ${first.blocks} / ${turn}) > before) {`,
-    `  if (round >= ${chunks}) return;`,
-    `  ${call(first, 1, `round * ${first.blocks} + before`)}`,
-    '  // The chunk has one more part.',
-    '  __syncthreads();',
-    '  if (t == 0) {',
-    '    __threadfence();',
-    '    atomicAdd(&counters[round], 1u);',
-    '  }',
-    '} else {',
-    `  const int chunk = round - ${ahead};`,
-    '  if (chunk < 0) return;',
-    '  if (t == 0) {',
-    '    volatile unsigned int *const counter = &counters[chunk];',
-    `    for (unsigned int turns = 0; *counter < ${first.blocks}u; turns++)`,
-    `      if (turns == ${PATIENCE}u) __trap();`,
-    '    // Whoever comes last leaves it as it was.',
-    `    if (atomicAdd(&counters[chunk], 1u) == ${turn - 1}u) counters[chunk] = 0;`,
-    '    __threadfence();',
-    '  }',
-    '  __syncthreads();',
-    `  ${call(second, 2, `chunk * ${second.blocks} + turn - before`)}`,
-    '}',
+    constant('t', 'int', cast('int', name('threadIdx.x'))),
+    constant('round', 'int', binary('/', block, integer(total))),
+    constant('turn', 'int', binary('%', block, integer(total))),
+    constant('before', 'int', share(turn)),
+    {
+      op: 'if',
+      condition: binary('>', share(binary('+', turn, integer(1))), before),
+      body: [
+        { op: 'if', condition: binary('>=', round, integer(chunks)), body: [LEAVE] },
+        callOf(first, 0, own),
+        { op: 'comment', text: 'The chunk has one more part.' },
+        BARRIER,
+        only(FENCE, { op: 'call', value: counted(round) }),
+      ],
+      otherwise: [
+        constant('chunk', 'int', binary('-', round, integer(ahead))),
+        { op: 'if', condition: binary('<', chunk, integer(0)), body: [LEAVE] },
+        only(...waiting(chunk, first.blocks, total), FENCE),
+        BARRIER,
+        callOf(second, 1, other),
+      ],
+    },
+  ];
+}
+
+/** Until a chunk has all its parts. */
+function waiting(chunk: Expression, parts: number, total: number): Statement[] {
+  const turns = name('turns');
+  const number = (value: number) => integer(value, 'unsigned');
+  const last = binary('==', counted(chunk), number(total - 1));
+  const trap: Statement = { op: 'call', value: call('__trap') };
+  return [
+    constant('counter', { ...COUNTERS, volatile: true }, counterOf(chunk)),
+    { op: 'declare', name: 'turns', type: 'unsigned', constant: false, value: number(0) },
+    {
+      op: 'while',
+      condition: binary('<', unary('*', name('counter')), number(parts)),
+      body: [
+        { op: 'if', condition: binary('==', turns, number(PATIENCE)), body: [trap] },
+        { op: 'assign', to: turns, value: binary('+', turns, number(1)) },
+      ],
+    },
+    { op: 'comment', text: 'Whoever comes last leaves it as it was.' },
+    {
+      op: 'if',
+      condition: last,
+      body: [{ op: 'assign', to: element(name('counters'), chunk, 'unsigned'), value: number(0) }],
+    },
   ];
 }

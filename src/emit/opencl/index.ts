@@ -1,7 +1,9 @@
 /** Kernels as OpenCL C 1.2. */
 import type { Kernel } from '../../ir/index.ts';
-import { type CFamily, emitC } from '../spmd/c.ts';
+import { type CFamily, emitC, exactFunctions, realName } from '../spmd/c.ts';
+import { exactName } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
+import { call, constant, name } from '../spmd/tree.ts';
 
 /**
  * One kernel. Its arguments are the bindings, the tables, and where the arrangement has offsets, one `long` for each
@@ -17,19 +19,32 @@ const FAMILY: CFamily = {
   language: 'opencl',
   wide: { type: 'long', suffix: 'L' },
   reserved: ['complex', 'event_t', 'image', 'imaginary', 'pipe', 'private', 'quad', 'sampler_t', 'uniform'],
+  clusters: false,
   global: '__global ',
   restrict: 'restrict',
   inline: 'static inline',
   group: (axis) => `get_group_id(${axis})`,
   thread: 'get_local_id(0)',
   pair: (re, im, type) => `(${type})(${re}, ${im})`,
-  multiplyAdd: (a, b, c) => `fma(${a}, ${b}, ${c})`,
-  sines: (type) => [`const ${type === 'f32' ? 'float' : 'double'} s = sinpi(x), c = cospi(x);`],
+  math: (own) => exactName(own) ?? { abs: 'fabs', min: 'fmin', max: 'fmax' }[own as string] ?? own,
+  // Halves in memory, which any device has, are read and written in a variable of the thread.
+  fromHalf: () => ['return vload_half(0, (const half *)&bits);'],
+  toHalf: () => ['unsigned short bits;', 'vstore_half_rte(value, 0, (half *)&bits);', 'return bits;'],
+  sines: (type) => [
+    constant('s', { type, pair: false }, call('sinpi', name('x'))),
+    constant('c', { type, pair: false }, call('cospi', name('x'))),
+  ],
   barrier({ scope, globals }) {
     if (scope === 'cluster') throw new RangeError('OpenCL has no exchange over a cluster of groups');
     return `barrier(CLK_LOCAL_MEM_FENCE${globals ? ' | CLK_GLOBAL_MEM_FENCE' : ''});`;
   },
-  preamble: (kernel) => (kernel.precision === 'f64' ? ['#pragma OPENCL EXTENSION cl_khr_fp64 : enable'] : []),
+  preamble({ precision }, _, math) {
+    const exact = exactFunctions(math, precision, 'static inline', []);
+    return [
+      ...(precision === 'f64' ? ['#pragma OPENCL EXTENSION cl_khr_fp64 : enable'] : []),
+      ...(exact.length > 0 ? ['#pragma OPENCL FP_CONTRACT OFF', ...exact] : []),
+    ];
+  },
   head: (threads) => `__kernel __attribute__((reqd_work_group_size(${threads}, 1, 1))) void`,
-  shared: (arrays) => arrays.map(({ name, type, length }) => `__local ${type} ${name}[${length}];`),
+  shared: (array) => [`__local ${realName(array)} ${array.name}[${array.length}];`],
 };

@@ -1,8 +1,11 @@
 /** What a kernel reads and writes, and which arrays are best declared as arrays of pairs: a complex number is one access. */
 import {
   type ArrayRef,
+  type Guard,
+  guardKey,
   type Index,
   indexKey,
+  isIntegers,
   type Kernel,
   type Phase,
   type Real,
@@ -27,20 +30,33 @@ export function writtenBy(phases: readonly Phase[]): Set<ArrayRef> {
   return new Set(phases.flatMap((phase) => phase.stores.map((store) => store.array)));
 }
 
-/** The arrays whose every access has its other half, 2e or 2e + 1, in the same phase; planes are none. */
+/** The arrays whose every access has its other half, 2e or 2e + 1, under the same guard in the same phase; planes are none. */
 export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   const all = new Set<ArrayRef>([...kernel.globals, ...kernel.tables, ...kernel.shared]);
   for (const array of kernel.globals) if (array.plane) all.delete(array);
   for (const array of kernel.shared) if (array.half !== undefined || array.length! % 2 !== 0) all.delete(array);
+  for (const array of kernel.tables) if (isIntegers(array)) all.delete(array);
   for (const phase of kernel.phases) {
     for (const accesses of [loadsOf(phase), phase.stores]) {
-      const known = new Set(accesses.map(({ array, index }) => `${array.name}|${indexKey(index)}`));
-      for (const { array, index } of accesses) {
-        if (!hasHalves(index) || !known.has(`${array.name}|${indexKey(otherHalf(index))}`)) all.delete(array);
+      const known = new Set(accesses.map((access) => place(access)));
+      for (const access of accesses) {
+        const { array, index } = access;
+        if (!hasHalves(index) || !known.has(place({ ...access, index: otherHalf(index) }))) all.delete(array);
       }
     }
   }
   return all;
+}
+
+interface Access {
+  readonly array: ArrayRef;
+  readonly index: Index;
+  readonly guard?: Guard;
+}
+
+/** Equal for accesses to the same place under the same guard. */
+export function place({ array, index, guard }: Access): string {
+  return `${array.name}|${indexKey(index)}${guard?.length ? `?${guardKey(guard)}` : ''}`;
 }
 
 function hasHalves({ terms }: Index): boolean {

@@ -1,50 +1,61 @@
 /**
  * What CUDA, HIP and OpenCL C have in common: the words of C, and the frame around the statements of a kernel.
  */
-import type { Kernel } from '../../ir/index.ts';
-import type { Barrier, Dialect, ValueType } from './dialect.ts';
-import { decimal } from './dialect.ts';
-import { groupsOf } from './grid.ts';
-import { type Lowered, lower } from './lower.ts';
-import type { BoundArray, PiecedArray } from './memory.ts';
+import type { ElementType, Kernel } from '../../ir/index.ts';
+import { conversionFunction, type HalfWords, involvesHalf, single } from './conversions.ts';
+import { type Lowered, launchOf, lower } from './lower.ts';
+import { type Conversion, conversionName, pieceFunctions, pointerTo, type SharedArray, type Target } from './memory.ts';
+import { EXACT, indented, lines, type Words } from './print.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
-import { type RootWords, rootCall, rootFunctions } from './root.ts';
+import { type RootWords, rootFunctions } from './root.ts';
+import {
+  binary,
+  cast,
+  chain,
+  constant,
+  type Expression,
+  integer,
+  type MathName,
+  mathIn,
+  name,
+  namesIn,
+  type Parameter,
+  type Pointer,
+  type Statement,
+  type Type,
+  type ValueType,
+} from './tree.ts';
 
 /** Where the members of the family differ. */
-export interface CFamily extends RootWords {
+export interface CFamily extends RootWords, HalfWords, Pick<Words, 'barrier' | 'math' | 'read' | 'write'> {
   readonly language: Exclude<SpmdProgram['language'], 'wgsl'>;
   readonly reserved: Iterable<string>;
+  readonly clusters: boolean;
+  /** The 64-bit integer and how its literals end. */
+  readonly wide: { readonly type: string; readonly suffix: string };
+  /** Before the type of a function that the kernel calls. */
+  readonly inline: string;
   /** Before the type of a pointer to a global. */
   readonly global: string;
   readonly restrict: string;
   /** The group's number along x, y or z, and the thread's along x. */
   group(axis: number): string;
   readonly thread: string;
-  barrier(barrier: Barrier): string;
-  /** See `Dialect`. */
-  readonly blockCopy?: (name: string, block: string) => string;
-  readonly begun?: Dialect['begun'];
-  readonly globals?: Dialect['global'];
-  readonly sharedLoad?: Dialect['sharedLoad'];
-  /** What stands before everything: whole functions, or lines. */
-  preamble(kernel: Kernel, shared: readonly SharedText[]): readonly string[];
+  pair(re: string, im: string, type: string): string;
+  /** What stands before everything: whole functions that the words stand for, or lines. */
+  preamble(kernel: Kernel, shared: readonly SharedArray[], math: ReadonlySet<MathName>): readonly string[];
   /** What stands before the name of the entry point. */
   head(threads: number, blocks: number, beside: number | undefined): string;
-  /** Declarations of shared arrays. */
-  shared(arrays: readonly SharedText[]): readonly string[];
-}
-
-export interface SharedText {
-  readonly name: string;
-  readonly type: string;
-  readonly length: number;
-  readonly byteOffset: number;
-  readonly read: boolean;
+  /** Declares the memory that all shared arrays lie in, where that is one. */
+  readonly sharedBytes?: string;
+  /** Declares a shared array. */
+  shared(array: SharedArray): readonly string[];
 }
 
 const RESERVED = `
-  auto bool break case char class const constant continue default delete do double else enum extern false first_group float for
-  friend generic global goto group half if inline int kernel local long namespace new operator private public
+  auto bool break case char class const constant continue default delete do double double_of_float double_of_half double2_of_float2
+  double2_of_half2 else enum exact_add exact_mul exact_sub extern false first_group float float_of_double float_of_half
+  float2_of_double2 float2_of_half2 for half_of_double half_of_float half2_of_double2 half2_of_float2 friend generic global goto group half if inline int kernel local long namespace new operator private public
   register restrict return root root_wide shared short signed sizeof static struct switch t template this true typedef typename
   uint ulong union unsigned using void volatile while`;
 
@@ -53,161 +64,182 @@ export interface WrittenKernel {
   readonly lowered: Lowered;
   /** Functions that the body calls, each whole. */
   readonly helpers: readonly string[];
-  readonly parameters: readonly string[];
+  readonly parameters: readonly Parameter[];
   /** Uses `group`, `rank` and `t`, of which it declares none. */
-  readonly body: readonly string[];
-  /** Pointers to shared arrays, and the memory itself before them. */
+  readonly body: readonly Statement[];
+  /** Declares shared arrays, in the memory that was declared before. */
   readonly shared: readonly string[];
-  uses(name: 'group' | 'rank' | 't'): boolean;
 }
 
 export function writeC(kernel: Kernel, options: SpmdOptions, family: CFamily): WrittenKernel {
-  const lowered = lower(kernel, options, dialectOf(family));
-  const { memory, lines, grid } = lowered;
-  const { wide } = family;
-  const shared = memory.shared.map((array) => ({ ...array, type: typeName(array) }));
-  const words = new Set(lines.flatMap((line) => line.match(/\b(group|rank|t)\b/g) ?? []));
+  const target = targetOf(family);
+  const lowered = lower(kernel, options, target);
+  const { memory, statements, grid } = lowered;
+  const words = wordsOf(family);
+  const whole = memory.conversions.filter((each) => each.from.pair || !involvesHalf(each));
+  const functions = [
+    ...whole.map(conversionFunction),
+    ...memory.pieced.flatMap((array) => pieceFunctions(array, target, 'long')),
+    ...rootFunctions(kernel.precision, namesIn(statements), family),
+  ];
   return {
     lowered,
     helpers: [
-      ...family.preamble(kernel, shared),
-      ...memory.pieced.flatMap((array) => piecewise(array, family)),
-      ...(options.computedRoots ? rootFunctions(kernel.precision, lines, family) : []),
+      ...family.preamble(kernel, memory.shared, mathIn(statements)),
+      ...halfFunctions(memory.conversions, family),
+      ...functions.map(({ name, parameters, result, body }) => {
+        const type = result ? words.type(result) : 'void';
+        return framed(`${family.inline} ${type} ${name}`, parameters, lines(body, words), family).join('\n');
+      }),
     ],
     parameters: [
-      ...memory.bindings.map((array) => pointer(array, family, !array.aliased)),
-      ...memory.offsets.map(({ name }) => `const ${wide.type} ${name}_offset`),
-      ...(grid.launches > 1 ? [`const ${wide.type} first_group`] : []),
+      ...memory.bindings.map((array) => ({ name: array.name, type: pointerTo(array, !array.aliased) })),
+      ...memory.offsets.map((array) => ({ name: `${array.name}_offset`, type: 'long' }) as const),
+      ...(grid.launches > 1 ? [{ name: 'first_group', type: 'long' } as const] : []),
     ],
     body: [
       ...memory.offsets.map((array) => {
-        const offset = `${array.name}_offset${array.pair ? ' / 2' : ''}`;
-        if (array.pieced) return `const ${wide.type} ${array.name}_start = ${offset};`;
-        const constant = array.binding.written ? '' : 'const ';
-        return `${constant}${family.global}${typeName(array)} *const ${array.name} = ${array.binding.name} + ${offset};`;
+        const own = name(`${array.name}_offset`);
+        const offset = array.pair ? binary('/', own, integer(2)) : own;
+        if (array.pieced) return constant(`${array.name}_start`, 'long', offset);
+        const type = { ...pointerTo(array.binding, false), to: array };
+        return constant(array.name, type, binary('+', name(array.binding.name), offset));
       }),
-      ...lines,
+      ...statements,
     ],
-    shared: family.shared(shared),
-    uses: (name) => words.has(name),
+    shared: memory.shared.flatMap((array) => family.shared(array)),
   };
+}
+
+/** Functions that read and write one half. */
+function halfFunctions(conversions: readonly Conversion[], family: CFamily): Set<string> {
+  const texts = conversions.filter(involvesHalf).map((conversion) => {
+    const { from, to } = single(conversion);
+    const own = { name: from.type === 'f16' ? 'bits' : 'value', type: from };
+    const body =
+      from.type === 'f16' ? family.fromHalf(to.type as ElementType) : family.toHalf(from.type as ElementType);
+    return framed(`${family.inline} ${realName(to)} ${conversionName(from, to)}`, [own], body, family).join('\n');
+  });
+  return new Set(texts);
 }
 
 export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): SpmdProgram {
-  const { lowered, helpers, parameters, body, shared, uses } = writeC(kernel, options, family);
-  const { entry, threads, grid, blocks, memory } = lowered;
+  const { lowered, helpers, parameters, body, shared } = writeC(kernel, options, family);
+  const { entry, threads, grid, blocks } = lowered;
   const groups = grid.dimensions;
-  const numbers = groups.flatMap((count, axis) => {
+  const used = namesIn(body);
+  const int = (word: string) => cast('int', name(word));
+  const numbers = groups.flatMap((count, axis): Expression[] => {
     const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
-    const name = axis === 0 && blocks > 1 ? `(int)${family.group(0)} / ${blocks}` : `(int)${family.group(axis)}`;
-    return axis === 0 ? [name] : count === 1 ? [] : [`${step} * ${name}`];
+    const own = int(family.group(axis));
+    if (axis === 0) return [blocks > 1 ? binary('/', own, integer(blocks)) : own];
+    return count === 1 ? [] : [binary('*', integer(step), own)];
   });
-  if (grid.launches > 1) numbers.unshift('(int)first_group');
+  if (grid.launches > 1) numbers.unshift(int('first_group'));
   // One group, or one thread: its number is known.
-  const lines = [
-    ...(uses('group') ? [`const int group = ${numbers.join(' + ')};`] : []),
-    ...(uses('rank') ? [`const int rank = (int)${family.group(0)} % ${blocks};`] : []),
-    ...(uses('t') ? [`const int t = (int)${family.thread};`] : []),
-    ...shared,
-    ...body,
+  const known: [string, Expression][] = [
+    ['group', chain('+', numbers)],
+    ['rank', binary('%', int(family.group(0)), integer(blocks))],
+    ['t', int(family.thread)],
   ];
-  return {
-    language: family.language,
-    source: [...helpers, ...framed(`${family.head(threads, blocks, kernel.beside)} ${entry}`, parameters, lines)].join(
-      '\n',
+  const words = wordsOf(family);
+  const text = [
+    ...lines(
+      known.filter(([each]) => used.has(each)).map(([each, value]) => constant(each, 'int', value)),
+      words,
     ),
-    entry,
-    threads,
-    groups: [groups[0] * blocks, groups[1], groups[2]],
-    launches: grid.launches,
-    launchSize: groupsOf(grid),
-    cluster: blocks,
-    sharedBytes: memory.sharedBytes,
-    bindings: memory.bindings.map(({ written }) => ({ written })),
-    alignments: memory.alignments,
-  };
+    ...(family.sharedBytes && shared.length > 0 ? [family.sharedBytes] : []),
+    ...shared,
+    ...lines(body, words),
+  ];
+  const head = `${family.head(threads, blocks, kernel.beside)} ${entry}`;
+  const source = [...helpers, ...framed(head, parameters, text, family)].join('\n');
+  return { language: family.language, source, ...launchOf(lowered) };
 }
 
 /** A function: what stands before its parameters, one line for each of those, and its body. */
-export function framed(head: string, parameters: readonly string[], body: readonly string[]): string[] {
-  return [
-    `${head}(`,
-    parameters.map((parameter) => `    ${parameter}`).join(',\n'),
-    ') {',
-    ...body.map((line) => (line === '' ? '' : `  ${line}`)),
-    '}',
-    '',
-  ];
+export function framed(
+  head: string,
+  parameters: readonly Parameter[],
+  body: readonly string[],
+  family: CFamily,
+): string[] {
+  const declared = parameters.map(({ name, type }) => {
+    if (typeof type === 'object' && 'to' in type) return `    ${pointer(type, family)}${name}`;
+    return `    const ${typeName(type, family)} ${name}`;
+  });
+  return [`${head}(`, declared.join(',\n'), ') {', ...indented(body), '}', ''];
 }
 
-export function typeName({ type, pair }: ValueType): string {
-  return `${type === 'f32' ? 'float' : 'double'}${pair ? '2' : ''}`;
+export function realName({ type, pair }: ValueType): string {
+  if (type === 'f16') return pair ? 'unsigned int' : 'unsigned short';
+  return type === 'u32' ? 'unsigned int' : `${type === 'f32' ? 'float' : 'double'}${pair ? '2' : ''}`;
 }
 
-function pointer(array: BoundArray, { global, restrict }: CFamily, unique: boolean): string {
-  const constant = array.written ? '' : 'const ';
-  return `${constant}${global}${typeName(array)} *${unique ? `${restrict} ` : ''}${array.name}`;
-}
-
-/** Functions that find the piece which holds a value. */
-function piecewise(array: PiecedArray, family: CFamily): string[] {
-  const { wide } = family;
-  const pointers = array.pieces.map(({ binding }) => pointer(binding, family, false)).join(', ');
-  const type = typeName(array);
-  const chain = (access: (place: string) => string): string[] =>
-    array.pieces
-      .map(({ binding, first }, n) => {
-        const next = array.pieces[n + 1];
-        const found = access(`${binding.name}[at${first > 0 ? ` - ${first}${wide.suffix}` : ''}]`);
-        return next ? `  if (at < ${next.first}${wide.suffix}) ${found}` : `  ${found}`;
-      })
-      .map((line, n) => (n === 0 ? line : line.replace(/^ {2}/, '  else ')));
-  const at = `const ${wide.type} at`;
-  const functions: string[] = [];
-  if (array.read) {
-    const body = chain((place) => `return ${place};`);
-    functions.push([`${family.inline} ${type} load_${array.name}(${pointers}, ${at}) {`, ...body, '}'].join('\n'));
+function typeName(type: Exclude<Type, Pointer>, { wide }: CFamily): string {
+  switch (type) {
+    case 'int':
+    case 'bool':
+      return type;
+    case 'long':
+      return wide.type;
+    case 'unsigned':
+      return 'unsigned int';
+    case 'unsigned long':
+      return `unsigned ${wide.type}`;
+    default:
+      return realName(type);
   }
-  if (array.written) {
-    const body = chain((place) => family.globals?.store(place, 'value', false) ?? `${place} = value;`);
-    const head = `${family.inline} void store_${array.name}(${pointers}, ${at}, const ${type} value) {`;
-    functions.push([head, ...body, '}'].join('\n'));
-  }
-  return functions;
 }
 
-function dialectOf(family: CFamily): Dialect {
-  const { wide } = family;
-  const integerType = (isWide: boolean) => (isWide ? wide.type : 'int');
+/** Ends where the name begins. */
+function pointer({ to, written, unique, volatile }: Pointer, family: CFamily): string {
+  const type = to === 'byte' ? 'unsigned char' : typeName(to, family);
+  const qualifiers = `${volatile ? 'volatile ' : ''}${written ? '' : 'const '}${family.global}`;
+  return `${qualifiers}${type} *${unique ? `${family.restrict} ` : ''}`;
+}
+
+function targetOf({ reserved, clusters }: CFamily): Target {
+  const names = new Set([...RESERVED.trim().split(/\s+/), ...reserved]);
+  return { wideIntegers: true, pointers: true, clusters, sines: true, reserved: names };
+}
+
+/** Functions for exact operations. @param first what keeps the compiler from making more of them. */
+export function exactFunctions(
+  used: ReadonlySet<MathName>,
+  type: ElementType,
+  inline: string,
+  first: readonly string[],
+): string[] {
+  const real = realName({ type, pair: false });
+  return Object.entries(EXACT)
+    .filter(([own]) => used.has(own as MathName))
+    .map(([, [own, sign]]) => {
+      const head = `${inline} ${real} ${own}(const ${real} a, const ${real} b) {`;
+      return [head, ...first, `  return a ${sign} b;`, '}', ''].join('\n');
+    });
+}
+
+export function wordsOf(family: CFamily): Words {
+  const type = (of: Type): string => {
+    return typeof of === 'object' && 'to' in of ? pointer(of, family) : typeName(of, family);
+  };
   return {
-    wideIntegers: true,
-    pointers: true,
-    reserved: new Set([...RESERVED.trim().split(/\s+/), ...family.reserved]),
-    integer: (value, isWide) => `${value}${isWide ? wide.suffix : ''}`,
-    widen: (operand) => `(${wide.type})${operand}`,
-    quotient(kind, of, by, isWide, narrow) {
-      const power = Number.isInteger(Math.log2(by));
-      const suffix = isWide ? wide.suffix : '';
-      let text: string;
-      if (power) text = kind === 'div' ? `${of} >> ${Math.log2(by)}` : `${of} & ${by - 1}${suffix}`;
-      else {
-        // Without a sign the division by a constant is a multiplication and a shift.
-        const unsigned = isWide ? `unsigned ${wide.type}` : 'unsigned int';
-        text = `(${integerType(isWide)})((${unsigned})${of} ${kind === 'div' ? '/' : '%'} ${by}u)`;
-      }
-      return narrow ? `(int)(${text})` : text;
+    type,
+    integer: (value, of) => `${value}${{ int: '', long: family.wide.suffix }[of as string] ?? 'u'}`,
+    cast: (to, operand) => `(${type(to)})${operand}`,
+    pair: (re, im, of) => family.pair(re, im, realName({ type: of, pair: true })),
+    select: (condition, then, otherwise) => `${condition} ? ${then} : ${otherwise}`,
+    declare(own, of, isConstant, value) {
+      const end = value === undefined ? ';' : ` = ${value};`;
+      const isPointer = typeof of === 'object' && 'to' in of;
+      if (isPointer) return `${type(of)}${isConstant ? 'const ' : ''}${own}${end}`;
+      return `${isConstant ? 'const ' : ''}${type(of)} ${own}${end}`;
     },
-    declareInteger: (name, value, isWide) => `const ${integerType(isWide)} ${name} = ${value};`,
-    declareValue: (name, value, type) => `const ${typeName(type)} ${name} = ${value};`,
-    declareVariable: (name, type) => `${typeName(type)} ${name} = 0;`,
-    literal: (value, type) => `${decimal(value, type)}${type === 'f32' ? 'f' : ''}`,
-    pair: (re, im, type) => family.pair(re, im, typeName({ type, pair: true })),
-    root: rootCall,
     loop: (counter, rounds) => `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++)`,
     barrier: (barrier) => family.barrier(barrier),
-    ...(family.blockCopy ? { blockCopy: family.blockCopy } : {}),
-    ...(family.begun ? { begun: family.begun } : {}),
-    ...(family.globals ? { global: family.globals } : {}),
-    ...(family.sharedLoad ? { sharedLoad: family.sharedLoad } : {}),
+    math: (own, of) => family.math(own, of),
+    ...(family.read ? { read: family.read } : {}),
+    ...(family.write ? { write: family.write } : {}),
   };
 }

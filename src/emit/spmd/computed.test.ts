@@ -2,13 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { compiledProblems } from '../../../test/device/cases.ts';
 import { kernelsOf } from '../../../test/device/kernels.ts';
+import { languageSamples } from '../../../test/support/language.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { gpuProfile } from '../../devices/profiles/gpu.ts';
 import { type Index, substitute, type Table, type Var, variable, variablesOf } from '../../ir/index.ts';
 import type { RootRun } from '../../numeric/nearest-roots.ts';
+import { emitCuda } from '../cuda/index.ts';
 import { emitWgsl } from '../wgsl/index.ts';
 import { isSecond, loadsOf, pairOf } from './accesses.ts';
 import { ComputedTable } from './computed.ts';
+import { tablesBeside } from './memory.ts';
 
 const random = randomFor('emit/computed');
 const profile = {
@@ -76,6 +79,15 @@ describe('computed tables', () => {
     const inThird = { constant: 8, terms: [{ atom: variable('i', 4), factor: 1 }] };
     expect(new ComputedTable(table([1, 2, 4])).at(inThird)).toMatchObject({ factor: { constant: 4, terms: [] } });
     expect(() => new ComputedTable(table([1], { stride: 1, im: 4 })).at({ constant: 0, terms: [] })).toThrow(/no rule/);
+  });
+
+  it('leave tables alone that hold anything else', () => {
+    const sample = languageSamples(random, 'f32').find(({ name }) => name === 'lookups')!;
+    const { bindings, source } = emitCuda(sample.kernel, { computedRoots: true });
+    expect(bindings).toHaveLength(sample.kernel.globals.length + 2);
+    expect(source).not.toContain('root(');
+    expect(tablesBeside(sample.kernel)).toEqual(sample.kernel.tables);
+    expect(kernels.flatMap(tablesBeside)).toEqual([]);
   });
 
   it('need a language with sines', () => {

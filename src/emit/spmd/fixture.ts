@@ -27,7 +27,7 @@ import {
 } from '../../ir/index.ts';
 import type { Arrangement, Piece } from './program.ts';
 
-type Numbers = Float32Array | Float64Array;
+type Numbers = Float32Array | Float64Array | Uint16Array | Uint32Array;
 /** Uniform integers, both ends included. */
 type Pick = (low: number, high: number) => number;
 
@@ -40,8 +40,9 @@ export interface Sample {
 /**
  * Numbers that are permuted, combined in place and written out permuted again: limits that only a group knows, loops in
  * any order, quotients of what can be negative, a second look at the input and at the output.
+ * @param type of the arrays; halves are computed with in single precision.
  */
-export function sampleKernel(pick: Pick, type: ElementType): Sample {
+export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
   const tile = pick(1, 4);
   const batch = pick(1, 9);
   const counts = [pick(1, 6), pick(1, 9)];
@@ -125,7 +126,7 @@ export function sampleKernel(pick: Pick, type: ElementType): Sample {
   ];
   const kernel: Kernel = {
     name: 'sample',
-    precision: type,
+    precision: type === 'f16' ? 'f32' : type,
     group,
     threads: pick(1, 16),
     globals,
@@ -185,7 +186,7 @@ export function place(
   { arrangement, starts, sizes }: Lay,
   memory: Readonly<Record<string, Numbers>>,
 ): { readonly bindings: Numbers[]; collect(): Record<string, Numbers> } {
-  const type = kernel.precision === 'f32' ? Float32Array : Float64Array;
+  const type = { f16: Uint16Array, f32: Float32Array, f64: Float64Array, u32: Uint32Array }[kernel.globals[0]!.type];
   const bindings = sizes.map((size) => new type(size).fill(7));
   const visit = (n: number, at: (binding: Numbers, place: number, element: number) => void): void => {
     const pieces: readonly Piece[] = arrangement ? arrangement.globals[n]!.pieces : [{ binding: n }];

@@ -1,37 +1,50 @@
 /**
- * Index arithmetic as text. Quotients and remainders get names, so that no text grows with the number of its uses, and
+ * Indices as expressions. Quotients and remainders get names, so that no expression grows with the number of its uses, and
  * indices are split into a named base and a constant, which addressing takes for free.
  */
-import { type Atom, type Index, indexKey, range, variablesOf } from '../../ir/index.ts';
-import type { Dialect } from './dialect.ts';
+import {
+  type Atom,
+  type Index,
+  type IntegerTable,
+  indexKey,
+  type Lookup,
+  range,
+  tablesOf,
+  variablesOf,
+} from '../../ir/index.ts';
 import type { Named, Names, Scope } from './scope.ts';
+import { binary, cast, chain, constant, type Expression, type IntegerType, integer, name } from './tree.ts';
 
 const NARROW = 2 ** 31;
 const UNSIGNED = 2 ** 32;
 
-export class Integers {
-  private readonly dialect: Dialect;
-  private readonly names: Names;
+const typeOf = (wide: boolean): IntegerType => (wide ? 'long' : 'int');
 
-  constructor(dialect: Dialect, names: Names) {
-    this.dialect = dialect;
+export class Integers {
+  /** Whether there are integers of 64 bits. Without them, indices are unsigned and end at 2³² − 1. */
+  private readonly wideIntegers: boolean;
+  private readonly names: Names;
+  private readonly entry: (table: IntegerTable, at: Expression) => Expression;
+
+  /** @param entry reads a table. */
+  constructor(wideIntegers: boolean, names: Names, entry: (table: IntegerTable, at: Expression) => Expression) {
+    this.wideIntegers = wideIntegers;
     this.names = names;
+    this.entry = entry;
   }
 
   /** An index that memory is accessed at: a name plus a constant. */
-  address(value: Index, scope: Scope): string {
+  address(value: Index, scope: Scope): Expression {
     this.check(value);
     const wide = this.isWide(value);
-    if (value.terms.length === 0) return this.dialect.integer(value.constant, wide);
+    if (value.terms.length === 0) return integer(value.constant, typeOf(wide));
     const base = this.base({ constant: 0, terms: value.terms }, scope, wide);
-    if (value.constant === 0) return base.text;
-    const constant = this.dialect.integer(Math.abs(value.constant), wide);
-    return `${base.text} ${value.constant < 0 ? '-' : '+'} ${constant}`;
+    if (value.constant === 0) return base;
+    return binary(value.constant < 0 ? '-' : '+', base, integer(Math.abs(value.constant), typeOf(wide)));
   }
 
-  /** Whether value > 0, or undefined where that is known to be so. */
-  positive(value: Index, scope: Scope): string | undefined {
-    if (range(value)[0] > 0) return undefined;
+  /** Whether value > 0. */
+  positive(value: Index, scope: Scope): Expression {
     const sides = [-1, 1].map((sign) => ({
       constant: Math.max(0, sign * value.constant),
       terms: value.terms.filter(({ factor }) => factor * sign > 0).map((t) => ({ ...t, factor: t.factor * sign })),
@@ -41,55 +54,54 @@ export class Integers {
     for (const side of sides) side.constant += lift;
     const wide = sides.some((side) => this.isWide(side));
     const [low, high] = sides.map((side) => this.sum(side, scope, wide));
-    return `${low} < ${high}`;
+    return binary('<', low!, high!);
   }
 
-  private base(value: Index, scope: Scope, wide: boolean): Named {
+  private base(value: Index, scope: Scope, wide: boolean): Expression {
     const [only] = value.terms;
-    if (value.terms.length === 1 && only!.factor === 1) {
-      const atom = this.atom(only!.atom, scope);
-      return wide && !atom.wide ? { text: this.dialect.widen(atom.text), wide } : atom;
-    }
+    if (value.terms.length === 1 && only!.factor === 1) return this.operand(this.atom(only!.atom, scope), wide);
     const key = `${wide ? 'wide' : ''}${indexKey(value)}`;
-    return (
-      scope.find(key) ??
-      this.declare(key, 'at', scope.home(variablesOf(value)), wide, (home) => this.sum(value, home, wide))
-    );
+    const base =
+      scope.find(key) ?? this.declare(key, 'at', homeOf(value, scope), wide, (home) => this.sum(value, home, wide));
+    return name(base.name);
   }
 
-  private declare(key: string, prefix: string, home: Scope, wide: boolean, text: (home: Scope) => string): Named {
-    const value = text(home);
-    const name = this.names.fresh(prefix);
-    home.lines.push(this.dialect.declareInteger(name, value, wide));
-    return home.remember(key, { text: name, wide });
+  private operand(named: Named, wide: boolean): Expression {
+    return wide && !named.wide ? cast('long', name(named.name)) : name(named.name);
   }
 
-  private sum(value: Index, scope: Scope, wide: boolean): string {
+  private declare(key: string, prefix: string, home: Scope, wide: boolean, value: (home: Scope) => Expression): Named {
+    const whole = value(home);
+    const fresh = this.names.fresh(prefix);
+    home.statements.push(constant(fresh, typeOf(wide), whole));
+    return home.remember(key, { name: fresh, wide });
+  }
+
+  private sum(value: Index, scope: Scope, wide: boolean): Expression {
     const terms = value.terms.map(({ atom, factor }) => {
       const named = this.atom(atom, scope);
-      const operand = wide && !named.wide ? this.dialect.widen(named.text) : named.text;
+      const operand = this.operand(named, wide);
       const size = Math.abs(factor);
-      return {
-        size,
-        negative: factor < 0,
-        text: size === 1 ? operand : `${operand} * ${this.dialect.integer(size, wide)}`,
-      };
+      const product = size === 1 ? operand : binary('*', operand, integer(size, typeOf(wide)));
+      return { size, negative: factor < 0, named, product };
     });
-    // By size and text: the order of ids depends on what was built before.
-    terms.sort((a, b) => b.size - a.size || (a.text < b.text ? -1 : 1));
-    if (value.constant !== 0) {
-      const size = Math.abs(value.constant);
-      terms.push({ size, negative: value.constant < 0, text: this.dialect.integer(size, wide) });
-    }
-    const added = terms.filter(({ negative }) => !negative).map(({ text }) => text);
-    const taken = terms.filter(({ negative }) => negative).map(({ text }) => ` - ${text}`);
-    return `${added.length > 0 ? added.join(' + ') : this.dialect.integer(0, wide)}${taken.join('')}`;
+    // By size and name: the order of ids depends on what was built before.
+    terms.sort(
+      (a, b) =>
+        b.size - a.size || Number(a.named.wide) - Number(b.named.wide) || (a.named.name < b.named.name ? -1 : 1),
+    );
+    const added = terms.filter(({ negative }) => !negative).map(({ product }) => product);
+    const taken = terms.filter(({ negative }) => negative).map(({ product }) => product);
+    if (value.constant !== 0)
+      (value.constant > 0 ? added : taken).push(integer(Math.abs(value.constant), typeOf(wide)));
+    if (added.length === 0) added.push(integer(0, typeOf(wide)));
+    return chain('-', [chain('+', added), ...taken]);
   }
 
   private atom(atom: Atom, scope: Scope): Named {
-    if (atom.kind === 'var') return { text: scope.variable(atom), wide: false };
-    if (atom.kind === 'lookup') throw new RangeError('kernels for threads cannot look indices up');
+    if (atom.kind === 'var') return { name: scope.variable(atom), wide: false };
     const key = `atom${atom.id}`;
+    if (atom.kind === 'lookup') return scope.find(key) ?? this.lookup(atom, key, scope);
     const { kind, by } = atom;
     // Integer division rounds towards zero: operands that can be negative are lifted by whole multiples.
     const lift = Math.max(0, Math.ceil(-range(atom.of)[0] / by));
@@ -99,18 +111,37 @@ export class Integers {
     const narrow = wide && !this.isWide({ constant: lift, terms: [{ atom, factor: 1 }] });
     const known = scope.find(key);
     if (known) return known;
-    return this.declare(key, kind === 'div' ? 'q' : 'r', scope.home(variablesOf(of)), wide && !narrow, (home) => {
-      const operand = this.sum(of, home, wide);
-      const simple = /^\w+$/.test(operand) ? operand : `(${operand})`;
-      const text = this.dialect.quotient(kind, simple, by, wide, narrow);
-      if (kind === 'mod' || lift === 0) return text;
-      return `(${text}) - ${this.dialect.integer(lift, wide && !narrow)}`;
+    return this.declare(key, kind === 'div' ? 'q' : 'r', homeOf(of, scope), wide && !narrow, (home) => {
+      const quotient = this.quotient(kind, this.sum(of, home, wide), by, wide);
+      const value = narrow ? cast('int', quotient) : quotient;
+      return kind === 'mod' || lift === 0 ? value : binary('-', value, integer(lift, typeOf(wide && !narrow)));
     });
+  }
+
+  private lookup({ of, table }: Lookup, key: string, scope: Scope): Named {
+    const wide = this.wideIntegers && table.below > NARROW;
+    return this.declare(key, 'l', scope, wide, (home) => {
+      const entry = this.entry(table, this.address(of, home));
+      return this.wideIntegers ? cast(typeOf(wide), entry) : entry;
+    });
+  }
+
+  /** ⌊of / by⌋ or the remainder, of an operand that is not negative. */
+  private quotient(kind: 'div' | 'mod', of: Expression, by: number, wide: boolean): Expression {
+    const type = typeOf(wide);
+    if (Number.isInteger(Math.log2(by))) {
+      return kind === 'div' ? binary('>>', of, integer(Math.log2(by))) : binary('&', of, integer(by - 1, type));
+    }
+    const word = kind === 'div' ? '/' : '%';
+    const divisor = integer(by, 'unsigned');
+    if (!this.wideIntegers) return binary(word, of, divisor);
+    // Without a sign the division by a constant is a multiplication and a shift.
+    return cast(type, binary(word, cast(wide ? 'unsigned long' : 'unsigned', of), divisor));
   }
 
   /** Whether a sum, or a part of it, can leave 32 bits with a sign. */
   private isWide({ constant, terms }: Index): boolean {
-    if (!this.dialect.wideIntegers) return false;
+    if (!this.wideIntegers) return false;
     let size = Math.abs(constant);
     for (const { atom, factor } of terms) {
       const [low, high] = range({ constant: 0, terms: [{ atom, factor: 1 }] });
@@ -121,8 +152,13 @@ export class Integers {
 
   private check(value: Index): void {
     const high = range(value)[1];
-    if (!this.dialect.wideIntegers && high >= UNSIGNED) {
+    if (!this.wideIntegers && high >= UNSIGNED) {
       throw new RangeError(`an index of the kernel can be ${high}, but the language has integers of 32 bits only`);
     }
   }
+}
+
+/** Where an index is best computed: as far outside as may be. Tables are read only where there is an item to read them for. */
+function homeOf(value: Index, scope: Scope): Scope {
+  return tablesOf(value).size > 0 ? scope : scope.home(variablesOf(value));
 }

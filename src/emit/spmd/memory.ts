@@ -5,20 +5,33 @@
 import {
   type ArrayRef,
   add,
+  bytesOf,
   type ElementType,
   type Index,
+  type IntegerTable,
+  isIntegers,
   type Kernel,
   sub,
+  type Table,
   type Var,
   variable,
 } from '../../ir/index.ts';
 import { pairedArrays, readBy, turnOf, writtenBy } from './accesses.ts';
-import { ComputedTable } from './computed.ts';
-import type { Dialect, ValueType } from './dialect.ts';
-import type { Integers } from './integers.ts';
-
 import type { Arrangement, Piece, SpmdOptions } from './program.ts';
-import type { Scope } from './scope.ts';
+import {
+  binary,
+  call,
+  type Expression,
+  element,
+  type FunctionTree,
+  type IntegerType,
+  integer,
+  name,
+  type Parameter,
+  type Pointer,
+  type Statement,
+  type ValueType,
+} from './tree.ts';
 
 export interface BoundArray extends ValueType {
   readonly name: string;
@@ -57,41 +70,71 @@ export interface OffsetArray extends ValueType {
   readonly start: Var;
 }
 
-type Place =
-  | { readonly kind: 'plain'; readonly name: string; readonly value: ValueType }
-  | { readonly kind: 'computed'; readonly table: ComputedTable; readonly value: ValueType }
-  | { readonly kind: 'shifted'; readonly name: string; readonly value: ValueType; readonly by: Var }
-  | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly value: ValueType; readonly by?: Var };
-
-/** An array, or another block's copy of it. */
-export interface StoreTarget {
-  readonly array: ArrayRef;
-  readonly block?: Index | undefined;
+/** From one type of value to another. */
+export interface Conversion {
+  readonly from: ValueType;
+  readonly to: ValueType;
 }
+
+interface BoundPiece {
+  readonly binding: BoundArray;
+  readonly elements: number | undefined;
+}
+
+/** Under which name an array is accessed, and what is added to where. */
+type Place =
+  | { readonly kind: 'plain'; readonly name: string; readonly by?: Var }
+  | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly by?: Var };
 
 /** What of the options for a kernel is about memory. */
 export type MemoryOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
 
+/** What has to be known of a language before anything is said in it. */
+export interface Target {
+  /** Whether there are integers of 64 bits. Without them, indices are unsigned and end at 2³² − 1. */
+  readonly wideIntegers: boolean;
+  /** Whether a name may point into the middle of a binding. */
+  readonly pointers: boolean;
+  /** Whether the blocks of a cluster reach into one another's shared memory. */
+  readonly clusters: boolean;
+  /** Whether functions of the language are exact enough for roots of unity. */
+  readonly sines: boolean;
+  /** Names that arrays cannot have. */
+  readonly reserved: ReadonlySet<string>;
+}
+
+/** The function that finds another block's copy of a shared array. */
+const BLOCK_COPY = 'block_copy';
+
 export class Memory {
   readonly bindings: readonly BoundArray[];
   readonly shared: readonly SharedArray[];
-  readonly pieced: readonly PiecedArray[];
+  readonly pieced: PiecedArray[] = [];
   /** One for each global where offsets are given at launch. */
-  readonly offsets: readonly OffsetArray[];
+  readonly offsets: OffsetArray[] = [];
   readonly sharedBytes: number;
   /** Reals in a value of each global. */
   readonly alignments: readonly (1 | 2)[];
+  /** Between what arrays hold and what is computed in. */
+  readonly conversions: readonly Conversion[];
+  private readonly precision: ElementType;
   private readonly places = new Map<ArrayRef, Place>();
-  private readonly dialect: Dialect;
+  private readonly values = new Map<ArrayRef, ValueType>();
+  private readonly read: ReadonlySet<ArrayRef>;
+  private readonly written: ReadonlySet<ArrayRef>;
+  private readonly target: Target;
   private readonly streamed: SpmdOptions['streamed'];
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
-  constructor(kernel: Kernel, dialect: Dialect, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
-    this.dialect = dialect;
+  constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
+    this.precision = kernel.precision;
+    this.target = target;
     this.streamed = streamed;
-    this.taken = new Set(dialect.reserved);
-    const { globals, tables } = kernel;
+    this.taken = new Set(target.reserved);
+    this.read = readBy(kernel.phases);
+    this.written = writtenBy(kernel.phases);
+    const { globals, tables, shared } = kernel;
     const pieces = piecesOf(kernel, arrangement);
     const count = arrangement?.bindings ?? globals.length;
     const users = Array.from({ length: count }, (_, b) =>
@@ -99,152 +142,163 @@ export class Memory {
     );
     const paired = pairedArrays(kernel);
     keepUniform(paired, kernel, users, pieces);
-    const read = readBy(kernel.phases);
-    const written = writtenBy(kernel.phases);
+    const arrays = [...globals, ...tables, ...shared];
+    for (const array of arrays) this.values.set(array, { type: array.type, pair: paired.has(array) });
+    this.conversions = this.conversionsOf(arrays);
     const offset = arrangement?.offsets ?? false;
     const named = (n: number) => pieces[n]!.length === 1 && users[pieces[n]![0]!.binding]!.length === 1;
     const bound: BoundArray[] = users.map((arrays, b) => {
       const [first] = arrays;
-      const own = first && named(globals.indexOf(first)) && !(offset && dialect.pointers);
+      const own = first && named(globals.indexOf(first)) && !(offset && target.pointers);
       return {
+        ...(first ? this.valueType(first) : { type: kernel.precision, pair: false }),
         name: this.name(own ? first.name : `memory${b}`),
-        type: first ? elementOf(first) : kernel.precision,
-        pair: first !== undefined && paired.has(first),
-        written: arrays.some((array) => written.has(array)),
+        written: arrays.some((array) => this.written.has(array)),
         aliased: kernel.aliased === true || arrays.length > 1,
       };
     });
-    const pieced: PiecedArray[] = [];
-    const offsets: OffsetArray[] = [];
     globals.forEach((array, n) => {
-      const value: ValueType = { type: elementOf(array), pair: paired.has(array) };
-      const own = pieces[n]!;
-      const binding = bound[own[0]!.binding]!;
-      const name = own.length === 1 && binding.name === array.name ? array.name : this.name(array.name);
-      // Whatever an offset is, only its width matters here.
-      const by = variable(`${name}_start`, dialect.wideIntegers ? 2 ** 40 : 2);
-      if (offset)
-        offsets.push({
-          ...value,
-          name,
-          binding,
-          number: n,
-          pieced: own.length > 1,
-          start: by,
-        });
-      if (own.length > 1) {
-        let first = 0;
-        const starts = own.map((piece) => {
-          const start = { binding: bound[piece.binding]!, first };
-          first += (piece.elements ?? 0) / (value.pair ? 2 : 1);
-          return start;
-        });
-        const whole: PiecedArray = {
-          ...value,
-          name,
-          read: read.has(array),
-          written: written.has(array),
-          pieces: starts,
-        };
-        pieced.push(whole);
-        this.places.set(array, { kind: 'pieces', array: whole, value, ...(offset ? { by } : {}) });
-      } else if (offset && !dialect.pointers) {
-        this.places.set(array, { kind: 'shifted', name: binding.name, value, by });
-      } else this.places.set(array, { kind: 'plain', name: offset ? name : binding.name, value });
+      const own = pieces[n]!.map(({ binding, elements }) => ({ binding: bound[binding]!, elements }));
+      this.placeGlobal(array, n, own, offset);
     });
-    const constants = tables.flatMap((table) => {
-      const value: ValueType = { type: elementOf(table), pair: paired.has(table) };
-      if (computedRoots) {
-        this.places.set(table, { kind: 'computed', table: new ComputedTable(table), value });
-        return [];
-      }
-      const array: BoundArray = { ...value, name: this.name(table.name), written: false, aliased: false };
-      this.places.set(table, { kind: 'plain', name: array.name, value });
-      return array;
-    });
+    this.bindings = [...bound, ...tables.flatMap((table) => this.placeTable(table, computedRoots))];
     let bytes = 0;
-    this.shared = kernel.shared.map((array) => {
-      const pair = paired.has(array);
-      const name = this.name(array.name);
-      const value: ValueType = { type: elementOf(array), pair };
-      this.places.set(array, { kind: 'plain', name, value });
-      const byteOffset = bytes;
-      const elements = array.half ?? array.length!;
-      bytes += Math.ceil((elements * bytesOf(elementOf(array))) / 16) * 16;
-      return { ...value, name, length: pair ? elements / 2 : elements, byteOffset, read: read.has(array) };
+    this.shared = shared.map((array) => {
+      const placed = this.placeShared(array, bytes);
+      bytes += Math.ceil(((array.half ?? array.length!) * bytesOf(array.type)) / 16) * 16;
+      return placed;
     });
-    this.alignments = globals.map((array) => (paired.has(array) ? 2 : 1));
-    this.bindings = [...bound, ...constants];
-    this.pieced = pieced;
-    this.offsets = offsets;
     this.sharedBytes = bytes;
+    this.alignments = globals.map((array) => (paired.has(array) ? 2 : 1));
+  }
+
+  private conversionsOf(arrays: readonly ArrayRef[]): Conversion[] {
+    const found = new Map<string, Conversion>();
+    for (const array of arrays) {
+      const [stored, computed] = [this.valueType(array), this.computedType(array)];
+      if (isIntegers(array) || array.type === this.precision) continue;
+      if (this.read.has(array)) found.set(conversionName(stored, computed), { from: stored, to: computed });
+      if (this.written.has(array)) found.set(conversionName(computed, stored), { from: computed, to: stored });
+    }
+    return [...found.values()];
+  }
+
+  private placeGlobal(array: ArrayRef, number: number, pieces: readonly BoundPiece[], offset: boolean): void {
+    const value = this.valueType(array);
+    const { binding } = pieces[0]!;
+    const pieced = pieces.length > 1;
+    const name = !pieced && binding.name === array.name ? array.name : this.name(array.name);
+    // Whatever an offset is, only its width matters here.
+    const start = variable(`${name}_start`, this.target.wideIntegers ? 2 ** 40 : 2);
+    if (offset) this.offsets.push({ ...value, name, binding, number, pieced, start });
+    const by = offset ? { by: start } : {};
+    if (!pieced) {
+      const shifted = offset && !this.target.pointers;
+      this.places.set(array, { kind: 'plain', name: offset && !shifted ? name : binding.name, ...(shifted ? by : {}) });
+      return;
+    }
+    let first = 0;
+    const starts = pieces.map(({ binding, elements = 0 }) => {
+      const start = { binding, first };
+      first += elements / (value.pair ? 2 : 1);
+      return start;
+    });
+    const whole = { ...value, name, read: this.read.has(array), written: this.written.has(array), pieces: starts };
+    this.pieced.push(whole);
+    this.places.set(array, { kind: 'pieces', array: whole, ...by });
+  }
+
+  /** @param computed roots need no memory; what else a table holds does. */
+  private placeTable(table: Table, computed: boolean): BoundArray[] {
+    const value = this.valueType(table);
+    if (computed && holdsRoots(table)) {
+      if (!value.pair) throw new RangeError('roots are computed in pairs only');
+      return [];
+    }
+    const name = this.name(table.name);
+    this.places.set(table, { kind: 'plain', name });
+    return [{ ...value, name, written: false, aliased: false }];
+  }
+
+  private placeShared(array: ArrayRef, byteOffset: number): SharedArray {
+    const value = this.valueType(array);
+    const name = this.name(array.name);
+    const elements = array.half ?? array.length!;
+    this.places.set(array, { kind: 'plain', name });
+    return { ...value, name, length: value.pair ? elements / 2 : elements, byteOffset, read: this.read.has(array) };
   }
 
   valueType(array: ArrayRef): ValueType {
-    return this.place(array).value;
+    const value = this.values.get(array);
+    if (!value) throw new RangeError(`the array ${array.name} is not one of the kernel's`);
+    return value;
   }
 
-  /** The text that reads a value. @param at in values. */
-  load(array: ArrayRef, at: Index, integers: Integers, scope: Scope): string {
-    const place = this.place(array);
-    if (place.kind === 'computed') return this.root(place, at, integers, scope);
-    if (place.kind === 'plain') {
-      const where = integers.address(inTurn(array, at), scope);
-      const text = `${place.name}[${where}]`;
-      if (array.space === 'shared') return this.dialect.sharedLoad?.(place.name, where, place.value) ?? text;
-      if (array.space === 'table') return text;
-      return this.dialect.global?.load(text, this.streamed === 'loads') ?? text;
-    }
-    const where = integers.address(place.by ? add(at, place.by) : at, scope);
-    if (place.kind === 'shifted') return `${place.name}[${where}]`;
-    return `load_${place.array.name}(${this.passed(place.array)}${where})`;
+  /** Of a value that was read, or is to be written. */
+  computedType(array: ArrayRef): ValueType {
+    return { type: this.precision, pair: this.valueType(array).pair };
   }
 
-  /** The statement that writes a value. @param at in values. */
-  store({ array, block }: StoreTarget, at: Index, value: string, integers: Integers, scope: Scope): string {
-    const place = this.place(array);
-    if (block && place.kind === 'plain') {
-      const copy = this.dialect.blockCopy!(place.name, integers.address(block, scope));
-      return `${copy}[${integers.address(inTurn(array, at), scope)}] = ${value};`;
-    }
-    if (place.kind === 'plain') {
-      const text = `${place.name}[${integers.address(inTurn(array, at), scope)}]`;
-      const store = array.space === 'global' && this.dialect.global?.store(text, value, this.streamed === 'stores');
-      return store || `${text} = ${value};`;
-    }
-    if (place.kind !== 'pieces') return `${this.load(array, at, integers, scope)} = ${value};`;
-    const where = integers.address(place.by ? add(at, place.by) : at, scope);
-    return `store_${place.array.name}(${this.passed(place.array)}${where}, ${value});`;
+  /** What reads a value. @param at in values. @param address makes integers of indices. */
+  load(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
+    const place = this.places.get(array)!;
+    const where = this.where(array, at, address);
+    const read =
+      place.kind === 'plain'
+        ? this.element(array, name(place.name), where)
+        : call(`load_${place.array.name}`, ...this.passed(place.array), where);
+    return converted(read, this.valueType(array), this.computedType(array));
   }
 
-  private root(
-    { table, value }: Extract<Place, { kind: 'computed' }>,
+  /** What a table of integers holds. */
+  entry(table: IntegerTable, at: Expression): Expression {
+    return this.element(table, name((this.places.get(table) as { name: string }).name), at);
+  }
+
+  /** Writes a value, or puts it into another block's copy of an array. */
+  store(
+    { array, block }: { readonly array: ArrayRef; readonly block: Expression | undefined },
     at: Index,
-    integers: Integers,
-    scope: Scope,
-  ): string {
-    if (!this.dialect.root) throw new RangeError('this language has no sines that are exact enough');
-    if (!value.pair) throw new RangeError('roots are computed in pairs only');
-    const { first, factor, by, q, most } = table.at(at);
-    const wide = 4 * most + q >= 2 ** 32;
-    const operand = (index: Index) => {
-      const text = `(${integers.address(index, scope)})`;
-      return wide ? this.dialect.widen(text) : text;
+    computed: Expression,
+    address: (at: Index) => Expression,
+  ): Statement {
+    const place = this.places.get(array)!;
+    const value = converted(computed, this.computedType(array), this.valueType(array));
+    const where = this.where(array, at, address);
+    if (place.kind === 'pieces') {
+      return { op: 'call', value: call(`store_${place.array.name}`, ...this.passed(place.array), where, value) };
+    }
+    const own = name(place.name);
+    return { op: 'assign', to: this.element(array, block ? call(BLOCK_COPY, own, block) : own, where), value };
+  }
+
+  private element(array: ArrayRef, of: Expression, at: Expression): Expression {
+    const streamed = array.space === 'global' && this.streamed ? { streamed: this.streamed } : {};
+    return {
+      ...element(of, at, this.valueType(array)),
+      space: array.space,
+      written: this.isWritten(array),
+      ...streamed,
     };
-    const product = isZero(factor) || isZero(by) ? [] : [`${operand(factor)} * ${operand(by)}`];
-    const terms = isZero(first) && product.length > 0 ? product : [operand(first), ...product];
-    return this.dialect.root(terms.join(' + '), wide, q, value.type);
+  }
+
+  /** Whether anything writes to the memory that an array lies in. */
+  private isWritten(array: ArrayRef): boolean {
+    const place = this.places.get(array)!;
+    if (array.space !== 'global' || place.kind !== 'plain') return array.space === 'shared';
+    const pointed = this.offsets.find(({ name }) => name === place.name)?.binding.name ?? place.name;
+    return this.bindings.some(({ name, written }) => written && name === pointed);
+  }
+
+  private where(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
+    const { by } = this.places.get(array)!;
+    if (by) return address(add(at, by));
+    return address(turnOf(array, at) === 1 ? sub(at, array.half!) : at);
   }
 
   /** Where bindings are parameters of the entry point, other functions have to be given them. */
-  private passed({ pieces }: PiecedArray): string {
-    return this.dialect.pointers ? pieces.map(({ binding }) => `${binding.name}, `).join('') : '';
-  }
-
-  private place(array: ArrayRef): Place {
-    const place = this.places.get(array);
-    if (!place) throw new RangeError(`the array ${array.name} is not one of the kernel's`);
-    return place;
+  private passed({ pieces }: PiecedArray): Expression[] {
+    return this.target.pointers ? pieces.map(({ binding }) => name(binding.name)) : [];
   }
 
   /** A name for something that stands outside all functions, or is a parameter. */
@@ -257,23 +311,17 @@ export class Memory {
   }
 }
 
-function isZero({ constant, terms }: Index): boolean {
-  return constant === 0 && terms.length === 0;
+/** Of the function that converts. */
+export function conversionName(from: ValueType, to: ValueType): string {
+  return `${valueName(to)}_of_${valueName(from)}`;
 }
 
-/** Where an element lies while its half of the array is in memory. */
-function inTurn(array: ArrayRef, at: Index): Index {
-  return turnOf(array, at) === 1 ? sub(at, array.half!) : at;
+function valueName({ type, pair }: ValueType): string {
+  return `${{ f16: 'half', f32: 'float', f64: 'double', u32: 'uint' }[type]}${pair ? '2' : ''}`;
 }
 
-/** @throws RangeError for what the languages have not learnt yet. */
-export function elementOf({ name, type }: ArrayRef): ElementType {
-  if (type !== 'f32' && type !== 'f64') throw new RangeError(`${name} holds ${type}, which kernels for threads cannot`);
-  return type;
-}
-
-function bytesOf(type: ElementType): number {
-  return type === 'f32' ? 4 : 8;
+function converted(value: Expression, from: ValueType, to: ValueType): Expression {
+  return from.type === to.type ? value : call(conversionName(from, to), value);
 }
 
 /** The pieces of each global, checked. */
@@ -305,10 +353,58 @@ function keepUniform(
     if (pieces[n]!.some(({ elements }) => elements !== undefined && elements % 2 !== 0)) paired.delete(array);
   });
   const together = kernel.aliased ? [...users, kernel.globals] : users;
+  for (const arrays of together) {
+    const types = new Set(arrays.map(({ type }) => type));
+    if (types.size > 1) throw new RangeError(`one memory cannot hold ${[...types].join(' and ')}`);
+  }
   for (let before = -1; before !== paired.size; ) {
     before = paired.size;
     for (const arrays of together) {
       if (arrays.some((array) => !paired.has(array))) for (const array of arrays) paired.delete(array);
     }
   }
+}
+
+/** Whether roots of unity are all that a table holds. */
+export function holdsRoots({ values }: Table): boolean {
+  return values === undefined;
+}
+
+/** The tables that a kernel reads where roots are computed. */
+export function tablesBeside(kernel: Kernel): Table[] {
+  return kernel.tables.filter((table) => !holdsRoots(table));
+}
+
+/** Functions that find the piece which holds a value. @param integer the type of an index. */
+export function pieceFunctions(array: PiecedArray, { pointers }: Target, integerType: IntegerType): FunctionTree[] {
+  const at = name('at');
+  const bindings = pointers
+    ? array.pieces.map(({ binding }): Parameter => ({ name: binding.name, type: pointerTo(binding, false) }))
+    : [];
+  const parameters = [...bindings, { name: 'at', type: integerType }];
+  const chosen = (access: (place: Expression) => Statement): Statement[] =>
+    array.pieces.reduceRight<Statement[]>((otherwise, { binding, first }, n) => {
+      const within = first > 0 ? binary('-', at, integer(first, integerType)) : at;
+      const body = [
+        access({ ...element(name(binding.name), within, array), space: 'global', written: binding.written }),
+      ];
+      const next = array.pieces[n + 1];
+      return next
+        ? [{ op: 'if', condition: binary('<', at, integer(next.first, integerType)), body, otherwise }]
+        : body;
+    }, []);
+  const functions: FunctionTree[] = [];
+  if (array.read) {
+    const body = chosen((value) => ({ op: 'return', value }));
+    functions.push({ name: `load_${array.name}`, parameters, result: array, body });
+  }
+  if (array.written) {
+    const body = chosen((to) => ({ op: 'assign', to, value: name('value') }));
+    functions.push({ name: `store_${array.name}`, parameters: [...parameters, { name: 'value', type: array }], body });
+  }
+  return functions;
+}
+
+export function pointerTo(array: BoundArray, unique: boolean): Pointer {
+  return { to: array, space: 'global', written: array.written, unique };
 }

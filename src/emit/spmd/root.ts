@@ -1,28 +1,60 @@
-/** Roots of unity in the languages of C's family: a function that computes one, and calls of it. */
-import type { ElementType } from '../../ir/index.ts';
+/** Roots of unity in languages with sines, as a pass over trees: a function computes what a table would be read for. */
+import type { ElementType, Index, Table } from '../../ir/index.ts';
 import { productError } from '../../numeric/doubledouble.ts';
-import { decimal } from './dialect.ts';
+import { ComputedTable } from './computed.ts';
+import { holdsRoots } from './memory.ts';
+import {
+  binary,
+  call,
+  cast,
+  chain,
+  constant,
+  type Expression,
+  type FunctionTree,
+  integer,
+  mapExpressions,
+  names,
+  type Statement,
+  unary,
+} from './tree.ts';
 
-/** The words that the function is made of. */
+/** What the language has for the function. */
 export interface RootWords {
-  /** The 64-bit integer and how its literals end. */
-  readonly wide: { readonly type: string; readonly suffix: string };
-  /** Before the type of a function that the kernel calls. */
-  readonly inline: string;
-  pair(re: string, im: string, type: string): string;
-  /** a · b + c, rounded once. */
-  multiplyAdd(a: string, b: string, c: string, type: ElementType): string;
-  /** Statements that set `s` and `c` to the sine and the cosine of `x` half turns. */
-  sines(type: ElementType): readonly string[];
+  /** Sets `s` and `c` to the sine and the cosine of `x` half turns. */
+  sines(type: ElementType): readonly Statement[];
 }
 
 const NARROW = 'root';
 const WIDE = 'root_wide';
 
+/**
+ * Calls in place of loads from tables that hold nothing but roots.
+ * @throws RangeError where roots follow no rule.
+ */
+export function computedRoots(statements: readonly Statement[], tables: readonly Table[]): readonly Statement[] {
+  const computed = new Map(tables.filter(holdsRoots).map((table) => [table.name, new ComputedTable(table)]));
+  return mapExpressions(statements, (e) => {
+    const table = e.op === 'load' && e.array.space === 'table' ? computed.get(e.array.name) : undefined;
+    return table && e.op === 'load' ? rootCall(table, e.at, e.array.type as ElementType) : e;
+  });
+}
+
 /** e^{−2πi·p/q}, with 1/(2q) in two parts that a rest of a quarter turn is multiplied with. */
-export function rootCall(p: string, wide: boolean, q: number, type: ElementType): string {
-  const literals = halves(q, type).map((value) => `${decimal(value, type)}${type === 'f32' ? 'f' : ''}`);
-  return `${wide ? WIDE : NARROW}(${p}, ${q}u, ${literals.join(', ')})`;
+function rootCall(table: ComputedTable, at: Index, type: ElementType): Expression {
+  const { first, factor, by, q, most } = table.at(at);
+  const wide = 4 * most + q >= 2 ** 32;
+  const operand = (value: Index): Expression => {
+    const index: Expression = { op: 'index', value };
+    return wide ? cast('long', index) : index;
+  };
+  const product = isZero(factor) || isZero(by) ? [] : [binary('*', operand(factor), operand(by))];
+  const terms = isZero(first) && product.length > 0 ? product : [operand(first), ...product];
+  const parts = halves(q, type).map((value): Expression => ({ op: 'real', value, type }));
+  return call(wide ? WIDE : NARROW, chain('+', terms), integer(q, 'unsigned'), ...parts);
+}
+
+function isZero({ constant, terms }: Index): boolean {
+  return constant === 0 && terms.length === 0;
 }
 
 /** 1/(2q) as a sum of two numbers of a type. */
@@ -33,32 +65,43 @@ function halves(q: number, type: ElementType): [high: number, low: number] {
   return [whole, (1 - product - productError(whole, 2 * q, product)) / (2 * q)];
 }
 
-/** The functions that some lines call, each whole. */
-export function rootFunctions(type: ElementType, lines: readonly string[], words: RootWords): string[] {
-  const calls = (name: string) => lines.some((line) => line.includes(`${name}(`));
-  return [
-    ...(calls(NARROW) ? [rootFunction(NARROW, 'int', type, words)] : []),
-    ...(calls(WIDE) ? [rootFunction(WIDE, words.wide.type, type, words)] : []),
-  ];
+/** The functions that are called. */
+export function rootFunctions(type: ElementType, called: ReadonlySet<string>, words: RootWords): FunctionTree[] {
+  return [NARROW, WIDE].filter((each) => called.has(each)).map((each) => rootFunction(each, type, words));
 }
 
 /** Quarter turns are taken off in integers: what is left is at most an eighth of a turn, and rounded once. */
-function rootFunction(name: string, integer: string, type: ElementType, words: RootWords): string {
-  const real = type === 'f32' ? 'float' : 'double';
-  const pair = `${real}2`;
-  const unsigned = `unsigned ${integer}`;
-  const body = [
-    `const ${unsigned} quarters = (4u * p + q / 2u) / q;`,
-    `const ${real} rest = (${real})(${integer})(4u * p - quarters * q);`,
-    `const ${real} x = ${words.multiplyAdd('rest', 'high', 'rest * low', type)};`,
-    ...words.sines(type),
-    'const bool odd = (quarters & 1u) != 0u, back = (quarters & 2u) != 0u;',
-    `const ${real} re = odd ? -s : c, im = odd ? -c : -s;`,
-    `return ${words.pair('back ? -re : re', 'back ? -im : im', pair)};`,
-  ];
-  return [
-    `${words.inline} ${pair} ${name}(const ${unsigned} p, const ${unsigned} q, const ${real} high, const ${real} low) {`,
-    ...body.map((line) => `  ${line}`),
-    '}',
-  ].join('\n');
+function rootFunction(own: string, type: ElementType, words: RootWords): FunctionTree {
+  const [integerType, unsigned] = own === WIDE ? (['long', 'unsigned long'] as const) : (['int', 'unsigned'] as const);
+  const real = { type, pair: false };
+  const [p, q, high, low, quarters, rest] = names('p', 'q', 'high', 'low', 'quarters', 'rest');
+  const [s, c, odd, back, re, im] = names('s', 'c', 'odd', 'back', 're', 'im');
+  const number = (value: number) => integer(value, 'unsigned');
+  const bit = (value: number) => binary('!=', binary('&', quarters, number(value)), number(0));
+  const either = (...of: Expression[]): Expression => ({ op: 'select', of });
+  const fourfold = binary('*', number(4), p);
+  const left = binary('-', fourfold, binary('*', quarters, q));
+  const sum = binary('+', fourfold, binary('/', q, number(2)));
+  const signed = (part: Expression) => either(back, unary('-', part), part);
+  return {
+    name: own,
+    parameters: [
+      { name: 'p', type: unsigned },
+      { name: 'q', type: unsigned },
+      { name: 'high', type: real },
+      { name: 'low', type: real },
+    ],
+    result: { type, pair: true },
+    body: [
+      constant('quarters', unsigned, binary('/', sum, q)),
+      constant('rest', real, cast(real, cast(integerType, left))),
+      constant('x', real, { op: 'math', name: 'fma', type, of: [rest, high, binary('*', rest, low)] }),
+      ...words.sines(type),
+      constant('odd', 'bool', bit(1)),
+      constant('back', 'bool', bit(2)),
+      constant('re', real, either(odd, unary('-', s), c)),
+      constant('im', real, either(odd, unary('-', c), unary('-', s))),
+      { op: 'return', value: { op: 'pair', type, of: [signed(re), signed(im)] } },
+    ],
+  };
 }

@@ -3,10 +3,11 @@
  * once, and everything inside sees it.
  */
 import type { Var } from '../../ir/index.ts';
+import type { Statement } from './tree.ts';
 
-/** Something that has a name in the text. */
+/** An integer or value that has a name. */
 export interface Named {
-  readonly text: string;
+  readonly name: string;
   readonly wide: boolean;
 }
 
@@ -22,7 +23,7 @@ export class Names {
 }
 
 export class Scope {
-  readonly lines: string[] = [];
+  readonly statements: Statement[] = [];
   private readonly parent: Scope | undefined;
   private readonly known = new Map<string, Named>();
   private readonly variables = new Map<Var, string>();
@@ -31,7 +32,7 @@ export class Scope {
     this.parent = parent;
   }
 
-  /** A variable whose value this scope begins with, under its name in the text. */
+  /** A variable whose value this scope begins with, under its name. */
   introduce(variable: Var, name: string): void {
     this.variables.set(variable, name);
   }
@@ -55,10 +56,5 @@ export class Scope {
   home(variables: ReadonlySet<Var>): Scope {
     for (const v of variables) if (this.variables.has(v)) return this;
     return this.parent?.home(variables) ?? this;
-  }
-
-  /** Statements in braces. */
-  block(head: string, inner: Scope): void {
-    this.lines.push(`${head} {`, ...inner.lines.map((line) => `  ${line}`), '}');
   }
 }

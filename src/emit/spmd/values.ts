@@ -1,27 +1,29 @@
-/** The arithmetic of one work item as text: loads, then named values in the order of the phase's steps, then stores. */
+/** The arithmetic of one work item: loads, then named values in the order of the phase's steps, then stores. */
 import {
+  add,
   type ElementType,
-  type Index,
-  indexKey,
+  EVERYWHERE,
+  type Guard,
+  guardAt,
+  operandsOf,
   type Phase,
   type Real,
+  range,
   reachable,
   type Store,
-  substitute,
+  Substitution,
+  simplified,
+  sub,
+  type Var,
+  variablesOf,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { isSecond, type LoadNode, otherHalf, pairOf, type Turn, turnOf } from './accesses.ts';
-import type { Dialect } from './dialect.ts';
-import type { Integers } from './integers.ts';
+import { isSecond, type LoadNode, otherHalf, pairOf, place } from './accesses.ts';
 import type { Slot } from './items.ts';
-import { elementOf, type Memory } from './memory.ts';
-import type { Names, Scope } from './scope.ts';
-
-/** An expression in the text and how tightly it binds: names and literals, products, sums. */
-interface Expression {
-  readonly text: string;
-  readonly binds: 3 | 2 | 1;
-}
+import type { Memory } from './memory.ts';
+import { width } from './print.ts';
+import { type Names, Scope } from './scope.ts';
+import { binary, chain, constant, type Expression, name, type Statement, unary, zero } from './tree.ts';
 
 /** Expressions longer than this are given a name. */
 const LINE = 56;
@@ -29,172 +31,252 @@ const LINE = 56;
 /** The values of a phase, prepared once for all its items. */
 export class PhaseValues {
   readonly stores: readonly Store[];
+  /** What is read and computed once for each item. */
   readonly loads: readonly LoadNode[];
   readonly operations: readonly Real[];
   readonly uses: ReadonlyMap<Real, number>;
+  /** Variables of sums that a value changes with. */
+  readonly terms: ReadonlyMap<Real, ReadonlySet<Var>>;
 
   constructor(phase: Phase) {
     this.stores = phase.stores;
     const results = phase.stores.map((store) => store.value);
     const needed = new Set(reachable(results));
     const nodes = reachable([...(phase.steps ?? []).flat().filter((value) => needed.has(value)), ...results]);
-    this.loads = nodes.filter((node) => node.op === 'load') as LoadNode[];
-    this.operations = nodes.filter((node) => node.op !== 'load' && node.op !== 'const');
+    this.terms = termsOf(nodes);
+    const once = nodes.filter((node) => !this.terms.has(node));
+    this.loads = once.filter((node) => node.op === 'load') as LoadNode[];
+    this.operations = once.filter((node) => node.op !== 'load' && node.op !== 'const');
     const uses = new Map<Real, number>();
     const use = (node: Real) => uses.set(node, (uses.get(node) ?? 0) + 1);
     results.forEach(use);
-    for (const node of nodes) {
-      if ('a' in node) use(node.a);
-      if ('b' in node) use(node.b);
-    }
+    for (const node of nodes) operandsOf(node).forEach(use);
     this.uses = uses;
   }
 }
 
-/** Prints one item. */
-export class ItemPrinter {
+/** @param nodes operands first. Missing are the values that no sum changes. */
+function termsOf(nodes: readonly Real[]): Map<Real, ReadonlySet<Var>> {
+  const over = new Set(nodes.flatMap((node) => (node.op === 'sum' ? [node.over] : [])));
+  const terms = new Map<Real, ReadonlySet<Var>>();
+  if (over.size === 0) return terms;
+  for (const node of nodes) {
+    const own = new Set<Var>();
+    if (node.op === 'load') variablesOf(node.index, own);
+    for (const { index } of ('guard' in node && node.guard) || []) variablesOf(index, own);
+    for (const operand of operandsOf(node)) for (const each of terms.get(operand) ?? []) own.add(each);
+    for (const each of own) if (!over.has(each) || (node.op === 'sum' && node.over === each)) own.delete(each);
+    if (own.size > 0) terms.set(node, own);
+  }
+  return terms;
+}
+
+/** Where values are computed that are the same for as long: for an item, or for one round of a sum's loop. */
+interface Frame {
+  readonly over?: Var;
+  readonly scope: Scope;
+  readonly known: Map<Real, Expression>;
+  /** Names of what has been read. */
+  readonly read: Map<string, string>;
+}
+
+/** Writes the statements of one item. */
+export class Item {
   private readonly phase: PhaseValues;
-  private readonly slot: Slot;
-  private readonly scope: Scope;
+  private readonly at: Substitution;
+  /** Outermost first. */
+  private frames: readonly Frame[];
   private readonly type: ElementType;
-  private readonly dialect: Dialect;
-  private readonly integers: Integers;
   private readonly memory: Memory;
   private readonly names: Names;
-  private readonly known = new Map<Real, Expression>();
-  private readonly read = new Map<string, string>();
 
   constructor(
     phase: PhaseValues,
     slot: Slot,
     scope: Scope,
     type: ElementType,
-    tools: { dialect: Dialect; integers: Integers; memory: Memory; names: Names },
-    /** Names of what has been read already. */
-    fetched: ReadonlyMap<Real, string> = new Map(),
+    tools: { readonly memory: Memory; readonly names: Names },
   ) {
     this.phase = phase;
-    this.slot = slot;
-    this.scope = scope;
+    this.at = new Substitution(slot.at);
+    this.frames = [{ scope, known: new Map(), read: new Map() }];
     this.type = type;
-    this.dialect = tools.dialect;
-    this.integers = tools.integers;
     this.memory = tools.memory;
     this.names = tools.names;
-    for (const [node, text] of fetched) this.known.set(node, { text, binds: 3 });
   }
 
   /** Reads data; tables are read where they are needed. */
   loads(): void {
-    for (const node of this.phase.loads) if (node.array.space !== 'table') this.load(node);
+    for (const node of this.phase.loads) if (node.array.space !== 'table') this.expression(node);
   }
 
   compute(): void {
-    for (const node of this.phase.operations) this.operation(node);
+    for (const node of this.phase.operations) this.expression(node);
   }
 
-  /** The text of a result. */
-  value(node: Real): string {
-    return this.expression(node).text;
+  /** Gives each result a name, for stores that stand elsewhere. */
+  keep(): void {
+    const [frame] = this.frames as [Frame];
+    for (const node of new Set(this.phase.stores.map(({ value }) => value))) {
+      if (node.op !== 'const') frame.known.set(node, this.named('s', this.expression(node), frame));
+    }
   }
 
-  /** Assigns the results to variables, and returns their names. */
-  keep(variables: ReadonlyMap<Real, string>): void {
-    for (const [node, name] of variables) this.scope.lines.push(`${name} = ${this.value(node)};`);
-  }
-
-  /** Writes the results, or those of a turn. @param value the text of each. */
-  write(scope: Scope, value: (node: Real) => string, turn?: Turn): void {
-    const { dialect, integers, memory, slot } = this;
+  write(): void {
+    const { memory } = this;
+    const [{ scope }] = this.frames as [Frame];
     const pending = new Map<string, Store>();
     for (const store of this.phase.stores) {
       const { array } = store;
-      if (turnOf(array, store.index) !== turn) continue;
-      const at = substitute(store.index, slot.at);
-      const target = { array, block: store.block && substitute(store.block, slot.at) };
+      const guard = guardAt(store.guard ?? EVERYWHERE, this.at);
+      const index = this.at.of(store.index);
+      const target = { op: 'store', array, block: store.block && this.at.of(store.block) } as const;
       if (!memory.valueType(array).pair) {
-        scope.lines.push(memory.store(target, at, value(store.value), integers, scope));
+        under(guard, { ...target, at: index, value: this.expression(store.value) }, scope);
         continue;
       }
       // The halves of a pair stand anywhere among the stores: written when both are there.
-      const mate = pending.get(place(array.name, otherHalf(store.index)));
+      const mate = pending.get(place({ ...store, index: otherHalf(store.index) }));
       if (!mate) {
-        pending.set(place(array.name, store.index), store);
+        pending.set(place(store), store);
         continue;
       }
-      const [re, im] = isSecond(at) ? [mate.value, store.value] : [store.value, mate.value];
-      const parts = [value(re), value(im)] as const;
-      const pair = wholeOf(...parts) ?? dialect.pair(...parts, elementOf(array));
-      scope.lines.push(memory.store(target, pairOf(at), pair, integers, scope));
+      const parts = isSecond(index) ? [mate.value, store.value] : [store.value, mate.value];
+      const of = parts.map((part) => this.expression(part));
+      const value = wholeOf(of[0]!, of[1]!) ?? ({ op: 'pair', type: this.type, of } as const);
+      under(guard, { ...target, at: pairOf(index), value }, scope);
     }
   }
 
-  private load(node: LoadNode): Expression {
-    const known = this.known.get(node);
-    if (known) return known;
-    const { scope } = this;
-    const type = this.memory.valueType(node.array);
-    const at = substitute(node.index, this.slot.at);
-    const where = type.pair ? pairOf(at) : at;
-    const table = node.array.space === 'table';
-    const key = place(`${node.array.name}${type.pair ? '.pair' : ''}`, where);
-    let name = table ? scope.find(key)?.text : this.read.get(key);
-    if (name === undefined) {
-      const text = this.memory.load(node.array, where, this.integers, scope);
-      name = this.names.fresh(type.pair ? 'z' : 'x');
-      scope.lines.push(this.dialect.declareValue(name, text, type));
-      // Tables do not change: what one item has read serves the next.
-      if (table) scope.remember(key, { text: name, wide: false });
-      else this.read.set(key, name);
-    }
-    const result: Expression = { text: type.pair ? `${name}.${isSecond(at) ? 'y' : 'x'}` : name, binds: 3 };
-    this.known.set(node, result);
-    return result;
+  /** Where a value belongs: as far outside as may be. */
+  private frameOf(node: Real): Frame {
+    const terms = this.phase.terms.get(node);
+    return this.frames.findLast(({ over }) => over && terms?.has(over)) ?? this.frames[0]!;
   }
 
   private expression(node: Real): Expression {
-    if (node.op === 'load') return this.load(node);
-    if (node.op === 'const') {
-      const number = this.type === 'f32' ? exact.toSingle(node.value) : exact.toNumber(node.value);
-      return { text: this.dialect.literal(number, this.type), binds: number < 0 ? 2 : 3 };
-    }
-    return this.known.get(node) ?? this.operation(node);
-  }
-
-  private operation(node: Real): Expression {
-    const known = this.known.get(node);
+    const frame = this.frameOf(node);
+    const known = frame.known.get(node);
     if (known) return known;
-    let result = this.combine(node);
-    const single = this.phase.uses.get(node) === 1;
-    if (!single || result.text.length > LINE) {
-      const name = this.names.fresh('v');
-      this.scope.lines.push(this.dialect.declareValue(name, result.text, { type: this.type, pair: false }));
-      result = { text: name, binds: 3 };
+    if (node.op === 'const') {
+      const value = this.type === 'f32' ? exact.toSingle(node.value) : exact.toNumber(node.value);
+      return { op: 'real', value, type: this.type };
     }
-    this.known.set(node, result);
+    const result = node.op === 'load' ? this.load(node, frame) : this.operation(node, frame);
+    frame.known.set(node, result);
     return result;
   }
 
+  private load(node: LoadNode, frame: Frame): Expression {
+    const { scope, read } = frame;
+    const { array } = node;
+    const guard = simplified(guardAt(node.guard ?? EVERYWHERE, this.at));
+    // Under a name: WGSL refuses what can be seen to become infinite.
+    if (!guard) return this.named('x', zero({ type: this.type, pair: false }), frame);
+    const type = this.memory.computedType(array);
+    const index = this.at.of(node.index);
+    const where = type.pair ? pairOf(index) : index;
+    const table = array.space === 'table';
+    const key = place({ array, index: where, guard });
+    let found = table ? scope.find(key)?.name : read.get(key);
+    if (found === undefined) {
+      found = this.names.fresh(type.pair ? 'z' : 'x');
+      const value: Expression = { op: 'load', array, at: where };
+      const condition = conditionOf(guard);
+      const guarded: Expression = condition ? { op: 'select', of: [condition, value, zero(type)] } : value;
+      scope.statements.push(constant(found, type, guarded));
+      // Tables do not change: what one item has read serves the next.
+      if (table) scope.remember(key, { name: found, wide: false });
+      else read.set(key, found);
+    }
+    return type.pair ? { op: 'member', member: isSecond(index) ? 'y' : 'x', of: [name(found)] } : name(found);
+  }
+
+  private operation(node: Real, frame: Frame): Expression {
+    if (node.op === 'sum') return this.sum(node, frame);
+    const whole = this.combine(node);
+    return this.phase.uses.get(node) === 1 && width(whole) <= LINE ? whole : this.named('v', whole, frame);
+  }
+
+  private named(prefix: string, value: Expression, { scope }: Frame): Expression {
+    const fresh = this.names.fresh(prefix);
+    scope.statements.push(constant(fresh, { type: this.type, pair: false }, value));
+    return name(fresh);
+  }
+
+  /** A loop that adds up. */
+  private sum({ over, a }: Extract<Real, { op: 'sum' }>, frame: Frame): Expression {
+    const type = { type: this.type, pair: false };
+    const total = this.names.fresh('v');
+    frame.scope.statements.push({ op: 'declare', name: total, type, constant: false, value: zero(type) });
+    const scope = new Scope(frame.scope);
+    const { frames } = this;
+    this.frames = [...frames.slice(0, frames.indexOf(frame) + 1), { over, scope, known: new Map(), read: new Map() }];
+    scope.statements.push({ op: 'assign', to: name(total), value: binary('+', name(total), this.expression(a)) });
+    this.frames = frames;
+    const counter = this.names.fresh('round');
+    const { statements: body } = scope;
+    frame.scope.statements.push({ op: 'loop', counter, variable: over, rounds: over.count, body });
+    return name(total);
+  }
+
   private combine(node: Real): Expression {
-    if (node.op === 'const' || node.op === 'load') return this.expression(node);
-    const operand = (of: Real, least: number): string => {
-      const { text, binds } = this.expression(of);
-      return binds < least ? `(${text})` : text;
-    };
-    if (node.op === 'neg') return { text: `-${operand(node.a, 3)}`, binds: 2 };
-    if (!('b' in node)) throw new RangeError(`${node.op} is for the lanes of a vector.`);
-    // The order of operations is part of the result: the right operand keeps its parentheses.
-    if (node.op === 'mul') return { text: `${operand(node.a, 2)} * ${operand(node.b, 3)}`, binds: 2 };
-    return { text: `${operand(node.a, 1)} ${node.op === 'add' ? '+' : '-'} ${operand(node.b, 2)}`, binds: 1 };
+    const of = operandsOf(node).map((operand) => this.expression(operand)) as [Expression, Expression];
+    switch (node.op) {
+      case 'neg':
+        return unary('-', of[0]);
+      case 'add':
+      case 'sub':
+      case 'mul':
+      case 'div':
+        return binary(OPERATORS[node.op], ...of);
+      case 'select': {
+        const [left, right, a, b] = of as unknown as [Expression, Expression, Expression, Expression];
+        return { op: 'select', of: [binary(COMPARISONS[node.comparison], left, right), a, b] };
+      }
+      case 'where': {
+        const guard = simplified(guardAt(node.guard, this.at));
+        const condition = guard && conditionOf(guard);
+        return condition ? { op: 'select', of: [condition, ...of] } : of[guard ? 0 : 1];
+      }
+      case 'swap':
+      case 'conj':
+      case 'const':
+      case 'load':
+      case 'sum':
+        throw new RangeError(`${node.op} is for the lanes of a vector.`);
+      default:
+        return { op: 'math', name: node.op === 'exactFma' ? 'fma' : node.op, type: this.type, of };
+    }
   }
 }
 
-/** The name of a pair that goes out as it was read. */
-function wholeOf(re: string, im: string): string | undefined {
-  const name = /^(\w+)\.x$/.exec(re)?.[1];
-  return name !== undefined && im === `${name}.y` ? name : undefined;
+const OPERATORS = { add: '+', sub: '-', mul: '*', div: '/' } as const;
+const COMPARISONS = { less: '<', lessEqual: '<=', equal: '==' } as const;
+
+/** Whether a guard holds; undefined where it always does. */
+function conditionOf(guard: Guard): Expression | undefined {
+  const bounds = guard.map(({ index, from, to, outside }) => {
+    const [low, high] = range(index);
+    const sides: Expression[] = [];
+    if (low < from) sides.push({ op: 'positive', value: outside ? sub(from, index) : add(index, 1 - from) });
+    if (high >= to) sides.push({ op: 'positive', value: outside ? add(index, 1 - to) : sub(to, index) });
+    return chain(outside ? '||' : '&&', sides);
+  });
+  return bounds.length > 0 ? chain('&&', bounds) : undefined;
 }
 
-function place(array: string, at: Index): string {
-  return `${array}|${indexKey(at)}`;
+/** A statement where a guard holds. */
+function under(guard: Guard, statement: Statement, { statements }: Scope): void {
+  const needed = simplified(guard);
+  if (!needed) return;
+  const condition = conditionOf(needed);
+  statements.push(condition ? { op: 'if', condition, body: [statement] } : statement);
+}
+
+/** A pair that goes out as it was read. */
+function wholeOf(re: Expression, im: Expression): Expression | undefined {
+  if (re.op !== 'member' || im.op !== 'member' || re.member !== 'x' || im.member !== 'y') return undefined;
+  const [a, b] = [re.of[0]!, im.of[0]!];
+  return a.op === 'name' && b.op === 'name' && a.name === b.name ? a : undefined;
 }

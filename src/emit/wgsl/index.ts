@@ -1,10 +1,24 @@
 /** Kernels as WGSL. */
-import type { ElementType, Kernel } from '../../ir/index.ts';
-import { type Dialect, decimal, type ValueType } from '../spmd/dialect.ts';
-import { groupsOf } from '../spmd/grid.ts';
-import { lower } from '../spmd/lower.ts';
-import type { OffsetArray, PiecedArray } from '../spmd/memory.ts';
+import type { Kernel } from '../../ir/index.ts';
+import { launchOf, lower } from '../spmd/lower.ts';
+import { pieceFunctions, type Target } from '../spmd/memory.ts';
+import { exactName, indented, lines, type Words } from '../spmd/print.ts';
 import type { SpmdOptions, SpmdProgram } from '../spmd/program.ts';
+import {
+  binary,
+  chain,
+  constant,
+  type Expression,
+  element,
+  type FunctionTree,
+  integer,
+  mathIn,
+  name,
+  type Type,
+  type ValueType,
+} from '../spmd/tree.ts';
+import { exactFunctions, NOTHING } from './exact.ts';
+import { halfFunctions, isLoneHalf, readHalf, writeHalf } from './halves.ts';
 
 /** What every WebGPU device allows in one dimension. */
 const MAX_GROUPS = 65535;
@@ -21,87 +35,77 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
   if (kernel.precision === 'f64' || arrays.some(({ type }) => type === 'f64')) {
     throw new RangeError(`WGSL has no double precision (f64), which the kernel ${kernel.name} needs`);
   }
-  const { entry, threads, grid, memory, lines } = lower(kernel, { maxGroups: MAX_GROUPS, ...options }, DIALECT);
+  const lowered = lower(kernel, { maxGroups: MAX_GROUPS, ...options }, TARGET);
+  const { entry, threads, grid, memory, statements } = lowered;
   const { bindings, shared, offsets, pieced } = memory;
   const groups = grid.dimensions;
   const uniforms = offsets.length + (grid.launches > 1 ? 1 : 0);
-  const numbers = groups.flatMap((count, axis) => {
+  const numbers = groups.flatMap((count, axis): Expression[] => {
     const step = groups.slice(0, axis).reduce((a, b) => a * b, 1);
-    const name = `block.${'xyz'[axis]}`;
-    return axis === 0 ? [name] : count === 1 ? [] : [`${step}u * ${name}`];
+    const own = name(`block.${'xyz'[axis]}`);
+    if (axis === 0) return [own];
+    return count === 1 ? [] : [binary('*', integer(step), own)];
   });
   if (grid.launches > 1) numbers.unshift(uniform(offsets.length));
-  const body = [`let group = ${numbers.join(' + ')};`, ...offsets.map(start), ...lines];
+  const starts = offsets.map(({ name, number, pair }) => {
+    const start = uniform(number);
+    return constant(`${name}_start`, 'unsigned', pair ? binary('>>', start, integer(1)) : start);
+  });
+  const exact = exactFunctions(mathIn(statements));
+  const body = [constant('group', 'unsigned', chain('+', numbers)), ...starts, ...statements];
   const source = [
-    ...bindings.map(({ name, written, ...type }, n) => {
-      const access = written ? 'read_write' : 'read';
-      return `@group(0) @binding(${n}) var<storage, ${access}> ${name}: array<${typeName(type)}>;`;
+    ...bindings.map((array, n) => {
+      const access = array.written ? 'read_write' : 'read';
+      return `@group(0) @binding(${n}) var<storage, ${access}> ${array.name}: array<${elementName(array, array.written)}>;`;
     }),
     ...(uniforms > 0
       ? [`@group(0) @binding(${bindings.length}) var<uniform> offsets: array<vec4<u32>, ${Math.ceil(uniforms / 4)}>;`]
       : []),
-    ...shared.map((array) => `var<workgroup> ${array.name}: array<${typeName(array)}, ${array.length}>;`),
-    ...pieced.flatMap(piecewise),
+    ...shared.map((array) => {
+      const length = isLoneHalf(array) ? Math.ceil(array.length / 2) : array.length;
+      return `var<workgroup> ${array.name}: array<${elementName(array, true)}, ${length}>;`;
+    }),
+    ...halfFunctions(memory.conversions),
+    ...exact,
+    ...pieced.flatMap((array) => pieceFunctions(array, TARGET, 'unsigned')).flatMap(functionText),
     '',
     `@compute @workgroup_size(${threads})`,
     `fn ${entry}(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_index) t: u32) {`,
-    ...body.map((line) => (line === '' ? '' : `  ${line}`)),
+    ...(exact.length > 0 ? [`  ${NOTHING}`] : []),
+    ...indented(lines(body, WORDS)),
     '}',
     '',
   ].join('\n');
-  return {
-    language: 'wgsl',
-    source,
-    entry,
-    threads,
-    groups,
-    launches: grid.launches,
-    launchSize: groupsOf(grid),
-    cluster: 1,
-    sharedBytes: memory.sharedBytes,
-    bindings: bindings.map(({ written }) => ({ written })),
-    alignments: memory.alignments,
-  };
+  return { language: 'wgsl', source, ...launchOf(lowered) };
 }
 
-function typeName({ pair }: Pick<ValueType, 'pair'>): string {
-  return pair ? 'vec2<f32>' : 'f32';
+function typeName(type: Type): string {
+  if (typeof type !== 'object') return type === 'bool' ? type : 'u32';
+  if ('to' in type || type.type === 'f16' || type.type === 'u32') return 'u32';
+  return type.pair ? 'vec2<f32>' : 'f32';
 }
 
-function start({ name, number, pair }: OffsetArray): string {
-  return `let ${name}_start = ${uniform(number)}${pair ? ' >> 1u' : ''};`;
+/** In memory. Words in which threads write one half each are atomic. */
+function elementName(type: ValueType, written: boolean): string {
+  return written && isLoneHalf(type) ? 'atomic<u32>' : typeName(type);
 }
 
 /** A number that is given at launch. */
-function uniform(number: number): string {
-  return `offsets[${number >> 2}].${'xyzw'[number & 3]}`;
+function uniform(number: number): Expression {
+  const four = element(name('offsets'), integer(number >> 2, 'int'), 'unsigned');
+  return { op: 'member', member: COMPONENTS[number & 3]!, of: [four] };
 }
 
-/** Functions that find the piece which holds a value. */
-function piecewise(array: PiecedArray): string[] {
-  const type = typeName(array);
-  const chain = (access: (place: string) => string): string[] =>
-    array.pieces.map(({ binding, first }, n) => {
-      const next = array.pieces[n + 1];
-      const found = access(`${binding.name}[at${first > 0 ? ` - ${first}u` : ''}]`);
-      return next ? `  if (at < ${next.first}u) { ${found} }` : `  ${found}`;
-    });
-  const lines: string[] = [];
-  if (array.read) {
-    const body = chain((place) => `return ${place};`);
-    lines.push(`fn load_${array.name}(at: u32) -> ${type} {`, ...body, '}');
-  }
-  if (array.written) {
-    const last = array.pieces.length - 1;
-    const body = chain((place) => `${place} = value;`).map((line, n) =>
-      n < last ? line.replace(' }', ' return; }') : line,
-    );
-    lines.push(`fn store_${array.name}(at: u32, value: ${type}) {`, ...body, '}');
-  }
-  return lines;
+const COMPONENTS = ['x', 'y', 'z', 'w'] as const;
+
+function functionText({ name, parameters, result, body }: FunctionTree): string[] {
+  const declared = parameters.map((parameter) => `${parameter.name}: ${typeName(parameter.type)}`);
+  const type = result ? ` -> ${typeName(result)}` : '';
+  return [`fn ${name}(${declared.join(', ')})${type} {`, ...indented(lines(body, WORDS)), '}'];
 }
 
 const RESERVED = `
+  exact_add exact_mul exact_sub float_of_half float2_of_half2 half_of_float half2_of_float2 kept nothing
   active alias array asm atomic auto await binding block bool break builtin case class common compile compute const
   continue default device discard do else enum export extern f16 f32 false final fn for friend from function get
   global group half handle i32 if impl import in inline input_ let loop macro mat mod module new null of offsets out
@@ -109,21 +113,35 @@ const RESERVED = `
   storage struct super switch t target template this true try type typedef u32 uniform union unless using var vec
   vec2 virtual where while with workgroup writeonly yield`;
 
-const DIALECT: Dialect = {
+const TARGET: Target = {
   wideIntegers: false,
   pointers: false,
+  clusters: false,
+  sines: false,
   reserved: new Set(RESERVED.trim().split(/\s+/)),
+};
+
+const WORDS: Words = {
+  type: typeName,
   integer: (value) => `${value}u`,
-  widen: (operand) => operand,
-  quotient(kind, of, by) {
-    if (!Number.isInteger(Math.log2(by))) return `${of} ${kind === 'div' ? '/' : '%'} ${by}u`;
-    return kind === 'div' ? `${of} >> ${Math.log2(by)}u` : `${of} & ${by - 1}u`;
-  },
-  declareInteger: (name, value) => `let ${name} = ${value};`,
-  declareValue: (name, value) => `let ${name} = ${value};`,
-  declareVariable: (name, type) => `var ${name} = ${typeName(type)}();`,
-  literal: (value: number, type: ElementType) => `${decimal(value, type)}f`,
+  cast: (to, operand) => `${typeName(to)}(${operand})`,
   pair: (re, im) => `vec2<f32>(${re}, ${im})`,
+  select: (condition, then, otherwise) => `select(${otherwise}, ${then}, ${condition})`,
+  declare(own, type, isConstant, value) {
+    return isConstant
+      ? `let ${own} = ${value};`
+      : `var ${own}: ${typeName(type)}${value === undefined ? '' : ` = ${value}`};`;
+  },
+  math(own) {
+    if (own === 'fma') throw new RangeError('WGSL has no product and sum that are surely rounded once');
+    return exactName(own) ?? own;
+  },
+  read({ type, written }, array, at) {
+    return isLoneHalf(type) ? readHalf(array, at, written ?? false) : undefined;
+  },
+  write({ type }, array, at, value) {
+    return isLoneHalf(type) ? writeHalf(array, at, value) : undefined;
+  },
   loop: (counter, rounds) => `for (var ${counter} = 0u; ${counter} < ${rounds}u; ${counter}++)`,
   barrier({ scope, globals }) {
     if (scope === 'cluster') throw new RangeError('WGSL has no exchange over a cluster of groups');

@@ -1,10 +1,13 @@
 /** Kernels run as WGSL on Dawn with SwiftShader and by an interpreter: the same numbers, but for contracted products. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dataFor, expectAsInterpreted } from '../../../test/support/emitted.ts';
 import { interpret } from '../../../test/support/interpret.ts';
-import { randomFor, uniform } from '../../../test/support/random.ts';
+import type { Memory } from '../../../test/support/language.ts';
+import { randomFor } from '../../../test/support/random.ts';
 import { rootsIn } from '../../../test/support/tables.ts';
-import { noWebGpu, testAdapter } from '../../../test/support/webgpu.ts';
-import { Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
+import { noWebGpu } from '../../../test/support/webgpu.ts';
+import { openGpu, runProgram } from '../../../test/support/wgsl.ts';
+import { Expressions, type Kernel, type Phase, scale, variable } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
 import { planDirection } from '../../plan/planner.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
@@ -34,99 +37,27 @@ const PROFILE: DeviceProfile = {
 let gpu: GPUDevice;
 
 beforeAll(async () => {
-  if (noWebGpu) return;
-  const adapter = await testAdapter();
-  const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup } = adapter.limits;
-  gpu = await adapter.requestDevice({
-    requiredLimits: { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup },
-  });
+  if (!noWebGpu) gpu = await openGpu();
 });
 afterAll(() => gpu?.destroy());
-
-// WebGPU's own numbers: outside browsers they are not global.
-const USAGE = { MAP_READ: 1, COPY_SRC: 4, COPY_DST: 8, UNIFORM: 64, STORAGE: 128 };
-const COMPUTE_STAGE = 4;
-const MAP_READ_MODE = 1;
-
-type Memory = Record<string, Float32Array>;
 
 /** Runs a kernel over the memory of its bindings, which changes. */
 async function runWgsl(
   kernel: Kernel,
   { arrangement, starts }: Lay,
-  bindings: Float32Array[],
+  bindings: Memory[string][],
   memory: Memory,
   spread: SpmdOptions,
 ): Promise<void> {
-  const device = gpu;
   const options = { ...spread, ...(arrangement ? { arrangement } : {}) };
   const program = emitWgsl(kernel, options);
   expect(emitWgsl(kernel, options).source).toBe(program.source);
   const data = [...bindings, ...kernel.tables.map(({ name }) => memory[name]!)];
-  const buffers = data.map((array) => {
-    const buffer = device.createBuffer({
-      size: array.byteLength,
-      usage: USAGE.STORAGE | USAGE.COPY_SRC | USAGE.COPY_DST,
-    });
-    device.queue.writeBuffer(buffer, 0, array as Float32Array<ArrayBuffer>);
-    return buffer;
-  });
-  const entries: GPUBindGroupLayoutEntry[] = program.bindings.map(({ written }, binding) => ({
-    binding,
-    visibility: COMPUTE_STAGE,
-    buffer: { type: written ? 'storage' : 'read-only-storage' },
-  }));
-  if (arrangement?.offsets) {
-    entries.push({ binding: entries.length, visibility: COMPUTE_STAGE, buffer: { type: 'uniform' } });
-    const numbers = new Uint32Array(Math.ceil(kernel.globals.length / 4) * 4);
-    numbers.set(starts);
-    const buffer = device.createBuffer({
-      size: numbers.byteLength,
-      usage: USAGE.UNIFORM | USAGE.COPY_DST,
-    });
-    device.queue.writeBuffer(buffer, 0, numbers);
-    buffers.push(buffer);
-  }
-  device.pushErrorScope('validation');
-  const layout = device.createBindGroupLayout({ entries });
-  const shader = device.createShaderModule({ code: program.source });
-  const { messages } = await shader.getCompilationInfo();
-  expect(messages.map(({ message, lineNum }) => `${lineNum}: ${message}`)).toEqual([]);
-  const pipeline = device.createComputePipeline({
-    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-    compute: { module: shader, entryPoint: program.entry },
-  });
-  const encoder = device.createCommandEncoder();
-  const pass = encoder.beginComputePass();
-  pass.setPipeline(pipeline);
-  const group = device.createBindGroup({
-    layout,
-    entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
-  });
-  pass.setBindGroup(0, group);
-  pass.dispatchWorkgroups(...program.groups);
-  pass.end();
-  const staging = bindings.map((array, b) => {
-    const buffer = device.createBuffer({
-      size: array.byteLength,
-      usage: USAGE.MAP_READ | USAGE.COPY_DST,
-    });
-    encoder.copyBufferToBuffer(buffers[b]!, 0, buffer, 0, array.byteLength);
-    return buffer;
-  });
-  device.queue.submit([encoder.finish()]);
-  expect((await device.popErrorScope())?.message).toBe(undefined);
-  for (const [b, buffer] of staging.entries()) {
-    await buffer.mapAsync(MAP_READ_MODE);
-    bindings[b]!.set(new Float32Array(buffer.getMappedRange()));
-    buffer.destroy();
-  }
-  for (const buffer of buffers) buffer.destroy();
+  await runProgram(gpu, program, data, arrangement?.offsets ? starts : undefined);
 }
 
-function dataFor({ kernel, lengths }: Sample): Memory {
-  const memory: Memory = {};
-  for (const { name } of kernel.globals) memory[name] = new Float32Array(uniform(random, lengths[name]!, 'single'));
+function memoryFor({ kernel, lengths }: Sample): Memory {
+  const memory = dataFor(random, kernel, lengths);
   for (const table of kernel.tables) {
     const values = new Float32Array(table.length);
     for (const { p, q, re, im } of rootsIn(table)) {
@@ -141,19 +72,11 @@ function dataFor({ kernel, lengths }: Sample): Memory {
 /** Expects both ways of running a kernel to leave the same numbers everywhere. */
 async function expectSame(sample: Sample, spread: SpmdOptions = {}, laid?: Lay): Promise<void> {
   const { kernel } = sample;
-  expect(verify(kernel)).toEqual([]);
   const where = laid ?? lay(random.integer, sample, 'own', false);
-  const memory = dataFor(sample);
+  const memory = memoryFor(sample);
   const { bindings, collect } = place(kernel, where, memory);
-  await runWgsl(kernel, where, bindings as Float32Array[], memory, spread);
-  const got = collect();
-  interpret(kernel, memory);
-  for (const [name, values] of Object.entries(got)) {
-    const want = memory[name]!;
-    const most = want.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
-    const bad = values.findIndex((value, n) => !(Math.abs(value - want[n]!) <= most * 2 ** -19));
-    expect(bad, `${name}[${bad}] is ${values[bad]}, should be ${want[bad]}`).toBe(-1);
-  }
+  await runWgsl(kernel, where, bindings, memory, spread);
+  expectAsInterpreted({ name: kernel.name, kernel, memory }, collect(), false);
 }
 
 function samplesOf(descriptor: string, changes: Partial<DeviceProfile> = {}): Sample[] {
@@ -196,7 +119,7 @@ describe.skipIf(noWebGpu)('kernels of plans', () => {
       expect(kernel.aliased).toBe(true);
       const globals = kernel.globals.map(() => ({ pieces: [{ binding: 0 }] }));
       const arrangement: Arrangement = { globals, bindings: 1, offsets: false };
-      const memory = dataFor({ kernel, lengths });
+      const memory = memoryFor({ kernel, lengths });
       const [, output] = kernel.globals;
       const both = memory[kernel.globals[0]!.name]!;
       memory[output!.name] = both;
@@ -211,7 +134,7 @@ describe.skipIf(noWebGpu)('kernels of plans', () => {
 describe.skipIf(noWebGpu)('random kernels', () => {
   it.each(['own', 'one', 'pieces'] as const)('globals laid out as %s', async (kind) => {
     for (let n = 0; n < 4; n++) {
-      const sample = sampleKernel(random.integer, 'f32');
+      const sample = sampleKernel(random.integer, n < 2 ? 'f32' : 'f16');
       const options = { ...(n % 2 === 0 ? { maxGroups: random.integer(3, 6) } : {}) };
       await expectSame(sample, options, lay(random.integer, sample, kind, n % 2 === 1));
     }

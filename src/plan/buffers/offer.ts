@@ -29,7 +29,8 @@ export interface UserBuffer {
 export interface BufferOffer {
   /** `writable`: intermediate results may overwrite the input (`preserveInput: false`). */
   readonly input: UserBuffer & { readonly writable: boolean };
-  readonly output: UserBuffer;
+  /** `spared`: elements that are not results are to stay as they are, so only the last leaf writes it. */
+  readonly output: UserBuffer & { readonly spared?: boolean };
   /** In place: input and output are one memory. */
   readonly same: boolean;
   /** Input and output side have equal strides and offsets. */

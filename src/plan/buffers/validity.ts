@@ -5,7 +5,8 @@
  * - the last leaf writes the user's output (2, 4, 5), and nothing else is decided for it;
  * - a user buffer holds its own array type, a temp buffer either (7);
  * - the input is written only where that is allowed, or where it is the output anyway;
- * - with a `work` buffer the input is only read and the output only written by the last leaf (VkFFT);
+ * - with a `work` buffer the input is only read and the output only written by the last leaf (VkFFT); so is an output of
+ *   which a part is to stay as it is;
  * - what is written has to fit, which temp buffers always see to (7);
  * - a leaf may write the memory it reads only if every element goes back to the address it came from: a transposing
  *   leaf never, any other where both sides are laid out alike (7).
@@ -91,5 +92,7 @@ function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer
 function takesIntermediates({ buffer }: Operand, offer: BufferOffer): boolean {
   if (buffer === 'temp' || buffer === 'temp2') return true;
   if (offer.work) return buffer === 'work';
+  // In place, input and output are one memory.
+  if (offer.output.spared && memoryOf(buffer, offer) === 'output') return false;
   return buffer === 'output' || (buffer === 'input' && (offer.input.writable || offer.same));
 }

@@ -1,0 +1,53 @@
+/** Functions of C's family that convert between what memory holds and what is computed in. */
+import type { ElementType } from '../../ir/index.ts';
+import { type Conversion, conversionName } from './memory.ts';
+import { binary, call, cast, type Expression, type FunctionTree, integer, name, type ValueType } from './tree.ts';
+
+const HALF: ValueType = { type: 'f16', pair: false };
+
+/** How one half is read and written, which languages say each in their way: between `bits` and `value`. */
+export interface HalfWords {
+  /** Bodies of functions. */
+  fromHalf(type: ElementType): readonly string[];
+  toHalf(type: ElementType): readonly string[];
+}
+
+/** One value from one value: those of pairs rest on these. */
+export function single({ from, to }: Conversion): Conversion {
+  return { from: { ...from, pair: false }, to: { ...to, pair: false } };
+}
+
+export function involvesHalf({ from, to }: Conversion): boolean {
+  return from.type === 'f16' || to.type === 'f16';
+}
+
+/** Everything but what reads and writes one half. */
+export function conversionFunction(conversion: Conversion): FunctionTree {
+  const { from, to } = conversion;
+  const value = name('value');
+  const each = (part: Expression): Expression => {
+    if (!involvesHalf(conversion)) return cast({ ...to, pair: false }, part);
+    const { from, to: own } = single(conversion);
+    return call(conversionName(from, own), part);
+  };
+  const parts = from.pair ? partsOf(value, from).map(each) : [each(value)];
+  return {
+    name: conversionName(from, to),
+    parameters: [{ name: 'value', type: from }],
+    result: to,
+    body: [{ op: 'return', value: to.pair ? joined(parts as [Expression, Expression], to) : parts[0]! }],
+  };
+}
+
+/** Two halves lie in one word. */
+function partsOf(value: Expression, { type }: ValueType): Expression[] {
+  if (type !== 'f16') return (['x', 'y'] as const).map((member) => ({ op: 'member', member, of: [value] }));
+  const low = binary('&', value, integer(0xffff, 'unsigned'));
+  return [low, binary('>>', value, integer(16))].map((part) => cast(HALF, part));
+}
+
+function joined([re, im]: readonly [Expression, Expression], { type }: ValueType): Expression {
+  if (type !== 'f16') return { op: 'pair', type: type as ElementType, of: [re, im] };
+  const high = binary('<<', cast('unsigned', im), integer(16));
+  return binary('|', cast('unsigned', re), high);
+}

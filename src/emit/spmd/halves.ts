@@ -1,0 +1,55 @@
+/**
+ * Shared memory that holds one half of the data at a time, as a pass over trees: a phase has computed everything before
+ * it writes anything, and the next one has read both halves before it computes.
+ */
+import type { ArrayRef, Index } from '../../ir/index.ts';
+import { turnOf } from './accesses.ts';
+import { apart, type Statement, visitExpressions } from './tree.ts';
+
+/** A phase: its items, whose results have names that stores use, and the barrier that follows it. */
+export interface Part {
+  readonly headline: readonly Statement[];
+  readonly items: readonly Statement[];
+  exchange(): readonly Statement[];
+}
+
+/** @param first what comes before the first store. */
+export function inHalves(parts: readonly Part[], first: readonly Statement[]): Statement[] {
+  const result: Statement[] = [];
+  let items = parts[0]!.items;
+  parts.forEach(({ headline, exchange }, n) => {
+    result.push(...headline);
+    const next = parts[n + 1];
+    if (!next) {
+      result.push(...items);
+      return;
+    }
+    const [prepared, stores] = apart(items, (s) => s.op !== 'store');
+    result.push(...prepared);
+    items = next.items;
+    const halves = apart(stores, (s) => s.op === 'store' && isLower(s));
+    for (const [turn, written] of halves.entries()) {
+      // The half that was there before has been read by all.
+      result.push(...(n === 0 && turn === 0 ? first : exchange()), ...written, ...exchange());
+      const [read, rest] = apart(items, (s) => s.op === 'declare' && halvesIn([s]).has(turn));
+      result.push(...read);
+      items = rest;
+    }
+    if (halvesIn(items).size > 0) throw new RangeError('a sum over what is in either half has to have both in memory');
+  });
+  return result;
+}
+
+function isLower({ array, at }: { readonly array: ArrayRef; readonly at: Index }): boolean {
+  return turnOf(array, at) === 0;
+}
+
+/** Which halves some statements read. */
+function halvesIn(statements: readonly Statement[]): Set<number> {
+  const found = new Set<number>();
+  visitExpressions(statements, (e) => {
+    const turn = e.op === 'load' ? turnOf(e.array, e.at) : undefined;
+    if (turn !== undefined) found.add(turn);
+  });
+  return found;
+}

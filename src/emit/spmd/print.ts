@@ -1,0 +1,180 @@
+/** Trees as text, in the words of a language. */
+import type { ElementType } from '../../ir/index.ts';
+import type { Barrier, BinaryWord, Element, Expression, IntegerType, MathName, Statement, Type } from './tree.ts';
+
+/** The words in which the languages differ. */
+export interface Words {
+  type(type: Type): string;
+  integer(value: number, type: IntegerType): string;
+  cast(to: Type, operand: string): string;
+  pair(re: string, im: string, type: ElementType): string;
+  select(condition: string, then: string, otherwise: string): string;
+  /** The function that computes it. @throws RangeError where the language has none. */
+  math(name: MathName, type: ElementType): string;
+  /** `value` is missing where the first assignment is to come. */
+  declare(name: string, type: Type, constant: boolean, value: string | undefined): string;
+  /** The head of a loop with a known number of rounds. */
+  loop(counter: string, rounds: number): string;
+  /** @throws RangeError where the language has none like it. */
+  barrier(barrier: Barrier): string;
+  /** How an element is read and written, where not as an array's. */
+  read?(element: Element, array: string, at: string): string | undefined;
+  write?(element: Element, array: string, at: string, value: string): string | undefined;
+}
+
+/** Operations that are not to become part of others, where a language has them as functions that are written for it. */
+export const EXACT = {
+  exactAdd: ['exact_add', '+'],
+  exactSub: ['exact_sub', '-'],
+  exactMul: ['exact_mul', '*'],
+} as const;
+
+export function exactName(own: MathName): string | undefined {
+  return own in EXACT ? EXACT[own as keyof typeof EXACT][0] : undefined;
+}
+
+/** How tightly operators bind, and what their operands have to. */
+const ATOM = 6;
+const BINDS: Readonly<Record<BinaryWord, readonly [own: number, left: number, right: number]>> = {
+  '*': [4, 4, 5],
+  '/': [4, 4, 5],
+  '%': [4, 4, 5],
+  '+': [3, 3, 4],
+  '-': [3, 3, 4],
+  // WGSL wants parentheses round the operands of these.
+  '>>': [2, 5, 5],
+  '<<': [2, 5, 5],
+  '&': [2, 5, 5],
+  '|': [2, 5, 5],
+  '<': [1, 3, 3],
+  '<=': [1, 3, 3],
+  '>': [1, 3, 3],
+  '>=': [1, 3, 3],
+  '==': [1, 3, 3],
+  '!=': [1, 3, 3],
+  // Mixed, these have parentheses.
+  '&&': [0, 0, 1],
+  '||': [-1, 1, 1],
+};
+
+function binding(e: Expression): number {
+  if (e.op === 'binary') return BINDS[e.word][0];
+  if (e.op === 'cast') return 5;
+  if (e.op === 'unary' || ('value' in e && typeof e.value === 'number' && e.value < 0)) return 4;
+  return e.op === 'select' ? -2 : ATOM;
+}
+
+/** The order of operations is part of the result: a right operand keeps its parentheses. */
+export function expression(e: Expression, words: Words): string {
+  const operand = (n: number, least: number): string => {
+    const of = (e as { of: readonly Expression[] }).of[n]!;
+    const text = expression(of, words);
+    return binding(of) < least ? `(${text})` : text;
+  };
+  switch (e.op) {
+    case 'name':
+      return e.name;
+    case 'integer':
+      return words.integer(e.value, e.type);
+    case 'real':
+      return `${decimal(e.value, e.type)}${e.type === 'f32' ? 'f' : ''}`;
+    case 'unary':
+      return `${e.word}${operand(0, 5)}`;
+    case 'binary': {
+      const [, left, right] = BINDS[e.word];
+      return `${operand(0, left)} ${e.word} ${operand(1, right)}`;
+    }
+    case 'call':
+    case 'math': {
+      const called = e.op === 'call' ? e.name : words.math(e.name, e.type);
+      return `${called}(${e.of.map((_, n) => operand(n, -2)).join(', ')})`;
+    }
+    case 'cast':
+      return words.cast(e.to, operand(0, 5));
+    case 'select':
+      return words.select(operand(0, 0), operand(1, -1), operand(2, -1));
+    case 'pair':
+      return words.pair(operand(0, -2), operand(1, -2), e.type);
+    case 'member':
+      return `${operand(0, ATOM)}.${e.member}`;
+    case 'element': {
+      const [array, at] = [operand(0, ATOM), operand(1, -2)];
+      return words.read?.(e, array, at) ?? `${array}[${at}]`;
+    }
+    default:
+      throw new RangeError(`${e.op} has no words before it has a place`);
+  }
+}
+
+/** One line for each statement, and more for what has a body. */
+export function lines(statements: readonly Statement[], words: Words): string[] {
+  return statements.flatMap((s) => statement(s, words));
+}
+
+function statement(s: Statement, words: Words): string[] {
+  const text = (e: Expression) => expression(e, words);
+  const block = (head: string, body: readonly Statement[]) => [`${head} {`, ...indented(lines(body, words)), '}'];
+  switch (s.op) {
+    case 'declare':
+      return [words.declare(s.name, s.type, s.constant, s.value && text(s.value))];
+    case 'assign':
+      return [assignment(s.to, text(s.value), words)];
+    case 'call':
+      return [`${text(s.value)};`];
+    case 'return':
+      return [s.value ? `return ${text(s.value)};` : 'return;'];
+    case 'if': {
+      const then = block(`if (${text(s.condition)})`, s.body);
+      if (!s.otherwise) return then;
+      const [only, ...more] = s.otherwise;
+      const chained = only?.op === 'if' && more.length === 0;
+      const rest = chained ? statement(only, words) : ['{', ...indented(lines(s.otherwise, words)), '}'];
+      return [...then.slice(0, -1), `} else ${rest[0]}`, ...rest.slice(1)];
+    }
+    case 'while':
+      return block(`while (${text(s.condition)})`, s.body);
+    case 'loop':
+      return block(words.loop(s.counter, s.rounds), s.body);
+    case 'barrier':
+      return [words.barrier(s.barrier)];
+    case 'comment':
+      return [`// ${s.text}`];
+    case 'blank':
+      return [''];
+    default:
+      throw new RangeError(`${s.op} has no words before it has a place`);
+  }
+}
+
+function assignment(to: Expression, value: string, words: Words): string {
+  if (to.op !== 'element') return `${expression(to, words)} = ${value};`;
+  const [array, at] = to.of.map((of) => expression(of, words)) as [string, string];
+  return words.write?.(to, array, at, value) ?? `${array}[${at}] = ${value};`;
+}
+
+export function indented(text: readonly string[]): string[] {
+  return text.map((line) => (line === '' ? '' : `  ${line}`));
+}
+
+/** How many letters an expression takes, with names of values and pairs, and constants, in any language. */
+export function width(e: Expression): number {
+  const operands = 'of' in e ? e.of.map(width) : [];
+  const inner = operands.reduce((a, b) => a + b, 0);
+  if (e.op === 'name') return e.name.length;
+  if (e.op === 'real') return decimal(e.value, e.type).length + (e.type === 'f32' ? 1 : 0);
+  if (e.op === 'member') return inner + 2;
+  const least = e.op === 'binary' ? BINDS[e.word].slice(1) : [5];
+  const parentheses = 'of' in e ? e.of.filter((of, n) => binding(of) < least[n]!).length : 0;
+  return inner + 2 * parentheses + (e.op === 'binary' ? e.word.length + 2 : 1);
+}
+
+/**
+ * A decimal that reads back as the same number.
+ * @throws RangeError where there is none, because the number is not finite.
+ */
+function decimal(value: number, type: ElementType): string {
+  if (!Number.isFinite(value)) throw new RangeError(`a constant of the kernel does not fit into ${type}`);
+  // Nine digits name a single uniquely; a double prints as the shortest that does.
+  const text = String(type === 'f32' ? Number(value.toPrecision(9)) : value);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}

@@ -1,0 +1,261 @@
+/**
+ * Statements and expressions of GPU languages, as plain data until a printer (print.ts) gives them the words of one.
+ *
+ * A kernel is lowered to a tree in which addresses are still indices and arrays those of the kernel: `index`, `positive`,
+ * `load`, `store` and `scope`. Passes work on that; the last one (place.ts) puts names and integers there instead.
+ */
+import type { ArrayRef, ElementType, Index, StorageType, Var } from '../../ir/index.ts';
+
+/** A value of a kernel or of its memory: a real, or two of them that lie side by side. */
+export interface ValueType {
+  readonly type: StorageType;
+  readonly pair: boolean;
+}
+
+export type IntegerType = 'int' | 'long' | 'unsigned' | 'unsigned long';
+
+export interface Pointer {
+  readonly to: ValueType | IntegerType | 'byte';
+  readonly space: 'global' | 'shared';
+  readonly written: boolean;
+  /** Nothing else points to the same memory. */
+  readonly unique?: boolean;
+  /** Others change it meanwhile. */
+  readonly volatile?: boolean;
+}
+
+export type Type = ValueType | IntegerType | 'bool' | Pointer;
+
+export type BinaryWord =
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '>>'
+  | '<<'
+  | '&'
+  | '|'
+  | '<'
+  | '<='
+  | '=='
+  | '!='
+  | '>='
+  | '>'
+  | '&&'
+  | '||';
+
+/** `exactAdd` … are rounded once, and never become part of another operation. */
+export type MathName = 'sqrt' | 'abs' | 'min' | 'max' | 'fma' | 'exactAdd' | 'exactSub' | 'exactMul';
+
+export type Expression =
+  | { readonly op: 'name'; readonly name: string }
+  | { readonly op: 'integer'; readonly value: number; readonly type: IntegerType }
+  | { readonly op: 'real'; readonly value: number; readonly type: ElementType }
+  | { readonly op: 'unary'; readonly word: '-' | '&' | '*'; readonly of: readonly Expression[] }
+  | { readonly op: 'binary'; readonly word: BinaryWord; readonly of: readonly Expression[] }
+  | { readonly op: 'call'; readonly name: string; readonly of: readonly Expression[] }
+  | { readonly op: 'math'; readonly name: MathName; readonly type: ElementType; readonly of: readonly Expression[] }
+  | { readonly op: 'cast'; readonly to: Type; readonly of: readonly Expression[] }
+  /** A condition, the value where it holds, and the one where it does not. */
+  | { readonly op: 'select'; readonly of: readonly Expression[] }
+  | { readonly op: 'pair'; readonly type: ElementType; readonly of: readonly Expression[] }
+  | { readonly op: 'member'; readonly member: 'x' | 'y' | 'z' | 'w'; readonly of: readonly Expression[] }
+  | Element
+  /** An integer that memory is accessed at. */
+  | { readonly op: 'index'; readonly value: Index }
+  /** Whether an integer is greater than zero. */
+  | { readonly op: 'positive'; readonly value: Index }
+  /** A value of an array of the kernel, `at` in values. */
+  | { readonly op: 'load'; readonly array: ArrayRef; readonly at: Index };
+
+/** An array and the number of a value in it. */
+export interface Element {
+  readonly op: 'element';
+  /** Of arrays of the kernel: languages may have words of their own for access to them. */
+  readonly space?: ArrayRef['space'];
+  readonly type: ValueType | IntegerType;
+  /** Some thread writes to the array. */
+  readonly written?: boolean;
+  /** Caches need not keep what is read from there, or what is written. */
+  readonly streamed?: 'loads' | 'stores';
+  readonly of: readonly Expression[];
+}
+
+/** Who waits, and for what. */
+export interface Barrier {
+  readonly scope: 'subgroup' | 'group' | 'cluster';
+  /** What was written to globals has to be seen as well. */
+  readonly globals: boolean;
+  /** Nobody has written since the last barrier: that everybody has read is enough. */
+  readonly readsOnly?: boolean;
+  /**
+   * Of the blocks of a cluster, which may write into the memory of others when those have begun: a block says that it has
+   * first of all, and waits for the others when it has something for them.
+   */
+  readonly begun?: 'say' | 'wait';
+}
+
+export type Statement =
+  | {
+      readonly op: 'declare';
+      readonly name: string;
+      readonly type: Type;
+      /** It keeps its first value. */
+      readonly constant: boolean;
+      readonly value?: Expression;
+    }
+  | { readonly op: 'assign'; readonly to: Expression; readonly value: Expression }
+  | { readonly op: 'call'; readonly value: Expression }
+  | { readonly op: 'return'; readonly value?: Expression }
+  | {
+      readonly op: 'if';
+      readonly condition: Expression;
+      readonly body: readonly Statement[];
+      readonly otherwise?: readonly Statement[];
+    }
+  | { readonly op: 'while'; readonly condition: Expression; readonly body: readonly Statement[] }
+  /** A known number of rounds; `variable` is the counter in indices. */
+  | {
+      readonly op: 'loop';
+      readonly counter: string;
+      readonly variable: Var;
+      readonly rounds: number;
+      readonly body: readonly Statement[];
+    }
+  | { readonly op: 'barrier'; readonly barrier: Barrier }
+  | { readonly op: 'comment'; readonly text: string }
+  | { readonly op: 'blank' }
+  /** Writes a value to an array of the kernel, or to another block's copy of it; `at` in values. */
+  | {
+      readonly op: 'store';
+      readonly array: ArrayRef;
+      readonly block?: Index | undefined;
+      readonly at: Index;
+      readonly value: Expression;
+    }
+  /** Where integers are declared that only these statements use; `names` are those of variables known in here. */
+  | { readonly op: 'scope'; readonly names: readonly (readonly [Var, string])[]; readonly body: readonly Statement[] };
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: Type;
+}
+
+/** What an entry point calls. */
+export interface FunctionTree {
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  readonly result?: Type;
+  readonly body: readonly Statement[];
+}
+
+export const name = (text: string): Expression => ({ op: 'name', name: text });
+export const names = <T extends readonly string[]>(...texts: T) =>
+  texts.map(name) as unknown as { readonly [N in keyof T]: Expression };
+export const integer = (value: number, type: IntegerType = 'int'): Expression => ({ op: 'integer', value, type });
+export const binary = (word: BinaryWord, ...of: [Expression, Expression]): Expression => ({ op: 'binary', word, of });
+export const unary = (word: '-' | '&' | '*', of: Expression): Expression => ({ op: 'unary', word, of: [of] });
+export const call = (text: string, ...of: Expression[]): Expression => ({ op: 'call', name: text, of });
+export const cast = (to: Type, of: Expression): Expression => ({ op: 'cast', to, of: [of] });
+export const element = (array: Expression, at: Expression, type: Element['type']): Element => {
+  return { op: 'element', type, of: [array, at] };
+};
+export const constant = (text: string, type: Type, value: Expression): Statement => {
+  return { op: 'declare', name: text, type, constant: true, value };
+};
+
+/** Terms in a row. @param word for all of them, left to right. */
+export function chain(word: BinaryWord, terms: readonly Expression[]): Expression {
+  return terms.reduce((a, b) => binary(word, a, b));
+}
+
+/** An expression with others for its operands. */
+export function withOperands(e: Expression, change: (operand: Expression) => Expression): Expression {
+  return 'of' in e ? ({ ...e, of: e.of.map(change) } as Expression) : e;
+}
+
+/** Statements with other expressions, and what stands inside of them as well. */
+export function mapExpressions(
+  statements: readonly Statement[],
+  change: (expression: Expression) => Expression,
+): readonly Statement[] {
+  const deep = (e: Expression): Expression => change(withOperands(e, deep));
+  const each = (s: Statement): Statement => {
+    const copy: Record<string, unknown> = { ...s };
+    if ('condition' in s) copy.condition = deep(s.condition);
+    if ('to' in s) copy.to = deep(s.to);
+    if ('value' in s && s.value) copy.value = deep(s.value);
+    if ('body' in s) copy.body = s.body.map(each);
+    if ('otherwise' in s && s.otherwise) copy.otherwise = s.otherwise.map(each);
+    return copy as Statement;
+  };
+  return statements.map(each);
+}
+
+/** Looks at every expression in some statements. */
+export function visitExpressions(statements: readonly Statement[], see: (expression: Expression) => void): void {
+  const deep = (e: Expression): void => {
+    see(e);
+    if ('of' in e) for (const operand of e.of) deep(operand);
+  };
+  for (const s of statements) {
+    if ('condition' in s) deep(s.condition);
+    if ('to' in s) deep(s.to);
+    if ('value' in s && s.value) deep(s.value);
+    if ('body' in s) visitExpressions(s.body, see);
+    if ('otherwise' in s && s.otherwise) visitExpressions(s.otherwise, see);
+  }
+}
+
+/** The functions of arithmetic that statements use. */
+export function mathIn(statements: readonly Statement[]): Set<MathName> {
+  const found = new Set<MathName>();
+  visitExpressions(statements, (e) => {
+    if (e.op === 'math') found.add(e.name);
+  });
+  return found;
+}
+
+/** The names that statements use, of functions too. */
+export function namesIn(statements: readonly Statement[]): Set<string> {
+  const found = new Set<string>();
+  visitExpressions(statements, (e) => {
+    if (e.op === 'name' || e.op === 'call') found.add(e.name);
+  });
+  return found;
+}
+
+/**
+ * Statements in two parts, one to be run after the other: those that are `early`, wherever they stand, and the rest. Where
+ * both stand under one condition, it is asked twice, and what the first part declares for the second gets a variable before it.
+ */
+export function apart(
+  statements: readonly Statement[],
+  early: (statement: Statement) => boolean,
+): [first: readonly Statement[], second: readonly Statement[]] {
+  const first: Statement[] = [];
+  const second: Statement[] = [];
+  for (const s of statements) {
+    if (s.op !== 'if') {
+      (early(s) ? first : second).push(s);
+      continue;
+    }
+    const [one, other] = apart(s.body, early);
+    const used = namesIn(other);
+    const body = one.map((inner): Statement => {
+      if (inner.op !== 'declare' || !inner.value || !used.has(inner.name)) return inner;
+      first.push({ ...inner, constant: false, value: zero(inner.type as ValueType) });
+      return { op: 'assign', to: name(inner.name), value: inner.value };
+    });
+    if (body.length > 0) first.push({ ...s, body });
+    if (other.length > 0) second.push({ ...s, body: other });
+  }
+  return [first, second];
+}
+
+/** Of what is computed in. */
+export function zero({ type, pair }: ValueType): Expression {
+  const real: Expression = { op: 'real', value: 0, type: type as ElementType };
+  return pair ? { op: 'pair', type: real.type, of: [real, real] } : real;
+}

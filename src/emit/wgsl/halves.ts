@@ -1,0 +1,58 @@
+/**
+ * Halves in WGSL, where a buffer holds words of two: by operations on integers, because infinities and subnormals are not
+ * sure to come through its own conversions (WGSL §15.7.2).
+ */
+import { type Conversion, conversionName } from '../spmd/memory.ts';
+import type { Element, ValueType } from '../spmd/tree.ts';
+
+/** A half that shares its word with another one, which another thread may write. */
+export function isLoneHalf(type: Element['type'] | ValueType): boolean {
+  return typeof type === 'object' && type.type === 'f16' && !type.pair;
+}
+
+/** @param written somewhere in the kernel: then the words are atomic. */
+export function readHalf(array: string, at: string, written: boolean): string {
+  const word = `${array}[(${at}) >> 1u]`;
+  return `((${written ? `atomicLoad(&${word})` : word} >> (((${at}) & 1u) << 4u)) & 0xffffu)`;
+}
+
+/** Neither step touches the other half of the word. */
+export function writeHalf(array: string, at: string, value: string): string {
+  const [word, shift] = [`&${array}[(${at}) >> 1u]`, `(((${at}) & 1u) << 4u)`];
+  return `atomicAnd(${word}, 0xffff0000u >> ${shift}); atomicOr(${word}, ${value} << ${shift});`;
+}
+
+/** Subnormals are whole multiples of 2⁻²⁴, which a single holds. */
+const FROM_HALF = `fn float_of_half(bits: u32) -> f32 {
+  let size = bits & 0x7fffu;
+  let small = bitcast<u32>(f32(size) * 5.9604644775390625e-8f);
+  let normal = (size << 13u) + select(0x38000000u, 0x70000000u, size >= 0x7c00u);
+  return bitcast<f32>(((bits & 0x8000u) << 16u) | select(normal, small, size < 0x400u));
+}`;
+
+/** To the nearest, of two the even one: what is shifted out decides. Beyond the halves lies infinity. */
+const TO_HALF = `fn half_of_float(value: f32) -> u32 {
+  let bits = bitcast<u32>(value);
+  let size = bits & 0x7fffffffu;
+  let lost = select(13u, min(126u - min(size >> 23u, 126u), 25u), size < 0x38800000u);
+  let whole = select(size - 0x38000000u, (size & 0x7fffffu) | 0x800000u, size < 0x38800000u);
+  let near = (whole + (1u << (lost - 1u)) - 1u + ((whole >> lost) & 1u)) >> lost;
+  let finite = select(near, 0x7c00u, size >= 0x477ff000u);
+  return ((bits >> 16u) & 0x8000u) | select(finite, 0x7e00u, size > 0x7f800000u);
+}`;
+
+const PAIRS = {
+  float2_of_half2: `fn float2_of_half2(word: u32) -> vec2<f32> {
+  return vec2<f32>(float_of_half(word & 0xffffu), float_of_half(word >> 16u));
+}`,
+  half2_of_float2: `fn half2_of_float2(value: vec2<f32>) -> u32 {
+  return half_of_float(value.x) | (half_of_float(value.y) << 16u);
+}`,
+};
+
+/** The functions that a kernel converts with. */
+export function halfFunctions(conversions: readonly Conversion[]): string[] {
+  const singles = new Set(conversions.map(({ from }) => (from.type === 'f16' ? FROM_HALF : TO_HALF)));
+  const names = conversions.filter(({ from }) => from.pair).map(({ from, to }) => conversionName(from, to));
+  return [...singles, ...names.map((name) => PAIRS[name as keyof typeof PAIRS])];
+}

@@ -1,0 +1,71 @@
+/**
+ * Blocks of zeros (VkFFT guide 2.5.7): elements that count as zero where they would be read and are not touched where they
+ * would be written. An axis has a block on the side that a direction reads, until it is transformed, and one on the side
+ * that it writes, from then on; lines that lie in a block are left out of every launch.
+ */
+import { type Block, blocksOf, type Direction, type Problem } from '../problem/index.ts';
+import { type Dimension, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
+
+/** Both blocks of a dimension of the tensor. */
+interface Blocks {
+  readonly of: number;
+  readonly read: Block | null;
+  readonly written: Block | null;
+  /** The launches that transform it: numbers of the first and the last one. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Whether anything that a direction writes is to stay as it is. */
+export function sparesOutput(problem: Problem, direction: Direction): boolean {
+  return blocksOf(problem, direction === 'forward' ? 'output' : 'input').some((block) => block !== null);
+}
+
+/** The same tree, whose launches know what is not there. */
+export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direction: Direction): N {
+  const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
+  const leaves = leavesOf(tree);
+  const blocks = problem.size.flatMap((_, axis): Blocks[] => {
+    const own = { read: blocksOf(problem, read)[axis]!, written: blocksOf(problem, written)[axis]! };
+    if (!own.read && !own.written) return [];
+    const of = axis + 1;
+    const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+    return [{ of, ...own, first: launches[0]!, last: launches.at(-1)! }];
+  });
+  if (blocks.length === 0) return tree;
+  let number = 0;
+  const visit = (node: PlanNode): PlanNode =>
+    isLeaf(node) ? spared(node, number++, blocks) : { ...node, children: node.children.map(visit) };
+  return visit(tree) as N;
+}
+
+function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
+  return [axis, ...more].some(({ input }) => input.of === of);
+}
+
+function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode {
+  const tensor = leaf.length;
+  const input: { of: number; from: number; to: number }[] = [];
+  const output: typeof input = [];
+  const gaps = new Map<number, Block>();
+  for (const { of, read, written, first, last } of blocks) {
+    const before = n <= first ? read : n > last ? written : null;
+    const after = n < first ? read : n >= last ? written : null;
+    // A whole dimension that is only stepped over has the same block on both sides: its lines are left out.
+    if (before === after && leaf.batch.some((dimension) => isWhole(dimension, of, tensor[of]!))) {
+      if (before) gaps.set(of, before);
+      continue;
+    }
+    if (before) input.push({ of, ...before });
+    if (after) output.push({ of, ...after });
+  }
+  const batch = leaf.batch.map((dimension): Dimension => {
+    const gap = isWhole(dimension, dimension.input.of, tensor[dimension.input.of]!) && gaps.get(dimension.input.of);
+    return gap ? { ...dimension, count: dimension.count - (gap.to - gap.from), gap } : dimension;
+  });
+  return { ...leaf, batch, ...(input.length + output.length > 0 ? { absent: { input, output } } : {}) };
+}
+
+function isWhole({ count, input, output }: Dimension, of: number, length: number): boolean {
+  return count === length && [input, output].every((place) => place.of === of && place.step === 1);
+}

@@ -1,0 +1,111 @@
+/** CUDA sources compiled for the processor, with threads for threads. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { SpmdProgram } from '../../src/emit/spmd/program.ts';
+import { findProgram, missing } from './optional.ts';
+
+/** Undefined where there is none, and the tests with it are to be skipped. */
+export const compiler = findProgram(['c++', 'g++', 'clang++']);
+missing('cpp', compiler ? undefined : 'none of c++, g++ and clang++ is on the PATH');
+
+/** As much of CUDA as kernels use: one group after another, its threads as threads. */
+const PROCESSOR = `
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(n)
+#define __shared__
+#define __align__(n)
+struct float2 { float x, y; };
+struct double2 { double x, y; };
+static float2 make_float2(float x, float y) { return {x, y}; }
+static double2 make_double2(double x, double y) { return {x, y}; }
+struct Place { unsigned x, y, z; };
+static thread_local Place threadIdx;
+static Place blockIdx;
+static pthread_barrier_t all;
+#define __syncthreads() pthread_barrier_wait(&all)
+#define __syncwarp() pthread_barrier_wait(&all)
+unsigned char shared_bytes[1 << 16];
+static size_t __cvta_generic_to_shared(void *at) { return (unsigned char *)at - shared_bytes; }
+template <typename T> static void __stwb(T *at, T value) { *at = value; }
+static float __fadd_rn(float a, float b) { return a + b; }
+static float __fsub_rn(float a, float b) { return a - b; }
+static float __fmul_rn(float a, float b) { return a * b; }
+static double __dadd_rn(double a, double b) { return a + b; }
+static double __dsub_rn(double a, double b) { return a - b; }
+static double __dmul_rn(double a, double b) { return a * b; }
+`;
+
+/** Assembly that reads shared memory or converts halves, as C. */
+function withoutAssembly(source: string): string {
+  return source
+    .replace(
+      /asm volatile\("ld\.shared.*"r"(\(.*\)) : "memory"\);/g,
+      'value = *(decltype(value) *)(shared_bytes + $1);',
+    )
+    .replace(/asm\("cvt\.f\d+\.f16.*/g, 'value = *(const _Float16 *)&bits;')
+    .replace(/asm\("cvt\.rn\.f16.*/g, '*(_Float16 *)&bits = (_Float16)value;');
+}
+
+/** A program that reads the memory of every binding, runs a kernel and writes the memory. */
+function programOf({ source, entry, threads, groups }: SpmdProgram, sizes: number[], starts: readonly number[]) {
+  const memory = sizes.map((_, n) => `Any{m${n}}`);
+  return `${PROCESSOR}${withoutAssembly(source)}
+struct Any { void *at; template <class T> operator T *() const { return (T *)at; } };
+${sizes.map((size, n) => `static double m${n}[${size} / 8 + 1];`).join('\n')}
+static void *thread(void *number) {
+  threadIdx.x = (unsigned)(size_t)number;
+  for (unsigned n = 0; n < ${groups[0] * groups[1] * groups[2]}; n++) {
+    __syncthreads();
+    if (threadIdx.x == 0) blockIdx = {n % ${groups[0]}, n / ${groups[0]} % ${groups[1]}, n / ${groups[0] * groups[1]}};
+    __syncthreads();
+    ${entry}(${[...memory, ...starts.map((start) => `${start}LL`)].join(', ')});
+  }
+  return 0;
+}
+int main() {
+${sizes.map((size, n) => `  if (fread(m${n}, 1, ${size}, stdin) != ${size}) return 3;`).join('\n')}
+  pthread_t threads[${threads}];
+  pthread_barrier_init(&all, 0, ${threads});
+  for (size_t n = 0; n < ${threads}; n++) if (pthread_create(threads + n, 0, thread, (void *)n)) return 4;
+  for (size_t n = 0; n < ${threads}; n++) pthread_join(threads[n], 0);
+${sizes.map((size, n) => `  fwrite(m${n}, 1, ${size}, stdout);`).join('\n')}
+  return 0;
+}
+`;
+}
+
+/** Runs a program once. @param bindings memory of its bindings, which changes. @param starts its offsets. */
+export function runOnProcessor(
+  program: SpmdProgram,
+  bindings: readonly ArrayBufferView[],
+  starts: readonly number[] = [],
+): void {
+  const folder = mkdtempSync(join(tmpdir(), 'omnifft-cuda-'));
+  try {
+    const sizes = bindings.map((binding) => binding.byteLength);
+    const [file, runs] = [join(folder, 'kernel.cpp'), join(folder, 'kernel')];
+    writeFileSync(file, programOf(program, sizes, starts));
+    // What is rounded once on a GPU is here, too.
+    const flags = ['-std=c++14', '-O1', '-ffp-contract=off', '-w', '-pthread', '-o', runs, file];
+    const built = spawnSync(compiler!, flags, { encoding: 'utf8' });
+    expect(built.stderr).toBe('');
+    const bytes = bindings.map(({ buffer, byteOffset, byteLength }) =>
+      Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength),
+    );
+    const ran = spawnSync(runs, [], { input: Buffer.concat(bytes), timeout: 50_000, maxBuffer: 2 ** 26 });
+    expect(ran.status).toBe(0);
+    let at = 0;
+    for (const own of bytes) at += ran.stdout.copy(own, 0, at, at + own.length);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
