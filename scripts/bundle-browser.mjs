@@ -37,7 +37,7 @@ async function absent(file) {
   const [{ exports }] = Object.values(metafile.outputs);
   const reason = 'it needs Node; in browsers there are cpu and webgpu';
   const lines = exports.map((name) =>
-    name.endsWith('Availability')
+    /availability$/i.test(name)
       ? `export const ${name} = () => ({ name: ${JSON.stringify(basename(dirname(file)))}, available: false, reason });`
       : `export const ${name} = () => { throw new Error(reason); };`,
   );

@@ -3,6 +3,8 @@
  * anything is written.
  */
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
+import { arrayNameOf } from '../devices/host-arrays.ts';
+import { bytesOf, type StorageType } from '../ir/index.ts';
 import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../problem/bytes.ts';
 import {
   blocksOf,
@@ -17,6 +19,7 @@ import {
 } from '../problem/index.ts';
 import { type Given, givenName, unreadable } from './given.ts';
 import { DeviceMemory } from './memory.ts';
+import { typeOfStorage } from './storage.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
 export type Data = RealArray | DeviceMemory | ForeignMemory;
@@ -42,7 +45,7 @@ export type HostArrays = Float32Array | Float64Array | PlanarData<Float32Array> 
 /** What one side of a problem needs. */
 export interface SideFacts {
   readonly layout: ComplexLayout;
-  readonly type: 'f32' | 'f64';
+  readonly type: StorageType;
   /** Reals in each array. */
   readonly length: number;
   readonly realBytes: number;
@@ -61,13 +64,13 @@ export interface Part {
 export function factsOf(problem: Problem, side: Side): SideFacts {
   const span = tensorSpan(problem, side);
   const layout = problem.layout[side];
-  const single = problem.precision === 'single';
+  const type = typeOfStorage(problem.edgeStorage);
   const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
   return {
     layout,
-    type: single ? 'f32' : 'f64',
+    type,
     length: layout === 'planar' ? span : 2 * span,
-    realBytes: single ? 4 : 8,
+    realBytes: bytesOf(type),
     runs: span === elements && !blocksOf(problem, side).some((block) => block) ? undefined : elementRuns(problem, side),
   };
 }
@@ -167,7 +170,7 @@ function isArrayOf(value: unknown, facts: SideFacts): value is RealArray {
 }
 
 function arrayName(facts: SideFacts): string {
-  return facts.type === 'f32' ? 'Float32Array' : 'Float64Array';
+  return arrayNameOf(facts.type);
 }
 
 function wrongType(what: string, given: Given, wanted: string): FftError {

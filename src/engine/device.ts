@@ -26,6 +26,7 @@ import { readOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
 import { DirectionProgram, tempBytesOf } from './program.ts';
 import { loadPlans, type PlanOf } from './saved.ts';
+import { typeOfStorage } from './storage.ts';
 import { knobProblems, planTuned } from './tuning.ts';
 
 export interface PlanOptions {
@@ -43,7 +44,7 @@ export class Device {
   private readonly plans = new Set<Plan>();
   private readonly remembered = new Recent<DirectionPlan>(REMEMBERED);
   /** Of the plan made last: what `alloc` is most likely for. */
-  private precision: 'single' | 'double' = 'single';
+  private precision: 'half' | 'single' | 'double' = 'single';
   private closed = false;
 
   /** @internal Made by `openDevice`. */
@@ -125,7 +126,7 @@ export class Device {
       plan.destroy();
       throw error;
     }
-    this.precision = normal.precision === 'single' ? 'single' : 'double';
+    this.precision = normal.edgeStorage === 'double-double' ? 'double' : normal.edgeStorage;
     return plan;
   }
 
@@ -136,7 +137,7 @@ export class Device {
    * plan made last on this device, `single` before there was one.
    * @throws FftError `invalid-argument`, `out-of-memory`, `device-closed`
    */
-  alloc(bytes: number, precision: 'single' | 'double' = this.precision): DeviceMemory {
+  alloc(bytes: number, precision: 'half' | 'single' | 'double' = this.precision): DeviceMemory {
     this.check();
     if (!Number.isSafeInteger(bytes) || bytes <= 0) {
       throw new FftError(
@@ -144,13 +145,13 @@ export class Device {
         `alloc was asked for ${show(bytes)} bytes; it takes a positive whole number.`,
       );
     }
-    if (precision !== 'single' && precision !== 'double') {
+    if (precision !== 'half' && precision !== 'single' && precision !== 'double') {
       throw new FftError(
         'invalid-argument',
-        `alloc was asked for precision ${show(precision)}; it takes 'single' or 'double'.`,
+        `alloc was asked for precision ${show(precision)}; it takes 'half', 'single' or 'double'.`,
       );
     }
-    return new DeviceMemory(this.backend.allocate(bytes), precision === 'single' ? 'f32' : 'f64');
+    return new DeviceMemory(this.backend.allocate(bytes), typeOfStorage(precision));
   }
 
   /**

@@ -1,9 +1,9 @@
 /** `enqueue` remembers the memory of its last call: what it takes for the same must be the same. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
+import { codeOf } from '../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { expectedOf } from '../../test/support/transforms.ts';
-import { codeOf } from '../devices/cpu/fixture.ts';
 import type { EnqueueOptions } from './enqueue.ts';
 import { type Device, type DeviceMemory, openDevice, type Plan } from './index.ts';
 

@@ -3,9 +3,9 @@
  */
 import type { Backend, CompiledKernel } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
-import { type Leaf, passesOf, radicesOf, type Stride, stagedOf } from '../plan/leaf.ts';
+import { type Leaf, type LeafSide, passesOf, radicesOf, type Stride, stagedOf } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
-import type { Problem } from '../problem/index.ts';
+import { type Problem, realBytes } from '../problem/index.ts';
 import { copied } from './copied.ts';
 import type { DirectionProgram } from './program.ts';
 
@@ -47,7 +47,6 @@ export interface NodeFacts {
 }
 
 export function planToJson(problem: Problem, backend: Backend, programs: readonly DirectionProgram[], tables: number) {
-  const element = problem.precision === 'single' ? 8 : 16;
   const facts = {
     device: { kind: backend.kind, name: backend.name },
     problem,
@@ -56,8 +55,8 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
     directions: programs.map(({ plan, kernels, running }) => {
       const asOne = running.length < kernels.length;
       const launches = plan.launches.map((launch, n): LaunchFacts => {
-        const moved = plan.tempElements * element;
         const { leaf } = launch;
+        const moved = (side: LeafSide) => plan.tempElements * 2 * realBytes(side.storage ?? leaf.precision);
         return {
           title: launch.node.title,
           scheme: launch.node.scheme,
@@ -80,8 +79,8 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
           },
           staged: stagedOf(leaf),
           kernel: kernels[n]!.kernel.name,
-          bytesRead: moved,
-          bytesWritten: moved,
+          bytesRead: moved(leaf.input),
+          bytesWritten: moved(leaf.output),
         };
       });
       const { fused, bufferCount, padded, inPlace, typeChanges } = plan.assignment;

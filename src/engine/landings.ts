@@ -1,6 +1,8 @@
 /** Where results of a device land until the whole call has succeeded: beside the caller's arrays. */
 import type { RealArray } from '../devices/device.ts';
-import { arrayClass, copyInto, lengthOf, refuseDetached } from '../problem/bytes.ts';
+import { arrayFor, typeOfArray } from '../devices/host-arrays.ts';
+import { bytesOf, type StorageType } from '../ir/index.ts';
+import { copyInto, lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { copyElements, type ElementRuns, FftError } from '../problem/index.ts';
 
 /** Of an array, in messages. */
@@ -8,15 +10,15 @@ export const WAITING = 'An array of a waiting call';
 
 /** An array like the caller's. @throws FftError `out-of-memory` */
 export function landingFor(host: RealArray): RealArray {
-  return newArray(arrayClass(host) === 'Float32Array' ? 'f32' : 'f64', lengthOf(host));
+  return newArray(typeOfArray(host), lengthOf(host));
 }
 
 /** An array for a result. @throws FftError `out-of-memory` */
-export function newArray(type: 'f32' | 'f64', length: number): RealArray {
+export function newArray(type: StorageType, length: number): RealArray {
   try {
-    return type === 'f32' ? new Float32Array(length) : new Float64Array(length);
+    return arrayFor(type, length);
   } catch (cause) {
-    const bytes = length * (type === 'f32' ? 4 : 8);
+    const bytes = length * bytesOf(type);
     throw new FftError('out-of-memory', `A result of ${bytes} bytes does not fit in host memory.`, { cause });
   }
 }

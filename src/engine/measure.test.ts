@@ -1,10 +1,10 @@
 /** `plan.measure`, and offsets at launch, on the device that every machine has. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
+import { codeOf } from '../../test/support/device-kernels.ts';
 import { poison } from '../../test/support/poison.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { expectedOf } from '../../test/support/transforms.ts';
-import { codeOf } from '../devices/cpu/fixture.ts';
 import { type Device, type DeviceMemory, openDevice } from '../index.ts';
 import { wallClock } from './measure.ts';
 

@@ -75,7 +75,8 @@ const PIECE_BYTES = 2 ** 22;
 /** What was in the memory before may be anything: numbers that are slow to compute with, too. */
 async function clear(backend: Backend, buffer: DeviceBuffer, bytes: number): Promise<void> {
   if (buffer.view) {
-    buffer.view('f32').fill(0);
+    // Zeros of any type.
+    buffer.view('f16').fill(0);
     return;
   }
   const zeros = new Float32Array(Math.min(bytes, PIECE_BYTES) / 4);

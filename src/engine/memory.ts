@@ -2,16 +2,17 @@
  * Device memory as users hold it.
  */
 import type { DeviceBuffer, RealArray } from '../devices/device.ts';
+import type { StorageType } from '../ir/index.ts';
 import { FftError } from '../problem/index.ts';
 
 /** Memory of a device, from `device.alloc`. */
 export class DeviceMemory {
   /** Out of reach: what is checked and what is run must be the same memory. */
   readonly #buffer: DeviceBuffer;
-  private readonly type: 'f32' | 'f64';
+  private readonly type: StorageType;
 
   /** @internal */
-  constructor(buffer: DeviceBuffer, type: 'f32' | 'f64') {
+  constructor(buffer: DeviceBuffer, type: StorageType) {
     this.#buffer = buffer;
     this.type = type;
   }
@@ -56,7 +57,7 @@ export class DeviceMemory {
     this.#buffer.free();
   }
 
-  private view(type: 'f32' | 'f64'): RealArray {
+  private view(type: StorageType): RealArray {
     if (this.#buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
     if (!this.#buffer.view) {
       throw new FftError(

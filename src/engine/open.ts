@@ -3,13 +3,14 @@
  */
 
 import { type DeviceKind, deviceKinds } from '../devices/device.ts';
-import { type DeviceOptions, deviceModule, deviceOptionNames, openableKinds } from '../devices/registry.ts';
+import { type DeviceOptions, deviceOptionNames } from '../devices/options.ts';
+import { deviceModule, openableKinds } from '../devices/registry.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
 import { readOptions } from './options.ts';
 
-export type { DeviceOptions } from '../devices/registry.ts';
+export type { DeviceOptions } from '../devices/options.ts';
 
 export interface DeviceInfo {
   readonly kind: DeviceKind;

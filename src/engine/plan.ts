@@ -3,6 +3,7 @@
  */
 
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
+import { bytesOf } from '../ir/index.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { unorderedPlace } from '../plan/uploads.ts';
 import { show } from '../problem/errors.ts';
@@ -22,6 +23,7 @@ import { type MeasureOptions, measure } from './measure.ts';
 import type { DirectionProgram } from './program.ts';
 import { Runner, type RunnerHost } from './runner.ts';
 import { serializePlan } from './saved.ts';
+import { typeOfStorage } from './storage.ts';
 
 /** What the engine does for a plan; keeps plans from knowing the device facade. */
 export interface PlanHost {
@@ -123,7 +125,7 @@ export class Plan {
 
   private get workBytes(): number {
     const elements = tensorShape(this.problem, 'input').reduce((product, count) => product * count, 1);
-    return 2 * this.facts.input.realBytes * elements;
+    return 2 * bytesOf(typeOfStorage(this.problem.storage)) * elements;
   }
 
   /** Temp memory of the programs made so far. */

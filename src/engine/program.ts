@@ -2,13 +2,14 @@
  * A direction plan, compiled: kernels and tables taken from the device's cache, arguments as slots to bind at launch.
  */
 import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, Step } from '../devices/device.ts';
-import { type Table, verify } from '../ir/index.ts';
+import { bytesOf, type Table, verify } from '../ir/index.ts';
 import { buildKernel, sharesPasses } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
 import type { Leaf } from '../plan/leaf.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { type ComplexLayout, FftError, type Problem } from '../problem/index.ts';
 import type { Built, KernelCache } from './cache.ts';
+import { typeOfStorage } from './storage.ts';
 import { compileOptions } from './tuning.ts';
 
 /** Memory that a run is bound to. A planar side has two parts, an interleaved one only `re`. */
@@ -140,8 +141,9 @@ function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefine
     .find((own) => JSON.stringify({ ...own, inverse, scale }) === key);
 }
 
-function realBytesOf({ precision }: Problem): number {
-  return precision === 'single' ? 4 : 8;
+/** Of work and temp memory. */
+function realBytesOf({ storage }: Problem): number {
+  return bytesOf(typeOfStorage(storage));
 }
 
 function aligned(bytes: number): number {

@@ -380,7 +380,7 @@ describe('memory that is too small, missing or not to be had', () => {
   });
 
   it('alloc for an unknown precision', async () => {
-    expect(await codeOf(() => device.alloc(64, 'half' as 'single'))).toBe('invalid-argument');
+    expect(await codeOf(() => device.alloc(64, 'quad' as 'single'))).toBe('invalid-argument');
   });
 
   it('options that cannot be read by their names', async () => {

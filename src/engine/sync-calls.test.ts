@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSimulator, type Simulator } from '../../test/device/simulator.ts';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
+import { codeOf } from '../../test/support/device-kernels.ts';
 import { noOpenCl, openOpenCl } from '../../test/support/opencl.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { complaints, expectedOf } from '../../test/support/transforms.ts';
 import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
-import { codeOf } from '../devices/cpu/fixture.ts';
 import { Device } from './device.ts';
 import type { Plan } from './plan.ts';
 

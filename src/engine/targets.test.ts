@@ -1,8 +1,8 @@
 /** What differs between kinds of devices when work is appended, measured or bound at odd places. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { codeOf } from '../../test/support/device-kernels.ts';
 import { noOpenCl } from '../../test/support/opencl.ts';
 import { noWebGpu } from '../../test/support/webgpu.ts';
-import { codeOf } from '../devices/cpu/fixture.ts';
 import { createCpuBackend } from '../devices/cpu/index.ts';
 import type { Backend, Step } from '../devices/device.ts';
 import { createOpenClBackend } from '../devices/opencl/index.ts';

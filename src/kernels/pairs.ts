@@ -43,6 +43,8 @@ export class PairExpressions extends Expressions {
   static over(item: Var, points: readonly Complex[]): PairExpressions | undefined {
     const distances = points.map(({ re, im }) => {
       if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard) return undefined;
+      // What is converted on its way is converted part by part.
+      if (re.array.type === 'f16') return undefined;
       return distanceAlong(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
     });
     const [distance] = distances;

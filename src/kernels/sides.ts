@@ -17,6 +17,7 @@ import {
   mod,
   planar,
   runs,
+  type StorageType,
   scale,
   sub,
   swapped,
@@ -26,7 +27,7 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import type { Leaf, OutsideOf, Stride, Way } from '../plan/leaf.ts';
-import { typeOf } from './steps.ts';
+import { storageTypeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -71,19 +72,22 @@ export interface Sides {
 
 export function sidesOf(leaf: Leaf, { first, outer }: Tiles): Sides {
   const globals: ArrayRef[] = [];
-  const declare = (name: string, plane?: true): ArrayRef => {
-    const array: ArrayRef = { name, space: 'global', type: typeOf(leaf.precision), ...(plane ? { plane } : {}) };
+  const declare = (name: string, type: StorageType, plane?: true): ArrayRef => {
+    const array: ArrayRef = { name, space: 'global', type, ...(plane ? { plane } : {}) };
     globals.push(array);
     return array;
   };
   const memory = (name: 'input' | 'output') => {
     const side = leaf[name];
+    const type = storageTypeOf(side, leaf.precision);
     const walks = side.axes;
     const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
     const begin = (c: IndexLike) => add(origin, walk(add(first, c), side.batch[0]!));
     const planes =
-      side.layout === 'planar' ? planar(declare(`${name}.re`, true), declare(`${name}.im`, true)) : undefined;
-    const format = planes ?? interleaved(declare(name));
+      side.layout === 'planar'
+        ? planar(declare(`${name}.re`, type, true), declare(`${name}.im`, type, true))
+        : undefined;
+    const format = planes ?? interleaved(declare(name, type));
     const [array] = format.re(index(0));
     const view = mapped(format, (at) =>
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride))),

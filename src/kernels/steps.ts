@@ -2,8 +2,8 @@
  * What one group does with its tile, step by step: copies through shared memory and Stockham passes. How the steps
  * become phases depends on what runs in lockstep: vector-phases.ts and stage.ts.
  */
-import type { ElementType, Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
-import type { LanesAlong, Leaf, LeafStep, PassesStep } from '../plan/leaf.ts';
+import type { ElementType, Index, Kernel, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { LanesAlong, Leaf, LeafSide, LeafStep, PassesStep } from '../plan/leaf.ts';
 import type { Sides, Views } from './sides.ts';
 import type { VectorLeaf } from './vector-form.ts';
 
@@ -22,6 +22,11 @@ export type Step =
 /** What numbers of a precision are in memory. */
 export function typeOf(precision: Leaf['precision']): ElementType {
   return precision === 'single' ? 'f32' : 'f64';
+}
+
+/** What numbers of one side of a leaf are in memory. */
+export function storageTypeOf({ storage }: LeafSide, precision: Leaf['precision']): StorageType {
+  return storage === 'half' ? 'f16' : typeOf(storage ?? precision);
 }
 
 export interface StepsToBuild {

@@ -161,7 +161,7 @@ function readsPairs({ input, plain, scale, twiddle }: VectorLeaf): boolean {
  */
 function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }: VectorLeaf): boolean {
   const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && output.axes[0] === 1;
-  const direct = plain && !aliased && !staged.input && !staged.output;
+  const direct = plain && output.storage === undefined && !aliased && !staged.input && !staged.output;
   return along && direct && batch.every((count) => count === 1);
 }
 

@@ -14,6 +14,7 @@ import {
   type PassesStep,
   passesOf,
   type SharedMemory,
+  type Stored,
   type Stride,
   type Way,
 } from './leaf.ts';
@@ -33,6 +34,8 @@ export interface PlacedLeaf {
   readonly batch: readonly Span[];
   readonly twiddle?: StepTwiddle;
   readonly layout: { readonly input: ComplexLayout; readonly output: ComplexLayout };
+  /** What numbers are in memory. */
+  readonly storage?: Sides<Stored>;
   readonly offset: { readonly input: number; readonly output: number };
   readonly inverse: boolean;
   readonly scale: Way['scale'];
@@ -70,6 +73,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
   const beside = besideOf(points, radices, threads, precision, profile, blocks > 1);
   const side = (name: 'input' | 'output'): LeafSide => ({
     layout: layout[name],
+    ...(placed.storage && placed.storage[name] !== precision ? { storage: placed.storage[name] } : {}),
     axes: axes[name],
     batch: batch.map((span) => span[name]),
     offset: offset[name],

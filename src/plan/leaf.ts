@@ -34,6 +34,8 @@ export interface OutsideOf {
 /** One side of a leaf in memory. */
 export interface LeafSide {
   readonly layout: ComplexLayout;
+  /** What its numbers are in memory; as they are computed with where it is missing. */
+  readonly storage?: Stored;
   /** Stride of each dimension of a tile. */
   readonly axes: readonly Stride[];
   /** Stride of each batch dimension. */
@@ -42,6 +44,9 @@ export interface LeafSide {
   /** What is not there: it counts as zero, and is not written. Missing where all is. */
   readonly absent?: readonly OutsideOf[];
 }
+
+/** What a number in memory can be. */
+export type Stored = 'half' | 'single' | 'double';
 
 export type LanesAlong = 'axis' | 'batch';
 

@@ -14,7 +14,7 @@ import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capac
 import { type Chunking, chunksOf } from './chunks.ts';
 import { oneAxis, type PlacedLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
-import { type Leaf, type Stride, stepOf } from './leaf.ts';
+import { type Leaf, type Stored, type Stride, stepOf } from './leaf.ts';
 import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Splits } from './splits.ts';
@@ -77,6 +77,8 @@ export function planDirection(
     const side = name === 'input' ? read : written;
     return { strides: problem.strides[side], offset: problem.offsets[side] };
   };
+  const storageOf = (name: BufferName) =>
+    (name === 'input' || name === 'output' ? problem.edgeStorage : problem.storage) as Stored;
   const precision = kernelPrecision(problem.precision);
   const { run, complexBytes } = capacityOf(precision, profile);
   const batchBytes = (elements / problem.batches) * complexBytes;
@@ -125,6 +127,7 @@ export function planDirection(
         ...(node.absent ? { absent: node.absent } : {}),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
         layout: { input: input.type, output: output.type },
+        storage: { input: storageOf(input.buffer), output: storageOf(output.buffer) },
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output },
         inverse: direction === 'inverse',
         scale: last ? scaleFactors(problem, direction) : { input: 1, output: 1 },

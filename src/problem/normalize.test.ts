@@ -287,10 +287,9 @@ describe('fields', () => {
   it.each([
     [{ transform: 'r2c' }, 'transform'],
     [{ transform: 'dst4' }, 'transform'],
-    [{ precision: 'half' }, 'storage'],
     [{ precision: 'double-double', storage: 'double-double' }, 'precision'],
-    [{ precision: 'double', storage: 'single' }, 'storage'],
-    [{ edgeStorage: 'half' }, 'edgeStorage'],
+    [{ precision: 'single', storage: 'double' }, 'storage'],
+    [{ edgeStorage: 'double' }, 'edgeStorage'],
   ] as const)('%j is valid but not to be had yet', (fields, path) => {
     const error = refusal({ size: [4], ...fields });
     expect(error.problems.map((problem) => [problem.code, problem.path])).toEqual([['unsupported-feature', path]]);

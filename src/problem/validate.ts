@@ -157,15 +157,15 @@ export function checkRelease(problem: Problem): FftProblem[] {
   if (problem.precision === 'double-double') {
     refuse('precision', "precision 'double-double' is not supported yet; 'single' and 'double' are.");
   }
-  const stored = new Set<Storage>([problem.precision]);
+  const widths: readonly Storage[] = ['half', 'single', 'double', 'double-double'];
+  const wide = new Set<Storage>([problem.precision]);
   for (const field of ['storage', 'edgeStorage'] as const) {
     // The edge's default is the storage: what was said about that is not said again.
-    if (stored.has(problem[field])) continue;
-    stored.add(problem[field]);
-    // What was written is not known here any more.
-    const short = problem[field] === 'half' && problem.precision === 'single' ? " (in short, precision 'half')" : '';
-    const given = `${field} '${problem[field]}' with arithmetic in '${problem.precision}'${short}`;
-    refuse(field, `${given} is not supported yet; leave it out to store numbers as they are computed.`);
+    const isNarrow = widths.indexOf(problem[field]) <= widths.indexOf(problem.precision);
+    if (isNarrow || wide.has(problem[field])) continue;
+    wide.add(problem[field]);
+    const given = `${field} '${problem[field]}' with arithmetic in '${problem.precision}'`;
+    refuse(field, `${given} is not supported: numbers are stored as they are computed, or narrower.`);
   }
   return problems;
 }

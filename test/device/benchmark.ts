@@ -3,7 +3,7 @@
  * where the device is CUDA's, in its stream and on the same buffers; on WebGPU beside a copy of its own only. Each figure is the median of samples in turns, each
  * sample the mean of transforms in a row.
  */
-import type { GpuBackend } from '../../src/devices/cuda/backend.ts';
+import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
 import type { Cufft } from '../../src/devices/cuda/cufft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
@@ -45,11 +45,10 @@ export class Bench {
   private readonly device: Device;
   private readonly backend: Backend;
   /** For the copy and for cuFFT. */
-  private readonly gpu: GpuBackend | undefined;
+  private readonly gpu: CudaBackend | undefined;
   private readonly cufft: Cufft | undefined;
   private readonly effort: Effort;
   private readonly copier: Copier | undefined;
-  private readonly events: readonly [start: bigint, end: bigint] | undefined;
   private readonly buffers = new Map<Backend, DeviceMemory[]>();
   /** Milliseconds to copy so many bytes. */
   private readonly copies = new Map<number, number>();
@@ -62,7 +61,7 @@ export class Bench {
   constructor(
     device: Device,
     backend: Backend,
-    gpu: GpuBackend | undefined,
+    gpu: CudaBackend | undefined,
     effort: Effort,
     cufft: Cufft | undefined,
     copier?: Copier,
@@ -73,7 +72,6 @@ export class Bench {
     this.effort = effort;
     this.copier = copier;
     this.cufft = gpu && cufft;
-    this.events = gpu && [gpu.driver.createEvent(true), gpu.driver.createEvent(true)];
   }
 
   get peer(): string {
@@ -144,7 +142,8 @@ export class Bench {
     }
     if (!gpu) return undefined;
     const [input, output] = (await this.memory(bytes, gpu)).map(address);
-    return async (repeats) => this.timed(repeats, () => gpu.driver.copyAcross(output!, input!, bytes, gpu.stream));
+    const { api, stream } = gpu.driver;
+    return (repeats) => this.timed(repeats, () => api.call('MemcpyDtoDAsync', output!, input!, bytes, stream));
   }
 
   /** Microseconds from the call to its result in device memory, one call at a time. */
@@ -167,14 +166,13 @@ export class Bench {
   }
 
   close(): void {
-    for (const event of this.events ?? []) this.gpu!.driver.destroyEvent(event);
     for (const memory of [...this.buffers.values()].flat()) memory.free();
     this.buffers.clear();
   }
 
   private peerPlan(size: readonly number[], batches: number, precision: Precision) {
     try {
-      return this.cufft?.plan({ size, batches, precision, direction: 'forward' }, this.gpu!.stream);
+      return this.cufft?.plan({ size, batches, precision, direction: 'forward' }, this.gpu!.driver.stream);
     } catch (error) {
       console.log(`${size.join('x')} × ${batches}: ${(error as Error).message}`);
       return undefined;
@@ -200,15 +198,14 @@ export class Bench {
   }
 
   /** Milliseconds of one of several launches in the GPU's stream. */
-  private timed(repeats: number, launch: () => void): number {
-    const { driver, stream } = this.gpu!;
-    const [start, end] = this.events!;
+  private timed(repeats: number, launch: () => void): Promise<number> {
+    const { driver } = this.gpu!;
     this.gpu!.enter();
-    driver.recordEvent(start, stream);
-    for (let n = 0; n < repeats; n++) launch();
-    driver.recordEvent(end, stream);
-    driver.synchronize(stream);
-    return driver.elapsed(start, end) / repeats;
+    const submit = async (work: () => void) => {
+      work();
+      driver.synchronize(driver.stream);
+    };
+    return driver.timed(repeats, submit, launch);
   }
 
   private async medians(subjects: readonly ((repeats: number) => Promise<number>)[]): Promise<number[]> {
@@ -235,5 +232,5 @@ function median(values: readonly number[]): number {
 }
 
 function address(memory: DeviceMemory): bigint {
-  return (DeviceMemory.bufferOf(memory) as unknown as { readonly address: bigint }).address;
+  return (DeviceMemory.bufferOf(memory) as unknown as { readonly handle: bigint }).handle;
 }

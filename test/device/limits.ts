@@ -1,5 +1,5 @@
 /** What only a large GPU can show: transforms of more than 4 GiB, and thousands of plans that leave nothing behind. */
-import type { GpuBackend } from '../../src/devices/cuda/backend.ts';
+import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
@@ -87,13 +87,13 @@ export interface Leak {
   readonly ms: number;
 }
 
-export async function checkLeaks(device: Device, backend: GpuBackend, plans: number): Promise<Leak> {
+export async function checkLeaks(device: Device, backend: CudaBackend, plans: number): Promise<Leak> {
   const make = async (count: number) => {
     for (let n = 0; n < count; n++) (await device.plan(PLANS[n % PLANS.length]!)).destroy();
     await device.finish();
     global.gc?.();
     backend.enter();
-    return { device: backend.driver.memoryInfo().free, host: process.memoryUsage.rss() };
+    return { device: backend.driver.api.memoryInfo().free, host: process.memoryUsage.rss() };
   };
   const before = await make(2000);
   const started = performance.now();

@@ -14,7 +14,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { GpuBackend } from '../../src/devices/cuda/backend.ts';
+import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
 import { openCufft } from '../../src/devices/cuda/cufft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { deviceModule } from '../../src/devices/registry.ts';
@@ -150,7 +150,7 @@ async function limits(): Promise<void> {
   for (const verdict of verdicts) {
     console.log(`${failed(verdict) ? 'FAIL' : 'ok  '} ${verdict.error.toExponential(2)}  ${verdict.what}`);
   }
-  const { plans, deviceBytes, hostBytes, ms } = await checkLeaks(device, backend as GpuBackend, 10_000);
+  const { plans, deviceBytes, hostBytes, ms } = await checkLeaks(device, backend as CudaBackend, 10_000);
   const leaked = deviceBytes > LEAK || hostBytes > LEAK;
   console.log(
     `${leaked ? 'FAIL' : 'ok  '} ${plans} plans: ${deviceBytes} bytes of the device and ${hostBytes} of the process ` +
@@ -164,7 +164,7 @@ async function bench(): Promise<void> {
   const { backend, device } = await open();
   const webGpu = backend.kind === 'webgpu';
   // WebGPU is measured by itself: another driver beside it, with memory of its own, would disturb it.
-  const gpu = backend.kind === 'cuda' ? (backend as GpuBackend) : webGpu ? undefined : await openCuda();
+  const gpu = backend.kind === 'cuda' ? (backend as CudaBackend) : webGpu ? undefined : await openCuda();
   const cufft = gpu && (await openCufft().catch((error: Error) => console.log(error.message)));
   const effort = { samples: Number(options.samples), sampleMs: Number(options.ms) };
   const runner = new Bench(
@@ -232,9 +232,9 @@ async function compare(device: Device, backend: Backend, effort: Effort): Promis
 }
 
 /** For the copy and for cuFFT, where another kind of device is timed. */
-async function openCuda(): Promise<GpuBackend | undefined> {
+async function openCuda(): Promise<CudaBackend | undefined> {
   const module = await deviceModule('cuda');
-  return (await module?.availability())?.available ? ((await module!.create({})) as GpuBackend) : undefined;
+  return (await module?.availability())?.available ? ((await module!.create({})) as CudaBackend) : undefined;
 }
 
 async function explain(device: Device, size: readonly number[], batches: number, precision: 'single' | 'double') {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { randomFor, seedFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
-import { codeOf, fixed, scaleKernel, steps, whole } from './fixture.ts';
 import { hasSeparateAdders } from './host.ts';
 import { type CpuOptions, cpuAvailability, createCpuBackend } from './index.ts';
-import { CpuMemory } from './memory.ts';
+import { CpuAllocator } from './memory.ts';
 
 const random = randomFor('cpu device');
 const opened: Backend[] = [];
@@ -167,12 +167,10 @@ describe('memory of the CPU device', () => {
 
   it('waits for what is in flight where only memory that was freed is left', () => {
     const waiting: (() => void)[] = [];
-    const settle = () => {
-      const any = waiting.length > 0;
+    const drain = () => {
       for (const release of waiting.splice(0)) release();
-      return any;
     };
-    const memory = new CpuMemory(false, { defer: (release) => waiting.push(release), settle }, 4096);
+    const memory = new CpuAllocator(false, { whenUnused: (release) => waiting.push(release), drain }, 4096);
     const bytes = 200 * 2 ** 20;
     for (let round = 0; round < 3; round++) memory.allocate(bytes).free();
     memory.allocate(bytes);

@@ -6,26 +6,25 @@ import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { Backend, Binding, BoundProgram, CompiledKernel, DeviceBuffer, RealArray, Step } from '../device.ts';
+import { BaseBackend } from '../common/backend.ts';
+import type { Backend, Binding, BoundProgram, CompiledKernel, RealArray, Step } from '../device.ts';
+import type { DeviceOptions, Overridden } from '../options.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
 import { canShareMemory, cpuAvailability, hasSeparateAdders, processorCount } from './host.ts';
 import { CpuKernel } from './kernel.ts';
-import { CpuBuffer, CpuMemory } from './memory.ts';
+import { CpuAllocator, type CpuBuffer } from './memory.ts';
 import { MOST_THREADS, Pool } from './pool.ts';
-import { CpuProgram, isWorthSharing, type Machine } from './program.ts';
+import { type CpuHost, CpuProgram, isWorthSharing } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
 import { hasRelaxedSimd } from './relaxed.ts';
 import { Scratch } from './scratch.ts';
 import { beginWarmUp, warmUp } from './warmup.ts';
 
-export { cpuAvailability } from './host.ts';
+export { cpuAvailability, cpuAvailability as availability } from './host.ts';
+export { createCpuBackend as create };
 
-export interface CpuOptions {
-  /** Threads to work with, the calling one included; default, and at most: as many as the machine runs at once. */
-  readonly threads?: number | undefined;
-  /** Replaces parts of the profile that the planner sees. */
-  readonly profile?: Partial<DeviceProfile> | undefined;
-}
+/** Threads count the calling one; default, and at most: as many as the machine runs at once. */
+export type CpuOptions = Pick<DeviceOptions, 'threads'> & Overridden;
 
 /**
  * Opens the CPU. Where memory cannot be shared (browser pages without cross-origin isolation) there is one thread,
@@ -59,33 +58,22 @@ export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonl
   return new CpuBackend(name, canShareMemory() ? threads : 1, profile);
 }
 
-class CpuBackend implements Backend, Machine {
+class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   readonly kind = 'cpu';
   readonly runsBothWays = true;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly queue = new Queue();
-  readonly memory: CpuMemory;
+  readonly memory: CpuAllocator;
   readonly scratch: Scratch;
   readonly pool: Pool | undefined;
   private readonly vectors: VectorArithmetic;
-  private closed = false;
 
   constructor(name: string, threads: number, profile: Partial<DeviceProfile>) {
+    super();
     this.name = name;
     this.vectors = { relaxedSimd: hasRelaxedSimd(), separateAdders: hasSeparateAdders(name) };
-    const { queue } = this;
-    this.memory = new CpuMemory(threads > 1, {
-      defer(release) {
-        if (queue.idle) release();
-        else void queue.push(immediately(release)).catch(() => {});
-      },
-      settle() {
-        if (queue.idle) return false;
-        queue.drain();
-        return true;
-      },
-    });
+    this.memory = new CpuAllocator(threads > 1, this);
     this.profile = {
       ...cpuProfile,
       name: `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`,
@@ -97,29 +85,11 @@ class CpuBackend implements Backend, Machine {
     this.pool = threads > 1 ? new Pool(this.memory, this.scratch, threads) : undefined;
   }
 
-  /** What was in the memory before is still there. */
-  allocate(bytes: number): DeviceBuffer {
-    this.requireOpen();
-    return this.memory.allocate(bytes);
-  }
-
-  locate(array: ArrayBufferView): Binding | undefined {
+  override locate(array: ArrayBufferView): Binding | undefined {
     return this.memory.locate(array);
   }
 
-  owns(buffer: DeviceBuffer): buffer is CpuBuffer {
-    return buffer instanceof CpuBuffer && buffer.memory === this.memory;
-  }
-
-  compile(kernel: Kernel): CompiledKernel {
-    this.requireOpen();
-    const compiled = new CpuKernel(kernel, this.memory, this.vectors);
-    this.scratch.reserve(compiled.sharedBytes);
-    beginWarmUp(compiled);
-    return compiled;
-  }
-
-  async warmUp(kernels: readonly CompiledKernel[], watched = true): Promise<void> {
+  override async warmUp(kernels: readonly CompiledKernel[], watched = true): Promise<void> {
     this.requireOpen();
     const own = kernels.map((kernel) => this.own(kernel));
     const { pool } = this;
@@ -128,10 +98,9 @@ class CpuBackend implements Backend, Machine {
     if (watched) await Promise.all([warmUp(own), pool?.ready()]);
   }
 
-  discard(kernel: CompiledKernel): void {
-    const compiled = this.own(kernel);
-    compiled.discarded = true;
-    this.pool?.discard(compiled);
+  override discard(kernel: CompiledKernel): void {
+    super.discard(kernel);
+    this.pool?.discard(this.own(kernel));
   }
 
   bind(steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks = 1): BoundProgram {
@@ -161,38 +130,37 @@ class CpuBackend implements Backend, Machine {
     if (!this.queue.idle) this.queue.drain();
   }
 
-  /** Calls that have not ended are rejected with `device-closed`. A second call does nothing. */
-  close(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.queue.abort(new FftError('device-closed', 'The device was closed before the call had ended.'));
-    this.pool?.close();
-    this.memory.close();
-    // Programs look again whether they may run when the generation changes.
-    this.memory.generation++;
+  override whenUnused(action: () => void): void {
+    if (this.queue.idle) action();
+    else void this.queue.push(immediately(action)).catch(() => {});
   }
 
-  requireOpen(): void {
-    if (this.closed) throw new FftError('device-closed', 'The device is closed; open another one.');
+  override drain(): void {
+    this.finishSync();
+  }
+
+  protected translate(kernel: Kernel): CpuKernel {
+    const compiled = new CpuKernel(kernel, this.memory, this.vectors);
+    this.scratch.reserve(compiled.sharedBytes);
+    beginWarmUp(compiled);
+    return compiled;
+  }
+
+  protected stop(failure: FftError): void {
+    this.queue.abort(failure);
+  }
+
+  protected override leave(): void {
+    this.pool?.close();
   }
 
   private copy(place: Binding, host: RealArray, move: (device: RealArray) => void): Promise<void> {
     try {
-      this.requireOpen();
-      const { buffer, byteOffset } = place;
-      if (!this.owns(buffer)) {
-        throw new FftError('foreign-buffer', 'The buffer to copy from or to was not allocated on this device.');
-      }
-      const device = buffer.window(byteOffset, host);
+      const device = this.copied(place, host).window(place.byteOffset, host);
       return this.queue.push(immediately(() => moveWhole(host, device, move)));
     } catch (error) {
       return Promise.reject(error);
     }
-  }
-
-  private own(kernel: CompiledKernel): CpuKernel {
-    if (kernel instanceof CpuKernel && kernel.memory === this.memory) return kernel;
-    throw new FftError('internal-error', `Kernel ${kernel.kernel.name} was compiled by another device.`);
   }
 }
 

@@ -3,8 +3,8 @@ import { emitWasm, type MemoryLimits, type WasmKernel } from '../../emit/wasm/lo
 import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import { type Kernel, reachable } from '../../ir/index.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';
-import type { CompiledKernel } from '../device.ts';
-import type { CpuMemory } from './memory.ts';
+import { DeviceKernel } from '../common/kernel.ts';
+import type { CpuAllocator } from './memory.ts';
 import { compileModule } from './relaxed.ts';
 
 /** Runs groups first … last − 1; `shared` and the pointers are addresses. */
@@ -13,9 +13,7 @@ export type Run = (first: number, last: number, shared: number, ...pointers: num
 /** Nanoseconds of one node of the expression graph for one byte of element: measured on radix-4 passes, within 2. */
 const NANOSECONDS_PER_NODE_BYTE = 0.0045;
 
-export class CpuKernel implements CompiledKernel {
-  readonly kernel: Kernel;
-  readonly memory: CpuMemory;
+export class CpuKernel extends DeviceKernel {
   readonly language = 'wasm';
   readonly source: Uint8Array;
   readonly module: WebAssembly.Module;
@@ -28,13 +26,11 @@ export class CpuKernel implements CompiledKernel {
   warming: Promise<void> | undefined;
   /** Milliseconds that a call over no groups took at first. */
   coldCall = 0;
-  discarded = false;
   private cost: number | undefined;
 
   /** @throws FftError `compile-failed` */
-  constructor(kernel: Kernel, memory: CpuMemory, vectors: VectorArithmetic = {}) {
-    this.kernel = kernel;
-    this.memory = memory;
+  constructor(kernel: Kernel, memory: CpuAllocator, vectors: VectorArithmetic = {}) {
+    super(kernel);
     const pages = memory.buffer.byteLength / 65536;
     const limits = { initial: 1, maximum: pages, shared: memory.shared };
     try {
@@ -60,6 +56,9 @@ export class CpuKernel implements CompiledKernel {
     this.cost ??= estimate(this.kernel);
     return this.cost;
   }
+
+  /** The engine collects its code. */
+  unload(): void {}
 }
 
 /** Where other threads reset the engine's flag again and again, without what stands behind it: rather slow than not at all. */

@@ -7,7 +7,8 @@
 
 import type { StorageType } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { Binding, DeviceBuffer, RealArray } from '../device.ts';
+import { Allocator, type InFlight, OwnedBuffer } from '../common/memory.ts';
+import type { Binding, RealArray } from '../device.ts';
 import { arrayOver, typeOfArray } from '../host-arrays.ts';
 import { above, Heap } from './heap.ts';
 
@@ -21,29 +22,19 @@ const LEAST_PAGES = 4096;
 export const CONTROL_ADDRESS = 1024;
 export const HEAP_START = 4096;
 
-/** What is in flight and may still touch memory that was freed. */
-export interface InFlight {
-  /** Gives memory back when nothing in flight can touch it any more. */
-  defer(release: () => void): void;
-  /** Waits for all of it on this thread. @returns whether there was any. */
-  settle(): boolean;
-}
-
 /** Memory in the device's WebAssembly memory. */
-export class CpuBuffer implements DeviceBuffer {
-  readonly bytes: number;
+export class CpuBuffer extends OwnedBuffer {
   readonly address: number;
-  freed = false;
-  readonly memory: CpuMemory;
+  private readonly memory: CpuAllocator;
   private single: Float32Array | undefined;
   private double: Float64Array | undefined;
   private half: Uint16Array | undefined;
   private part: RealArray | undefined;
 
-  constructor(memory: CpuMemory, address: number, bytes: number) {
+  constructor(memory: CpuAllocator, address: number, bytes: number) {
+    super(memory, bytes);
     this.memory = memory;
     this.address = address;
-    this.bytes = bytes;
   }
 
   /** All whole elements of the buffer; the same object at every call. @throws FftError `destroyed` after `free` */
@@ -68,65 +59,67 @@ export class CpuBuffer implements DeviceBuffer {
     return view;
   }
 
-  /** A part of the buffer as an array of the given kind. The last one is kept: making a view takes longer than a short copy. */
+  /** A part of live memory as an array of the given kind. The last one is kept: making a view takes longer than a short copy. */
   window(byteOffset: number, like: RealArray): RealArray {
     const type = typeOfArray(like);
     const size = like.BYTES_PER_ELEMENT;
     if (byteOffset === 0 && like.length * size === this.bytes) return this.view(type);
-    if (this.freed) this.view(type);
     const { part } = this;
     const start = this.address + byteOffset;
     if (part && part.byteOffset === start && part.length === like.length && typeOfArray(part) === type) return part;
-    if (byteOffset < 0 || byteOffset + like.length * size > this.bytes) {
-      throw new FftError(
-        'wrong-length',
-        `${like.length} elements of ${size} bytes at byte ${byteOffset} do not fit into a buffer of ${this.bytes} bytes.`,
-      );
-    }
     return (this.part = arrayOver(type, this.memory.buffer, start, like.length));
   }
 
-  free(): void {
-    if (this.freed) return;
-    this.freed = true;
+  override free(): void {
+    super.free();
     this.single = this.double = this.half = this.part = undefined;
-    this.memory.release(this);
   }
 }
 
-export class CpuMemory {
+export class CpuAllocator extends Allocator<CpuBuffer> {
   memory: WebAssembly.Memory;
   buffer: ArrayBuffer;
   readonly shared: boolean;
   readonly heap: Heap;
-  /** Counts frees: whoever has bound an address can tell that it may have changed hands. */
-  generation = 0;
-  private readonly inFlight: InFlight;
   /** Whose views were handed out: an address alone does not tell whether its buffer was freed and others own it now. */
   readonly handedOut = new WeakMap<ArrayBufferView, CpuBuffer>();
   /** Live buffers and their addresses, ascending. */
-  private readonly live: CpuBuffer[] = [];
+  private readonly located: CpuBuffer[] = [];
   private readonly addresses: number[] = [];
 
   constructor(shared: boolean, inFlight: InFlight, mostPages = MOST_PAGES) {
+    super(inFlight);
     this.shared = shared;
-    this.inFlight = inFlight;
     this.memory = reserve(shared, mostPages);
     this.buffer = this.memory.buffer as ArrayBuffer;
     this.heap = new Heap(HEAP_START, this.buffer.byteLength);
   }
 
-  /** @throws FftError `out-of-memory` */
-  allocate(bytes: number): CpuBuffer {
-    if (!(Number.isSafeInteger(bytes) && bytes >= 0)) {
-      throw new FftError(
-        'invalid-argument',
-        `A buffer needs a whole number of bytes from 0 up, but ${bytes} was given.`,
-      );
-    }
+  override free(buffer: CpuBuffer): void {
+    if (buffer.freed) return;
+    const place = above(this.addresses, buffer.address) - 1;
+    this.located.splice(place, 1);
+    this.addresses.splice(place, 1);
+    super.free(buffer);
+  }
+
+  /** The live buffer that holds all of a view of this memory. */
+  locate(array: ArrayBufferView): Binding | undefined {
+    if (array.buffer !== this.buffer) return undefined;
+    if (this.handedOut.get(array)?.freed) throw staleView();
+    const buffer = this.located[above(this.addresses, array.byteOffset) - 1];
+    const byteOffset = buffer ? array.byteOffset - buffer.address : 0;
+    if (buffer && byteOffset + array.byteLength <= buffer.bytes) return { buffer, byteOffset };
+    throw staleView();
+  }
+
+  protected take(bytes: number): CpuBuffer {
     let address = this.heap.take(bytes);
-    // What was freed may be waiting for others to be through with it.
-    if (address === undefined && this.inFlight.settle()) address = this.heap.take(bytes);
+    if (address === undefined) {
+      // What was freed may be waiting for others to be through with it.
+      this.inFlight.drain();
+      address = this.heap.take(bytes);
+    }
     if (address === undefined) {
       throw new FftError(
         'out-of-memory',
@@ -136,35 +129,20 @@ export class CpuMemory {
     }
     const buffer = new CpuBuffer(this, address, bytes);
     const place = above(this.addresses, address);
-    this.live.splice(place, 0, buffer);
+    this.located.splice(place, 0, buffer);
     this.addresses.splice(place, 0, address);
     return buffer;
   }
 
-  /** For `CpuBuffer.free`. */
-  release(buffer: CpuBuffer): void {
-    const place = above(this.addresses, buffer.address) - 1;
-    this.live.splice(place, 1);
-    this.addresses.splice(place, 1);
-    this.generation++;
-    this.inFlight.defer(() => this.heap.give(buffer.address));
-  }
-
-  /** The live buffer that holds all of a view of this memory. */
-  locate(array: ArrayBufferView): Binding | undefined {
-    if (array.buffer !== this.buffer) return undefined;
-    if (this.handedOut.get(array)?.freed) throw staleView();
-    const buffer = this.live[above(this.addresses, array.byteOffset) - 1];
-    const byteOffset = buffer ? array.byteOffset - buffer.address : 0;
-    if (buffer && byteOffset + array.byteLength <= buffer.bytes) return { buffer, byteOffset };
-    throw staleView();
-  }
-
-  /** Frees every buffer and lets go of the memory itself: whoever holds the device does not hold that. */
-  close(): void {
-    for (const buffer of [...this.live]) buffer.free();
+  /** Lets go of the memory itself, too: whoever holds the device does not hold that. */
+  override clear(): void {
+    super.clear();
     this.memory = new WebAssembly.Memory({ initial: 0, maximum: 0 });
     this.buffer = this.memory.buffer as ArrayBuffer;
+  }
+
+  protected reclaim(buffer: CpuBuffer): void {
+    this.heap.give(buffer.address);
   }
 }
 

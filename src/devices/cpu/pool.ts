@@ -9,7 +9,7 @@ import { FftError } from '../../problem/errors.ts';
 import { nodeModule } from './host.ts';
 import type { CpuKernel } from './kernel.ts';
 import { launchFailure } from './launch.ts';
-import { CONTROL_ADDRESS, type CpuMemory } from './memory.ts';
+import { CONTROL_ADDRESS, type CpuAllocator } from './memory.ts';
 import { DONE } from './queue.ts';
 import type { Scratch } from './scratch.ts';
 import {
@@ -48,7 +48,7 @@ interface Thread {
 }
 
 export class Pool {
-  private readonly memory: CpuMemory;
+  private readonly memory: CpuAllocator;
   private readonly scratch: Scratch;
   private readonly workers: number;
   private control: Int32Array;
@@ -67,7 +67,7 @@ export class Pool {
   private failure: FftError | undefined;
 
   /** @param threads including the calling one, at least 2. */
-  constructor(memory: CpuMemory, scratch: Scratch, threads: number) {
+  constructor(memory: CpuAllocator, scratch: Scratch, threads: number) {
     this.memory = memory;
     this.scratch = scratch;
     this.workers = threads - 1;

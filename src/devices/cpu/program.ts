@@ -1,11 +1,9 @@
 /** Steps that are bound to memory. */
-
-import { FftError } from '../../problem/errors.ts';
-import { boundArguments } from '../bindings.ts';
-import type { Binding, BoundProgram, Step } from '../device.ts';
-import { CpuKernel } from './kernel.ts';
+import { type BoundStep, boundSteps, DeviceProgram, type ProgramHost } from '../common/program.ts';
+import type { Binding, Step } from '../device.ts';
+import type { CpuKernel } from './kernel.ts';
 import { type Launch, launcher, launchFailure, type ScratchPlace, sequence } from './launch.ts';
-import { CpuBuffer, type CpuMemory } from './memory.ts';
+import type { CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
 import { DONE, type Job, type Queue } from './queue.ts';
 
@@ -19,17 +17,15 @@ export function isWorthSharing({ kernel, groupCost }: CpuKernel, chunks = 1): bo
 }
 
 /** What programs need of their device. */
-export interface Machine {
-  readonly memory: CpuMemory;
+export interface CpuHost extends ProgramHost<CpuBuffer, CpuKernel> {
   readonly scratch: ScratchPlace;
   readonly queue: Queue;
   /** Missing where there is one thread. */
   readonly pool: Pool | undefined;
-  /** @throws FftError `device-closed` */
-  requireOpen(): void;
 }
 
-interface BoundStep {
+/** A step that is ready to be launched. */
+interface CpuStep {
   readonly kernel: CpuKernel;
   /** Of each chunk. */
   readonly groups: number;
@@ -38,24 +34,23 @@ interface BoundStep {
   readonly shared: boolean;
 }
 
-export class CpuProgram implements BoundProgram {
-  private readonly machine: Machine;
-  private readonly buffers: readonly CpuBuffer[];
-  private readonly steps: readonly BoundStep[];
+export class CpuProgram extends DeviceProgram<CpuBuffer> {
+  private readonly queue: Queue;
+  private readonly pool: Pool | undefined;
+  private readonly steps: readonly CpuStep[];
   private readonly chunks: number;
   private readonly launch: Launch;
   /** Of the first step. */
   private readonly groups: number;
   private readonly shares: boolean;
-  private generation = -1;
-  private released = false;
 
-  constructor(machine: Machine, steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks: number) {
-    const buffers = new Set<CpuBuffer>();
-    this.machine = machine;
-    this.steps = steps.map((step, number) => bindStep(machine, step, number, slots, buffers, chunks));
+  constructor(host: CpuHost, steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks: number) {
+    const bound = boundSteps(host, steps, slots);
+    super(host, new Set(bound.flatMap(({ arrays }) => arrays.map(({ buffer }) => buffer))));
+    this.queue = host.queue;
+    this.pool = host.pool;
+    this.steps = bound.map((step) => readyStep(host, step, chunks));
     this.chunks = chunks;
-    this.buffers = [...buffers];
     this.launch = sequence(this.steps, chunks);
     this.groups = this.steps[0]?.groups ?? 0;
     this.shares = this.steps.some((step) => step.shared);
@@ -63,9 +58,9 @@ export class CpuProgram implements BoundProgram {
 
   /** Runs at once where the work is small, nothing is waiting and no worker is needed. */
   run(): Promise<void> {
-    const { queue, pool } = this.machine;
+    const { queue, pool } = this;
     try {
-      if (this.generation !== this.machine.memory.generation) this.revalidate();
+      if (this.generation !== this.memory.generation) this.requireUsable();
       if (!pool || (!this.shares && queue.idle)) {
         this.launch(0, this.groups);
         return DONE;
@@ -80,58 +75,25 @@ export class CpuProgram implements BoundProgram {
 
   /** Earlier runs that are still in flight are finished first, on this thread. */
   runSync(): void {
-    const { memory, queue } = this.machine;
-    if (this.generation !== memory.generation) this.revalidate();
-    if (!queue.idle) queue.drain();
+    if (this.generation !== this.memory.generation) this.requireUsable();
+    if (!this.queue.idle) this.queue.drain();
     try {
       this.launch(0, this.groups);
     } catch (error) {
       throw launchFailure(error);
     }
   }
-
-  release(): void {
-    this.released = true;
-    this.generation = -1;
-  }
-
-  /** Memory was freed, or the device closed, since the last run: ours? */
-  private revalidate(): void {
-    this.machine.requireOpen();
-    if (this.released)
-      throw new FftError('destroyed', 'This program was released and cannot run any more; bind it anew.');
-    if (this.buffers.some((buffer) => buffer.freed)) {
-      throw new FftError('destroyed', 'Device memory that this program is bound to was freed; bind it to live memory.');
-    }
-    this.generation = this.machine.memory.generation;
-  }
 }
 
-function bindStep(
-  machine: Machine,
-  step: Step,
-  number: number,
-  slots: readonly (Binding | undefined)[],
-  buffers: Set<CpuBuffer>,
+function readyStep(
+  { pool, scratch }: CpuHost,
+  { kernel, arrays, reverse }: BoundStep<CpuBuffer, CpuKernel>,
   chunks: number,
-): BoundStep {
-  const { kernel } = step;
-  if (!(kernel instanceof CpuKernel) || kernel.memory !== machine.memory || kernel.discarded) {
-    throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
-  }
-  const { group } = kernel.kernel;
-  const addresses = boundArguments(step, slots).map(({ buffer, byteOffset, what }) => {
-    if (!(buffer instanceof CpuBuffer) || buffer.memory !== machine.memory) {
-      throw new FftError('foreign-buffer', `What is bound for ${what} was not allocated on this device.`);
-    }
-    if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
-    buffers.add(buffer);
-    // Addresses beyond 2 GiB become negative: the same 32 bits, and still small integers to the engine.
-    return (buffer.address + byteOffset) | 0;
-  });
-  const pointers = kernel.kernel.reverse ? [step.reverse ? 1 : 0, ...addresses] : addresses;
-  const groups = group.count / chunks;
-  const { pool, scratch } = machine;
+): CpuStep {
+  // Addresses beyond 2 GiB become negative: the same 32 bits, and still small integers to the engine.
+  const addresses = arrays.map(({ buffer, byteOffset }) => (buffer.address + byteOffset) | 0);
+  const pointers = kernel.kernel.reverse ? [reverse ? 1 : 0, ...addresses] : addresses;
+  const groups = kernel.kernel.group.count / chunks;
   const shared = pool !== undefined && isWorthSharing(kernel, chunks) && pool.takes(pointers);
   if (shared) pool.prepare(kernel);
   return { kernel, groups, pointers, launch: launcher(kernel.run, scratch, pointers), shared };
@@ -139,14 +101,14 @@ function bindStep(
 
 /** One run of a program with help from the pool: a step begins when all threads have left the one before. */
 class Run implements Job {
-  private readonly steps: readonly BoundStep[];
+  private readonly steps: readonly CpuStep[];
   private readonly chunks: number;
   private readonly pool: Pool;
   /** Counts through the steps of one chunk after another. */
   private next = 0;
   private open = false;
 
-  constructor(steps: readonly BoundStep[], chunks: number, pool: Pool) {
+  constructor(steps: readonly CpuStep[], chunks: number, pool: Pool) {
     this.steps = steps;
     this.chunks = chunks;
     this.pool = pool;

@@ -3,7 +3,7 @@
  * the largest kernel needs and stays.
  */
 import type { ScratchPlace } from './launch.ts';
-import type { CpuBuffer, CpuMemory } from './memory.ts';
+import type { CpuAllocator, CpuBuffer } from './memory.ts';
 
 /** Keeps the regions of two threads from lying at equal places of a page (see heap.ts), and off each other's lines. */
 const SPACING = 640;
@@ -12,12 +12,12 @@ export class Scratch implements ScratchPlace {
   /** The calling thread's region; thread t has `address + t · stride`. */
   address = 0;
   stride = 0;
-  private readonly memory: CpuMemory;
+  private readonly memory: CpuAllocator;
   private readonly threads: number;
   private buffer: CpuBuffer | undefined;
   private bytes = 0;
 
-  constructor(memory: CpuMemory, threads: number) {
+  constructor(memory: CpuAllocator, threads: number) {
     this.memory = memory;
     this.threads = threads;
   }

@@ -3,12 +3,12 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
-import { codeOf, fixed, scaleKernel, steps, whole } from './fixture.ts';
 import { createCpuBackend, openCpuBackend } from './index.ts';
 import { CpuKernel } from './kernel.ts';
-import { CpuMemory } from './memory.ts';
+import { CpuAllocator } from './memory.ts';
 import { Pool } from './pool.ts';
 import { Scratch } from './scratch.ts';
 
@@ -159,7 +159,7 @@ describe('worker threads', () => {
   });
 
   it('all join when they are awake, sleep between jobs and join again', async () => {
-    const memory = new CpuMemory(true, { defer: (release) => release(), settle: () => false });
+    const memory = new CpuAllocator(true, { whenUnused: (release) => release(), drain: () => {} });
     const kernel = new CpuKernel(scaleKernel(2000, 4096, 1), memory);
     const scratch = new Scratch(memory, 3);
     scratch.reserve(kernel.sharedBytes);
@@ -213,7 +213,7 @@ describe('worker threads', () => {
   });
 
   it('know nothing of kernels that were discarded', async () => {
-    const memory = new CpuMemory(true, { defer: (release) => release(), settle: () => false });
+    const memory = new CpuAllocator(true, { whenUnused: (release) => release(), drain: () => {} });
     const kernel = new CpuKernel(scaleKernel(2, 64, 1), memory);
     const scratch = new Scratch(memory, 2);
     scratch.reserve(kernel.sharedBytes);

@@ -89,9 +89,9 @@ export function takeGroups(
   const groups = (control[at.end] as number) - begin;
   const shares = control[at.shares] as number;
   const parts = control[at.parts] as number;
-  for (let turn = 0; turn < shares; turn++) {
-    const share = (thread + turn) % shares;
-    const divisor = turn === 0 ? parts : parts * shares;
+  for (let ahead = 0; ahead < shares; ahead++) {
+    const share = (thread + ahead) % shares;
+    const divisor = ahead === 0 ? parts : parts * shares;
     const next = at.next + share * at.nextApart;
     const end = begin + Math.floor((groups * (share + 1)) / shares);
     for (let first = Atomics.load(control, next); first < end; first = Atomics.load(control, next)) {

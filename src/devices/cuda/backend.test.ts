@@ -1,10 +1,10 @@
 /** The backend of CUDA and HIP on a simulated GPU that is as lazy as the rules of streams allow. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
+import { codeOf, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
-import { codeOf, scaleKernel, steps, whole } from '../cpu/fixture.ts';
 import type { DeviceBuffer } from '../device.ts';
-import type { GpuBackend } from './backend.ts';
+import type { CudaBackend } from './backend.ts';
 
 const random = randomFor('devices/cuda');
 const simulator = await buildSimulator();
@@ -22,11 +22,11 @@ afterAll(() => simulator?.remove());
 
 describe.runIf(simulator)('on a simulated GPU', () => {
   const sim = simulator as Simulator;
-  let backend: GpuBackend;
+  let backend: CudaBackend;
 
   beforeEach(async () => {
     sim.setMemory(2 ** 32);
-    backend = (await sim.open()) as GpuBackend;
+    backend = (await sim.open()) as CudaBackend;
   });
   afterEach(() => {
     sim.lose(0);
@@ -252,15 +252,15 @@ describe.runIf(simulator)('on a simulated GPU', () => {
       void backend.upload(whole(from), x);
       const program = bound(from, to);
       const run = program.run();
-      const old = (from as unknown as { address: bigint }).address;
+      const old = (from as unknown as { handle: bigint }).handle;
       from.free();
       const other = backend.allocate(4 * COUNT);
-      expect((other as unknown as { address: bigint }).address).not.toBe(old);
+      expect((other as unknown as { handle: bigint }).handle).not.toBe(old);
       await run;
       expect(await read(to)).toEqual(tripled(x));
       await backend.finish();
       const again = backend.allocate(4 * COUNT);
-      expect((again as unknown as { address: bigint }).address).toBe(old);
+      expect((again as unknown as { handle: bigint }).handle).toBe(old);
       expect(await codeOf(() => program.run())).toBe('destroyed');
     });
 
@@ -345,7 +345,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
       to.free();
       backend.close();
       sim.lose(0);
-      backend = (await sim.open()) as GpuBackend;
+      backend = (await sim.open()) as CudaBackend;
       const [a, b] = buffers();
       const x = signal();
       void backend.upload(whole(a), x);
@@ -375,7 +375,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
       );
       to.free();
       expect(await codeOf(() => backend.bind(own, [whole(from), whole(to)]))).toBe('destroyed');
-      const other = (await sim.open()) as GpuBackend;
+      const other = (await sim.open()) as CudaBackend;
       const foreign = other.allocate(4 * COUNT);
       expect(backend.owns(foreign)).toBe(false);
       expect(await codeOf(() => backend.bind(own, [whole(from), whole(foreign)]))).toBe('foreign-buffer');
@@ -415,8 +415,8 @@ describe.runIf(simulator)('on a simulated GPU', () => {
     it('takes a context and a stream of the caller, and leaves them', async () => {
       const { stream, destroy } = caller();
       const before = sim.counts();
-      const guest = (await sim.open({ context: 0xc0den, stream })) as GpuBackend;
-      expect(guest.stream).toBe(stream);
+      const guest = (await sim.open({ context: 0xc0den, stream })) as CudaBackend;
+      expect(guest.driver.stream).toBe(stream);
       const buffer = guest.allocate(4 * COUNT);
       await guest.upload(whole(buffer), signal());
       guest.close();

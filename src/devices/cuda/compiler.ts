@@ -3,7 +3,7 @@
  * architecture comes out.
  */
 import { FftError } from '../../problem/errors.ts';
-import type { NativeFunction, NativeLibrary } from '../native/library.ts';
+import { functionsOf, type NativeFunction, type NativeLibrary } from '../native/library.ts';
 
 export interface CompilerNames {
   /** For people: `NVRTC`, `HIPRTC`. */
@@ -19,7 +19,8 @@ const COMPILATION = 6;
 
 export class RuntimeCompiler {
   readonly names: CompilerNames;
-  private readonly functions: Readonly<Record<Name, NativeFunction>>;
+  private readonly functions: Readonly<Record<keyof typeof SIGNATURES, NativeFunction>>;
+  private readonly errorString: NativeFunction;
   private readonly results: readonly { readonly size: NativeFunction; readonly get: NativeFunction }[];
   private readonly supported: NativeFunction | undefined;
   private readonly supportedCount: NativeFunction | undefined;
@@ -28,13 +29,9 @@ export class RuntimeCompiler {
   constructor(library: NativeLibrary, names: CompilerNames) {
     this.names = names;
     const { prefix } = names;
-    const func = (name: Name) => {
-      const [result, parameters] = SIGNATURES[name];
-      return library.func(`${prefix}${name}`, result, parameters);
-    };
-    this.functions = Object.fromEntries(
-      (Object.keys(SIGNATURES) as Name[]).map((name) => [name, func(name)]),
-    ) as Record<Name, NativeFunction>;
+    const nameOf = (name: string) => `${prefix}${name}`;
+    this.functions = functionsOf(library, SIGNATURES, 'int', nameOf);
+    this.errorString = library.func(nameOf('GetErrorString'), 'str', ['int']);
     this.results = names.results.flatMap((result) => {
       const size = library.optional(`${prefix}Get${result}Size`, 'int', ['void *', 'void *']);
       const get = library.optional(`${prefix}Get${result}`, 'int', ['void *', 'void *']);
@@ -113,7 +110,7 @@ export class RuntimeCompiler {
   }
 
   private failure(name: string, status: number, log: string): FftError {
-    const reason = this.functions.GetErrorString(status) as string;
+    const reason = this.errorString(status) as string;
     const told = log === '' ? '' : `\n${log}`;
     const what = status === COMPILATION ? 'refused' : 'failed on';
     // The message may not hold all of a long log.
@@ -123,12 +120,9 @@ export class RuntimeCompiler {
 }
 
 const SIGNATURES = {
-  CreateProgram: ['int', ['void *', 'str', 'str', 'int', 'void *', 'void *']],
-  CompileProgram: ['int', ['void *', 'int', 'str *']],
-  DestroyProgram: ['int', ['void *']],
-  GetProgramLogSize: ['int', ['void *', 'void *']],
-  GetProgramLog: ['int', ['void *', 'void *']],
-  GetErrorString: ['str', ['int']],
+  CreateProgram: ['void *', 'str', 'str', 'int', 'void *', 'void *'],
+  CompileProgram: ['void *', 'int', 'str *'],
+  DestroyProgram: ['void *'],
+  GetProgramLogSize: ['void *', 'void *'],
+  GetProgramLog: ['void *', 'void *'],
 } as const;
-
-type Name = keyof typeof SIGNATURES;

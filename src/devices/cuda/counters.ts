@@ -2,50 +2,43 @@
  * Counters by which the groups of a pipelined kernel wait for one another: an array for each program that is bound to it,
  * because programs run side by side in streams of the caller's. Every launch leaves them zero, as it found them.
  */
-import type { Driver } from './driver.ts';
-import type { GpuBuffer, GpuMemory } from './memory.ts';
+import type { DeviceBuffer } from '../device.ts';
+import type { CudaHost } from './memory.ts';
 
 /** Arrays that are made at a time, the first of them with the kernel: binding a program takes no call of the driver then. */
 const BLOCK = 16;
 /** Arrays begin where any of them may be read at once. */
 const ALIGNMENT = 256;
 
-/** What counters need of their device. */
-interface Owner {
-  readonly driver: Driver;
-  readonly stream: bigint;
-  readonly memory: GpuMemory;
-  enter(): void;
-  addressOf(block: ArrayBuffer): bigint;
-}
-
 export class Counters {
+  private readonly host: CudaHost;
   private readonly bytes: number;
   private readonly idle: bigint[] = [];
-  private readonly blocks: GpuBuffer[] = [];
+  private readonly blocks: DeviceBuffer[] = [];
 
   /** @param count counters of a program. */
-  constructor(count: number) {
+  constructor(host: CudaHost, count: number) {
+    this.host = host;
     this.bytes = Math.ceil((4 * count) / ALIGNMENT) * ALIGNMENT;
   }
 
   /** Sees to it that there are some. @throws FftError `out-of-memory` */
-  prepare(owner: Owner): void {
+  prepare(): void {
     if (this.idle.length > 0) return;
-    const { driver, stream, memory } = owner;
+    const { driver, memory } = this.host;
     const zeros = new ArrayBuffer(BLOCK * this.bytes);
-    owner.enter();
+    this.host.enter();
     const block = memory.allocate(zeros.byteLength);
     this.blocks.push(block);
-    driver.copyIn(block.address, owner.addressOf(zeros), zeros.byteLength, stream);
+    driver.copy('in', block, 0, driver.addressOf(zeros), zeros.byteLength);
     // Launches in streams of the caller's come after the copy, which has read the zeros by then.
-    driver.synchronize(stream);
-    for (let at = 0; at < zeros.byteLength; at += this.bytes) this.idle.push(block.address + BigInt(at));
+    driver.synchronize(driver.stream);
+    for (let at = 0; at < zeros.byteLength; at += this.bytes) this.idle.push(block.handle + BigInt(at));
   }
 
   /** The address of an array. @throws FftError `out-of-memory` */
-  take(owner: Owner): bigint {
-    this.prepare(owner);
+  take(): bigint {
+    this.prepare();
     return this.idle.pop()!;
   }
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
+import { codeOf } from '../../../test/support/device-kernels.ts';
 import { Device } from '../../engine/device.ts';
 import { DeviceMemory } from '../../engine/memory.ts';
-import { codeOf } from '../cpu/fixture.ts';
 import { loadKoffi } from '../native/library.ts';
 
 const SOURCE = `
@@ -78,7 +78,7 @@ describe.runIf(simulator)('cuFFT as a peer', () => {
     const plan = await device.plan({ size: [4, 8, 16], batches: 3, precision, directions: direction });
     const [input, output] = [device.alloc(plan.input.bytes), device.alloc(plan.output.bytes)];
     const address = (memory: typeof input) =>
-      Number((DeviceMemory.bufferOf(memory) as unknown as { readonly address: bigint }).address);
+      Number((DeviceMemory.bufferOf(memory) as unknown as { readonly handle: bigint }).handle);
     expect(await plan.measure(direction, { input, output, repeats: 3, peer: 'cufft' })).toBeCloseTo(0.5);
     expect(notes().slice(0, 15)).toEqual([
       ...[3, 16, 8, 4, 1, 512, 1, 512, type, 3],

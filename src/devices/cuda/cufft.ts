@@ -5,7 +5,8 @@
 import { FftError } from '../../problem/errors.ts';
 import type { PeerProblem, PeerProgram } from '../device.ts';
 import { openLibrary } from '../native/library.ts';
-import type { Machine } from './program.ts';
+import type { NativeHost } from '../native/program.ts';
+import type { CudaDriver } from './driver.ts';
 import { toolkitNames, windows } from './toolkit.ts';
 
 export interface CufftPlan {
@@ -68,37 +69,30 @@ export async function openCufft(): Promise<Cufft> {
 
 /** @throws FftError (as a rejection) `device-unavailable`, `unsupported-feature`, `out-of-memory` */
 export async function bindCufft(
-  machine: Machine,
+  host: NativeHost & { readonly driver: CudaDriver },
   problem: PeerProblem,
   input: bigint,
   output: bigint,
 ): Promise<PeerProgram> {
+  const { driver } = host;
+  const enter = () => {
+    host.requireOpen();
+    host.drain();
+    host.enter();
+  };
   const cufft = await openCufft();
-  machine.requireOpen();
-  machine.enter();
-  const { driver, stream } = machine;
-  const plan = cufft.plan(problem, stream);
+  enter();
+  const plan = cufft.plan(problem, driver.stream);
+  const submit = async (work: () => void) => {
+    enter();
+    work();
+    driver.synchronize(driver.stream);
+  };
   return {
-    async time(repeats) {
-      machine.requireOpen();
-      machine.drain();
-      machine.enter();
-      const [start, end] = [driver.createEvent(true), driver.createEvent(true)];
-      try {
-        plan.run(input, output);
-        driver.recordEvent(start, stream);
-        for (let n = 0; n < repeats; n++) plan.run(input, output);
-        driver.recordEvent(end, stream);
-        driver.synchronize(stream);
-        return driver.elapsed(start, end) / repeats;
-      } finally {
-        driver.destroyEvent(start);
-        driver.destroyEvent(end);
-      }
-    },
+    time: (repeats) => driver.timed(repeats, submit, () => plan.run(input, output)),
     release() {
       try {
-        machine.enter();
+        host.enter();
         plan.close();
       } catch {
         // The device was closed or lost: its memory is gone, the plan's too.

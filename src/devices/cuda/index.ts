@@ -1,57 +1,24 @@
 /** NVIDIA GPUs: the CUDA driver API, and NVRTC to compile at run time. */
 import type { Availability, Backend } from '../device.ts';
 import type { LibraryRequest } from '../native/library.ts';
+import type { DriverFunction } from './api.ts';
 import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from './open.ts';
 import { toolkitNames, windows } from './toolkit.ts';
+
+/** Functions of which the driver has an older version under the plain name. */
+const RENEWED: readonly DriverFunction[] = [
+  ...(['DeviceTotalMem', 'DevicePrimaryCtxRelease', 'MemGetInfo', 'MemAlloc', 'MemFree', 'MemAllocHost'] as const),
+  ...(['MemGetAddressRange', 'MemcpyHtoDAsync', 'MemcpyDtoHAsync', 'MemcpyDtoDAsync'] as const),
+  ...(['StreamDestroy', 'StreamBeginCapture', 'EventDestroy'] as const),
+];
 
 /** How NVIDIA's GPUs are found; tests put other libraries in its place. */
 export const cuda: GpuKind = {
   driver: {
     kind: 'cuda',
     title: 'CUDA',
-    functions: {
-      init: 'cuInit',
-      deviceCount: 'cuDeviceGetCount',
-      device: 'cuDeviceGet',
-      deviceName: 'cuDeviceGetName',
-      deviceMemory: 'cuDeviceTotalMem_v2',
-      attribute: 'cuDeviceGetAttribute',
-      retainContext: 'cuDevicePrimaryCtxRetain',
-      releaseContext: 'cuDevicePrimaryCtxRelease_v2',
-      setContext: 'cuCtxSetCurrent',
-      contextDevice: 'cuCtxGetDevice',
-      memoryInfo: 'cuMemGetInfo_v2',
-      allocate: 'cuMemAlloc_v2',
-      free: 'cuMemFree_v2',
-      allocateHost: 'cuMemAllocHost_v2',
-      freeHost: 'cuMemFreeHost',
-      addressRange: 'cuMemGetAddressRange_v2',
-      copyIn: 'cuMemcpyHtoDAsync_v2',
-      copyOut: 'cuMemcpyDtoHAsync_v2',
-      copyAcross: 'cuMemcpyDtoDAsync_v2',
-      createStream: 'cuStreamCreate',
-      destroyStream: 'cuStreamDestroy_v2',
-      synchronizeStream: 'cuStreamSynchronize',
-      waitEvent: 'cuStreamWaitEvent',
-      isCapturing: 'cuStreamIsCapturing',
-      createEvent: 'cuEventCreate',
-      destroyEvent: 'cuEventDestroy_v2',
-      recordEvent: 'cuEventRecord',
-      queryEvent: 'cuEventQuery',
-      elapsed: 'cuEventElapsedTime',
-      loadModule: 'cuModuleLoadData',
-      unloadModule: 'cuModuleUnload',
-      getFunction: 'cuModuleGetFunction',
-      setFunctionAttribute: 'cuFuncSetAttribute',
-      launch: 'cuLaunchKernel',
-      beginCapture: 'cuStreamBeginCapture_v2',
-      endCapture: 'cuStreamEndCapture',
-      instantiateGraph: 'cuGraphInstantiateWithFlags',
-      launchGraph: 'cuGraphLaunch',
-      destroyGraph: 'cuGraphDestroy',
-      destroyGraphExec: 'cuGraphExecDestroy',
-      errorName: 'cuGetErrorName',
-    },
+    prefix: 'cu',
+    otherNames: Object.fromEntries(RENEWED.map((name) => [name, `cu${name}_v2`])),
     attributes: {
       maxThreads: 1,
       sharedPerBlock: 8,
@@ -64,11 +31,7 @@ export const cuda: GpuKind = {
       minor: 76,
       clusters: 120,
     },
-    errors: {
-      notReady: 600,
-      outOfMemory: [2],
-      lost: [4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 802, 999],
-    },
+    lost: [4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 802, 999],
     mostGroups: 2 ** 31 - 1,
     hostAllocTakesFlags: false,
     errorNameIsResult: false,
@@ -80,8 +43,8 @@ export const cuda: GpuKind = {
   },
   compiler: { title: 'NVRTC', prefix: 'nvrtc', results: ['CUBIN', 'PTX'] },
   compilerLibrary: nvrtc,
-  compilerOptions(compiler, driver, device) {
-    const own = 10 * driver.attribute('major', device) + driver.attribute('minor', device);
+  compilerOptions(compiler, { major, minor }) {
+    const own = 10 * major + minor;
     const known = compiler.architectures();
     // A compiler older than the device leaves the last step to the driver.
     const newest = known.filter((architecture) => architecture <= own).at(-1);
@@ -90,7 +53,7 @@ export const cuda: GpuKind = {
   },
 };
 
-export function cudaAvailability(): Promise<Availability> {
+export function availability(): Promise<Availability> {
   return gpuAvailability(cuda);
 }
 
@@ -98,7 +61,7 @@ export function cudaAvailability(): Promise<Availability> {
  * Opens an NVIDIA GPU.
  * @throws FftError (as a rejection) `device-unavailable`, `invalid-argument`
  */
-export function createCudaBackend(options: GpuOptions = {}): Promise<Backend> {
+export function create(options: GpuOptions = {}): Promise<Backend> {
   return openGpu(cuda, options);
 }
 

@@ -2,41 +2,10 @@
  * Device memory. What is freed is kept for the next allocation of its size, up to a budget: asking the driver takes
  * thousands of times as long, and giving back to it waits for all that runs.
  */
-import { FftError } from '../../problem/errors.ts';
-import type { DeviceBuffer, Stretch } from '../device.ts';
-import type { Driver } from './driver.ts';
-
-/** Memory of the device, or memory that the caller made there. */
-export class GpuBuffer implements DeviceBuffer {
-  readonly bytes: number;
-  readonly address: bigint;
-  readonly memory: GpuMemory;
-  freed = false;
-  /** The caller's stream that used it last. */
-  stream: bigint | undefined;
-  private readonly release: ((buffer: GpuBuffer) => void) | undefined;
-
-  /** @param release takes the memory back; missing where it is the caller's. */
-  constructor(memory: GpuMemory, address: bigint, bytes: number, release?: (buffer: GpuBuffer) => void) {
-    this.memory = memory;
-    this.address = address;
-    this.bytes = bytes;
-    this.release = release;
-  }
-
-  /** The device has one address space, in which memory of the caller's may overlap other memory of the caller's. */
-  stretches(byteOffset: number, bytes: number): readonly Stretch[] {
-    const start = Number(this.address) + byteOffset;
-    return [{ of: this.memory, start, end: start + bytes }];
-  }
-
-  /** The caller's own memory stays. */
-  free(): void {
-    if (this.freed || !this.release) return;
-    this.freed = true;
-    this.release(this);
-  }
-}
+import { FftError, show } from '../../problem/errors.ts';
+import { Allocator, type InFlight } from '../common/memory.ts';
+import { NativeBuffer } from '../native/memory.ts';
+import type { CudaDriver } from './driver.ts';
 
 /** Allocations are rounded up to eighths of a power of two, so that sizes come again; large ones to the driver's pages. */
 const LEAST_BYTES = 512;
@@ -47,60 +16,31 @@ const KEPT_BYTES = 2 ** 30;
 /** Buffers of the caller's that are remembered, so that the same memory is the same buffer. */
 const ADOPTED = 256;
 
-export class GpuMemory {
-  /** Counts frees: programs look again whether their memory is there. */
-  generation = 0;
-  private readonly driver: Driver;
-  private readonly retire: (action: () => void) => void;
-  private readonly reclaim: () => void;
+export class CudaAllocator extends Allocator<NativeBuffer> {
+  private readonly driver: CudaDriver;
   private readonly budget: number;
   /** Idle allocations by size. */
   private readonly idle = new Map<number, bigint[]>();
   private idleBytes = 0;
-  private readonly live = new Set<GpuBuffer>();
-  private readonly adopted = new Map<string, GpuBuffer>();
+  private readonly adopted = new Map<string, NativeBuffer>();
 
-  /**
-   * @param retire calls back when nothing in flight can touch what was just freed.
-   * @param reclaim waits for that, so that memory on its way back is idle.
-   */
-  constructor(driver: Driver, totalBytes: number, retire: (action: () => void) => void, reclaim: () => void) {
+  constructor(driver: CudaDriver, totalBytes: number, inFlight: InFlight) {
+    super(inFlight);
     this.driver = driver;
-    this.retire = retire;
-    this.reclaim = reclaim;
     this.budget = Math.min(totalBytes * KEPT_FRACTION, KEPT_BYTES);
   }
 
-  /** @throws FftError `out-of-memory`, `invalid-argument` */
-  allocate(bytes: number): GpuBuffer {
-    if (!(Number.isSafeInteger(bytes) && bytes >= 0)) {
-      throw new FftError(
-        'invalid-argument',
-        `A buffer needs a whole number of bytes from 0 up, but ${bytes} was given.`,
-      );
-    }
-    const room = roomFor(bytes);
-    const address = this.takeIdle(room) ?? this.driver.allocate(room) ?? this.squeeze(room);
-    if (address === undefined) {
-      const { free, total } = this.driver.memoryInfo();
-      throw new FftError(
-        'out-of-memory',
-        `${bytes} bytes of device memory were asked for, but of ${total} bytes ${free} are free, perhaps not in one piece.`,
-      );
-    }
-    const buffer = new GpuBuffer(this, address, bytes, (freed) => this.release(freed, room));
-    this.live.add(buffer);
-    return buffer;
-  }
-
   /**
-   * Memory of the caller's.
+   * The caller's `{ devicePointer, bytes }`; undefined for anything else.
    * @throws FftError `invalid-argument`, `foreign-buffer`, `buffer-too-small`
    */
-  adopt(pointer: bigint, bytes: number, what: string): GpuBuffer {
+  override adopt(memory: unknown, what: string): NativeBuffer | undefined {
+    if (typeof memory !== 'object' || memory === null || !('devicePointer' in memory)) return undefined;
+    const { pointer, bytes } = pointerOf(memory as { devicePointer: unknown; bytes: unknown }, what);
+    this.driver.enter();
     const key = `${pointer}:${bytes}`;
     const known = this.adopted.get(key);
-    const range = this.driver.addressRange(pointer);
+    const range = this.driver.api.addressRange(pointer);
     if (!range) {
       this.adopted.delete(key);
       throw new FftError(
@@ -116,29 +56,44 @@ export class GpuMemory {
       );
     }
     if (known) return known;
-    const buffer = new GpuBuffer(this, pointer, bytes);
+    const buffer = this.buffer(pointer, bytes);
     if (this.adopted.size >= ADOPTED) this.adopted.delete(this.adopted.keys().next().value as string);
     this.adopted.set(key, buffer);
     return buffer;
   }
 
   /** Gives all memory back to the driver; nothing may be running. */
-  clear(): void {
-    for (const buffer of [...this.live]) buffer.free();
+  override clear(): void {
+    super.clear();
     this.adopted.clear();
     this.trim(0);
   }
 
-  private release(buffer: GpuBuffer, room: number): void {
-    this.live.delete(buffer);
-    this.generation++;
-    this.retire(() => {
-      const same = this.idle.get(room);
-      if (same) same.push(buffer.address);
-      else this.idle.set(room, [buffer.address]);
-      this.idleBytes += room;
-      this.trim(this.budget);
-    });
+  protected take(bytes: number): NativeBuffer {
+    const { api } = this.driver;
+    this.driver.enter();
+    const room = roomFor(bytes);
+    const address = this.takeIdle(room) ?? api.allocate('MemAlloc', room) ?? this.squeeze(room);
+    if (address !== undefined) return this.buffer(address, bytes);
+    const { free, total } = api.memoryInfo();
+    throw new FftError(
+      'out-of-memory',
+      `${bytes} bytes of device memory were asked for, but of ${total} bytes ${free} are free, perhaps not in one piece.`,
+    );
+  }
+
+  protected reclaim({ handle, bytes }: NativeBuffer): void {
+    const room = roomFor(bytes);
+    const same = this.idle.get(room);
+    if (same) same.push(handle);
+    else this.idle.set(room, [handle]);
+    this.idleBytes += room;
+    this.trim(this.budget);
+  }
+
+  /** The device has one address space, in which memory of the caller's may overlap other memory of the caller's. */
+  private buffer(address: bigint, bytes: number): NativeBuffer {
+    return new NativeBuffer(this, address, bytes, { of: this, start: Number(address) });
   }
 
   private takeIdle(room: number): bigint | undefined {
@@ -152,21 +107,46 @@ export class GpuMemory {
 
   /** The last resort: waits for what runs, and gives back all that is idle. */
   private squeeze(room: number): bigint | undefined {
-    this.reclaim();
+    this.inFlight.drain();
     const same = this.takeIdle(room);
     if (same !== undefined) return same;
     this.trim(0);
-    return this.driver.allocate(room);
+    return this.driver.api.allocate('MemAlloc', room);
   }
 
   private trim(budget: number): void {
     while (this.idleBytes > budget) {
       const [room, same] = this.idle.entries().next().value as [number, bigint[]];
-      this.driver.free(same.shift()!);
+      this.driver.api.raw.MemFree(same.shift()!);
       this.idleBytes -= room;
       if (same.length === 0) this.idle.delete(room);
     }
   }
+}
+
+/** What kernels and their counters need of their device. */
+export interface CudaHost {
+  readonly driver: CudaDriver;
+  readonly memory: CudaAllocator;
+  requireOpen(): void;
+  enter(): void;
+}
+
+/** @throws FftError `invalid-argument` */
+function pointerOf({ devicePointer, bytes }: { devicePointer: unknown; bytes: unknown }, what: string) {
+  const pointer =
+    typeof devicePointer === 'number' && Number.isSafeInteger(devicePointer) ? BigInt(devicePointer) : devicePointer;
+  if (typeof pointer !== 'bigint' || pointer <= 0n || pointer >= 2n ** 64n) {
+    throw new FftError(
+      'invalid-argument',
+      `${what}.devicePointer is ${show(devicePointer)}; an address is needed, a bigint.`,
+    );
+  }
+  if (typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes > 0) return { pointer, bytes };
+  throw new FftError(
+    'invalid-argument',
+    `${what}.bytes is ${show(bytes)}; the bytes at devicePointer are needed, a positive whole number.`,
+  );
 }
 
 function roomFor(bytes: number): number {

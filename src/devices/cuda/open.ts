@@ -1,41 +1,33 @@
-/** Finding a driver, a compiler and a device, and opening them: what `cuda` and `hip` have in common. */
-import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError, reasonOf, show } from '../../problem/errors.ts';
 import type { Availability, Backend } from '../device.ts';
 import { type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
-import { GpuBackend } from './backend.ts';
+import type { DeviceOptions, Overridden } from '../options.ts';
+import { DriverApi, type DriverWords } from './api.ts';
+import { CudaBackend } from './backend.ts';
 import { type CompilerNames, RuntimeCompiler } from './compiler.ts';
-import { Driver, type DriverNames } from './driver.ts';
 
 /** How a kind of GPU is found and named. */
 export interface GpuKind {
-  readonly driver: DriverNames;
+  readonly driver: DriverWords;
   readonly driverLibrary: LibraryRequest;
   readonly compiler: CompilerNames;
   compilerLibrary(): LibraryRequest;
   /** What the compiler is told for a device. */
-  compilerOptions(compiler: RuntimeCompiler, driver: Driver, device: number): readonly string[];
+  compilerOptions(
+    compiler: RuntimeCompiler,
+    version: { readonly major: number; readonly minor: number },
+  ): readonly string[];
 }
 
-/** What `openDevice('cuda' | 'hip', …)` takes. */
-export interface GpuOptions {
-  /** Number of the device; default 0, or that of the caller's context. */
-  readonly device?: unknown;
-  /** A context of the caller's, which stays open; default: the device's primary context. */
-  readonly context?: bigint | undefined;
-  /** A stream of the caller's in that context, for all work of this device; default: one of its own. */
-  readonly stream?: bigint | undefined;
-  /** Replaces parts of the profile that the planner sees. */
-  readonly profile?: Partial<DeviceProfile> | undefined;
-}
+export type GpuOptions = Pick<DeviceOptions, 'device' | 'context' | 'stream'> & Overridden;
 
 /** Lists devices by name; where there is none, says what is missing. */
 export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
   const { title } = kind.driver;
   let name = title;
   try {
-    const driver = await openDriver(kind);
-    const names = Array.from({ length: driver.deviceCount }, (_, n) => driver.deviceName(driver.device(n)));
+    const api = await openDriver(kind);
+    const names = Array.from({ length: api.int('DeviceGetCount') }, (_, n) => api.facts(api.int('DeviceGet', n)).name);
     name = names.length === 0 ? title : `${title}: ${names.join(', ')}`;
     if (names.length === 0) return { name, available: false, reason: `the ${title} driver sees no device` };
     await openLibrary(kind.compilerLibrary());
@@ -50,34 +42,35 @@ export async function gpuAvailability(kind: GpuKind): Promise<Availability> {
 export async function openGpu(kind: GpuKind, options: GpuOptions): Promise<Backend> {
   const wanted = checkOptions(options);
   const koffi = await loadKoffi();
-  const driver = await openDriver(kind);
+  const api = await openDriver(kind);
   const compiler = new RuntimeCompiler(await openLibrary(kind.compilerLibrary()), kind.compiler);
-  const { context, device, leave } = chooseContext(driver, wanted, options.context);
+  const { context, device, leave } = chooseContext(api, wanted, options.context);
   try {
-    const compilerOptions = kind.compilerOptions(compiler, driver, device);
+    const { attribute } = api.facts(device);
+    const compilerOptions = kind.compilerOptions(compiler, { major: attribute('major'), minor: attribute('minor') });
     const { stream, profile } = options;
-    return new GpuBackend({ koffi, driver, compiler, compilerOptions, device, context, stream, leave, profile });
+    return new CudaBackend({ koffi, api, compiler, compilerOptions, device, context, stream, leave }, profile);
   } catch (error) {
     leave();
     throw error;
   }
 }
 
-const drivers = new Map<GpuKind, Driver>();
+const opened = new Map<GpuKind, DriverApi>();
 
-async function openDriver(kind: GpuKind): Promise<Driver> {
-  const known = drivers.get(kind);
+async function openDriver(kind: GpuKind): Promise<DriverApi> {
+  const known = opened.get(kind);
   if (known) return known;
   const { title } = kind.driver;
-  const driver = new Driver(await openLibrary(kind.driverLibrary), kind.driver);
+  const api = new DriverApi(await openLibrary(kind.driverLibrary), kind.driver);
   try {
-    driver.init();
+    api.call('Init', 0);
   } catch (cause) {
     const message = `The ${title} driver is there but does not start: ${reasonOf(cause)}`;
     throw new FftError('device-unavailable', message, { cause });
   }
-  drivers.set(kind, driver);
-  return driver;
+  opened.set(kind, api);
+  return api;
 }
 
 interface Context {
@@ -86,9 +79,9 @@ interface Context {
   readonly leave: () => void;
 }
 
-function chooseContext(driver: Driver, wanted: number | undefined, context: bigint | undefined): Context {
-  const count = driver.deviceCount;
-  const { title } = driver.names;
+function chooseContext(api: DriverApi, wanted: number | undefined, context: bigint | undefined): Context {
+  const count = api.int('DeviceGetCount');
+  const { title } = api.words;
   if (count === 0) throw new FftError('device-unavailable', `The ${title} driver sees no device.`);
   const ordinal = wanted ?? 0;
   if (ordinal >= count) {
@@ -97,12 +90,13 @@ function chooseContext(driver: Driver, wanted: number | undefined, context: bigi
       `Device ${ordinal} was asked for; the ${title} driver sees ${count}, numbered from 0.`,
     );
   }
-  const device = driver.device(ordinal);
+  const device = api.int('DeviceGet', ordinal);
   if (context === undefined) {
-    return { context: driver.retainContext(device), device, leave: () => driver.releaseContext(device) };
+    const primary = api.handle('DevicePrimaryCtxRetain', device);
+    return { context: primary, device, leave: () => api.raw.DevicePrimaryCtxRelease(device) };
   }
-  driver.setContext(context);
-  const own = driver.contextDevice();
+  api.call('CtxSetCurrent', context);
+  const own = api.int('CtxGetDevice');
   if (wanted !== undefined && own !== device) {
     throw new FftError('invalid-argument', `The context given is one of device ${own}, not of device ${wanted}.`);
   }

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { smallProblems, tunedProblems } from '../../../test/device/cases.ts';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
 import { relativeError, tolerance } from '../../../test/support/accuracy.ts';
+import { codeOf } from '../../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { complaints, exhaustive, expectedOf } from '../../../test/support/transforms.ts';
 import { Device } from '../../engine/device.ts';
 import type { ForeignMemory, ProblemInput } from '../../index.ts';
-import { codeOf } from '../cpu/fixture.ts';
 import type { GpuOptions } from './open.ts';
 
 const random = randomFor('devices/cuda/plans');

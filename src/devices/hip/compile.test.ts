@@ -2,17 +2,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compiledProblems } from '../../../test/device/cases.ts';
 import { kernelsOf } from '../../../test/device/kernels.ts';
+import { codeOf } from '../../../test/support/device-kernels.ts';
 import { halfSamples } from '../../../test/support/emitted.ts';
 import { languageSamples } from '../../../test/support/language.ts';
 import { missing } from '../../../test/support/optional.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { emitCuda } from '../../emit/cuda/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import { codeOf } from '../cpu/fixture.ts';
+import { DriverApi } from '../cuda/api.ts';
 import { RuntimeCompiler } from '../cuda/compiler.ts';
 import { openLibrary } from '../native/library.ts';
 import { gpuProfile } from '../profiles/gpu.ts';
-import { hip, hipAvailability } from './index.ts';
+import { availability, hip } from './index.ts';
 
 const options = ['--offload-arch=gfx90a', '--std=c++17'];
 
@@ -74,8 +75,13 @@ describe.runIf(compiler)('HIP', () => {
     await expect(hiprtc.compileAside(broken, 'broken', options)).rejects.toThrow(/undeclared/);
   });
 
+  it('finds every function of the driver by its name', async () => {
+    const library = await openLibrary(hip.driverLibrary);
+    expect(new DriverApi(library, hip.driver).words).toBe(hip.driver);
+  });
+
   it('says why there is no device, or its name', async () => {
-    const { available, name, reason } = await hipAvailability();
+    const { available, name, reason } = await availability();
     expect(name).toContain('HIP');
     expect(available ? name : reason).toMatch(/\w/);
   });

@@ -21,65 +21,31 @@ export const hip: GpuKind = {
   driver: {
     kind: 'hip',
     title: 'HIP',
-    functions: {
-      init: 'hipInit',
-      deviceCount: 'hipGetDeviceCount',
-      device: 'hipDeviceGet',
-      deviceName: 'hipDeviceGetName',
-      deviceMemory: 'hipDeviceTotalMem',
-      attribute: 'hipDeviceGetAttribute',
-      retainContext: 'hipDevicePrimaryCtxRetain',
-      releaseContext: 'hipDevicePrimaryCtxRelease',
-      setContext: 'hipCtxSetCurrent',
-      contextDevice: 'hipCtxGetDevice',
-      memoryInfo: 'hipMemGetInfo',
-      allocate: 'hipMalloc',
-      free: 'hipFree',
-      allocateHost: 'hipHostMalloc',
-      freeHost: 'hipHostFree',
-      addressRange: 'hipMemGetAddressRange',
-      copyIn: 'hipMemcpyHtoDAsync',
-      copyOut: 'hipMemcpyDtoHAsync',
-      copyAcross: 'hipMemcpyDtoDAsync',
-      createStream: 'hipStreamCreateWithFlags',
-      destroyStream: 'hipStreamDestroy',
-      synchronizeStream: 'hipStreamSynchronize',
-      waitEvent: 'hipStreamWaitEvent',
-      isCapturing: 'hipStreamIsCapturing',
-      createEvent: 'hipEventCreateWithFlags',
-      destroyEvent: 'hipEventDestroy',
-      recordEvent: 'hipEventRecord',
-      queryEvent: 'hipEventQuery',
-      elapsed: 'hipEventElapsedTime',
-      loadModule: 'hipModuleLoadData',
-      unloadModule: 'hipModuleUnload',
-      getFunction: 'hipModuleGetFunction',
+    prefix: 'hip',
+    otherNames: {
+      DeviceGetCount: 'hipGetDeviceCount',
+      MemAlloc: 'hipMalloc',
+      MemFree: 'hipFree',
+      MemAllocHost: 'hipHostMalloc',
+      MemFreeHost: 'hipHostFree',
+      StreamCreate: 'hipStreamCreateWithFlags',
+      EventCreate: 'hipEventCreateWithFlags',
+      LaunchKernel: 'hipModuleLaunchKernel',
       // Kernels may have all the shared memory there is without asking.
-      setFunctionAttribute: '',
-      launch: 'hipModuleLaunchKernel',
-      beginCapture: 'hipStreamBeginCapture',
-      endCapture: 'hipStreamEndCapture',
-      instantiateGraph: 'hipGraphInstantiateWithFlags',
-      launchGraph: 'hipGraphLaunch',
-      destroyGraph: 'hipGraphDestroy',
-      destroyGraphExec: 'hipGraphExecDestroy',
-      errorName: 'hipGetErrorName',
+      FuncSetAttribute: null,
     },
     attributes: {
       maxThreads: 56,
       sharedPerBlock: 74,
-      // On AMD's hardware this has no meaning, and some releases answer with a wrong number.
-      sharedPerBlockOptin: -1,
+      // The number for more shared memory on request has no meaning on AMD's hardware: some releases answer it wrongly.
       sharedPerMultiprocessor: 10002,
-      // What its blocks share differs from what CUDA's do.
-      registersPerMultiprocessor: -1,
+      // What blocks share of the registers differs from what CUDA's do.
       warpSize: 87,
       multiprocessors: 63,
       major: 23,
       minor: 61,
-      clusters: -1,
     },
-    errors: { notReady: 600, outOfMemory: [2], lost: [4, 214, 700, 702, 709, 710, 719, 999] },
+    lost: [4, 214, 700, 702, 709, 710, 719, 999],
     // All threads in x have to be fewer than 2³², in groups of up to 1024.
     mostGroups: 2 ** 22 - 1,
     hostAllocTakesFlags: true,
@@ -92,7 +58,7 @@ export const hip: GpuKind = {
   compilerOptions: () => ['--std=c++17'],
 };
 
-export function hipAvailability(): Promise<Availability> {
+export function availability(): Promise<Availability> {
   return gpuAvailability(hip);
 }
 
@@ -100,7 +66,7 @@ export function hipAvailability(): Promise<Availability> {
  * Opens an AMD GPU.
  * @throws FftError (as a rejection) `device-unavailable`, `invalid-argument`
  */
-export function createHipBackend(options: GpuOptions = {}): Promise<Backend> {
+export function create(options: GpuOptions = {}): Promise<Backend> {
   return openGpu(hip, options);
 }
 

@@ -76,6 +76,18 @@ export async function openLibrary({ names, what, install }: LibraryRequest): Pro
   });
 }
 
+/** The functions of a table, by our names for them. @param nameOf gives the library's. */
+export function functionsOf<K extends string>(
+  library: NativeLibrary,
+  table: Readonly<Record<K, readonly string[]>>,
+  result: string,
+  nameOf: (name: K) => string = (name) => name,
+): Readonly<Record<K, NativeFunction>> {
+  const entries = Object.entries<readonly string[]>(table) as [K, readonly string[]][];
+  const bound = entries.map(([name, parameters]) => [name, library.func(nameOf(name), result, parameters)]);
+  return Object.fromEntries(bound) as Record<K, NativeFunction>;
+}
+
 function wrap(koffi: Koffi, name: string, what: string): NativeLibrary {
   const handle = koffi.load(name);
   const func: NativeLibrary['func'] = (symbol, result, parameters) => {

@@ -6,6 +6,7 @@ import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
+import { written } from '../common/kernel.ts';
 import type {
   Backend,
   BoundProgram,
@@ -94,23 +95,11 @@ class OfflineBackend implements Backend {
   }
 
   compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {
-    try {
-      const written = this.write(kernel, options);
-      return {
-        kernel: options.computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel,
-        language: this.language,
-        ...written,
-      };
-    } catch (cause) {
-      if (!(cause instanceof RangeError)) throw cause;
-      throw new FftError(
-        'device-limit',
-        `Kernel ${kernel.name} cannot be written in ${this.language}: ${cause.message}.`,
-        {
-          cause,
-        },
-      );
-    }
+    return {
+      kernel: options.computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel,
+      language: this.language,
+      ...written(kernel, this.language, () => this.write(kernel, options)),
+    };
   }
 
   pipeline([first, second]: readonly CompiledKernel[], schedule: Schedule): CompiledKernel | undefined {

@@ -3,7 +3,7 @@
  * calls that fail throw what their error number means (errors.ts).
  */
 import { FftError, show } from '../../problem/errors.ts';
-import { type NativeFunction, openLibrary } from '../native/library.ts';
+import { functionsOf, type NativeFunction, openLibrary } from '../native/library.ts';
 import { type Asked, failure } from './errors.ts';
 
 /** A `cl_platform_id`, `cl_mem`, … */
@@ -119,7 +119,7 @@ export class OpenCl {
   private readonly word = new BigInt64Array(1);
   private readonly place = new BigUint64Array(1);
 
-  private constructor(raw: Record<Call, NativeFunction>, makers: Record<Maker, NativeFunction>) {
+  private constructor(raw: OpenCl['raw'], makers: OpenCl['makers']) {
     this.raw = raw;
     this.makers = makers;
   }
@@ -131,11 +131,7 @@ export class OpenCl {
       what: 'The OpenCL loader library',
       install: INSTALL,
     });
-    const bind = <K extends string>(table: Record<K, readonly string[]>, result: string) =>
-      Object.fromEntries(
-        Object.entries<readonly string[]>(table).map(([name, takes]) => [name, library.func(name, result, takes)]),
-      ) as Record<K, NativeFunction>;
-    return new OpenCl(bind(CALLS, 'int'), bind(MAKERS, P));
+    return new OpenCl(functionsOf(library, CALLS, 'int'), functionsOf(library, MAKERS, P));
   }
 
   /** Calls a function and throws where it fails. `asked` says what for, where the caller can say. */

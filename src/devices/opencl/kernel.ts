@@ -1,79 +1,49 @@
 /** A kernel of the IR, built by the driver's compiler. */
 import { emitOpencl } from '../../emit/opencl/index.ts';
-import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { CompiledKernel, CompileOptions } from '../device.ts';
-import { type Handle, INFO, type OpenCl } from './api.ts';
+import { written } from '../common/kernel.ts';
+import type { CompileOptions } from '../device.ts';
+import { SpmdKernel } from '../native/kernel.ts';
+import { type Handle, INFO } from './api.ts';
+import type { ClDriver } from './driver.ts';
 import { failure } from './errors.ts';
 
 const BUILD_OPTIONS = '-cl-std=CL1.2';
 
-/** Where kernels are built. */
-export interface Place {
-  readonly cl: OpenCl;
-  readonly context: Handle;
-  readonly device: Handle;
-}
+type Builder = Pick<ClDriver, 'cl' | 'context' | 'device'>;
 
-export class ClKernel implements CompiledKernel {
-  readonly kernel: Kernel;
-  readonly language = 'opencl';
-  readonly emitted: SpmdProgram;
-  readonly place: Place;
-  private readonly program: Handle;
-  private discarded = false;
+export class ClKernel extends SpmdKernel {
+  private readonly builder: Builder;
+  private readonly built: Handle;
 
   /** @throws FftError `compile-failed` with the compiler's log, `device-limit`, `out-of-memory`, `device-lost` */
-  constructor(kernel: Kernel, place: Place, options: CompileOptions = {}) {
-    this.kernel = options.computedRoots ? { ...kernel, tables: tablesBeside(kernel) } : kernel;
-    this.place = place;
-    this.emitted = emit(kernel, options);
-    refuseLargeGroups(this.emitted, kernel.name, place);
-    this.program = build(this.emitted.source, kernel.name, place);
-  }
-
-  get source(): string {
-    return this.emitted.source;
-  }
-
-  get grid(): NonNullable<CompiledKernel['grid']> {
-    return { blocks: this.emitted.groups, launches: this.emitted.launches };
+  constructor(kernel: Kernel, builder: Builder, { maxGroups, computedRoots = false }: CompileOptions) {
+    // Every global has an offset: `cl_mem` objects have no addresses to add one to.
+    const globals = kernel.globals.map((_, binding) => ({ pieces: [{ binding }] }));
+    const arrangement = { globals, bindings: globals.length, offsets: true };
+    const most = maxGroups === undefined ? {} : { maxGroups };
+    const emit = () => emitOpencl(kernel, { arrangement, computedRoots, ...most });
+    super(kernel, written(kernel, 'OpenCL C', emit), computedRoots);
+    this.builder = builder;
+    refuseLargeGroups(this.program, kernel.name, builder);
+    this.built = build(this.program.source, kernel.name, builder);
   }
 
   /** A `cl_kernel` of its own: arguments stay with it, so every binding has one. The caller releases it. */
   instance(): Handle {
-    if (this.discarded) {
-      throw new FftError('internal-error', `Kernel ${this.kernel.name} was discarded and cannot be bound any more.`);
-    }
     const asked = { what: `Making kernel ${this.kernel.name}`, otherwise: 'compile-failed' } as const;
-    return this.place.cl.make('clCreateKernel', asked, this.program, this.emitted.entry);
+    return this.builder.cl.make('clCreateKernel', asked, this.built, this.program.entry);
   }
 
-  discard(): void {
-    if (this.discarded) return;
-    this.discarded = true;
-    this.place.cl.raw.clReleaseProgram(this.program);
-  }
-}
-
-/** Every global has an offset: `cl_mem` objects have no addresses to add one to. @throws FftError `device-limit` */
-function emit(kernel: Kernel, { maxGroups, computedRoots = false }: CompileOptions): SpmdProgram {
-  const globals = kernel.globals.map((_, binding) => ({ pieces: [{ binding }] }));
-  const arrangement = { globals, bindings: globals.length, offsets: true };
-  try {
-    return emitOpencl(kernel, { arrangement, computedRoots, ...(maxGroups === undefined ? {} : { maxGroups }) });
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new FftError('device-limit', `Kernel ${kernel.name} cannot be written in OpenCL C: ${cause.message}.`, {
-      cause,
-    });
+  unload(): void {
+    this.builder.cl.raw.clReleaseProgram(this.built);
   }
 }
 
 /** @throws FftError `compile-failed` with the compiler's log, `out-of-memory`, `device-lost` */
-export function build(source: string, name: string, { cl, context, device }: Place): Handle {
+export function build(source: string, name: string, { cl, context, device }: Builder): Handle {
   const asked = { what: `Compiling kernel ${name}`, otherwise: 'compile-failed' } as const;
   const program = cl.make('clCreateProgramWithSource', asked, context, 1, [source], null);
   const status = cl.raw.clBuildProgram(program, 1, new BigUint64Array([device]), BUILD_OPTIONS, null, null) as number;
@@ -90,7 +60,7 @@ export function build(source: string, name: string, { cl, context, device }: Pla
  * device has at all is looked at. (NVIDIA's driver answers 256 when asked about a compiled kernel, whatever it declares.)
  * @throws FftError `device-limit` where the device cannot run groups as large as the kernel's.
  */
-function refuseLargeGroups({ threads, sharedBytes }: SpmdProgram, name: string, { cl, device }: Place): void {
+function refuseLargeGroups({ threads, sharedBytes }: SpmdProgram, name: string, { cl, device }: Builder): void {
   const mostThreads = cl.number('device', device, INFO.maxWorkGroupSize) ?? 0;
   const mostBytes = cl.number('device', device, INFO.localBytes) ?? 0;
   if (threads <= mostThreads && sharedBytes <= mostBytes) return;

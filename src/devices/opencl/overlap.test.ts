@@ -7,7 +7,7 @@ import { FftError } from '../../problem/index.ts';
 import type { Backend } from '../device.ts';
 import { INFO, MEMORY, type OpenCl } from './api.ts';
 import { createOpenClBackend } from './index.ts';
-import { ClMemory } from './memory.ts';
+import { ClAllocator } from './memory.ts';
 
 const random = randomFor('opencl overlap');
 const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
@@ -99,7 +99,10 @@ describe("a caller's cl_mem", () => {
       number: (_: string, __: bigint, what: number) => numbers.get(what)?.() ?? 0,
       handle: (_: string, __: bigint, what: number) => (what === INFO.memContext ? context : facts.parent),
     };
-    const memory = new ClMemory(cl as unknown as OpenCl, context, 8n);
+    const memory = new ClAllocator(
+      { cl: cl as unknown as OpenCl, context, device: 8n },
+      { whenUnused: (action) => action(), drain: () => {} },
+    );
     const adopt = () => memory.adopt({ clMem: 0x10000n }, 'input')!;
     const whole = adopt();
     expect(whole.stretches(0, 64)).toEqual([{ of: 0x10000n, start: 0, end: 64 }]);

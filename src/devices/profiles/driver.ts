@@ -1,6 +1,5 @@
 /** A GPU as the planner sees it: what its driver says, and what holds for GPUs in general. */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import type { Driver } from '../cuda/driver.ts';
 import { gpuProfile } from './gpu.ts';
 
 /**
@@ -27,8 +26,29 @@ const MEASURED = 9;
 /** Bytes of shared memory of a multiprocessor from which on fewer barriers are worth more than less of it. */
 const PLENTY = 128 * 1024;
 
-export function readProfile(driver: Driver, device: number): DeviceProfile {
-  const read = (name: Parameters<Driver['attribute']>[0]) => driver.attribute(name, device);
+/** Facts of a device that a driver knows by numbers of its own. */
+export type DriverAttribute =
+  | 'maxThreads'
+  | 'sharedPerBlock'
+  | 'sharedPerBlockOptin'
+  | 'sharedPerMultiprocessor'
+  | 'registersPerMultiprocessor'
+  | 'warpSize'
+  | 'multiprocessors'
+  | 'major'
+  | 'minor'
+  | 'clusters';
+
+/** What a driver says about a device. */
+export interface DriverFacts {
+  readonly name: string;
+  /** Bytes of device memory. */
+  readonly memory: number;
+  /** Zero where the driver does not know it. */
+  readonly attribute: (name: DriverAttribute) => number;
+}
+
+export function readProfile({ name, memory, attribute: read }: DriverFacts): DeviceProfile {
   // The part that has to be asked for is no slower.
   const sharedBytes = Math.max(read('sharedPerBlock'), read('sharedPerBlockOptin'));
   const large = read('major') === 9 || read('major') === 10;
@@ -37,12 +57,12 @@ export function readProfile(driver: Driver, device: number): DeviceProfile {
   const cluster = { ...CLUSTER, blocks: large ? MOST_BLOCKS : PORTABLE_BLOCKS };
   return {
     ...gpuProfile,
-    name: driver.deviceName(device),
+    name,
     lockstepBytes: 4 * (read('warpSize') || 32),
     sharedBytes,
     residentBytes,
     ...(residentBytes >= PLENTY ? { sharedFormat: 'pairs' } : {}),
-    maxBytes: driver.deviceMemory(device),
+    maxBytes: memory,
     ...(registerFile > 0 ? { registerFile } : {}),
     maxThreads: read('maxThreads'),
     multiprocessors: read('multiprocessors'),

@@ -4,10 +4,9 @@
  * `webGpuProfile`.
  */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import type { Driver, DriverAttribute } from '../cuda/driver.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
 import { cpuProfile } from './cpu.ts';
-import { readProfile } from './driver.ts';
+import { type DriverAttribute, readProfile } from './driver.ts';
 import { gpuProfile, OPENCL_RESIDENT_GROUPS, softwareProfile, webGpuProfile } from './gpu.ts';
 
 export interface NamedProfile {
@@ -27,12 +26,8 @@ function answering(
   multiprocessors: number,
   facts: Partial<Record<DriverAttribute, number>>,
 ): DeviceProfile {
-  const driver: Pick<Driver, 'attribute' | 'deviceName' | 'deviceMemory'> = {
-    attribute: (what) => (what === 'multiprocessors' ? multiprocessors : (facts[what] ?? 0)),
-    deviceName: () => name,
-    deviceMemory: () => memory,
-  };
-  return readProfile(driver as Driver, 0);
+  const attribute = (what: DriverAttribute) => (what === 'multiprocessors' ? multiprocessors : (facts[what] ?? 0));
+  return readProfile({ name, memory, attribute });
 }
 
 /**

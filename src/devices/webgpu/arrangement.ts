@@ -18,7 +18,7 @@ export interface Use {
 }
 
 /** Where a global lies. */
-export interface Place extends Use {
+export interface UsedArray extends Use {
   readonly buffer: WebGpuBuffer;
   readonly byteOffset: number;
 }
@@ -80,7 +80,7 @@ interface Cluster {
  * @param others storage bindings that come on top: the tables'.
  * @throws FftError `device-limit`, `aliased-buffers`
  */
-export function arrange(places: readonly Place[], others: number, limits: Limits, name: string): Arranged {
+export function arrange(places: readonly UsedArray[], others: number, limits: Limits, name: string): Arranged {
   const clusters = clustersOf(places);
   const segments: Segment[] = [];
   const globals: { pieces: { binding: number; elements?: number }[] }[] = places.map(() => ({ pieces: [] }));
@@ -116,7 +116,7 @@ export function requireBindings(globals: number, tables: number, limits: Limits,
   );
 }
 
-function clustersOf(places: readonly Place[]): Cluster[] {
+function clustersOf(places: readonly UsedArray[]): Cluster[] {
   refuseMixed(places);
   let clusters = places.map(({ buffer, byteOffset, bytes, written }, n): Cluster => {
     const end = Math.max(byteOffset + REAL_BYTES, Math.min(byteOffset + bytes, buffer.bytes));
@@ -148,8 +148,8 @@ function sameMemory(a: WebGpuBuffer, b: WebGpuBuffer): boolean {
 }
 
 /** Two lists that share a buffer which both of them use have no common order of bytes. */
-function refuseMixed(places: readonly Place[]): void {
-  const used = ({ buffer, byteOffset, bytes }: Place) => buffer.ranges(byteOffset, bytes).map(({ gpu }) => gpu);
+function refuseMixed(places: readonly UsedArray[]): void {
+  const used = ({ buffer, byteOffset, bytes }: UsedArray) => buffer.ranges(byteOffset, bytes).map(({ gpu }) => gpu);
   for (const a of places) {
     for (const b of places) {
       if (sameMemory(a.buffer, b.buffer) || !used(a).some((gpu) => used(b).includes(gpu))) continue;

@@ -4,25 +4,24 @@
  */
 
 import { FftError } from '../../problem/errors.ts';
-import { requireAligned } from '../alignment.ts';
-import { type BoundArgument, boundArguments } from '../bindings.ts';
+import { type BoundStep, boundSteps, type ProgramHost, requireAligned } from '../common/program.ts';
 import type { Binding, Step } from '../device.ts';
 import { arrange } from './arrangement.ts';
-import { type Compiler, type Variant, WebGpuKernel } from './kernel.ts';
-import type { WebGpuBuffer, WebGpuMemory } from './memory.ts';
+import type { Compiler, Variant, WebGpuKernel } from './kernel.ts';
+import type { WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
 import { refusal } from './work.ts';
 
 /** What programs need of their device. */
-export interface Machine extends Compiler {
-  readonly memory: WebGpuMemory;
+export interface WebGpuHost extends Compiler, ProgramHost<WebGpuBuffer, WebGpuKernel> {
   /** A uniform buffer with these numbers. */
   offsets(values: readonly number[]): GPUBuffer;
 }
 
 type Slots = readonly (Binding | undefined)[];
 
-interface BoundStep {
+/** A step that is ready to be recorded. */
+interface WebGpuStep {
   readonly kernel: WebGpuKernel;
   readonly variant: Variant;
   readonly pipeline: GPUComputePipeline;
@@ -31,10 +30,10 @@ interface BoundStep {
 }
 
 export class BoundSteps {
-  private readonly machine: Machine;
+  private readonly host: WebGpuHost;
   private readonly slots: Slots;
-  private readonly steps: readonly BoundStep[];
-  private readonly buffers: readonly WebGpuBuffer[];
+  private readonly steps: readonly WebGpuStep[];
+  readonly buffers: readonly WebGpuBuffer[];
   /** Set until WebGPU has judged what was made here. */
   private verdict: Promise<void> | undefined;
   private failure: FftError | undefined;
@@ -42,16 +41,16 @@ export class BoundSteps {
   private sound = false;
 
   /** @throws FftError `internal-error`, `missing-buffer`, `foreign-buffer`, `misaligned-buffer`, `destroyed`, `device-limit` */
-  constructor(machine: Machine, steps: readonly Step[], slots: Slots) {
-    this.machine = machine;
+  constructor(host: WebGpuHost, steps: readonly Step[], slots: Slots) {
+    this.host = host;
     this.slots = [...slots];
-    const bound: BoundStep[] = [];
-    const buffers = new Set<WebGpuBuffer>();
-    const judged = machine.work.judged(['validation', 'out-of-memory'], () => {
-      for (const [number, step] of steps.entries()) bound.push(this.bind(step, number, slots, buffers));
+    const bound = boundSteps(host, steps, slots);
+    this.buffers = [...new Set(bound.flatMap(({ arrays }) => arrays.map(({ buffer }) => buffer)))];
+    const ready: WebGpuStep[] = [];
+    const judged = host.work.judged(['validation', 'out-of-memory'], () => {
+      for (const step of bound) ready.push(this.ready(step));
     });
-    this.steps = bound;
-    this.buffers = [...buffers];
+    this.steps = ready;
     this.verdict = judged.then((error) => {
       this.verdict = undefined;
       if (error) this.failure = refusal(error, 'launch-failed', 'WebGPU refused the buffers of a call');
@@ -80,14 +79,6 @@ export class BoundSteps {
     }
   }
 
-  /** @throws FftError what is known to be wrong. */
-  requireUsable(): void {
-    if (!this.sound) this.requireSound();
-    for (const { freed } of this.buffers) {
-      if (freed) throw new FftError('destroyed', 'Device memory that this program is bound to was freed.');
-    }
-  }
-
   /** What WebGPU says of a use of these steps, after what it says of the steps themselves. @throws FftError (as a rejection) */
   judge(use: Promise<GPUError | null>): Promise<GPUError | null> {
     return this.sound ? use : this.settled().then(() => use);
@@ -104,44 +95,37 @@ export class BoundSteps {
     this.sound = true;
   }
 
-  private requireSound(): void {
+  /** @throws FftError what is known to be wrong. */
+  requireSound(): void {
+    if (this.sound) return;
     for (const { failure } of this.buffers) if (failure) throw failure;
     for (const { variant } of this.steps) if (variant.failure) throw variant.failure;
     if (this.failure) throw this.failure;
   }
 
-  private bind(step: Step, number: number, slots: Slots, buffers: Set<WebGpuBuffer>): BoundStep {
-    const { machine } = this;
-    const { kernel } = step;
-    if (!(kernel instanceof WebGpuKernel) || kernel.compiler !== machine || kernel.discarded) {
-      throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
-    }
+  private ready({ kernel, arrays }: BoundStep<WebGpuBuffer, WebGpuKernel>): WebGpuStep {
+    const { host } = this;
     const { globals, tables, name } = kernel.kernel;
-    const places = boundArguments(step, slots).map((argument) => {
-      const place = this.place(argument);
-      buffers.add(place.buffer);
-      return place;
-    });
     const { segments, arrangement, offsets } = arrange(
-      places.slice(0, globals.length).map((place, n) => ({ ...place, ...kernel.uses[n]! })),
+      arrays.slice(0, globals.length).map((array, n) => ({ ...array, ...kernel.uses[n]! })),
       tables.length,
-      machine.limits,
+      host.limits,
       name,
     );
     const variant = kernel.variant(arrangement);
-    for (const [n, { byteOffset }] of places.entries()) requireAligned(kernel.kernel, variant.program, n, byteOffset);
+    for (const [n, { byteOffset }] of arrays.entries()) requireAligned(kernel.kernel, variant.program, n, byteOffset);
     const resources: GPUBufferBinding[] = segments.map(({ gpu, ...range }) => ({ buffer: gpu, ...range }));
-    for (const { buffer, byteOffset } of places.slice(globals.length)) {
-      requireOneBinding(buffer, machine.limits, name);
+    for (const { buffer, byteOffset } of arrays.slice(globals.length)) {
+      requireOneBinding(buffer, host.limits, name);
       resources.push({ buffer: buffer.pieces[0]!.gpu, offset: byteOffset, size: buffer.bytes - byteOffset });
     }
     const { launches, launchSize } = variant.program;
     const groups = Array.from({ length: launches }, (_, n) => {
       // What is given at launch: where globals begin, then the first group.
       const given = [...(arrangement.offsets ? offsets : []), ...(launches > 1 ? [n * launchSize] : [])];
-      const uniforms = given.length > 0 ? [{ buffer: machine.offsets(given) }] : [];
+      const uniforms = given.length > 0 ? [{ buffer: host.offsets(given) }] : [];
       const entries = [...resources, ...uniforms].map((resource, binding) => ({ binding, resource }));
-      return machine.work.gpu.createBindGroup({ layout: variant.layout, entries });
+      return host.work.gpu.createBindGroup({ layout: variant.layout, entries });
     });
     return {
       kernel,
@@ -150,15 +134,6 @@ export class BoundSteps {
       groups,
     };
   }
-
-  private place({ buffer, byteOffset, what }: BoundArgument): { buffer: WebGpuBuffer; byteOffset: number } {
-    if (!this.machine.memory.owns(buffer)) {
-      throw new FftError('foreign-buffer', `What is bound for ${what} is no memory of this device.`);
-    }
-    if (buffer.failure) throw buffer.failure;
-    if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
-    return { buffer, byteOffset };
-  }
 }
 
 /** Bindings of the same steps that are remembered: a few calls that take turns. */
@@ -166,11 +141,11 @@ const REMEMBERED = 8;
 
 /** Which steps are bound to which memory. Nothing is kept alive by being remembered: neither memory nor bind groups. */
 export class Bindings {
-  private readonly machine: Machine;
+  private readonly host: WebGpuHost;
   private readonly known = new WeakMap<readonly Step[], WeakRef<BoundSteps>[]>();
 
-  constructor(machine: Machine) {
-    this.machine = machine;
+  constructor(host: WebGpuHost) {
+    this.host = host;
   }
 
   /** @throws FftError as `BoundSteps` */
@@ -181,7 +156,7 @@ export class Bindings {
       const bound = remembered.deref();
       if (bound?.serves(slots)) return bound;
     }
-    const bound = new BoundSteps(this.machine, steps, slots);
+    const bound = new BoundSteps(this.host, steps, slots);
     recent.unshift(new WeakRef(bound));
     if (recent.length > REMEMBERED) recent.pop();
     return bound;

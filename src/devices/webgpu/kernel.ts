@@ -6,6 +6,7 @@ import type { Arrangement, SpmdProgram } from '../../emit/spmd/program.ts';
 import { emitWgsl } from '../../emit/wgsl/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
+import { DeviceKernel, written } from '../common/kernel.ts';
 import type { CompiledKernel, CompileOptions } from '../device.ts';
 import { defaultArrangement, requireBindings, type Use, usesOf } from './arrangement.ts';
 import type { Limits } from './options.ts';
@@ -19,13 +20,11 @@ export interface Compiler {
   readonly layouts: Map<string, GPUBindGroupLayout>;
 }
 
-export class WebGpuKernel implements CompiledKernel {
-  readonly kernel: Kernel;
+export class WebGpuKernel extends DeviceKernel {
   readonly language = 'wgsl';
   readonly source: string;
   readonly uses: readonly Use[];
-  readonly compiler: Compiler;
-  discarded = false;
+  private readonly compiler: Compiler;
   /** Of one dimension of a dispatch. */
   private readonly maxGroups: number;
   private readonly variants = new Map<string, Variant>();
@@ -33,7 +32,7 @@ export class WebGpuKernel implements CompiledKernel {
 
   /** @throws FftError `device-limit` */
   constructor(kernel: Kernel, compiler: Compiler, { maxGroups = Number.POSITIVE_INFINITY }: CompileOptions = {}) {
-    this.kernel = kernel;
+    super(kernel);
     this.compiler = compiler;
     this.maxGroups = Math.min(maxGroups, compiler.limits.maxComputeWorkgroupsPerDimension);
     this.uses = usesOf(kernel);
@@ -47,7 +46,7 @@ export class WebGpuKernel implements CompiledKernel {
   }
 
   /** Compiles for the usual arrangement. @throws FftError `compile-failed` (as a rejection) */
-  prepare(): Promise<void> {
+  override prepare(): Promise<void> {
     return this.usual.prepare();
   }
 
@@ -61,8 +60,7 @@ export class WebGpuKernel implements CompiledKernel {
     return variant;
   }
 
-  discard(): void {
-    this.discarded = true;
+  unload(): void {
     this.variants.clear();
   }
 }
@@ -82,18 +80,8 @@ export class Variant {
     this.work = work;
     this.name = kernel.name;
     const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = limits;
-    try {
-      this.program = emitWgsl(kernel, {
-        threads: Math.min(kernel.threads, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX),
-        maxGroups,
-        arrangement,
-      });
-    } catch (cause) {
-      if (!(cause instanceof RangeError)) throw cause;
-      throw new FftError('device-limit', `Kernel ${kernel.name} cannot be written in WGSL: ${cause.message}`, {
-        cause,
-      });
-    }
+    const threads = Math.min(kernel.threads, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX);
+    this.program = written(kernel, 'WGSL', () => emitWgsl(kernel, { threads, maxGroups, arrangement }));
     const { sharedBytes, bindings, launches } = this.program;
     requireBindings(arrangement.bindings, bindings.length - arrangement.bindings, limits, kernel.name);
     if (sharedBytes > limits.maxComputeWorkgroupStorageSize) {

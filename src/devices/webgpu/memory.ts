@@ -3,7 +3,8 @@
  * a sequence of them.
  */
 import { FftError } from '../../problem/errors.ts';
-import type { DeviceBuffer, Stretch } from '../device.ts';
+import { Allocator, type InFlight, OwnedBuffer } from '../common/memory.ts';
+import type { Stretch } from '../device.ts';
 import { hasMethod, type Limits } from './options.ts';
 import { lossIn, reasonOf, type Work } from './work.ts';
 
@@ -29,19 +30,13 @@ export interface Piece {
   readonly bytes: number;
 }
 
-export class WebGpuBuffer implements DeviceBuffer {
-  readonly memory: WebGpuMemory;
-  readonly bytes: number;
+export class WebGpuBuffer extends OwnedBuffer {
   readonly pieces: readonly Piece[];
-  freed = false;
-  /** Why the device could not give this memory. */
-  failure: FftError | undefined;
   /** While it is not known yet whether there is such memory. */
   verdict: Promise<void> | undefined;
 
-  constructor(memory: WebGpuMemory, bytes: number, pieces: readonly GPUBuffer[]) {
-    this.memory = memory;
-    this.bytes = bytes;
+  constructor(memory: WebGpuAllocator, bytes: number, pieces: readonly GPUBuffer[]) {
+    super(memory, bytes);
     let start = 0;
     this.pieces = pieces.map((gpu) => {
       const piece = { gpu, start, bytes: Math.min(gpu.size, bytes - start) };
@@ -59,71 +54,28 @@ export class WebGpuBuffer implements DeviceBuffer {
     });
   }
 
-  stretches(byteOffset: number, bytes: number): Stretch[] {
+  override stretches(byteOffset: number, bytes: number): Stretch[] {
     return this.ranges(byteOffset, bytes).map(({ gpu, start, end }) => ({ of: gpu, start, end }));
-  }
-
-  free(): void {
-    if (this.freed || !this.memory.release(this)) return;
-    this.freed = true;
-    for (const { gpu } of this.pieces) gpu.destroy();
   }
 }
 
-export class WebGpuMemory {
+export class WebGpuAllocator extends Allocator<WebGpuBuffer> {
   private readonly work: Work;
   private readonly limits: Limits;
-  /** What was allocated and not freed. */
-  private readonly live = new Set<WebGpuBuffer>();
   /** The caller's memory, by its first `GPUBuffer`. */
   private readonly adopted = new WeakMap<GPUBuffer, WebGpuBuffer[]>();
 
-  constructor(work: Work, limits: Limits) {
+  constructor(work: Work, limits: Limits, inFlight: InFlight) {
+    super(inFlight);
     this.work = work;
     this.limits = limits;
-  }
-
-  /** @throws FftError `device-closed`, `device-lost`, `device-limit`, `invalid-argument` */
-  allocate(bytes: number): WebGpuBuffer {
-    this.work.requireOpen();
-    if (!(Number.isSafeInteger(bytes) && bytes >= 0)) {
-      throw new FftError('invalid-argument', `A buffer needs a whole number of bytes, but ${bytes} was given.`);
-    }
-    const { maxBufferSize, maxStorageBuffersPerShaderStage: most } = this.limits;
-    const largest = Math.floor(maxBufferSize / ALIGNMENT) * ALIGNMENT;
-    const whole = Math.max(4, Math.ceil(bytes / 4) * 4);
-    const count = Math.ceil(whole / largest);
-    if (count > most) {
-      throw new FftError(
-        'device-limit',
-        `${bytes} bytes need ${count} buffers of maxBufferSize = ${maxBufferSize}, but a kernel can bind ${most} ` +
-          `(maxStorageBuffersPerShaderStage).`,
-      );
-    }
-    const pieces: GPUBuffer[] = [];
-    const verdict = this.work.judged(['out-of-memory', 'validation'], () => {
-      const usage = USAGE.STORAGE | USAGE.COPY_SRC | USAGE.COPY_DST;
-      for (let n = 0; n < count; n++) {
-        pieces.push(this.work.gpu.createBuffer({ usage, size: Math.min(largest, whole - n * largest) }));
-      }
-    });
-    const buffer = new WebGpuBuffer(this, bytes, pieces);
-    this.live.add(buffer);
-    buffer.verdict = verdict.then((error) => {
-      buffer.verdict = undefined;
-      if (!error) return;
-      const message = `The GPU has no ${bytes} bytes left: ${reasonOf(error)}`;
-      buffer.failure = lossIn(error) ?? new FftError('out-of-memory', message, { cause: error });
-      buffer.free();
-    });
-    return buffer;
   }
 
   /**
    * A `GPUBuffer` of the caller, or several that are one array.
    * @throws FftError `buffer-usage`, `misaligned-buffer`, `missing-buffer`, `aliased-buffers` for a buffer given twice
    */
-  adopt(memory: unknown, what: string): WebGpuBuffer | undefined {
+  override adopt(memory: unknown, what: string): WebGpuBuffer | undefined {
     const known = this.adoptedAlone(memory);
     if (known) return known;
     const list = Array.isArray(memory) ? (memory as unknown[]) : [memory];
@@ -169,18 +121,40 @@ export class WebGpuMemory {
     return buffer?.pieces[0]?.gpu.mapState === 'unmapped' ? buffer : undefined;
   }
 
-  /** For `WebGpuBuffer.free`: whether the buffer is one to be destroyed. */
-  release(buffer: WebGpuBuffer): boolean {
-    return this.live.delete(buffer);
+  /** @throws FftError `device-limit` */
+  protected take(bytes: number): WebGpuBuffer {
+    const { maxBufferSize, maxStorageBuffersPerShaderStage: most } = this.limits;
+    const largest = Math.floor(maxBufferSize / ALIGNMENT) * ALIGNMENT;
+    const whole = Math.max(4, Math.ceil(bytes / 4) * 4);
+    const count = Math.ceil(whole / largest);
+    if (count > most) {
+      throw new FftError(
+        'device-limit',
+        `${bytes} bytes need ${count} buffers of maxBufferSize = ${maxBufferSize}, but a kernel can bind ${most} ` +
+          `(maxStorageBuffersPerShaderStage).`,
+      );
+    }
+    const pieces: GPUBuffer[] = [];
+    const verdict = this.work.judged(['out-of-memory', 'validation'], () => {
+      const usage = USAGE.STORAGE | USAGE.COPY_SRC | USAGE.COPY_DST;
+      for (let n = 0; n < count; n++) {
+        pieces.push(this.work.gpu.createBuffer({ usage, size: Math.min(largest, whole - n * largest) }));
+      }
+    });
+    const buffer = new WebGpuBuffer(this, bytes, pieces);
+    buffer.verdict = verdict.then((error) => {
+      buffer.verdict = undefined;
+      if (!error) return;
+      const message = `The GPU has no ${bytes} bytes left: ${reasonOf(error)}`;
+      buffer.failure = lossIn(error) ?? new FftError('out-of-memory', message, { cause: error });
+      buffer.free();
+    });
+    return buffer;
   }
 
-  owns(buffer: DeviceBuffer): buffer is WebGpuBuffer {
-    return buffer instanceof WebGpuBuffer && buffer.memory === this;
-  }
-
-  /** Frees everything that was allocated. */
-  clear(): void {
-    for (const buffer of [...this.live]) buffer.free();
+  /** Work that was submitted still finds it. */
+  protected reclaim({ pieces }: WebGpuBuffer): void {
+    for (const { gpu } of pieces) gpu.destroy();
   }
 }
 

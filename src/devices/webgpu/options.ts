@@ -1,27 +1,11 @@
 /** What `openDevice('webgpu', …)` may be told. */
-import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError, show } from '../../problem/errors.ts';
+import type { DeviceOptions, Overridden } from '../options.ts';
 
-export interface WebGpuOptions {
-  /** A `GPU` to ask for adapters, kept as long as the process lasts; default: `navigator.gpu`, in Node the one of the `webgpu` package. */
-  readonly gpu?: object | undefined;
-  /** A `GPUAdapter` that still gives a device. */
-  readonly adapter?: object | undefined;
-  /** A `GPUDevice` of the caller: it stays open when the device closes, and only its limits and features are used. */
-  readonly device?: object | number | string | undefined;
-  /** Which of several adapters to prefer. */
-  readonly powerPreference?: 'low-power' | 'high-performance' | undefined;
-  /**
-   * An adapter that computes on the processor. In Node that is SwiftShader, found in the package `@sparticuz/chromium`.
-   * Default: false, or true where the environment has `OMNIFFT_SOFTWARE_GPU=1`.
-   */
-  readonly software?: boolean | undefined;
-}
+export type WebGpuOptions = Pick<DeviceOptions, 'gpu' | 'adapter' | 'device' | 'powerPreference' | 'software'>;
 
 /** For tests: what `openDevice` does not offer. */
-export interface WebGpuSettings extends WebGpuOptions {
-  /** Replaces parts of the profile that the planner sees. */
-  readonly profile?: Partial<DeviceProfile> | undefined;
+export interface WebGpuSettings extends WebGpuOptions, Overridden {
   /** Limits to keep to although the device allows more. */
   readonly limits?: Partial<Limits> | undefined;
 }

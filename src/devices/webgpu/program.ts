@@ -1,21 +1,22 @@
 /** Bound steps as the engine runs them: submitted at once, timed, or appended to an encoder of the caller. */
 import { FftError } from '../../problem/errors.ts';
-import type { BoundProgram } from '../device.ts';
-import type { BoundSteps } from './bound.ts';
+import { DeviceProgram, requireRepeats } from '../common/program.ts';
+import type { BoundSteps, WebGpuHost } from './bound.ts';
+import type { WebGpuBuffer } from './memory.ts';
 import { hasMethod } from './options.ts';
 import { milliseconds } from './timing.ts';
 import { reasonOf, refusal, type Work } from './work.ts';
 
 const ENDED = 'The encoder takes no more commands';
 
-export class WebGpuProgram implements BoundProgram {
+export class WebGpuProgram extends DeviceProgram<WebGpuBuffer> {
   private readonly work: Work;
   /** Other programs may have the same. */
   private readonly steps: BoundSteps;
-  private released = false;
 
-  constructor(work: Work, steps: BoundSteps) {
-    this.work = work;
+  constructor(host: WebGpuHost, steps: BoundSteps) {
+    super(host, steps.buffers);
+    this.work = host.work;
     this.steps = steps;
   }
 
@@ -76,21 +77,16 @@ export class WebGpuProgram implements BoundProgram {
   }
 
   async time(repeats: number): Promise<number> {
+    requireRepeats(repeats);
     this.requireUsable();
     const { work, steps } = this;
     await work.track(steps.settled());
     return work.track(milliseconds(work, repeats, (pass) => steps.record(pass)));
   }
 
-  release(): void {
-    this.released = true;
-  }
-
-  private requireUsable(): void {
+  protected override requireUsable(): void {
     this.work.requireOpen();
-    if (this.released) {
-      throw new FftError('destroyed', 'This program was released and cannot run any more; bind it anew.');
-    }
-    this.steps.requireUsable();
+    this.steps.requireSound();
+    super.requireUsable();
   }
 }

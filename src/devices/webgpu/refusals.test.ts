@@ -1,8 +1,8 @@
 /** Everything that can be wrong with memory, encoders and devices on WebGPU, and what is said about it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { codeOf } from '../../../test/support/device-kernels.ts';
 import { noWebGpu, openWebGpu, testAdapter, testGpuDevice } from '../../../test/support/webgpu.ts';
 import { type Device, openDevice, type Plan } from '../../index.ts';
-import { codeOf } from '../cpu/fixture.ts';
 
 const N = 16;
 const BYTES = 8 * N;

@@ -3,11 +3,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../../test/support/accuracy.ts';
+import { codeOf } from '../../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { expectedOf } from '../../../test/support/transforms.ts';
 import { noWebGpu, testGpuDevice } from '../../../test/support/webgpu.ts';
 import { type Device, openDevice, type Plan } from '../../index.ts';
-import { codeOf } from '../cpu/fixture.ts';
 
 const N = 32;
 const BYTES = 8 * N;

@@ -25,7 +25,6 @@ export class Transfers {
 
   /** Takes the data as it is now. */
   async upload(target: WebGpuBuffer, byteOffset: number, data: RealArray): Promise<void> {
-    this.require(target, byteOffset, data);
     const { queue } = this.work.gpu;
     // Not every implementation reads from memory that is shared between threads, or that may change its size.
     const { buffer, byteOffset: first } = isShared(data) || isResizable(data) ? data.slice() : data;
@@ -44,7 +43,6 @@ export class Transfers {
 
   /** Copies what is there when all that was submitted before has run. */
   async download(source: WebGpuBuffer, byteOffset: number, into: RealArray): Promise<void> {
-    this.require(source, byteOffset, into);
     const { gpu: device } = this.work;
     const parts: { staging: GPUBuffer; mapped: Promise<void>; bytes: number }[] = [];
     const verdict = this.work.judged(['validation', 'out-of-memory'], () => {
@@ -88,18 +86,6 @@ export class Transfers {
   close(): void {
     this.closed = true;
     for (const staging of this.idle.splice(0)) staging.destroy();
-  }
-
-  /** @throws FftError `wrong-length`, `destroyed`, `out-of-memory` */
-  private require(buffer: WebGpuBuffer, byteOffset: number, { byteLength }: RealArray): void {
-    this.work.requireOpen();
-    if (buffer.failure) throw buffer.failure;
-    if (buffer.freed) throw new FftError('destroyed', 'The device memory to copy from or to has been freed.');
-    if (byteOffset >= 0 && byteOffset + byteLength <= buffer.bytes) return;
-    throw new FftError(
-      'wrong-length',
-      `${byteLength} bytes at byte ${byteOffset} do not fit into a buffer of ${buffer.bytes} bytes.`,
-    );
   }
 
   /** Mappable memory, in sizes that are powers of two so that it fits again. */

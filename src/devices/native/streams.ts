@@ -2,32 +2,29 @@
  * Work that goes into streams of the caller's. It is ordered with the device's own wherever they can touch the same
  * memory: plans share scratch, and memory that is freed must not be handed out while a stream still uses it.
  */
-import type { Driver } from './driver.ts';
-import type { GpuBuffer } from './memory.ts';
+import type { NativeDriver } from './driver.ts';
+import type { NativeBuffer } from './memory.ts';
 import type { Timeline } from './timeline.ts';
 
 interface CallerStream {
   /** After the last work that was appended. */
-  readonly event: bigint;
+  event: bigint;
   /** The device's own stream has been told to wait for it. */
   joined: boolean;
 }
 
 /** So many streams are remembered before those that have nothing left to run are forgotten. */
-const MANY = 16;
+const REMEMBERED = 16;
 
 export class CallerStreams {
-  private readonly driver: Driver;
-  private readonly own: bigint;
+  private readonly driver: NativeDriver;
   private readonly timeline: Timeline;
   private readonly streams = new Map<bigint, CallerStream>();
-  private mark: bigint | undefined;
   /** There is work that the own stream has not been told to wait for. */
   private apart = false;
 
-  constructor(driver: Driver, own: bigint, timeline: Timeline) {
+  constructor(driver: NativeDriver, timeline: Timeline) {
     this.driver = driver;
-    this.own = own;
     this.timeline = timeline;
   }
 
@@ -36,7 +33,7 @@ export class CallerStreams {
     if (!this.apart) return;
     for (const stream of this.streams.values()) {
       if (stream.joined) continue;
-      this.driver.waitEvent(this.own, stream.event);
+      this.driver.wait(this.driver.stream, stream.event);
       stream.joined = true;
       this.timeline.touch();
     }
@@ -47,26 +44,27 @@ export class CallerStreams {
    * Appends work to a stream of the caller's. A stream that is being captured takes the work alone: the caller orders
    * what is made of it.
    */
-  append(stream: bigint, buffers: readonly GpuBuffer[], launch: (captured: boolean) => void): void {
-    const { driver } = this;
-    if (stream === this.own) {
+  append(stream: bigint, buffers: readonly NativeBuffer[], launch: (captured: boolean) => void): void {
+    const { driver, timeline } = this;
+    if (stream === driver.stream) {
       this.join();
       launch(false);
-      this.timeline.touch();
+      timeline.touch();
       return;
     }
     if (driver.isCapturing(stream)) {
       launch(true);
       return;
     }
-    if (!this.timeline.idle) {
-      this.mark ??= driver.createEvent();
-      driver.recordEvent(this.mark, this.own);
-      driver.waitEvent(stream, this.mark);
+    if (!timeline.idle) {
+      const event = driver.mark(driver.stream);
+      driver.wait(stream, event);
+      driver.forget(event);
     }
-    for (const other of new Set(buffers.map((buffer) => buffer.stream))) {
-      const before = other === undefined || other === stream ? undefined : this.streams.get(other);
-      if (before) driver.waitEvent(stream, before.event);
+    for (const other of new Set(buffers.map(({ lastStream }) => lastStream))) {
+      if (other === undefined || (other === stream && !driver.handlesComeBack)) continue;
+      const before = this.streams.get(other);
+      if (before) driver.wait(stream, before.event);
     }
     try {
       launch(false);
@@ -77,30 +75,25 @@ export class CallerStreams {
 
   /** Nothing of ours may be running any more. */
   release(): void {
-    for (const { event } of this.streams.values()) this.driver.destroyEvent(event);
+    for (const { event } of this.streams.values()) this.driver.forget(event);
     this.streams.clear();
-    if (this.mark !== undefined) this.driver.destroyEvent(this.mark);
-    this.mark = undefined;
     this.apart = false;
   }
 
-  private leave(stream: bigint, buffers: readonly GpuBuffer[]): void {
-    let known = this.streams.get(stream);
-    if (!known) {
-      if (this.streams.size >= MANY) this.forget();
-      known = { event: this.driver.createEvent(), joined: false };
-      this.streams.set(stream, known);
-    }
-    this.driver.recordEvent(known.event, stream);
-    known.joined = false;
+  private leave(stream: bigint, buffers: readonly NativeBuffer[]): void {
+    const event = this.driver.mark(stream);
+    const known = this.streams.get(stream);
+    if (known) this.driver.forget(known.event);
+    else if (this.streams.size >= REMEMBERED) this.forgetPassed();
+    this.streams.set(stream, { event, joined: false });
     this.apart = true;
-    for (const buffer of buffers) buffer.stream = stream;
+    for (const buffer of buffers) buffer.lastStream = stream;
   }
 
-  private forget(): void {
+  private forgetPassed(): void {
     for (const [handle, { event }] of this.streams) {
       if (!this.driver.hasPassed(event)) continue;
-      this.driver.destroyEvent(event);
+      this.driver.forget(event);
       this.streams.delete(handle);
     }
   }

@@ -1,15 +1,22 @@
 /**
- * When work on the device's stream has run. Events are asked from the event loop: a thread that waits in the driver
- * would need one for each device, and a callback of the driver holds up the stream.
+ * What was submitted to a device, in order, and when it has run. A job that cannot be submitted in one go holds those after it
+ * back: a copy that is larger than the memory it passes through.
+ *
+ * Events are asked from the event loop: callbacks of the drivers would come from threads on which JavaScript cannot run, or
+ * hold up the stream.
  */
 import { FftError, reasonOf } from '../../problem/errors.ts';
-import type { Driver } from './driver.ts';
+import type { NativeDriver } from './driver.ts';
+
+export interface Job {
+  /** Submits what can be submitted. @returns whether that was all. */
+  advance(): boolean;
+  /** Ends the job with an error. */
+  fail(error: unknown): void;
+}
 
 /** Told that the work before it has run, or why it never will. */
 export type Done = (failure?: FftError) => void;
-
-/** For so many milliseconds without progress the device is asked at every turn of the event loop, then every one. */
-const EAGER_MS = 2;
 
 interface Batch {
   readonly event: bigint;
@@ -17,12 +24,10 @@ interface Batch {
 }
 
 export class Timeline {
-  private readonly driver: Driver;
-  private readonly stream: bigint;
-  private readonly enter: () => void;
+  private readonly driver: NativeDriver;
+  private readonly jobs: Job[] = [];
   private readonly batches: Batch[] = [];
-  private readonly spare: bigint[] = [];
-  /** Waiting for an event to be recorded: one serves all that is submitted in one turn. */
+  /** Waiting for an event to be recorded: one serves all that is submitted in one turn of the event loop. */
   private open: Done[] = [];
   /** Work was submitted after the last event. */
   private dirty = false;
@@ -31,11 +36,13 @@ export class Timeline {
   /** Why nothing more can be submitted. */
   failure: FftError | undefined;
 
-  /** @param enter makes the device's context the current one. */
-  constructor(driver: Driver, stream: bigint, enter: () => void) {
+  constructor(driver: NativeDriver) {
     this.driver = driver;
-    this.stream = stream;
-    this.enter = enter;
+  }
+
+  /** No job waits to be submitted. */
+  get caughtUp(): boolean {
+    return this.jobs.length === 0;
   }
 
   /** Nothing that was submitted can still be running. */
@@ -43,13 +50,39 @@ export class Timeline {
     return !this.dirty && this.batches.length === 0 && this.open.length === 0;
   }
 
+  submit(job: Job): void {
+    this.jobs.push(job);
+    if (this.jobs.length === 1) this.pump();
+  }
+
+  /** Goes on with the first job, and with the next ones where that is done. */
+  pump(): void {
+    for (let first = this.jobs[0]; first; first = this.jobs[0]) {
+      try {
+        if (!first.advance()) return;
+      } catch (error) {
+        first.fail(error);
+      }
+      this.jobs.shift();
+    }
+  }
+
   /** Something was submitted. */
   touch(): void {
     this.dirty = true;
   }
 
-  /** Calls back when all that was submitted has run: at once where nothing is running. */
-  after(done: Done): void {
+  /**
+   * Calls back when all that was submitted has run: at once where nothing is running.
+   * @param event of the last thing that was submitted, where there is one; it is forgotten here.
+   */
+  after(done: Done, event?: bigint): void {
+    if (event !== undefined && !this.failure) {
+      this.mark();
+      this.watch({ event, done: [done] });
+      return;
+    }
+    if (event !== undefined) this.driver.forget(event);
     if (this.failure || this.idle) {
       done(this.failure);
       return;
@@ -63,8 +96,8 @@ export class Timeline {
     while (!this.idle && !this.failure) {
       try {
         this.mark();
-        this.enter();
-        this.driver.synchronize(this.stream);
+        this.driver.enter();
+        this.driver.synchronize(this.driver.stream);
       } catch (error) {
         this.fail(error);
         return;
@@ -76,49 +109,51 @@ export class Timeline {
 
   /** Nothing will be called back later: everything waiting ends with the failure. */
   close(failure: FftError): void {
+    for (const job of this.jobs.splice(0)) job.fail(failure);
     if (this.failure) return;
     this.failure = failure;
     this.dirty = false;
     const waiting = this.batches.flatMap(({ done }) => done).concat(this.open);
-    this.spare.push(...this.batches.splice(0).map(({ event }) => event));
+    for (const { event } of this.batches.splice(0)) this.driver.forget(event);
     this.open = [];
-    for (const event of this.spare.splice(0)) this.driver.destroyEvent(event);
     for (const done of waiting) done(failure);
   }
 
   private mark(): void {
     if (this.open.length === 0 || this.failure) return;
     const done = this.open;
-    this.open = [];
     try {
-      this.enter();
-      const event = this.spare.pop() ?? this.driver.createEvent();
-      this.batches.push({ event, done });
-      this.driver.recordEvent(event, this.stream);
+      this.driver.enter();
+      const event = this.driver.mark(this.driver.stream);
+      this.open = [];
+      this.watch({ event, done });
     } catch (error) {
-      if (this.batches.at(-1)?.done !== done) this.open = done;
       this.fail(error);
-      return;
     }
+  }
+
+  private watch(batch: Batch): void {
+    this.batches.push(batch);
     this.dirty = false;
     this.progress = performance.now();
     this.ask();
   }
 
   private ask(): void {
-    if (this.asked || this.batches.length === 0) return;
+    const [first] = this.batches;
+    if (this.asked || !first) return;
     this.asked = true;
     const look = () => {
       this.asked = false;
       this.look();
     };
-    if (performance.now() - this.progress < EAGER_MS) setImmediate(look);
-    else setTimeout(look, 1);
+    if (performance.now() - this.progress < this.driver.eagerMilliseconds) setImmediate(look);
+    else this.driver.sleep(first.event, look);
   }
 
   private look(): void {
     try {
-      if (this.batches.length > 0) this.enter();
+      if (this.batches.length > 0) this.driver.enter();
       for (let first = this.batches[0]; first && this.driver.hasPassed(first.event); first = this.batches[0]) {
         this.batches.shift();
         this.progress = performance.now();
@@ -131,8 +166,9 @@ export class Timeline {
   }
 
   private finish({ event, done }: Batch): void {
-    this.spare.push(event);
-    for (const call of done) call();
+    const failure = this.driver.failureOf?.(event);
+    this.driver.forget(event);
+    for (const call of done) call(failure);
   }
 
   /** The stream is beyond help: all that waits for it fails, and so does what comes later. */

@@ -1,7 +1,8 @@
 /** For tests: a small kernel with everything a kernel has but tables, and ways to bind it. */
-import { type ArrayRef, add, Expressions, type Kernel, scale, variable, verify } from '../../ir/index.ts';
-import { FftError, type FftErrorCode } from '../../problem/errors.ts';
-import type { Backend, Binding, Step } from '../device.ts';
+
+import type { Backend, Binding, Step } from '../../src/devices/device.ts';
+import { type ArrayRef, add, Expressions, type Kernel, scale, variable, verify } from '../../src/ir/index.ts';
+import { FftError, type FftErrorCode } from '../../src/problem/errors.ts';
 
 /** output = factor · input + input, over `groups` groups of `length` elements, by way of a shared array. */
 export function scaleKernel(groups: number, length: number, factor: number, type: 'f32' | 'f64' = 'f32'): Kernel {

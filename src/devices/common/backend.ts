@@ -1,0 +1,129 @@
+/** A device as the engine sees it, as far as devices do not differ. */
+import type { Kernel } from '../../ir/index.ts';
+import type { DeviceProfile } from '../../plan/profile.ts';
+import { FftError } from '../../problem/errors.ts';
+import type {
+  Backend,
+  Binding,
+  BoundProgram,
+  CompiledKernel,
+  CompileOptions,
+  DeviceBuffer,
+  DeviceKind,
+  RealArray,
+  Step,
+} from '../device.ts';
+import type { DeviceKernel } from './kernel.ts';
+import { type Allocator, copied, type InFlight, type OwnedBuffer } from './memory.ts';
+import type { ProgramHost } from './program.ts';
+
+export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
+  implements Backend, ProgramHost<B, K>, InFlight
+{
+  abstract readonly kind: DeviceKind;
+  abstract readonly name: string;
+  abstract readonly profile: DeviceProfile;
+  abstract readonly memory: Allocator<B>;
+  protected closed = false;
+  /** Compiled here and not discarded. */
+  private readonly kernels = new Set<DeviceKernel>();
+  /** Compiled here. */
+  private readonly made = new WeakSet<CompiledKernel>();
+
+  allocate(bytes: number): DeviceBuffer {
+    this.requireOpen();
+    return this.memory.allocate(bytes);
+  }
+
+  /** Where host code does not see device memory, no array is a view of it. */
+  locate(_array: ArrayBufferView): Binding | undefined {
+    return undefined;
+  }
+
+  adopt(memory: unknown, what: string): DeviceBuffer | undefined {
+    this.requireOpen();
+    return this.memory.adopt(memory, what);
+  }
+
+  owns(buffer: DeviceBuffer): buffer is B {
+    return this.memory.owns(buffer);
+  }
+
+  compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {
+    this.requireOpen();
+    return this.keep(this.translate(kernel, options));
+  }
+
+  async warmUp(kernels: readonly CompiledKernel[], _watched?: boolean): Promise<void> {
+    this.requireOpen();
+    await Promise.all([...new Set(kernels)].map((kernel) => this.own(kernel).prepare()));
+  }
+
+  discard(kernel: CompiledKernel): void {
+    const own = this.own(kernel);
+    own.discarded = true;
+    if (this.kernels.delete(own)) this.whenUnused(() => own.unload());
+  }
+
+  hasKernel(kernel: unknown): kernel is K {
+    return this.kernels.has(kernel as DeviceKernel);
+  }
+
+  abstract bind(
+    steps: readonly Step[],
+    slots: readonly (Binding | undefined)[],
+    chunks?: number,
+    pipelined?: CompiledKernel,
+  ): BoundProgram;
+  abstract upload(target: Binding, data: RealArray): Promise<void>;
+  abstract download(source: Binding, into: RealArray, move?: (into: RealArray, from: RealArray) => void): Promise<void>;
+  abstract finish(): Promise<void>;
+
+  /** Calls that have not ended are rejected with `device-closed`. A second call does nothing. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.stop(new FftError('device-closed', 'The device was closed before the call had ended.'));
+    this.memory.clear();
+    for (const kernel of this.kernels) kernel.unload();
+    this.kernels.clear();
+    this.leave();
+  }
+
+  requireOpen(): void {
+    if (this.closed) throw new FftError('device-closed', 'The device is closed; open another one.');
+  }
+
+  /** Where freeing leaves work in flight alone, nothing has to be waited for. */
+  whenUnused(action: () => void): void {
+    action();
+  }
+
+  drain(): void {}
+
+  /** A kernel in the device's language. @throws FftError `compile-failed`, `device-limit` */
+  protected abstract translate(kernel: Kernel, options: CompileOptions): K;
+
+  /** Ends all calls with a failure, and everything that runs, as far as it can be ended or waited for. */
+  protected abstract stop(failure: FftError): void;
+
+  /** Gives everything back that was taken when the device was opened; nothing else is left. */
+  protected leave(): void {}
+
+  protected keep(kernel: K): K {
+    this.kernels.add(kernel);
+    this.made.add(kernel);
+    return kernel;
+  }
+
+  protected own(kernel: CompiledKernel): K {
+    if (this.made.has(kernel)) return kernel as K;
+    throw new FftError('internal-error', `Kernel ${kernel.kernel.name} was compiled by another device.`);
+  }
+
+  /** The buffer that a copy reads or writes. @throws FftError as `copied`, `device-closed`, `device-lost` */
+  protected copied(place: Binding, host: RealArray): B {
+    this.requireOpen();
+    return copied(this.memory, place, host);
+  }
+}

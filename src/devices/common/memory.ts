@@ -1,0 +1,112 @@
+/** What the memory of every device has in common: which buffers are live, how much that is, and since when it has been so. */
+import { FftError } from '../../problem/errors.ts';
+import type { Binding, DeviceBuffer, RealArray, Stretch } from '../device.ts';
+
+/** Memory of a device, its own or the caller's. */
+export abstract class OwnedBuffer implements DeviceBuffer {
+  readonly bytes: number;
+  readonly allocator: Allocator<OwnedBuffer>;
+  freed = false;
+  failure: FftError | undefined;
+
+  constructor(allocator: Allocator<OwnedBuffer>, bytes: number) {
+    this.allocator = allocator;
+    this.bytes = bytes;
+  }
+
+  stretches?(byteOffset: number, bytes: number): readonly Stretch[];
+
+  /** The caller's own memory stays. */
+  free(): void {
+    this.allocator.free(this);
+  }
+}
+
+/** How memory comes back that work in flight may still use. */
+export interface InFlight {
+  /** Calls back when nothing in flight uses what was given up before. */
+  whenUnused(action: () => void): void;
+  /** Waits for that on this thread. */
+  drain(): void;
+}
+
+/** Hands out the buffers of one device and takes them back. */
+export abstract class Allocator<B extends OwnedBuffer> {
+  /** Counts frees: whoever has bound a buffer can tell that it may be gone. */
+  generation = 0;
+  /** Bytes of all live buffers. */
+  held = 0;
+  protected readonly inFlight: InFlight;
+  private readonly live = new Set<OwnedBuffer>();
+
+  constructor(inFlight: InFlight) {
+    this.inFlight = inFlight;
+  }
+
+  /** @throws FftError `invalid-argument`, `out-of-memory`, and what the device says */
+  allocate(bytes: number): B {
+    if (!(Number.isSafeInteger(bytes) && bytes >= 0)) {
+      throw new FftError(
+        'invalid-argument',
+        `A buffer needs a whole number of bytes from 0 up, but ${bytes} was given.`,
+      );
+    }
+    const buffer = this.take(bytes);
+    this.live.add(buffer);
+    this.held += bytes;
+    return buffer;
+  }
+
+  owns(buffer: DeviceBuffer): buffer is B {
+    return buffer instanceof OwnedBuffer && buffer.allocator === (this as Allocator<OwnedBuffer>);
+  }
+
+  /** For `OwnedBuffer.free`: what was not allocated here, or is free already, stays as it is. */
+  free(buffer: OwnedBuffer): void {
+    if (!this.live.delete(buffer)) return;
+    buffer.freed = true;
+    this.generation++;
+    this.held -= buffer.bytes;
+    this.inFlight.whenUnused(() => this.reclaim(buffer as B));
+  }
+
+  /**
+   * Memory that the caller made with the device's own API, as `Backend.adopt`; undefined for anything else.
+   * @throws FftError what is wrong with it
+   */
+  adopt(_memory: unknown, _what: string): B | undefined {
+    return undefined;
+  }
+
+  /** Frees everything that was allocated; programs look again whether they may run. */
+  clear(): void {
+    for (const buffer of [...this.live]) buffer.free();
+    this.generation++;
+  }
+
+  protected abstract take(bytes: number): B;
+
+  /** Takes back memory that nothing in flight uses any more. */
+  protected abstract reclaim(buffer: B): void;
+}
+
+/**
+ * The buffer that a copy reads or writes.
+ * @throws FftError `foreign-buffer`, `destroyed`, `wrong-length`, and why there is no such memory
+ */
+export function copied<B extends OwnedBuffer>(
+  allocator: Allocator<B>,
+  { buffer, byteOffset }: Binding,
+  { byteLength }: RealArray,
+): B {
+  if (!allocator.owns(buffer)) {
+    throw new FftError('foreign-buffer', 'The buffer to copy from or to is not memory of this device.');
+  }
+  if (buffer.failure) throw buffer.failure;
+  if (buffer.freed) throw new FftError('destroyed', 'The device memory to copy from or to was freed.');
+  if (byteOffset >= 0 && byteOffset + byteLength <= buffer.bytes) return buffer;
+  throw new FftError(
+    'wrong-length',
+    `${byteLength} bytes at byte ${byteOffset} do not fit into a buffer of ${buffer.bytes} bytes.`,
+  );
+}

@@ -1,0 +1,159 @@
+/** Steps that are bound to memory: what their arguments stand for, and whether that memory is still there. */
+import type { SpmdProgram } from '../../emit/spmd/program.ts';
+import { bytesOf, type Kernel } from '../../ir/index.ts';
+import { FftError } from '../../problem/errors.ts';
+import type { Binding, BoundProgram, Step } from '../device.ts';
+import type { DeviceKernel } from './kernel.ts';
+import type { Allocator, OwnedBuffer } from './memory.ts';
+
+/** Memory of a device that an array of a kernel was given. */
+export interface BoundArray<B> {
+  readonly buffer: B;
+  readonly byteOffset: number;
+  /** The array, for messages. */
+  readonly what: string;
+  /** Known when the program was made: a table. */
+  readonly fixed: boolean;
+}
+
+/** A step with its kernel and the memory of the kernel's arrays: globals, then tables. */
+export interface BoundStep<B, K> {
+  readonly kernel: K;
+  readonly arrays: readonly BoundArray<B>[];
+  /** Runs the kernel's reverse phases. */
+  readonly reverse: boolean;
+}
+
+/** What programs need of their device. */
+export interface ProgramHost<B extends OwnedBuffer, K extends DeviceKernel> {
+  readonly memory: Allocator<B>;
+  /** @throws FftError `device-closed`, `device-lost` */
+  requireOpen(): void;
+  /** Whether a kernel was compiled here and not discarded. */
+  hasKernel(kernel: unknown): kernel is K;
+}
+
+/**
+ * Finds the memory of every step.
+ * @throws FftError `internal-error`, `missing-buffer`, `foreign-buffer`, `destroyed`, and why there is no such memory
+ */
+export function boundSteps<B extends OwnedBuffer, K extends DeviceKernel>(
+  host: ProgramHost<B, K>,
+  steps: readonly Step[],
+  slots: readonly (Binding | undefined)[],
+): BoundStep<B, K>[] {
+  return steps.map((step, number) => {
+    const { kernel, reverse = false } = step;
+    if (!host.hasKernel(kernel)) {
+      throw new FftError('internal-error', `Step ${number} has no kernel of this device that is in use.`);
+    }
+    const { globals, tables, name } = kernel.kernel;
+    const arrays = [...globals, ...tables];
+    if (step.arguments.length !== arrays.length) {
+      throw new FftError(
+        'internal-error',
+        `Kernel ${name} takes ${arrays.length} arrays, ${step.arguments.length} were bound.`,
+      );
+    }
+    const bound = step.arguments.map((argument, position) => {
+      const what = `array ${arrays[position]!.name} of kernel ${name}`;
+      if ('fixed' in argument) return boundArray(host.memory, argument.fixed, 0, what, true);
+      return boundArray(host.memory, slots[argument.slot], argument.byteOffset, what, false);
+    });
+    return { kernel, arrays: bound, reverse };
+  });
+}
+
+function boundArray<B extends OwnedBuffer>(
+  memory: Allocator<B>,
+  place: Binding | undefined,
+  offset: number,
+  what: string,
+  fixed: boolean,
+): BoundArray<B> {
+  if (!place) throw new FftError('missing-buffer', `Nothing is bound for ${what}.`);
+  const { buffer, byteOffset } = place;
+  if (!memory.owns(buffer)) {
+    throw new FftError('foreign-buffer', `What is bound for ${what} is not memory of this device.`);
+  }
+  if (buffer.failure) throw buffer.failure;
+  if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
+  return { buffer, byteOffset: byteOffset + offset, what, fixed };
+}
+
+/** The memory of steps that callers know and may free: all but tables. */
+export function callersBuffers<B>(steps: readonly BoundStep<B, unknown>[]): Set<B> {
+  const buffers = new Set<B>();
+  for (const { arrays } of steps) for (const { buffer, fixed } of arrays) if (!fixed) buffers.add(buffer);
+  return buffers;
+}
+
+/**
+ * @param position of the array among the kernel's globals and tables.
+ * @param at byte at which it begins: in its buffer, or as an address.
+ * @throws FftError `misaligned-buffer` where an array that is read in pairs begins within one.
+ */
+export function requireAligned(
+  { name, globals, tables }: Kernel,
+  { alignments }: Pick<SpmdProgram, 'alignments'>,
+  position: number,
+  at: number | bigint,
+): void {
+  const array = [...globals, ...tables][position]!;
+  // Tables begin where the device puts them.
+  const multiple = (alignments[position] ?? 1) * bytesOf(array.type);
+  if (BigInt(at) % BigInt(multiple) === 0n) return;
+  throw new FftError(
+    'misaligned-buffer',
+    `Array ${array.name} of kernel ${name} begins at byte ${at}; here that must be a multiple of ${multiple}.`,
+  );
+}
+
+/** A bound program that knows whether it may still run. */
+export abstract class DeviceProgram<B extends OwnedBuffer> implements BoundProgram {
+  protected readonly memory: Allocator<B>;
+  protected released = false;
+  /** Memory that others may free. */
+  protected readonly buffers: readonly B[];
+  /** Of the memory, when it was last seen to be there. */
+  protected generation = -1;
+  private readonly host: { requireOpen(): void };
+
+  constructor(host: ProgramHost<B, DeviceKernel>, buffers: Iterable<B>) {
+    this.host = host;
+    this.memory = host.memory;
+    this.buffers = [...buffers];
+  }
+
+  abstract run(): Promise<void>;
+
+  release(): void {
+    if (this.released) return;
+    this.released = true;
+    this.generation = -1;
+    this.unbind();
+  }
+
+  /** Frees what binding took. */
+  protected unbind(): void {}
+
+  /** @throws FftError `device-closed`, `device-lost`, `destroyed` */
+  protected requireUsable(): void {
+    this.host.requireOpen();
+    if (this.generation === this.memory.generation) return;
+    if (this.released) {
+      throw new FftError('destroyed', 'This program was released and cannot run any more; bind it anew.');
+    }
+    for (const { freed } of this.buffers) {
+      if (!freed) continue;
+      throw new FftError('destroyed', 'Device memory that this program is bound to was freed; bind it to live memory.');
+    }
+    this.generation = this.memory.generation;
+  }
+}
+
+/** @throws FftError `invalid-argument` */
+export function requireRepeats(repeats: number): void {
+  if (Number.isSafeInteger(repeats) && repeats >= 1) return;
+  throw new FftError('invalid-argument', `The repeats are ${repeats}; a whole number from 1 up is needed.`);
+}

@@ -1,0 +1,149 @@
+/** A device behind a C library: memory, copies, launches, all on one stream of its driver. */
+import type { DeviceProfile } from '../../plan/profile.ts';
+import type { FftError } from '../../problem/errors.ts';
+import { BaseBackend } from '../common/backend.ts';
+import { type BoundStep, boundSteps, callersBuffers } from '../common/program.ts';
+import type { Binding, BoundProgram, CompiledKernel, DeviceKind, EncodeTarget, RealArray, Step } from '../device.ts';
+import type { Launches, NativeDriver } from './driver.ts';
+import type { SpmdKernel } from './kernel.ts';
+import type { NativeBuffer } from './memory.ts';
+import { type NativeHost, NativeProgram } from './program.ts';
+import { Copy, Staging } from './staging.ts';
+import { CallerStreams } from './streams.ts';
+import { Timeline } from './timeline.ts';
+
+export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel>
+  extends BaseBackend<B, K>
+  implements NativeHost
+{
+  readonly kind: DeviceKind;
+  readonly target: EncodeTarget;
+  readonly computesRoots = true;
+  readonly name: string;
+  readonly profile: DeviceProfile;
+  abstract readonly driver: NativeDriver;
+  readonly timeline: Timeline;
+  readonly streams: CallerStreams;
+  private readonly staging: Staging;
+
+  constructor(driver: NativeDriver, name: string, profile: DeviceProfile) {
+    super();
+    this.kind = driver.kind;
+    this.target = driver.target;
+    this.name = name;
+    this.profile = profile;
+    this.timeline = new Timeline(driver);
+    this.streams = new CallerStreams(driver, this.timeline);
+    this.staging = new Staging({ driver, timeline: this.timeline, enter: () => this.enter() });
+  }
+
+  bind(
+    steps: readonly Step[],
+    slots: readonly (Binding | undefined)[],
+    _chunks?: number,
+    pipelined?: CompiledKernel,
+  ): BoundProgram {
+    this.requireOpen();
+    const bound = boundSteps(this, steps, slots);
+    return new NativeProgram(this, callersBuffers(bound), this.layOut(bound, pipelined && this.own(pipelined)));
+  }
+
+  upload(target: Binding, data: RealArray): Promise<void> {
+    return this.copy('in', target, data);
+  }
+
+  download(source: Binding, into: RealArray): Promise<void> {
+    return this.copy('out', source, into);
+  }
+
+  /** Returns when `data` is in pinned memory, on its way. */
+  uploadSync(target: Binding, data: RealArray): void {
+    const copy = this.submitCopy('in', target, data);
+    if (!this.timeline.caughtUp) this.drain();
+    copy.requireSound();
+  }
+
+  downloadSync(source: Binding, into: RealArray): void {
+    const copy = this.submitCopy('out', source, into);
+    this.drain();
+    copy.requireSound();
+  }
+
+  finish(): Promise<void> {
+    if (this.closed) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.afterAll((failure) => (failure ? reject(failure) : resolve()));
+    });
+  }
+
+  finishSync(): void {
+    if (this.closed) return;
+    this.enter();
+    this.drain();
+  }
+
+  override requireOpen(): void {
+    super.requireOpen();
+    const { failure } = this.timeline;
+    if (failure) throw failure;
+  }
+
+  /** Makes the device's context current; the own stream then comes after all that was appended elsewhere. */
+  enter(): void {
+    this.driver.enter();
+    this.streams.join();
+  }
+
+  override drain(): void {
+    this.timeline.settle();
+  }
+
+  override whenUnused(action: () => void): void {
+    if (this.closed) action();
+    else this.afterAll(action);
+  }
+
+  protected override stop(failure: FftError): void {
+    try {
+      this.enter();
+      this.driver.synchronize(this.driver.stream);
+    } catch {
+      // A device that was lost has nothing left to wait for.
+    }
+    this.timeline.close(failure);
+  }
+
+  protected override leave(): void {
+    this.streams.release();
+    this.staging.release();
+    this.driver.close();
+  }
+
+  /** Lays out the arguments of all steps; `pipelined` takes them all at once. */
+  protected abstract layOut(steps: readonly BoundStep<B, K>[], pipelined: K | undefined): Launches;
+
+  private afterAll(done: (failure?: unknown) => void): void {
+    this.timeline.submit({
+      advance: () => {
+        this.enter();
+        this.timeline.after(done);
+        return true;
+      },
+      fail: done,
+    });
+  }
+
+  private copy(direction: 'in' | 'out', place: Binding, host: RealArray): Promise<void> {
+    try {
+      return this.submitCopy(direction, place, host).done;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  private submitCopy(direction: 'in' | 'out', place: Binding, host: RealArray): Copy {
+    const copy = new Copy(this.staging, direction, this.copied(place, host), place.byteOffset, host);
+    this.timeline.submit(copy);
+    return copy;
+  }
+}

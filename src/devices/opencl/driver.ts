@@ -1,0 +1,207 @@
+/** A device of OpenCL: its context, its queues and events. */
+import { FftError, show } from '../../problem/errors.ts';
+import type { NativeDriver, Pinned } from '../native/driver.ts';
+import type { Koffi } from '../native/library.ts';
+import type { NativeBuffer } from '../native/memory.ts';
+import { type Handle, INFO, isHandle, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
+import { type Asked, failure } from './errors.ts';
+
+/** What was opened; queue and context are ours to release. */
+export interface ClSetup {
+  readonly cl: OpenCl;
+  readonly koffi: Koffi;
+  readonly context: Handle;
+  readonly device: Handle;
+  /** The caller's; absent: one of the device's own. */
+  readonly queue?: Handle | undefined;
+}
+
+/** One launch: a kernel object with its arguments, and its threads in three dimensions: of all groups, and of one. */
+export interface Launch {
+  readonly kernel: Handle;
+  readonly all: BigUint64Array;
+  readonly group: BigUint64Array;
+}
+
+export class ClDriver implements NativeDriver {
+  readonly kind = 'opencl';
+  readonly target = 'queue';
+  readonly eagerMilliseconds = 0.2;
+  readonly handlesComeBack = true;
+  readonly cl: OpenCl;
+  readonly context: Handle;
+  readonly device: Handle;
+  readonly stream: Handle;
+  /** Says how much memory there is, for messages: drivers may allocate on first use. */
+  memory: { readonly situation: string } | undefined;
+  private readonly koffi: Koffi;
+  /** Mapping waits for a queue: this one never has anything else to do. */
+  private readonly mapping: Handle;
+  private readonly pinned = new Map<bigint, Handle>();
+  /** Queues in which commands wait for those before them only where they are told to. */
+  private readonly outOfOrder = new Set<Handle>();
+  private readonly made = new BigUint64Array(1);
+  /** Where a waiting thread reads the event: memory that the engine does not move. */
+  private readonly awaited = new BigUint64Array(new ArrayBuffer(8));
+
+  constructor({ cl, koffi, context, device, queue }: ClSetup) {
+    this.cl = cl;
+    this.koffi = koffi;
+    this.context = context;
+    this.device = device;
+    this.mapping = this.makeQueue();
+    try {
+      this.stream = queue ?? this.makeQueue();
+    } catch (error) {
+      cl.raw.clReleaseCommandQueue(this.mapping);
+      throw error;
+    }
+    this.lookAtOrder(this.stream);
+  }
+
+  makeQueue(properties = 0): Handle {
+    return this.cl.make('clCreateCommandQueue', undefined, this.context, this.device, properties);
+  }
+
+  enter(): void {}
+
+  pin(bytes: number): Pinned | undefined {
+    const { cl } = this;
+    const asked = { what: `Allocating ${bytes} bytes of host memory to copy through`, allocates: true };
+    const flags = MEMORY.readWrite | MEMORY.allocHost;
+    let memory: Handle | undefined;
+    try {
+      memory = cl.make('clCreateBuffer', asked, this.context, flags, bytes, null);
+      const at = [1, MAP_READ_WRITE, 0, bytes, 0, null, null] as const;
+      const address = cl.make('clEnqueueMapBuffer', asked, this.mapping, memory, ...at);
+      this.pinned.set(address, memory);
+      return { address, view: new Uint8Array(this.koffi.view(address, bytes)) };
+    } catch (error) {
+      if (memory !== undefined) cl.raw.clReleaseMemObject(memory);
+      if (error instanceof FftError && error.code === 'out-of-memory') return undefined;
+      throw error;
+    }
+  }
+
+  unpin({ address }: Pinned): void {
+    const { raw } = this.cl;
+    const memory = this.pinned.get(address)!;
+    this.pinned.delete(address);
+    raw.clEnqueueUnmapMemObject(this.mapping, memory, address, 0, null, null);
+    raw.clFlush(this.mapping);
+    raw.clReleaseMemObject(memory);
+  }
+
+  copy(direction: 'in' | 'out', { handle }: NativeBuffer, byteOffset: number, host: bigint, bytes: number): Handle {
+    const { cl, stream, made } = this;
+    const [name, way] =
+      direction === 'in' ? (['clEnqueueWriteBuffer', 'to'] as const) : (['clEnqueueReadBuffer', 'from'] as const);
+    this.inOrder(stream);
+    const asked = this.asked(`Copying ${bytes} bytes ${way} the device`);
+    cl.call(name, asked, stream, handle, 0, byteOffset, bytes, host, 0, null, made);
+    this.flush(stream);
+    return made[0]!;
+  }
+
+  /** @returns its event, where that is wanted. */
+  launch({ kernel, all, group }: Launch, queue: Handle, wanted = false): Handle | undefined {
+    this.inOrder(queue);
+    const event = wanted ? this.made : null;
+    this.cl.call('clEnqueueNDRangeKernel', this.launching, queue, kernel, 3, null, all, group, 0, null, event);
+    return wanted ? this.made[0] : undefined;
+  }
+
+  mark(queue: Handle): Handle {
+    this.cl.call('clEnqueueMarkerWithWaitList', undefined, queue, 0, null, this.made);
+    this.flush(queue);
+    return this.made[0]!;
+  }
+
+  hasPassed(event: Handle): boolean {
+    return this.cl.eventStatus(event) <= 0;
+  }
+
+  failureOf(event: Handle): FftError | undefined {
+    const status = this.cl.eventStatus(event);
+    return status < 0 ? failure('clGetEventInfo', status, { what: 'A command on the device' }) : undefined;
+  }
+
+  forget(event: Handle): void {
+    this.cl.raw.clReleaseEvent(event);
+  }
+
+  /** A thread waits; somebody may wait on this one meanwhile, and be done with the event first. */
+  sleep(event: Handle, wake: () => void): void {
+    const { raw } = this.cl;
+    this.awaited[0] = event;
+    raw.clRetainEvent(event);
+    raw.clWaitForEvents.async(1, this.awaited, () => {
+      raw.clReleaseEvent(event);
+      wake();
+    });
+  }
+
+  wait(queue: Handle, event: Handle): void {
+    this.made[0] = event;
+    this.cl.call('clEnqueueBarrierWithWaitList', undefined, queue, 1, this.made, null);
+  }
+
+  synchronize(queue: Handle): void {
+    this.cl.call('clFinish', undefined, queue);
+  }
+
+  /** What goes wrong with a queue shows at the events of its commands. */
+  flush(queue: Handle): void {
+    this.cl.raw.clFlush(queue);
+  }
+
+  callersStream(target: unknown): Handle {
+    if (!isHandle(target)) {
+      throw new FftError(
+        'invalid-encoder',
+        `The queue is ${show(target)}; it must be a cl_command_queue, as a BigInt.`,
+      );
+    }
+    if (this.cl.handle('queue', target, INFO.queueContext) !== this.context) {
+      throw new FftError(
+        'invalid-encoder',
+        "The queue belongs to another context than this device; open the device with it: openDevice('opencl', { queue }).",
+      );
+    }
+    this.lookAtOrder(target);
+    return target;
+  }
+
+  isCapturing(): boolean {
+    return false;
+  }
+
+  close(): void {
+    const { raw } = this.cl;
+    for (const queue of [this.mapping, this.stream]) raw.clReleaseCommandQueue(queue);
+    raw.clReleaseContext(this.context);
+  }
+
+  private readonly launching: Asked = this.asked('Launching a kernel');
+
+  private asked(what: string): Asked {
+    const driver = this;
+    return {
+      what,
+      get memory() {
+        return driver.memory?.situation ?? '';
+      },
+    };
+  }
+
+  private lookAtOrder(queue: Handle): void {
+    const properties = this.cl.number('queue', queue, INFO.queueProperties) ?? 0;
+    if (properties & QUEUE.outOfOrder) this.outOfOrder.add(queue);
+    else this.outOfOrder.delete(queue);
+  }
+
+  private inOrder(queue: Handle): void {
+    if (!this.outOfOrder.has(queue)) return;
+    this.cl.call('clEnqueueBarrierWithWaitList', undefined, queue, 0, null, null);
+  }
+}

@@ -1,0 +1,120 @@
+/** The launches of a program: a kernel object each, with its arguments set once. */
+import { bytesOf } from '../../ir/index.ts';
+import { FftError } from '../../problem/errors.ts';
+import { type BoundArray, type BoundStep, requireAligned } from '../common/program.ts';
+import type { Launches } from '../native/driver.ts';
+import { type Handle, INFO, QUEUE } from './api.ts';
+import type { ClDriver, Launch } from './driver.ts';
+import type { ClKernel } from './kernel.ts';
+import type { ClBuffer } from './memory.ts';
+
+export class ClLaunches implements Launches {
+  private readonly driver: ClDriver;
+  private readonly launches: Launch[] = [];
+  /** Memory of the caller's, who may let go of it while this works on it. */
+  private readonly held: readonly Handle[];
+
+  /** @throws FftError `buffer-usage`, `misaligned-buffer`, `launch-failed` */
+  constructor(driver: ClDriver, steps: readonly BoundStep<ClBuffer, ClKernel>[]) {
+    this.driver = driver;
+    try {
+      for (const step of steps) this.bind(step);
+    } catch (error) {
+      this.releaseKernels();
+      throw error;
+    }
+    const buffers = new Set(steps.flatMap(({ arrays }) => arrays.map(({ buffer }) => buffer)));
+    this.held = [...buffers].flatMap(({ adopted, handle }) => (adopted ? [handle] : []));
+    for (const handle of this.held) driver.cl.raw.clRetainMemObject(handle);
+  }
+
+  submit(): Handle | undefined {
+    return this.launchIn(this.driver.stream, true);
+  }
+
+  append(queue: Handle): void {
+    this.launchIn(queue, false);
+  }
+
+  /** By the device's clock, on a queue that keeps times. */
+  async time(repeats: number, submit: (work: () => undefined) => Promise<void>): Promise<number> {
+    const { driver, launches } = this;
+    const { cl, stream } = driver;
+    const queue = driver.makeQueue(QUEUE.profiling);
+    const events: Handle[] = [];
+    try {
+      await submit(() => {
+        const before = driver.mark(stream);
+        driver.wait(queue, before);
+        driver.forget(before);
+        const last = repeats * launches.length - 1;
+        for (let n = 0; n <= last; n++) {
+          const event = driver.launch(launches[n % launches.length]!, queue, n === 0 || n === last);
+          if (event !== undefined) events.push(event);
+        }
+        driver.flush(queue);
+        driver.wait(stream, events.at(-1)!);
+      });
+      const [first, last] = [events[0]!, events.at(-1)!];
+      const failure = driver.failureOf(last);
+      if (failure) throw failure;
+      const start = cl.number('profiling', first, INFO.profilingStart);
+      const end = cl.number('profiling', last, INFO.profilingEnd);
+      if (start === undefined || end === undefined) {
+        throw new FftError('launch-failed', 'The device ran the transform but cannot tell how long it took.');
+      }
+      return (end - start) / 1e6 / repeats;
+    } finally {
+      for (const event of events) driver.forget(event);
+      cl.raw.clReleaseCommandQueue(queue);
+    }
+  }
+
+  release(whenUnused: (action: () => void) => void): void {
+    whenUnused(() => {
+      this.releaseKernels();
+      for (const handle of this.held) this.driver.cl.raw.clReleaseMemObject(handle);
+    });
+  }
+
+  private launchIn(queue: Handle, wanted: boolean): Handle | undefined {
+    const { driver, launches } = this;
+    const last = launches.length - 1;
+    for (let n = 0; n < last; n++) driver.launch(launches[n]!, queue);
+    const event = driver.launch(launches[last]!, queue, wanted);
+    driver.flush(queue);
+    return event;
+  }
+
+  private releaseKernels(): void {
+    for (const { kernel } of this.launches.splice(0)) this.driver.cl.raw.clReleaseKernel(kernel);
+  }
+
+  private bind({ kernel, arrays }: BoundStep<ClBuffer, ClKernel>): void {
+    const { globals } = kernel.kernel;
+    const { threads, groups, launches, launchSize } = kernel.program;
+    for (const [n, array] of arrays.entries()) requireUsable(kernel, array, n);
+    const offsets = globals.map(({ type }, n) => BigInt(arrays[n]!.byteOffset / bytesOf(type)));
+    const values = [...arrays.map(({ buffer }) => buffer.handle), ...offsets];
+    const all = new BigUint64Array([BigInt(groups[0] * threads), BigInt(groups[1]), BigInt(groups[2])]);
+    const group = new BigUint64Array([BigInt(threads), 1n, 1n]);
+    for (let n = 0; n < launches; n++) {
+      const first = launches > 1 ? [BigInt(n * launchSize)] : [];
+      const made = kernel.instance();
+      this.launches.push({ kernel: made, all, group });
+      const asked = { what: `Binding kernel ${kernel.kernel.name}` };
+      for (const [position, value] of [...values, ...first].entries()) {
+        this.driver.cl.call('clSetKernelArg', asked, made, position, 8, new BigUint64Array([value]));
+      }
+    }
+  }
+}
+
+/** @throws FftError `buffer-usage`, `misaligned-buffer` */
+function requireUsable(kernel: ClKernel, { buffer, byteOffset, what }: BoundArray<ClBuffer>, position: number): void {
+  const { written = true } = kernel.program.bindings[position] ?? {};
+  if (written && !buffer.writable) {
+    throw new FftError('buffer-usage', `${what} is written, but its cl_mem is CL_MEM_READ_ONLY.`);
+  }
+  requireAligned(kernel.kernel, kernel.program, position, byteOffset);
+}

@@ -1,0 +1,49 @@
+/** What devices may be told when they are opened. */
+import type { DeviceProfile } from '../plan/profile.ts';
+
+/** What `openDevice` may be told. A kind of device looks at its own options only. */
+export interface DeviceOptions {
+  /** What plans on the device will need: `auto` passes over devices that cannot compute in it. */
+  readonly precision?: 'single' | 'double' | undefined;
+  /** `cpu`: threads; default, and at most: one for each processor. `profile.multiprocessors` tells how many there are. */
+  readonly threads?: number | undefined;
+  /** `webgpu`: a `GPU` to ask for adapters, kept as long as the process lasts; default: `navigator.gpu`, in Node the one of the package `webgpu`. */
+  readonly gpu?: object | undefined;
+  /** `webgpu`: a `GPUAdapter` that still gives a device. */
+  readonly adapter?: object | undefined;
+  /**
+   * `webgpu`: a `GPUDevice` of the caller, which stays open when the device closes. `cuda`, `hip`, `opencl`: which of
+   * several devices, by its number; `opencl` also by its name.
+   */
+  readonly device?: object | number | string | undefined;
+  /** `webgpu`: which of several adapters to prefer. */
+  readonly powerPreference?: 'low-power' | 'high-performance' | undefined;
+  /**
+   * `webgpu`: an adapter that computes on the processor; in Node that is SwiftShader out of the package
+   * `@sparticuz/chromium`. Default: false, unless the environment has `OMNIFFT_SOFTWARE_GPU=1`.
+   */
+  readonly software?: boolean | undefined;
+  /**
+   * `cuda`, `hip`: a context of the caller's, which stays open; default: the primary one of the device of number `device`.
+   * `opencl`: a `cl_context`.
+   */
+  readonly context?: bigint | undefined;
+  /** `cuda`, `hip`: a stream of the caller's in that context, for all work; default: one of the device's own. */
+  readonly stream?: bigint | undefined;
+  /** `opencl`: part of a platform's name, or its number in the system's order; `device` chooses among its devices likewise. */
+  readonly platform?: string | number | undefined;
+  /** `opencl`: a `cl_command_queue` of the caller's, for all work. */
+  readonly queue?: bigint | undefined;
+}
+
+/** The names of all of them: a misspelt one must not be ignored. */
+export const deviceOptionNames: readonly string[] = Object.keys({
+  ...{ precision: 0, threads: 0, gpu: 0, adapter: 0, device: 0, powerPreference: 0, software: 0 },
+  ...{ context: 0, stream: 0, platform: 0, queue: 0 },
+} satisfies Record<keyof DeviceOptions, 0>);
+
+/** For tests: what `openDevice` does not offer. */
+export interface Overridden {
+  /** Replaces parts of the profile that the planner sees. */
+  readonly profile?: Partial<DeviceProfile> | undefined;
+}
