@@ -73,7 +73,7 @@ function runAgain(): void {
 
 const controls = new SignalControls(runAgain);
 
-function showPlan({ plan, direction, milliseconds }: Planned): void {
+function showPlan({ plan, direction, milliseconds, remembered }: Planned): void {
   const facts = plan.toJSON();
   byId('plan-text').textContent = plan.explain();
   const shown = facts.directions.find((one) => one.direction === direction);
@@ -82,7 +82,7 @@ function showPlan({ plan, direction, milliseconds }: Planned): void {
   byId('plan-facts').textContent =
     `The ${direction} transform on ${facts.device.name}: ${plan.directions.length === 2 ? 'the inverse is planned too. ' : ''}` +
     'arrows are launches, with the bytes that they read.';
-  byId('plan-time').textContent = duration(milliseconds);
+  byId('plan-time').textContent = `${duration(milliseconds)}${remembered ? ', remembered from before' : ''}`;
   showKernels(plan);
 }
 

@@ -1,5 +1,6 @@
 /** How exact and how fast: errors against double precision, times beside fft.js. */
 import FFT from 'fft.js';
+import { leastMilliseconds, repeated } from '../../src/devices/clock.ts';
 import type { Plan } from '../../src/index.ts';
 import type { Planned, Session } from './session.ts';
 import { type Arrays, arraysFor, doubled, listOf } from './tensor.ts';
@@ -68,9 +69,6 @@ export interface Speed {
 
 /** How long one thing is measured. */
 const BUDGET_MILLISECONDS = 300;
-/** Clocks in browsers are coarse: shorter work is repeated until it takes this long. */
-const LEAST_SAMPLE_MILLISECONDS = 2;
-
 /** Times the plan, then fft.js on the same number of transforms where it has that length. */
 export async function* speeds({ device, plan, direction }: Planned): AsyncGenerator<Speed> {
   const { problem } = plan;
@@ -116,23 +114,20 @@ async function onDevice(plan: Plan, direction: 'forward' | 'inverse'): Promise<n
   return measure?.call(plan, direction, { repeats: 20 });
 }
 
-/** Median milliseconds of one execution. */
+/** Median milliseconds of one execution; each sample as long as the page's clock asks for. */
 async function medianOf(run: (repeats: number) => Promise<void>): Promise<number> {
-  let repeats = 1;
-  for (;;) {
+  const least = leastMilliseconds();
+  const elapsed = async (repeats: number) => {
     const start = performance.now();
     await run(repeats);
-    const elapsed = performance.now() - start;
-    if (elapsed >= LEAST_SAMPLE_MILLISECONDS) break;
-    repeats = Math.ceil(
-      repeats * Math.min(10, Math.max(2, (1.2 * LEAST_SAMPLE_MILLISECONDS) / Math.max(elapsed, 0.01))),
-    );
-  }
+    return performance.now() - start;
+  };
   const samples: number[] = [];
+  let repeats = 1;
   for (const end = performance.now() + BUDGET_MILLISECONDS; samples.length < 5 || performance.now() < end; ) {
-    const start = performance.now();
-    await run(repeats);
-    samples.push((performance.now() - start) / repeats);
+    const sample = await repeated(repeats, least, elapsed);
+    repeats = sample.repeats;
+    samples.push(sample.milliseconds);
     // The page lives meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }

@@ -10,6 +10,8 @@ export interface Planned {
   readonly direction: Direction;
   /** How long planning and compiling took. */
   readonly milliseconds: number;
+  /** The device has made this plan before, and remembers it: planning it took no search and no compiling. */
+  readonly remembered: boolean;
 }
 
 interface Opened {
@@ -21,6 +23,8 @@ export class Session {
   private opened: Opened | undefined;
   private judge: Device | undefined;
   private plan: Plan | undefined;
+  /** Problems that the open device has planned. */
+  private readonly planned = new Set<string>();
 
   /**
    * Plans a problem on a device; the plan before is destroyed.
@@ -45,7 +49,10 @@ export class Session {
     const milliseconds = performance.now() - start;
     this.plan?.destroy();
     this.plan = plan;
-    return { device, plan, direction: plan.directions[0] ?? 'forward', milliseconds };
+    const normal = JSON.stringify(plan.problem);
+    const remembered = this.planned.has(normal);
+    this.planned.add(normal);
+    return { device, plan, direction: plan.directions[0] ?? 'forward', milliseconds, remembered };
   }
 
   /** The same problem in double precision on one thread of the CPU. The caller destroys it. */
@@ -69,5 +76,6 @@ export class Session {
     this.plan = undefined;
     this.opened?.device.close();
     this.opened = undefined;
+    this.planned.clear();
   }
 }

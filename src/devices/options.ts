@@ -5,9 +5,9 @@ import type { DeviceProfile } from '../plan/profile.ts';
 export interface DeviceOptions {
   /** What plans on the device will need: `auto` passes over devices that cannot compute in it. */
   readonly precision?: 'single' | 'double' | undefined;
-  /** `cpu`: threads; default: one for each processor. */
+  /** `cpu`: threads; default, and at most: one for each processor. `profile.multiprocessors` tells how many there are. */
   readonly threads?: number | undefined;
-  /** `webgpu`: a `GPU` to ask for adapters; default: `navigator.gpu`, in Node the one of the package `webgpu`. */
+  /** `webgpu`: a `GPU` to ask for adapters, kept as long as the process lasts; default: `navigator.gpu`, in Node the one of the package `webgpu`. */
   readonly gpu?: object | undefined;
   /** `webgpu`: a `GPUAdapter` that still gives a device. */
   readonly adapter?: object | undefined;

@@ -166,7 +166,20 @@ export class Call {
     this.output = to.host = output as RealArray;
     return true;
   }
+
+  /** Lets go of the caller's arrays. @returns whether it can take others: else nothing is left to remember. */
+  forget(): boolean {
+    const { pair, sides } = this;
+    if (pair) {
+      this.input = this.output = pair.from.host = pair.to.host = NOTHING;
+      for (const part of [...sides.from, ...sides.to]) part.given = NOTHING;
+    }
+    return this.direct || pair !== undefined;
+  }
 }
+
+/** Stands for arrays that were let go: nobody can give it. */
+const NOTHING = new Float32Array(0);
 
 interface HostPair {
   readonly from: Copy;

@@ -5,7 +5,7 @@
 import type { Backend, DeviceKind } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import { reasonOf, show, throwIfAny } from '../problem/errors.ts';
+import { show, throwIfAny } from '../problem/errors.ts';
 import {
   type Direction,
   elementBytes,
@@ -24,8 +24,8 @@ import { noteDevice } from './is-device.ts';
 import { DeviceMemory } from './memory.ts';
 import { readOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
-import { DirectionProgram, type ProgramOptions, tempBytesOf } from './program.ts';
-import { parseSavedPlan } from './saved.ts';
+import { DirectionProgram, tempBytesOf } from './program.ts';
+import { loadPlans, type PlanOf } from './saved.ts';
 import { typeOfStorage } from './storage.ts';
 import { knobProblems, planTuned } from './tuning.ts';
 
@@ -107,12 +107,14 @@ export class Device {
     const { from } = readOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
     throwIfAny([...precisionProblems(normal, this.backend), ...knobProblems(normal, this.backend)]);
-    const saved = from === undefined ? undefined : parseSavedPlan(from, normal, this.backend);
+    const planOf: PlanOf =
+      from === undefined
+        ? (direction, throughWork) => this.planned(normal, direction, throughWork)
+        : loadPlans(from, normal, this.backend);
     const host: PlanHost = {
       backend: this.backend,
-      program: (of, direction, throughWork) =>
-        this.program(of, direction, throughWork, throughWork ? undefined : saved),
-      tempBytes: (of, direction, throughWork) => tempBytesOf(this.planned(of, direction, throughWork), of),
+      program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOf),
+      tempBytes: (of, direction, throughWork) => tempBytesOf(planOf(direction, throughWork), of),
       forget: (plan) => this.plans.delete(plan),
       check: () => this.check(),
     };
@@ -122,10 +124,8 @@ export class Device {
       this.cache.fillTables();
     } catch (error) {
       plan.destroy();
-      throw saved ? unusable(error) : error;
+      throw error;
     }
-    // Only what works is there for the next plan.
-    for (const [direction, known] of saved ?? []) this.remembered.set(planKey(normal, direction, false), known);
     this.precision = normal.edgeStorage === 'double-double' ? 'double' : normal.edgeStorage;
     return plan;
   }
@@ -184,25 +184,18 @@ export class Device {
       throw new FftError('device-closed', 'This device has been closed; open another with openDevice().');
   }
 
-  private program(
-    problem: Problem,
-    direction: Direction,
-    throughWork: boolean,
-    saved: ReadonlyMap<Direction, DirectionPlan> | undefined,
-  ): DirectionProgram {
+  private program(problem: Problem, direction: Direction, throughWork: boolean, planOf: PlanOf): DirectionProgram {
     this.check();
     const { profile } = this.backend;
     // Planning something far too large would take its time, so the sides are looked at before, temp after it.
     refuseTooLarge(problem, 0, profile);
-    const planOf = (of: Direction) => saved?.get(of) ?? this.planned(problem, of, throughWork);
-    const plan = planOf(direction);
+    const plan = planOf(direction, throughWork);
     refuseTooLarge(problem, tempBytesOf(plan, problem), profile);
     // Plans that go through `work` are made when they are first used: perhaps one of them only.
     const both = problem.directions === 'both' && !throughWork;
-    const other = both ? () => planOf(direction === 'forward' ? 'inverse' : 'forward') : undefined;
+    const other = both ? () => planOf(direction === 'forward' ? 'inverse' : 'forward', false) : undefined;
     const { backend, cache } = this;
-    const options = { plan, other, problem, backend, cache };
-    return saved ? savedProgram(options) : new DirectionProgram(options);
+    return new DirectionProgram({ plan, other, problem, backend, cache });
   }
 
   private planned(problem: Problem, direction: Direction, throughWork: boolean): DirectionPlan {
@@ -211,25 +204,6 @@ export class Device {
     if (!plan) this.remembered.set(key, (plan = planTuned(problem, direction, this.backend.profile, throughWork)));
     return plan;
   }
-}
-
-/** @throws FftError `invalid-saved-plan` where no kernel can be made from the plan, or one that breaks rules. */
-function savedProgram(options: ProgramOptions): DirectionProgram {
-  try {
-    return new DirectionProgram({ ...options, verified: true });
-  } catch (cause) {
-    throw unusable(cause);
-  }
-}
-
-/** What to throw where a saved plan comes to nothing. */
-function unusable(cause: unknown): unknown {
-  if (cause instanceof FftError && cause.code === 'out-of-memory') return cause;
-  return new FftError(
-    'invalid-saved-plan',
-    `No kernels can be made from the saved plan (${reasonOf(cause)}); plan without 'from' and serialize again.`,
-    { cause },
-  );
 }
 
 /** `unsupported-precision` where the device cannot compute in the precision of a problem. */

@@ -1,11 +1,12 @@
 /** `plan.measure`, and offsets at launch, on the device that every machine has. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
 import { codeOf } from '../../test/support/device-kernels.ts';
 import { poison } from '../../test/support/poison.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { expectedOf } from '../../test/support/transforms.ts';
 import { type Device, type DeviceMemory, openDevice } from '../index.ts';
+import { wallClock } from './measure.ts';
 
 const random = randomFor('engine/measure');
 const N = 60;
@@ -54,6 +55,23 @@ describe('measure', () => {
     const measured = codeOf(() => plan.measure('forward'));
     brief.close();
     expect(await measured).toBe('device-closed');
+  });
+});
+
+describe('a clock that moves in steps', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it.each([0.005, 0.1, 1])('of %f ms is no part of the result, however few repeats', async (step) => {
+    const cost = 0.0017;
+    let time = 0;
+    // Looking at a clock takes its time, too.
+    vi.spyOn(performance, 'now').mockImplementation(() => Math.floor((time += 1e-4) / step) * step);
+    const run = async () => {
+      time += cost;
+    };
+    for (const repeats of [1, 10, 1000]) {
+      expect(Math.abs((await wallClock({ run }, repeats)) / cost - 1)).toBeLessThan(0.05);
+    }
   });
 });
 

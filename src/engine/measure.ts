@@ -2,6 +2,7 @@
  * `plan.measure`: how long a direction takes on the device, by the device's clock where it has one.
  */
 
+import { leastMilliseconds, repeated } from '../devices/clock.ts';
 import type { Backend, BoundProgram, DeviceBuffer } from '../devices/device.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
@@ -14,7 +15,10 @@ import type { RunnerHost } from './runner.ts';
 
 /** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
 export interface MeasureOptions extends MemoryOptions {
-  /** Transforms to run one after another, 100 000 at most; default 10. */
+  /**
+   * Transforms to run one after another, at least, and 100 000 at most; default 10. There are more where the clock is too
+   * coarse to time so few.
+   */
   readonly repeats?: number;
   /** Another library to time instead, on the same memory and by the same clock. `cuda`: cuFFT, where it is installed. */
   readonly peer?: 'cufft';
@@ -86,21 +90,31 @@ const WARM_UP_RUNS = 2;
 const WARM_UP_MS = 10;
 /** The runs are timed in so many batches, so that a pause of the machine does not count for all of them. */
 const BATCHES = 5;
+/** Runs that are submitted before one of them is waited for: all of them may be more than memory holds. */
+const MOST_SUBMITTED = 20_000;
 
-async function wallClock(bound: BoundProgram, repeats: number): Promise<number> {
+/** @internal Milliseconds of one run by the host's clock. @param repeats at least: more where the clock is too coarse for them. */
+export async function wallClock(bound: Pick<BoundProgram, 'run'>, repeats: number): Promise<number> {
   const begin = performance.now();
   for (let run = 0; run < WARM_UP_RUNS || performance.now() - begin < WARM_UP_MS; run++) await bound.run();
-  const each = Math.ceil(repeats / BATCHES);
-  const times: number[] = [];
-  for (let left = repeats; left > 0; left -= each) {
-    const runs = Math.min(each, left);
+  const least = leastMilliseconds();
+  const elapsed = async (runs: number) => {
     const start = performance.now();
-    for (let n = 1; n < runs; n++) void bound.run().catch(() => undefined);
+    for (let n = 1; n < runs; n++) {
+      const run = bound.run();
+      if (n % MOST_SUBMITTED === 0) await run;
+      else void run.catch(() => undefined);
+    }
     // Runs end in order, and one that fails leaves the device in no state to do the last.
     await bound.run();
-    times.push((performance.now() - start) / runs);
+    return performance.now() - start;
+  };
+  const each = Math.ceil(repeats / BATCHES);
+  const times: number[] = [];
+  for (let runs = each; times.length < Math.ceil(repeats / each); ) {
+    const batch = await repeated(runs, least, elapsed);
+    runs = batch.repeats;
+    times.push(batch.milliseconds);
   }
-  const median = times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
-  // The clock of a page moves in steps: so many runs that it does.
-  return median > 0 ? median : wallClock(bound, 10 * repeats);
+  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 }

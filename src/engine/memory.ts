@@ -10,7 +10,6 @@ export class DeviceMemory {
   /** Out of reach: what is checked and what is run must be the same memory. */
   readonly #buffer: DeviceBuffer;
   private readonly type: StorageType;
-  private cached: RealArray | undefined;
 
   /** @internal */
   constructor(buffer: DeviceBuffer, type: StorageType) {
@@ -34,9 +33,7 @@ export class DeviceMemory {
    * @throws FftError `destroyed` after `free`, `unsupported-feature` where host code cannot see device memory.
    */
   get array(): RealArray {
-    this.cached ??= this.view(this.type);
-    if (this.#buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
-    return this.cached;
+    return this.view(this.type);
   }
 
   /**
@@ -58,7 +55,6 @@ export class DeviceMemory {
   /** Gives the memory back. Views of it must not be used afterwards. A second call does nothing. */
   free(): void {
     this.#buffer.free();
-    this.cached = undefined;
   }
 
   private view(type: StorageType): RealArray {

@@ -4,7 +4,6 @@
 
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
 import { bytesOf } from '../ir/index.ts';
-import { isLeaf } from '../plan/node.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { unorderedPlace } from '../plan/uploads.ts';
 import { show } from '../problem/errors.ts';
@@ -223,7 +222,8 @@ export class Plan {
   /**
    * How long one transform takes on the device, without copies to and from the host: the mean of many in a row (on the CPU the
    * median of five such means).
-   * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default; `peer`,
+   * @param options memory as for `enqueue`, or memory of its own where it is left out; `repeats`, 10 by default (more where
+   * the clock, as that of a page, moves in steps too coarse for them); `peer`,
    * another library to time in its place.
    * @returns milliseconds, by the device's own clock where it has one.
    * @throws FftError (as a rejection) as `enqueue`; for a `peer` also `device-unavailable`
@@ -255,8 +255,8 @@ export class Plan {
   }
 
   /**
-   * Everything that planning decided, for `device.plan(problem, { from })` by the same version of the library on a device
-   * with the same profile: model, limits and, on the CPU, threads.
+   * What planning searched for, how axes are split into launches, for `device.plan(problem, { from })` by the same version
+   * of the library on a device with the same profile: model, limits and, on the CPU, threads.
    * @throws FftError `destroyed`
    */
   serialize(): string {
@@ -367,8 +367,7 @@ export class Plan {
         requireIndex(k, problem.size[axis]!, `bin of axis ${axis}`);
         const node = plan?.tree.children.find((child) => child.axisOf === axis);
         if (!unordered || node?.scheme !== 'four-step') return k;
-        const factors = node.children.map((child) => (isLeaf(child) ? child.axis.count : 1));
-        return unorderedPlace(k, plan!.direction === 'forward' ? factors : factors.reverse());
+        return unorderedPlace(k, node.parts!);
       },
     });
   }

@@ -37,13 +37,10 @@ export interface ProgramOptions {
   readonly problem: Problem;
   readonly backend: Backend;
   readonly cache: KernelCache;
-  /** Look for rules that new kernels break before they are compiled. */
-  readonly verified?: boolean;
 }
 
 export class DirectionProgram {
   readonly plan: DirectionPlan;
-  readonly kernels: readonly CompiledKernel[];
   /** Bytes of each table, by its key. */
   readonly tables: ReadonlyMap<string, number>;
   readonly tempBytes: number;
@@ -51,10 +48,10 @@ export class DirectionProgram {
   private readonly cache: KernelCache;
   private readonly steps: Step[] = [];
   /** All steps as one kernel, where the plan has them take turns. */
-  private readonly pipelined: CompiledKernel | undefined;
+  private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
-  constructor({ plan, other, problem, backend, cache, verified = problem.debug }: ProgramOptions) {
+  constructor({ plan, other, problem, backend, cache }: ProgramOptions) {
     this.plan = plan;
     this.backend = backend;
     this.cache = cache;
@@ -73,7 +70,7 @@ export class DirectionProgram {
           const reverse = opposite && keyOf(opposite);
           const alone = !reverse || known(reverse);
           const kernel = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
-          const broken = verified ? verify(kernel) : [];
+          const broken = problem.debug ? verify(kernel) : [];
           if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
           return alone ? { kernel } : { kernel, reverse };
         };
@@ -106,8 +103,12 @@ export class DirectionProgram {
       this.release();
       throw error;
     }
-    this.kernels = this.steps.map((step) => step.kernel);
     this.tables = seen;
+  }
+
+  /** Of each step. */
+  get kernels(): readonly CompiledKernel[] {
+    return this.steps.map(({ kernel }) => kernel);
   }
 
   /** What a run launches. */
@@ -121,7 +122,10 @@ export class DirectionProgram {
     return this.backend.bind(this.steps, slots, this.plan.chunks, this.pipelined);
   }
 
+  /** Whoever still holds it holds none of the device's memory. */
   release(): void {
+    this.steps.length = 0;
+    this.pipelined = undefined;
     for (const { key, tables } of this.taken.splice(0)) this.cache.release(key, tables);
   }
 }

@@ -38,6 +38,10 @@ interface Bound {
   readonly places: readonly Binding[];
 }
 
+/** After the calls of this turn of the event loop. On the audio thread, which has no timers, after those of one callback. */
+const later: (act: () => void) => void =
+  typeof setTimeout === 'function' ? (act) => setTimeout(act, 0) : (act) => void Promise.resolve().then(act);
+
 const UNUSED: Use = { reads: [], writes: [] };
 
 /** Arguments that have been checked. */
@@ -53,7 +57,10 @@ export class Runner {
   private readonly host: RunnerHost;
   private readonly staging: { readonly read: Staging; readonly written: Staging };
   private bound: Bound | undefined;
+  /** Of calls that wait only one without host arrays is remembered: others are bound anew anyway. */
   private last: Call | undefined;
+  /** Set while `forget` is to come. */
+  private forgetting = false;
 
   constructor(host: RunnerHost) {
     this.host = host;
@@ -76,7 +83,11 @@ export class Runner {
     const output = given ?? (host.inPlace ? input : newData(host.written));
     let call = this.last;
     if (call === undefined || !(call.repeats(input, output) || call.adopt(input, output, host.backend))) {
-      call = this.bind(this.check(input, output));
+      call = this.last = this.bind(this.check(input, output));
+    }
+    if (!call.direct && !this.forgetting) {
+      this.forgetting = true;
+      later(() => this.forget());
     }
     if (!call.program.runSync) {
       throw new FftError(
@@ -98,7 +109,9 @@ export class Runner {
     const { last, host } = this;
     const output = given ?? (host.inPlace ? input : undefined);
     if (last?.direct && quiet() && last.repeats(input, output)) return last.program.run().then(() => last.output);
-    return this.submit(this.bind(this.check(input, output)));
+    const call = this.bind(this.check(input, output));
+    this.last = call.direct ? call : undefined;
+    return this.submit(call);
   }
 
   release(): void {
@@ -106,6 +119,12 @@ export class Runner {
     this.bound = this.last = undefined;
     this.staging.read.release();
     this.staging.written.release();
+  }
+
+  /** The caller's arrays are the caller's: calls one after another find them here, but they do not stay. */
+  private forget(): void {
+    this.forgetting = false;
+    if (this.last && !this.last.forget()) this.last = undefined;
   }
 
   private submit(call: Call): Promise<ComplexData> {
@@ -197,8 +216,7 @@ export class Runner {
     const { program } = this.bound;
     const buffers = places.map(({ buffer }) => buffer);
     const { read, written } = this.host;
-    this.last = new Call({ input, output, from, to, read, written, program, buffers });
-    return this.last;
+    return new Call({ input, output, from, to, read, written, program, buffers });
   }
 }
 

@@ -1,31 +1,37 @@
 /**
- * Plans as text: what the planner decided, to be used again without planning.
+ * Plans as text: how the planner split the axes, which is what takes it time. Whoever loads a plan derives the rest of it
+ * from the problem, as the planner does: nothing that a text says becomes a stride, a table or a kernel unseen.
  */
 import type { Backend } from '../devices/device.ts';
-import type { DirectionPlan } from '../plan/planner.ts';
+import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
+import { type Splits, splitsOf } from '../plan/splits.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
-import { faultOf } from './saved-check.ts';
 import { tunedProfile } from './tuning.ts';
 import { version } from './version.ts';
 
-const FORMAT = 'omnifft-plan-2';
+const FORMAT = 'omnifft-plan-3';
+
+/** Characters that no saved plan comes near. */
+const LONGEST = 2 ** 20;
 
 interface Saved {
   readonly format: string;
-  /** Of omnifft: another one may write other kernels for the same plan. */
+  /** Of omnifft: another one may split otherwise. */
   readonly version: string;
   readonly profile: unknown;
   readonly problem: unknown;
-  readonly plans: readonly DirectionPlan[];
-  /** Of `plans`: half a plan, or one that was edited, would write wherever its strides say. */
+  /** Of both directions: an unordered inverse undoes what the forward transform did. */
+  readonly splits: Splits;
+  /** Of `splits`, which shows damage. */
   readonly checksum: string;
 }
 
 export function serializePlan(problem: Problem, backend: Backend, plans: readonly DirectionPlan[]): string {
   const { profile } = backend;
-  const saved: Saved = { format: FORMAT, version, profile, problem, plans, checksum: checksum(plans) };
+  const splits = splitsOf(plans[0]!.tree, problem.size.length);
+  const saved: Saved = { format: FORMAT, version, profile, problem, splits, checksum: checksum(splits) };
   return JSON.stringify(saved);
 }
 
@@ -38,9 +44,14 @@ function checksum(value: unknown): string {
   return (hash >>> 0).toString(16);
 }
 
-/** @throws FftError `invalid-saved-plan` when the text is not a plan for this problem on this device. */
-export function parseSavedPlan(text: string, problem: Problem, backend: Backend): Map<Direction, DirectionPlan> {
-  if (typeof text !== 'string') return refuse(`The saved plan is ${show(text)}, not text`);
+/** The plan of a direction; through `work` or not. */
+export type PlanOf = (direction: Direction, throughWork: boolean) => DirectionPlan;
+
+/**
+ * Plans of a saved text. They are all split alike, those through `work`, which are made when they are asked for, too.
+ * @throws FftError `invalid-saved-plan` when the text is not a plan for this problem on this device.
+ */
+export function loadPlans(text: string, problem: Problem, backend: Backend): PlanOf {
   try {
     return parsed(text, problem, backend);
   } catch (cause) {
@@ -54,7 +65,9 @@ function refuse(why: string, cause?: unknown): never {
   throw new FftError('invalid-saved-plan', `${why}; plan without 'from' and serialize again.`, { cause });
 }
 
-function parsed(text: string, problem: Problem, backend: Backend): Map<Direction, DirectionPlan> {
+function parsed(text: string, problem: Problem, backend: Backend): PlanOf {
+  if (typeof text !== 'string') refuse(`The saved plan is ${show(text)}, no text`);
+  if (text.length > LONGEST) refuse(`The saved plan has ${text.length} characters, more than any has`);
   const saved = JSON.parse(text) as Saved;
   if (saved?.format !== FORMAT) refuse(`The saved plan has format ${show(saved?.format)}, not ${FORMAT}`);
   if (saved.version !== version) refuse(`The saved plan is of omnifft ${show(saved.version)}, this is ${version}`);
@@ -62,10 +75,38 @@ function parsed(text: string, problem: Problem, backend: Backend): Map<Direction
   if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) {
     refuse(`The saved plan is for another device (${differing(saved.profile, backend.profile)})`);
   }
-  if (saved.checksum !== checksum(saved.plans)) refuse('The saved plan is damaged or was edited');
-  const fault = faultOf(saved.plans, problem, tunedProfile(backend.profile, problem));
-  if (fault) refuse(`The saved plan cannot be used: ${fault}`);
-  return new Map(saved.plans.map((plan) => [plan.direction, plan]));
+  if (saved.checksum !== checksum(saved.splits)) refuse('The saved plan is damaged or was edited');
+  return derived(saved.splits, problem, tunedProfile(backend.profile, problem));
+}
+
+/** The plans that follow from how axes are split; splits that the planner could not have made are refused. */
+function derived(splits: unknown, problem: Problem, profile: DeviceProfile): PlanOf {
+  if (!isSplits(splits, problem)) return refuse('The saved plan does not say how axes are split');
+  const plans = new Map<string, DirectionPlan>();
+  const planOf: PlanOf = (direction, throughWork) => {
+    const key = `${direction}${throughWork}`;
+    let plan = plans.get(key);
+    if (!plan) plans.set(key, (plan = planDirection(problem, direction, profile, throughWork, splits)));
+    return plan;
+  };
+  try {
+    for (const direction of problem.directions === 'both' ? (['forward', 'inverse'] as const) : [problem.directions]) {
+      const { tree } = planOf(direction, false);
+      if (JSON.stringify(splitsOf(tree, problem.size.length)) === JSON.stringify(splits)) continue;
+      refuse('The saved plan splits what this problem does not transform by itself');
+    }
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    refuse(`The saved plan cannot be used: ${cause.message}`, cause);
+  }
+  return planOf;
+}
+
+/** Whether a value looks like splits; the planner sees to what they say. */
+function isSplits(value: unknown, { size }: Problem): value is Splits {
+  const { together, uploads } = (value ?? {}) as { readonly [F in keyof Splits]: unknown };
+  const shared = together === undefined || typeof together === 'number' || Array.isArray(together);
+  return shared && Array.isArray(uploads) && uploads.length === size.length && uploads.every(Array.isArray);
 }
 
 /** Which entries of two profiles are not the same. */

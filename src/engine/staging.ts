@@ -17,7 +17,7 @@ export interface PlacedPart {
   readonly device: Binding;
   readonly copy: Copy | undefined;
   /** What the caller gave for it. */
-  readonly given: unknown;
+  given: unknown;
 }
 
 interface StandIn {

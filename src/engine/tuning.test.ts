@@ -5,8 +5,9 @@ import { type Random, randomFor } from '../../test/support/random.ts';
 import { complaints, openWith } from '../../test/support/transforms.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import { FftError, type ProblemInput, type Tuning } from '../problem/index.ts';
+import { FftError, normalizeProblem, type ProblemInput, type Tuning } from '../problem/index.ts';
 import { type Device, openDevice, openProfile } from './index.ts';
+import { planTuned } from './tuning.ts';
 
 const random = randomFor('engine/tuning');
 const gpu = await openProfile('webgpu-default');
@@ -82,10 +83,8 @@ describe('knobs', () => {
   it('warpSize: the lanes that a leaf counts on', async () => {
     const lanes = async (tuning: Tuning, precision: 'single' | 'double' = 'single') => {
       const problem = { size: [64], directions: 'forward', precision, tuning } as const;
-      const saved = (await h200.plan(problem)).serialize();
-      await h200.plan(problem, { from: saved });
-      const { plans } = JSON.parse(saved) as { plans: [{ launches: [{ leaf: { lanes: number } }] }] };
-      return plans[0].launches[0].leaf.lanes;
+      const plan = planTuned(normalizeProblem(problem), 'forward', h200.profile, false);
+      return plan.launches[0]!.leaf.lanes;
     };
     expect([await lanes({}), await lanes({ warpSize: 16 })]).toEqual([32, 16]);
     // There is no half a lane.

@@ -12,6 +12,7 @@ import {
   index,
   interleaved,
   mapped,
+  mappedLoad,
   mappedStore,
   mod,
   planar,
@@ -21,6 +22,7 @@ import {
   sub,
   swapped,
   type Var,
+  type ViewMap,
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
@@ -103,17 +105,16 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles): Sides {
   return {
     globals,
     views: ({ inverse, scale }) => ({
-      input: inverse ? swapped(input) : input,
-      output: scaled(inverse ? swapped(output) : output, scale),
+      input: mappedLoad(inverse ? swapped(input) : input, times(scale.input)),
+      output: mappedStore(inverse ? swapped(output) : output, times(scale.output)),
     }),
     inOutput,
   };
 }
 
-function scaled(view: ComplexView, scale: number): ComplexView {
-  if (scale === 1) return view;
+function times(scale: number): ViewMap {
   const factors = factorsOf(scale).map((factor) => exact.exact(factor));
-  return mappedStore(view, (x, value) => factors.reduce((product, by) => x.cscale(product, x.constant(by)), value));
+  return (x, value) => factors.reduce((product, by) => x.cscale(product, x.constant(by)), value);
 }
 
 /** Constants end at 2^−256, and singles at 2^128: numbers that would lose digits or overflow there are products. */

@@ -27,7 +27,7 @@ const plain = {
   layout: { input: 'interleaved', output: 'interleaved' },
   offset: { input: 0, output: 0 },
   inverse: false,
-  scale: 1,
+  scale: { input: 1, output: 1 },
   aliased: false,
 } as const;
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);

@@ -16,6 +16,7 @@ import {
   type SharedMemory,
   type Stored,
   type Stride,
+  type Way,
 } from './leaf.ts';
 import type { Absent, LeafNode, Place, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -37,7 +38,7 @@ export interface PlacedLeaf {
   readonly storage?: Sides<Stored>;
   readonly offset: { readonly input: number; readonly output: number };
   readonly inverse: boolean;
-  readonly scale: number;
+  readonly scale: Way['scale'];
   readonly aliased: boolean;
   /** The axis of the problem that is transformed, where it is one. */
   readonly axisOf?: number;
@@ -125,6 +126,8 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     },
     profile,
   );
+  // Where there are no sums between two factors, shared memory keeps compilers from making one of them.
+  const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const passes: PassesStep = { do: 'passes', of: 0, radices, columns: [-1], lanesAlong };
   const steps = padded === axis.count ? [passes] : convolution(passes, axis.count);
@@ -136,7 +139,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       tile,
       blocks: 1,
       coupled: false,
-      steps: [...copy(staged.input), ...steps, ...copy(staged.output)],
+      steps: [...copy(staged.input || alone), ...steps, ...copy(staged.output)],
       axes: { input: [axis.input], output: [axis.output] },
       places: placesOf([axis]),
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),

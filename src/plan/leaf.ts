@@ -3,7 +3,7 @@
  * steps in shared memory, between a view that loads it and a view that stores it.
  *
  * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
- * Twiddles of a four-step decomposition and a scale factor are applied on the way in or out.
+ * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
 import type { ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
@@ -61,10 +61,10 @@ export interface SharedMemory {
   readonly room: number;
 }
 
-/** Which way a launch transforms, and by what it multiplies on the way out. */
+/** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
 export interface Way {
   readonly inverse: boolean;
-  readonly scale: number;
+  readonly scale: { readonly input: number; readonly output: number };
 }
 
 /** Moves the tile from one place to another: where the lanes of a pass would not walk along memory. */

@@ -74,6 +74,8 @@ export interface BranchNode {
   readonly scheme: 'four-step' | 'axes';
   readonly title: string;
   readonly axisOf?: number;
+  /** Lengths that the four-step algorithm cuts an axis into. */
+  readonly parts?: readonly number[];
   /** Lengths of the tensor as this node sees it, fastest first. */
   readonly length: readonly number[];
   readonly outputLength: readonly number[];

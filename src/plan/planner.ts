@@ -1,7 +1,14 @@
 /**
  * Problem + profile → a plan for one direction: tree, buffers, and every launch in full.
  */
-import { type Direction, defaultStrides, type Problem, type Side, scaleFactor, tensorShape } from '../problem/index.ts';
+import {
+  type Direction,
+  defaultStrides,
+  type Problem,
+  type Side,
+  scaleFactors,
+  tensorShape,
+} from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
@@ -10,6 +17,7 @@ import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf } from './leaf.ts';
 import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import type { Splits } from './splits.ts';
 import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
 import { sparesOutput, withBlocks } from './zero-padding.ts';
@@ -38,14 +46,19 @@ export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
   return (direction === 'forward') === (what === 'read') ? 'input' : 'output';
 }
 
-/** @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches. */
+/**
+ * @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches.
+ * @param splits of the axes, where they are known already: they are looked at, not searched for.
+ * @throws RangeError where nothing fits the profile, or the splits are none that a plan may have.
+ */
 export function planDirection(
   problem: Problem,
   direction: Direction,
   profile: DeviceProfile,
   throughWork: boolean,
+  splits?: Splits,
 ): DirectionPlan {
-  const tree = withBlocks(planTree(problem, direction, profile), problem, direction);
+  const tree = withBlocks(planTree(problem, direction, profile, splits), problem, direction);
   const read = sideOf(direction, 'read');
   const written = sideOf(direction, 'written');
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
@@ -117,7 +130,7 @@ export function planDirection(
         storage: { input: storageOf(input.buffer), output: storageOf(output.buffer) },
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output },
         inverse: direction === 'inverse',
-        scale: last ? scaleFactor(problem, direction) : 1,
+        scale: last ? scaleFactors(problem, direction) : { input: 1, output: 1 },
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,

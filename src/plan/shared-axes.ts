@@ -4,13 +4,15 @@
  * a part for either of them.
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
+import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
-import { cutAxes, cutAxis, mayFuse } from './cuts.ts';
+import { type Cut, cutAxes, cutAxis, mayFuse } from './cuts.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { LARGEST_RADIX_PRIME } from './radix.ts';
+import type { Splits } from './splits.ts';
 import { reordering } from './uploads.ts';
 
 /** Axes that a node takes care of, and the node. */
@@ -19,37 +21,84 @@ export interface SharedAxes {
   readonly node: BranchNode | LeafNode;
 }
 
-/** @param dimensions of the tensor: the axes begin at 1. */
+/**
+ * @param dimensions of the tensor: the axes begin at 1.
+ * @param given what shares launches, where that is known already.
+ * @throws RangeError where what is given does not fit.
+ */
 export function sharedAxes(
   problem: Problem,
   dimensions: readonly Dimension[],
   profile: DeviceProfile,
+  given?: Splits,
 ): SharedAxes | undefined {
-  const { size, omit, precision: element, leftBatches, unordered, placement } = problem;
+  const axes = sharableAxes(problem, profile);
+  const precision = kernelPrecision(problem.precision);
+  const question = {
+    lengths: axes.map((axis) => problem.size[axis]!),
+    precision,
+    profile,
+    placement: problem.placement,
+  };
+  if (given && !isTogether(given.together, question)) {
+    throw new RangeError(`axes of ${show(question.lengths)} points do not share launches as ${show(given.together)}`);
+  }
+  const together = given ? given.together : chooseTogether(question);
+  if (together === undefined) return undefined;
+  const taken = typeof together === 'number' ? axes.slice(0, together) : axes;
+  const others = dimensions.filter(({ count }, d) => count > 1 && !taken.includes(d - 1));
+  if (typeof together === 'number') return inOne(taken, dimensions, others);
+  return { axes, node: inTwo(axes, together as readonly [number, number], dimensions, others) };
+}
+
+/** The first axes that are transformed, three at the most, where they may share launches at all; else none. */
+function sharableAxes({ size, omit, leftBatches, unordered }: Problem, profile: DeviceProfile): readonly number[] {
   const { tuning = {} } = profile;
   // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
-  if (!mayFuse(profile) || leftBatches > 1 || unordered) return undefined;
-  if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return undefined;
-  if (tuning.performBandwidthBoost !== undefined) return undefined;
+  if (!mayFuse(profile) || leftBatches > 1 || unordered) return [];
+  if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
+  if (tuning.performBandwidthBoost !== undefined) return [];
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   // Only axes that are transformed by passes alone share launches.
   const first = all.findIndex((axis) => largestPrimeFactor(size[axis]!) > LARGEST_RADIX_PRIME);
   const axes = first < 0 ? all : all.slice(0, first);
-  if (axes.length < 2 || axes[0] !== 0) return undefined;
-  const precision = kernelPrecision(element);
-  const lengths = axes.map((axis) => size[axis]!);
-  const others = (taken: readonly number[]) => dimensions.filter(({ count }, d) => count > 1 && !taken.includes(d - 1));
-  const counts = [3, 2, 1].filter((count) => count <= axes.length);
+  return axes.length < 2 || axes[0] !== 0 ? [] : axes;
+}
+
+/** Axes that may share launches. */
+interface Sharable extends Pick<Problem, 'placement'> {
+  readonly lengths: readonly number[];
+  readonly precision: Arithmetic;
+  readonly profile: DeviceProfile;
+}
+
+function chooseTogether(question: Sharable): Splits['together'] {
+  const { lengths, precision, profile } = question;
+  if (lengths.length === 0) return undefined;
+  const counts = [3, 2, 1].filter((count) => count <= lengths.length);
   const usual = counts.map((fused) => ({ fused, cost: costApart(lengths, fused, precision, profile) }));
   const { fused, cost } = usual.reduce((best, other) => (other.cost < best.cost ? other : best));
   if (cost === Number.POSITIVE_INFINITY) return undefined;
-  if (fused === axes.length) return inOne(axes, dimensions, others(axes));
-  // A part of an axis is reordered on the way: in place that would take a temp buffer, which three launches do without.
-  const cut = placement === 'out-of-place' ? cutInTwo(lengths, cost, precision, profile) : undefined;
-  if (cut) return { axes, node: inTwo(axes, cut, dimensions, others(axes)) };
-  if (fused === 1) return undefined;
-  const taken = axes.slice(0, fused);
-  return inOne(taken, dimensions, others(taken));
+  if (fused === lengths.length) return fused;
+  const cut = cutInTwo(question, cost);
+  return cut ?? (fused === 1 ? undefined : fused);
+}
+
+/** Whether axes may share launches so. */
+function isTogether(given: Splits['together'], question: Sharable): boolean {
+  const { lengths, precision, profile } = question;
+  if (given === undefined) return true;
+  if (typeof given === 'number') {
+    return (
+      Number.isInteger(given) &&
+      given >= 2 &&
+      given <= lengths.length &&
+      !!cutOf(lengths.slice(0, given), precision, profile)
+    );
+  }
+  const [n1, n2] = given as readonly [number, number];
+  const cuts = given.length === 2 && [n1, n2].every(Number.isSafeInteger) && n1 * n2 === lengths[1];
+  return cuts && costInTwo(n1, question) !== undefined;
 }
 
 function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch: readonly Dimension[]): SharedAxes {
@@ -88,7 +137,7 @@ function costApart(lengths: readonly number[], fused: number, precision: Arithme
   const { room } = capacityOf(precision, alone);
   const share =
     fused > 1
-      ? cutAxes([...first].reverse(), precision, alone)?.share
+      ? cutOf(first, precision, profile)?.share
       : inner <= room
         ? CONTIGUOUS
         : cutAxis(inner, 1, precision, alone)?.share;
@@ -101,40 +150,48 @@ function costApart(lengths: readonly number[], fused: number, precision: Arithme
   return launchCost(share, first, precision, profile) + others;
 }
 
+/** Axes as the tile of one launch. */
+function cutOf(lengths: readonly number[], precision: Arithmetic, profile: DeviceProfile): Cut | undefined {
+  return cutAxes([...lengths].reverse(), precision, boosted(profile, precision, lengths[0]!, false));
+}
+
 /**
  * Into which parts the second axis is best cut: the first launch takes the first axis and a part of the second one, the
  * other one the rest of it and the third axis, if there is one.
  * @param usual what it costs otherwise.
  */
-function cutInTwo(
-  lengths: readonly number[],
-  usual: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): readonly [number, number] | undefined {
-  const [inner, middle, outer] = lengths as [number, number, number | undefined];
-  const { run } = capacityOf(precision, profile);
+function cutInTwo(question: Sharable, usual: number): readonly [number, number] | undefined {
+  const middle = question.lengths[1]!;
   let least = Number.POSITIVE_INFINITY;
   let best: readonly [number, number] | undefined;
   for (const n1 of divisors(middle)) {
-    const n2 = middle / n1;
-    // Both launches move whole runs: the second one along the first axis and the bins of the first launch.
-    if (n1 === 1 || n2 === 1 || (inner * n1) % run !== 0) continue;
-    const one = cutAxes([n1, inner], precision, boosted(profile, precision, inner, true));
-    if (!one) continue;
-    const split = boosted(profile, precision, n2, true);
-    const other = outer ? cutAxes([outer, n2], precision, split, run) : { share: fits(n2, precision, split) ? 1 : 0 };
-    if (!other?.share) continue;
-    const second = outer
-      ? launchCost(other.share, [n2, outer], precision, split)
-      : uploadCost(n2, inner * n1, false, precision, split);
-    const cost = launchCost(one.share, [inner, n1], precision, profile) + second;
+    const cost = costInTwo(n1, question) ?? Number.POSITIVE_INFINITY;
     const leaning = cost + LEAN * Math.log2(n1);
     if (cost >= usual || leaning >= least) continue;
     least = leaning;
-    best = [n1, n2];
+    best = [n1, middle / n1];
   }
   return best;
+}
+
+/** Two launches, the first of which takes so much of the second axis; undefined where they cannot. */
+function costInTwo(n1: number, { lengths, precision, profile, placement }: Sharable): number | undefined {
+  const [inner, middle, outer] = lengths as [number, number, number | undefined];
+  const { run } = capacityOf(precision, profile);
+  const n2 = middle / n1;
+  // A part of an axis is reordered on the way: in place that would take a temp buffer, which three launches do without.
+  if (placement === 'in-place') return undefined;
+  // Both launches move whole runs: the second one along the first axis and the bins of the first launch.
+  if (n1 === 1 || n2 === 1 || (inner * n1) % run !== 0) return undefined;
+  const one = cutAxes([n1, inner], precision, boosted(profile, precision, inner, true));
+  if (!one) return undefined;
+  const split = boosted(profile, precision, n2, true);
+  const other = outer ? cutAxes([outer, n2], precision, split, run) : { share: fits(n2, precision, split) ? 1 : 0 };
+  if (!other?.share) return undefined;
+  const second = outer
+    ? launchCost(other.share, [n2, outer], precision, split)
+    : uploadCost(n2, inner * n1, false, precision, split);
+  return launchCost(one.share, [inner, n1], precision, profile) + second;
 }
 
 /** The middle axis is cut in two, as `reordering` has it: a part of it goes with the inner one, the rest with the outer one. */
@@ -154,5 +211,12 @@ function inTwo(
     { ...first, twiddle: { order: middle.count, on: 'output', of: 1 } },
     leafNode({ title: name(2), axis: rest, more: outers, batch: [inner, bins, ...others], tensor }),
   ];
-  return { scheme: 'four-step', title: `axes ${axes.join(', ')}`, length: tensor, outputLength: tensor, children };
+  return {
+    scheme: 'four-step',
+    title: `axes ${axes.join(', ')}`,
+    parts: factors,
+    length: tensor,
+    outputLength: tensor,
+    children,
+  };
 }

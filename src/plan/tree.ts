@@ -14,10 +14,15 @@ import { type BranchNode, type Dimension, leafNode, type PlanNode } from './node
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { chooseRadices, LARGEST_RADIX_PRIME as LARGEST_RADIX } from './radix.ts';
 import { sharedAxes } from './shared-axes.ts';
+import type { Splits } from './splits.ts';
 import { axisNode } from './uploads.ts';
 
-/** The tree of one direction. */
-export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile): BranchNode {
+/**
+ * The tree of one direction.
+ * @param given how it splits the axes, where that is known already.
+ * @throws RangeError where no tree fits, or not the given one.
+ */
+export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile, given?: Splits): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const precision = kernelPrecision(problem.precision);
   const { complexBytes, lanes, run } = capacityOf(precision, profile);
@@ -30,7 +35,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   }));
   const elements = tensor.reduce((a, b) => a * b, 1);
   const children: PlanNode[] = [];
-  const shared = sharedAxes(problem, dimensions, profile);
+  const shared = sharedAxes(problem, dimensions, profile, given);
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
     const of = axis + 1;
@@ -78,7 +83,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         // An order that is to stay has one upload where it can; in place, several would take a temp buffer.
         whole:
           innermost && profile.lockstep === 'threads' && !problem.unordered && problem.placement === 'out-of-place'
-            ? wholeCost(length, precision, boosted(profile, precision, length, false))
+            ? () => wholeCost(length, precision, boosted(profile, precision, length, false))
             : undefined,
         // Threads see what narrow columns cost; vectors take as few uploads as fit.
         weighed: profile.lockstep === 'threads',
@@ -95,6 +100,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
             : undefined,
         unordered: problem.unordered && direction === 'forward',
         mirrored: problem.unordered && direction === 'inverse',
+        given: given?.uploads[axis],
       }),
     );
   });

@@ -6,6 +6,7 @@
  * or of the first of two. A length that is still too long for one upload is split again.
  */
 import { divisors, primeFactors } from '../numeric/primes.ts';
+import { show } from '../problem/errors.ts';
 import { type Dimension, type LeafNode, leafNode, type Place, type PlanNode } from './node.ts';
 import { dividingTile } from './tiling.ts';
 
@@ -40,7 +41,7 @@ export interface AxisQuestion {
   /** Take one more upload than needed where that costs less. */
   readonly weighed: boolean;
   /** What one upload costs that holds the whole axis, where several may be less. */
-  readonly whole?: number | undefined;
+  readonly whole?: (() => number) | undefined;
   /** Of two uploads the first one reorders, so that the second may work in place. */
   readonly reorderFirst?: boolean | undefined;
   /** What the first one then costs per point, balance included; missing where it costs what others do. */
@@ -49,31 +50,81 @@ export interface AxisQuestion {
   readonly unordered: boolean;
   /** Undo an unordered transform: the uploads in reverse, their twiddles on the way in. */
   readonly mirrored: boolean;
+  /** Lengths of the uploads, where they are known already. */
+  readonly given?: readonly number[] | undefined;
 }
 
 export function axisNode(question: AxisQuestion): PlanNode {
-  const { of, length, others, title, tensor, capacity, uploads = 1 } = question;
-  const least = uploads === 1 ? 1 : Math.min(uploads, primeFactors(length).length);
-  const fits = (n: number) => n <= capacity.columns || question.fusable(n, true, true);
-  const { tile, grain, cost, weighed } = question;
-  let split: Split | undefined;
-  const reorderFirst = question.reorderFirst && !question.unordered && !question.mirrored;
-  const first = reorderFirst ? question.first : undefined;
-  const several = () => (split ??= splitLength(length, fits, tile, cost, { least, weighed, grain, first }));
-  if (least <= 1 && (length <= capacity.whole || question.fusable(length, question.strided, false))) {
+  const { of, length, others, title, tensor, given } = question;
+  const factors = given ? requireFactors(given, question) : chooseFactors(question);
+  if (factors.length === 1) {
     const place = { of, step: 1 };
-    const alone = leaf(question, title, { count: length, input: place, output: place }, others);
-    const { whole = 0 } = question;
-    // Two uploads cost two trips to memory at least, where there are factors for them at all.
-    if (whole < 2 || !candidatesOf(length, fits).some((n) => fits(length / n)) || several().cost >= whole) return alone;
+    return leaf(question, title, { count: length, input: place, output: place }, others);
   }
-  const { factors } = several();
   const name = (upload: number) => `${title}, upload ${upload + 1} of ${factors.length}`;
-  const node = { scheme: 'four-step', title, axisOf: of - 1, length: tensor, outputLength: tensor } as const;
-  if (reorderFirst && factors.length === 2) {
-    return { ...node, children: reorderedFirst(question, factors as [number, number], name) };
+  const node = {
+    scheme: 'four-step',
+    title,
+    axisOf: of - 1,
+    parts: factors,
+    length: tensor,
+    outputLength: tensor,
+  } as const;
+  if (reordersFirst(question) && factors.length === 2) {
+    return { ...node, children: reorderedFirst(question, factors as readonly [number, number], name) };
   }
   return { ...node, children: inOrder(question, factors, name) };
+}
+
+/** Lengths of the uploads, of one that holds the whole axis or of several. */
+function chooseFactors(question: AxisQuestion): readonly number[] {
+  const { length, tile, grain, cost, weighed } = question;
+  const least = leastUploads(question);
+  const fits = (n: number) => fitsPart(n, question);
+  const first = reordersFirst(question) ? question.first : undefined;
+  let split: Split | undefined;
+  const several = () => (split ??= splitLength(length, fits, tile, cost, { least, weighed, grain, first }));
+  if (least <= 1 && fitsWhole(question)) {
+    const whole = question.whole?.() ?? 0;
+    // Two uploads cost two trips to memory at least, where there are factors for them at all.
+    if (whole < 2 || !candidatesOf(length, fits).some((n) => fits(length / n)) || several().cost >= whole)
+      return [length];
+  }
+  return several().factors;
+}
+
+/** Lengths that were chosen before. @throws RangeError where the axis cannot have such uploads, or has no use for so many */
+function requireFactors(given: readonly number[], question: AxisQuestion): readonly number[] {
+  const { length, capacity, title } = question;
+  const least = leastUploads(question);
+  const divide = given.every((n) => Number.isSafeInteger(n) && n > 1) && given.reduce((a, b) => a * b, 1) === length;
+  const hold = () => (given.length === 1 ? fitsWhole(question) : given.every((n) => fitsPart(n, question)));
+  // Neighbours that fit one upload together: as few uploads as that are enough, and one more may be faster.
+  let enough = 1;
+  let size = 1;
+  for (const n of given) {
+    if (size * n > capacity.columns) enough++;
+    size = size * n > capacity.columns ? n : size * n;
+  }
+  if (divide && given.length >= least && given.length <= Math.max(2, least, enough) + 1 && hold()) return given;
+  throw new RangeError(`${title} of ${length} points does not come in uploads of ${show(given)}`);
+}
+
+function leastUploads({ length, uploads = 1 }: AxisQuestion): number {
+  return uploads === 1 ? 1 : Math.min(uploads, primeFactors(length).length);
+}
+
+function fitsWhole({ length, capacity, strided, fusable }: AxisQuestion): boolean {
+  return length <= capacity.whole || fusable(length, strided, false);
+}
+
+/** Whether one of several uploads may be so long. */
+function fitsPart(n: number, { capacity, fusable }: AxisQuestion): boolean {
+  return n <= capacity.columns || fusable(n, true, true);
+}
+
+function reordersFirst({ reorderFirst = false, unordered, mirrored }: AxisQuestion): boolean {
+  return reorderFirst && !unordered && !mirrored;
 }
 
 /** Each upload leaves its bins where it found its points; the last one reorders, unless bins are to stay so. */

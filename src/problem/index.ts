@@ -13,7 +13,7 @@ export {
   logicalLength,
   realBytes,
   realRowLength,
-  scaleFactor,
+  scaleFactors,
   stridedSpan,
   tensorShape,
   tensorSpan,

@@ -5,12 +5,13 @@ import {
   elementKind,
   logicalLength,
   realRowLength,
-  scaleFactor,
+  scaleFactors,
   type TensorFacts,
   tensorShape,
   tensorSpan,
 } from './layout.ts';
 import { normalizeProblem, resolveProblem } from './normalize.ts';
+import type { ProblemInput } from './problem.ts';
 
 const facts: TensorFacts = {
   size: [5, 6],
@@ -70,13 +71,46 @@ describe('shapes, spans and bytes', () => {
   });
 });
 
-describe('scaleFactor', () => {
-  it('is the scale of the direction, and divides a normalised inverse by the transformed points', () => {
+describe('scaleFactors', () => {
+  const factorsOf = (input: ProblemInput) => {
+    const problem = normalizeProblem(input);
+    return [scaleFactors(problem, 'forward'), scaleFactors(problem, 'inverse')];
+  };
+
+  it('are the scale of the direction, and divide a normalised inverse by the transformed points', () => {
     const scale = { forward: 0.5, inverse: 3 };
-    const plain = normalizeProblem({ size: [4, 5, 6], scale });
-    expect([scaleFactor(plain, 'forward'), scaleFactor(plain, 'inverse')]).toEqual([0.5, 3]);
-    const normal = normalizeProblem({ size: [4, 5, 6], omit: [false, true, false], scale, normalize: true });
-    expect([scaleFactor(normal, 'forward'), scaleFactor(normal, 'inverse')]).toEqual([0.5, 3 / 24]);
+    const plain = { size: [4, 5, 6], scale };
+    expect(factorsOf(plain)).toEqual([
+      { input: 1, output: 0.5 },
+      { input: 1, output: 3 },
+    ]);
+    const normal = factorsOf({ ...plain, omit: [false, true, false], normalize: true });
+    expect(normal[1]).toEqual({ input: 1, output: 3 / 24 });
+  });
+
+  it('are normal numbers where their product is none', () => {
+    const [forward, inverse] = factorsOf({
+      size: [48],
+      scale: { forward: -3e-39, inverse: 2 ** -121 },
+      normalize: true,
+    });
+    expect(forward).toEqual({ input: 2 ** -64, output: -3e-39 * 2 ** 64 });
+    expect(inverse).toEqual({ input: 2 ** -63, output: 2 ** -58 / 48 });
+    const double = factorsOf({
+      size: [48],
+      scale: { forward: Number.MIN_VALUE, inverse: 2 ** -1020 },
+      normalize: true,
+      precision: 'double',
+    });
+    expect(double).toEqual([
+      { input: 2 ** -537, output: 2 ** -537 },
+      { input: 2 ** -513, output: 2 ** -507 / 48 },
+    ]);
+    // 0 has no exponent, and less than the square of the least normal number makes zeros of everything.
+    expect(factorsOf({ size: [48], scale: { forward: 0, inverse: 1e-300 } })).toEqual([
+      { input: 1, output: 0 },
+      { input: 2 ** -126, output: 1e-300 * 2 ** 126 },
+    ]);
   });
 
   it('uses the logical lengths of real-to-real transforms', () => {

@@ -99,15 +99,30 @@ export function logicalLength(kind: TransformKind, n: number): number {
   return 2 * n;
 }
 
-/** The factor on the results of one direction: its `scale`, and for a normalised inverse 1/∏ of the transformed axes. */
-export function scaleFactor(problem: Problem, direction: Direction): number {
+/** The least normal number of each precision: what is smaller has fewer digits, or is taken for zero. */
+const LEAST_NORMAL = { single: 2 ** -126, double: 2 ** -1022 } as const;
+
+/**
+ * The factors of one direction, on what is read and on what is written. Their product is its `scale`, divided by ∏ of the
+ * transformed axes where an inverse is normalised. The first one is 1, unless the product is no normal number: then it is
+ * a power of two, and either takes half of the exponent. (The sums of the transform stand between the two. Side by side
+ * they would be one small constant again for compilers that may reorder products.)
+ */
+export function scaleFactors(problem: Problem, direction: Direction): { readonly [S in Side]: number } {
   const scale = problem.scale[direction];
-  if (direction === 'forward' || !problem.normalize) return scale;
   let points = 1;
-  problem.size.forEach((n, axis) => {
-    if (!problem.omit[axis]) points *= logicalLength(problem.transform[axis]!, n);
-  });
-  return scale / points;
+  if (direction === 'inverse' && problem.normalize) {
+    problem.size.forEach((n, axis) => {
+      if (!problem.omit[axis]) points *= logicalLength(problem.transform[axis]!, n);
+    });
+  }
+  const least = LEAST_NORMAL[problem.precision === 'single' ? 'single' : 'double'];
+  const size = Math.abs(scale);
+  if (scale === 0 || size / points >= least) return { input: 1, output: scale / points };
+  // A single that is smaller still makes nothing but zeros of singles.
+  const half = Math.round((Math.log2(size) - Math.log2(points)) / 2);
+  const input = Math.max(2 ** half, least);
+  return { input, output: scale / input / points };
 }
 
 /** The block of zeros of each axis on one side of a problem, `null` where it has none. */

@@ -43,7 +43,7 @@ const geometryFields = [
 /** Where neither side was given; it inherits nothing. */
 const NO_SIDES: Partial<Sides<readonly number[]>> = Object.freeze(Object.create(null));
 
-/** Of a problem: its fields, those of `strides` for one, and their entries. */
+/** Of a problem: its fields, those of `zeroPadding` for one, their entries, and those of a block. */
 const LEVELS = 4;
 
 /** Problems that are normal forms already: normalising one again costs nothing. */

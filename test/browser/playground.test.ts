@@ -145,6 +145,17 @@ describe.skipIf(!site)('the playground', () => {
     expect(double.bound).toBeLessThan(1e-14);
   });
 
+  it('says of a plan that the device has made before that it is one', async () => {
+    await choose('cpu');
+    const time = async (problem: string) => {
+      await ask(problem);
+      return page.locator('#plan-time').textContent();
+    };
+    expect(await time('scfo56')).not.toContain('remembered');
+    expect(await time('scfo63')).not.toContain('remembered');
+    expect(await time('scfo56')).toContain('remembered');
+  });
+
   it('takes every kind of signal', async () => {
     await ask('scfo480');
     await setSignal('impulse', { at: 7 });

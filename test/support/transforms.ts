@@ -286,19 +286,23 @@ export async function tryPlan(device: Device, plan: Plan, random: Random, trial:
 }
 
 /** Whether some axis has a prime factor that no radix has. */
-function isConvolved({ size, omit }: Problem): boolean {
+export function isConvolved({ size, omit }: Problem): boolean {
   return size.some((length, axis) => !omit[axis] && largestPrimeFactor(length) > 13);
 }
 
-/** Plans a problem and tries each direction it is planned for, in the given modes; what went wrong, in words. */
+/**
+ * Plans a problem and tries each direction it is planned for, in the given modes; what went wrong, in words.
+ * @param from a saved plan to take instead of planning
+ */
 export async function complaints(
   device: Device,
   input: ProblemInput,
   random: Random,
   modes: readonly CallMode[] = ['host'],
+  from?: string,
 ): Promise<string[]> {
   if (!precisionsOf(device).some((precision) => precision === (input.precision ?? 'single'))) return [];
-  const plan = await device.plan(input);
+  const plan = await device.plan(input, from === undefined ? {} : { from });
   const found: string[] = [];
   try {
     for (const direction of plan.directions) {

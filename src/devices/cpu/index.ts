@@ -23,31 +23,38 @@ import { beginWarmUp, warmUp } from './warmup.ts';
 export { cpuAvailability, cpuAvailability as availability } from './host.ts';
 export { createCpuBackend as create };
 
-/** Threads count the calling one; default: as many as the machine runs at once. */
+/** Threads count the calling one; default, and at most: as many as the machine runs at once. */
 export type CpuOptions = Pick<DeviceOptions, 'threads'> & Overridden;
 
 /**
  * Opens the CPU. Where memory cannot be shared (browser pages without cross-origin isolation) there is one thread,
- * whatever was asked for: `profile.multiprocessors` tells.
+ * whatever was asked for, and there are never more than processors: `profile.multiprocessors` tells.
  *
  * With one thread the memory is not shared, because copying from and to shared memory is three times slower.
  * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
  */
 export async function createCpuBackend(options: CpuOptions = {}): Promise<Backend> {
-  return openCpuBackend({ ...options, threads: options.threads ?? Math.min(await processorCount(), MOST_THREADS) });
+  const most = Math.min(await processorCount(), MOST_THREADS);
+  const { threads = most } = options;
+  requireCount(threads);
+  // More would only take turns, and each takes its time to start and some megabytes.
+  return openCpuBackend({ ...options, threads: Math.min(threads, most) });
+}
+
+function requireCount(threads: number): void {
+  if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return;
+  throw new FftError(
+    'invalid-argument',
+    `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
+    { path: 'threads' },
+  );
 }
 
 /** The same at once, where the number of threads is known. */
 export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonly threads: number }): Backend {
   const { available, reason, name } = cpuAvailability();
   if (!available) throw new FftError('device-unavailable', `The CPU device cannot work: ${reason}.`);
-  if (!(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {
-    throw new FftError(
-      'invalid-argument',
-      `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
-      { path: 'threads' },
-    );
-  }
+  requireCount(threads);
   return new CpuBackend(name, canShareMemory() ? threads : 1, profile);
 }
 

@@ -77,8 +77,8 @@ export class CpuBuffer extends OwnedBuffer {
 }
 
 export class CpuAllocator extends Allocator<CpuBuffer> {
-  readonly memory: WebAssembly.Memory;
-  readonly buffer: ArrayBuffer;
+  memory: WebAssembly.Memory;
+  buffer: ArrayBuffer;
   readonly shared: boolean;
   readonly heap: Heap;
   /** Whose views were handed out: an address alone does not tell whether its buffer was freed and others own it now. */
@@ -132,6 +132,13 @@ export class CpuAllocator extends Allocator<CpuBuffer> {
     this.located.splice(place, 0, buffer);
     this.addresses.splice(place, 0, address);
     return buffer;
+  }
+
+  /** Lets go of the memory itself, too: whoever holds the device does not hold that. */
+  override clear(): void {
+    super.clear();
+    this.memory = new WebAssembly.Memory({ initial: 0, maximum: 0 });
+    this.buffer = this.memory.buffer as ArrayBuffer;
   }
 
   protected reclaim(buffer: CpuBuffer): void {

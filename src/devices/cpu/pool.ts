@@ -51,7 +51,7 @@ export class Pool {
   private readonly memory: CpuAllocator;
   private readonly scratch: Scratch;
   private readonly workers: number;
-  private readonly control: Int32Array;
+  private control: Int32Array;
   private readonly ids = new Map<CpuKernel, number>();
   private nextId = 1;
   private threads: Thread[] = [];
@@ -193,6 +193,8 @@ export class Pool {
     this.change(false);
     Atomics.notify(this.control, CONTROL.left);
     this.threads = [];
+    // They look at theirs until they have ended; here it would keep the device's memory.
+    this.control = new Int32Array(0);
   }
 
   /** Opens or closes a job and returns how many had joined before. Wakes everyone who waits for a change. */

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
-import { type CpuOptions, createCpuBackend } from './index.ts';
+import { createCpuBackend, openCpuBackend } from './index.ts';
 import { CpuKernel } from './kernel.ts';
 import { CpuAllocator } from './memory.ts';
 import { Pool } from './pool.ts';
@@ -16,8 +17,9 @@ const random = randomFor('cpu threads');
 const PATIENCE = { timeout: 10_000 };
 const opened: Backend[] = [];
 
-async function open(options: CpuOptions): Promise<Backend> {
-  const device = await createCpuBackend(options);
+/** As many threads as that, on any machine. */
+async function open(options: { readonly threads: number }): Promise<Backend> {
+  const device = openCpuBackend(options);
   opened.push(device);
   return device;
 }
@@ -35,6 +37,14 @@ afterEach(() => {
 });
 
 describe('worker threads', () => {
+  it('are no more than the machine has processors, however many are asked for', async () => {
+    for (const threads of [availableParallelism() + 1, 1000]) {
+      const device = await createCpuBackend({ threads });
+      opened.push(device);
+      expect(device.profile.multiprocessors).toBe(availableParallelism());
+    }
+  });
+
   it.each([2, 3])('give the same as one thread, on %i threads', async (threads) => {
     const kernel = scaleKernel(500, 4096, 3);
     const size = 500 * 4096;
@@ -261,9 +271,9 @@ describe('worker threads', () => {
   it('do not keep a process alive, closed or forgotten, but a run in flight does', async () => {
     const url = new URL('./index.ts', import.meta.url).href;
     const source = `
-      import { createCpuBackend } from '${url}';
+      import { openCpuBackend } from '${url}';
       import { add, Expressions, scale, variable } from '${new URL('../../ir/index.ts', import.meta.url).href}';
-      const device = await createCpuBackend({ threads: 3 });
+      const device = openCpuBackend({ threads: 3 });
       const array = (name) => ({ name, space: 'global', type: 'f32' });
       const [input, output] = [array('input'), array('output')];
       const group = variable('group', 300);

@@ -3,7 +3,7 @@ import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
 import { softwareProfile, webGpuProfile } from '../profiles/gpu.ts';
-import { findGpu, mayHaveGpu, softwareByDefault } from './host.ts';
+import { findGpu, keep, mayHaveGpu, softwareByDefault } from './host.ts';
 import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
 import { reasonOf } from './work.ts';
 
@@ -44,6 +44,7 @@ async function findAdapter({ gpu, powerPreference, software }: WebGpuOptions): P
   let cause: unknown;
   try {
     const entry = (gpu as GPU | undefined) ?? (await findGpu(wanted));
+    keep(entry);
     const adapter = await entry.requestAdapter({
       ...(powerPreference ? { powerPreference } : {}),
       // Only browsers have both kinds behind one entry.

@@ -10,6 +10,8 @@ import { reasonOf } from './work.ts';
 interface Hosts {
   real?: Promise<GPU>;
   software?: Promise<GPU>;
+  /** All that adapters came from, see `keep`. */
+  kept?: Set<GPU>;
 }
 
 /**
@@ -41,6 +43,15 @@ export async function findGpu(software: boolean): Promise<GPU> {
   return (hosts.real ??= forgetFailure('real', createReal()));
 }
 
+/**
+ * Holds an entry to WebGPU as long as the process lasts. Dawn's ends when it is collected, and takes the process with it where
+ * anything that came from it is at work, or only collected after it; nobody knows when the last of that is gone.
+ */
+export function keep(gpu: GPU): void {
+  hosts.kept ??= new Set();
+  hosts.kept.add(gpu);
+}
+
 /** What is missing may be there the next time. */
 function forgetFailure(kind: keyof Hosts, host: Promise<GPU>): Promise<GPU> {
   host.catch(() => delete hosts[kind]);
@@ -56,24 +67,58 @@ async function createReal(): Promise<GPU> {
 async function createSoftware(): Promise<GPU> {
   const { driver } = await softwareDriver();
   await loadVulkan();
-  const gpu = await createDawn();
-  if (await offersAdapter(gpu, driver)) return gpu;
-  // Seen once in many runs on a busy machine: the driver was there, and offered nothing.
-  const again = await createDawn();
-  await offersAdapter(again, driver);
-  return again;
+  const { set, isOwn } = await environment();
+  // Seen once in many runs on a busy machine: the driver was there, and offered nothing. Threads that begin at the same
+  // time take the variable away from one another.
+  for (let attempt = 1; ; attempt++) {
+    const gpu = await createDawn();
+    if (await offersAdapter(gpu, driver, set)) return gpu;
+    if (attempt < ATTEMPTS) continue;
+    if (isOwn) return gpu;
+    throw new Error(
+      "in a worker thread SwiftShader needs the package koffi (npm install koffi) or the process's environment " +
+        '(new Worker(file, { env: SHARE_ENV }))',
+    );
+  }
 }
 
+const ATTEMPTS = 3;
+
 /** The loader looks for drivers when the first adapter is asked for. */
-async function offersAdapter(gpu: GPU, driver: string): Promise<boolean> {
+async function offersAdapter(gpu: GPU, driver: string, set: SetVariable): Promise<boolean> {
   const before = process.env.VK_DRIVER_FILES;
-  process.env.VK_DRIVER_FILES = driver;
+  set('VK_DRIVER_FILES', driver);
   try {
     return (await gpu.requestAdapter()) !== null;
   } finally {
-    if (before === undefined) delete process.env.VK_DRIVER_FILES;
-    else process.env.VK_DRIVER_FILES = before;
+    set('VK_DRIVER_FILES', before);
   }
+}
+
+type SetVariable = (name: string, value: string | undefined) => void;
+
+interface Environment {
+  readonly set: SetVariable;
+  /** False where it may be a copy. */
+  readonly isOwn: boolean;
+}
+
+/** Where libraries look for variables: `process.env` of a worker thread is a copy that none of them sees. */
+async function environment(): Promise<Environment> {
+  const threads = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
+  const isMain = threads!.isMainThread;
+  const koffi = isMain ? undefined : await loadKoffi().catch(() => undefined);
+  if (!koffi) {
+    const set: SetVariable = (name, value) => {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    };
+    return { set, isOwn: isMain };
+  }
+  const everything = koffi.load(null);
+  const setenv = everything.func('setenv', 'int', ['str', 'str', 'int']);
+  const unsetenv = everything.func('unsetenv', 'int', ['str']);
+  return { set: (name, value) => (value === undefined ? unsetenv(name) : setenv(name, value, 1)), isOwn: true };
 }
 
 async function createDawn(): Promise<GPU> {
@@ -86,13 +131,16 @@ async function createDawn(): Promise<GPU> {
   return dawn!.create(DAWN_OPTIONS);
 }
 
+/** Not by `native/`, so that no bundler for browsers sees the name. @throws Error where it is not installed. */
+async function loadKoffi() {
+  return (await nodeModule<typeof import('koffi')>('koffi'))?.default;
+}
+
 /** Makes Vulkan's loader known to Dawn: the system's where it has one, else the one that comes with SwiftShader. */
 async function loadVulkan(): Promise<void> {
   try {
-    const module = await nodeModule<{ default: { load(path: string, options: { global: boolean }): unknown } }>(
-      'koffi',
-    );
-    const load = (path: string) => module?.default.load(path, { global: true });
+    const koffi = await loadKoffi();
+    const load = (path: string) => koffi?.load(path, { global: true });
     try {
       load('libvulkan.so.1');
     } catch {

@@ -1,9 +1,14 @@
 /** How long work takes on a `GPUDevice`: by its timestamps, or by the clock around many dispatches. */
+import { leastMilliseconds, repeated } from '../clock.ts';
 import { USAGE } from './memory.ts';
 import { refusal, type Work } from './work.ts';
 
+/** Of browsers timestamps move in steps of 65 to 100 µs (WebGPU, 20.4, timestamp query): 40 of these. */
+const LEAST_BY_TIMESTAMPS = 4;
+
 /**
  * Milliseconds of one repetition.
+ * @param repeats at least: more where the clock is too coarse for them.
  * @param record appends one repetition to a pass.
  */
 export async function milliseconds(
@@ -14,14 +19,17 @@ export async function milliseconds(
   const { gpu } = work;
   // Pages are touched and clocks wake up.
   await submitted(work, 1, record);
-  if (gpu.features.has('timestamp-query')) {
-    const measured = await byTimestamps(work, repeats, record);
-    // Zero: a clock too coarse for so little work.
-    if (measured > 0) return measured;
-  }
-  const start = performance.now();
-  await submitted(work, repeats, record);
-  return (performance.now() - start) / repeats;
+  const byClock = async (runs: number) => {
+    const start = performance.now();
+    await submitted(work, runs, record);
+    return performance.now() - start;
+  };
+  // Zero: they do not move, or not for so little work.
+  const stamped = gpu.features.has('timestamp-query') && (await byTimestamps(work, repeats, record)) > 0;
+  const timed = stamped
+    ? await repeated(repeats, LEAST_BY_TIMESTAMPS, (runs) => byTimestamps(work, runs, record))
+    : await repeated(repeats, leastMilliseconds(), byClock);
+  return timed.milliseconds;
 }
 
 async function submitted(
@@ -65,7 +73,7 @@ async function byTimestamps(
     });
     await readable.mapAsync(1);
     const [from, to] = new BigUint64Array(readable.getMappedRange()) as unknown as [bigint, bigint];
-    return Number(to - from) / 1e6 / repeats;
+    return Number(to - from) / 1e6;
   } finally {
     querySet.destroy();
     resolved.destroy();

@@ -1,0 +1,42 @@
+/** Times by clocks that move in steps: pages have ones of 5 µs to 100 ms, so that no page can time another's secrets. */
+
+/** A time is at least so many steps long: what the steps take away or add is a few percent then. */
+const STEPS = 40;
+/** A clock that does not move in so many looks stands still. */
+const MOST_LOOKS = 2e6;
+/** Repetitions grow by this factor at most, for what short times tell is not much. */
+const MOST_GROWTH = 10;
+
+/** Milliseconds that `performance.now()` has to move for a time to be a measurement. Takes three of its steps. */
+export function leastMilliseconds(): number {
+  let step = Number.POSITIVE_INFINITY;
+  for (let seen = 0; seen < 3; seen++) {
+    const before = performance.now();
+    let now = before;
+    for (let look = 0; now === before; look++) {
+      if (look === MOST_LOOKS) return 0;
+      now = performance.now();
+    }
+    step = Math.min(step, now - before);
+  }
+  return STEPS * step;
+}
+
+/**
+ * Repeats something until it takes long enough.
+ * @param repeats to begin with.
+ * @param least milliseconds.
+ * @param elapsed runs it so many times and says how many milliseconds that took.
+ * @returns how many repetitions that were, and the milliseconds of one.
+ */
+export async function repeated(
+  repeats: number,
+  least: number,
+  elapsed: (repeats: number) => Promise<number>,
+): Promise<{ readonly repeats: number; readonly milliseconds: number }> {
+  for (let runs = repeats; ; ) {
+    const time = await elapsed(runs);
+    if (time >= least) return { repeats: runs, milliseconds: time / runs };
+    runs = Math.ceil(runs * Math.min(MOST_GROWTH, Math.max(1.5, (1.2 * least) / time)));
+  }
+}
