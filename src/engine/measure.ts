@@ -13,7 +13,7 @@ import { bindPeer } from './peer.ts';
 import type { RunnerHost } from './runner.ts';
 
 /** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
-export interface MeasureOptions extends MemoryOptions {
+export interface MeasureOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
   /** Transforms to run one after another, 100 000 at most; default 10. */
   readonly repeats?: number;
   /** Another library to time instead, on the same memory and by the same clock. `cuda`: cuFFT, where it is installed. */

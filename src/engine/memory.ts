@@ -3,14 +3,14 @@
  */
 import type { DeviceBuffer, RealArray } from '../devices/device.ts';
 import type { StorageType } from '../ir/index.ts';
-import { FftError } from '../problem/index.ts';
+import { FftError, type HostArray } from '../problem/index.ts';
 
-/** Memory of a device, from `device.alloc`. */
-export class DeviceMemory {
+/** Memory of a device, from `device.alloc`; `A` is how its `array` shows it. */
+export class DeviceMemory<A extends HostArray = HostArray> {
   /** Out of reach: what is checked and what is run must be the same memory. */
   readonly #buffer: DeviceBuffer;
   private readonly type: StorageType;
-  private cached: RealArray | undefined;
+  private cached: A | undefined;
 
   /** @internal */
   constructor(buffer: DeviceBuffer, type: StorageType) {
@@ -33,8 +33,8 @@ export class DeviceMemory {
    * `Float64Array` when it was allocated for `double`.
    * @throws FftError `destroyed` after `free`, `unsupported-feature` where host code cannot see device memory.
    */
-  get array(): RealArray {
-    this.cached ??= this.view(this.type);
+  get array(): A {
+    this.cached ??= this.view(this.type) as A;
     if (this.#buffer.freed) throw new FftError('destroyed', 'This memory has been freed; allocate new memory.');
     return this.cached;
   }
