@@ -4,6 +4,7 @@
  * `openDevice` gives a device, `device.plan` a plan, `plan.forward` a spectrum.
  */
 export {
+  type AvailableDevice,
   type ComplexData,
   type Data,
   Device,
@@ -18,13 +19,17 @@ export {
   listDevices,
   type MeasureOptions,
   type MemoryOptions,
+  type MissingDevice,
   type OfflineLanguage,
+  type OpenableKind,
   openDevice,
   openProfile,
   Plan,
   type PlanKernel,
   type PlanOptions,
   type PlanSide,
+  type ProfiledDevice,
+  type ProfiledPlan,
   type ProfileName,
   type ProfileOptions,
   profileNames,

@@ -15,6 +15,7 @@ import {
   normalizeProblem,
   type Problem,
   type ProblemInput,
+  type ReleasedStorage,
   type Side,
   tensorSpan,
 } from '../problem/index.ts';
@@ -145,7 +146,12 @@ export class Device {
    * plan made last on this device, `single` before there was one.
    * @throws FftError `invalid-argument`, `out-of-memory`, `device-closed`
    */
-  alloc(bytes: number, precision: 'half' | 'single' | 'double' = this.precision): DeviceMemory {
+  alloc(bytes: number): DeviceMemory;
+  alloc(bytes: number, precision: 'half'): DeviceMemory<Uint16Array>;
+  alloc(bytes: number, precision: 'single'): DeviceMemory<Float32Array>;
+  alloc(bytes: number, precision: 'double'): DeviceMemory<Float64Array>;
+  alloc(bytes: number, precision?: ReleasedStorage): DeviceMemory;
+  alloc(bytes: number, precision: ReleasedStorage = this.precision): DeviceMemory {
     this.check();
     if (!Number.isSafeInteger(bytes) || bytes <= 0) {
       throw new FftError(

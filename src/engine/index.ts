@@ -3,7 +3,7 @@ import type { ProblemInput, ProblemLike } from '../problem/index.ts';
 import { Plan as PlanWith } from './plan.ts';
 import type { PlanTypesFor } from './plan-types.ts';
 
-export type { DeviceKind, ForeignGpuBuffer, ForeignMemory } from '../devices/device.ts';
+export type { DeviceKind, ForeignGpuBuffer, ForeignMemory, OpenableKind } from '../devices/device.ts';
 export type { OfflineLanguage } from '../devices/offline/index.ts';
 export type { ProfileName } from '../devices/profiles/index.ts';
 export type { DeviceProfile } from '../plan/profile.ts';
@@ -13,8 +13,21 @@ export type { EnqueueOptions, MemoryOptions } from './enqueue.ts';
 export { bytesText } from './explain.ts';
 export type { MeasureOptions } from './measure.ts';
 export { DeviceMemory } from './memory.ts';
-export { type DeviceInfo, type DeviceOptions, listDevices, openDevice } from './open.ts';
-export { openProfile, type ProfileOptions, profileNames } from './open-profile.ts';
+export {
+  type AvailableDevice,
+  type DeviceInfo,
+  type DeviceOptions,
+  listDevices,
+  type MissingDevice,
+  openDevice,
+} from './open.ts';
+export {
+  openProfile,
+  type ProfiledDevice,
+  type ProfiledPlan,
+  type ProfileOptions,
+  profileNames,
+} from './open-profile.ts';
 export type { PlanKernel, PlanSide } from './plan.ts';
 
 /** A plan for problems, or descriptors, of the type `P`: those of one type have the same arrays. `Plan` alone: for any problem. */

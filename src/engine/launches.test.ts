@@ -7,7 +7,7 @@ import { complaints } from '../../test/support/transforms.ts';
 import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
 import { FftError, type ProblemInput, type Tuning } from '../problem/index.ts';
 import { Device } from './device.ts';
-import { openDevice, openProfile } from './index.ts';
+import { openDevice, openProfile, type ProfiledDevice } from './index.ts';
 
 const random = randomFor('engine/launches');
 const simulator = await buildSimulator();
@@ -20,7 +20,7 @@ const devices: [string, boolean, () => Promise<Device>][] = [
 ];
 
 /** Of every launch of the forward plan. */
-async function gridsOf(device: Device, problem: ProblemInput, tuning: Tuning = {}) {
+async function gridsOf(device: ProfiledDevice, problem: ProblemInput, tuning: Tuning = {}) {
   const plan = await device.plan({ ...problem, directions: 'forward', tuning });
   const grids = plan.toJSON().directions[0]!.launches.map(({ groups, grid }) => ({ groups, ...grid }));
   const text = plan.explain();
@@ -28,7 +28,7 @@ async function gridsOf(device: Device, problem: ProblemInput, tuning: Tuning = {
   return { grids, text };
 }
 
-async function problemsOf(device: Device, problem: ProblemInput): Promise<string[]> {
+async function problemsOf(device: ProfiledDevice, problem: ProblemInput): Promise<string[]> {
   try {
     (await device.plan(problem)).destroy();
     return [];

@@ -47,6 +47,7 @@ export type {
   Precision,
   Problem,
   ProblemInput,
+  ReleasedStorage,
   Side,
   Sides,
   Storage,
