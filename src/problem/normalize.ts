@@ -84,7 +84,7 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
     throw new FftError('invalid-field', `The problem is ${show(raw)}, but must be ${accepted}.`);
   }
   const reader = new FieldReader();
-  reader.onlyKnown(raw, knownFields, '', { planned: plannedFields, inside: knobPaths });
+  reader.onlyKnown(raw, knownFields, '', { planned: plannedFields, inside: knobPaths() });
 
   const size = readSize(reader, raw.size);
   // Without a list of lengths nothing that has one entry per axis can be judged.
