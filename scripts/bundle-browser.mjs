@@ -22,6 +22,9 @@ export const libraryEntries = {
   sync: 'src/sync.ts',
 };
 
+/** No entries of the package, but chunks of their own: who takes no more than this from an entry gets no more. */
+const parts = { 'numpy-helpers': 'src/numpy/helpers.ts' };
+
 /** The modules of devices that a browser can never open. */
 const NATIVE = /^src\/devices\/(cuda|opencl|hip|vulkan|level-zero)\/index\.ts$/;
 
@@ -47,6 +50,9 @@ async function absent(file) {
 const browserOnly = {
   name: 'browser-only',
   setup(plugin) {
+    plugin.onLoad({ filter: /devices[/\\]cpu[/\\]import\.ts$/ }, () => ({
+      contents: 'export const importModule = async () => undefined;',
+    }));
     plugin.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
       if (kind !== 'dynamic-import') return;
       const file = resolve(resolveDir, path);
@@ -62,7 +68,7 @@ const browserOnly = {
  * @returns {Promise<{ files: Map<string, Uint8Array>, metafile: import('esbuild').Metafile }>} files by their name in
  * the bundle; those of the metafile have the same names
  */
-export async function bundleBrowser({ entries = libraryEntries, minify = true, define = {} } = {}) {
+export async function bundleBrowser({ entries = { ...libraryEntries, ...parts }, minify = true, define = {} } = {}) {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,

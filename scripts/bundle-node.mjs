@@ -20,6 +20,8 @@ const entries = [
   'numpy/index',
   'numpy/sync',
   'signal/index',
+  // No entry of the package, but a chunk of its own: who needs no transform gets none.
+  'numpy/helpers',
   command,
   // For programs of this repository: examples/start.mjs and scripts/software-adapter.mjs.
   'cli/picture/index',

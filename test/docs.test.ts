@@ -1,10 +1,20 @@
 /**
- * The programs in README and docs run as they stand. A program is a block of JavaScript with imports; `npm test` has built the package
- * that they import.
+ * The programs in README and docs run as they stand, and compile as TypeScript. A program is a block of JavaScript with imports; one
+ * of TypeScript is compiled only. `npm test` has built the package that they import.
  */
 
-import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -14,11 +24,12 @@ const documents = ['README.md', ...readdirSync(`${root}docs`).map((name) => `doc
 );
 
 const programs = documents.flatMap((name) =>
-  [...readFileSync(root + name, 'utf8').matchAll(/^```js\n(.*?)^```$/gms)]
-    .map(([, code = '']) => code)
-    .filter((code) => code.startsWith('import '))
-    .map((code, index) => ({ name, index, code })),
+  [...readFileSync(root + name, 'utf8').matchAll(/^```([jt]s)\n(.*?)^```$/gms)]
+    .map(([, language = '', code = '']) => ({ language, code }))
+    .filter(({ code }) => code.startsWith('import '))
+    .map(({ language, code }, index) => ({ name, index, language, code })),
 );
+const running = programs.filter(({ language }) => language === 'js');
 
 function run(code: string): Promise<{ exit: number | null; output: string }> {
   return new Promise((resolve, reject) => {
@@ -34,12 +45,42 @@ function run(code: string): Promise<{ exit: number | null; output: string }> {
   });
 }
 
+/** What a strict compiler says about the programs, as files of a package that has omnifft installed. */
+function compileAll(): string {
+  const folder = mkdtempSync(join(root, 'out', 'docs-'));
+  try {
+    const files = programs.map(({ name, index, code }) => {
+      const file = `${name.replaceAll('/', '-')}-${index}.ts`;
+      writeFileSync(join(folder, file), code);
+      return file;
+    });
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(root, join(folder, 'node_modules', 'omnifft'), 'junction');
+    const options = {
+      ...{ noEmit: true, strict: true, target: 'es2022', lib: ['es2022', 'dom'], types: ['node'] },
+      ...{ module: 'node16', moduleResolution: 'node16' },
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
+    const compiler = join(root, 'node_modules', 'typescript-7.0', 'lib', 'tsc.js');
+    const { stdout, stderr } = spawnSync(process.execPath, [compiler], { cwd: folder, encoding: 'utf8' });
+    return stdout + stderr;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 describe('the documents', () => {
   it('have programs', () => {
-    expect(programs.length).toBeGreaterThan(3);
+    expect(running.length).toBeGreaterThan(3);
   });
 
-  it.each(programs)('$name, program $index', async ({ code }) => {
+  it('have programs that compile under strict', () => {
+    mkdirSync(join(root, 'out'), { recursive: true });
+    expect(compileAll()).toBe('');
+  });
+
+  it.each(running)('$name, program $index', async ({ code }) => {
     const { exit, output } = await run(code);
     expect(output).not.toMatch(/Error|NaN|undefined/);
     expect({ exit, output }).toMatchObject({ exit: 0, output: expect.stringMatching(/\S/) });

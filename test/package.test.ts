@@ -1,6 +1,9 @@
 /** The package as a program in Node finds it: entries that export what their sources do. `npm test` has built it. */
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 
 type Targets = string | { readonly types: string; readonly default: string };
@@ -41,5 +44,30 @@ describe('the package', () => {
     plan.destroy();
     await device.close();
     await expect(numpy.fft(new Float32Array(3), { n: 0 })).rejects.toBeInstanceOf(main.FftError);
+  });
+
+  it.each(['browser', 'node'] as const)('gives who takes one function no more than that: %s', async (platform) => {
+    const { outputFiles } = await build({
+      stdin: { contents: "export { fftshift } from 'omnifft/numpy';", resolveDir: fileURLToPath(root) },
+      ...{ bundle: true, write: false, minify: true, format: 'esm', platform, logLevel: 'error' },
+    });
+    // What checks the arguments, and its messages.
+    expect(outputFiles[0]!.contents.length).toBeLessThan(9000);
+    expect(outputFiles[0]!.text).not.toMatch(/coalescedBytes|four-step|WebAssembly/);
+    expect(outputFiles[0]!.text).toContain('fftshift');
+  });
+
+  it('leaves bundlers no import that they could not follow', () => {
+    const folder = fileURLToPath(new URL('dist', root));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+    expect(files.length).toBeGreaterThan(20);
+    const open = files.flatMap((name) => {
+      const code = readFileSync(join(folder, name), 'utf8');
+      return [...code.matchAll(/\bimport\(([^)]*)\)/g)].map(([, request = '']) => `${name}: ${request.trim()}`);
+    });
+    const unknown = open.filter((place) => !/: ["']\.{1,2}\//.test(place));
+    expect(unknown.filter((place) => !place.includes('webpackIgnore: true'))).toEqual([]);
+    // Node's own modules, and packages that need not be there.
+    expect(unknown.length).toBeGreaterThan(0);
   });
 });

@@ -1,5 +1,5 @@
 /** The playground: a problem is planned, run on a signal, drawn, checked and timed. */
-import { type DeviceKind, listDevices, version } from '../../src/index.ts';
+import { listDevices, type OpenableKind, version } from '../../src/index.ts';
 import { byId, html } from './dom.ts';
 import { showKernels } from './kernel-view.ts';
 import { accuracy, type Speed, speeds } from './measure.ts';
@@ -48,7 +48,7 @@ function enqueue(work: (current: () => boolean) => Promise<void>): void {
 function planAndRun(): void {
   clearProblemError(field, errors);
   const text = field.value;
-  const kind = new FormData(form).get('device') as DeviceKind | null;
+  const kind = new FormData(form).get('device') as OpenableKind | null;
   const count = threads.value === '' || !threads.validity.valid ? undefined : threads.valueAsNumber;
   enqueue(async (current) => {
     planned = undefined;

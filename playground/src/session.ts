@@ -1,5 +1,5 @@
 /** One device and one plan at a time, and the CPU plans in double precision that results are measured by. */
-import { type Device, type DeviceKind, FftError, openDevice, type Plan, type ProblemInput } from '../../src/index.ts';
+import { type Device, FftError, type OpenableKind, openDevice, type Plan, type ProblemInput } from '../../src/index.ts';
 
 export type Direction = 'forward' | 'inverse';
 
@@ -31,7 +31,7 @@ export class Session {
    * @param threads of the CPU device; its default when left out
    * @throws FftError whatever is wrong with device or problem
    */
-  async make(problem: ProblemInput | string, kind: DeviceKind, threads: number | undefined): Promise<Planned> {
+  async make(problem: ProblemInput | string, kind: OpenableKind, threads: number | undefined): Promise<Planned> {
     const count = kind === 'cpu' ? threads : undefined;
     let device = await this.open(kind, count);
     let start = performance.now();
@@ -62,7 +62,7 @@ export class Session {
     return this.judge.plan({ ...plan.problem, ...double, tuning: {}, directions });
   }
 
-  private async open(kind: DeviceKind, threads: number | undefined): Promise<Device> {
+  private async open(kind: OpenableKind, threads: number | undefined): Promise<Device> {
     const key = `${kind} ${threads ?? ''}`;
     if (this.opened?.key === key) return this.opened.device;
     this.close();

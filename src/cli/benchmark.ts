@@ -11,7 +11,7 @@ import {
   type MeasureOptions,
   type Plan,
 } from '../index.ts';
-import { elementBytes, type Problem, type Side, tensorShape } from '../problem/index.ts';
+import { elementBytes, type PlannedProblem, type Side, tensorShape } from '../problem/index.ts';
 
 export type Peer = NonNullable<MeasureOptions['peer']>;
 
@@ -43,7 +43,7 @@ const SAMPLE_MS = 5;
 const MOST_FILLED = 2 ** 20;
 
 /** @throws FftError of planning and measuring; with a peer also `device-unavailable` and `unsupported-feature` */
-export async function benchmark(device: Device, problem: Problem, peer?: Peer): Promise<Measurement> {
+export async function benchmark(device: Device, problem: PlannedProblem, peer?: Peer): Promise<Measurement> {
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
   const { points, length } = extent(problem);
   const moved = points * (elementBytes(problem, 'input') + elementBytes(problem, 'output'));
@@ -89,12 +89,12 @@ function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[]
 }
 
 /** A plan that transforms no axis copies. */
-function planCopy(device: Device, { precision }: Problem, points: number): Promise<Plan> {
+function planCopy(device: Device, { precision }: PlannedProblem, points: number): Promise<Plan> {
   return device.plan({ size: [points], omit: [true], precision, directions: 'forward' });
 }
 
 /** Writes numbers up to an amplitude, through a copy on the device: not every device lets the host see its memory. */
-async function fill(device: Device, problem: Problem, memory: readonly DeviceMemory[], amplitude: number) {
+async function fill(device: Device, problem: PlannedProblem, memory: readonly DeviceMemory[], amplitude: number) {
   const bytes = problem.precision === 'single' ? 8 : 16;
   for (const part of memory) {
     const elements = Math.floor(part.bytes / bytes);
@@ -120,7 +120,7 @@ async function fill(device: Device, problem: Problem, memory: readonly DeviceMem
 }
 
 /** Seconds to copy so many bytes on the device; undefined where it cannot hold them twice. */
-async function copyTime(device: Device, problem: Problem, bytes: number): Promise<number | undefined> {
+async function copyTime(device: Device, problem: PlannedProblem, bytes: number): Promise<number | undefined> {
   const points = Math.max(1, Math.floor(bytes / (problem.precision === 'single' ? 8 : 16)));
   try {
     const plan = await planCopy(device, problem, points);
@@ -174,7 +174,7 @@ function median(times: readonly number[]): number {
 }
 
 /** Points of the whole tensor, and the length of one transform over all its axes. */
-function extent(problem: Problem): { points: number; length: number } {
+function extent(problem: PlannedProblem): { points: number; length: number } {
   const product = (lengths: readonly number[]) => lengths.reduce((total, length) => total * length, 1);
   return {
     points: product(tensorShape(problem, 'input')),

@@ -6,8 +6,8 @@ import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   type Device,
-  type DeviceKind,
   FftError,
+  type OpenableKind,
   openDevice,
   openProfile,
   type Problem,
@@ -63,12 +63,16 @@ export async function useDevice<T>(options: DeviceOptions, use: (device: Device)
 /** Unknown names are refused by those who know them all. */
 async function open({ device, threads, profile, language, precision }: DeviceOptions): Promise<Device> {
   if (profile !== undefined) {
-    return openProfile(profile as ProfileName, language === undefined ? {} : ({ language } as ProfileOptions));
+    // Commands that do more than plan take no profile.
+    return openProfile(
+      profile as ProfileName,
+      language === undefined ? {} : ({ language } as ProfileOptions),
+    ) as Promise<Device>;
   }
   if (language !== undefined) {
     throw new FftError('invalid-usage', '--language is for profiles: name one with --profile. A device has its own.');
   }
-  return openDevice(device as DeviceKind, {
+  return openDevice(device as OpenableKind, {
     ...(threads === undefined ? {} : { threads }),
     ...(precision === undefined ? {} : { precision }),
   });

@@ -7,6 +7,8 @@ import type { FftError } from '../problem/errors.ts';
 
 export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;
 export type DeviceKind = (typeof deviceKinds)[number];
+/** Kinds that this release can open. */
+export type OpenableKind = Exclude<DeviceKind, 'vulkan' | 'level-zero'>;
 
 /** Whether a device can be opened here. */
 export interface Availability {

@@ -2,7 +2,7 @@
  * Every kind of device that this build can open, and how: a new device is a folder beside this file and a line here.
  * Modules are loaded on first use.
  */
-import type { Availability, Backend, DeviceKind } from './device.ts';
+import type { Availability, Backend, DeviceKind, OpenableKind } from './device.ts';
 import type { DeviceOptions } from './options.ts';
 
 export interface DeviceModule {
@@ -12,7 +12,7 @@ export interface DeviceModule {
 }
 
 /** In the order in which `auto` tries them. */
-const modules: Readonly<Partial<Record<DeviceKind, () => Promise<DeviceModule>>>> = {
+const modules: Readonly<Record<OpenableKind, () => Promise<DeviceModule>>> = {
   cuda: () => import('./cuda/index.ts'),
   hip: () => import('./hip/index.ts'),
   webgpu: () => import('./webgpu/index.ts'),
@@ -21,9 +21,9 @@ const modules: Readonly<Partial<Record<DeviceKind, () => Promise<DeviceModule>>>
 };
 
 /** The kinds that this build knows how to open, best first. */
-export const openableKinds = Object.keys(modules) as readonly DeviceKind[];
+export const openableKinds = Object.keys(modules) as readonly OpenableKind[];
 
 /** The module of a kind, or undefined where this build has none. */
 export async function deviceModule(kind: DeviceKind): Promise<DeviceModule | undefined> {
-  return modules[kind]?.();
+  return (modules as Partial<Record<DeviceKind, () => Promise<DeviceModule>>>)[kind]?.();
 }

@@ -12,6 +12,8 @@ import {
   type ElementRuns,
   elementRuns,
   FftError,
+  type HostArray,
+  type PlanarData,
   type Problem,
   type Side,
   tensorShape,
@@ -22,25 +24,9 @@ import { DeviceMemory } from './memory.ts';
 import { typeOfStorage } from './storage.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
-export type Data = RealArray | DeviceMemory | ForeignMemory;
-/** Real and imaginary parts apart. */
-export interface PlanarData<T = Data> {
-  readonly re: T;
-  readonly im: T;
-}
-/** What `forward` and `inverse` take: interleaved complex data or two planes, as the problem's `layout` says. */
-export type ComplexData = Data | PlanarData;
-
-/** What a call returns that is given no output: host arrays like those it reads, where both sides have one layout. */
-export type ResultOf<I> = I extends Float32Array
-  ? Float32Array
-  : I extends Float64Array
-    ? Float64Array
-    : I extends { readonly re: Float32Array }
-      ? PlanarData<Float32Array>
-      : PlanarData<Float64Array>;
-/** Host arrays that calls read. */
-export type HostArrays = Float32Array | Float64Array | PlanarData<Float32Array> | PlanarData<Float64Array>;
+export type Data = HostArray | DeviceMemory | ForeignMemory;
+/** What plans take, whatever their problem: interleaved complex data or two planes. */
+export type ComplexData = Data | PlanarData<Data>;
 
 /** What one side of a problem needs. */
 export interface SideFacts {

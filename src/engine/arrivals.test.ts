@@ -6,11 +6,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSimulator } from '../../test/device/simulator.ts';
 import { Gate, overlappingDevices, quiescence } from '../../test/support/gate.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
-import { FftError } from '../problem/index.ts';
-import type { PlanarData } from './arguments.ts';
+import { FftError, type PlanarData } from '../problem/index.ts';
 import { enter, quiet, usersOf, writersOf } from './arrivals.ts';
 import { Device } from './device.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './index.ts';
+
+/** Problems of single precision. */
+type Single = { readonly size: readonly number[] };
 
 const random = randomFor('engine/arrivals');
 const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
@@ -21,11 +23,11 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
   const n = 8;
   let device: Device;
   let gate: Gate;
-  let plan: Plan;
-  let inPlace: Plan;
-  let planar: Plan;
+  let plan: Plan<Single>;
+  let inPlace: Plan<Single & { placement: 'in-place' }>;
+  let planar: Plan<Single & { layout: 'planar' }>;
   /** To planes with every other number between them left alone. */
-  let strided: Plan;
+  let strided: Plan<Single>;
 
   beforeEach(async () => {
     const backend = await open();
@@ -43,9 +45,13 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
   });
 
   /** What a call gives by itself. */
-  async function alone(of: Plan, direction: 'forward' | 'inverse', x: Float32Array): Promise<Float32Array> {
+  async function alone(
+    of: Plan<Single & { placement: 'in-place' | 'out-of-place' }>,
+    direction: 'forward' | 'inverse',
+    x: Float32Array,
+  ): Promise<Float32Array> {
     gate.holding = false;
-    const y = await of[direction]<Float32Array>(x.slice());
+    const y = await of[direction](x.slice());
     gate.holding = true;
     return y;
   }
@@ -68,9 +74,13 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
     expect(y).toEqual((await aloneOf(planar, direction, halves(w))).re);
   });
 
-  async function aloneOf(of: Plan, direction: 'forward' | 'inverse', x: PlanarData): Promise<PlanarData> {
+  async function aloneOf(
+    of: typeof planar,
+    direction: 'forward' | 'inverse',
+    x: PlanarData<Float32Array>,
+  ): Promise<PlanarData<Float32Array>> {
     gate.holding = false;
-    const y = await of[direction]<PlanarData>(x);
+    const y = await of[direction](x);
     gate.holding = true;
     return y;
   }
@@ -186,7 +196,7 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
     const [once, last] = [new Float32Array(2 * n), new Float32Array(2 * n)];
     gate.holding = false;
     await plan.inverse(a, last);
-    const twice = await plan.forward<Float32Array>(await plan.forward(await plan.forward(x)));
+    const twice = await plan.forward(await plan.forward(await plan.forward(x)));
     await plan.inverse(await plan.forward(await plan.forward(x)), once);
     expect(z).toEqual(once);
     expect(out).toEqual(await plan.inverse(twice));
@@ -287,7 +297,7 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
     };
     const wanted = memory.map((array) => array.slice());
     for (const step of program) await call(step, wanted);
-    const left = await Promise.all(onDevice.map((there) => plan.forward<Float32Array>(there)));
+    const left = await Promise.all(onDevice.map((there) => plan.forward(there)));
     // Once more from the same start.
     for (const [k, there] of onDevice.entries()) await plan.forward(memory[k]!.slice(0, 2 * n), there);
     gate.holding = true;
@@ -306,7 +316,7 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
     await all;
     gate.holding = false;
     expect(memory).toEqual(wanted);
-    expect(await Promise.all(onDevice.map((there) => plan.forward<Float32Array>(there)))).toEqual(left);
+    expect(await Promise.all(onDevice.map((there) => plan.forward(there)))).toEqual(left);
   });
 });
 

@@ -7,8 +7,8 @@
  */
 import type { Backend, BoundProgram, DeviceBuffer, RealArray, Stretch } from '../devices/device.ts';
 import { arrayClass, bufferOf, copyInto, lengthOf } from '../problem/bytes.ts';
-import type { ElementRuns } from '../problem/index.ts';
-import { type ComplexData, type PlanarData, type SideFacts, sideExtents } from './arguments.ts';
+import type { ElementRuns, HostArray, PlanarData } from '../problem/index.ts';
+import { type ComplexData, type Data, type SideFacts, sideExtents } from './arguments.ts';
 import { quiet, refusePending, type Use } from './arrivals.ts';
 import { mayChange } from './given.ts';
 import { landingFor, settle } from './landings.ts';
@@ -42,7 +42,10 @@ export class Call {
   private readonly sides: Pick<CallParts, 'from' | 'to' | 'read' | 'written'>;
   private readonly buffers: readonly DeviceBuffer[];
   /** What planar sides held: the caller may put other planes into the same object. */
-  private readonly planes: { readonly input: PlanarData | undefined; readonly output: PlanarData | undefined };
+  private readonly planes: {
+    readonly input: PlanarData<Data> | undefined;
+    readonly output: PlanarData<Data> | undefined;
+  };
   /** The caller may put other buffers into the same list. */
   private readonly mutable: boolean;
   /** Set where each side is one host array. */
@@ -162,8 +165,8 @@ export class Call {
     } catch {
       return false;
     }
-    this.input = from.host = input as RealArray;
-    this.output = to.host = output as RealArray;
+    this.input = from.host = input as HostArray;
+    this.output = to.host = output as HostArray;
     return true;
   }
 
@@ -203,17 +206,19 @@ function copiesOf(parts: readonly PlacedPart[]): Copy[] {
   return parts.flatMap(({ copy }) => (copy ? [copy] : []));
 }
 
-function planesOf(parts: readonly PlacedPart[]): PlanarData | undefined {
+function planesOf(parts: readonly PlacedPart[]): PlanarData<Data> | undefined {
   const [re, im] = parts;
-  return re && im ? ({ re: re.given, im: im.given } as PlanarData) : undefined;
+  return re && im ? ({ re: re.given, im: im.given } as PlanarData<Data>) : undefined;
 }
 
 function dataOf(parts: readonly PlacedPart[]): ComplexData {
   return planesOf(parts) ?? (parts[0]!.given as ComplexData);
 }
 
-function holds(data: ComplexData | undefined, planes: PlanarData | undefined): boolean {
-  return planes === undefined || ((data as PlanarData).re === planes.re && (data as PlanarData).im === planes.im);
+function holds(data: ComplexData | undefined, planes: PlanarData<Data> | undefined): boolean {
+  return (
+    planes === undefined || ((data as PlanarData<Data>).re === planes.re && (data as PlanarData<Data>).im === planes.im)
+  );
 }
 
 /**

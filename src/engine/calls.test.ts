@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { expectedOf } from '../../test/support/transforms.ts';
-import { type Device, type DeviceMemory as M, openDevice, type Plan, type PlanarData } from './index.ts';
+import { type Device, type DeviceMemory as M, openDevice, type Plan } from './index.ts';
 
 const random = randomFor('engine/calls');
 
@@ -37,7 +37,7 @@ describe.each([1, 2])('on %i threads', (threads) => {
       const inputs = Array.from({ length: 6 }, () => signal(n));
       const kept = inputs.map((input) => input.slice());
       const shared = new Float32Array(2 * n);
-      const apart = inputs.map((input) => plan.forward<Float32Array>(input));
+      const apart = inputs.map((input) => plan.forward(input));
       const together = inputs.map((input) => plan.forward(input, shared));
       const results = await Promise.all(apart);
       await Promise.all(together);
@@ -60,12 +60,12 @@ describe.each([1, 2])('on %i threads', (threads) => {
     it('a call that cannot wait in the middle of calls that do', async () => {
       const plan = await device.plan({ size: [n] });
       const inputs = Array.from({ length: 4 }, () => signal(n));
-      const waiting = inputs.map((input) => plan.forward<Float32Array>(input));
+      const waiting = inputs.map((input) => plan.forward(input));
       const others: [Float32Array, Float32Array][] = [];
       for (let turn = 0; turn < 12; turn++) {
         const x = signal(n);
-        others.push([x, plan.forwardSync<Float32Array>(x)]);
-        const back = plan.inverseSync<Float32Array>(x);
+        others.push([x, plan.forwardSync(x)]);
+        const back = plan.inverseSync(x);
         expect(back.every(Number.isFinite)).toBe(true);
         await (turn % 6 === 5 ? new Promise((resolve) => setImmediate(resolve)) : undefined);
       }
@@ -94,7 +94,7 @@ describe.each([1, 2])('on %i threads', (threads) => {
     it('several plans at once', async () => {
       const plans = await Promise.all([1, 2, 3].map(() => device.plan({ size: [n] })));
       const inputs = plans.map(() => signal(n));
-      const results = await Promise.all(plans.map((plan, i) => plan.forward<Float32Array>(inputs[i] as Float32Array)));
+      const results = await Promise.all(plans.map((plan, i) => plan.forward(inputs[i] as Float32Array)));
       plans.forEach((plan, i) => expectTransform(plan, inputs[i] as Float32Array, results[i] as Float32Array));
     });
   });
@@ -118,8 +118,8 @@ describe.each([1, 2])('on %i threads', (threads) => {
     const foreign = runInNewContext('new Float32Array(32)') as Float32Array;
     const x = signal(16);
     foreign.set(x);
-    expectTransform(plan, x, await plan.forward<Float32Array>(foreign));
-    expect(plan.forwardSync<Float32Array>(foreign)).toEqual(await plan.forward(x));
+    expectTransform(plan, x, await plan.forward(foreign));
+    expect(plan.forwardSync(foreign)).toEqual(await plan.forward(x));
   });
 
   it('every kind of call runs after those before it', async () => {
@@ -140,12 +140,7 @@ describe.each([1, 2])('on %i threads', (threads) => {
     const x = signal(32);
     const [a, b] = [device.alloc(plan.input.bytes), device.alloc(plan.input.bytes)];
     a.free();
-    const calls = [
-      plan.forward<Float32Array>(x),
-      plan.forward(x, a),
-      plan.forward(x, b),
-      plan.forward<Float32Array>(x),
-    ];
+    const calls = [plan.forward(x), plan.forward(x, a), plan.forward(x, b), plan.forward(x)];
     const settled = await Promise.allSettled(calls);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
     expectTransform(plan, x, (settled[3] as PromiseFulfilledResult<Float32Array>).value);
@@ -164,11 +159,11 @@ describe('what a call remembers of the one before', () => {
     const [x, y] = [signal(16), new Float32Array(32)];
     expect(await plan.forward(x, y)).toBe(y);
     expect(plan.forwardSync(x, y)).toBe(y);
-    const first = await plan.forward<Float32Array>(x);
-    const second = await plan.forward<Float32Array>(x);
+    const first = await plan.forward(x);
+    const second = await plan.forward(x);
     expect(second).not.toBe(first);
     expect(second).toEqual(first);
-    expect(plan.forwardSync<Float32Array>(x)).not.toBe(plan.forwardSync<Float32Array>(x));
+    expect(plan.forwardSync(x)).not.toBe(plan.forwardSync(x));
     const memory = device.alloc(plan.output.bytes);
     expect(await plan.forward(x, memory)).toBe(memory);
     const inPlace = await device.plan({ size: [16], placement: 'in-place' });
@@ -238,7 +233,7 @@ describe('what a call remembers of the one before', () => {
 });
 
 describe('the result of a call', () => {
-  it('has the type of what was read, unless it is said or given', async () => {
+  it('has the type that the problem gives it', async () => {
     const device = await openDevice('cpu', { threads: 1 });
     const [flat, planes, mixed] = await Promise.all([
       device.plan({ size: [4] }),
@@ -250,8 +245,8 @@ describe('the result of a call', () => {
     expect((await flat.inverse(await flat.forward(ones)))[0]! + flat.forwardSync(ones)[0]!).toBe(8);
     const parts = { re: Float64Array.of(1, 1, 1, 1), im: new Float64Array(4) };
     expect((await planes.forward(parts)).re[0]).toBe(4);
-    expect((await mixed.forward<PlanarData<Float32Array>>(ones)).re[0]).toBe(4);
-    expect((await flat.forward<Float32Array>(ones, new Float32Array(8)))[0]).toBe(4);
+    expect((await mixed.forward(ones)).re[0]).toBe(4);
+    expect((await flat.forward(ones, new Float32Array(8)))[0]).toBe(4);
     const memory = device.alloc(32);
     (await flat.forward(ones, memory)).free();
     for (const direction of ['forward', 'inverse'] as const) expect((await flat[direction](ones))[0]).toBe(4);

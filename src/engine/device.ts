@@ -7,6 +7,7 @@ import type { DirectionPlan } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { show, throwIfAny } from '../problem/errors.ts';
 import {
+  type Checked,
   type Direction,
   elementBytes,
   FftError,
@@ -14,6 +15,7 @@ import {
   normalizeProblem,
   type Problem,
   type ProblemInput,
+  type ReleasedStorage,
   type Side,
   tensorSpan,
 } from '../problem/index.ts';
@@ -24,6 +26,7 @@ import { noteDevice } from './is-device.ts';
 import { DeviceMemory } from './memory.ts';
 import { readOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
+import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { DirectionProgram, tempBytesOf } from './program.ts';
 import { loadPlans, type PlanOf } from './saved.ts';
 import { typeOfStorage } from './storage.ts';
@@ -41,7 +44,7 @@ const REMEMBERED = 256;
 export class Device {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
-  private readonly plans = new Set<Plan>();
+  private readonly plans = new Set<Pick<Plan, 'destroy'>>();
   private readonly remembered = new Recent<DirectionPlan>(REMEMBERED);
   /** Of the plan made last: what `alloc` is most likely for. */
   private precision: 'half' | 'single' | 'double' = 'single';
@@ -79,8 +82,11 @@ export class Device {
    *   `device-limit`, `invalid-saved-plan`, `unknown-field` for other options, `out-of-memory`, `compile-failed`,
    *   `device-closed`, `device-lost`.
    */
-  async plan(problem: ProblemInput | string, options: PlanOptions = {}): Promise<Plan> {
-    const plan = this.newPlan(problem, options);
+  async plan<const P extends ProblemInput | string>(
+    problem: P & Checked<P>,
+    options: PlanOptions = {},
+  ): Promise<Plan<PlanTypesFor<P>>> {
+    const plan = this.newPlan<PlanTypesFor<P>>(problem, options);
     try {
       await Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]);
       this.check();
@@ -95,14 +101,17 @@ export class Device {
    * Like `plan`, for callers that cannot wait: kernels begin to warm up, so the first transforms may be slower.
    * @throws FftError as `plan` does, but at once
    */
-  planSync(problem: ProblemInput | string, options: PlanOptions = {}): Plan {
-    const plan = this.newPlan(problem, options);
+  planSync<const P extends ProblemInput | string>(
+    problem: P & Checked<P>,
+    options: PlanOptions = {},
+  ): Plan<PlanTypesFor<P>> {
+    const plan = this.newPlan<PlanTypesFor<P>>(problem, options);
     // A device that is closed meanwhile has nothing left to warm up.
     this.backend.warmUp(plan.compiledKernels, false).catch(() => undefined);
     return plan;
   }
 
-  private newPlan(problem: ProblemInput | string, options: PlanOptions): Plan {
+  private newPlan<T extends PlanTypes>(problem: ProblemInput | string, options: PlanOptions): Plan<T> {
     this.check();
     const { from } = readOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
@@ -118,7 +127,7 @@ export class Device {
       forget: (plan) => this.plans.delete(plan),
       check: () => this.check(),
     };
-    const plan = new Plan(host, normal);
+    const plan = new Plan<T>(host, normal as T['problem']);
     this.plans.add(plan);
     try {
       this.cache.fillTables();
@@ -126,7 +135,7 @@ export class Device {
       plan.destroy();
       throw error;
     }
-    this.precision = normal.edgeStorage === 'double-double' ? 'double' : normal.edgeStorage;
+    this.precision = normal.edgeStorage;
     return plan;
   }
 
@@ -137,7 +146,12 @@ export class Device {
    * plan made last on this device, `single` before there was one.
    * @throws FftError `invalid-argument`, `out-of-memory`, `device-closed`
    */
-  alloc(bytes: number, precision: 'half' | 'single' | 'double' = this.precision): DeviceMemory {
+  alloc(bytes: number): DeviceMemory;
+  alloc(bytes: number, precision: 'half'): DeviceMemory<Uint16Array>;
+  alloc(bytes: number, precision: 'single'): DeviceMemory<Float32Array>;
+  alloc(bytes: number, precision: 'double'): DeviceMemory<Float64Array>;
+  alloc(bytes: number, precision?: ReleasedStorage): DeviceMemory;
+  alloc(bytes: number, precision: ReleasedStorage = this.precision): DeviceMemory {
     this.check();
     if (!Number.isSafeInteger(bytes) || bytes <= 0) {
       throw new FftError(

@@ -4,7 +4,7 @@ import { relativeError, tolerance } from '../../test/support/accuracy.ts';
 import { codeOf } from '../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { expectedOf } from '../../test/support/transforms.ts';
-import type { EnqueueOptions } from './enqueue.ts';
+import type { MemoryOptions } from './enqueue.ts';
 import { type Device, type DeviceMemory, openDevice, type Plan } from './index.ts';
 
 const random = randomFor('engine/enqueue');
@@ -116,7 +116,7 @@ it('refuses what it would have refused at first', async () => {
   const [input, output, other] = [device.alloc(BYTES), device.alloc(BYTES), device.alloc(BYTES)];
   const work = device.alloc(plan.bytes.work);
   const temp = device.alloc(Math.max(plan.bytes.temp, 256));
-  const good: EnqueueOptions[] = [
+  const good: MemoryOptions<DeviceMemory, DeviceMemory>[] = [
     { input, output },
     { input, output, work },
     { input, output, temp },
@@ -137,7 +137,7 @@ it('refuses what it would have refused at first', async () => {
   for (const options of good) {
     for (const [wrong, code] of cases) {
       await plan.enqueue('forward', options);
-      expect([code, await codeOf(() => plan.enqueue('forward', wrong as EnqueueOptions))]).toEqual([code, code]);
+      expect([code, await codeOf(() => plan.enqueue('forward', wrong as never))]).toEqual([code, code]);
     }
   }
   for (const wrong of [null, 3]) {

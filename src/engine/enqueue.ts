@@ -28,11 +28,11 @@ import type { DirectionProgram, ProgramBindings, SideBinding } from './program.t
 import type { RunnerHost } from './runner.ts';
 
 /** Memory for one run of a direction: memory of the device, or the caller's own (`ForeignMemory`). */
-export interface MemoryOptions {
+export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
   /** What the direction reads: memory for as many elements as that side of the plan says (`length`, `bytes`), `offsets` added; two planes where it is planar. */
-  readonly input?: ComplexData;
+  readonly input?: Input;
   /** What it writes, likewise. */
-  readonly output?: ComplexData;
+  readonly output?: Output;
   /**
    * VkFFT's main buffer, at least `plan.bytes.work` bytes: intermediate results go here, so that the input is only read
    * and the output only written by the last launch.
@@ -48,7 +48,7 @@ export interface MemoryOptions {
 }
 
 /** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
-export interface EnqueueOptions extends MemoryOptions {
+export interface EnqueueOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
   /** `webgpu`: a `GPUCommandEncoder` or `GPUComputePassEncoder` of the plan's device, which the caller ends and submits. */
   readonly encoder?: unknown;
   /** `cuda`, `hip`: a stream of the caller. */

@@ -1,14 +1,35 @@
 /** The room's door. */
-export type { DeviceKind, ForeignGpuBuffer, ForeignMemory } from '../devices/device.ts';
+import type { ProblemInput, ProblemLike } from '../problem/index.ts';
+import { Plan as PlanWith } from './plan.ts';
+import type { PlanTypesFor } from './plan-types.ts';
+
+export type { DeviceKind, ForeignGpuBuffer, ForeignMemory, OpenableKind } from '../devices/device.ts';
 export type { OfflineLanguage } from '../devices/offline/index.ts';
 export type { ProfileName } from '../devices/profiles/index.ts';
 export type { DeviceProfile } from '../plan/profile.ts';
-export type { ComplexData, Data, PlanarData } from './arguments.ts';
+export type { ComplexData, Data } from './arguments.ts';
 export { Device, type PlanOptions } from './device.ts';
 export type { EnqueueOptions, MemoryOptions } from './enqueue.ts';
 export { bytesText } from './explain.ts';
 export type { MeasureOptions } from './measure.ts';
 export { DeviceMemory } from './memory.ts';
-export { type DeviceInfo, type DeviceOptions, listDevices, openDevice } from './open.ts';
-export { openProfile, type ProfileOptions, profileNames } from './open-profile.ts';
-export { Plan, type PlanKernel, type PlanSide } from './plan.ts';
+export {
+  type AvailableDevice,
+  type DeviceInfo,
+  type DeviceOptions,
+  listDevices,
+  type MissingDevice,
+  openDevice,
+} from './open.ts';
+export {
+  openProfile,
+  type ProfiledDevice,
+  type ProfiledPlan,
+  type ProfileOptions,
+  profileNames,
+} from './open-profile.ts';
+export type { PlanKernel, PlanSide } from './plan.ts';
+
+/** A plan for problems, or descriptors, of the type `P`: those of one type have the same arrays. `Plan` alone: for any problem. */
+export type Plan<P extends ProblemLike = ProblemInput> = PlanWith<PlanTypesFor<P>>;
+export const Plan = PlanWith;

@@ -3,7 +3,7 @@ import type { RealArray } from '../devices/device.ts';
 import { arrayFor, typeOfArray } from '../devices/host-arrays.ts';
 import { bytesOf, type StorageType } from '../ir/index.ts';
 import { copyInto, lengthOf, refuseDetached } from '../problem/bytes.ts';
-import { copyElements, type ElementRuns, FftError } from '../problem/index.ts';
+import { copyElements, type ElementRuns, FftError, type HostArray } from '../problem/index.ts';
 
 /** Of an array, in messages. */
 export const WAITING = 'An array of a waiting call';
@@ -14,9 +14,9 @@ export function landingFor(host: RealArray): RealArray {
 }
 
 /** An array for a result. @throws FftError `out-of-memory` */
-export function newArray(type: StorageType, length: number): RealArray {
+export function newArray(type: StorageType, length: number): HostArray {
   try {
-    return arrayFor(type, length);
+    return arrayFor(type, length) as HostArray;
   } catch (cause) {
     const bytes = length * bytesOf(type);
     throw new FftError('out-of-memory', `A result of ${bytes} bytes does not fit in host memory.`, { cause });

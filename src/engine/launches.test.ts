@@ -7,7 +7,7 @@ import { complaints } from '../../test/support/transforms.ts';
 import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
 import { FftError, type ProblemInput, type Tuning } from '../problem/index.ts';
 import { Device } from './device.ts';
-import { openDevice, openProfile } from './index.ts';
+import { openDevice, openProfile, type ProfiledDevice } from './index.ts';
 
 const random = randomFor('engine/launches');
 const simulator = await buildSimulator();
@@ -20,7 +20,7 @@ const devices: [string, boolean, () => Promise<Device>][] = [
 ];
 
 /** Of every launch of the forward plan. */
-async function gridsOf(device: Device, problem: ProblemInput, tuning: Tuning = {}) {
+async function gridsOf(device: ProfiledDevice, problem: ProblemInput, tuning: Tuning = {}) {
   const plan = await device.plan({ ...problem, directions: 'forward', tuning });
   const grids = plan.toJSON().directions[0]!.launches.map(({ groups, grid }) => ({ groups, ...grid }));
   const text = plan.explain();
@@ -28,7 +28,7 @@ async function gridsOf(device: Device, problem: ProblemInput, tuning: Tuning = {
   return { grids, text };
 }
 
-async function problemsOf(device: Device, problem: ProblemInput): Promise<string[]> {
+async function problemsOf(device: ProfiledDevice, problem: ProblemInput): Promise<string[]> {
   try {
     (await device.plan(problem)).destroy();
     return [];
@@ -182,9 +182,9 @@ describe.runIf(simulator)('streams', () => {
   it('become a graph that is captured over all of them', async () => {
     const plan = await device.plan({ ...many, tuning: { ...single, streams: 3 } });
     const x = new Float32Array(uniform(random, 2 * plan.input.length, 'single'));
-    const first = await plan.forward<Float32Array>(x);
+    const first = await plan.forward(x);
     const before = sim.counts().graphLaunches;
-    for (let n = 0; n < 3; n++) expect(await plan.forward<Float32Array>(x)).toEqual(first);
+    for (let n = 0; n < 3; n++) expect(await plan.forward(x)).toEqual(first);
     expect(sim.counts().graphLaunches - before).toBe(3);
   });
 
@@ -224,7 +224,7 @@ describe.runIf(simulator)('streams', () => {
   it('come together again after a launch that fails', async () => {
     const plan = await device.plan({ ...many, tuning: { ...single, streams: 4 } });
     const x = new Float32Array(uniform(random, 2 * plan.input.length, 'single'));
-    const expected = await plan.forward<Float32Array>(x);
+    const expected = await plan.forward(x);
     // Launches fail in streams that are there, the rest when more are made.
     for (const [name, streams] of [
       ['cuLaunchKernel', 3],
@@ -234,7 +234,7 @@ describe.runIf(simulator)('streams', () => {
       const more = await device.plan({ ...many, tuning: { ...single, streams } });
       sim.failNext(name, 1);
       await expect(more.forward(x)).rejects.toThrow(name);
-      expect(await more.forward<Float32Array>(x)).toEqual(expected);
+      expect(await more.forward(x)).toEqual(expected);
     }
   });
 });

@@ -84,7 +84,7 @@ describe('a closed CPU device gives its memory back while it, its plans and its 
     const [input, output] = [device.alloc(plan.input.bytes), device.alloc(plan.output.bytes)];
     input.array.fill(1);
     await plan.forward(input, output);
-    await plan.forward(input.array, output.array);
+    await plan.forward(input.float32, output.float32);
     await plan.enqueue('inverse', { input, output });
     await plan.inverse(single(512 * N));
     plan.forwardSync(single(512 * N));

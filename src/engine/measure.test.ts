@@ -41,7 +41,7 @@ describe('measure', () => {
   it('refuses what a call would be refused for', async () => {
     const plan = await device.plan({ size: [N], directions: 'forward' });
     const input = device.alloc(plan.input.bytes);
-    expect(await codeOf(() => plan.measure('inverse'))).toBe('direction-not-planned');
+    expect(await codeOf(() => plan.measure('inverse' as never))).toBe('direction-not-planned');
     expect(await codeOf(() => plan.measure('forward', { repeats: 1.5 }))).toBe('invalid-argument');
     expect(await codeOf(() => plan.measure('forward', { input, output: input }))).toBe('aliased-buffers');
     expect(await codeOf(() => plan.measure('forward', { times: 3 } as object))).toBe('unknown-field');
@@ -113,7 +113,8 @@ describe('offsets at launch', () => {
     const plan = await device.plan({ size: [N], directions: 'forward' });
     const inPlace = await device.plan({ size: [N], placement: 'in-place', directions: 'forward' });
     const [small, large] = [device.alloc(8 * N), device.alloc(16 * N)];
-    const enqueue = (options: object, of = plan) => codeOf(() => of.enqueue('forward', options));
+    const enqueue = (options: object, of: typeof plan | typeof inPlace = plan) =>
+      codeOf(() => of.enqueue('forward', options));
     expect(await enqueue({ input: small, output: large, offsets: { input: 1 } })).toBe('buffer-too-small');
     expect(await enqueue({ input: small.array, output: large, offsets: { input: 1 } })).toBe('wrong-length');
     expect(await enqueue({ input: large, output: large, offsets: { output: N } })).toBe(undefined);

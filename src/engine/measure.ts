@@ -14,7 +14,7 @@ import { bindPeer } from './peer.ts';
 import type { RunnerHost } from './runner.ts';
 
 /** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
-export interface MeasureOptions extends MemoryOptions {
+export interface MeasureOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
   /**
    * Transforms to run one after another, at least, and 100 000 at most; default 10. There are more where the clock is too
    * coarse to time so few.

@@ -3,10 +3,10 @@
  */
 import type { DeviceBuffer, RealArray } from '../devices/device.ts';
 import type { StorageType } from '../ir/index.ts';
-import { FftError } from '../problem/index.ts';
+import { FftError, type HostArray } from '../problem/index.ts';
 
-/** Memory of a device, from `device.alloc`. */
-export class DeviceMemory {
+/** Memory of a device, from `device.alloc`; `A` is how its `array` shows it. */
+export class DeviceMemory<A extends HostArray = HostArray> {
   /** Out of reach: what is checked and what is run must be the same memory. */
   readonly #buffer: DeviceBuffer;
   private readonly type: StorageType;
@@ -32,8 +32,8 @@ export class DeviceMemory {
    * `Float64Array` when it was allocated for `double`.
    * @throws FftError `destroyed` after `free`, `unsupported-feature` where host code cannot see device memory.
    */
-  get array(): RealArray {
-    return this.view(this.type);
+  get array(): A {
+    return this.view(this.type) as A;
   }
 
   /**

@@ -6,8 +6,9 @@ const opened: Device[] = [];
 afterEach(() => {
   for (const device of opened.splice(0)) device.close();
 });
+/** As a device that could do more, to see what it refuses. */
 async function open(...given: Parameters<typeof openProfile>): Promise<Device> {
-  const device = await openProfile(...given);
+  const device = (await openProfile(...given)) as Device;
   opened.push(device);
   return device;
 }

@@ -6,10 +6,11 @@ import { createOfflineBackend, type OfflineLanguage, offlineLanguages, profileOn
 import { type NamedProfile, namedProfiles, type ProfileName } from '../devices/profiles/index.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { show } from '../problem/errors.ts';
-import { FftError } from '../problem/index.ts';
-import { Device } from './device.ts';
-import type { DeviceMemory } from './memory.ts';
+import { type Checked, FftError, type ProblemInput, type ProblemLike } from '../problem/index.ts';
+import { Device, type PlanOptions } from './device.ts';
 import { readOptions } from './options.ts';
+import type { Plan } from './plan.ts';
+import type { PlanTypesFor } from './plan-types.ts';
 import { readProfile } from './profile-check.ts';
 
 export interface ProfileOptions {
@@ -17,10 +18,24 @@ export interface ProfileOptions {
   readonly language?: OfflineLanguage;
 }
 
+/** What a plan is there for where nothing can run. */
+export type ProfiledPlan<P extends ProblemLike = ProblemInput> = Pick<
+  Plan<PlanTypesFor<P>>,
+  'problem' | 'input' | 'output' | 'directions' | 'bytes' | 'kernels' | 'explain' | 'toJSON' | 'serialize' | 'destroy'
+>;
+
+/** A device that plans, and has no memory and runs nothing. */
+export interface ProfiledDevice extends Pick<Device, 'kind' | 'name' | 'profile' | 'finish' | 'close'> {
+  /** As `plan` of a device. */
+  plan<const P extends ProblemInput | string>(problem: P & Checked<P>, options?: PlanOptions): Promise<ProfiledPlan<P>>;
+  /** As `planSync` of a device. */
+  planSync<const P extends ProblemInput | string>(problem: P & Checked<P>, options?: PlanOptions): ProfiledPlan<P>;
+}
+
 /** Plans like the device it stands for, and has no memory. */
 class ProfileDevice extends Device {
   /** @throws FftError `device-unavailable`, always */
-  override alloc(): DeviceMemory {
+  override alloc(): never {
     throw profileOnly(this.name, 'allocate memory');
   }
 }
@@ -36,7 +51,10 @@ export const profileNames = Object.freeze(Object.keys(namedProfiles)) as readonl
  * @throws FftError (as a rejection) `unknown-device`, `invalid-argument`, `unknown-field`; its plans and memory throw
  * `device-unavailable` where they would have to run or allocate.
  */
-export async function openProfile(from: ProfileName | DeviceProfile, options: ProfileOptions = {}): Promise<Device> {
+export async function openProfile(
+  from: ProfileName | DeviceProfile,
+  options: ProfileOptions = {},
+): Promise<ProfiledDevice> {
   const { language: asked } = readOptions(options, { works: ['language'] }, 'openProfile');
   const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: readProfile(from) };
   const profile = named.profile!;

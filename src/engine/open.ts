@@ -2,7 +2,7 @@
  * Finding and opening devices. Only what is asked for is loaded.
  */
 
-import { type DeviceKind, deviceKinds } from '../devices/device.ts';
+import { type DeviceKind, deviceKinds, type OpenableKind } from '../devices/device.ts';
 import { type DeviceOptions, deviceOptionNames } from '../devices/options.ts';
 import { deviceModule, openableKinds } from '../devices/registry.ts';
 import { show } from '../problem/errors.ts';
@@ -12,11 +12,23 @@ import { readOptions } from './options.ts';
 
 export type { DeviceOptions } from '../devices/options.ts';
 
-export interface DeviceInfo {
+/** A kind of device, and whether it can be opened here. */
+export type DeviceInfo = AvailableDevice | MissingDevice;
+
+export interface MissingDevice {
   readonly kind: DeviceKind;
   readonly name: string;
-  readonly available: boolean;
+  readonly available: false;
   /** Why it is not available. */
+  readonly reason: string;
+  readonly software?: boolean;
+}
+
+export interface AvailableDevice {
+  readonly kind: OpenableKind;
+  readonly name: string;
+  readonly available: true;
+  /** What there is to know about it all the same. */
   readonly reason?: string;
   /** It computes on the processor, slower than the `cpu` device: `auto` does not choose it. */
   readonly software?: boolean;
@@ -31,7 +43,8 @@ async function deviceInfo(kind: DeviceKind, hardware?: boolean): Promise<DeviceI
   const module = await deviceModule(kind);
   if (!module) return { kind, name: kind, available: false, reason: 'this release has no support for it yet' };
   const { name, available, reason, software } = await module.availability(hardware);
-  return { kind, name, available, ...(reason ? { reason } : {}), ...(software ? { software } : {}) };
+  // What has a module can be opened, and what is missing says why.
+  return { kind, name, available, ...(reason ? { reason } : {}), ...(software ? { software } : {}) } as DeviceInfo;
 }
 
 /**
@@ -43,7 +56,7 @@ async function deviceInfo(kind: DeviceKind, hardware?: boolean): Promise<DeviceI
  * @throws FftError (as a rejection) `unknown-device`, `device-unavailable`, `unsupported-precision`,
  * `unknown-field`, `invalid-argument`, `out-of-memory`
  */
-export async function openDevice(kind: DeviceKind | 'auto' = 'auto', options: DeviceOptions = {}): Promise<Device> {
+export async function openDevice(kind: OpenableKind | 'auto' = 'auto', options: DeviceOptions = {}): Promise<Device> {
   if (kind !== 'auto' && !deviceKinds.includes(kind)) {
     throw new FftError(
       'unknown-device',

@@ -16,10 +16,11 @@ import {
   tensorShape,
   tensorSpan,
 } from '../problem/index.ts';
-import { type ComplexData, factsOf, type HostArrays, type ResultOf, type SideFacts } from './arguments.ts';
+import { type ComplexData, factsOf, type SideFacts } from './arguments.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import { type MeasureOptions, measure } from './measure.ts';
+import type { PlanTypes } from './plan-types.ts';
 import type { DirectionProgram } from './program.ts';
 import { Runner, type RunnerHost } from './runner.ts';
 import { serializePlan } from './saved.ts';
@@ -31,7 +32,7 @@ export interface PlanHost {
   program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
   /** What such a program needs, without making it. */
   tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
-  forget(plan: Plan): void;
+  forget(plan: Pick<Plan, 'destroy'>): void;
   /** @throws FftError `device-closed` */
   check(): void;
 }
@@ -67,10 +68,12 @@ export interface PlanKernel {
 /**
  * A transform that is ready to run, on the device that made it. Calls may overlap: they run in the order in which they
  * were made.
+ *
+ * `T` is what its calls take and return, which follows from the problem (`PlanTypesFor`).
  */
-export class Plan {
+export class Plan<out T extends PlanTypes = PlanTypes> {
   /** What it was made for, every field present. */
-  declare readonly problem: Problem;
+  declare readonly problem: T['problem'];
   /** What the forward transform reads and the inverse writes: its shape, and the memory that it takes. */
   declare readonly input: PlanSide;
   /** The other side. */
@@ -84,12 +87,12 @@ export class Plan {
   private destroyed = false;
 
   /** @internal Made by `device.plan`. */
-  constructor(host: PlanHost, problem: Problem) {
+  constructor(host: PlanHost, problem: T['problem']) {
     this.host = host;
     fix(this, 'problem', problem);
     this.facts = { input: factsOf(problem, 'input'), output: factsOf(problem, 'output') };
     try {
-      for (const direction of this.directions) this.program(direction, false);
+      for (const direction of directionsOf(this.problem)) this.program(direction, false);
     } catch (error) {
       this.destroy();
       throw error;
@@ -99,8 +102,8 @@ export class Plan {
   }
 
   /** Those that it was made for. */
-  get directions(): Direction[] {
-    return this.problem.directions === 'both' ? ['forward', 'inverse'] : [this.problem.directions];
+  get directions(): T['directions'][] {
+    return directionsOf(this.problem) as T['directions'][];
   }
 
   /** @internal What has to be warmed up. */
@@ -115,7 +118,7 @@ export class Plan {
   get bytes(): { readonly tables: number; readonly temp: number; readonly work: number } {
     const tables = new Map([...this.programs.values()].flatMap((program) => [...program.tables]));
     // Calls that are given `work` have plans of their own, which may need more.
-    const others = this.destroyed ? [] : this.directions;
+    const others = this.destroyed ? [] : directionsOf(this.problem);
     return {
       tables: [...tables.values()].reduce((sum, bytes) => sum + bytes, 0),
       temp: Math.max(this.madeTemp, ...others.map((direction) => this.host.tempBytes(this.problem, direction, true))),
@@ -138,7 +141,7 @@ export class Plan {
    * @throws FftError `destroyed`
    */
   get kernels(): PlanKernel[] {
-    return this.directions.flatMap((direction) => {
+    return directionsOf(this.problem).flatMap((direction) => {
       const { plan, running } = this.program(direction, false);
       const titles = plan.launches.map(({ node }) => node.title);
       return running.map(({ kernel, language, source }, n) => {
@@ -157,14 +160,16 @@ export class Plan {
    *
    * @param input interleaved complex numbers, `plan.input.length` of them, or two planes; a host array or device memory.
    * @param output where to write; a new array when left out. In place it is the input.
-   * @returns the array or memory that holds the result. Without `output` its type is taken to be that of `input`; where the
-   * layouts of the two sides differ, say it: `forward<PlanarData<Float32Array>>(data)`.
+   * @returns the array or memory that holds the result.
    * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then, but to device memory
    * where the call failed at work (`launch-failed`, `device-lost`).
    */
-  forward<T extends ComplexData>(input: ComplexData, output: T): Promise<T>;
-  forward<I extends HostArrays>(input: I): Promise<ResultOf<I>>;
-  forward<T extends ComplexData>(input: ComplexData, output?: T): Promise<T>;
+  forward<O extends T['forward']['writes']>(input: T['forward']['reads'], output: O): Promise<O>;
+  forward<I extends T['forward']['reads']>(input: I): Promise<T['forward']['makes'] | (I & T['returned'])>;
+  forward<I extends T['forward']['reads'], O extends T['forward']['writes']>(
+    input: I,
+    output: O | undefined,
+  ): Promise<T['forward']['makes'] | (I & T['returned']) | O>;
   forward(input: ComplexData, output?: ComplexData): Promise<ComplexData> {
     return this.run('forward', input, output);
   }
@@ -173,9 +178,12 @@ export class Plan {
    * Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data.
    * @throws FftError (as a rejection) as `forward`.
    */
-  inverse<T extends ComplexData>(input: ComplexData, output: T): Promise<T>;
-  inverse<I extends HostArrays>(input: I): Promise<ResultOf<I>>;
-  inverse<T extends ComplexData>(input: ComplexData, output?: T): Promise<T>;
+  inverse<O extends T['inverse']['writes']>(input: T['inverse']['reads'], output: O): Promise<O>;
+  inverse<I extends T['inverse']['reads']>(input: I): Promise<T['inverse']['makes'] | (I & T['returned'])>;
+  inverse<I extends T['inverse']['reads'], O extends T['inverse']['writes']>(
+    input: I,
+    output: O | undefined,
+  ): Promise<T['inverse']['makes'] | (I & T['returned']) | O>;
   inverse(input: ComplexData, output?: ComplexData): Promise<ComplexData> {
     return this.run('inverse', input, output);
   }
@@ -188,9 +196,12 @@ export class Plan {
    * `aliased-buffers` where it is given memory that an earlier call has yet to write, or would write what an earlier call
    * has yet to read.
    */
-  forwardSync<T extends ComplexData>(input: ComplexData, output: T): T;
-  forwardSync<I extends HostArrays>(input: I): ResultOf<I>;
-  forwardSync<T extends ComplexData>(input: ComplexData, output?: T): T;
+  forwardSync<O extends T['forward']['writes']>(input: T['forward']['reads'], output: O): O;
+  forwardSync<I extends T['forward']['reads']>(input: I): T['forward']['makes'] | (I & T['returned']);
+  forwardSync<I extends T['forward']['reads'], O extends T['forward']['writes']>(
+    input: I,
+    output: O | undefined,
+  ): T['forward']['makes'] | (I & T['returned']) | O;
   forwardSync(input: ComplexData, output?: ComplexData): ComplexData {
     return (this.runners.forwardSync ?? this.runner('forward', 'forwardSync')).sync(input, output);
   }
@@ -199,9 +210,12 @@ export class Plan {
    * `inverse` on the calling thread.
    * @throws FftError as `forwardSync`.
    */
-  inverseSync<T extends ComplexData>(input: ComplexData, output: T): T;
-  inverseSync<I extends HostArrays>(input: I): ResultOf<I>;
-  inverseSync<T extends ComplexData>(input: ComplexData, output?: T): T;
+  inverseSync<O extends T['inverse']['writes']>(input: T['inverse']['reads'], output: O): O;
+  inverseSync<I extends T['inverse']['reads']>(input: I): T['inverse']['makes'] | (I & T['returned']);
+  inverseSync<I extends T['inverse']['reads'], O extends T['inverse']['writes']>(
+    input: I,
+    output: O | undefined,
+  ): T['inverse']['makes'] | (I & T['returned']) | O;
   inverseSync(input: ComplexData, output?: ComplexData): ComplexData {
     return (this.runners.inverseSync ?? this.runner('inverse', 'inverseSync')).sync(input, output);
   }
@@ -215,6 +229,10 @@ export class Plan {
    * not exist or not yet, what a call with such data would be refused for, and `aliased-buffers` where work for the
    * caller's own would come before an earlier call that waits and uses the same memory.
    */
+  enqueue<D extends T['directions']>(
+    direction: D,
+    options: EnqueueOptions<T[D]['reads'], T[D]['writes']>,
+  ): Promise<void>;
   enqueue(direction: Direction, options: EnqueueOptions): Promise<void> {
     return enqueue(this.runnerHost(direction), options);
   }
@@ -228,6 +246,10 @@ export class Plan {
    * @returns milliseconds, by the device's own clock where it has one.
    * @throws FftError (as a rejection) as `enqueue`; for a `peer` also `device-unavailable`
    */
+  measure<D extends T['directions']>(
+    direction: D,
+    options?: MeasureOptions<T[D]['reads'], T[D]['writes']>,
+  ): Promise<number>;
   async measure(direction: Direction, options: MeasureOptions = {}): Promise<number> {
     return measure(this.runnerHost(direction), options);
   }
@@ -249,7 +271,7 @@ export class Plan {
     return planToJson(
       this.problem,
       this.host.backend,
-      this.directions.map((direction) => this.program(direction, false)),
+      directionsOf(this.problem).map((direction) => this.program(direction, false)),
       this.bytes.tables,
     );
   }
@@ -264,7 +286,7 @@ export class Plan {
     return serializePlan(
       this.problem,
       this.host.backend,
-      this.directions.map((direction) => this.program(direction, false).plan),
+      directionsOf(this.problem).map((direction) => this.program(direction, false).plan),
     );
   }
 
@@ -280,9 +302,9 @@ export class Plan {
     this.host.forget(this);
   }
 
-  private run<T extends ComplexData>(direction: Direction, input: ComplexData, output: T | undefined): Promise<T> {
+  private run(direction: Direction, input: ComplexData, output: ComplexData | undefined): Promise<ComplexData> {
     try {
-      return (this.runners[direction] ?? this.runner(direction)).async(input, output) as Promise<T>;
+      return (this.runners[direction] ?? this.runner(direction)).async(input, output);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -318,7 +340,7 @@ export class Plan {
     if (direction !== 'forward' && direction !== 'inverse') {
       throw new FftError('invalid-argument', `The direction is ${show(direction)}; choose 'forward' or 'inverse'.`);
     }
-    if (!this.directions.includes(direction)) {
+    if (!directionsOf(this.problem).includes(direction)) {
       throw new FftError(
         'direction-not-planned',
         `This plan is for '${this.problem.directions}' only; plan with directions 'both' to run '${direction}'.`,
@@ -374,8 +396,12 @@ export class Plan {
 }
 
 /** A field that stays what it is, for callers that are not held to `readonly`. */
-function fix<K extends 'problem' | 'input' | 'output'>(plan: Plan, name: K, value: Plan[K]): void {
+function fix<K extends 'problem' | 'input' | 'output'>(plan: Pick<Plan, K>, name: K, value: Plan[K]): void {
   Object.defineProperty(plan, name, { value, enumerable: true });
+}
+
+function directionsOf({ directions }: Problem): Direction[] {
+  return directions === 'both' ? ['forward', 'inverse'] : [directions];
 }
 
 function requireIndex(value: number, count: number, what: string): void {

@@ -237,7 +237,7 @@ describe('what is gone or belongs to somebody else', () => {
   it('a plan that is destroyed while calls wait', async () => {
     const plan = await device.plan({ size: [N] });
     const [x, y] = [signal(), blank()];
-    const [alone, untouched] = [plan.forwardSync<Float32Array>(x), y.slice()];
+    const [alone, untouched] = [plan.forwardSync(x), y.slice()];
     const calls = [1, 2, 3].map(() => plan.forward(x, y));
     plan.destroy();
     const codes = await Promise.all(calls.map((call) => codeOf(() => call)));
@@ -252,9 +252,7 @@ describe('what is gone or belongs to somebody else', () => {
     const plan = await device.plan({ size: [N] });
     for (const odd of [Object.create(null), Symbol('x'), { toString: null }]) {
       expect(await codeOf(() => device.alloc(odd as never))).toBe('invalid-argument');
-      expect(await codeOf(() => plan.enqueue(odd as never, { input: device.alloc(8), output: device.alloc(8) }))).toBe(
-        'invalid-argument',
-      );
+      expect(await codeOf(() => plan.enqueue(odd as never, {}))).toBe('invalid-argument');
       expect(await codeOf(() => openDevice(odd as never))).toBe('unknown-device');
       expect(await codeOf(() => plan.measure('forward', { repeats: odd as never }))).toBe('invalid-argument');
     }
@@ -332,7 +330,7 @@ describe('what is gone or belongs to somebody else', () => {
     );
     const inverse = await device.plan({ size: [N], directions: 'inverse' });
     await refused('direction-not-planned', inverse, x, y, [x, y]);
-    expect(await codeOf(() => inverse.enqueue('forward', {}))).toBe('direction-not-planned');
+    expect(await codeOf(() => inverse.enqueue('forward' as never, {}))).toBe('direction-not-planned');
   });
 });
 
@@ -404,7 +402,7 @@ describe('memory that is too small, missing or not to be had', () => {
     expect(failed).toBe('out-of-memory');
     for (const memory of hoard) memory.free();
     const again = await device.plan({ size: [N] });
-    expect((await again.forward<Float32Array>(signal())).every(Number.isFinite)).toBe(true);
+    expect((await again.forward(signal())).every(Number.isFinite)).toBe(true);
   });
 });
 
@@ -429,12 +427,12 @@ describe('saved plans', () => {
     const plan = await device.plan(problem);
     const text = plan.serialize();
     const x = new Float32Array(uniform(random, 2 * 360 * 8, 'single'));
-    const want = await plan.forward<Float32Array>(x);
+    const want = await plan.forward(x);
     const other = await openDevice('cpu', { threads: 1 });
     try {
       const restored = await other.plan(problem, { from: text });
       expect(restored.serialize()).toBe(text);
-      expect(await restored.forward<Float32Array>(x)).toEqual(want);
+      expect(await restored.forward(x)).toEqual(want);
     } finally {
       other.close();
     }

@@ -181,7 +181,7 @@ describe('saved plans that were edited', () => {
     { size: [3, 5], batches: 40 },
     { size: [2 ** 15], precision: 'double' as const },
   ])('are refused, or right, on an H200: %j', async (problem) => {
-    const there = held(await openProfile('h200'));
+    const there = held((await openProfile('h200')) as unknown as Device);
     const text = (await there.plan(problem)).serialize();
     const here = held(openInterpreted(there.profile));
     expect(await outcome(here, problem, text)).toBe('accepted');
@@ -191,7 +191,10 @@ describe('saved plans that were edited', () => {
 
   it('never take long to refuse', async () => {
     const problem: ProblemInput = { size: [2 ** 20, 2 ** 3], directions: 'forward' };
-    for (const device of [held(await openDevice('cpu', { threads: 1 })), held(await openProfile('h200'))]) {
+    for (const device of [
+      held(await openDevice('cpu', { threads: 1 })),
+      held((await openProfile('h200')) as unknown as Device),
+    ]) {
       const saved = JSON.parse((await device.plan(problem)).serialize()) as Saved;
       const twos = (count: number) => Array.from({ length: count }, () => 2);
       const uploads: unknown[] = [

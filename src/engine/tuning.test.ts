@@ -6,7 +6,7 @@ import { complaints, openWith } from '../../test/support/transforms.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { FftError, normalizeProblem, type ProblemInput, type Tuning } from '../problem/index.ts';
-import { type Device, openDevice, openProfile } from './index.ts';
+import { openDevice, openProfile, type ProfiledDevice } from './index.ts';
 import { planTuned } from './tuning.ts';
 
 const random = randomFor('engine/tuning');
@@ -20,7 +20,7 @@ afterAll(() => {
 });
 
 /** What each launch of a forward plan came to. */
-async function launchesOf(device: Device, problem: ProblemInput, tuning: Tuning = {}) {
+async function launchesOf(device: ProfiledDevice, problem: ProblemInput, tuning: Tuning = {}) {
   const plan = await device.plan({ ...problem, directions: 'forward', tuning });
   try {
     return plan.toJSON().directions[0]!.launches;
@@ -29,7 +29,7 @@ async function launchesOf(device: Device, problem: ProblemInput, tuning: Tuning 
   }
 }
 
-async function problemsOf(device: Device, problem: ProblemInput): Promise<string[]> {
+async function problemsOf(device: ProfiledDevice, problem: ProblemInput): Promise<string[]> {
   try {
     (await device.plan(problem)).destroy();
     return [];

@@ -9,8 +9,8 @@ import { createWebGpuBackend } from '../devices/webgpu/index.ts';
 import { FftError } from '../problem/index.ts';
 import { quiet } from './arrivals.ts';
 import { Device } from './device.ts';
+import type { Plan } from './index.ts';
 import type { DeviceMemory } from './memory.ts';
-import type { Plan } from './plan.ts';
 
 const STORAGE = 0x80;
 /** A list that is one array. */
@@ -26,7 +26,7 @@ describe.each(overlappingDevices(simulator))('calls behind those that wait, on %
   let backend: Backend;
   let device: Device;
   let gate: Gate;
-  let plan: Plan;
+  let plan: Plan<{ size: number[] }>;
 
   beforeEach(async () => {
     backend = await open();
@@ -69,11 +69,11 @@ describe.each(overlappingDevices(simulator))('calls behind those that wait, on %
     expect(over).toBe(false);
     await gate.releaseAll(Promise.all(calls));
     gate.holding = false;
-    const forwardOf = (there: DeviceMemory) => plan.forward<Float32Array>(there);
-    const early = await plan.forward<Float32Array>(await plan.forward(u));
+    const forwardOf = (there: DeviceMemory) => plan.forward(there);
+    const early = await plan.forward(await plan.forward(u));
     expect(await forwardOf(d)).toEqual(early);
     expect(await forwardOf(a)).toEqual(await plan.forward(early));
-    const last = await plan.forward<Float32Array>(await plan.forward(await plan.forward(x)));
+    const last = await plan.forward(await plan.forward(await plan.forward(x)));
     expect(await forwardOf(b)).toEqual(await plan.forward(last));
     expect(z).toEqual(await plan.inverse(last));
     // And not what is scratch of another call.
@@ -170,7 +170,7 @@ describe.skipIf(noWebGpu)('calls that wait, on buffers of the caller', () => {
   let gpu: GPUDevice;
   let device: Device;
   let gate: Gate;
-  let plan: Plan;
+  let plan: Plan<{ size: number[] }>;
   beforeEach(async () => {
     gpu = await testGpuDevice();
     const backend = await createWebGpuBackend({ device: gpu });
@@ -209,8 +209,8 @@ describe.skipIf(noWebGpu)('calls that wait, on buffers of the caller', () => {
     await gate.releaseAll(Promise.all(calls));
     expect(await calls[1]).toBe(lists[0]);
     gate.holding = false;
-    const wanted = [await plan.forward<Float32Array>(await plan.forward(x))];
-    for (let k = 0; k < 3; k++) wanted.push(await plan.forward<Float32Array>(wanted[k]!));
+    const wanted = [await plan.forward(await plan.forward(x))];
+    for (let k = 0; k < 3; k++) wanted.push(await plan.forward(wanted[k]!));
     for (const [k, list] of [a, b, c].entries()) expect(await plan.forward(list)).toEqual(wanted[k + 1]);
     expect(await plan.forward(other)).toEqual(await plan.forward(await plan.forward(u)));
   });

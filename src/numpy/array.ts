@@ -7,14 +7,12 @@ import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import type { NpyArray, NpyDtype } from './npy.ts';
 
 /** A dense array in C order: `shape` is slowest first, complex numbers lie as `re, im` in `data`. */
-export type NumpyArray = NpyArray;
+export type NumpyArray<T extends NpyDtype = NpyDtype> = NpyArray<T>;
 
 export type ComplexDtype = 'complex64' | 'complex128';
 
 /** What a transform returns. */
-export interface ComplexArray extends NumpyArray {
-  readonly dtype: ComplexDtype;
-}
+export type ComplexArray<T extends ComplexDtype = ComplexDtype> = NumpyArray<T>;
 
 export type TypedArray =
   | Float32Array
@@ -34,6 +32,21 @@ export type ArrayInput = NumpyArray | TypedArray;
 
 /** How an array with a shape is read: its fields, and its lengths. */
 const READING: Reading = { code: 'wrong-array-type', depth: 2, keep: true, most: 2 ** 17 };
+
+/** The type of elements that an array, or a bare typed array, has. */
+export type DtypeOf<X extends ArrayInput> = X extends { readonly dtype: infer T extends NpyDtype }
+  ? T
+  : X extends Float32Array
+    ? 'float32'
+    : 'float64';
+
+/** The same array: a bare typed array gets a shape. */
+export type SameArray<X extends ArrayInput> = NumpyArray<DtypeOf<X>>;
+
+/** What an array transforms to: single precision stays single. */
+export type Transformed<X extends ArrayInput> = ComplexArray<
+  DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'complex64' : 'complex128') : never
+>;
 
 const dtypes: readonly NpyDtype[] = ['float32', 'float64', 'complex64', 'complex128'];
 

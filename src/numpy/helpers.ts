@@ -2,8 +2,18 @@
 
 import { readOptions } from '../engine/options.ts';
 import { FftError, show } from '../problem/errors.ts';
+import type { NewFloat64Array } from '../problem/index.ts';
 import { snapshot } from '../problem/snapshot.ts';
-import { type ArrayInput, asArray, fitting, isComplex, isSingle, type NumpyArray, zeros } from './array.ts';
+import {
+  type ArrayInput,
+  asArray,
+  fitting,
+  isComplex,
+  isSingle,
+  type NumpyArray,
+  type SameArray,
+  zeros,
+} from './array.ts';
 import { checkLength, resolveAxes } from './axes.ts';
 
 export { nextFastLength } from '../engine/fast-length.ts';
@@ -18,7 +28,7 @@ export type ShiftAxes = number | readonly number[] | { readonly axes?: number | 
  * @returns float64 of shape `[n]`
  * @throws FftError `invalid-size`, `invalid-argument`, `unknown-field`, `out-of-memory`
  */
-export function fftfreq(n: number, d: number | { readonly d?: number | undefined } = 1): NumpyArray {
+export function fftfreq(n: number, d: number | { readonly d?: number | undefined } = 1): NumpyArray<'float64'> {
   checkLength(n, 'n');
   const spacing = typeof d === 'object' ? (readOptions(d, { works: ['d'] }, 'fftfreq').d ?? 1) : d;
   if (typeof spacing !== 'number' || !Number.isFinite(spacing) || spacing === 0) {
@@ -26,7 +36,7 @@ export function fftfreq(n: number, d: number | { readonly d?: number | undefined
       path: 'd',
     });
   }
-  const data = zeros(n, false);
+  const data = zeros(n, false) as NewFloat64Array;
   // One division, as in NumPy, so that the last bits agree too.
   const step = 1 / (n * spacing);
   const negative = Math.ceil(n / 2);
@@ -40,8 +50,8 @@ export function fftfreq(n: number, d: number | { readonly d?: number | undefined
  * @returns a new array of the same shape; integers become float64
  * @throws FftError `invalid-argument`, `unknown-field`, `out-of-memory`, and those for arrays that are none
  */
-export function fftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
-  return roll(asArray(x), axes, 'fftshift', (length) => Math.floor(length / 2));
+export function fftshift<X extends ArrayInput>(x: X, axes: ShiftAxes = {}): SameArray<X> {
+  return roll(x, axes, 'fftshift', (length) => Math.floor(length / 2));
 }
 
 /**
@@ -50,12 +60,18 @@ export function fftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
  * @returns a new array of the same shape; integers become float64
  * @throws FftError as `fftshift`
  */
-export function ifftshift(x: ArrayInput, axes: ShiftAxes = {}): NumpyArray {
-  return roll(asArray(x), axes, 'ifftshift', (length) => Math.ceil(length / 2));
+export function ifftshift<X extends ArrayInput>(x: X, axes: ShiftAxes = {}): SameArray<X> {
+  return roll(x, axes, 'ifftshift', (length) => Math.ceil(length / 2));
 }
 
 /** Element k of an axis goes to k + shift, around the end. */
-function roll(array: NumpyArray, given: ShiftAxes, name: string, shiftOf: (length: number) => number): NumpyArray {
+function roll<X extends ArrayInput>(
+  x: X,
+  given: ShiftAxes,
+  name: string,
+  shiftOf: (length: number) => number,
+): SameArray<X> {
+  const array = asArray(x);
   const { shape, dtype } = array;
   let data: NumpyArray['data'] = fitting(array.data.length, () => array.data.slice());
   let inner = isComplex(dtype) ? 2 : 1;
@@ -71,7 +87,7 @@ function roll(array: NumpyArray, given: ShiftAxes, name: string, shiftOf: (lengt
     }
     data = rolled;
   }
-  return { data, shape, dtype };
+  return { data, shape, dtype } as SameArray<X>;
 }
 
 function shiftAxes(given: ShiftAxes, dimensions: number, name: string): readonly number[] {

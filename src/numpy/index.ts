@@ -5,11 +5,20 @@
  * is real and has one axis. Single precision stays single (float32 and complex64 give complex64), all else is double.
  * Forward has the exponent sign −1. Arguments that NumPy takes by name are fields of the last argument.
  */
-import type { ArrayInput, ComplexArray } from './array.ts';
+import type { ArrayInput, Transformed } from './array.ts';
 import { type LineOptions, lineRequest, planeRequest, spaceRequest, type TensorOptions } from './request.ts';
 import { type DeviceChoice, transform } from './run.ts';
 
-export type { ArrayInput, ComplexArray, ComplexDtype, NumpyArray, TypedArray } from './array.ts';
+export type {
+  ArrayInput,
+  ComplexArray,
+  ComplexDtype,
+  DtypeOf,
+  NumpyArray,
+  SameArray,
+  Transformed,
+  TypedArray,
+} from './array.ts';
 export { fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 export { readNpz, writeNpz } from './npz.ts';
@@ -25,31 +34,49 @@ export type { DeviceChoice } from './run.ts';
  * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, `invalid-size`, `wrong-array-type`,
  *   `wrong-length`, `detached-array`, `unsupported-length`, `out-of-memory`, and those of `device.plan`
  */
-export async function fft(x: ArrayInput, options: LineOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(lineRequest('forward', x, options, ['device']));
+export async function fft<X extends ArrayInput>(
+  x: X,
+  options: LineOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform<X>(lineRequest('forward', x, options, ['device']));
 }
 
 /** Undoes `fft`: the exponent sign is +1, and the result is divided by the length unless `norm` says otherwise. */
-export async function ifft(x: ArrayInput, options: LineOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(lineRequest('inverse', x, options, ['device']));
+export async function ifft<X extends ArrayInput>(
+  x: X,
+  options: LineOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform<X>(lineRequest('inverse', x, options, ['device']));
 }
 
 /** Transforms two axes, the last two by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
-export async function fft2(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(planeRequest('forward', x, options, ['device']));
+export async function fft2<X extends ArrayInput>(
+  x: X,
+  options: TensorOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform<X>(planeRequest('forward', x, options, ['device']));
 }
 
 /** Undoes `fft2`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
-export async function ifft2(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(planeRequest('inverse', x, options, ['device']));
+export async function ifft2<X extends ArrayInput>(
+  x: X,
+  options: TensorOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform<X>(planeRequest('inverse', x, options, ['device']));
 }
 
 /** Transforms any axes, all by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
-export async function fftn(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(spaceRequest('forward', x, options, ['device']));
+export async function fftn<X extends ArrayInput>(
+  x: X,
+  options: TensorOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform<X>(spaceRequest('forward', x, options, ['device']));
 }
 
 /** Undoes `fftn`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
-export async function ifftn(x: ArrayInput, options: TensorOptions & DeviceChoice = {}): Promise<ComplexArray> {
-  return transform(spaceRequest('inverse', x, options, ['device']));
+export async function ifftn<X extends ArrayInput>(
+  x: X,
+  options: TensorOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform<X>(spaceRequest('inverse', x, options, ['device']));
 }

@@ -6,6 +6,7 @@
  */
 
 import { excerpt, FftError } from '../problem/errors.ts';
+import type { NewUint8Array } from '../problem/index.ts';
 import { product } from './array.ts';
 import { ACCEPTED, type Element, elementOf } from './npy-elements.ts';
 import type { ByteSource } from './source.ts';
@@ -33,7 +34,7 @@ export function readHeader(source: ByteSource): NpyHeader {
 }
 
 /** A header of format 1.0 (2.0 when the shape does not fit), for elements in C order. */
-export function encodeHeader(descriptor: string, shape: readonly number[]): Uint8Array<ArrayBuffer> {
+export function encodeHeader(descriptor: string, shape: readonly number[]): NewUint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`;
   const text = `{'descr': '${descriptor}', 'fortran_order': False, 'shape': ${tuple}, }`;
   const version = text.length + 74 < 65536 ? 1 : 2;

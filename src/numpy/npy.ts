@@ -6,6 +6,7 @@
 
 import { refuseDetached, requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
+import type { NewUint8Array } from '../problem/index.ts';
 import { type ArrayInput, asArray, fitting, isComplex, isSingle, product, zeros } from './array.ts';
 import { swapBytes } from './npy-elements.ts';
 import { encodeHeader, readHeader, showShape } from './npy-header.ts';
@@ -14,13 +15,21 @@ import { type ByteSource, memorySource, PIECE } from './source.ts';
 /** Element types that omnifft computes with. */
 export type NpyDtype = 'float32' | 'float64' | 'complex64' | 'complex128';
 
+/** What the elements of a type are kept in. */
+interface NpyData {
+  readonly float32: Float32Array;
+  readonly float64: Float64Array;
+  readonly complex64: Float32Array;
+  readonly complex128: Float64Array;
+}
+
 /** A dense array in C order. */
-export interface NpyArray {
+export interface NpyArray<T extends NpyDtype = NpyDtype> {
   /** All elements, slowest axis first; complex numbers interleaved as `re, im`, so twice as many entries. */
-  readonly data: Float32Array | Float64Array;
+  readonly data: NpyData[T];
   /** Lengths of the axes, row-major: slowest first. Empty for a single number. */
   readonly shape: readonly number[];
-  readonly dtype: NpyDtype;
+  readonly dtype: T;
 }
 
 const DESCRIPTORS: Readonly<Record<NpyDtype, string>> = {
@@ -117,7 +126,7 @@ function fortranOrder(data: Float32Array | Float64Array, shape: readonly number[
  * @throws FftError `wrong-array-type` when `data` is not the typed array of `dtype`; `invalid-argument` for a bad `shape`;
  *   `wrong-length` when it does not have as many entries as `shape` and `dtype` ask for; `detached-array`; `out-of-memory`.
  */
-export function writeNpy(array: ArrayInput): Uint8Array<ArrayBuffer> {
+export function writeNpy(array: ArrayInput): NewUint8Array {
   const { size, pieces } = npyPieces(array);
   const bytes = fitting(size, () => new Uint8Array(size));
   let at = 0;

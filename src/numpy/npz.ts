@@ -3,6 +3,7 @@
 import { readOptions } from '../engine/options.ts';
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
+import type { NewUint8Array } from '../problem/index.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import { type ArrayInput, fitting } from './array.ts';
 import { type NpyArray, npyPieces, readNpyFrom } from './npy.ts';
@@ -69,7 +70,7 @@ function named(name: string, contents: ByteSource, read: (source: ByteSource) =>
 export async function writeNpz(
   arrays: Readonly<Record<string, ArrayInput>>,
   options: { readonly compressed?: boolean | undefined } = {},
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<NewUint8Array> {
   const { compressed = false } = readOptions(options, { works: ['compressed'] }, 'writeNpz');
   if (typeof compressed !== 'boolean') {
     throw new FftError('invalid-argument', `compressed is ${show(compressed)}; it is true or false.`, {

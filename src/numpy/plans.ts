@@ -2,7 +2,7 @@
  * Plans that are used again: those asked for last, up to a number and an amount of device memory. What is in use stays
  * whatever happens; the others are destroyed when their time has come, the one not asked for longest first.
  */
-import type { ProblemInput } from '../problem/index.ts';
+import type { DenseProblem } from './request.ts';
 
 const MOST_PLANS = 32;
 /** Device memory for the data of all plans that are kept. */
@@ -20,17 +20,17 @@ export interface Lease<P> {
 /** `P` is a plan, or the promise of one. */
 export class PlanCache<P> {
   private readonly leases = new Map<string, Lease<P>>();
-  private readonly make: (problem: ProblemInput) => P;
+  private readonly make: (problem: DenseProblem) => P;
   private readonly destroy: (plan: P) => void;
   private bytes = 0;
   private clock = 0;
 
-  constructor(make: (problem: ProblemInput) => P, destroy: (plan: P) => void) {
+  constructor(make: (problem: DenseProblem) => P, destroy: (plan: P) => void) {
     this.make = make;
     this.destroy = destroy;
   }
 
-  take(problem: ProblemInput): Lease<P> {
+  take(problem: DenseProblem): Lease<P> {
     const key = JSON.stringify(problem);
     let lease = this.leases.get(key);
     if (!lease) {
@@ -71,7 +71,7 @@ export class PlanCache<P> {
 }
 
 /** Both sides of the problem: what stands in for host arrays on the device. */
-function bytesOf({ size, leftBatches = 1, batches = 1, precision }: ProblemInput): number {
+function bytesOf({ size, leftBatches = 1, batches = 1, precision }: DenseProblem): number {
   const points = size.reduce((total, length) => total * length, leftBatches * batches);
   return points * (precision === 'single' ? 16 : 32);
 }

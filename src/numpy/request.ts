@@ -42,11 +42,19 @@ interface DeviceOption {
   readonly device?: unknown;
 }
 
+/** Problems of this room: interleaved, out of place, stored as they are computed. */
+export type DenseProblem = Omit<
+  ProblemInput,
+  'layout' | 'placement' | 'transform' | 'precision' | 'storage' | 'edgeStorage'
+> & {
+  readonly precision?: 'single' | 'double' | undefined;
+};
+
 /** What is to be done. */
 export interface TransformRequest {
   readonly direction: Direction;
   /** Undefined where the transform leaves the numbers as they are: over axes of length 1, no axes, or no numbers. */
-  readonly problem: ProblemInput | undefined;
+  readonly problem: DenseProblem | undefined;
   /** Which axis of the array each length of the problem is of. */
   readonly axes: readonly number[];
   /** What is transformed, in `dtype` and `shape` of the result. May be the caller's own. */

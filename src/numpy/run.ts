@@ -3,9 +3,9 @@
 import { type Device, openDevice, type Plan } from '../engine/index.ts';
 import { isDevice } from '../engine/is-device.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { type ComplexArray, fitting } from './array.ts';
+import { type ArrayInput, type ComplexArray, fitting, type Transformed } from './array.ts';
 import { PlanCache } from './plans.ts';
-import { inAxes, type TransformRequest } from './request.ts';
+import { type DenseProblem, inAxes, type TransformRequest } from './request.ts';
 
 /** Where to work. */
 export interface DeviceChoice {
@@ -13,14 +13,21 @@ export interface DeviceChoice {
   readonly device?: Device | undefined;
 }
 
-type Plans = PlanCache<Promise<Plan>>;
+type Plans = PlanCache<Promise<Plan<DenseProblem>>>;
 
 /** Plans go with their device. */
 const plansOf = new WeakMap<Device, Plans>();
 let shared: Promise<Device> | undefined;
 
-/** @throws FftError (as a rejection) `invalid-argument`, and those of opening, planning and running */
-export async function transform(request: TransformRequest): Promise<ComplexArray> {
+/**
+ * Carries out a request that was made of an `X`.
+ * @throws FftError (as a rejection) `invalid-argument`, and those of opening, planning and running
+ */
+export async function transform<X extends ArrayInput>(request: TransformRequest): Promise<Transformed<X>> {
+  return (await transformed(request)) as Transformed<X>;
+}
+
+async function transformed(request: TransformRequest): Promise<ComplexArray> {
   const { device: chosen } = request;
   if (chosen !== undefined && !isDevice(chosen)) {
     throw new FftError('invalid-argument', `device is ${show(chosen)}; it must come from openDevice().`, {
@@ -49,7 +56,7 @@ export async function transform(request: TransformRequest): Promise<ComplexArray
   }
 }
 
-async function run({ direction, operand }: TransformRequest, plan: Plan): Promise<ComplexArray> {
+async function run({ direction, operand }: TransformRequest, plan: Plan<DenseProblem>): Promise<ComplexArray> {
   return { ...operand, data: await plan[direction](operand.data) };
 }
 

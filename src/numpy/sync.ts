@@ -4,9 +4,10 @@
  */
 import type { Plan } from '../engine/index.ts';
 import { openCpuSync } from '../engine/open-sync.ts';
-import { type ArrayInput, type ComplexArray, fitting } from './array.ts';
+import { type ArrayInput, type ComplexArray, fitting, type Transformed } from './array.ts';
 import { PlanCache } from './plans.ts';
 import {
+  type DenseProblem,
   inAxes,
   type LineOptions,
   lineRequest,
@@ -16,44 +17,53 @@ import {
   type TransformRequest,
 } from './request.ts';
 
-export type { ArrayInput, ComplexArray, ComplexDtype, NumpyArray, TypedArray } from './array.ts';
+export type {
+  ArrayInput,
+  ComplexArray,
+  ComplexDtype,
+  DtypeOf,
+  NumpyArray,
+  SameArray,
+  Transformed,
+  TypedArray,
+} from './array.ts';
 export { fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 export type { LineOptions, Norm, TensorOptions } from './request.ts';
 
 /** `fft` of `omnifft/numpy`, at once. */
-export function fft(x: ArrayInput, options: LineOptions = {}): ComplexArray {
-  return transform(lineRequest('forward', x, options));
+export function fft<X extends ArrayInput>(x: X, options: LineOptions = {}): Transformed<X> {
+  return transform<X>(lineRequest('forward', x, options));
 }
 
 /** `ifft` of `omnifft/numpy`, at once. */
-export function ifft(x: ArrayInput, options: LineOptions = {}): ComplexArray {
-  return transform(lineRequest('inverse', x, options));
+export function ifft<X extends ArrayInput>(x: X, options: LineOptions = {}): Transformed<X> {
+  return transform<X>(lineRequest('inverse', x, options));
 }
 
 /** `fft2` of `omnifft/numpy`, at once. */
-export function fft2(x: ArrayInput, options: TensorOptions = {}): ComplexArray {
-  return transform(planeRequest('forward', x, options));
+export function fft2<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
+  return transform<X>(planeRequest('forward', x, options));
 }
 
 /** `ifft2` of `omnifft/numpy`, at once. */
-export function ifft2(x: ArrayInput, options: TensorOptions = {}): ComplexArray {
-  return transform(planeRequest('inverse', x, options));
+export function ifft2<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
+  return transform<X>(planeRequest('inverse', x, options));
 }
 
 /** `fftn` of `omnifft/numpy`, at once. */
-export function fftn(x: ArrayInput, options: TensorOptions = {}): ComplexArray {
-  return transform(spaceRequest('forward', x, options));
+export function fftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
+  return transform<X>(spaceRequest('forward', x, options));
 }
 
 /** `ifftn` of `omnifft/numpy`, at once. */
-export function ifftn(x: ArrayInput, options: TensorOptions = {}): ComplexArray {
-  return transform(spaceRequest('inverse', x, options));
+export function ifftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
+  return transform<X>(spaceRequest('inverse', x, options));
 }
 
-let plans: PlanCache<Plan> | undefined;
+let plans: PlanCache<Plan<DenseProblem>> | undefined;
 
-function ownPlans(): PlanCache<Plan> {
+function ownPlans(): PlanCache<Plan<DenseProblem>> {
   const device = openCpuSync();
   return new PlanCache(
     (problem) => device.planSync(problem),
@@ -61,9 +71,10 @@ function ownPlans(): PlanCache<Plan> {
   );
 }
 
-function transform(request: TransformRequest): ComplexArray {
+/** Carries out a request that was made of an `X`. */
+function transform<X extends ArrayInput>(request: TransformRequest): Transformed<X> {
   try {
-    return run(request);
+    return run(request) as Transformed<X>;
   } catch (error) {
     throw inAxes(error, request);
   }

@@ -5,7 +5,7 @@ import { maximumAxes, sidesOf } from './descriptor.ts';
 import { type FftProblem, throwIfAny } from './errors.ts';
 import { defaultStrides } from './layout.ts';
 import { resolveProblem } from './normalize.ts';
-import type { Problem, ProblemInput } from './problem.ts';
+import type { AnyProblemInput, Problem } from './problem.ts';
 
 /**
  * Writes a problem as a descriptor; default strides and batches of 1 are left out. A descriptor has one direction: a
@@ -13,7 +13,7 @@ import type { Problem, ProblemInput } from './problem.ts';
  * @throws FftError `unsupported-feature` where the problem says something that a descriptor cannot, or as
  *   `normalizeProblem` where it is wrong
  */
-export function formatDescriptor(input: ProblemInput): string {
+export function formatDescriptor(input: AnyProblemInput): string {
   const problem = resolveProblem(input);
   throwIfAny(unsayable(problem));
   const { size, leftBatches, batches, placement, directions } = problem;

@@ -9,8 +9,10 @@
  * letters may be written in either case. `i` is what the described transform reads: for direction `b` that is the side
  * which a problem calls its output.
  */
+
+import type { ParsedDescriptor } from './arrays.ts';
 import { FftError, show } from './errors.ts';
-import type { ProblemInput, Side } from './problem.ts';
+import type { AnyProblemInput, Side } from './problem.ts';
 
 /** The grammar's limit on transformed axes. */
 export const maximumAxes = 3;
@@ -20,9 +22,9 @@ const MOST_CHARACTERS = 1000;
 
 /** What a descriptor says, as the fields of a problem. */
 type Described = Required<
-  Pick<ProblemInput, 'size' | 'transform' | 'precision' | 'directions' | 'placement' | 'leftBatches' | 'batches'>
+  Pick<AnyProblemInput, 'size' | 'transform' | 'precision' | 'directions' | 'placement' | 'leftBatches' | 'batches'>
 > &
-  Pick<ProblemInput, 'strides'>;
+  Pick<AnyProblemInput, 'strides'>;
 
 /**
  * Reads a descriptor.
@@ -30,7 +32,7 @@ type Described = Required<
  * @returns the problem it describes, for one direction; sizes are not judged here (`normalizeProblem` does)
  * @throws FftError `invalid-descriptor`, saying at which position (counted from 0) what was expected
  */
-export function parseDescriptor(text: string): ProblemInput {
+export function parseDescriptor<S extends string>(text: S): ParsedDescriptor<S> {
   if (typeof text !== 'string') {
     throw new FftError('invalid-descriptor', `The descriptor is ${show(text)}, but must be text such as 'scfo1024'.`);
   }
@@ -38,7 +40,7 @@ export function parseDescriptor(text: string): ProblemInput {
     const message = `The descriptor ${show(text)} has ${text.length} characters; ${MOST_CHARACTERS} are the most.`;
     throw new FftError('invalid-descriptor', message);
   }
-  return new Parser(text).descriptor();
+  return new Parser(text).descriptor() as Described & ParsedDescriptor<S>;
 }
 
 class Parser {
@@ -140,6 +142,6 @@ class Parser {
 }
 
 /** Which side of a problem a transform reads and which it writes. */
-export function sidesOf(directions: ProblemInput['directions']): { reading: Side; writing: Side } {
+export function sidesOf(directions: AnyProblemInput['directions']): { reading: Side; writing: Side } {
   return directions === 'inverse' ? { reading: 'output', writing: 'input' } : { reading: 'input', writing: 'output' };
 }

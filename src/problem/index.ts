@@ -1,4 +1,22 @@
 /** The room `problem/`: what is asked for, in one normal form, and the error type of the whole library. */
+export type {
+  Checked,
+  Facts,
+  FactsOf,
+  HostArray,
+  NewData,
+  NewFloat32Array,
+  NewFloat64Array,
+  NewUint8Array,
+  ParsedDescriptor,
+  PlanarData,
+  PlannedDirection,
+  PlannedProblem,
+  ProblemLike,
+  ReadSide,
+  SideData,
+  WrittenSide,
+} from './arrays.ts';
 export { parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
 export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
@@ -20,6 +38,7 @@ export {
 } from './layout.ts';
 export { normalizeProblem } from './normalize.ts';
 export type {
+  AnyProblemInput,
   Block,
   ComplexLayout,
   Direction,
@@ -28,6 +47,7 @@ export type {
   Precision,
   Problem,
   ProblemInput,
+  ReleasedStorage,
   Side,
   Sides,
   Storage,

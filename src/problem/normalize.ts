@@ -1,18 +1,19 @@
 /**
  * From what a user wrote to the one normal form. Everything that is wrong is found in one pass and thrown as one error.
  */
+import type { PlannedProblem } from './arrays.ts';
 import { parseDescriptor } from './descriptor.ts';
 import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from './errors.ts';
 import { FieldReader, knownFields, plannedFields } from './fields.ts';
 import { defaultStrides, isRealTransform, packedExtents } from './layout.ts';
 import {
+  type AnyProblemInput,
   type Block,
   complexLayouts,
   type Direction,
   directionChoices,
   type Precision,
   type Problem,
-  type ProblemInput,
   placements,
   precisions,
   type Side,
@@ -56,26 +57,26 @@ const normalForms = new WeakSet<object>();
  *   `invalid-batches`, `invalid-strides`, `overlapping-strides`, `invalid-offset`, `invalid-field`, `unknown-field`,
  *   `invalid-descriptor`, `unsupported-length`, `unsupported-feature`
  */
-export function normalizeProblem(input: ProblemInput | string): Problem {
-  if (normalForms.has(input as object)) return input as Problem;
+export function normalizeProblem(input: AnyProblemInput | string): PlannedProblem {
+  if (normalForms.has(input as object)) return input as PlannedProblem;
   const { problem, problems } = resolve(input);
   throwIfAny([...problems, ...checkRelease(problem)]);
   normalForms.add(problem);
-  return problem;
+  return problem as PlannedProblem;
 }
 
 /**
  * The normal form whether or not this release can compute it; for what only speaks about problems.
  * @throws FftError as `normalizeProblem`, but without `unsupported-length` and without `unsupported-feature` for values
  */
-export function resolveProblem(input: ProblemInput | string): Problem {
+export function resolveProblem(input: AnyProblemInput | string): Problem {
   const { problem, problems } = resolve(input);
   throwIfAny(problems);
   return problem;
 }
 
 /** Reads all fields. The problem is meaningful only where no problems were found, but complete in any case. */
-function resolve(input: ProblemInput | string): { problem: Problem; problems: FftProblem[] } {
+function resolve(input: AnyProblemInput | string): { problem: Problem; problems: FftProblem[] } {
   const given = typeof input === 'string' ? parseDescriptor(input) : input;
   const raw = snapshot(given, 'The problem', { code: 'invalid-field', depth: LEVELS });
   if (!isRecord(raw)) {
@@ -83,7 +84,7 @@ function resolve(input: ProblemInput | string): { problem: Problem; problems: Ff
     throw new FftError('invalid-field', `The problem is ${show(raw)}, but must be ${accepted}.`);
   }
   const reader = new FieldReader();
-  reader.onlyKnown(raw, knownFields, '', { planned: plannedFields, inside: knobPaths });
+  reader.onlyKnown(raw, knownFields, '', { planned: plannedFields, inside: knobPaths() });
 
   const size = readSize(reader, raw.size);
   // Without a list of lengths nothing that has one entry per axis can be judged.

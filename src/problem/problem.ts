@@ -16,6 +16,14 @@ export const realTransforms = ['dct1', 'dct2', 'dct3', 'dct4', 'dst1', 'dst2', '
 export const transformKinds = ['c2c', 'r2c', ...realTransforms] as const;
 export type TransformKind = (typeof transformKinds)[number];
 
+/** What this release computes; it knows the other words, and refuses them. */
+export const releasedPrecisions = ['single', 'double'] as const satisfies readonly Precision[];
+export type ReleasedPrecision = (typeof releasedPrecisions)[number];
+export const releasedStorages = ['half', ...releasedPrecisions] as const satisfies readonly Storage[];
+export type ReleasedStorage = (typeof releasedStorages)[number];
+export const releasedTransforms = ['c2c'] as const satisfies readonly TransformKind[];
+export type ReleasedTransform = (typeof releasedTransforms)[number];
+
 /** `interleaved`: re, im, re, im … in one array; `planar`: one array for re, one for im. */
 export const complexLayouts = ['interleaved', 'planar'] as const;
 export type ComplexLayout = (typeof complexLayouts)[number];
@@ -78,7 +86,7 @@ export interface Tuning {
   /** Groups in one dimension of a launch at most; more fold over the others, and over launches. */
   readonly maxGroups?: number | undefined;
   /** Only false so far. */
-  readonly disableMergeSequencesR2C?: boolean | undefined;
+  readonly disableMergeSequencesR2C?: false | undefined;
 }
 
 /** Elements along an axis: from `from` on, up to `to`, which is not one of them. */
@@ -90,12 +98,12 @@ export interface Block {
 type PartialSides<T> = { readonly [S in Side]?: T | undefined };
 
 /**
- * What a user may write. Only `size` is required.
+ * What the language of problems can say, computed by this release (`ProblemInput`) or not. Only `size` is required.
  *
  * The tensor is `leftBatches × size[0] × … × size[D−1] × coordinates × batches`, in order of increasing default stride:
  * axes are listed **fastest first**.
  */
-export interface ProblemInput {
+export interface AnyProblemInput {
   /** Lengths of the D ≥ 1 axes, fastest first. */
   readonly size: readonly number[];
   /** What is computed: one word, or one real-to-real transform per axis. Default `c2c`. */
@@ -151,6 +159,14 @@ export interface ProblemInput {
   readonly tuning?: Tuning | undefined;
   /** Verify each kernel that is made. Default false. */
   readonly debug?: boolean | undefined;
+}
+
+/** What a user may ask for: the part of the language that this release computes. */
+export interface ProblemInput extends AnyProblemInput {
+  readonly transform?: ReleasedTransform | readonly ReleasedTransform[] | undefined;
+  readonly precision?: ReleasedStorage | undefined;
+  readonly storage?: ReleasedStorage | undefined;
+  readonly edgeStorage?: ReleasedStorage | undefined;
 }
 
 /** The normal form of a problem: every field present, valid and frozen. Two equal problems have equal normal forms. */

@@ -11,33 +11,35 @@ import { isRecord, type RawRecord } from './snapshot.ts';
 /** What a knob is set to; undefined where that changes nothing, or was reported. */
 type Reading<T> = (reader: FieldReader, value: unknown, path: string, axes: number) => T | undefined;
 
-/** Every knob, in the order of the normal form. */
-const KNOBS: { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } = {
-  coalescedBytes: power(16, 4096),
-  sharedBytes: count(4096),
-  banks: power(1, 1024),
-  warpSize: power(1, 1024),
-  threads: count(1, 65536),
-  maxThreads: count(32, 65536),
-  halfThreads: flag,
-  clusterBlocks: count(1, 1024),
-  groupedBatch: readGroups,
-  uploadSwitch: readUploadSwitch,
-  performBandwidthBoost: readBoost,
-  considerAllAxesStrided: flag,
-  twiddles: readTwiddles,
-  streams: unless(1, count(1, 128)),
-  registerBoost: count(1, 64),
-  registerBoostNonPow2: either,
-  registerBoost4Step: count(1, 64),
-  maxGroups: count(1),
-  disableMergeSequencesR2C: only(false, flag, 'there are no real transforms to merge'),
-};
-
-const knobs = Object.keys(KNOBS);
+/** Every knob, in the order of the normal form. A function, so that bundlers see that nobody needs it who asks for no plan. */
+function knobs(): { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } {
+  return {
+    coalescedBytes: power(16, 4096),
+    sharedBytes: count(4096),
+    banks: power(1, 1024),
+    warpSize: power(1, 1024),
+    threads: count(1, 65536),
+    maxThreads: count(32, 65536),
+    halfThreads: flag,
+    clusterBlocks: count(1, 1024),
+    groupedBatch: readGroups,
+    uploadSwitch: readUploadSwitch,
+    performBandwidthBoost: readBoost,
+    considerAllAxesStrided: flag,
+    twiddles: readTwiddles,
+    streams: unless(1, count(1, 128)),
+    registerBoost: count(1, 64),
+    registerBoostNonPow2: either,
+    registerBoost4Step: count(1, 64),
+    maxGroups: count(1),
+    disableMergeSequencesR2C: only(false, flag, 'there are no real transforms to merge'),
+  };
+}
 
 /** The knobs as fields of a problem. */
-export const knobPaths: readonly string[] = knobs.map((name) => `tuning.${name}`);
+export function knobPaths(): readonly string[] {
+  return Object.keys(knobs()).map((name) => `tuning.${name}`);
+}
 
 /** @param axes the number of axes, where that is known. */
 export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tuning {
@@ -46,8 +48,9 @@ export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tunin
   if (value !== undefined && !isRecord(value)) {
     reader.report('invalid-field', 'tuning', `tuning is ${show(value)}, but must be an object of named settings.`);
   } else if (value !== undefined) {
-    reader.onlyKnown(value, knobs, 'tuning.');
-    for (const [name, read] of Object.entries(KNOBS) as [string, Reading<unknown>][]) {
+    const known = knobs();
+    reader.onlyKnown(value, Object.keys(known), 'tuning.');
+    for (const [name, read] of Object.entries(known) as [string, Reading<unknown>][]) {
       if (value[name] === undefined) continue;
       const set = read(reader, value[name], `tuning.${name}`, axes);
       if (set !== undefined) tuning[name] = set;
@@ -98,7 +101,7 @@ function unless<T>(setting: T, read: Reading<T>): Reading<T> {
 }
 
 /** A knob of which this release knows one setting: the one that changes nothing. */
-function only<T>(setting: T, read: Reading<T>, why: string): Reading<T> {
+function only<T>(setting: T, read: Reading<unknown>, why: string): Reading<T> {
   return (reader, value, path, axes) => {
     const before = reader.problems.length;
     const set = read(reader, value, path, axes);

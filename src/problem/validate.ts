@@ -4,7 +4,7 @@
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
 import { blocksOf, elementBytes, elementKind, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
 import { findCollision } from './overlap.ts';
-import { type Problem, type Side, type Storage, sides } from './problem.ts';
+import { type Problem, releasedPrecisions, releasedTransforms, type Side, type Storage, sides } from './problem.ts';
 
 function found(code: FftErrorCode, path: string, message: string): FftProblem {
   return { code, path, message };
@@ -148,14 +148,17 @@ export function checkRelease(problem: Problem): FftProblem[] {
     const path = `zeroPadding.${side === 'input' ? 'space' : 'frequency'}[${axis}]`;
     refuse(path, `${path} is a block of an axis that is omitted; only transformed axes have blocks.`);
   }
-  const kind = problem.transform.find((word) => word !== 'c2c');
+  const kind = problem.transform.find((word) => !includes(releasedTransforms, word));
   if (kind !== undefined)
     refuse(
       'transform',
       `transform '${kind}' is not supported yet; 'c2c' is: give real data with imaginary parts of 0.`,
     );
-  if (problem.precision === 'double-double') {
-    refuse('precision', "precision 'double-double' is not supported yet; 'single' and 'double' are.");
+  if (!includes(releasedPrecisions, problem.precision)) {
+    refuse(
+      'precision',
+      `precision '${problem.precision}' is not supported yet; ${releasedPrecisions.map((word) => `'${word}'`).join(' and ')} are.`,
+    );
   }
   const widths: readonly Storage[] = ['half', 'single', 'double', 'double-double'];
   const wide = new Set<Storage>([problem.precision]);
@@ -168,4 +171,8 @@ export function checkRelease(problem: Problem): FftProblem[] {
     refuse(field, `${given} is not supported: numbers are stored as they are computed, or narrower.`);
   }
   return problems;
+}
+
+function includes(words: readonly string[], word: string): boolean {
+  return words.includes(word);
 }

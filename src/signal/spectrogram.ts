@@ -7,6 +7,7 @@ import { readOptions } from '../engine/options.ts';
 import type { Device } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
+import type { NewFloat32Array } from '../problem/index.ts';
 import { isFloats, liveSamples } from './floats.ts';
 import { type WindowName, windowFunction } from './windows.ts';
 
@@ -28,7 +29,7 @@ export interface SpectrogramOptions {
 /** Power over time and frequency. */
 export interface Spectrogram {
   /** `frames × bins` levels in decibels, frame by frame; 0 dB is the power of a sine of amplitude 1. */
-  readonly levels: Float32Array<ArrayBuffer>;
+  readonly levels: NewFloat32Array;
   readonly frames: number;
   /** ⌊size/2⌋ + 1: bin k stands for the frequency k · sampleRate / size, in hertz. */
   readonly bins: number;
@@ -99,7 +100,7 @@ export async function spectrogram(
   try {
     // Only now: the device knows which sizes are too long.
     const taper = windowFunction(window, size);
-    const array = (length: number) => zeros(length, true) as Float32Array<ArrayBuffer>;
+    const array = (length: number) => zeros(length, true) as NewFloat32Array;
     const levels = array(frames * bins);
     const signal = array(2 * size * batches);
     const spectrum = array(2 * size * batches);

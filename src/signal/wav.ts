@@ -10,6 +10,7 @@ import { fitting, zeros } from '../numpy/array.ts';
 import { type ByteSource, memorySource, PIECE } from '../numpy/source.ts';
 import { requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
+import type { NewFloat32Array } from '../problem/index.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import { isFloats, liveSamples } from './floats.ts';
 import { type Chunk, containerOf, findChunks, viewOf } from './riff.ts';
@@ -20,7 +21,7 @@ export interface Recording {
   /** Samples a second, in hertz. */
   readonly sampleRate: number;
   /** One array for each channel, all of the same length; full scale is −1 to 1. */
-  readonly channels: readonly Float32Array<ArrayBuffer>[];
+  readonly channels: readonly NewFloat32Array[];
   /** How the file holds a sample, such as `16-bit PCM`. */
   readonly format: string;
 }
@@ -56,7 +57,7 @@ export function readWavFrom(source: ByteSource, most = PIECE): Recording {
   if (data.size > data.present) throw truncated(data.size, data.present);
   const frames = Math.floor(data.size / blockAlign);
   if (frames === 0) throw invalid('The WAV file holds no samples; at least one is needed.');
-  const decoded = Array.from({ length: channels }, () => zeros(frames, true) as Float32Array<ArrayBuffer>);
+  const decoded = Array.from({ length: channels }, () => zeros(frames, true) as NewFloat32Array);
   const each = Math.max(1, Math.floor(most / blockAlign));
   for (let first = 0; first < frames; first += each) {
     const count = Math.min(each, frames - first);
@@ -73,7 +74,7 @@ export function readWavFrom(source: ByteSource, most = PIECE): Recording {
  * @returns as many samples as the first channel has; the channel itself where there is no other.
  * @throws FftError `invalid-argument`, `detached-array`, `out-of-memory`
  */
-export function mixDown(recording: Recording): Float32Array<ArrayBuffer> {
+export function mixDown(recording: Recording): NewFloat32Array {
   const given = snapshot(recording, 'The recording', READING);
   const channels = isRecord(given) ? given.channels : undefined;
   if (!Array.isArray(channels) || !channels.every(isFloats)) {

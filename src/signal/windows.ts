@@ -9,6 +9,7 @@
 
 import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
+import type { NewFloat64Array } from '../problem/index.ts';
 
 /** Coefficients a of w[k] = a₀ − a₁ cos φ + a₂ cos 2φ with φ = 2πk/size. */
 const COSINE_SUMS = {
@@ -30,7 +31,7 @@ export const windowNames = Object.freeze(Object.keys(COSINE_SUMS)) as readonly W
  * @param size Number of values, at least 1.
  * @throws FftError `invalid-argument` for an unknown name or a size that is not a positive integer; `out-of-memory`
  */
-export function windowFunction(name: WindowName, size: number): Float64Array<ArrayBuffer> {
+export function windowFunction(name: WindowName, size: number): NewFloat64Array {
   if (typeof name !== 'string' || !Object.hasOwn(COSINE_SUMS, name)) {
     throw new FftError('invalid-argument', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.`, {
       path: 'window',
@@ -42,7 +43,7 @@ export function windowFunction(name: WindowName, size: number): Float64Array<Arr
     });
   }
   const coefficients: readonly number[] = COSINE_SUMS[name];
-  const values = zeros(size, false) as Float64Array<ArrayBuffer>;
+  const values = zeros(size, false) as NewFloat64Array;
   if (size === 1) return values.fill(1);
   for (let k = 0; k < size; k++) {
     values[k] = coefficients.reduce(

@@ -1,11 +1,12 @@
 /** What the JavaScript engine around us offers: Node's own modules where there is Node, processors, isolation. */
 import type { Availability } from '../device.ts';
+import { importModule } from './import.ts';
 
-/** A module of Node, or undefined elsewhere. The name is no literal, so that bundlers for browsers leave it alone. */
+/** A module of Node, or a package installed there; undefined elsewhere. */
 export async function nodeModule<T>(name: string): Promise<T | undefined> {
   const known = builtin<T>(name);
   if (known || typeof process === 'undefined' || !process.versions?.node) return known;
-  return (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as T;
+  return importModule<T>(name);
 }
 
 /** The same, at once; undefined also in Node before 20.16. */

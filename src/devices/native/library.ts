@@ -4,6 +4,7 @@
  */
 import type koffi from 'koffi';
 import { FftError } from '../../problem/errors.ts';
+import { nodeModule } from '../cpu/host.ts';
 
 export type Koffi = typeof koffi;
 
@@ -40,8 +41,9 @@ let loading: Promise<Koffi> | undefined;
 
 /** @throws FftError `device-unavailable` where koffi is not installed or has no binary for this system. */
 export function loadKoffi(): Promise<Koffi> {
-  loading ??= import('koffi').then(
-    ({ default: koffi }) => {
+  loading ??= nodeModule<{ default: Koffi }>('koffi').then(
+    (module) => {
+      const { default: koffi } = module!;
       try {
         koffi.config({ sync_stack_size: STACK_BYTES, async_stack_size: STACK_BYTES });
       } catch {

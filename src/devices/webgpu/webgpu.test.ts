@@ -193,12 +193,12 @@ describe.skipIf(noWebGpu)('WebGPU', () => {
     const plan = await device.plan({ size: [128], directions: 'forward' });
     const inputs = Array.from({ length: 12 }, () => signal(128));
     const kept = inputs.map((x) => x.slice());
-    const results = inputs.map((x) => plan.forward<Float32Array>(x));
+    const results = inputs.map((x) => plan.forward(x));
     for (const x of inputs) x.fill(0);
     for (const [n, result] of results.entries()) expectTransform(plan, kept[n] as Float32Array, await result);
     const shared = new Float32Array(new SharedArrayBuffer(1024));
     shared.set(kept[0] as Float32Array);
-    expectTransform(plan, kept[0] as Float32Array, await plan.forward<Float32Array>(shared));
+    expectTransform(plan, kept[0] as Float32Array, await plan.forward(shared));
   });
 
   it('measures itself, with timestamps and without', async () => {
@@ -233,8 +233,8 @@ describe.skipIf(noWebGpu)('WebGPU', () => {
       const planar = plan.problem.layout.input === 'planar';
       const planes = { re: x.filter((_, i) => i % 2 === 0), im: x.filter((_, i) => i % 2 === 1) };
       const own = x.slice();
-      const y = await plan.forward<Float32Array>(planar ? planes : own);
-      expectTransform(plan, x, y);
+      const y = await plan.forward(planar ? planes : own);
+      expectTransform(plan, x, y as Float32Array);
       plan.destroy();
     }
     limited.close();
@@ -282,7 +282,7 @@ describe.skipIf(noWebGpu)('WebGPU', () => {
     const problems = [{ size: [4] }, { size: [6], batches: 2, layout: 'planar' as const }, { size: [2, 3] }];
     let filled = 0;
     for (let n = 0; n < 10_000; n++) {
-      const plan = await churned.plan({ ...(problems[n % 3] as { size: number[] }), directions: 'forward' });
+      const plan = await churned.plan({ ...problems[n % 3]!, directions: 'forward' });
       if (n % 100 === 0) {
         const length = plan.input.length;
         const planar = plan.problem.layout.input === 'planar';

@@ -25,7 +25,7 @@ export async function tryThreads(): Promise<ThreadsReport> {
     // In each batch an impulse at 1, of another height: bin k is its height times e^(−2πik/LENGTH).
     for (let b = 0; b < BATCHES; b++) data[2 * (LENGTH * b + 1)] = b + 1;
     let worst = 0;
-    for (let run = 0; run < 20; run++) worst = Math.max(worst, distance(await plan.forward<Float32Array>(data)));
+    for (let run = 0; run < 20; run++) worst = Math.max(worst, distance(await plan.forward(data)));
     const threads = device.profile.multiprocessors;
     device.close();
     return { ...page, threads, worst };

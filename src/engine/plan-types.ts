@@ -1,0 +1,58 @@
+/** What the calls of a plan take and return, as types that follow from the type of its problem. */
+import type { ForeignMemory } from '../devices/device.ts';
+import type {
+  Direction,
+  Facts,
+  FactsOf,
+  NewData,
+  PlannedDirection,
+  PlannedProblem,
+  ProblemLike,
+  ReadSide,
+  SideData,
+  WrittenSide,
+} from '../problem/index.ts';
+import type { ComplexData } from './arguments.ts';
+import type { DeviceMemory } from './memory.ts';
+
+/** What a direction takes and returns; nothing at all where a plan is not made for it. */
+interface CallTypes {
+  readonly reads: ComplexData;
+  readonly writes: ComplexData;
+  /** New arrays, which out of place it returns where it was given nothing to write to. */
+  readonly makes: ComplexData;
+}
+
+/** All that a plan can be. */
+export interface PlanTypes {
+  readonly problem: PlannedProblem;
+  readonly directions: Direction;
+  readonly forward: CallTypes;
+  readonly inverse: CallTypes;
+  /** `unknown` where a call may return what it has read, being in place, else `never`: `Input & this` is what it returns. */
+  readonly returned: unknown;
+}
+
+type Memory = DeviceMemory | ForeignMemory;
+
+type CallOf<F extends Facts, D extends Direction> =
+  D extends PlannedDirection<F>
+    ? {
+        readonly reads: SideData<F, ReadSide<D>, Memory>;
+        readonly writes: SideData<F, WrittenSide<D>, Memory>;
+        readonly makes: 'out-of-place' extends F['placement'] ? NewData<F, WrittenSide<D>> : never;
+      }
+    : { readonly reads: never; readonly writes: never; readonly makes: never };
+
+type PlanTypesOf<F> = F extends Facts
+  ? {
+      readonly problem: PlannedProblem<F>;
+      readonly directions: PlannedDirection<F>;
+      readonly forward: CallOf<F, 'forward'>;
+      readonly inverse: CallOf<F, 'inverse'>;
+      readonly returned: 'in-place' extends F['placement'] ? unknown : never;
+    }
+  : never;
+
+/** What a plan for a problem, or descriptor, of the type `P` is. */
+export type PlanTypesFor<P extends ProblemLike> = Extract<PlanTypesOf<FactsOf<P>>, PlanTypes>;

@@ -1,0 +1,173 @@
+/**
+ * From the type of a problem to the types of its arrays. Nothing here exists at run time: a new transform is a row of
+ * `Elements`, a new kind of storage a row of `Arrays`.
+ */
+import type {
+  ComplexLayout,
+  Direction,
+  Directions,
+  Placement,
+  Problem,
+  ProblemInput,
+  ReleasedPrecision,
+  ReleasedStorage,
+  ReleasedTransform,
+  Side,
+} from './problem.ts';
+
+/**
+ * A new array with memory of its own. (Since TypeScript 5.7 this is `Float32Array<ArrayBuffer>`, which declarations for
+ * older versions cannot write.)
+ */
+export type NewFloat32Array = ReturnType<Float32ArrayConstructor['of']>;
+export type NewFloat64Array = ReturnType<Float64ArrayConstructor['of']>;
+export type NewUint16Array = ReturnType<Uint16ArrayConstructor['of']>;
+export type NewUint8Array = ReturnType<Uint8ArrayConstructor['of']>;
+
+/** What numbers are stored in: arrays that are taken, and arrays that are made. */
+interface Arrays {
+  /** IEEE bits. */
+  half: { taken: Uint16Array; made: NewUint16Array };
+  single: { taken: Float32Array; made: NewFloat32Array };
+  double: { taken: Float64Array; made: NewFloat64Array };
+}
+
+/** Any array that a plan may take. */
+export type HostArray = Arrays[keyof Arrays]['taken'];
+
+/** What lies on each side of a transform. */
+interface Elements {
+  c2c: { input: 'complex'; output: 'complex' };
+}
+
+/** Real and imaginary parts apart. */
+export interface PlanarData<T = HostArray> {
+  readonly re: T;
+  readonly im: T;
+}
+
+/** What a problem type can say about arrays: fields of a problem, or a descriptor. */
+export type ProblemLike = Partial<ProblemInput> | string;
+
+interface Letters {
+  precision: { s: 'single'; d: 'double' };
+  transform: { c: 'c2c'; r: 'r2c' };
+  directions: { f: 'forward'; b: 'inverse' };
+  placement: { i: 'in-place'; o: 'out-of-place' };
+}
+
+interface Described<P, T, D, A> {
+  readonly precision: P;
+  readonly transform: T;
+  readonly directions: D;
+  readonly placement: A;
+}
+
+/** What the four letters of a descriptor say; where its text is not known, all that they may. */
+type DescribedProblem<S extends string> =
+  Lowercase<S> extends `${infer P extends keyof Letters['precision']}${infer T extends
+    keyof Letters['transform']}${infer D extends keyof Letters['directions']}${infer A extends
+    keyof Letters['placement']}${string}`
+    ? Described<Letters['precision'][P], Letters['transform'][T], Letters['directions'][D], Letters['placement'][A]>
+    : Described<ReleasedPrecision, ReleasedTransform, Direction, Placement>;
+
+/** A field of a problem, or its default where the problem does not say or may not. */
+type Field<P, K extends PropertyKey, Default> = K extends keyof P
+  ? Exclude<P[K], undefined> | (undefined extends P[K] ? Default : never)
+  : Default;
+
+/** An r2c transform is one along its first axis only. */
+type FirstOf<T> = T extends readonly [infer First, ...unknown[]] ? First : T extends readonly (infer Any)[] ? Any : T;
+
+type LayoutOf<L, S extends Side> = L extends ComplexLayout ? L : Field<L, S, 'interleaved'>;
+
+/** What types tell of the normal form of a problem: all that its arrays depend on. */
+export interface Facts<
+  P = ReleasedPrecision,
+  Storage = ReleasedStorage,
+  Edge = Storage,
+  T = ReleasedTransform,
+  Input = ComplexLayout,
+  Output = ComplexLayout,
+  A = Placement,
+  D = Directions,
+> {
+  readonly precision: P;
+  readonly storage: Storage;
+  readonly edgeStorage: Edge;
+  readonly transform: readonly T[];
+  readonly layout: { readonly input: Input; readonly output: Output };
+  readonly placement: A;
+  readonly directions: D;
+}
+
+type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
+
+/** Half precision is short for single arithmetic. */
+type Arithmetic<Word> = Word extends 'half' ? 'single' : Word;
+
+type FactsOfFields<P> = Facts<
+  Arithmetic<Field<P, 'precision', 'single'>>,
+  StorageOf<P>,
+  Field<P, 'edgeStorage', StorageOf<P>>,
+  FirstOf<Field<P, 'transform', 'c2c'>>,
+  LayoutOf<Field<P, 'layout', 'interleaved'>, 'input'>,
+  LayoutOf<Field<P, 'layout', 'interleaved'>, 'output'>,
+  Field<P, 'placement', 'out-of-place'>,
+  Field<P, 'directions', 'both'>
+>;
+
+/** The facts about a problem of the type `P`, or about the problem that a descriptor of that type says. */
+export type FactsOf<P extends ProblemLike> = Extract<
+  P extends string ? FactsOfFields<DescribedProblem<P>> : FactsOfFields<P>,
+  Facts
+>;
+
+/** The normal form of a problem that this release computes. */
+export type PlannedProblem<F extends Facts = Facts> = Problem & F;
+
+/** The directions that a plan has. */
+export type PlannedDirection<F extends Facts> = F['directions'] extends infer D
+  ? D extends 'both'
+    ? Direction
+    : D & Direction
+  : never;
+
+/** Which side a direction reads. */
+export type ReadSide<D extends Direction> = D extends 'forward' ? 'input' : 'output';
+export type WrittenSide<D extends Direction> = D extends 'forward' ? 'output' : 'input';
+
+type ElementOf<F extends Facts, S extends Side> = Elements[F['transform'][number]][S];
+
+type Laid<Element, Layout, A> = Element extends 'complex' ? (Layout extends 'planar' ? PlanarData<A> : A) : A;
+
+/** One side of a problem; each array, or plane, may also be of another type: memory of a device. */
+export type SideData<F extends Facts, S extends Side, Memory = never> = Laid<
+  ElementOf<F, S>,
+  F['layout'][S],
+  Arrays[F['edgeStorage']]['taken'] | Memory
+>;
+
+/** One side of a problem in new arrays. */
+export type NewData<F extends Facts, S extends Side> = Laid<
+  ElementOf<F, S>,
+  F['layout'][S],
+  Arrays[F['edgeStorage']]['made']
+>;
+
+/** What `parseDescriptor` gives. Text that is not known yet is taken to ask for what this release computes. */
+export type ParsedDescriptor<S extends string> = Pick<ProblemInput, 'size' | 'leftBatches' | 'batches' | 'strides'> &
+  DescribedProblem<S>;
+
+/** The problem, if this release knows all that it says; a field that it does not know can have no value. */
+export type Checked<P extends ProblemInput | string> = P extends string
+  ? ParsedDescriptor<P> extends ProblemInput
+    ? P
+    : never
+  : OnlyKnown<P, ProblemInput>;
+
+type OnlyKnown<P, Fields> = { [K in keyof P]: K extends keyof Fields ? OnlyKnownIn<P[K], Fields[K]> : never };
+
+type OnlyKnownIn<V, Field> = V extends string | number | boolean | undefined | readonly unknown[]
+  ? V
+  : OnlyKnown<V, Extract<Field, object>>;

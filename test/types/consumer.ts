@@ -1,0 +1,169 @@
+/**
+ * What the types of the package promise, and what they refuse. Only compiled, never run: by the compiler of this repository
+ * here, and by the oldest and the newest one as a user of the package (types.test.ts).
+ */
+import {
+  type Device,
+  type DeviceMemory,
+  listDevices,
+  openDevice,
+  openProfile,
+  type Plan,
+  type PlanarData,
+  type ProblemInput,
+  parseDescriptor,
+} from '../../src/index.ts';
+import { fft, fftfreq, fftshift } from '../../src/numpy/index.ts';
+import { ifft } from '../../src/numpy/sync.ts';
+import { mixDown, type Recording } from '../../src/signal/index.ts';
+import { openCpuSync } from '../../src/sync.ts';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/** Compiles where the value has exactly the type that is named. */
+function exactly<Wanted>() {
+  return <Found>(_value: Found, _same: Same<Found, Wanted>): void => undefined;
+}
+
+/** Of new arrays: what `of` makes. */
+type Singles = ReturnType<typeof Float32Array.of>;
+type Doubles = ReturnType<typeof Float64Array.of>;
+
+const [single, double] = [new Float32Array(16), new Float64Array(16)];
+const planes = { re: new Float32Array(8), im: new Float32Array(8) };
+
+export async function precision(device: Device): Promise<void> {
+  const plan = await device.plan({ size: [8] });
+  exactly<Singles>()(await plan.forward(single), true);
+  exactly<Singles>()(plan.inverseSync(single), true);
+  exactly<Float64Array>()(
+    await (await device.plan({ size: [8], precision: 'double' })).forward(double, double as Float64Array),
+    true,
+  );
+  const doubles = await device.plan({ size: [8], precision: 'double' });
+  exactly<Doubles>()(await doubles.inverse(double), true);
+  // @ts-expect-error: singles for a double plan
+  await doubles.forward(single);
+  // @ts-expect-error: doubles for a single plan
+  await plan.forward(double);
+  // @ts-expect-error: also to write to
+  await plan.forward(single, double);
+  // @ts-expect-error: also at once
+  plan.forwardSync(double);
+  const halves = await device.plan({ size: [8], edgeStorage: 'half' });
+  exactly<ReturnType<typeof Uint16Array.of>>()(await halves.forward(new Uint16Array(16)), true);
+  exactly<'single'>()((await device.plan({ size: [8], precision: 'half' })).problem.precision, true);
+  // @ts-expect-error: singles for halves
+  await halves.forward(single);
+  const asked = 'double' as 'single' | 'double';
+  const either = await device.plan({ size: [8], precision: asked });
+  exactly<Singles | Doubles>()(await either.forward(asked === 'double' ? double : single), true);
+}
+
+export async function layout(device: Device): Promise<void> {
+  const planar = await device.plan({ size: [8], layout: 'planar' });
+  const spectrum = await planar.forward(planes);
+  exactly<PlanarData<Singles>>()(spectrum, true);
+  // @ts-expect-error: two planes have no length
+  void spectrum.length;
+  // @ts-expect-error: one array for two planes
+  await planar.forward(single);
+  const mixed = await device.plan({ size: [8], layout: { input: 'planar' } });
+  exactly<Singles>()(await mixed.forward(planes), true);
+  exactly<PlanarData<Singles>>()(await mixed.inverse(single), true);
+  // @ts-expect-error: its input is planar
+  await mixed.forward(single);
+}
+
+export async function placement(device: Device): Promise<void> {
+  const inPlace = await device.plan({ size: [8], placement: 'in-place' });
+  const memory = device.alloc(64);
+  exactly<DeviceMemory>()(await inPlace.forward(memory), true);
+  const apart = await device.plan({ size: [8] });
+  exactly<Singles>()(await apart.forward(memory), true);
+  exactly<DeviceMemory>()(await apart.forward(single, memory), true);
+}
+
+export async function directions(device: Device): Promise<void> {
+  const forward = await device.plan({ size: [8], directions: 'forward' });
+  exactly<'forward'[]>()(forward.directions, true);
+  // @ts-expect-error: not planned
+  await forward.inverse(single);
+  // @ts-expect-error: not planned
+  await forward.measure('inverse');
+  const memory = device.alloc(64);
+  await forward.enqueue('forward', { input: memory, output: memory });
+  // @ts-expect-error: planes for interleaved data
+  await forward.enqueue('forward', { input: { re: memory, im: memory }, output: memory });
+}
+
+export async function descriptors(device: Device, text: string): Promise<void> {
+  exactly<Doubles>()(await (await device.plan('dcfo8*2')).forward(double), true);
+  const backward = await device.plan('SCBI8');
+  exactly<'inverse'[]>()(backward.directions, true);
+  exactly<Float32Array>()(await backward.inverse(single as Float32Array), true);
+  // @ts-expect-error: a backward transform
+  await backward.forward(single);
+  const unknown = await device.plan(text);
+  await unknown.forward(single, single);
+  await unknown.forward(double, double);
+  await device.plan({ ...parseDescriptor('scfo8'), batches: 2 });
+  await device.plan({ ...parseDescriptor(text), batches: 2 });
+  // @ts-expect-error: there are no real transforms yet
+  await device.plan('srfo8');
+}
+
+export async function problems(device: Device, problem: ProblemInput): Promise<void> {
+  // @ts-expect-error: there are no real transforms yet
+  await device.plan({ size: [8], transform: 'r2c' });
+  // @ts-expect-error: nor double-double arithmetic
+  await device.plan({ size: [8], precision: 'double-double' });
+  // @ts-expect-error: a misspelt field
+  await device.plan({ size: [8], batch: 2 });
+  // @ts-expect-error: a misspelt field in a field
+  await device.plan({ size: [8], tuning: { thread: 2 } });
+  const any: Plan = await device.plan({ size: [8], precision: 'double', layout: 'planar', directions: 'forward' });
+  let plan = await device.plan({ size: [8] });
+  plan = await device.plan({ size: [16], batches: 3, tuning: { threads: 64 } });
+  const named: Plan<{ precision: 'double' }> = await device
+    .plan('dcfo8')
+    .then(() => device.plan({ size: [8], precision: 'double' }));
+  await device.plan(plan.problem);
+  await device.plan({ ...named.problem, batches: 2 });
+  exactly<'double'>()(named.problem.precision, true);
+  const wide: Plan = await device.plan(problem);
+  void [any, wide];
+}
+
+export async function devices(): Promise<void> {
+  // @ts-expect-error: not in this release
+  await openDevice('vulkan');
+  for (const info of await listDevices()) {
+    if (info.available) await openDevice(info.kind);
+    else exactly<string>()(info.reason, true);
+  }
+  const device = await openDevice('cpu');
+  exactly<Float64Array>()(device.alloc(8, 'double').array, true);
+  const profiled = await (await openProfile('h200')).plan('scfo8');
+  profiled.explain();
+  // @ts-expect-error: nothing runs there
+  await profiled.forward(single);
+  exactly<Singles>()(
+    openCpuSync()
+      .planSync({ size: [8] })
+      .forwardSync(single),
+    true,
+  );
+}
+
+export async function numpy(recording: Recording): Promise<void> {
+  const spectrum = await fft(single);
+  exactly<'complex64'>()(spectrum.dtype, true);
+  exactly<Float32Array>()(spectrum.data, true);
+  exactly<'complex128'>()((await fft(new Int16Array(4))).dtype, true);
+  exactly<'complex64'>()(ifft(spectrum).dtype, true);
+  exactly<'complex64'>()(fftshift(spectrum).dtype, true);
+  exactly<Float64Array>()(fftfreq(8).data, true);
+  exactly<'complex128'>()((await fft({ data: double, shape: [8], dtype: 'complex128' })).dtype, true);
+  exactly<Singles>()(mixDown(recording), true);
+}
