@@ -224,7 +224,7 @@ describe('saved plans', () => {
     const smooth = Array.from({ length: 5000 }, (_, n) => n + 2).filter((n) => largestPrimeFactor(n) <= 13);
     const profiles = ['h200', 'mi250x', 'arc', 'wasm-cpu'] as const;
     for (const name of profiles) {
-      const device = held(await openProfile(name));
+      const device = held((await openProfile(name)) as unknown as Device);
       const problems: ProblemInput[] = [
         { size: [random.pick(smooth), random.pick(smooth)] },
         { size: [random.pick(smooth)], batches: random.integer(1, 40), placement: 'in-place' },
@@ -234,7 +234,7 @@ describe('saved plans', () => {
       ];
       for (const problem of problems) {
         const plan = await device.plan(problem);
-        const fresh = held(await openProfile(name));
+        const fresh = held((await openProfile(name)) as unknown as Device);
         const loaded = await fresh.plan(problem, { from: plan.serialize() });
         expect(loaded.toJSON()).toEqual(plan.toJSON());
         expect(loaded.serialize()).toBe(plan.serialize());

@@ -97,7 +97,23 @@ export function smallProblems(): ProblemInput[] {
     { size: [16, 32, 8], omit: [false, true, false] },
     { size: [16, 32, 8], omit: [true, false, true], batches: 2 },
   ];
-  return [...powers, ...smooth, ...shapes, ...batches, ...turns, ...layouts, ...places, ...others];
+  // Axes with prime factors that no radix has.
+  const convolved: ProblemInput[] = [
+    ...[17, 19, 101, 1009, 2053, 4093, 2 * 23, 31 * 37, 8 * 509].map((n) => ({ size: [n] })),
+    { size: [17], batches: 1000 },
+    { size: [1009], batches: 7, placement: 'in-place' },
+    { size: [29, 31], batches: 3 },
+    { size: [64, 127], layout: { input: 'planar' } },
+    { size: [127, 64], placement: 'in-place' },
+    { size: [16, 67, 9], normalize: true },
+    { size: [41], strides: { input: [1, 3, 130], output: [1, 2, 90] }, batches: 5 },
+  ];
+  return [...convolved, ...powers, ...smooth, ...shapes, ...batches, ...turns, ...layouts, ...places, ...others];
+}
+
+/** Tensors that blocks of zeros are tried on. */
+export function blockSizes(): number[][] {
+  return [[60], [101], [1024], [2 ** 15], [100_000], [128, 96], [256, 256], [1080, 45], [32, 24, 20], [64, 64, 64]];
 }
 
 /** Knobs that a device follows: every one that changes its kernels or how they are launched. */

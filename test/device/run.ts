@@ -20,8 +20,10 @@ import type { Backend } from '../../src/devices/device.ts';
 import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
 import { type DeviceKind, type DeviceOptions, listDevices, type ProblemInput, version } from '../../src/index.ts';
+import { blocksSample, triedBlocks } from '../support/blocks.ts';
+import { storageProblems, triedStorage } from '../support/stored.ts';
 import { Bench, type Effort, geometricMean, type Result } from './benchmark.ts';
-import { largeProblems, smallProblems, timedCases, tunedProblems } from './cases.ts';
+import { blockSizes, largeProblems, smallProblems, timedCases, tunedProblems } from './cases.ts';
 import { checkClosedForms, checkLarge, checkSmall, failed, openReference, type Verdict } from './correctness.ts';
 import { checkHuge, checkLeaks } from './limits.ts';
 import { besidePeers, type PeerResult, webGpuCases, webGpuCopier } from './webgpu.ts';
@@ -127,12 +129,25 @@ async function test(): Promise<void> {
       const full = { ...problem, precision };
       await attempt(JSON.stringify(full), () => checkSmall(device, full, random));
     }
+    for (let round = 0; round < (options.quick ? 4 : 20); round++) {
+      const sample = blocksSample(random, blockSizes(), true);
+      const full = { ...sample, problem: { ...sample.problem, precision } };
+      for (const direction of ['forward', 'inverse'] as const) {
+        await attempt(JSON.stringify(full.problem), async () => [await triedBlocks(device, full, direction, random)]);
+      }
+    }
     for (const length of [8, 60, 1024, 4096, 10000, 2 ** 15, 2 ** 20]) {
       await attempt(`closed forms ${length}`, () => checkClosedForms(device, length, precision, random));
     }
     if (options['no-large']) continue;
     for (const problem of chosen(largeProblems())) {
       await attempt(JSON.stringify(problem), () => checkLarge(device, cpu, problem, precision, random));
+    }
+  }
+  const doubles = precisionsOf(device).includes('double');
+  for (const problem of storageProblems.filter(({ precision }) => doubles || precision !== 'double')) {
+    for (const direction of ['forward', 'inverse'] as const) {
+      await attempt(JSON.stringify(problem), async () => [await triedStorage(device, problem, direction, random)]);
     }
   }
   cpu.close();
