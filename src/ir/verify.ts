@@ -41,70 +41,11 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
   const written = new Set<ArrayRef>();
   const read = new Set<ArrayRef>();
   const places = new Map<ArrayRef, Index[]>();
-  const known = new Set([...kernel.globals, ...kernel.tables, ...kernel.shared]);
   phases.forEach((phase, number) => {
     const say = (what: string) => problems.push(`${kernel.name}, phase ${number}: ${what}`);
-    const own = kernel.cluster ? [kernel.group, kernel.cluster.rank] : [kernel.group];
-    const inScope = new Set<Var>([...own, ...phase.loops.map((loop) => loop.variable)]);
-    if (!phase.loops.some((loop) => loop.variable === phase.lanes)) say('the lane variable is not one of its loops');
-    const look = (at: Index, what: string) => {
-      for (const v of variablesOf(at)) if (!inScope.has(v)) say(`${what} uses ${v.name} out of scope`);
-      for (const table of tablesOf(at)) if (!known.has(table)) say(`array ${table.name} is not declared`);
-    };
-    const checkGuard = (guard: Guard = []) => {
-      for (const { index } of guard) look(index, 'a guard');
-    };
-    const check = (array: ArrayRef, at: Index, guard: Guard = []) => {
-      if (!known.has(array)) say(`array ${array.name} is not declared`);
-      if (isIntegers(array)) say(`array ${array.name} holds integers, which only indices are looked up in`);
-      else if (bytesOf(array.type) > bytesOf(kernel.precision))
-        say(`array ${array.name} is wider than what is computed in`);
-      if (!places.has(array)) places.set(array, []);
-      places.get(array)!.push(at);
-      look(at, `index of ${array.name}`);
-      checkGuard(guard);
-      const [low, high] = rangeWithin(at, guard);
-      if (low < 0) say(`index of ${array.name} can be ${low}`);
-      if (array.space === 'shared' && high >= array.length!) {
-        say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
-      }
-      if (array.half !== undefined && low < array.half && high >= array.half) {
-        say(`index of ${array.name} can be in either half`);
-      }
-    };
-    const reads = new Set<ArrayRef>();
-    let pairs = false;
-    const nodes = reachable(phase.stores.map((store) => store.value));
-    for (const escaped of escapedVariables(nodes, phase)) say(`${escaped.name} is used outside its sum`);
-    for (const node of nodes) if (node.op === 'sum') inScope.add(node.over);
-    for (const node of nodes) {
-      pairs ||= node.op === 'swap' || node.op === 'conj';
-      if (node.op === 'where') checkGuard(node.guard);
-      if (node.op !== 'load') continue;
-      check(node.array, node.index, node.guard);
-      reads.add(node.array);
-      if (node.array.space === 'shared' && !written.has(node.array)) {
-        say(`reads ${node.array.name}, which no earlier phase has written: a value would cross no exchange`);
-      }
-    }
-    if (pairs) {
-      const loop = phase.loops.find(({ variable }) => variable === phase.lanes);
-      // Items that are left over are done again in a whole vector: one by one they would have no neighbour.
-      if (phase.lanes.count % 2 !== 0 || loop?.limit || !phase.repeatable) say('an item may be without its neighbour');
-    }
-    const writes = new Set<ArrayRef>();
-    for (const store of phase.stores) {
-      check(store.array, store.index, store.guard);
-      writes.add(store.array);
-      if (store.block) {
-        const blocks = kernel.cluster?.blocks ?? 1;
-        if (range(store.block)[0] < 0 || range(store.block)[1] >= blocks) say(`stores to a block that is not there`);
-        if (!phase.readsFirst || phase.exchange !== 'cluster') say(`stores to other blocks, which may not be ready`);
-      }
-      if (store.array.space === 'table') say(`writes the table ${store.array.name}`);
-      if (phase.repeatable && reads.has(store.array))
-        say(`is called repeatable but writes ${store.array.name}, which it reads`);
-    }
+    const access = new AccessRules(kernel, phase, places, say);
+    const reads = access.loads(written);
+    const writes = access.stores(reads);
     if (!phase.readsFirst) complaintsInPlace(phase).forEach(say);
     for (const array of reads) read.add(array);
     for (const array of writes) written.add(array);
@@ -127,6 +68,102 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     if (length !== 2 * half!) problems.push(`${kernel.name}: ${length} elements are not two halves of ${half}`);
   }
   return problems;
+}
+
+/** What one phase reads and writes, and whether it may. */
+class AccessRules {
+  private readonly kernel: Kernel;
+  private readonly phase: Phase;
+  private readonly places: Map<ArrayRef, Index[]>;
+  private readonly say: (what: string) => void;
+  private readonly known: ReadonlySet<ArrayRef>;
+  private readonly inScope: Set<Var>;
+
+  /** @param places where arrays are touched; what the phase does is added. */
+  constructor(kernel: Kernel, phase: Phase, places: Map<ArrayRef, Index[]>, say: (what: string) => void) {
+    this.kernel = kernel;
+    this.phase = phase;
+    this.places = places;
+    this.say = say;
+    this.known = new Set([...kernel.globals, ...kernel.tables, ...kernel.shared]);
+    const own = kernel.cluster ? [kernel.group, kernel.cluster.rank] : [kernel.group];
+    this.inScope = new Set<Var>([...own, ...phase.loops.map((loop) => loop.variable)]);
+    if (!phase.loops.some((loop) => loop.variable === phase.lanes)) say('the lane variable is not one of its loops');
+  }
+
+  /** What it reads. @param written by the phases before. */
+  loads(written: ReadonlySet<ArrayRef>): Set<ArrayRef> {
+    const { phase, say } = this;
+    const reads = new Set<ArrayRef>();
+    let pairs = false;
+    const nodes = reachable(phase.stores.map((store) => store.value));
+    for (const escaped of escapedVariables(nodes, phase)) say(`${escaped.name} is used outside its sum`);
+    for (const node of nodes) if (node.op === 'sum') this.inScope.add(node.over);
+    for (const node of nodes) {
+      pairs ||= node.op === 'swap' || node.op === 'conj';
+      if (node.op === 'where') this.guard(node.guard);
+      if (node.op !== 'load') continue;
+      this.access(node.array, node.index, node.guard);
+      reads.add(node.array);
+      if (node.array.space === 'shared' && !written.has(node.array)) {
+        say(`reads ${node.array.name}, which no earlier phase has written: a value would cross no exchange`);
+      }
+    }
+    if (pairs) {
+      const loop = phase.loops.find(({ variable }) => variable === phase.lanes);
+      // Items that are left over are done again in a whole vector: one by one they would have no neighbour.
+      if (phase.lanes.count % 2 !== 0 || loop?.limit || !phase.repeatable) say('an item may be without its neighbour');
+    }
+    return reads;
+  }
+
+  /** What it writes. */
+  stores(reads: ReadonlySet<ArrayRef>): Set<ArrayRef> {
+    const { kernel, phase, say } = this;
+    const writes = new Set<ArrayRef>();
+    for (const store of phase.stores) {
+      this.access(store.array, store.index, store.guard);
+      writes.add(store.array);
+      if (store.block) {
+        const blocks = kernel.cluster?.blocks ?? 1;
+        if (range(store.block)[0] < 0 || range(store.block)[1] >= blocks) say(`stores to a block that is not there`);
+        if (!phase.readsFirst || phase.exchange !== 'cluster') say(`stores to other blocks, which may not be ready`);
+      }
+      if (store.array.space === 'table') say(`writes the table ${store.array.name}`);
+      if (phase.repeatable && reads.has(store.array))
+        say(`is called repeatable but writes ${store.array.name}, which it reads`);
+    }
+    return writes;
+  }
+
+  private access(array: ArrayRef, at: Index, guard: Guard = []): void {
+    const { kernel, places, say } = this;
+    if (!this.known.has(array)) say(`array ${array.name} is not declared`);
+    if (isIntegers(array)) say(`array ${array.name} holds integers, which only indices are looked up in`);
+    else if (bytesOf(array.type) > bytesOf(kernel.precision))
+      say(`array ${array.name} is wider than what is computed in`);
+    if (!places.has(array)) places.set(array, []);
+    places.get(array)!.push(at);
+    this.index(at, `index of ${array.name}`);
+    this.guard(guard);
+    const [low, high] = rangeWithin(at, guard);
+    if (low < 0) say(`index of ${array.name} can be ${low}`);
+    if (array.space === 'shared' && high >= array.length!) {
+      say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
+    }
+    if (array.half !== undefined && low < array.half && high >= array.half) {
+      say(`index of ${array.name} can be in either half`);
+    }
+  }
+
+  private index(at: Index, what: string): void {
+    for (const v of variablesOf(at)) if (!this.inScope.has(v)) this.say(`${what} uses ${v.name} out of scope`);
+    for (const table of tablesOf(at)) if (!this.known.has(table)) this.say(`array ${table.name} is not declared`);
+  }
+
+  private guard(guard: Guard): void {
+    for (const { index } of guard) this.index(index, 'a guard');
+  }
 }
 
 /** Variables of sums that some stored value depends on, though no sum over them is around it. */

@@ -6,6 +6,7 @@
  */
 import {
   type ArrayRef,
+  type BinaryOp,
   bytesOf,
   dependsOn,
   type Guard,
@@ -344,16 +345,8 @@ class Lowering {
           return this.asm.get(load(node));
         }
         const product = products.get(node);
-        if (product && (node.op === 'add' || node.op === 'sub')) {
-          value(product.a);
-          value(product.b);
-          value(node.a === product ? node.b : node.a);
-          const minuend = node.op === 'sub' && node.a === product;
-          if (minuend) unit.negative(() => this.signs(unit));
-          unit.fused(minuend ? 'add' : node.op);
-        } else {
-          this.operation(node, body, unit, value);
-        }
+        if (product && (node.op === 'add' || node.op === 'sub')) this.multiplyAdd(node, product, unit, value);
+        else this.operation(node, body, unit, value);
         if (!once) {
           const result = unit.local();
           this.asm.tee(result);
@@ -372,6 +365,21 @@ class Lowering {
       }
       this.asm.release(mark, new Set(kept.values()));
     }
+  }
+
+  /** A sum or difference that takes in a product. */
+  private multiplyAdd(
+    { op, a, b }: Extract<Real, { op: BinaryOp }>,
+    product: Extract<Real, { op: BinaryOp }>,
+    unit: VectorUnit,
+    value: (node: Real) => void,
+  ): void {
+    value(product.a);
+    value(product.b);
+    value(a === product ? b : a);
+    const minuend = op === 'sub' && a === product;
+    if (minuend) unit.negative(() => this.signs(unit));
+    unit.fused(minuend || op === 'add' ? 'add' : 'sub');
   }
 
   /** Computes a value from its operands. */
