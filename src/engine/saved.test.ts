@@ -10,15 +10,15 @@ import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor, primeFactors } from '../numeric/primes.ts';
 import type { Splits } from '../plan/splits.ts';
 import { FftError, normalizeProblem, type ProblemInput } from '../problem/index.ts';
-import { type Device, openDevice } from './index.ts';
+import { type Device, openDevice, type ProfiledDevice } from './index.ts';
 import { openProfile } from './open-profile.ts';
 
 const random = randomFor('engine/saved');
-const opened: Device[] = [];
+const opened: ProfiledDevice[] = [];
 afterEach(() => {
   for (const device of opened.splice(0)) device.close();
 });
-function held(device: Device): Device {
+function held<D extends ProfiledDevice>(device: D): D {
   opened.push(device);
   return device;
 }
@@ -88,7 +88,7 @@ function forged(size: readonly number[], splits: Splits, random: Random): Splits
   };
 }
 
-async function outcome(device: Device, problem: ProblemInput, from: string): Promise<string> {
+async function outcome(device: ProfiledDevice, problem: ProblemInput, from: string): Promise<string> {
   try {
     (await device.plan(problem, { from })).destroy();
     return 'accepted';
@@ -181,7 +181,7 @@ describe('saved plans that were edited', () => {
     { size: [3, 5], batches: 40 },
     { size: [2 ** 15], precision: 'double' as const },
   ])('are refused, or right, on an H200: %j', async (problem) => {
-    const there = held((await openProfile('h200')) as unknown as Device);
+    const there = held(await openProfile('h200'));
     const text = (await there.plan(problem)).serialize();
     const here = held(openInterpreted(there.profile));
     expect(await outcome(here, problem, text)).toBe('accepted');
@@ -191,10 +191,7 @@ describe('saved plans that were edited', () => {
 
   it('never take long to refuse', async () => {
     const problem: ProblemInput = { size: [2 ** 20, 2 ** 3], directions: 'forward' };
-    for (const device of [
-      held(await openDevice('cpu', { threads: 1 })),
-      held((await openProfile('h200')) as unknown as Device),
-    ]) {
+    for (const device of [held(await openDevice('cpu', { threads: 1 })), held(await openProfile('h200'))]) {
       const saved = JSON.parse((await device.plan(problem)).serialize()) as Saved;
       const twos = (count: number) => Array.from({ length: count }, () => 2);
       const uploads: unknown[] = [
@@ -224,7 +221,7 @@ describe('saved plans', () => {
     const smooth = Array.from({ length: 5000 }, (_, n) => n + 2).filter((n) => largestPrimeFactor(n) <= 13);
     const profiles = ['h200', 'mi250x', 'arc', 'wasm-cpu'] as const;
     for (const name of profiles) {
-      const device = held((await openProfile(name)) as unknown as Device);
+      const device = held(await openProfile(name));
       const problems: ProblemInput[] = [
         { size: [random.pick(smooth), random.pick(smooth)] },
         { size: [random.pick(smooth)], batches: random.integer(1, 40), placement: 'in-place' },
@@ -234,7 +231,7 @@ describe('saved plans', () => {
       ];
       for (const problem of problems) {
         const plan = await device.plan(problem);
-        const fresh = held((await openProfile(name)) as unknown as Device);
+        const fresh = held(await openProfile(name));
         const loaded = await fresh.plan(problem, { from: plan.serialize() });
         expect(loaded.toJSON()).toEqual(plan.toJSON());
         expect(loaded.serialize()).toBe(plan.serialize());
