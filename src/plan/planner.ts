@@ -9,7 +9,7 @@ import {
   scaleFactors,
   tensorShape,
 } from '../problem/index.ts';
-import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
+import { type Assignment, assignBuffers, type BufferName, type BufferOffer } from './buffers/index.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
 import { oneAxis, type PlacedLeaf } from './configure.ts';
@@ -47,6 +47,7 @@ export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
 }
 
 /**
+ * The plan of the best assignment of buffers.
  * @param throughWork the caller brings `work`, VkFFT's main buffer, for what lies between the launches.
  * @param splits of the axes, where they are known already: they are looked at, not searched for.
  * @throws RangeError where nothing fits the profile, or the splits are none that a plan may have.
@@ -58,61 +59,116 @@ export function planDirection(
   throughWork: boolean,
   splits?: Splits,
 ): DirectionPlan {
+  // An assignment is always found: the search throws where there is none.
+  return plansOf(problem, direction, profile, throughWork, splits).next().value!;
+}
+
+/** A plan for every valid assignment of buffers to the tree, best first. */
+export function* plansOf(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  throughWork: boolean,
+  splits?: Splits,
+): Generator<DirectionPlan> {
   const tree = withBlocks(planTree(problem, direction, profile, splits), problem, direction);
-  const read = sideOf(direction, 'read');
-  const written = sideOf(direction, 'written');
-  const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+  const elements = elementsOf(problem);
+  const assignments = assignBuffers(tree, offerOf(problem, direction, throughWork));
+  for (const assignment of assignments) {
+    const launches = launchesOf({ problem, direction, profile, tree, assignment });
+    const apart = (name: BufferName) => layoutOf(name, problem, direction).strides.at(-1)!;
+    const chunking = chunksOf(
+      launches.map(({ leaf, from, to }) => ({ leaf, from, to, apart: { input: apart(from), output: apart(to) } })),
+      problem.batches,
+      batchBytesOf(problem, profile),
+      profile,
+    );
+    yield {
+      direction,
+      tree,
+      assignment,
+      candidates: assignments.length,
+      launches,
+      tempElements: elements,
+      ...chunking,
+    };
+  }
+}
+
+function elementsOf(problem: Problem): number {
+  return tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+}
+
+/** Bytes of one batch. */
+function batchBytesOf(problem: Problem, profile: DeviceProfile): number {
+  const { complexBytes } = capacityOf(kernelPrecision(problem.precision), profile);
+  return (elementsOf(problem) / problem.batches) * complexBytes;
+}
+
+/** The buffers that a direction may use. */
+function offerOf(problem: Problem, direction: Direction, throughWork: boolean): BufferOffer {
+  const elements = elementsOf(problem);
   const inPlace = problem.placement === 'in-place';
-  const assignments = assignBuffers(tree, {
-    input: { type: problem.layout[read], elements, writable: !problem.preserveInput },
-    output: { type: problem.layout[written], elements, spared: sparesOutput(problem, direction) },
+  return {
+    input: { type: problem.layout[sideOf(direction, 'read')], elements, writable: !problem.preserveInput },
+    output: {
+      type: problem.layout[sideOf(direction, 'written')],
+      elements,
+      spared: sparesOutput(problem, direction),
+    },
     same: inPlace,
     sameLayout: inPlace,
     ...(throughWork ? { work: { type: 'interleaved', elements } } : {}),
-  });
-  const assignment = assignments[0]!;
-  const packed = defaultStrides(problem, written);
-  const layoutOf = (name: BufferName): { strides: readonly number[]; offset: number } => {
-    if (name !== 'input' && name !== 'output') return { strides: packed, offset: 0 };
-    const side = name === 'input' ? read : written;
-    return { strides: problem.strides[side], offset: problem.offsets[side] };
   };
-  const storageOf = (name: BufferName) =>
-    (name === 'input' || name === 'output' ? problem.edgeStorage : problem.storage) as Stored;
+}
+
+/** How the tensor lies in a buffer: as the problem says in those of the user, packed in all others. */
+interface BufferLayout {
+  readonly strides: readonly number[];
+  readonly offset: number;
+}
+
+function layoutOf(name: BufferName, problem: Problem, direction: Direction): BufferLayout {
+  const written = sideOf(direction, 'written');
+  if (name !== 'input' && name !== 'output') return { strides: defaultStrides(problem, written), offset: 0 };
+  const side = name === 'input' ? sideOf(direction, 'read') : written;
+  return { strides: problem.strides[side], offset: problem.offsets[side] };
+}
+
+function storageOf(name: BufferName, { edgeStorage, storage }: Problem): Stored {
+  return (name === 'input' || name === 'output' ? edgeStorage : storage) as Stored;
+}
+
+interface LaunchQuestion {
+  readonly problem: Problem;
+  readonly direction: Direction;
+  readonly profile: DeviceProfile;
+  readonly tree: BranchNode;
+  readonly assignment: Assignment;
+}
+
+function launchesOf(question: LaunchQuestion): Launch[] {
+  const { problem, direction, profile, tree, assignment } = question;
   const precision = kernelPrecision(problem.precision);
-  const { run, complexBytes } = capacityOf(precision, profile);
-  const batchBytes = (elements / problem.batches) * complexBytes;
-  // How what the step before left in a temp buffer lies there.
-  let tiles: Intermediate | undefined;
-  const launches = assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
-    const from = layoutOf(input.buffer);
-    const to = layoutOf(output.buffer);
-    const before = tiles;
-    const reader = assignment.steps[n + 1];
-    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
-    // read whole runs anyway: tiles only spare a CPU's pages.
-    const separate = !aliased && reader && !reader.inPlace;
-    tiles =
-      separate && profile.lockstep === 'vector' && mayTile(node, reader.leaf, output.buffer, packed, run)
-        ? node.intermediate
-        : undefined;
-    const after = tiles;
+  const { run } = capacityOf(precision, profile);
+  const batchBytes = batchBytesOf(problem, profile);
+  const tiles = tilesOf(question);
+  return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
+    const from = layoutOf(input.buffer, problem, direction);
+    const to = layoutOf(output.buffer, problem, direction);
     // Lines that are left out before all others move the first one.
     const skipped = { input: 0, output: 0 };
-    const span = ({ count, input: source, output: target, gap }: Dimension): Span => {
+    const span = (dimension: Dimension): Span => {
+      const { count, input: source, output: target, gap } = dimension;
       const strides = {
-        input: strideOf(source, count, from.strides, before, run),
-        output: strideOf(target, count, to.strides, after, run),
+        input: strideOf(source, count, from.strides, tiles[n - 1], run),
+        output: strideOf(target, count, to.strides, tiles[n], run),
       };
       const places = { input: source, output: target };
       if (!gap) return { count, ...strides, places };
       for (const side of ['input', 'output'] as const)
         if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
-      const past = (stride: Stride): Stride =>
-        gap.from === 0 || gap.from === count
-          ? stride
-          : { step: stepOf(stride), count, before: gap.from, skip: gap.to - gap.from };
-      return { count, input: past(strides.input), output: past(strides.output), places };
+      return { count, input: past(strides.input, dimension), output: past(strides.output, dimension), places };
     };
     const batch = node.batch.map(span);
     const last = n === assignment.steps.length - 1;
@@ -127,7 +183,7 @@ export function planDirection(
         ...(node.absent ? { absent: node.absent } : {}),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
         layout: { input: input.type, output: output.type },
-        storage: { input: storageOf(input.buffer), output: storageOf(output.buffer) },
+        storage: { input: storageOf(input.buffer, problem), output: storageOf(output.buffer, problem) },
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output },
         inverse: direction === 'inverse',
         scale: last ? scaleFactors(problem, direction) : { input: 1, output: 1 },
@@ -135,19 +191,32 @@ export function planDirection(
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,
       },
-      // Uploads before the last one were chosen for the runs of the profile.
-      split && (node.twiddle || !aliased) ? profile : forBatches(batchBytes, split ? 'uploads' : 'axes', profile),
+      // Uploads before the last one, and axes that share a tile, were chosen for the runs of the profile.
+      node.more || (split && (node.twiddle || !aliased))
+        ? profile
+        : forBatches(batchBytes, split ? 'uploads' : 'axes', profile),
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
-  const apart = (name: BufferName) => layoutOf(name).strides.at(-1)!;
-  const chunking = chunksOf(
-    launches.map(({ leaf, from, to }) => ({ leaf, from, to, apart: { input: apart(from), output: apart(to) } })),
-    problem.batches,
-    batchBytes,
-    profile,
-  );
-  return { direction, tree, assignment, candidates: assignments.length, launches, tempElements: elements, ...chunking };
+}
+
+/** Steps along a dimension that leaves out a gap. */
+function past(stride: Stride, { count, gap }: Dimension): Stride {
+  if (!gap || gap.from === 0 || gap.from === count) return stride;
+  return { step: stepOf(stride), count, before: gap.from, skip: gap.to - gap.from };
+}
+
+/** For each step how what it leaves for the next one lies in tiles, where it does. */
+function tilesOf({ problem, direction, profile, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
+  const { run } = capacityOf(kernelPrecision(problem.precision), profile);
+  const packed = defaultStrides(problem, sideOf(direction, 'written'));
+  return steps.map(({ leaf, output, inPlace }, n) => {
+    const reader = steps[n + 1];
+    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
+    // read whole runs anyway: tiles only spare a CPU's pages.
+    if (inPlace || !reader || reader.inPlace || profile.lockstep !== 'vector') return undefined;
+    return mayTile(leaf, reader.leaf, output.buffer, packed, run) ? leaf.intermediate : undefined;
+  });
 }
 
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {

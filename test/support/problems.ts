@@ -32,13 +32,14 @@ function limited(counts: readonly number[], most: number): number[] {
   });
 }
 
-const sizes = fc.oneof(
-  fc.array(fc.constantFrom(...short), { minLength: 1, maxLength: 6 }),
-  fc.array(fc.constantFrom(...smooth(9)), { minLength: 3, maxLength: 6 }),
-  fc.tuple(fc.constantFrom(...long), few(8)).map(([n, other]) => [n, other]),
-  fc.tuple(few(12), fc.constantFrom(...long)).map(([other, n]) => [other, n]),
-  fc.constantFrom(...long).map((n) => [n]),
-);
+const sizes = (others: readonly number[]) =>
+  fc.oneof(
+    fc.array(fc.constantFrom(...short, ...others), { minLength: 1, maxLength: 6 }),
+    fc.array(fc.constantFrom(...smooth(9)), { minLength: 3, maxLength: 6 }),
+    fc.tuple(fc.constantFrom(...long), few(8)).map(([n, other]) => [n, other]),
+    fc.tuple(few(12), fc.constantFrom(...long)).map(([other, n]) => [other, n]),
+    fc.constantFrom(...long).map((n) => [n]),
+  );
 
 /** A random order of the dimensions from fast to slow, and the elements left out before each. */
 const arrangement = fc.record({
@@ -64,11 +65,14 @@ const scales = fc.constantFrom(...[1, 1, 1, 0.3, -2, 1 / 7, 1e-6].map(Math.froun
 const layout = fc.constantFrom('interleaved' as const, 'planar' as const);
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
 
-/** @param most elements of a tensor. */
-export function configurations(most: number): fc.Arbitrary<Configuration> {
+/**
+ * @param most elements of a tensor.
+ * @param others lengths of axes beside those that passes alone transform.
+ */
+export function configurations(most: number, others: readonly number[] = []): fc.Arbitrary<Configuration> {
   return fc
     .record({
-      size: sizes,
+      size: sizes(others),
       batches: fc.record({
         left: few(5),
         coordinates: few(3),

@@ -1,3 +1,3 @@
 /** `plan/buffers`: which memory each step of a plan reads and writes. */
 export { type Assignment, assignBuffers } from './assign.ts';
-export { type BufferName, memoryOf } from './offer.ts';
+export { type BufferName, type BufferOffer, memoryOf } from './offer.ts';

@@ -1,0 +1,184 @@
+/** Every assignment of buffers that the search finds moves data rightly, by a replay that knows nothing of the search. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { randomProfile, randomThreads } from '../../test/support/devices.ts';
+import { configurations } from '../../test/support/problems.ts';
+import { randomFrom, seedFor } from '../../test/support/random.ts';
+import { replay } from '../../test/support/replay.ts';
+import { exhaustive } from '../../test/support/transforms.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { type Block, FftError, normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import type { Stride } from './leaf.ts';
+import { type DirectionPlan, type Launch, planDirection, plansOf } from './planner.ts';
+import type { DeviceProfile } from './profile.ts';
+
+/** With prime factors that no radix has. */
+const CONVOLVED = [17, 19, 23, 29, 31, 37, 2 * 17, 3 * 19];
+/** What chunks are made of: packed batches of what takes several launches. */
+const batched: fc.Arbitrary<ProblemInput> = fc.record({
+  size: fc.constantFrom([144], [256], [320], [24, 16], [16, 9, 4]),
+  batches: fc.constantFrom(2, 4, 6),
+  precision: fc.constantFrom('single', 'double'),
+  layout: fc.constantFrom('interleaved', 'planar'),
+  placement: fc.constantFrom('out-of-place', 'in-place'),
+  preserveInput: fc.boolean(),
+});
+const varied = fc.oneof(...[400, 1600].map((most) => configurations(most, CONVOLVED).map(({ input }) => input)));
+
+/** Some blocks of zeros, none of them a whole axis. */
+const blocked = fc
+  .tuple(fc.oneof(varied, batched), fc.array(fc.nat(), { minLength: 12, maxLength: 12 }))
+  .map(([input, numbers]): ProblemInput => {
+    const block = (length: number, n: number): Block | null => {
+      const from = n % length;
+      const to = from + 1 + (Math.floor(n / length) % (length - from));
+      return length === 1 || n % 3 === 0 || to - from === length ? null : { from, to };
+    };
+    const blocks = (first: number) =>
+      input.size.map((length, axis) => (input.omit?.[axis] ? null : block(length, numbers[first + axis]!)));
+    return { ...input, unordered: false, zeroPadding: { space: blocks(0), frequency: blocks(6) } };
+  });
+const problems = fc.oneof({ weight: 2, arbitrary: varied }, { weight: 2, arbitrary: batched }, blocked);
+
+/** Little shared memory, and caches that are smaller still, so that small problems take several launches. */
+function profileFrom(seed: number): DeviceProfile {
+  const random = randomFrom(seed);
+  const chunks = { bytes: random.pick([64, 256, 1024]), most: random.pick([2 ** 8, 2 ** 12, 2 ** 20]) };
+  const ahead = { ahead: random.pick([1, 1024, 8192]) };
+  const vectors = random.unit() < 0.5;
+  const coalescedBytes = random.pick([16, 32, 64]);
+  // Just enough for 13 columns of whole runs, in two arrays.
+  const sharedBytes = 13 * 4 * coalescedBytes * random.pick([1, 1, 2, 4]);
+  const chunked = random.unit() < 0.5 ? { chunks: { ...chunks, ...(vectors ? {} : ahead) } } : {};
+  return vectors
+    ? {
+        ...namedProfiles['wasm-cpu'].profile,
+        ...randomProfile(random),
+        lockstepBytes: random.pick([8, 16]),
+        coalescedBytes,
+        sharedBytes,
+        multiprocessors: random.pick([1, 2, 8]),
+        ...chunked,
+      }
+    : {
+        ...namedProfiles.h200.profile,
+        ...randomThreads(random),
+        coalescedBytes,
+        sharedBytes,
+        multiprocessors: random.pick([2, 16]),
+        residentBytes: 2 ** 16,
+        ...chunked,
+      };
+}
+
+/** What the problems of a run had, so that none of it is missing. */
+function featuresOf({ launches, assignment, chunks, turns }: DirectionPlan): string[] {
+  const features = {
+    'several uploads': launches.some(({ node }) => node.twiddle !== undefined),
+    'three uploads': launches.some(({ node }) => /of [3-9]/.test(node.title)),
+    Bluestein: launches.some(({ node }) => node.padded !== undefined),
+    'shared axes': launches.some(({ node }) => node.more !== undefined),
+    'two digits': launches.some(({ leaf }) => leaf.coupled),
+    tiles: launches.some(({ leaf }) => [...leaf.output.axes, ...leaf.output.batch].some((s) => typeof s !== 'number')),
+    temp: assignment.temps === 1,
+    'the input as scratch': launches.some(({ to }) => to === 'input'),
+    'a temp in planes': launches.some(({ to, leaf }) => to === 'temp' && leaf.output.layout === 'planar'),
+    work: launches.some(({ to }) => to === 'work'),
+    'lines left out': launches.some(({ node }) => node.batch.some(({ gap }) => gap !== undefined)),
+    'elements left out': launches.some(({ node }) => node.absent !== undefined),
+    chunks: chunks > 1,
+    turns: turns !== undefined,
+  };
+  return Object.entries(features).flatMap(([name, has]) => (has ? [name] : []));
+}
+
+it('each read of each candidate sees the value that its node expects, and nothing else is touched', () => {
+  const seen = new Map<string, number>();
+  let replayed = 0;
+  fc.assert(
+    fc.property(problems, fc.boolean(), fc.nat(), (input, throughWork, seed) => {
+      const problem = normalizeProblem(input);
+      for (const direction of ['forward', 'inverse'] as const) {
+        if (problem.directions !== 'both' && problem.directions !== direction) continue;
+        const work = throughWork && problem.placement === 'out-of-place';
+        try {
+          for (const plan of plansOf(problem, direction, profileFrom(seed), work)) {
+            replay(plan, problem, work);
+            replayed++;
+            for (const feature of featuresOf(plan)) seen.set(feature, 1 + (seen.get(feature) ?? 0));
+          }
+        } catch (error) {
+          // Convolutions that shared memory does not hold are refused.
+          if (!(error instanceof FftError && error.code === 'unsupported-length')) throw error;
+        }
+      }
+    }),
+    { seed: seedFor('plan/replay') | 0, numRuns: exhaustive ? 5000 : 250 },
+  );
+  console.info(
+    `${replayed} assignments replayed: ${[...seen].map(([name, count]) => `${count} with ${name}`).join(', ')}`,
+  );
+  expect(replayed).toBeGreaterThan(exhaustive ? 5000 : 250);
+});
+
+/** One thing about one launch made wrong; undefined where there is no such thing. */
+const damages: Readonly<Record<string, (launch: Launch) => Launch | undefined>> = {
+  'a stride of what is read': (launch) => restrided(launch, 'input'),
+  'a stride of what is written': (launch) => restrided(launch, 'output'),
+  'the offset of what is written': (launch) => {
+    const { leaf } = launch;
+    return { ...launch, leaf: { ...leaf, output: { ...leaf.output, offset: leaf.output.offset + 1 } } };
+  },
+  'the layout of what is read': (launch) => {
+    const { leaf } = launch;
+    const layout = leaf.input.layout === 'planar' ? 'interleaved' : 'planar';
+    return { ...launch, leaf: { ...leaf, input: { ...leaf.input, layout } } };
+  },
+  'working in place unawares': (launch) =>
+    launch.from === launch.to ? { ...launch, leaf: { ...launch.leaf, aliased: false } } : undefined,
+  'other twiddles': (launch) => {
+    const { leaf } = launch;
+    return (
+      leaf.twiddle && { ...launch, leaf: { ...leaf, twiddle: { ...leaf.twiddle, order: leaf.twiddle.order + 1 } } }
+    );
+  },
+  'twiddles along another dimension': (launch) => {
+    const { leaf } = launch;
+    const { twiddle } = leaf;
+    const along = leaf.batch.findIndex((count, d) => count > 1 && d !== (twiddle?.along ?? 0));
+    if (!twiddle || along < 0) return undefined;
+    return { ...launch, leaf: { ...leaf, twiddle: { ...twiddle, along } } };
+  },
+  'where the result goes': (launch) => ({ ...launch, to: launch.to === 'temp' ? 'output' : 'temp' }),
+};
+
+/** The slowest dimension that has steps takes one element more for each. */
+function restrided(launch: Launch, side: 'input' | 'output'): Launch | undefined {
+  const { leaf } = launch;
+  const d = leaf.batch.findLastIndex((count) => count > 1);
+  if (d < 0) return undefined;
+  const longer = (stride: Stride): Stride => {
+    if (typeof stride === 'number') return stride + 1;
+    return 'step' in stride ? { ...stride, step: stride.step + 1 } : { ...stride, next: stride.next + 1 };
+  };
+  const batch = leaf[side].batch.map((stride, other) => (other === d ? longer(stride) : stride));
+  return { ...launch, leaf: { ...leaf, [side]: { ...leaf[side], batch } } };
+}
+
+it('the replay notices what is wrong with a launch', () => {
+  const noticed = new Map(Object.keys(damages).map((name) => [name, 0]));
+  fc.assert(
+    fc.property(batched, fc.constantFrom(...Object.keys(damages)), fc.nat(), (input, name, seed) => {
+      const problem = normalizeProblem(input);
+      const plan = planDirection(problem, 'forward', profileFrom(seed), false);
+      const at = randomFrom(seed).integer(0, plan.launches.length - 1);
+      const damaged = damages[name]!(plan.launches[at]!);
+      if (!damaged) return;
+      const launches = plan.launches.map((launch, n) => (n === at ? damaged : launch));
+      expect(() => replay({ ...plan, launches }, problem, false), name).toThrow();
+      noticed.set(name, noticed.get(name)! + 1);
+    }),
+    { seed: seedFor('plan/replay/damage') | 0, numRuns: 400 },
+  );
+  for (const [name, count] of noticed) expect(count, name).toBeGreaterThan(0);
+});

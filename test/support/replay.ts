@@ -1,0 +1,385 @@
+/**
+ * Runs a plan on symbols: every word of every buffer holds the name of the value that was last written to it, and each
+ * launch has to find the values that its node of the tree speaks of. Knows leaves, nodes and problems, and nothing of how
+ * buffers were assigned or laid out.
+ */
+import type { Leaf, LeafSide, Stride } from '../../src/plan/leaf.ts';
+import type { Dimension, LeafNode, Place } from '../../src/plan/node.ts';
+import type { DirectionPlan, Launch } from '../../src/plan/planner.ts';
+import type { ComplexLayout, Problem } from '../../src/problem/index.ts';
+
+type Name = Launch['from'];
+type Where = 'input' | 'output';
+
+/** One memory. A word holds 0, or a number for (step, place in the tensor, real or imaginary part). */
+interface Memory {
+  readonly words: Int32Array;
+  /** Words between the real and the imaginary parts, where they are two planes. */
+  readonly plane: number;
+  /** The words that belong to elements, of a buffer of the user; all others may be written anywhere. */
+  readonly own?: ReadonlySet<number>;
+}
+
+/**
+ * @param throughWork the plan is one for callers that bring a `work` buffer.
+ * @throws Error that says which launch reads what it must not read, or writes where it must not write.
+ */
+export function replay(plan: DirectionPlan, problem: Problem, throughWork: boolean): void {
+  new Replay(plan, problem, throughWork).run();
+}
+
+class Replay {
+  private readonly plan: DirectionPlan;
+  private readonly problem: Problem;
+  private readonly shape: readonly number[];
+  private readonly elements: number;
+  /** Strides of the tensor when it is packed: what the number of an element counts. */
+  private readonly packed: readonly number[];
+  private readonly memories = new Map<Name, Memory>();
+  private readonly launches: ReplayedLaunch[];
+  /** After each step the elements that it has written; after none, those of the user that are no zeros. */
+  private readonly arrived: Set<number>[];
+
+  constructor(plan: DirectionPlan, problem: Problem, throughWork: boolean) {
+    this.plan = plan;
+    this.problem = problem;
+    this.shape = [problem.leftBatches, ...problem.size, problem.coordinates, problem.batches];
+    this.elements = this.shape.reduce((a, b) => a * b, 1);
+    this.packed = this.shape.map((_, d) => this.shape.slice(0, d).reduce((a, b) => a * b, 1));
+    this.memories.set('input', this.userMemory('input'));
+    const inPlace = problem.placement === 'in-place';
+    this.memories.set('output', inPlace ? this.memories.get('input')! : this.userMemory('output'));
+    if (throughWork) this.memories.set('work', scratch(this.elements));
+    const temps = (['temp', 'temp2'] as const).slice(0, plan.assignment.temps);
+    for (const name of temps) this.memories.set(name, scratch(plan.tempElements));
+    this.arrived = [...plan.launches, undefined].map(() => new Set());
+    this.launches = plan.launches.map((launch, step) => new ReplayedLaunch(this.forbid(launch, step), step, this));
+  }
+
+  run(): void {
+    const { chunks, turns, launches } = this.plan;
+    this.fill();
+    const ahead = turns?.ahead ?? 0;
+    const last = launches.length - 1;
+    // One chunk goes through all launches after another; or the first launch is so many chunks ahead.
+    for (let chunk = -ahead; chunk < chunks; chunk++) {
+      const begun = chunk === -ahead ? 0 : chunk + ahead;
+      for (let early = begun; early <= chunk + ahead && early < chunks; early++) this.launches[0]!.run(early, chunks);
+      for (let n = 1; n <= last && chunk >= 0; n++) this.launches[n]!.run(chunk, chunks);
+    }
+    for (const launch of this.launches) launch.finish();
+    const { words, plane } = this.memories.get('output')!;
+    const layout = this.problem.layout[this.sideOf('output')];
+    for (let place = 0; place < this.elements; place++) {
+      const spared = this.isInBlock('output', place);
+      if (spared !== this.isMissing(launches.length, place)) throw new Error(`element ${place} is written wrongly`);
+      for (const part of [0, 1] as const) {
+        const found = words[wordOf(this.addressOf('output', place), part, layout, plane)]!;
+        const wanted = this.tag(launches.length, place, part);
+        const untouched = found === 0 || this.placeIn(found).step === 0;
+        if (spared ? !untouched : found !== wanted)
+          throw new Error(`the output holds ${this.say(found)}, not ${spared ? 'what it did' : this.say(wanted)}`);
+      }
+    }
+  }
+
+  memory(name: Name): Memory {
+    const memory = this.memories.get(name);
+    if (!memory) throw new Error(`there is no ${name}`);
+    return memory;
+  }
+
+  /** Notes that a step has written an element. */
+  arrive(step: number, place: number): void {
+    this.arrived[step]!.add(place);
+  }
+
+  /** Whether an element counts as zero after a step, because nobody wrote it. */
+  isMissing(step: number, place: number): boolean {
+    return !this.arrived[step]!.has(place);
+  }
+
+  /** The number of the element that steps along dimensions lead to. */
+  placeOf({ of, step }: Place): number {
+    return this.packed[of]! * step;
+  }
+
+  tag(step: number, place: number, part: 0 | 1): number {
+    return 1 + (step * this.elements + place) * 2 + part;
+  }
+
+  /** The step and the place that a tag is of. */
+  placeIn(tag: number): { readonly step: number; readonly place: number } {
+    const value = (tag - 1) >> 1;
+    return { step: Math.floor(value / this.elements), place: value % this.elements };
+  }
+
+  say(tag: number): string {
+    if (tag === 0) return 'nothing';
+    const { step, place } = this.placeIn(tag);
+    return `${(tag - 1) % 2 ? 'im' : 're'} of element ${place} after ${step} steps`;
+  }
+
+  /** Looks for what no launch of this plan may do, wherever its elements lie. */
+  private forbid(launch: Launch, step: number): Launch {
+    const { from, to, leaf } = launch;
+    const { placement, preserveInput } = this.problem;
+    const fault = (what: string): never => {
+      throw new Error(`launch ${step} (${from} → ${to}) ${what}`);
+    };
+    const separate = placement === 'out-of-place';
+    if (to === 'input' && separate && preserveInput) fault('writes the input, which is to be preserved');
+    const last = step === this.plan.launches.length - 1;
+    if (this.memories.has('work') && (to === 'input' || (to === 'output' && !last))) fault('does not use work');
+    if (this.memory(from) === this.memory(to) && !leaf.aliased) fault('does not know that it works in place');
+    if (launch.node !== this.plan.assignment.steps[step]!.leaf) fault('is not of the node that was assigned');
+    return launch;
+  }
+
+  private sideOf(where: Where): Where {
+    const forward = this.plan.direction === 'forward';
+    return (where === 'input') === forward ? 'input' : 'output';
+  }
+
+  private coordinatesOf(place: number): number[] {
+    return this.shape.map((count, d) => Math.floor(place / this.packed[d]!) % count);
+  }
+
+  private addressOf(where: Where, place: number): number {
+    const side = this.sideOf(where);
+    const strides = this.problem.strides[side];
+    return this.coordinatesOf(place).reduce((address, i, d) => address + i * strides[d]!, this.problem.offsets[side]);
+  }
+
+  /** Whether an element lies in one of the user's blocks of zeros. */
+  private isInBlock(where: Where, place: number): boolean {
+    const { space, frequency } = this.problem.zeroPadding;
+    const axes = this.coordinatesOf(place).slice(1);
+    return (this.sideOf(where) === 'input' ? space : frequency).some(
+      (block, axis) => block !== null && axes[axis]! >= block.from && axes[axis]! < block.to,
+    );
+  }
+
+  private userMemory(where: Where): Memory {
+    const layout = this.problem.layout[this.sideOf(where)];
+    const addresses = Array.from({ length: this.elements }, (_, place) => this.addressOf(where, place));
+    const plane = Math.max(...addresses) + 1;
+    const own = new Set(addresses.flatMap((at) => [wordOf(at, 0, layout, plane), wordOf(at, 1, layout, plane)]));
+    return { words: new Int32Array(2 * plane), plane, own };
+  }
+
+  /** The user's data: what no step has written. */
+  private fill(): void {
+    const { words, plane } = this.memories.get('input')!;
+    const layout = this.problem.layout[this.sideOf('input')];
+    for (let place = 0; place < this.elements; place++) {
+      const at = this.addressOf('input', place);
+      for (const part of [0, 1] as const) words[wordOf(at, part, layout, plane)] = this.tag(0, place, part);
+      if (!this.isInBlock('input', place)) this.arrive(0, place);
+    }
+  }
+}
+
+/** A transform of the node: where its first point lies in the tensor before and after, and what twiddles count. */
+interface Transform {
+  readonly input: number;
+  readonly output: number;
+  readonly number: number;
+}
+
+class ReplayedLaunch {
+  private readonly launch: Launch;
+  private readonly step: number;
+  private readonly all: Replay;
+  /** Transforms that no group has taken yet, by the place of their first point. */
+  private readonly waiting = new Map<number, Transform>();
+  /** Transforms that have read a word, and words that were written: within a launch there is no order. */
+  private readonly readers = new Map<number, number>();
+  private readonly written = new Set<number>();
+  private readonly points: Readonly<Record<Where, readonly Point[]>>;
+  private readonly title: string;
+
+  constructor(launch: Launch, step: number, all: Replay) {
+    this.launch = launch;
+    this.step = step;
+    this.all = all;
+    const { node, leaf, from, to } = launch;
+    this.title = `launch ${step} (${node.title}, ${from} → ${to})`;
+    this.points = { input: pointsOf(leaf, node, 'input', all), output: pointsOf(leaf, node, 'output', all) };
+    for (const [input, output, number] of walksOf(node.batch, all)) this.waiting.set(input, { input, output, number });
+    const twiddle = ({ order, on, of = 0 }: NonNullable<Leaf['twiddle']>) => `${order} on ${on} of ${of}`;
+    const [own, wanted] = [leaf.twiddle && twiddle(leaf.twiddle), node.twiddle && twiddle(node.twiddle)];
+    if (own !== wanted) this.fault(`has twiddles ${own}, not ${wanted}`);
+  }
+
+  /** The groups of one of so many chunks. */
+  run(chunk: number, chunks: number): void {
+    const { batch, tile } = this.launch.leaf;
+    const [first = 1, ...outer] = batch;
+    const tiles = Math.ceil(first / tile);
+    const groups = outer.reduce((a, b) => a * b, tiles);
+    if (groups % chunks !== 0) this.fault(`has ${groups} groups for ${chunks} chunks`);
+    for (let group = (groups / chunks) * chunk; group < (groups / chunks) * (chunk + 1); group++) {
+      const at = digitsOf(group, [tiles, ...outer]);
+      const begin = at[0]! * tile;
+      for (let column = begin; column < Math.min(begin + tile, first); column++) {
+        this.transform([column, ...at.slice(1)]);
+      }
+    }
+  }
+
+  finish(): void {
+    if (this.waiting.size > 0) this.fault(`leaves out ${this.waiting.size} transforms`);
+  }
+
+  private transform(at: readonly number[]): void {
+    const { leaf } = this.launch;
+    const input = this.side('input', at);
+    const output = this.side('output', at);
+    const first = this.points.input.find((point) => !input.isAbsent(point));
+    if (!first) return this.fault('has a transform of nothing');
+    const found = this.all.placeIn(input.memory.words[input.word(first.address, 0)]!);
+    const own = this.waiting.get(found.place - first.place);
+    if (!own) return this.fault(`begins a transform with element ${found.place}, and none is to begin there`);
+    this.waiting.delete(own.input);
+    if (leaf.twiddle && at[leaf.twiddle.along ?? 0] !== own.number) {
+      this.fault(`multiplies transform ${own.number} by the twiddles of ${at[leaf.twiddle.along ?? 0]}`);
+    }
+    for (const point of this.points.input) {
+      const place = own.input + point.place;
+      const absent = input.isAbsent(point);
+      if (absent !== this.all.isMissing(this.step, place)) {
+        this.fault(
+          `takes element ${place} for ${absent ? 'zero, and it is not' : 'what was written, and nothing was'}`,
+        );
+      }
+      if (absent) continue;
+      for (const part of [0, 1] as const) this.read(input, point.address, place, part, own.input);
+    }
+    for (const point of this.points.output) {
+      if (output.isAbsent(point)) continue;
+      const place = own.output + point.place;
+      for (const part of [0, 1] as const) this.write(output, point.address, place, part, own.input);
+      this.all.arrive(this.step + 1, place);
+    }
+  }
+
+  private read(side: SideOfGroup, at: number, place: number, part: 0 | 1, transform: number): void {
+    const word = side.word(at, part);
+    const found = side.memory.words[word] ?? 0;
+    const wanted = this.all.tag(this.step, place, part);
+    if (found !== wanted) this.fault(`reads ${this.all.say(found)}, not ${this.all.say(wanted)}`);
+    this.readers.set(word, transform);
+  }
+
+  private write(side: SideOfGroup, at: number, place: number, part: 0 | 1, transform: number): void {
+    const { memory } = side;
+    const word = side.word(at, part);
+    if (!(word < memory.words.length)) this.fault(`writes word ${word} of ${memory.words.length}`);
+    if (memory.own && !memory.own.has(word)) this.fault(`writes word ${word}, which lies between elements`);
+    if (this.written.has(word)) this.fault(`writes word ${word} twice`);
+    const { from, to } = this.launch;
+    const one = this.all.memory(from) === this.all.memory(to);
+    const reader = this.readers.get(word);
+    if (one && reader !== undefined && reader !== transform) this.fault(`writes word ${word}, which others read`);
+    this.written.add(word);
+    memory.words[word] = this.all.tag(this.step + 1, place, part);
+  }
+
+  private side(where: Where, at: readonly number[]): SideOfGroup {
+    const { leaf, from, to } = this.launch;
+    const side: LeafSide = leaf[where];
+    const memory = this.all.memory(where === 'input' ? from : to);
+    const begin = at.reduce((sum, index, d) => sum + walk(side.batch[d]!, index), side.offset);
+    const isAbsent = (point: Point) =>
+      (side.absent ?? []).some(({ from, to, terms }) => {
+        const all = [...point.at, ...at];
+        const coordinate = terms.reduce((sum, { dimension, step }) => sum + step * all[dimension]!, 0);
+        return coordinate >= from && coordinate < to;
+      });
+    return { memory, word: (address, part) => wordOf(begin + address, part, side.layout, memory.plane), isAbsent };
+  }
+
+  private fault(what: string): never {
+    throw new Error(`${this.title} ${what}`);
+  }
+}
+
+interface SideOfGroup {
+  readonly memory: Memory;
+  readonly word: (address: number, part: 0 | 1) => number;
+  /** Whether the leaf takes a point for zero, or leaves it as it is. */
+  readonly isAbsent: (point: Point) => boolean;
+}
+
+/** A point of a transform on one side: its indices in the tile, its address and its place relative to the transform's. */
+interface Point {
+  readonly at: readonly number[];
+  readonly address: number;
+  readonly place: number;
+}
+
+/** The points of a tile are those of the axes of its node, the slowest of which may be two digits. */
+function pointsOf(leaf: Leaf, node: LeafNode, way: Where, all: Replay): Point[] {
+  const axes = [...(node.more ?? [])].reverse().concat(node.axis);
+  const counts = axes.map(({ count }) => count);
+  const product = (values: readonly number[]) => values.reduce((a, b) => a * b, 1);
+  const steps = leaf.steps.flatMap((step) => (step.do === 'passes' ? [step] : []));
+  const read = steps[0]!.read?.count ?? product(leaf.lengths);
+  const written = steps.at(-1)!.write?.count ?? product(leaf.lengths);
+  if (read !== product(counts) || written !== product(counts)) {
+    throw new Error(`${node.title} takes ${read} points and gives ${written}, of ${product(counts)}`);
+  }
+  return Array.from({ length: product(counts) }, (_, n): Point => {
+    const at = digitsOf(n, counts);
+    const place = at.reduce((sum, i, d) => sum + i * all.placeOf(axes[d]![way]), 0);
+    if (leaf.coupled) {
+      const [a, b] = leaf.lengths as [number, number];
+      const slowest = at.shift()!;
+      // Read with the second digit fastest, written with the first.
+      at.unshift(
+        ...(way === 'input' ? [Math.floor(slowest / b), slowest % b] : [slowest % a, Math.floor(slowest / a)]),
+      );
+    }
+    return { at, address: at.reduce((sum, i, d) => sum + walk(leaf[way].axes[d]!, i), 0), place };
+  });
+}
+
+/** For each combination of indices the places before and after, and the index in the first dimension. */
+function walksOf(dimensions: readonly Dimension[], all: Replay): [number, number, number][] {
+  let walks: [number, number, number][] = [[0, 0, 0]];
+  dimensions.forEach(({ count, input, output, gap }, d) => {
+    const past = (i: number) => (gap && i >= gap.from ? i + gap.to - gap.from : i);
+    walks = walks.flatMap(([from, to, number]) =>
+      Array.from({ length: count }, (_, i): [number, number, number] => [
+        from + past(i) * all.placeOf(input),
+        to + past(i) * all.placeOf(output),
+        d === 0 ? i : number,
+      ]),
+    );
+  });
+  return walks;
+}
+
+function scratch(elements: number): Memory {
+  return { words: new Int32Array(2 * elements), plane: elements };
+}
+
+function wordOf(address: number, part: 0 | 1, layout: ComplexLayout, plane: number): number {
+  return layout === 'planar' ? address + part * plane : 2 * address + part;
+}
+
+function walk(stride: Stride, index: number): number {
+  if (typeof stride === 'number') return stride * index;
+  if ('step' in stride) return stride.step * (index + (index >= stride.before ? stride.skip : 0));
+  return (index % stride.run) + Math.floor(index / stride.run) * stride.next;
+}
+
+/** An index as coordinates, the first dimension fastest. */
+function digitsOf(index: number, counts: readonly number[]): number[] {
+  return counts.map((count) => {
+    const digit = index % count;
+    index = Math.floor(index / count);
+    return digit;
+  });
+}
