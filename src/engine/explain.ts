@@ -5,7 +5,7 @@ import type { Backend, CompiledKernel } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
 import { type Leaf, type LeafSide, passesOf, radicesOf, type Stride, stagedOf } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
-import { type Problem, realBytes } from '../problem/index.ts';
+import { type Problem, realBytes, tensorShape } from '../problem/index.ts';
 import { copied } from './copied.ts';
 import type { DirectionProgram } from './program.ts';
 
@@ -47,6 +47,7 @@ export interface NodeFacts {
 }
 
 export function planToJson(problem: Problem, backend: Backend, programs: readonly DirectionProgram[], tables: number) {
+  const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const facts = {
     device: { kind: backend.kind, name: backend.name },
     problem,
@@ -56,7 +57,7 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
       const asOne = running.length < kernels.length;
       const launches = plan.launches.map((launch, n): LaunchFacts => {
         const { leaf } = launch;
-        const moved = (side: LeafSide) => plan.tempElements * 2 * realBytes(side.storage ?? leaf.precision);
+        const moved = (side: LeafSide) => elements * 2 * realBytes(side.storage ?? leaf.precision);
         return {
           title: launch.node.title,
           scheme: launch.node.scheme,

@@ -75,6 +75,11 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
     (value) => isRecord(value) && [value.bytes, value.most, value.ahead ?? 1].every(whole(1)[0]),
     'an object with bytes, most and perhaps ahead, whole numbers of at least 1',
   ]),
+  padding: optional([
+    (value) =>
+      isRecord(value) && [value.multiple, value.by].every(power(16, 2 ** 40)[0]) && whole(2, 2 ** 40)[0](value.count),
+    'an object with multiple and by, powers of two of at least 16, and count, a whole number of at least 2',
+  ]),
   registers: whole(1, 65536),
   registerFile: optional(whole(1)),
   maxThreads: whole(1, 65536),

@@ -5,6 +5,7 @@ import {
   type Direction,
   defaultStrides,
   type Problem,
+  realBytes,
   type Side,
   scaleFactors,
   tensorShape,
@@ -16,6 +17,7 @@ import { oneAxis, type PlacedLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf } from './leaf.ts';
 import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
+import { type Pad, padded, paddedElements, paddedStep } from './padding.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Splits } from './splits.ts';
 import { isContiguous, type Span } from './tiling.ts';
@@ -71,12 +73,21 @@ export function* plansOf(
   throughWork: boolean,
   splits?: Splits,
 ): Generator<DirectionPlan> {
-  const tree = withBlocks(planTree(problem, direction, profile, splits), problem, direction);
-  const elements = elementsOf(problem);
-  const assignments = assignBuffers(tree, offerOf(problem, direction, throughWork));
+  const whole = withBlocks(planTree(problem, direction, profile, splits), problem, direction);
+  const { padding } = profile;
+  const complexBytes = 2 * realBytes(problem.storage);
+  const { tree, pads } = padding ? padded(whole, packedOf(problem), complexBytes, padding) : { tree: whole, pads: [] };
+  const assignments = assignBuffers(tree, {
+    ...offerOf(problem, direction, throughWork),
+    padded: pads.length > 0,
+  });
+  const tempElements = paddedElements(elementsOf(problem), pads);
   for (const assignment of assignments) {
-    const launches = launchesOf({ problem, direction, profile, tree, assignment });
-    const apart = (name: BufferName) => layoutOf(name, problem, direction).strides.at(-1)!;
+    const launches = launchesOf({ problem, direction, profile, tree, assignment, pads });
+    const apart = (name: BufferName) => {
+      const { strides, pads: own } = layoutOf(name, problem, direction, pads);
+      return paddedStep(strides.at(-1)!, own);
+    };
     const chunking = chunksOf(
       launches.map(({ leaf, from, to }) => ({ leaf, from, to, apart: { input: apart(from), output: apart(to) } })),
       problem.batches,
@@ -89,7 +100,7 @@ export function* plansOf(
       assignment,
       candidates: assignments.length,
       launches,
-      tempElements: elements,
+      tempElements,
       ...chunking,
     };
   }
@@ -122,17 +133,23 @@ function offerOf(problem: Problem, direction: Direction, throughWork: boolean): 
   };
 }
 
-/** How the tensor lies in a buffer: as the problem says in those of the user, packed in all others. */
+/** How the tensor lies in a buffer: as the problem says in those of the user, packed in all others, padded in our own. */
 interface BufferLayout {
   readonly strides: readonly number[];
   readonly offset: number;
+  readonly pads: readonly Pad[];
 }
 
-function layoutOf(name: BufferName, problem: Problem, direction: Direction): BufferLayout {
-  const written = sideOf(direction, 'written');
-  if (name !== 'input' && name !== 'output') return { strides: defaultStrides(problem, written), offset: 0 };
-  const side = name === 'input' ? sideOf(direction, 'read') : written;
-  return { strides: problem.strides[side], offset: problem.offsets[side] };
+function layoutOf(name: BufferName, problem: Problem, direction: Direction, pads: readonly Pad[]): BufferLayout {
+  if (name === 'work') return { strides: packedOf(problem), offset: 0, pads: [] };
+  if (name !== 'input' && name !== 'output') return { strides: packedOf(problem), offset: 0, pads };
+  const side = sideOf(direction, name === 'input' ? 'read' : 'written');
+  return { strides: problem.strides[side], offset: problem.offsets[side], pads: [] };
+}
+
+/** Strides of the packed tensor. */
+function packedOf(problem: Problem): number[] {
+  return defaultStrides(problem, 'output');
 }
 
 function storageOf(name: BufferName, { edgeStorage, storage }: Problem): Stored {
@@ -145,24 +162,26 @@ interface LaunchQuestion {
   readonly profile: DeviceProfile;
   readonly tree: BranchNode;
   readonly assignment: Assignment;
+  /** Of the temp buffers. */
+  readonly pads: readonly Pad[];
 }
 
 function launchesOf(question: LaunchQuestion): Launch[] {
-  const { problem, direction, profile, tree, assignment } = question;
+  const { problem, direction, profile, tree, assignment, pads } = question;
   const precision = kernelPrecision(problem.precision);
   const { run } = capacityOf(precision, profile);
   const batchBytes = batchBytesOf(problem, profile);
   const tiles = tilesOf(question);
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
-    const from = layoutOf(input.buffer, problem, direction);
-    const to = layoutOf(output.buffer, problem, direction);
+    const from = layoutOf(input.buffer, problem, direction, pads);
+    const to = layoutOf(output.buffer, problem, direction, pads);
     // Lines that are left out before all others move the first one.
     const skipped = { input: 0, output: 0 };
     const span = (dimension: Dimension): Span => {
       const { count, input: source, output: target, gap } = dimension;
       const strides = {
-        input: strideOf(source, count, from.strides, tiles[n - 1], run),
-        output: strideOf(target, count, to.strides, tiles[n], run),
+        input: strideOf(source, count, from, tiles[n - 1], run),
+        output: strideOf(target, count, to, tiles[n], run),
       };
       const places = { input: source, output: target };
       if (!gap) return { count, ...strides, places };
@@ -207,9 +226,9 @@ function past(stride: Stride, { count, gap }: Dimension): Stride {
 }
 
 /** For each step how what it leaves for the next one lies in tiles, where it does. */
-function tilesOf({ problem, direction, profile, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
+function tilesOf({ problem, profile, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
   const { run } = capacityOf(kernelPrecision(problem.precision), profile);
-  const packed = defaultStrides(problem, sideOf(direction, 'written'));
+  const packed = packedOf(problem);
   return steps.map(({ leaf, output, inPlace }, n) => {
     const reader = steps[n + 1];
     // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
@@ -269,11 +288,11 @@ function mayTile(
 function strideOf(
   { of, step }: Place,
   count: number,
-  strides: readonly number[],
+  { strides, pads }: BufferLayout,
   tiles: Intermediate | undefined,
   run: number,
 ): Stride {
-  if (tiles?.of !== of) return strides[of]! * step;
+  if (tiles?.of !== of) return paddedStep(strides[of]! * step, pads);
   if (step >= tiles.columns) return (step / tiles.columns) * run;
   if (step >= run) return step * tiles.rows;
   if (step * count <= run) return step;

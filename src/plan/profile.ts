@@ -84,6 +84,11 @@ export interface DeviceProfile {
    * do, so that every multiprocessor gets a share of it: where there are four or more. Two want twice as many. Missing: never.
    */
   readonly shareFrom?: number;
+  /**
+   * Steps through temp buffers that are slow: multiples of so many bytes, taken at least `count` times in a row. They are made
+   * `by` bytes longer. Missing where that gains nothing.
+   */
+  readonly padding?: { readonly multiple: number; readonly count: number; readonly by: number };
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
   readonly tuning?: PlannerTuning;
 }

@@ -20,6 +20,9 @@ export function randomProfile(random: Random): Partial<DeviceProfile> {
     sharedFormat: random.pick(['blocked', 'planes'] as const),
     passCost: random.pick([0, 6, 50]),
     reorderFirst: random.unit() < 0.5,
+    ...(random.unit() < 0.3
+      ? { padding: { multiple: random.pick([64, 512]), count: 4, by: random.pick([16, 64]) } }
+      : {}),
     ...(random.unit() < 0.5 ? { distant: { above: 2 ** random.integer(0, 16), axes: far(), uploads: far() } } : {}),
     ...(random.unit() < 0.5
       ? { chunks: { bytes: random.pick([2 ** 10, 2 ** 14]), most: 2 ** random.integer(10, 20) } }

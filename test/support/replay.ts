@@ -11,6 +11,9 @@ import type { ComplexLayout, Problem } from '../../src/problem/index.ts';
 type Name = Launch['from'];
 type Where = 'input' | 'output';
 
+/** Thrown where what is replayed reads too little to be told from others. */
+export class Undecided extends Error {}
+
 /** One memory. A word holds 0, or a number for (step, place in the tensor, real or imaginary part). */
 interface Memory {
   readonly words: Int32Array;
@@ -22,6 +25,7 @@ interface Memory {
 
 /**
  * @param throughWork the plan is one for callers that bring a `work` buffer.
+ * @throws Undecided where a transform of zeros has nothing to be known by
  * @throws Error that says which launch reads what it must not read, or writes where it must not write.
  */
 export function replay(plan: DirectionPlan, problem: Problem, throughWork: boolean): void {
@@ -236,9 +240,10 @@ class ReplayedLaunch {
     const { leaf } = this.launch;
     const input = this.side('input', at);
     const output = this.side('output', at);
-    const first = this.points.input.find((point) => !input.isAbsent(point));
-    if (!first) return this.fault('has a transform of nothing');
+    const first = this.points.input.find((point) => !input.isAbsent(point)) ?? this.points.input[0]!;
     const found = this.all.placeIn(input.memory.words[input.word(first.address, 0)]!);
+    // A transform of nothing but zeros reads nothing that would tell where it belongs.
+    if (found.step !== this.step && input.isAbsent(first)) throw new Undecided();
     const own = this.waiting.get(found.place - first.place);
     if (!own) return this.fault(`begins a transform with element ${found.place}, and none is to begin there`);
     this.waiting.delete(own.input);

@@ -35,12 +35,19 @@ export interface BufferOffer {
   readonly same: boolean;
   /** Input and output side have equal strides and offsets. */
   readonly sameLayout: boolean;
+  /** Temp buffers are padded where a step through them would be slow. */
+  readonly padded?: boolean;
   /** When given, every intermediate result goes here or to a temp buffer. */
   readonly work?: UserBuffer | undefined;
 }
 
 /** Number of temp buffers on top of those of the user. */
 export type TempCount = 0 | 1 | 2;
+
+/** A buffer of our own. */
+export function isTemp({ buffer }: Pick<Operand, 'buffer'>): boolean {
+  return buffer === 'temp' || buffer === 'temp2';
+}
 
 /** One name for each memory: in place `input` and `output` are two names of the output. */
 export function memoryOf(buffer: BufferName, offer: Pick<BufferOffer, 'same'>): BufferName {

@@ -4,7 +4,7 @@
  */
 import type { LeafNode } from '../node.ts';
 import type { Criteria } from './criteria.ts';
-import { type BufferName, type BufferOffer, bufferNames, memoryOf, type Operand } from './offer.ts';
+import { type BufferName, type BufferOffer, bufferNames, isTemp, memoryOf, type Operand } from './offer.ts';
 
 export interface PlacementTrace extends Criteria {
   /** Nothing at the root, which stands for the user handing over the input. */
@@ -36,9 +36,9 @@ export function branchTo(parent: PlacementTrace, leaf: LeafNode, output: Operand
     parent,
     used: parent.used | bitOf(memory),
     bufferCount: parent.bufferCount + Number(!uses(parent, memory)),
-    // Two of rocFFT's criteria that no search here decides: what is fused was decided by the tree, and nothing is padded.
+    // What is fused was decided by the tree.
     fused: parent.fused,
-    padded: parent.padded,
+    padded: parent.padded + (offer.padded ? Number(isTemp(input)) + Number(isTemp(output)) : 0),
     inPlace: parent.inPlace + Number(memoryOf(input.buffer, offer) === memory),
     typeChanges: parent.typeChanges + Number(input.type !== output.type),
   };

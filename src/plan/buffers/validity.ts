@@ -14,7 +14,7 @@
  * What a leaf reads is no decision: the user's input, or what the leaf before has written (3, 4, 5).
  */
 import { keepsPlaces, type LeafNode } from '../node.ts';
-import { type BufferOffer, bufferNames, memoryOf, type Operand, sameAddresses } from './offer.ts';
+import { type BufferOffer, bufferNames, isTemp, memoryOf, type Operand, sameAddresses } from './offer.ts';
 
 /** The decision function for one offer, with its answers cached over leaves of one shape and over all passes. */
 export interface Validity {
@@ -90,7 +90,7 @@ function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer
 
 /** True where a result that is not the last may lie in this buffer. */
 function takesIntermediates({ buffer }: Operand, offer: BufferOffer): boolean {
-  if (buffer === 'temp' || buffer === 'temp2') return true;
+  if (isTemp({ buffer })) return true;
   if (offer.work) return buffer === 'work';
   // In place, input and output are one memory.
   if (offer.output.spared && memoryOf(buffer, offer) === 'output') return false;
