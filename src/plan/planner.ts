@@ -73,14 +73,7 @@ export function* plansOf(
   throughWork: boolean,
   splits?: Splits,
 ): Generator<DirectionPlan> {
-  const whole = withBlocks(planTree(problem, direction, profile, splits), problem, direction);
-  const { padding } = profile;
-  const complexBytes = 2 * realBytes(problem.storage);
-  const { tree, pads } = padding ? padded(whole, packedOf(problem), complexBytes, padding) : { tree: whole, pads: [] };
-  const assignments = assignBuffers(tree, {
-    ...offerOf(problem, direction, throughWork),
-    padded: pads.length > 0,
-  });
+  const { tree, pads, assignments } = assigned(problem, direction, profile, throughWork, splits);
   const tempElements = paddedElements(elementsOf(problem), pads);
   for (const assignment of assignments) {
     const launches = launchesOf({ problem, direction, profile, tree, assignment, pads });
@@ -104,6 +97,37 @@ export function* plansOf(
       ...chunking,
     };
   }
+}
+
+/** A tree, how its temp buffers are padded, and every valid assignment of buffers to it, best first. */
+interface AssignedTree {
+  readonly tree: BranchNode;
+  readonly pads: readonly Pad[];
+  readonly assignments: readonly [Assignment, ...Assignment[]];
+}
+
+/** The tree that the strategy of a problem prefers. */
+function assigned(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  throughWork: boolean,
+  splits: Splits | undefined,
+): AssignedTree {
+  const offer = offerOf(problem, direction, throughWork);
+  const treeOf = (sparing: boolean) =>
+    withBlocks(planTree(problem, direction, profile, splits, sparing), problem, direction);
+  const { padding } = profile;
+  const usual = treeOf(false);
+  if (problem.strategy === 'least-memory') {
+    const [fast, sparing] = [usual, treeOf(true)].map(
+      (tree): AssignedTree => ({ tree, pads: [], assignments: assignBuffers(tree, offer) }),
+    );
+    return sparing!.assignments[0].temps < fast!.assignments[0].temps ? sparing! : fast!;
+  }
+  if (!padding) return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
+  const { tree, pads } = padded(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
+  return { tree, pads, assignments: assignBuffers(tree, { ...offer, padded: pads.length > 0 }) };
 }
 
 function elementsOf(problem: Problem): number {

@@ -10,7 +10,7 @@ import { paddedLength } from './bluestein.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
 import { firstUploadCost, uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './cuts.ts';
-import { type BranchNode, type Dimension, leafNode, type PlanNode } from './node.ts';
+import { type BranchNode, type Dimension, isLeaf, leafNode, type PlanNode } from './node.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { chooseRadices, LARGEST_RADIX_PRIME as LARGEST_RADIX } from './radix.ts';
 import { sharedAxes } from './shared-axes.ts';
@@ -20,9 +20,17 @@ import { axisNode } from './uploads.ts';
 /**
  * The tree of one direction.
  * @param given how it splits the axes, where that is known already.
+ * @param sparing whether it is to do without a temp buffer where that is possible: where bins are reordered on the way out of
+ *   the input, everything after that works in place.
  * @throws RangeError where no tree fits, or not the given one.
  */
-export function planTree(problem: Problem, direction: Direction, profile: DeviceProfile, given?: Splits): BranchNode {
+export function planTree(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  given?: Splits,
+  sparing = false,
+): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const precision = kernelPrecision(problem.precision);
   const { complexBytes, lanes, run } = capacityOf(precision, profile);
@@ -90,12 +98,13 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
         // In place, the second would read another buffer than it writes: in long steps from memory, that costs more than
         // columns that a temp buffer holds in tiles.
         reorderFirst:
-          profile.reorderFirst &&
-          innermost &&
-          (problem.placement === 'out-of-place' || length * complexBytes <= (profile.chunks?.most ?? 0)),
+          sparing ||
+          (profile.reorderFirst &&
+            innermost &&
+            (problem.placement === 'out-of-place' || length * complexBytes <= (profile.chunks?.most ?? 0))),
         // No odd length turns its tile.
         first:
-          profile.lockstep === 'vector' && length % grain === 0
+          innermost && profile.lockstep === 'vector' && length % grain === 0
             ? (n) => firstUploadCost(n, ideal, precision, boosted(profile, precision, n, true))
             : undefined,
         unordered: problem.unordered && direction === 'forward',
@@ -106,6 +115,7 @@ export function planTree(problem: Problem, direction: Direction, profile: Device
   });
   if (children.length === 0 && !shared) children.push(copyNode(dimensions, tensor));
   if (direction === 'inverse') children.reverse();
+  if (sparing) children.sort((a, b) => Number(isLeaf(a)) - Number(isLeaf(b)));
   // First in both directions: where it reorders, that is on the way out of the input, and needs no memory of its own.
   if (shared) children.unshift(shared.node);
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };

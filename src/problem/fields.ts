@@ -25,13 +25,14 @@ export const knownFields = [
   'scale',
   'directions',
   'unordered',
+  'strategy',
   'zeroPadding',
   'tuning',
   'debug',
 ] as const;
 
 /** Fields whose feature this release does not have. */
-export const plannedFields = ['strategy', 'convolution', 'callbacks'] as const;
+export const plannedFields = ['convolution', 'callbacks'] as const;
 
 /** Names that people bring along from other libraries, and ours for the same thing. */
 const foreignNames: Readonly<Record<string, string>> = {

@@ -37,6 +37,7 @@ describe('the normal form', () => {
       scale: { forward: 1, inverse: 1 },
       directions: 'both',
       unordered: false,
+      strategy: 'fast',
       tuning: {},
       zeroPadding: { space: [null], frequency: [null] },
       debug: false,
@@ -198,7 +199,7 @@ describe('strides and offsets', () => {
 });
 
 describe('fields', () => {
-  it.each(['strategy', 'convolution', 'callbacks'])('%s is refused until it is there', (name) => {
+  it.each(['convolution', 'callbacks'])('%s is refused until it is there', (name) => {
     expect(codes({ size: [4], [name]: {} })).toEqual(['unsupported-feature']);
   });
 
@@ -230,7 +231,7 @@ describe('fields', () => {
   });
 
   // Where nothing is near, or what is near cannot be used yet.
-  it.each(['constructor', '', 'quadrature', 'colour', 'strategies', 'callback', 'x'.repeat(1000)])(
+  it.each(['constructor', '', 'quadrature', 'colour', 'convolutions', 'callback', 'x'.repeat(1000)])(
     '%s is unknown and nothing proposed',
     (name) => {
       const error = refusal({ size: [4], [name]: 1 });
@@ -268,6 +269,7 @@ describe('fields', () => {
     ['omit', [0]],
     ['omit', [true, false]],
     ['unordered', 'no'],
+    ['strategy', 'slow'],
     ['strides', [1, 1, 4]],
     ['offsets', 3],
     ['tuning', 'fast'],

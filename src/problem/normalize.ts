@@ -20,6 +20,7 @@ import {
   type Sides,
   sides,
   storages,
+  strategies,
   type TransformKind,
   transformKinds,
 } from './problem.ts';
@@ -108,6 +109,7 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
     scale: readScale(reader, raw.scale),
     directions: reader.oneOf(raw.directions, 'directions', directionChoices, 'both'),
     unordered: reader.flag(raw.unordered, 'unordered', false),
+    strategy: reader.oneOf(raw.strategy, 'strategy', strategies, 'fast'),
     zeroPadding: readZeroPadding(reader, raw.zeroPadding, size, axes),
     tuning: readTuning(reader, raw.tuning, axes),
     debug: reader.flag(raw.debug, 'debug', false),

@@ -34,6 +34,10 @@ export type Placement = (typeof placements)[number];
 export const directionChoices = ['both', 'forward', 'inverse'] as const;
 /** The directions a plan is made for. */
 export type Directions = (typeof directionChoices)[number];
+/** What the planner prefers. */
+export const strategies = ['fast', 'least-memory'] as const;
+export type Strategy = (typeof strategies)[number];
+
 /** One direction: forward has the exponent sign −1, inverse +1. */
 export type Direction = Exclude<Directions, 'both'>;
 
@@ -143,6 +147,8 @@ export interface AnyProblemInput {
   readonly directions?: Directions | undefined;
   /** Leave the bins of a multi-upload transform in the order in which they come out. Default false. */
   readonly unordered?: boolean | undefined;
+  /** Whether speed comes first, or to do with as little temp memory (`plan.bytes.temp`) as the planner knows how. Default `fast`. */
+  readonly strategy?: Strategy | undefined;
   /**
    * Blocks of zeros: one entry for each axis, fastest first, `null` where it has none. An element lies in the block of a side
    * if any of its axes does; it counts as zero where it would be read, and is not touched where it would be written.
@@ -194,6 +200,7 @@ export interface Problem {
   readonly scale: { readonly [S in Direction]: number };
   readonly directions: Directions;
   readonly unordered: boolean;
+  readonly strategy: Strategy;
   /** The block of each axis, `null` where it has none. */
   readonly zeroPadding: { readonly space: readonly (Block | null)[]; readonly frequency: readonly (Block | null)[] };
   /** What differs from the planner's own choice, in the order of `Tuning`; `groupedBatch` as a list. */

@@ -87,6 +87,7 @@ export function configurations(most: number, others: readonly number[] = []): fc
       placement: fc.constantFrom('out-of-place' as const, 'in-place' as const),
       preserveInput: fc.boolean(),
       unordered: fc.boolean(),
+      strategy: fc.constantFrom('fast' as const, 'fast' as const, 'least-memory' as const),
       directions: fc.constantFrom('both' as const, 'both' as const, 'forward' as const, 'inverse' as const),
       normalize: fc.boolean(),
       scale: fc.record({ forward: scales, inverse: scales }),

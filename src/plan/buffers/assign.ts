@@ -60,8 +60,12 @@ export interface AssignmentSearch {
  * @throws FftError `internal-error` where not even two temp buffers suffice, as for a single leaf that transposes in
  * place: a planner must not propose such a tree.
  */
-export function assignBuffers(root: PlanNode, offer: BufferOffer, options?: SearchOptions): Assignment[] {
-  return [...searchAssignments(root, offer, options).assignments];
+export function assignBuffers(
+  root: PlanNode,
+  offer: BufferOffer,
+  options?: SearchOptions,
+): readonly [Assignment, ...Assignment[]] {
+  return searchAssignments(root, offer, options).assignments;
 }
 
 /** As `assignBuffers`, with the trace of the search. */
