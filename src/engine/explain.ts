@@ -5,6 +5,7 @@ import type { Backend, CompiledKernel } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
 import { type Leaf, type LeafSide, passesOf, radicesOf, type Stride, stagedOf } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
+import { shimsOf } from '../plan/shims/index.ts';
 import { type Problem, realBytes, tensorShape } from '../problem/index.ts';
 import { copied } from './copied.ts';
 import type { DirectionProgram } from './program.ts';
@@ -30,6 +31,8 @@ export interface LaunchFacts {
   readonly grid?: CompiledKernel['grid'];
   readonly lanesAlong: string;
   readonly twiddles?: number;
+  /** What is part of the launch and would be kernels of its own. */
+  readonly fused: readonly string[];
   /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
   readonly strides: { readonly input: readonly (number | string)[]; readonly output: readonly (number | string)[] };
   readonly staged: { readonly input: boolean; readonly output: boolean };
@@ -74,6 +77,7 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
           ...(kernels[n]!.grid ? { grid: kernels[n]!.grid } : {}),
           lanesAlong: lanesText(leaf),
           ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
+          fused: shimsOf(launch.node).map(({ name }) => name),
           strides: {
             input: [...leaf.input.axes, ...leaf.input.batch].map(strideText),
             output: [...leaf.output.axes, ...leaf.output.batch].map(strideText),
@@ -102,6 +106,10 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
     }),
   };
   return copied(facts);
+}
+
+function kernelsText(count: number): string {
+  return count === 1 ? '1 kernel' : `${count || 'no'} kernels`;
 }
 
 function chunkText(chunks: number, turns: Turns | undefined): string {
@@ -144,7 +152,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     lines.push(
       '',
       `${direction}: ${launches.length} launch${launches.length === 1 ? '' : 'es'}${chunkText(chunks, turns)}, ${bytesText(bytesMoved)} moved`,
-      `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes)`,
+      `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes; fusion saves ${kernelsText(criteria.fused)})`,
     );
     let next = 0;
     const walk = (node: NodeFacts, depth: number) => {

@@ -231,6 +231,14 @@ describe('the search', () => {
     const { assignments, merged } = searchAssignments(long, inPlace());
     expect(merged).toBe(true);
     expect(assignments[0].steps).toHaveLength(120);
+    // What is left of the tries of a leaf are states: an operand, and the set of memories used.
+    const frugal = searchAssignments(long, inPlace(), { keep: 1 });
+    expect(frugal.assignments[0]).toEqual(assignments[0]);
+    let level = [frugal.tries];
+    while (level.length > 0) {
+      expect(level.length).toBeLessThan(100);
+      level = level.flatMap(({ branches }) => branches);
+    }
     // In each axis but the last, two of three steps can stay where they are; the last has to end in the output.
     expect(assignments[0]).toMatchObject({ temps: 1, bufferCount: 2, typeChanges: 0, inPlace: 80 });
   });

@@ -9,7 +9,8 @@
  * come upon them. Their number multiplies with every leaf, so beyond a limit tries are merged that stand in the same
  * state: the same operand written, the same set of memories used. What can follow depends on nothing else, and
  * whatever follows adds the same to every criterion, so keeping the best of a state, the first found among equals,
- * loses worse assignments only: the winner is that of the full search.
+ * loses worse assignments only: the winner is that of the full search. There are few states, so the tries of a leaf are few
+ * from then on, however long the tree; a bound on what a try may still come to would leave out nothing more.
  */
 import { FftError } from '../../problem/errors.ts';
 import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../node.ts';

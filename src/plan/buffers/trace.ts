@@ -3,6 +3,7 @@
  * leaf, so a path from the root to a trace without branches is an assignment, or a dead end.
  */
 import type { LeafNode } from '../node.ts';
+import { kernelsSaved } from '../shims/index.ts';
 import type { Criteria } from './criteria.ts';
 import { type BufferName, type BufferOffer, bufferNames, isTemp, memoryOf, type Operand } from './offer.ts';
 
@@ -36,8 +37,7 @@ export function branchTo(parent: PlacementTrace, leaf: LeafNode, output: Operand
     parent,
     used: parent.used | bitOf(memory),
     bufferCount: parent.bufferCount + Number(!uses(parent, memory)),
-    // What is fused was decided by the tree.
-    fused: parent.fused,
+    fused: parent.fused + kernelsSaved(leaf),
     padded: parent.padded + (offer.padded ? Number(isTemp(input)) + Number(isTemp(output)) : 0),
     inPlace: parent.inPlace + Number(memoryOf(input.buffer, offer) === memory),
     typeChanges: parent.typeChanges + Number(input.type !== output.type),

@@ -13,7 +13,8 @@
  *
  * What a leaf reads is no decision: the user's input, or what the leaf before has written (3, 4, 5).
  */
-import { keepsPlaces, type LeafNode } from '../node.ts';
+import type { LeafNode } from '../node.ts';
+import { shimsOf } from '../shims/index.ts';
 import { type BufferOffer, bufferNames, isTemp, memoryOf, type Operand, sameAddresses } from './offer.ts';
 
 /** The decision function for one offer, with its answers cached over leaves of one shape and over all passes. */
@@ -28,7 +29,8 @@ export interface Validity {
 /** All that the rules look at in a leaf. Leaves that agree in it share their answers. */
 interface Shape {
   readonly id: number;
-  readonly keepsPlaces: boolean;
+  /** Nothing that was fused into it forbids that it writes the memory that it reads. */
+  readonly inPlace: boolean;
   readonly elements: number;
 }
 
@@ -41,8 +43,9 @@ export function createValidity(offer: BufferOffer): Validity {
   const shapeOf = (leaf: LeafNode): Shape => {
     let shape = shapeOfLeaf.get(leaf);
     if (shape) return shape;
-    const facts = { keepsPlaces: keepsPlaces(leaf), elements: leaf.outputLength.reduce((a, b) => a * b, 1) };
-    const key = `${facts.keepsPlaces} ${facts.elements}`;
+    const inPlace = shimsOf(leaf).every((shim) => shim.inPlace);
+    const facts = { inPlace, elements: leaf.outputLength.reduce((a, b) => a * b, 1) };
+    const key = `${facts.inPlace} ${facts.elements}`;
     shape = shapes.get(key) ?? { id: shapes.size, ...facts };
     shapes.set(key, shape);
     shapeOfLeaf.set(leaf, shape);
@@ -85,7 +88,7 @@ function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer
     if (!user || user.type !== to.type || user.elements < shape.elements) return false;
   }
   const oneMemory = memoryOf(from.buffer, offer) === memoryOf(to.buffer, offer);
-  return !oneMemory || (shape.keepsPlaces && sameAddresses(from, to, offer));
+  return !oneMemory || (shape.inPlace && sameAddresses(from, to, offer));
 }
 
 /** True where a result that is not the last may lie in this buffer. */

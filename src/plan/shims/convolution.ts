@@ -1,0 +1,11 @@
+import type { Shim } from './shim.ts';
+
+/** Bluestein's algorithm between one load and one store: chirp and padding, product, the way back, chirp and crop. */
+export const convolution: Shim = {
+  name: 'convolution',
+  saves: ({ padded }) => (padded === undefined ? 0 : KERNELS - 1),
+  inPlace: true,
+};
+
+/** Apart they are: multiply by the chirp and pad, transform, multiply by its spectrum, transform back, multiply and crop. */
+const KERNELS = 5;
