@@ -39,7 +39,7 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
   const tiles = tilesOf(leaf);
   const rank = variable('rank', leaf.blocks);
   const tables = new TableBuilder(type);
-  const sides = sidesOf(leaf, tiles);
+  const sides = sidesOf(leaf, tiles, tables);
   const twiddled = twiddles(leaf, tables, tiles);
   const ends = twiddled(sides.views(leaf));
   let built: BuiltSteps;

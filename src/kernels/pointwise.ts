@@ -15,6 +15,7 @@ import {
   type ViewMap,
 } from '../ir/index.ts';
 import { chirp, chirpSpectrum } from '../numeric/chirp.ts';
+import { unorderedPlace } from '../numeric/digits.ts';
 import type { Factors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
@@ -64,8 +65,8 @@ function pointwise({ count, factors }: PointwiseStep, length: number, tables: Ta
 }
 
 /** Multiplies point n by its factor. */
-function factorOf(
-  { kind, of }: Factors,
+export function factorOf(
+  { kind, of, order, conjugated }: Factors,
   length: number,
   tables: TableBuilder,
   { kind: as, lanes }: FactorFormat,
@@ -77,11 +78,11 @@ function factorOf(
       : as === 'planes'
         ? split(tables.ref, plane)
         : interleaved(tables.ref);
-  const start = tables.appendValues(`${kind}${of}:${length}:${as}${lanes}`, 2 * plane, () => {
+  const start = tables.appendValues(`${kind}${of}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
     const values = kind === 'chirp' ? chirp(of, length) : chirpSpectrum(of, length);
     const placed = new Float64Array(2 * plane);
     for (let n = 0; n < length; n++) {
-      const [re, im] = format.at(n);
+      const [re, im] = format.at(order ? unorderedPlace(n, order) : n);
       placed[re] = values[2 * n]!;
       placed[im] = values[2 * n + 1]!;
     }
@@ -90,7 +91,8 @@ function factorOf(
   return (x, value, [n]) => {
     const [re, atRe] = format.re(index(n!));
     const [im, atIm] = format.im(index(n!));
-    return x.cmul(value, { re: x.load(re, shifted(atRe, start)), im: x.load(im, shifted(atIm, start)) });
+    const [cos, sin] = [x.load(re, shifted(atRe, start)), x.load(im, shifted(atIm, start))];
+    return x.cmul(value, { re: cos, im: conjugated ? x.neg(sin) : sin });
   };
 }
 

@@ -21,12 +21,14 @@ import {
   scale,
   sub,
   swapped,
+  type TableBuilder,
   type Var,
   type ViewMap,
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { Leaf, OutsideOf, Stride, Way } from '../plan/leaf.ts';
+import type { Leaf, OutsideOf, SideFactors, Stride, Way } from '../plan/leaf.ts';
+import { factorOf } from './pointwise.ts';
 import { storageTypeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
@@ -70,7 +72,7 @@ export interface Sides {
   readonly inOutput: (format: (array: ArrayRef) => Format) => ComplexView;
 }
 
-export function sidesOf(leaf: Leaf, { first, outer }: Tiles): Sides {
+export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilder): Sides {
   const globals: ArrayRef[] = [];
   const declare = (name: string, type: StorageType, plane?: true): ArrayRef => {
     const array: ArrayRef = { name, space: 'global', type, ...(plane ? { plane } : {}) };
@@ -92,10 +94,10 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles): Sides {
     const view = mapped(format, (at) =>
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride))),
     );
+    const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
+    const there = side.absent ? guarded(view, side.absent, coordinates) : view;
     return {
-      view: side.absent
-        ? guarded(view, side.absent, (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer])
-        : view,
+      view: side.factors ? factored(there, side.factors, coordinates, tables) : there,
       runs: (format: (array: ArrayRef) => Format) =>
         planes ? runs(planes, begin) : runs(format(array), (c) => scale(begin(c), 2)),
     };
@@ -123,6 +125,24 @@ function factorsOf(scale: number): number[] {
   if (size >= 2 ** 127) return [...factorsOf(scale * 2 ** -64), 2 ** 64];
   if (size >= 2 ** -128 || size === 0) return [scale];
   return [...factorsOf(scale * 2 ** 64), 2 ** -64];
+}
+
+/** A view of numbers that are multiplied by factors. */
+function factored(
+  view: ComplexView,
+  { terms, ...factors }: SideFactors,
+  coordinates: (at: readonly IndexLike[]) => readonly IndexLike[],
+  tables: TableBuilder,
+): ComplexView {
+  const factor = factorOf(factors, factors.count!, tables, { kind: 'pairs', lanes: 1 });
+  const point = (at: readonly IndexLike[]) => {
+    const all = coordinates(at);
+    return [add(0, ...terms.map(({ dimension, step }) => scale(all[dimension]!, step)))];
+  };
+  return {
+    load: (x, at, guard) => factor(x, view.load(x, at, guard), point(at)),
+    store: (x, at, value, guard) => view.store(x, at, factor(x, value, point(at)), guard),
+  };
 }
 
 /** A view of what is not all there. @param coordinates of a place: those of the tile, then those of the batch. */

@@ -42,7 +42,8 @@ export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlo
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
   const [{ radices, lanesAlong, read, write }, ...more] = passesOf(leaf) as [PassesStep, ...PassesStep[]];
-  const plain = !read && !write && more.length === 0 && !leaf.input.absent && !leaf.output.absent;
+  const plain =
+    !read && !write && more.length === 0 && [leaf.input, leaf.output].every((side) => !side.absent && !side.factors);
   return { ...leaf, length: leaf.lengths[0]!, radices, lanesAlong, plain, staged: stagedOf(leaf) };
 }
 

@@ -68,6 +68,27 @@ describe('transforms by convolution', () => {
     }
   });
 
+  it.each([
+    ['webgpu-default', 4096, 1000],
+    ['h200', 8192, 2500],
+  ] as const)(
+    'in several launches, interpreted for %s with %i bytes of shared memory',
+    async (name, sharedBytes, most) => {
+      const device = openInterpreted({ ...(namedProfiles[name].profile as DeviceProfile), sharedBytes });
+      const n = random.pick([521, 809, 997].filter((prime) => prime < most));
+      for (const problem of [
+        { size: [n] },
+        { size: [2 * n], batches: 2, normalize: true },
+        { size: [n], leftBatches: 2, layout: 'planar' },
+        { size: [3, n], placement: 'in-place' },
+        { size: [n, 3], strides: { input: [1, 2, 2 * n + 1, 7 * n] } },
+        { size: [n], zeroPadding: { space: [null], frequency: [null] } },
+      ] as const) {
+        expect(await complaints(device, { ...problem, debug: true }, random, ['host'])).toEqual([]);
+      }
+    },
+  );
+
   it('look their points up in order: no more is read or written than is there', async () => {
     const device = openInterpreted(namedProfiles.h200.profile as DeviceProfile);
     const plan = await device.plan({ size: [101], directions: 'forward' });

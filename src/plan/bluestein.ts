@@ -12,8 +12,10 @@ import { smoothBetween } from '../numeric/primes.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { PassesStep } from './leaf.ts';
 import { Memo } from './memo.ts';
+import { type BranchNode, isLeaf, type LeafNode, leavesOf } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import { type AxisQuestion, axisNode } from './uploads.ts';
 
 /** The passes of a transform of the padded length → those of both of them, for the first `count` points. */
 export function convolution(passes: PassesStep, count: number): PassesStep[] {
@@ -67,4 +69,63 @@ function cheapest(candidates: readonly number[], precision: Arithmetic, profile:
     if (cost < lowest) [best, lowest] = [padded, cost];
   }
   return best;
+}
+
+/**
+ * The length of a convolution in several launches: uploads move whole runs where powers of two divide it.
+ * @returns undefined where it would take too long to prepare.
+ */
+export function longLength(length: number): number | undefined {
+  const least = 2 * length - 1;
+  const candidates = smoothBetween(least, Math.min(2 * least, LONGEST), LARGEST_FACTOR);
+  const near = candidates.filter((padded) => padded <= SPARE * least);
+  const twos = (padded: number) => Math.min(WHOLE, padded & -padded);
+  return (near.length > 0 ? near : candidates).reduce<number | undefined>(
+    (best, padded) => (best !== undefined && twos(best) >= twos(padded) ? best : padded),
+    undefined,
+  );
+}
+
+/** Runs are no longer than this many points. */
+const WHOLE = 4096;
+
+/**
+ * The same in several launches: the uploads of the transform, which leave their bins as they come, and those of the way back,
+ * which begin there. The chirp and the padding are part of what the first one reads, the product of what the last upload of the
+ * transform writes, chirp and crop of what the last one of all writes.
+ * @param whole the axis as long as the convolution.
+ * @param tensor lengths as the problem has them.
+ */
+export function convolvedInSeveral(whole: AxisQuestion, length: number, tensor: readonly number[]): BranchNode {
+  const { of, length: padded, title } = whole;
+  const there = axisNode({ ...whole, unordered: true, mirrored: false });
+  const order = isLeaf(there) ? undefined : there.parts!;
+  const back = axisNode({ ...whole, unordered: false, mirrored: true, given: order });
+  const chirp = { kind: 'chirp', of: length, count: padded, along: of } as const;
+  const spectrum = {
+    kind: 'chirp-spectrum',
+    of: length,
+    count: padded,
+    along: of,
+    ...(order ? { order } : {}),
+  } as const;
+  const outside = { of, from: length, to: padded };
+  const launches = [...leavesOf(there), ...leavesOf(back).map((leaf): LeafNode => ({ ...leaf, backward: true }))];
+  const middle = leavesOf(there).length - 1;
+  const last = launches.length - 1;
+  const children = launches.map((leaf, n): LeafNode => {
+    const input = n === 0 ? chirp : undefined;
+    const output = n === middle ? spectrum : n === last ? chirp : undefined;
+    return {
+      ...leaf,
+      title: `${leaf.title}, ${n <= middle ? 'convolved' : 'back'}`,
+      ...(input || output ? { factors: { ...(input ? { input } : {}), ...(output ? { output } : {}) } } : {}),
+      ...(n === 0 ? { length: tensor } : {}),
+      ...(n === last ? { outputLength: tensor } : {}),
+      ...(n === 0 || n === last
+        ? { absent: { input: n === 0 ? [outside] : [], output: n === last ? [outside] : [] } }
+        : {}),
+    };
+  });
+  return { scheme: 'convolution', title, axisOf: of - 1, length: tensor, outputLength: tensor, children };
 }

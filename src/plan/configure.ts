@@ -7,6 +7,7 @@ import type { ComplexLayout, Side, Sides } from '../problem/index.ts';
 import { convolution } from './bluestein.ts';
 import { capacityOf } from './capacity.ts';
 import {
+  type Factors,
   type Leaf,
   type LeafSide,
   type LeafStep,
@@ -18,7 +19,7 @@ import {
   type Stride,
   type Way,
 } from './leaf.ts';
-import type { Absent, LeafNode, Place, StepTwiddle } from './node.ts';
+import type { LeafNode, Place, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { type Span, threadTiling, vectorTiling } from './tiling.ts';
@@ -45,6 +46,7 @@ export interface PlacedLeaf {
   /** One of several uploads of that axis. */
   readonly split?: boolean;
   readonly absent?: LeafNode['absent'];
+  readonly factors?: LeafNode['factors'];
 }
 
 /** What a launch is made of beside what its place in the tree says. */
@@ -77,9 +79,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     axes: axes[name],
     batch: batch.map((span) => span[name]),
     offset: offset[name],
-    ...(placed.absent && placed.absent[name].length > 0
-      ? { absent: placed.absent[name].map((block) => outsideOf(block, places[name], batch, name)) }
-      : {}),
+    ...extrasOf(placed, places[name], batch, name),
   });
   return {
     precision,
@@ -103,12 +103,25 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
   };
 }
 
-/** A block of the tensor, in terms of the dimensions of a leaf. */
-function outsideOf({ of, from, to }: Absent, tile: readonly Place[], batch: readonly Span[], side: Side): OutsideOf {
-  const terms = [...tile, ...batch.map(({ places }) => places?.[side])].flatMap((place, dimension) =>
+/** A coordinate of the tensor, in terms of the dimensions of a leaf. */
+function termsAlong(of: number, tile: readonly Place[], batch: readonly Span[], side: Side): OutsideOf['terms'] {
+  return [...tile, ...batch.map(({ places }) => places?.[side])].flatMap((place, dimension) =>
     place?.of === of ? [{ dimension, step: place.step }] : [],
   );
-  return { from, to, terms };
+}
+
+/** What of a side is not there, and the factors of what is. */
+function extrasOf(placed: PlacedLeaf, tile: readonly Place[], batch: readonly Span[], side: Side): Partial<LeafSide> {
+  const absent = placed.absent?.[side].map(
+    ({ of, from, to }): OutsideOf => ({ from, to, terms: termsAlong(of, tile, batch, side) }),
+  );
+  const { along, ...factors } = placed.factors?.[side] ?? {};
+  return {
+    ...(absent && absent.length > 0 ? { absent } : {}),
+    ...(along === undefined
+      ? {}
+      : { factors: { ...(factors as Factors), terms: termsAlong(along, tile, batch, side) } }),
+  };
 }
 
 /** A leaf that transforms one axis, which one block of threads holds. */
@@ -175,8 +188,9 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 }
 
 /** The batch in as few dimensions as it has. Those that blocks lie along stay themselves. */
-export function mergedBatch({ batch, twiddle, absent }: PlacedLeaf): Span[] {
+export function mergedBatch({ batch, twiddle, absent, factors }: PlacedLeaf): Span[] {
   const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
+  for (const each of [factors?.input, factors?.output]) if (each) along.add(each.along);
   return mergeSpans(batch, twiddle !== undefined, ({ places }) => places !== undefined && along.has(places.input.of));
 }
 

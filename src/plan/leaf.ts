@@ -43,6 +43,8 @@ export interface LeafSide {
   readonly offset: number;
   /** What is not there: it counts as zero, and is not written. Missing where all is. */
   readonly absent?: readonly OutsideOf[];
+  /** By which the numbers in memory are multiplied, as they are read or before they are written. */
+  readonly factors?: SideFactors;
 }
 
 /** What a number in memory can be. */
@@ -113,6 +115,17 @@ export interface PointwiseStep {
 export interface Factors {
   readonly kind: 'chirp' | 'chirp-spectrum';
   readonly of: number;
+  /** Points that there are factors for, where that is not the length of the dimension. */
+  readonly count?: number;
+  /** They come in the order in which uploads of these lengths leave their bins. */
+  readonly order?: readonly number[];
+  /** They are conjugated. */
+  readonly conjugated?: true;
+}
+
+/** Factors of a side: of point Σ step · coordinate. */
+export interface SideFactors extends Factors {
+  readonly terms: OutsideOf['terms'];
 }
 
 export type LeafStep = CopyStep | PassesStep;

@@ -5,6 +5,8 @@
  * memory: strides follow from the buffer that the assignment chooses (rocFFT buffer assignment, observations 1 and 5).
  */
 
+import type { Factors } from './leaf.ts';
+
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
   readonly of: number;
@@ -18,6 +20,11 @@ export interface Dimension {
   readonly output: Place;
   /** Elements of the tensor that are stepped over: `count` is without them. */
   readonly gap?: { readonly from: number; readonly to: number };
+}
+
+/** A factor for each element along dimension `along` of the tensor. */
+export interface ElementFactors extends Factors {
+  readonly along: number;
 }
 
 /** Elements of the tensor whose coordinate along a dimension lies in a block. */
@@ -62,6 +69,10 @@ export interface LeafNode {
   readonly twiddle?: StepTwiddle;
   /** The axis is transformed as a cyclic convolution of this length. */
   readonly padded?: number;
+  /** Factors of the elements as they are read or written, counted along one dimension of the tensor. */
+  readonly factors?: { readonly input?: ElementFactors; readonly output?: ElementFactors };
+  /** Its exponents have the other sign than the direction's. */
+  readonly backward?: true;
   /** Blocks of the tensor that count as zero where they would be read, and that are not written. */
   readonly absent?: { readonly input: readonly Absent[]; readonly output: readonly Absent[] };
   readonly length: readonly number[];
@@ -71,7 +82,7 @@ export interface LeafNode {
 
 /** A node that only arranges others: they run one after another, each reading what the one before wrote. */
 export interface BranchNode {
-  readonly scheme: 'four-step' | 'axes';
+  readonly scheme: 'four-step' | 'convolution' | 'axes';
   readonly title: string;
   readonly axisOf?: number;
   /** Lengths that the four-step algorithm cuts an axis into. */
@@ -116,7 +127,9 @@ export function leavesOf(node: PlanNode): LeafNode[] {
 }
 
 /** True where every element is written to the place in the tensor it was read from. */
-export function keepsPlaces({ axis, more = [], batch }: LeafNode): boolean {
+export function keepsPlaces({ axis, more = [], batch, length, outputLength }: LeafNode): boolean {
+  // A tensor of another size lies in another way.
+  if (length.some((count, d) => count !== outputLength[d])) return false;
   return [axis, ...more, ...batch].every(
     ({ count, input, output }) => count === 1 || (input.of === output.of && input.step === output.step),
   );

@@ -16,7 +16,16 @@ import { type Chunking, chunksOf } from './chunks.ts';
 import { oneAxis, type PlacedLeaf } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf } from './leaf.ts';
-import { type BranchNode, type Dimension, type Intermediate, type LeafNode, leavesOf, type Place } from './node.ts';
+import {
+  type BranchNode,
+  type Dimension,
+  type ElementFactors,
+  type Intermediate,
+  isLeaf,
+  type LeafNode,
+  leavesOf,
+  type Place,
+} from './node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './padding.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Splits } from './splits.ts';
@@ -74,19 +83,24 @@ export function* plansOf(
   splits?: Splits,
 ): Generator<DirectionPlan> {
   const { tree, pads, assignments } = assigned(problem, direction, profile, throughWork, splits);
-  const tempElements = paddedElements(elementsOf(problem), pads);
+  const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
+  const tempElements = paddedElements(Math.max(most, elementsOf(problem)), pads);
+  // Launches over tensors of other sizes have other batches in a chunk.
+  const alike = most === elementsOf(problem);
   for (const assignment of assignments) {
     const launches = launchesOf({ problem, direction, profile, tree, assignment, pads });
     const apart = (name: BufferName) => {
       const { strides, pads: own } = layoutOf(name, problem, direction, pads);
       return paddedStep(strides.at(-1)!, own);
     };
-    const chunking = chunksOf(
-      launches.map(({ leaf, from, to }) => ({ leaf, from, to, apart: { input: apart(from), output: apart(to) } })),
-      problem.batches,
-      batchBytesOf(problem, profile),
-      profile,
-    );
+    const chunking = !alike
+      ? { chunks: 1 }
+      : chunksOf(
+          launches.map(({ leaf, from, to }) => ({ leaf, from, to, apart: { input: apart(from), output: apart(to) } })),
+          problem.batches,
+          batchBytesOf(problem, profile),
+          profile,
+        );
     yield {
       direction,
       tree,
@@ -164,9 +178,16 @@ interface BufferLayout {
   readonly pads: readonly Pad[];
 }
 
-function layoutOf(name: BufferName, problem: Problem, direction: Direction, pads: readonly Pad[]): BufferLayout {
-  if (name === 'work') return { strides: packedOf(problem), offset: 0, pads: [] };
-  if (name !== 'input' && name !== 'output') return { strides: packedOf(problem), offset: 0, pads };
+/** @param tensor lengths of its dimensions, where an axis is longer between launches than the problem's. */
+function layoutOf(
+  name: BufferName,
+  problem: Problem,
+  direction: Direction,
+  pads: readonly Pad[],
+  tensor: readonly number[] = tensorShape(problem, 'output'),
+): BufferLayout {
+  if (name === 'work') return { strides: packed(tensor), offset: 0, pads: [] };
+  if (name !== 'input' && name !== 'output') return { strides: packed(tensor), offset: 0, pads };
   const side = sideOf(direction, name === 'input' ? 'read' : 'written');
   return { strides: problem.strides[side], offset: problem.offsets[side], pads: [] };
 }
@@ -174,6 +195,15 @@ function layoutOf(name: BufferName, problem: Problem, direction: Direction, pads
 /** Strides of the packed tensor. */
 function packedOf(problem: Problem): number[] {
   return defaultStrides(problem, 'output');
+}
+
+function packed(tensor: readonly number[]): number[] {
+  let next = 1;
+  return tensor.map((count) => {
+    const stride = next;
+    next *= count;
+    return stride;
+  });
 }
 
 function storageOf(name: BufferName, { edgeStorage, storage }: Problem): Stored {
@@ -197,8 +227,8 @@ function launchesOf(question: LaunchQuestion): Launch[] {
   const batchBytes = batchBytesOf(problem, profile);
   const tiles = tilesOf(question);
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
-    const from = layoutOf(input.buffer, problem, direction, pads);
-    const to = layoutOf(output.buffer, problem, direction, pads);
+    const from = layoutOf(input.buffer, problem, direction, pads, node.length);
+    const to = layoutOf(output.buffer, problem, direction, pads, node.outputLength);
     // Lines that are left out before all others move the first one.
     const skipped = { input: 0, output: 0 };
     const span = (dimension: Dimension): Span => {
@@ -224,11 +254,12 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         ...(node.padded === undefined ? {} : { padded: node.padded }),
         batch,
         ...(node.absent ? { absent: node.absent } : {}),
+        ...(node.factors ? { factors: conjugatedIf(direction === 'inverse', node.factors) } : {}),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
         layout: { input: input.type, output: output.type },
         storage: { input: storageOf(input.buffer, problem), output: storageOf(output.buffer, problem) },
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output },
-        inverse: direction === 'inverse',
+        inverse: (direction === 'inverse') !== (node.backward ?? false),
         scale: last ? scaleFactors(problem, direction) : { input: 1, output: 1 },
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
@@ -241,6 +272,16 @@ function launchesOf(question: LaunchQuestion): Launch[] {
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
+}
+
+/** The factors of a transform forwards; of one backwards, their conjugates. */
+function conjugatedIf(
+  conjugated: boolean,
+  { input, output }: NonNullable<LeafNode['factors']>,
+): NonNullable<LeafNode['factors']> {
+  const own = (factors: ElementFactors | undefined) =>
+    factors && conjugated ? { ...factors, conjugated: true as const } : factors;
+  return { ...(input ? { input: own(input)! } : {}), ...(output ? { output: own(output)! } : {}) };
 }
 
 /** Steps along a dimension that leaves out a gap. */
@@ -273,7 +314,7 @@ export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
 
 /** One of several uploads of an axis. */
 function isUpload(node: LeafNode, tree: BranchNode): boolean {
-  return tree.children.some((child) => child.scheme === 'four-step' && leavesOf(child).includes(node));
+  return tree.children.some((child) => !isLeaf(child) && leavesOf(child).includes(node));
 }
 
 /** Intermediate results in memory of our own are laid out for the uploads on both sides of them. */

@@ -6,8 +6,8 @@
  */
 import { largestPrimeFactor, nextSmooth } from '../numeric/primes.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
-import { paddedLength } from './bluestein.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
+import { convolvedInSeveral, longLength, paddedLength } from './bluestein.ts';
+import { boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
 import { firstUploadCost, uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './cuts.ts';
 import { type BranchNode, type Dimension, isLeaf, leafNode, type PlanNode } from './node.ts';
@@ -15,7 +15,7 @@ import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { chooseRadices, LARGEST_RADIX_PRIME as LARGEST_RADIX } from './radix.ts';
 import { sharedAxes } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
-import { axisNode } from './uploads.ts';
+import { type AxisQuestion, axisNode } from './uploads.ts';
 
 /**
  * The tree of one direction.
@@ -41,19 +41,14 @@ export function planTree(
     input: { of, step: 1 },
     output: { of, step: 1 },
   }));
-  const elements = tensor.reduce((a, b) => a * b, 1);
   const children: PlanNode[] = [];
   const shared = sharedAxes(problem, dimensions, profile, given);
-  problem.size.forEach((length, axis) => {
-    if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
+  const questionOf = (axis: number, length: number, shape: readonly number[]): AxisQuestion => {
     const of = axis + 1;
-    if (largestPrimeFactor(length) > LARGEST_RADIX) {
-      children.push(convolvedAxis(dimensions, of, tensor, precision, profile));
-      return;
-    }
-    const innermost = !tuning.considerAllAxesStrided && tensor.slice(0, of).every((count) => count === 1);
+    const elements = shape.reduce((a, b) => a * b, 1);
+    const innermost = !tuning.considerAllAxesStrided && shape.slice(0, of).every((count) => count === 1);
     // What lies side by side where memory does not run along the axis.
-    const neighbours = tensor.slice(0, of).reduce((a, b) => a * b, 1);
+    const neighbours = shape.slice(0, of).reduce((a, b) => a * b, 1);
     const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
     const ideal = idealFirst(length, elements, roomFor(true), run, profile);
     const alone = elements === length ? aloneUpTo(complexBytes, profile) : Number.POSITIVE_INFINITY;
@@ -64,54 +59,72 @@ export function planTree(
     };
     const cut = (room: number, parts: number) =>
       Math.min(room, Math.floor(room / run) * cutsOf(run, tuning.performBandwidthBoost ?? parts, grain));
-    children.push(
-      axisNode({
-        of,
-        length,
-        others: dimensions.filter(({ count }, d) => d !== of && count > 1),
-        title: `axis ${axis}`,
-        tensor,
-        strided: !innermost,
-        // Half a run of neighbours still reads whole cache lines: better than one more upload.
-        capacity: {
-          whole: innermost ? Math.min(wholeRoom(), alone) : cut(roomFor(false), RUN_PARTS.strided),
-          columns: cut(roomFor(true), RUN_PARTS.columns),
-        },
-        fusable: (n, columns, split) =>
-          cutAxis(n, columns ? run : 1, precision, boosted(profile, precision, n, split)) !== undefined,
-        uploads: uploadsFor(length, tuning),
-        tile: run,
-        grain,
-        cost: (n, columns, last) => {
-          const own = boosted(profile, precision, n, true);
-          return innermost
-            ? uploadCost(n, columns, last, precision, own)
-            : uploadCost(n, neighbours, false, precision, own);
-        },
-        // An order that is to stay has one upload where it can; in place, several would take a temp buffer.
-        whole:
-          innermost && profile.lockstep === 'threads' && !problem.unordered && problem.placement === 'out-of-place'
-            ? () => wholeCost(length, precision, boosted(profile, precision, length, false))
-            : undefined,
-        // Threads see what narrow columns cost; vectors take as few uploads as fit.
-        weighed: profile.lockstep === 'threads',
-        // In place, the second would read another buffer than it writes: in long steps from memory, that costs more than
-        // columns that a temp buffer holds in tiles.
-        reorderFirst:
-          sparing ||
-          (profile.reorderFirst &&
-            innermost &&
-            (problem.placement === 'out-of-place' || length * complexBytes <= (profile.chunks?.most ?? 0))),
-        // No odd length turns its tile.
-        first:
-          innermost && profile.lockstep === 'vector' && length % grain === 0
-            ? (n) => firstUploadCost(n, ideal, precision, boosted(profile, precision, n, true))
-            : undefined,
-        unordered: problem.unordered && direction === 'forward',
-        mirrored: problem.unordered && direction === 'inverse',
-        given: given?.uploads[axis],
-      }),
-    );
+    return {
+      of,
+      length,
+      others: dimensions.filter(({ count }, d) => d !== of && count > 1),
+      title: `axis ${axis}`,
+      tensor: shape,
+      strided: !innermost,
+      // Half a run of neighbours still reads whole cache lines: better than one more upload.
+      capacity: {
+        whole: innermost ? Math.min(wholeRoom(), alone) : cut(roomFor(false), RUN_PARTS.strided),
+        columns: cut(roomFor(true), RUN_PARTS.columns),
+      },
+      fusable: (n, columns, split) =>
+        cutAxis(n, columns ? run : 1, precision, boosted(profile, precision, n, split)) !== undefined,
+      uploads: uploadsFor(length, tuning),
+      tile: run,
+      grain,
+      cost: (n, columns, last) => {
+        const own = boosted(profile, precision, n, true);
+        return innermost
+          ? uploadCost(n, columns, last, precision, own)
+          : uploadCost(n, neighbours, false, precision, own);
+      },
+      // An order that is to stay has one upload where it can; in place, several would take a temp buffer.
+      whole:
+        innermost && profile.lockstep === 'threads' && !problem.unordered && problem.placement === 'out-of-place'
+          ? () => wholeCost(length, precision, boosted(profile, precision, length, false))
+          : undefined,
+      // Threads see what narrow columns cost; vectors take as few uploads as fit.
+      weighed: profile.lockstep === 'threads',
+      // In place, the second would read another buffer than it writes: in long steps from memory, that costs more than
+      // columns that a temp buffer holds in tiles.
+      reorderFirst:
+        sparing ||
+        (profile.reorderFirst &&
+          innermost &&
+          (problem.placement === 'out-of-place' || length * complexBytes <= (profile.chunks?.most ?? 0))),
+      // No odd length turns its tile.
+      first:
+        innermost && profile.lockstep === 'vector' && length % grain === 0
+          ? (n) => firstUploadCost(n, ideal, precision, boosted(profile, precision, n, true))
+          : undefined,
+      unordered: problem.unordered && direction === 'forward',
+      mirrored: problem.unordered && direction === 'inverse',
+      given: given?.uploads[axis],
+    };
+  };
+  problem.size.forEach((length, axis) => {
+    if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
+    const question = questionOf(axis, length, tensor);
+    if (largestPrimeFactor(length) <= LARGEST_RADIX) {
+      children.push(axisNode(question));
+      return;
+    }
+    const padded = paddedLength(length, precision, boosted(profile, precision, length, false));
+    if (padded !== undefined) {
+      const place = { of: axis + 1, step: 1 };
+      const whole = { count: length, input: place, output: place };
+      children.push({ ...leafNode({ ...question, axisOf: axis, axis: whole, batch: question.others }), padded });
+      return;
+    }
+    const long = longLength(length);
+    if (!long) throw tooLong(axis, length);
+    const shape = tensor.map((count, d) => (d === axis + 1 ? long : count));
+    const whole = { ...questionOf(axis, long, shape), given: undefined, reorderFirst: false };
+    children.push(convolvedInSeveral(whole, length, tensor));
   });
   if (children.length === 0 && !shared) children.push(copyNode(dimensions, tensor));
   if (direction === 'inverse') children.reverse();
@@ -121,29 +134,12 @@ export function planTree(
   return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
 }
 
-/**
- * An axis whose length has prime factors that no radix has, in one launch.
- * @throws FftError `unsupported-length` where shared memory does not hold what it is convolved in.
- */
-function convolvedAxis(
-  dimensions: readonly Dimension[],
-  of: number,
-  tensor: readonly number[],
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): PlanNode {
-  const axis = dimensions[of]!;
-  const padded = paddedLength(axis.count, precision, boosted(profile, precision, axis.count, false));
-  if (padded === undefined) {
-    const prime = largestPrimeFactor(axis.count);
-    throw new FftError(
-      'unsupported-length',
-      `size[${of - 1}] = ${axis.count} has the prime factor ${prime}, and is too long to be convolved in one launch of this device; ${nextSmooth(axis.count, LARGEST_RADIX)} would do.`,
-      { path: `size[${of - 1}]` },
-    );
-  }
-  const batch = dimensions.filter(({ count }, d) => d !== of && count > 1);
-  return { ...leafNode({ title: `axis ${of - 1}`, axisOf: of - 1, axis, batch, tensor }), padded };
+function tooLong(axis: number, length: number): FftError {
+  const given = `size[${axis}] = ${length} has the prime factor ${largestPrimeFactor(length)}`;
+  const remedy = `${nextSmooth(length, LARGEST_RADIX)} would do`;
+  return new FftError('unsupported-length', `${given}, and is too long to be convolved; ${remedy}.`, {
+    path: `size[${axis}]`,
+  });
 }
 
 /** Transforms that leave no more to gain: a second upload need not be shorter. */

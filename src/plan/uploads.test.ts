@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
+import { unorderedPlace } from '../numeric/digits.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
@@ -9,7 +10,7 @@ import { passesOf } from './leaf.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
-import { type AxisQuestion, axisNode, splitLength, unorderedPlace } from './uploads.ts';
+import { type AxisQuestion, axisNode, splitLength } from './uploads.ts';
 
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
 const smooth = Array.from({ length: 20_000 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);

@@ -282,15 +282,3 @@ interface Split {
   readonly factors: number[];
   readonly cost: number;
 }
-
-/** Where bin k lies along the axis when the last reordering is left out. */
-export function unorderedPlace(k: number, factors: readonly number[]): number {
-  let place = 0;
-  let size = factors.reduce((a, b) => a * b, 1);
-  for (const n of factors) {
-    size /= n;
-    place += (k % n) * size;
-    k = Math.floor(k / n);
-  }
-  return place;
-}

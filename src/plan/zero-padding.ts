@@ -63,7 +63,11 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
     const gap = isWhole(dimension, dimension.input.of, tensor[dimension.input.of]!) && gaps.get(dimension.input.of);
     return gap ? { ...dimension, count: dimension.count - (gap.to - gap.from), gap } : dimension;
   });
-  return { ...leaf, batch, ...(input.length + output.length > 0 ? { absent: { input, output } } : {}) };
+  const absent = {
+    input: [...(leaf.absent?.input ?? []), ...input],
+    output: [...(leaf.absent?.output ?? []), ...output],
+  };
+  return { ...leaf, batch, ...(absent.input.length + absent.output.length > 0 ? { absent } : {}) };
 }
 
 function isWhole({ count, input, output }: Dimension, of: number, length: number): boolean {

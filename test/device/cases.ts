@@ -99,7 +99,12 @@ export function smallProblems(): ProblemInput[] {
   ];
   // Axes with prime factors that no radix has.
   const convolved: ProblemInput[] = [
-    ...[17, 19, 101, 1009, 2053, 4093, 2 * 23, 31 * 37, 8 * 509].map((n) => ({ size: [n] })),
+    ...[17, 19, 101, 1009, 2053, 4093, 2 * 23, 31 * 37, 8 * 509, 10_007, 65_537, 3 * 100_003].map((n) => ({
+      size: [n],
+    })),
+    { size: [20_011], batches: 3 },
+    { size: [3, 30_011], placement: 'in-place' },
+    { size: [15_013, 4], layout: { input: 'planar' } },
     { size: [17], batches: 1000 },
     { size: [1009], batches: 7, placement: 'in-place' },
     { size: [29, 31], batches: 3 },
