@@ -150,10 +150,15 @@ describe('bad usage ends with 2 and one line on stderr', () => {
         /'b\..*ends in \.png, not in '\.\w+'.*\[invalid-usage\]/,
       ],
     ),
+    ...['b.png', 'b.SVGZ', 'b.txt'].map((output): [string, string[], RegExp] => [
+      `a picture of a plan called ${output}`,
+      ['explain', 'scfo8', '--svg', output],
+      /'b\..*ends in \.svg, not in '\.\w+'.*\[invalid-usage\]/,
+    ]),
     ['an array called b.csv', ['transform', 'two.npz', '-o', 'b.csv'], /ends in \.npy or \.npz, not in '\.csv'/],
   ])('%s', async (_name, args, message) => {
     await expectFailure(args, 2, message);
-    expect(existsSync(join(folder, args[args.indexOf('-o') + 1]!))).toBe(false);
+    for (const option of ['-o', '--svg']) expect(existsSync(join(folder, args[args.indexOf(option) + 1]!))).toBe(false);
   });
 
   it('--json alone is JSON, too; after -- it is no option', async () => {
@@ -333,6 +338,23 @@ describe('explain, devices and bench', () => {
       code: 1,
       stderr: expect.stringMatching(/there is a file of that name.*\[unwritable-output\]/),
     });
+  });
+
+  it('explain draws the plan of a device or a profile, and prints it', async () => {
+    for (const device of [
+      ['--device', 'cpu'],
+      ['--profile', 'h200', '--json'],
+    ]) {
+      const name = `${device[1]}.SVG`;
+      const told = await omnifft('explain', 'scfo1009', ...device);
+      expect(await omnifft('explain', 'scfo1009', ...device, '--svg', name)).toEqual(told);
+      const drawn = readFileSync(join(folder, name), 'utf8');
+      expect(drawn).toMatch(/^<svg .*>FFT of 1009 points, on [^<]+<.*<\/svg>\n$/s);
+      const both = await omnifft('explain', 'scfo1009', ...device, '--svg', '-');
+      expect(both).toEqual({ code: 0, stdout: drawn, stderr: told.stdout });
+    }
+    const refused = await omnifft('explain', 'scfo1009', '--svg', 'nowhere/plan.svg');
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\[unwritable-output\]/) });
   });
 
   it('explain plans for devices that are not there, and writes each kernel once', async () => {

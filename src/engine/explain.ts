@@ -1,49 +1,19 @@
 /**
  * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
-import type { Backend, CompiledKernel } from '../devices/device.ts';
+import type { Backend } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
-import { type Leaf, type LeafSide, passesOf, radicesOf, type Stride, stagedOf } from '../plan/leaf.ts';
 import type { PlanNode } from '../plan/node.ts';
-import { shimsOf } from '../plan/shims/index.ts';
-import { type Problem, realBytes, tensorShape } from '../problem/index.ts';
+import { type Problem, tensorShape } from '../problem/index.ts';
 import { copied } from './copied.ts';
+import { type LaunchFacts, launchFacts, operandText, stagesOf } from './launch-facts.ts';
 import type { DirectionProgram } from './program.ts';
-
-export interface LaunchFacts {
-  readonly title: string;
-  readonly scheme: string;
-  readonly from: string;
-  readonly to: string;
-  /** Of the dimensions that the launch transforms. */
-  readonly lengths: readonly number[];
-  /** Of each of them. */
-  readonly radices: readonly (readonly number[])[];
-  /** The first two of them are digits of one axis. */
-  readonly digits?: true;
-  /** Blocks of the cluster that shares a tile. */
-  readonly blocks?: number;
-  readonly batch: readonly number[];
-  readonly transformsPerGroup: number;
-  readonly threads: number;
-  readonly groups: number;
-  /** Blocks in each dimension of a launch, and launches that they take; where the device numbers them so. */
-  readonly grid?: CompiledKernel['grid'];
-  readonly lanesAlong: string;
-  readonly twiddles?: number;
-  /** What is part of the launch and would be kernels of its own. */
-  readonly fused: readonly string[];
-  /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
-  readonly strides: { readonly input: readonly (number | string)[]; readonly output: readonly (number | string)[] };
-  readonly staged: { readonly input: boolean; readonly output: boolean };
-  readonly kernel: string;
-  readonly bytesRead: number;
-  readonly bytesWritten: number;
-}
 
 export interface NodeFacts {
   readonly scheme: string;
   readonly title: string;
+  /** Lengths that the four-step algorithm cuts an axis into. */
+  readonly parts?: readonly number[];
   readonly length: readonly number[];
   readonly outputLength: readonly number[];
   readonly children: readonly NodeFacts[];
@@ -58,36 +28,7 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
     bytes: { tables, temp: Math.max(...programs.map(({ tempBytes }) => tempBytes)) },
     directions: programs.map(({ plan, kernels, running }) => {
       const asOne = running.length < kernels.length;
-      const launches = plan.launches.map((launch, n): LaunchFacts => {
-        const { leaf } = launch;
-        const moved = (side: LeafSide) => elements * 2 * realBytes(side.storage ?? leaf.precision);
-        return {
-          title: launch.node.title,
-          scheme: launch.node.scheme,
-          from: launch.from,
-          to: launch.to,
-          lengths: leaf.lengths,
-          radices: radicesOf(leaf),
-          ...(leaf.coupled ? { digits: true as const } : {}),
-          ...(leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
-          batch: leaf.batch,
-          transformsPerGroup: leaf.tile,
-          threads: leaf.threads,
-          groups: kernels[n]!.kernel.group.count,
-          ...(kernels[n]!.grid ? { grid: kernels[n]!.grid } : {}),
-          lanesAlong: lanesText(leaf),
-          ...(leaf.twiddle ? { twiddles: leaf.twiddle.order } : {}),
-          fused: shimsOf(launch.node).map(({ name }) => name),
-          strides: {
-            input: [...leaf.input.axes, ...leaf.input.batch].map(strideText),
-            output: [...leaf.output.axes, ...leaf.output.batch].map(strideText),
-          },
-          staged: stagedOf(leaf),
-          kernel: kernels[n]!.kernel.name,
-          bytesRead: moved(leaf.input),
-          bytesWritten: moved(leaf.output),
-        };
-      });
+      const launches = plan.launches.map((launch, n) => launchFacts(launch, kernels[n]!, elements));
       const { fused, bufferCount, padded, inPlace, typeChanges } = plan.assignment;
       return {
         direction: plan.direction,
@@ -96,6 +37,8 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
           candidates: plan.candidates,
           buffers: plan.assignment.buffers,
           criteria: { fused, buffers: bufferCount, padded, inPlace, typeChanges },
+          // Elements that a temp buffer has more than the tensor, so that steps through it are fast.
+          padding: plan.assignment.temps > 0 ? plan.tempElements - elements : 0,
         },
         launches,
         // Launches that are to take turns and cannot here run one after the other.
@@ -112,15 +55,16 @@ function kernelsText(count: number): string {
   return count === 1 ? '1 kernel' : `${count || 'no'} kernels`;
 }
 
-function chunkText(chunks: number, turns: Turns | undefined): string {
+/** What is said of padding after the buffers; nothing where there is none. */
+export function paddingText(elements: number): string {
+  return elements > 0 ? `, each temp padded by ${elements} element${elements === 1 ? '' : 's'}` : '';
+}
+
+/** What is said of chunks after the number of launches; nothing where there is one. */
+export function chunkText(chunks: number, turns: Turns | undefined): string {
   if (chunks === 1) return '';
   if (!turns) return `, ${chunks} chunks of batches through all of them one after another`;
   return ` as one, ${chunks} chunks of batches, the first launch ${turns.ahead} ahead of the second`;
-}
-
-function lanesText(leaf: Leaf): string {
-  const all = passesOf(leaf).flatMap(({ lanesAlong }) => [lanesAlong.input, lanesAlong.output]);
-  return all.filter((way, n) => way !== all[n - 1]).join(', then ');
 }
 
 function lengthText({ lengths, radices, digits }: LaunchFacts): string {
@@ -130,14 +74,10 @@ function lengthText({ lengths, radices, digits }: LaunchFacts): string {
   return [`${lengths[0]! * lengths[1]!} in two digits, ${first} and ${second}`, ...others].join(', by ');
 }
 
-function strideText(stride: Stride): number | string {
-  if (typeof stride === 'number') return stride;
-  if ('step' in stride) return `${stride.step}×${stride.before}+${stride.step * (stride.skip + 1)}`;
-  return `1×${stride.run}+${stride.next}`;
-}
-
-function nodeFacts({ scheme, title, length, outputLength, children }: PlanNode): NodeFacts {
-  return { scheme, title, length, outputLength, children: children.map(nodeFacts) };
+function nodeFacts(node: PlanNode): NodeFacts {
+  const { scheme, title, length, outputLength, children } = node;
+  const parts = 'parts' in node && node.parts ? { parts: node.parts } : {};
+  return { scheme, title, ...parts, length, outputLength, children: children.map(nodeFacts) };
 }
 
 /** The same as indented text. */
@@ -152,7 +92,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     lines.push(
       '',
       `${direction}: ${launches.length} launch${launches.length === 1 ? '' : 'es'}${chunkText(chunks, turns)}, ${bytesText(bytesMoved)} moved`,
-      `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes; fusion saves ${kernelsText(criteria.fused)})`,
+      `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes; fusion saves ${kernelsText(criteria.fused)})${paddingText(assignment.padding)}`,
     );
     let next = 0;
     const walk = (node: NodeFacts, depth: number) => {
@@ -165,9 +105,13 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
       const launch = launches[next++]!;
       lines.push(
         `${indent}${launch.scheme} ${launch.title}: ${launch.from} → ${launch.to}`,
-        `${indent}    length ${lengthText(launch)}, lanes along ${launch.lanesAlong}, ${launch.transformsPerGroup} per group, ${launch.groups} groups × ${launch.blocks ? `${launch.blocks} blocks × ` : ''}${launch.threads} threads`,
+        `${indent}    length ${lengthText(launch)}${launch.padded ? ', a cyclic convolution' : ''}, lanes along ${launch.lanesAlong}, ${launch.transformsPerGroup} per group, ${launch.groups} groups × ${launch.blocks ? `${launch.blocks} blocks × ` : ''}${launch.threads} threads`,
         ...gridLines(launch).map((line) => `${indent}    ${line}`),
         `${indent}    batch ${launch.batch.join(' × ')}, strides ${launch.strides.input.join(' ')} → ${launch.strides.output.join(' ')}${launch.twiddles ? `, twiddles of ${launch.twiddles}` : ''}${stagedText(launch)}`,
+        `${indent}    from ${operandText(launch.operands.input)} to ${operandText(launch.operands.output)}`,
+        `${indent}    steps ${stagesOf(launch)
+          .map(({ text }) => text)
+          .join(', ')}${launch.fused.length > 0 ? `; fused: ${launch.fused.join(', ')}` : ''}`,
         `${indent}    kernel ${launch.kernel}: reads ${bytesText(launch.bytesRead)}, writes ${bytesText(launch.bytesWritten)}`,
       );
     };

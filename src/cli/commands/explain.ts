@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Plan } from '../../index.ts';
 import { normalizeProblem } from '../../problem/index.ts';
-import { makeFolder, writeOutput } from '../files.ts';
+import { checkOutput, makeFolder, report, writeOutput } from '../files.ts';
 import {
   type DeviceOptions,
+  outputPath,
   precisionOf,
   readProblem,
   useDevice,
@@ -14,10 +15,12 @@ import {
   withJson,
   withProfile,
 } from '../options.ts';
+import { planSvg } from '../picture/plan-picture.ts';
 
 interface ExplainOptions extends DeviceOptions {
   readonly json: boolean;
   readonly source?: string;
+  readonly svg?: string;
 }
 
 export function addExplain(program: Command): void {
@@ -25,17 +28,23 @@ export function addExplain(program: Command): void {
     .command('explain')
     .description('show the plan for a problem: its tree, buffers, kernels and the bytes they move')
     .argument('<problem>', 'bbfft descriptor such as scfo1024*16, or the problem object as JSON')
-    .option('--source <folder>', 'write the kernels there, as the device gets them');
+    .option('--source <folder>', 'write the kernels there, as the device gets them')
+    .option('--svg <file.svg>', 'draw the plan there, too; - for standard output', outputPath('.svg'));
   withJson(withProfile(withDevice(command))).action(explain);
 }
 
 async function explain(text: string, options: ExplainOptions): Promise<void> {
   const problem = normalizeProblem(readProblem(text));
+  const { svg } = options;
+  if (svg !== undefined) await checkOutput(svg);
   await useDevice({ ...options, precision: precisionOf(problem) }, async (device) => {
     const plan = await device.plan(problem);
     try {
       if (options.source !== undefined) await writeKernels(plan, options.source);
-      console.log(options.json ? JSON.stringify(plan.toJSON(), null, 2) : plan.explain());
+      if (svg !== undefined) await writeOutput(svg, new TextEncoder().encode(planSvg(plan.toJSON())));
+      const said = options.json ? JSON.stringify(plan.toJSON(), null, 2) : plan.explain();
+      if (svg === undefined) console.log(said);
+      else report(svg, said);
     } finally {
       plan.destroy();
     }

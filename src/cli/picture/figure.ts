@@ -6,23 +6,13 @@ import { tickStep, ticks } from 'd3-array';
 import type { Spectrogram } from '../../signal/index.ts';
 import type { Caption } from './caption.ts';
 import { colours, type LevelRange } from './heatmap.ts';
-
-/** A rectangle in pixels, from the top left corner of the picture. */
-export interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+import { type Box, INK, MUTED, text } from './svg.ts';
 
 export const PICTURE = { width: 1600, height: 900 } as const;
 /** Where the heat map goes. */
 export const PLOT: Box = { x: 132, y: 128, width: 1268, height: 648 };
 const BAR: Box = { x: PLOT.x + PLOT.width + 36, y: PLOT.y, width: 26, height: PLOT.height };
 
-export const FONT = 'Inter';
-const INK = '#1b1b23';
-const MUTED = '#5f6472';
 const TICK = 9;
 
 /** The picture without its heat map, whose area stays empty. */
@@ -97,21 +87,6 @@ function colourBar({ low, high }: LevelRange): string[] {
   ];
 }
 
-interface TextStyle {
-  readonly size: number;
-  readonly weight?: number;
-  readonly fill?: string;
-  readonly anchor?: 'start' | 'middle' | 'end';
-  readonly transform?: string;
-}
-
-function text(x: number, y: number, content: string, style: TextStyle): string {
-  const { size, weight = 400, fill = INK, anchor = 'start', transform } = style;
-  const turned = transform === undefined ? '' : ` transform="${transform}"`;
-  const attributes = `font-family="${FONT}" font-size="${size}" font-weight="${weight}" fill="${fill}" text-anchor="${anchor}"`;
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}${turned}>${escapeXml(content)}</text>`;
-}
-
 /** Text that reads upwards, centred on a point. */
 function upright(x: number, y: number, content: string): string {
   return text(x, y, content, { size: 23, anchor: 'middle', transform: `rotate(-90 ${x} ${y})` });
@@ -125,11 +100,4 @@ function line(x1: number, y1: number, x2: number, y2: number): string {
 /** A border around a box, outside of it. */
 function frame({ x, y, width, height }: Box): string {
   return `<rect x="${x - 1}" y="${y - 1}" width="${width + 2}" height="${height + 2}" fill="none" stroke="${INK}" stroke-width="2"/>`;
-}
-
-/** Characters that XML has no way to write, not even escaped; names of files may hold them. */
-const FORBIDDEN = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
-
-function escapeXml(content: string): string {
-  return content.replace(FORBIDDEN, '\ufffd').replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -8,8 +8,9 @@ import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { encode } from 'fast-png';
 import type { Spectrogram } from '../../signal/index.ts';
 import type { Caption } from './caption.ts';
-import { FONT, figure, PLOT } from './figure.ts';
+import { figure, PLOT } from './figure.ts';
 import { heatmap, levelRange, type Pixels } from './heatmap.ts';
+import { FONT } from './svg.ts';
 
 const require = createRequire(import.meta.url);
 let fonts: Promise<Uint8Array[]> | undefined;

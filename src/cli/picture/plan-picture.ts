@@ -1,0 +1,117 @@
+/** A plan as a picture, in SVG: for each direction the tree with its launches, and beside it the buffers that they use. */
+
+import { chunkText, paddingText } from '../../engine/explain.ts';
+import { bytesText } from '../../engine/index.ts';
+import type { Plan } from '../../index.ts';
+import { drawLanes, LANE_WIDTH, lanesOf } from './plan-lanes.ts';
+import { branches, count, type DirectionFacts, STAGE_COLOURS, treeRows } from './plan-tree.ts';
+import { box, escapeXml, MUTED, type TextStyle, text, widthOf, wrap } from './svg.ts';
+
+type Facts = ReturnType<Plan['toJSON']>;
+
+const MARGIN = 44;
+const TREE_WIDTH = 860;
+const TREE_GAP = 24;
+const LANES_AT = MARGIN + TREE_WIDTH + TREE_GAP;
+/** From the top of a direction to its first row, without its notes. */
+const HEAD = 52;
+const NOTE_LINE = 22;
+const TITLE: TextStyle = { size: 30, weight: 600 };
+const SUBTITLE: TextStyle = { size: 17, fill: MUTED };
+const HEADING: TextStyle = { size: 23, weight: 600 };
+const NOTE: TextStyle = { size: 15, fill: MUTED };
+
+/** @param facts `plan.toJSON()` @returns a whole SVG file */
+export function planSvg(facts: Facts): string {
+  const inPlace = facts.problem.placement === 'in-place';
+  const most = Math.max(...facts.directions.map(({ launches }) => lanesOf(launches, inPlace, 0).length));
+  // Two lanes leave a direction's heading too little room to be read beside them.
+  const width = LANES_AT + LANE_WIDTH * Math.max(most, 2) + MARGIN;
+  const parts: string[] = [];
+  let y = 34;
+  for (const [lines, style] of [
+    [wrap(titleOf(facts), width - 2 * MARGIN, TITLE), TITLE],
+    [wrap(subtitleOf(facts), width - 2 * MARGIN, SUBTITLE), SUBTITLE],
+  ] as const) {
+    for (const line of lines) {
+      y += style.size * 1.2;
+      parts.push(text(MARGIN, y, line, style));
+      y += style.size * 0.3;
+    }
+  }
+  for (const direction of facts.directions) {
+    const drawn = drawDirection(direction, inPlace, y + 34, width);
+    parts.push(...drawn.parts);
+    y = drawn.bottom;
+  }
+  parts.push(...legend(y + 30));
+  const height = y + 86;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${Math.ceil(height)}" viewBox="0 0 ${width} ${Math.ceil(height)}" role="img">`,
+    `<title>${escapeXml(titleOf(facts))}</title>`,
+    `<rect width="100%" height="100%" fill="#ffffff"/>`,
+    ...parts,
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+function titleOf({ problem, device }: Facts): string {
+  const { size, batches } = problem;
+  const many = batches > 1 ? `, ${batches} batches` : '';
+  return `FFT of ${size.join(' × ')} points${many}, on ${device.name}`;
+}
+
+function subtitleOf({ problem, device, bytes }: Facts): string {
+  const { transform, precision, storage, edgeStorage, placement } = problem;
+  const stored = storage === precision ? '' : `${storage} in memory`;
+  const edges = edgeStorage === storage ? '' : `${edgeStorage} in input and output`;
+  return [
+    ...[transform[0], `${precision} precision`, stored, edges, placement, device.kind],
+    ...[`tables ${bytesText(bytes.tables)}`, `temp ${bytesText(bytes.temp)}`],
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function drawDirection(facts: DirectionFacts, inPlace: boolean, top: number, width: number) {
+  const { direction, launches, chunks, turns, bytesMoved, assignment } = facts;
+  const name = direction === 'forward' ? 'Forward' : 'Inverse';
+  const launchCount = `${launches.length} launch${launches.length === 1 ? '' : 'es'}`;
+  const best = `${count(assignment.criteria.buffers, 'buffer')}, the best of ${count(assignment.candidates, 'assignment')}`;
+  const used = wrap(`${best}${paddingText(assignment.padding)}`, TREE_WIDTH, NOTE);
+  const chunked = chunks > 1 ? wrap(`${launchCount}${chunkText(chunks, turns)}`, TREE_WIDTH, NOTE) : [];
+  const notes = [...used, ...chunked];
+  const rows = treeRows(facts, { x: MARGIN, y: top + HEAD + NOTE_LINE * notes.length, width: TREE_WIDTH });
+  const last = rows.at(-1)!.box;
+  const bottom = last.y + last.height + 18;
+  const lanes = lanesOf(launches, inPlace, LANES_AT);
+  const area = { x: LANES_AT, y: top, width: width - LANES_AT - MARGIN, height: bottom - top };
+  return {
+    bottom,
+    parts: [
+      `<path d="M${MARGIN} ${top - 16}H${width - MARGIN}" stroke="#d5dae3" stroke-width="1.5"/>`,
+      text(MARGIN, top + 24, name, HEADING),
+      text(MARGIN + widthOf(name, HEADING) + 14, top + 24, `${launchCount}, ${bytesText(bytesMoved)} moved`, SUBTITLE),
+      ...notes.map((line, n) => text(MARGIN, top + 50 + NOTE_LINE * n, line, NOTE)),
+      ...branches(rows),
+      ...rows.flatMap(({ parts }) => parts),
+      ...drawLanes(lanes, rows, inPlace, area),
+    ],
+  };
+}
+
+/** What the colours of stages and the thick parts of lanes mean. */
+function legend(y: number): string[] {
+  const keys = Object.values(STAGE_COLOURS).map(({ fill, stroke, what }) => ({
+    what,
+    drawn: (x: number) => box({ x, y: y + 1, width: 26, height: 16 }, { kind: 'key', fill, stroke, radius: 4 }),
+  }));
+  const held = (x: number) => `<path d="M${x} ${y + 9}h26" stroke="${MUTED}" stroke-width="5"/>`;
+  let x = MARGIN;
+  return [...keys, { what: 'holds what is read later', drawn: held }].flatMap(({ what, drawn }) => {
+    const left = x;
+    x += 34 + widthOf(what, NOTE) + 22;
+    return [drawn(left), text(left + 34, y + 14, what, NOTE)];
+  });
+}

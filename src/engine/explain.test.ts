@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { openProfile } from './open-profile.ts';
+
+const device = await openProfile('h200');
+const vectors = await openProfile('wasm-cpu');
+const blocks = {
+  space: [
+    { from: 128, to: 256 },
+    { from: 32, to: 64 },
+  ],
+} as const;
+
+describe('a plan shows', () => {
+  it('the steps of a launch: counts, factors and which way', async () => {
+    const plan = await device.plan({ size: [1009], directions: 'forward' });
+    const [launch] = plan.toJSON().directions[0]!.launches;
+    const chirp = { kind: 'chirp', of: 1009 };
+    const rest = { do: 'passes', of: 0, length: 2048, radices: expect.any(Array) };
+    expect(launch!.padded).toBe(2048);
+    expect(launch!.steps).toEqual([
+      {
+        ...rest,
+        read: { count: 1009, factors: chirp },
+        write: { factors: { kind: 'chirp-spectrum', of: 1009 } },
+      },
+      { ...rest, inverse: true, write: { count: 1009, factors: chirp } },
+    ]);
+    const steps = plan.explain().match(/steps (.*)/)![1];
+    expect(steps).toMatch(
+      /^load single, 1009 points, then zeros, × chirp, passes 2048 = [\d·]+, × chirp spectrum, inverse passes/,
+    );
+    expect(steps).toMatch(/, × chirp, keep 1009 points, store single; fused: convolution$/);
+    expect(plan.explain()).toContain('a cyclic convolution');
+  });
+
+  it('copies among the steps, the parts of a four-step node and its twiddles', async () => {
+    const plan = await vectors.plan({ size: [2 ** 20], placement: 'in-place', directions: 'forward', normalize: true });
+    const [{ tree, launches } = expect.fail()] = plan.toJSON().directions;
+    expect(tree.children[0]).toMatchObject({ scheme: 'four-step', parts: [1024, 1024] });
+    expect(launches[0]).toMatchObject({ twiddles: 2 ** 20, twiddlesOn: 'output' });
+    const copies = launches.map(({ steps }) => steps.some((step) => step.do === 'copy'));
+    expect(copies).toContain(true);
+    expect(copies).toEqual(launches.map(({ staged }) => staged.input || staged.output));
+    expect(plan.explain()).toMatch(/steps load single, .*× twiddles of 1048576, store single; fused: twiddles\n/);
+    expect(plan.explain()).toMatch(/steps load single, transpose, /);
+  });
+
+  it('what is fused into a launch, and by how much temp is padded', async () => {
+    const plan = await vectors.plan({ size: [2 ** 20], placement: 'in-place', directions: 'forward' });
+    const { bytes, directions } = plan.toJSON();
+    const { assignment, launches } = directions[0]!;
+    const element = 8;
+    expect(assignment.padding).toBeGreaterThan(0);
+    expect(Math.ceil(((2 ** 20 + assignment.padding) * element) / 512) * 512).toBe(bytes.temp);
+    expect(plan.explain()).toContain(`, each temp padded by ${assignment.padding} elements\n`);
+    expect(launches.map(({ fused }) => fused)).toEqual([['twiddles'], ['reordering']]);
+    expect(plan.explain()).toMatch(/store single; fused: twiddles\n/);
+    const [without] = (await device.plan({ size: [2 ** 20] })).toJSON().directions;
+    expect(without!.assignment.padding).toBe(0);
+  });
+
+  it('what a side is in memory, and its scale', async () => {
+    const plan = await device.plan({
+      ...{ size: [4096], edgeStorage: 'half', normalize: true },
+      layout: { input: 'planar', output: 'interleaved' },
+    });
+    const [forward, inverse] = plan.toJSON().directions.map(({ launches }) => launches[0]!);
+    expect(forward!.operands).toEqual({
+      input: { buffer: 'input', layout: 'planar', storage: 'half', absent: [] },
+      output: { buffer: 'output', layout: 'interleaved', storage: 'half', absent: [] },
+    });
+    expect(forward!.bytesRead).toBe(4096 * 2 * 2);
+    const scales = [inverse!.operands.input.scale ?? 1, inverse!.operands.output.scale ?? 1];
+    expect(scales[0]! * scales[1]!).toBe(1 / 4096);
+    expect(plan.explain()).toContain('from input (planar, half) to output (interleaved, half)');
+    expect(plan.explain()).toContain('× 1/4096, store half');
+  });
+
+  it('blocks of zeros, which cost no bytes', async () => {
+    const problem = { size: [256, 64], batches: 4, zeroPadding: blocks, directions: 'forward' } as const;
+    const first = { axis: 0, from: 128, to: 256 };
+    const second = { axis: 1, from: 32, to: 64 };
+    const element = 8;
+    const together = (await device.plan(problem)).toJSON().directions[0]!;
+    expect(together.launches.map(({ operands }) => operands.input.absent)).toEqual([[first, second]]);
+    expect(together.bytesMoved).toBe((128 * 32 + 256 * 64) * 4 * element);
+    const apart = await vectors.plan(problem);
+    const { launches } = apart.toJSON().directions[0]!;
+    // The lines of axis 0 that lie in the block of axis 1 are left out where they are read and where they are written.
+    expect(launches.map(({ operands: { input, output } }) => [input.absent, output.absent])).toEqual([
+      [[first, second], [second]],
+      [[second], []],
+    ]);
+    expect(launches.map(({ bytesRead, bytesWritten }) => [bytesRead, bytesWritten])).toEqual([
+      [128 * 32 * 4 * element, 256 * 32 * 4 * element],
+      [256 * 32 * 4 * element, 256 * 64 * 4 * element],
+    ]);
+    expect(apart.explain()).toContain('without 128 to 255 of axis 0 and 32 to 63 of axis 1');
+  });
+});

@@ -1,0 +1,233 @@
+/** What there is to say of one launch: what it reads and writes, the steps in between, and how it is laid out. */
+import type { CompiledKernel } from '../devices/device.ts';
+import {
+  type Factors,
+  type Leaf,
+  type LeafSide,
+  type LeafStep,
+  type PointwiseStep,
+  passesOf,
+  radicesOf,
+  type Stored,
+  type Stride,
+  stagedOf,
+} from '../plan/leaf.ts';
+import type { LeafNode } from '../plan/node.ts';
+import type { Launch } from '../plan/planner.ts';
+import { shimsOf } from '../plan/shims/index.ts';
+import { type ComplexLayout, realBytes } from '../problem/index.ts';
+
+/** Elements of an axis, `from` ≤ n < `to`, that count as zero where they would be read and are not written. */
+export interface AbsentFacts {
+  readonly axis: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One side of a launch. */
+export interface OperandFacts {
+  readonly buffer: string;
+  readonly layout: ComplexLayout;
+  /** What its numbers are in memory. */
+  readonly storage: Stored;
+  /** Blocks that are left out, those of whole lines too. */
+  readonly absent: readonly AbsentFacts[];
+  /** What each number is multiplied by on this side, where it is. */
+  readonly scale?: number;
+}
+
+/** What a launch does to its tile, one step after another; passes over dimension `of`, from `read` to `write`. */
+export type StepFacts =
+  | { readonly do: 'copy' }
+  | {
+      readonly do: 'passes';
+      readonly of: number;
+      readonly length: number;
+      readonly radices: readonly number[];
+      /** The other way than the launch. */
+      readonly inverse?: true;
+      readonly read?: { readonly count?: number; readonly factors?: Factors };
+      readonly write?: { readonly count?: number; readonly factors?: Factors };
+    };
+
+export interface LaunchFacts {
+  readonly title: string;
+  readonly scheme: string;
+  readonly from: string;
+  readonly to: string;
+  readonly operands: { readonly input: OperandFacts; readonly output: OperandFacts };
+  readonly steps: readonly StepFacts[];
+  /** Of the dimensions that the launch transforms. */
+  readonly lengths: readonly number[];
+  /** Of each of them. */
+  readonly radices: readonly (readonly number[])[];
+  /** The first two of them are digits of one axis. */
+  readonly digits?: true;
+  /** The axis is transformed as a cyclic convolution of this length. */
+  readonly padded?: number;
+  /** Blocks of the cluster that shares a tile. */
+  readonly blocks?: number;
+  readonly batch: readonly number[];
+  readonly transformsPerGroup: number;
+  readonly threads: number;
+  readonly groups: number;
+  /** Blocks in each dimension of a launch, and launches that they take; where the device numbers them so. */
+  readonly grid?: CompiledKernel['grid'];
+  readonly lanesAlong: string;
+  readonly twiddles?: number;
+  /** Whether they are applied to what is read or to what is written; missing where there are none. */
+  readonly twiddlesOn?: 'input' | 'output';
+  /** What is part of the launch and would be kernels of its own. */
+  readonly fused: readonly string[];
+  /** Axis first. `1×16+16384`: 16 neighbours, then 16384 elements on to the next. */
+  readonly strides: { readonly input: readonly (number | string)[]; readonly output: readonly (number | string)[] };
+  readonly staged: { readonly input: boolean; readonly output: boolean };
+  readonly kernel: string;
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+}
+
+/** @param elements of the whole tensor */
+export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel, elements: number): LaunchFacts {
+  const { leaf, node } = launch;
+  const operands = { input: operandFacts(launch, 'input'), output: operandFacts(launch, 'output') };
+  return {
+    title: node.title,
+    scheme: node.scheme,
+    from: launch.from,
+    to: launch.to,
+    operands,
+    steps: leaf.steps.map((step) => stepFacts(step, leaf)),
+    lengths: leaf.lengths,
+    radices: radicesOf(leaf),
+    ...(leaf.coupled ? { digits: true as const } : {}),
+    ...(node.padded ? { padded: node.padded } : {}),
+    ...(leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
+    batch: leaf.batch,
+    transformsPerGroup: leaf.tile,
+    threads: leaf.threads,
+    groups: kernel.group.count,
+    ...(grid ? { grid } : {}),
+    lanesAlong: lanesText(leaf),
+    ...(leaf.twiddle ? { twiddles: leaf.twiddle.order, twiddlesOn: leaf.twiddle.on } : {}),
+    fused: shimsOf(node).map(({ name }) => name),
+    strides: { input: stridesOf(leaf.input), output: stridesOf(leaf.output) },
+    staged: stagedOf(leaf),
+    kernel: kernel.name,
+    bytesRead: bytesMoved(operands.input, node, elements),
+    bytesWritten: bytesMoved(operands.output, node, elements),
+  };
+}
+
+function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'): OperandFacts {
+  const { layout, storage = leaf.precision } = leaf[side];
+  const gaps = node.batch.flatMap(({ gap, [side]: { of } }) => (gap ? [{ of, ...gap }] : []));
+  const absent = [...(node.absent?.[side] ?? []), ...gaps].map(({ of, from, to }) => ({ axis: of - 1, from, to }));
+  const scale = leaf.scale[side];
+  return { buffer: side === 'input' ? from : to, layout, storage, absent, ...(scale === 1 ? {} : { scale }) };
+}
+
+/** An axis has one block on each side at most, so that what is left of each is multiplied. */
+function bytesMoved({ absent, storage }: OperandFacts, { length }: LeafNode, elements: number): number {
+  const there = absent.reduce((count, { axis, from, to }) => {
+    const all = length[axis + 1]!;
+    return (count / all) * (all - (to - from));
+  }, elements);
+  return there * 2 * realBytes(storage);
+}
+
+function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
+  if (step.do === 'copy') return { do: 'copy' };
+  const { of, radices, inverse, read, write } = step;
+  const points = ({ count, factors }: PointwiseStep) => ({
+    ...(count === undefined ? {} : { count }),
+    ...(factors ? { factors } : {}),
+  });
+  return {
+    ...{ do: 'passes', of, length: lengths[of]!, radices },
+    ...(inverse ? { inverse } : {}),
+    ...(read ? { read: points(read) } : {}),
+    ...(write ? { write: points(write) } : {}),
+  };
+}
+
+function stridesOf({ axes, batch }: LeafSide): (number | string)[] {
+  return [...axes, ...batch].map(strideText);
+}
+
+function strideText(stride: Stride): number | string {
+  if (typeof stride === 'number') return stride;
+  if ('step' in stride) return `${stride.step}×${stride.before}+${stride.step * (stride.skip + 1)}`;
+  return `1×${stride.run}+${stride.next}`;
+}
+
+function lanesText(leaf: Leaf): string {
+  const all = passesOf(leaf).flatMap(({ lanesAlong }) => [lanesAlong.input, lanesAlong.output]);
+  return all.filter((way, n) => way !== all[n - 1]).join(', then ');
+}
+
+/** One thing that a launch does to its numbers, in words: `× chirp`, `passes 2048 = 16·16·8`. */
+export interface Stage {
+  readonly kind: 'memory' | 'passes' | 'product' | 'move';
+  readonly text: string;
+}
+
+/** All of them in order, from memory to memory. */
+export function stagesOf(launch: LaunchFacts): Stage[] {
+  const { operands, steps, digits, lengths, twiddles, twiddlesOn } = launch;
+  const { input, output } = operands;
+  const twiddled = (side: 'input' | 'output') =>
+    twiddles && twiddlesOn === side ? [product(`twiddles of ${twiddles}`)] : [];
+  const first = steps.findIndex((step) => step.do === 'passes' && step.of < 2);
+  return [
+    { kind: 'memory', text: `load ${input.storage}` },
+    ...scaled(input),
+    ...twiddled('input'),
+    ...steps.flatMap((step, n) => [
+      ...stepStages(step),
+      ...(digits && n === first ? [product(`twiddles of ${lengths[0]! * lengths[1]!}`)] : []),
+    ]),
+    ...twiddled('output'),
+    ...scaled(output),
+    { kind: 'memory', text: `store ${output.storage}` },
+  ];
+}
+
+function product(text: string): Stage {
+  return { kind: 'product', text: `× ${text}` };
+}
+
+function scaled({ scale }: OperandFacts): Stage[] {
+  if (scale === undefined) return [];
+  const over = Math.round(1 / scale);
+  return [product(Math.abs(1 / scale - over) < 1e-9 * over ? `1/${over}` : String(Number(scale.toPrecision(4))))];
+}
+
+function stepStages(step: StepFacts): Stage[] {
+  if (step.do === 'copy') return [{ kind: 'move', text: 'transpose' }];
+  const { length, radices, inverse, read, write } = step;
+  const passes = { kind: 'passes' as const, text: `${inverse ? 'inverse ' : ''}${passesText(length, radices)}` };
+  const factors = (points: typeof read) => (points?.factors ? [product(points.factors.kind.replace('-', ' '))] : []);
+  return [
+    ...(read?.count ? [{ kind: 'move' as const, text: `${read.count} points, then zeros` }] : []),
+    ...factors(read),
+    // A dimension of one point is only copied.
+    ...(length === 1 ? [] : [passes]),
+    ...factors(write),
+    ...(write?.count ? [{ kind: 'move' as const, text: `keep ${write.count} points` }] : []),
+  ];
+}
+
+function passesText(length: number, radices: readonly number[]): string {
+  return radices.length > 1 ? `passes ${length} = ${radices.join('·')}` : `pass ${length}`;
+}
+
+/** `input (interleaved, half) without 128 to 255 of axis 0`. */
+export function operandText({ buffer, layout, storage, absent }: OperandFacts): string {
+  const without = absent.length > 0 ? ` without ${absent.map(absentText).join(' and ')}` : '';
+  return `${buffer} (${layout}, ${storage})${without}`;
+}
+
+export function absentText({ axis, from, to }: AbsentFacts): string {
+  return `${from} to ${to - 1} of axis ${axis}`;
+}
