@@ -4,8 +4,8 @@
 
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
 import { bytesOf } from '../ir/index.ts';
+import { unorderedPlace } from '../plan/four-step.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
-import { unorderedPlace } from '../plan/uploads.ts';
 import { show } from '../problem/errors.ts';
 import {
   type Direction,

@@ -8,12 +8,17 @@
  * which plan time knows, and the way back. In one launch the chirp and the padding are part of what the first pass reads, the
  * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
  */
-import { smoothBetween } from '../numeric/primes.ts';
+import { largestPrimeFactor, smoothBetween } from '../numeric/primes.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { PassesStep } from './leaf.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
-import { chooseRadices } from './radix.ts';
+import { chooseRadices, LARGEST_RADIX_PRIME } from './radix.ts';
+
+/** Whether a length has prime factors that no radix has. */
+export function isConvolved(length: number): boolean {
+  return largestPrimeFactor(length) > LARGEST_RADIX_PRIME;
+}
 
 /** The passes of a transform of the padded length → those of both of them, for the first `count` points. */
 export function convolution(passes: PassesStep, count: number): PassesStep[] {

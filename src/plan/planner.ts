@@ -10,6 +10,7 @@ import {
   tensorShape,
 } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName } from './buffers/index.ts';
+import { checkSplits, rankSplits } from './candidates.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
 import { oneAxis, type PlacedLeaf } from './configure.ts';
@@ -58,7 +59,9 @@ export function planDirection(
   throughWork: boolean,
   splits?: Splits,
 ): DirectionPlan {
-  const tree = withBlocks(planTree(problem, direction, profile, splits), problem, direction);
+  if (splits) checkSplits(problem, profile, splits);
+  const chosen = splits ?? rankSplits(problem, profile, 1)[0]!.value;
+  const tree = withBlocks(planTree(problem, direction, profile, chosen), problem, direction);
   const read = sideOf(direction, 'read');
   const written = sideOf(direction, 'written');
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
