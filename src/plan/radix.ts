@@ -111,10 +111,11 @@ function cheapest(
   { least = 0, ends = 1 }: Wanted,
 ): RadixChoice | undefined {
   const { length } = question;
-  const best = new Map<number, RadixChoice | undefined>();
+  const best = tailsOf(question, profile);
   const from = (stride: number): RadixChoice | undefined => {
     if (stride === length) return { cost: 0, radices: [] };
-    if (best.has(stride)) return best.get(stride);
+    const left = length / stride;
+    if (stride > 1 && best.has(left)) return best.get(left);
     let result: RadixChoice | undefined;
     for (const radix of RADICES) {
       if ((length / stride) % radix !== 0) continue;
@@ -126,10 +127,25 @@ function cheapest(
       const cost = passCost(passOf(question, radix, stride), profile, least) + rest.cost;
       if (!result || cost < result.cost - TIE) result = { cost, radices: [radix, ...rest.radices] };
     }
-    best.set(stride, result);
+    if (stride > 1) best.set(left, result);
     return result;
   };
   return from(1);
+}
+
+/** The cheapest sequences from some pass on, by what the passes before them have left of the length. */
+type Tails = Map<number, RadixChoice | undefined>;
+
+const tails = new Memo<Tails>();
+/** So many are kept of each kind. */
+const TAILS_KEPT = 4096;
+
+/** Where lanes are no neighbours along the axis, what later passes cost does not depend on those before: lengths share them. */
+function tailsOf({ lanesAlong, precision }: RadixQuestion, profile: DeviceProfile): Tails {
+  if (lanesAlong === 'axis') return new Map();
+  const known = tails.of(profile, precision, (): Tails => new Map());
+  if (known.size > TAILS_KEPT) known.clear();
+  return known;
 }
 
 function costOf(radices: readonly number[], question: RadixQuestion, profile: DeviceProfile): number {
