@@ -26,12 +26,13 @@ export const knownFields = [
   'directions',
   'unordered',
   'zeroPadding',
+  'strategy',
   'tuning',
   'debug',
 ] as const;
 
 /** Fields whose feature this release does not have. */
-export const plannedFields = ['strategy', 'convolution', 'callbacks'] as const;
+export const plannedFields = ['convolution', 'callbacks'] as const;
 
 /** Names that people bring along from other libraries, and ours for the same thing. */
 const foreignNames: Readonly<Record<string, string>> = {

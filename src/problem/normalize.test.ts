@@ -39,6 +39,7 @@ describe('the normal form', () => {
       unordered: false,
       tuning: {},
       zeroPadding: { space: [null], frequency: [null] },
+      strategy: 'fast',
       debug: false,
     };
     expect(normalizeProblem({ size: [1024], batches: 16, precision: 'single' })).toEqual(expected);
@@ -73,7 +74,7 @@ describe('the normal form', () => {
 
   it('treats undefined as left out', () => {
     const all = Object.fromEntries(Object.keys(normalizeProblem({ size: [4] })).map((name) => [name, undefined]));
-    expect(normalizeProblem({ ...all, strategy: undefined, size: [4] } as ProblemInput)).toEqual(
+    expect(normalizeProblem({ ...all, convolution: undefined, size: [4] } as ProblemInput)).toEqual(
       normalizeProblem({ size: [4] }),
     );
   });
@@ -198,7 +199,7 @@ describe('strides and offsets', () => {
 });
 
 describe('fields', () => {
-  it.each(['strategy', 'convolution', 'callbacks'])('%s is refused until it is there', (name) => {
+  it.each(['convolution', 'callbacks'])('%s is refused until it is there', (name) => {
     expect(codes({ size: [4], [name]: {} })).toEqual(['unsupported-feature']);
   });
 
@@ -230,7 +231,7 @@ describe('fields', () => {
   });
 
   // Where nothing is near, or what is near cannot be used yet.
-  it.each(['constructor', '', 'quadrature', 'colour', 'strategies', 'callback', 'x'.repeat(1000)])(
+  it.each(['constructor', '', 'quadrature', 'colour', 'convolutions', 'callback', 'x'.repeat(1000)])(
     '%s is unknown and nothing proposed',
     (name) => {
       const error = refusal({ size: [4], [name]: 1 });
@@ -273,6 +274,7 @@ describe('fields', () => {
     ['tuning', 'fast'],
     ['tuning', [1]],
     ['debug', 1],
+    ['strategy', 'slow'],
   ])('%s does not take %j', (name, bad) => {
     const error = refusal({ size: [4], [name]: bad });
     expect(error.problems.map(({ code }) => code)).toEqual(['invalid-field']);

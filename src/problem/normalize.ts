@@ -20,6 +20,7 @@ import {
   type Sides,
   sides,
   storages,
+  strategies,
   type TransformKind,
   transformKinds,
 } from './problem.ts';
@@ -109,6 +110,7 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
     directions: reader.oneOf(raw.directions, 'directions', directionChoices, 'both'),
     unordered: reader.flag(raw.unordered, 'unordered', false),
     zeroPadding: readZeroPadding(reader, raw.zeroPadding, size, axes),
+    strategy: reader.oneOf(raw.strategy, 'strategy', strategies, 'fast'),
     tuning: readTuning(reader, raw.tuning, axes),
     debug: reader.flag(raw.debug, 'debug', false),
   };

@@ -37,6 +37,10 @@ export type Directions = (typeof directionChoices)[number];
 /** One direction: forward has the exponent sign −1, inverse +1. */
 export type Direction = Exclude<Directions, 'both'>;
 
+/** How a plan is chosen: by what the planner reckons, or by timing the best few on the device. */
+export const strategies = ['fast', 'measure'] as const;
+export type Strategy = (typeof strategies)[number];
+
 /** `input` is what the forward transform reads and the inverse writes; `output` is the other side. */
 export const sides = ['input', 'output'] as const;
 export type Side = (typeof sides)[number];
@@ -155,6 +159,11 @@ export interface AnyProblemInput {
         readonly frequency?: readonly (Block | null)[] | undefined;
       }
     | undefined;
+  /**
+   * `fast`: the plan that the planner reckons to be the fastest. `measure`: its best few candidates are timed on the device,
+   * which takes a second or two, and the fastest is kept (FFTW's MEASURE). Default `fast`.
+   */
+  readonly strategy?: Strategy | undefined;
   /** Knobs of the planner. Default: none is turned. */
   readonly tuning?: Tuning | undefined;
   /** Verify each kernel that is made. Default false. */
@@ -196,6 +205,7 @@ export interface Problem {
   readonly unordered: boolean;
   /** The block of each axis, `null` where it has none. */
   readonly zeroPadding: { readonly space: readonly (Block | null)[]; readonly frequency: readonly (Block | null)[] };
+  readonly strategy: Strategy;
   /** What differs from the planner's own choice, in the order of `Tuning`; `groupedBatch` as a list. */
   readonly tuning: Tuning;
   readonly debug: boolean;
