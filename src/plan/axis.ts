@@ -2,7 +2,8 @@
 import { largestPrimeFactor, nextSmooth } from '../numeric/primes.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { paddedLength } from './bluestein.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
+import { calibrationOf } from './calibration.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { convolvedCost, firstUploadCost, tripCost, uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './cuts.ts';
 import type { AxisPlace } from './four-step.ts';
@@ -96,6 +97,7 @@ export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceP
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const ideal = idealFirst(length, elements, capacityOf(precision, own(length, true)).room, run, profile);
   const trip = tripCost(profile);
+  const calibration = calibrationOf(profile);
   // An order that is to stay has one upload where it can; in place, several would take a temp buffer.
   const free = lockstep === 'vector' || (innermost && !problem.unordered && problem.placement === 'out-of-place');
   return {
@@ -123,20 +125,14 @@ export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceP
         ? (n) => firstUploadCost(n, ideal, precision, own(n, true))
         : undefined,
     trip,
-    several: free ? 0 : SPARE * trip,
-    ragged: lockstep === 'vector' ? RAGGED : 0,
-    unbalanced: UNBALANCED,
+    several: free ? 0 : calibration.trip.temp * trip,
+    // Threads hardly notice.
+    ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,
+    unbalanced: calibration.uploads.unbalanced,
     tile: run,
     grain,
   };
 }
-
-/** Trips to memory that it is worth to do without a temp buffer. */
-const SPARE = 4;
-/** Passes of radix 4 that columns cost a vector's upload which do not fill their last tile; threads hardly notice. */
-const RAGGED = 1;
-/** What one doubling of the ratio between factors adds: long columns leave less of the cache to neighbours. */
-const UNBALANCED = 0.05;
 
 /** The longest transforms that one block takes, whole and as one of several columns. */
 function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): UploadsQuestion['capacity'] {
@@ -146,10 +142,11 @@ function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): Up
   const grain = profile.lockstep === 'vector' ? lanes : 1;
   const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
   // Half a run of neighbours still reads whole cache lines: better than one more upload.
-  const cut = (room: number, parts: number) =>
-    Math.min(room, Math.floor(room / run) * cutsOf(run, profile.tuning?.performBandwidthBoost ?? parts, grain));
-  const columns = cut(roomFor(true), RUN_PARTS.columns);
-  if (!isInnermost(problem, axis, profile)) return { whole: cut(roomFor(false), RUN_PARTS.strided), columns };
+  const { parts } = calibrationOf(profile).columns;
+  const cut = (room: number, into: number) =>
+    Math.min(room, Math.floor(room / run) * cutsOf(run, profile.tuning?.performBandwidthBoost ?? into, grain));
+  const columns = cut(roomFor(true), parts.upload);
+  if (!isInnermost(problem, axis, profile)) return { whole: cut(roomFor(false), parts.strided), columns };
   const room = roomFor(false);
   const single = tensorShape(problem, 'input').reduce((a, b) => a * b, 1) === length;
   const twice = single && length > room && length <= 2 * room;
@@ -157,21 +154,14 @@ function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): Up
   return { whole: inPlace ? length : room, columns };
 }
 
-/** Transforms that leave no more to gain: a second upload need not be shorter. */
-const SECOND = 48;
-
 /**
  * The length that the first of two uploads had best have, where it reorders: as long as shared memory holds half a run of
  * it, every multiprocessor gets one of those, and the second one does not become too short.
  */
-function idealFirst(
-  length: number,
-  elements: number,
-  room: number,
-  run: number,
-  { multiprocessors }: DeviceProfile,
-): number {
-  return Math.min((2 * room) / run, (2 * elements) / multiprocessors / run, length / SECOND);
+function idealFirst(length: number, elements: number, room: number, run: number, profile: DeviceProfile): number {
+  const { second } = calibrationOf(profile).uploads;
+  const { multiprocessors } = profile;
+  return Math.min((2 * room) / run, (2 * elements) / multiprocessors / run, length / second);
 }
 
 /**
@@ -193,15 +183,12 @@ function needsOneArray(
   return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes, precision }, profile).inPlace ?? false;
 }
 
-/** Multiprocessors that gain from a share of what is worth sharing; two need twice as much. */
-const MANY = 4;
-
 /** The longest single transform that is one group's, although others have nothing to do meanwhile. */
 function aloneUpTo(precision: Arithmetic, profile: DeviceProfile): number {
   const { multiprocessors, shareFrom = Number.POSITIVE_INFINITY } = profile;
   const { complexBytes } = capacityOf(precision, profile);
   if (multiprocessors === 1) return Number.POSITIVE_INFINITY;
-  const from = shareFrom * Math.max(1, MANY / multiprocessors);
+  const from = shareFrom * Math.max(1, calibrationOf(profile).trip.multiprocessors / multiprocessors);
   return Math.ceil(from / (2 * complexBytes)) - 1;
 }
 

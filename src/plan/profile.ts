@@ -1,6 +1,8 @@
 /**
  * A device as the planner sees it: numbers only (design decision 5). Nothing in plan/ asks what kind of device it is.
  */
+import type { Calibration } from './calibration.ts';
+
 export interface DeviceProfile {
   /** For people; the planner never reads it. */
   readonly name: string;
@@ -84,6 +86,8 @@ export interface DeviceProfile {
    * do, so that every multiprocessor gets a share of it: where there are four or more. Two want twice as many. Missing: never.
    */
   readonly shareFrom?: number;
+  /** What was measured on the device, or on one like it, group by group; what is missing is assumed. */
+  readonly calibration?: Partial<Calibration>;
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
   readonly tuning?: PlannerTuning;
 }

@@ -8,7 +8,8 @@ import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import { isConvolved } from './bluestein.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
+import { calibrationOf } from './calibration.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, mayFuse } from './cuts.ts';
 import { reordering } from './four-step.ts';
@@ -56,9 +57,10 @@ export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<T
 /** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
 function waysInTwo(question: Sharable): Priced<readonly number[]>[] {
   const [, middle = 1] = question.lengths;
+  const { lean } = calibrationOf(question.profile).uploads;
   const ways = divisors(middle).flatMap((n1) => {
     const cost = costInTwo(n1, question);
-    return cost === undefined ? [] : [{ n1, cost, leaning: cost + LEAN * Math.log2(n1) }];
+    return cost === undefined ? [] : [{ n1, cost, leaning: cost + lean * Math.log2(n1) }];
   });
   // Only against one another: what the best of them costs is what it costs.
   const best = ways.reduce((one, other) => (other.leaning < one.leaning ? other : one), ways[0]!);
@@ -124,12 +126,10 @@ function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch:
   return leafNode({ title: `axes ${axes.join(' and ')}`, axis, more, batch, tensor });
 }
 
-/** What it adds, in trips to memory, that the first launch takes twice as much of the second axis. */
-const LEAN = 0.03;
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
 function fits(n: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   const { run, room } = capacityOf(precision, profile);
-  const parts = Math.min(RUN_PARTS.strided, run);
+  const parts = Math.min(calibrationOf(profile).columns.parts.strided, run);
   return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, precision, profile) !== undefined;
 }
 
