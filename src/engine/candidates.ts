@@ -61,13 +61,18 @@ function textOf({ together, uploads }: Splits): string {
 
 /** Milliseconds after which no other candidate is begun, and no other round. */
 const BUDGET = 2000;
-/** Times that every candidate is timed: they take turns, so that a machine that slows down slows all of them. */
-const ROUNDS = 3;
+/** Times that every candidate is timed at most: they take turns, so that a machine that slows down slows all of them. */
+const ROUNDS = 8;
 /** Milliseconds that one of these takes, roughly. */
 const TURN = 10;
 /** Transforms in one of them at most. */
 const MOST_REPEATS = 200;
-/** How many times as long as the fastest one a candidate may take at first: what is slower is not timed again. */
+/** Transforms that tell at first how long a candidate takes. */
+const FIRST_REPEATS = 3;
+/**
+ * How many times as long as the fastest one a candidate may take at first: what is slower is not timed again. But the planner's
+ * own choice is: on a machine that is busy, what looks fast once need not be.
+ */
 const FAR = 2;
 /** What one candidate may fail of while others do not. */
 const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory'];
@@ -101,7 +106,7 @@ export async function measureCandidates(
     const begin = performance.now();
     await firstRound(candidates, planOf, memory, trials, begin);
     const fastest = Math.min(...trials.map(({ milliseconds }) => milliseconds));
-    const near = trials.filter(({ milliseconds }) => milliseconds <= FAR * fastest);
+    const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= FAR * fastest);
     for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET; round++) {
       for (const trial of near) {
         const repeats = Math.min(MOST_REPEATS, Math.ceil(TURN / trial.milliseconds));
@@ -133,7 +138,7 @@ async function firstRound(
     let plan: Plan | undefined;
     try {
       plan = await planOf(splits);
-      trials.push({ splits, plan, milliseconds: await timeOf(plan, memory, 1) });
+      trials.push({ splits, plan, milliseconds: await timeOf(plan, memory, FIRST_REPEATS) });
     } catch (error) {
       plan?.destroy();
       if (!(error instanceof FftError) || !OWN_FAILURES.includes(error.code)) throw error;
