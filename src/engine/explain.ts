@@ -60,7 +60,7 @@ export function planToJson(
   programs: readonly DirectionProgram[],
   { tables, candidates }: PlanFacts,
 ) {
-  const facts = {
+  return copied({
     device: { kind: backend.kind, name: backend.name },
     problem,
     candidates,
@@ -113,8 +113,7 @@ export function planToJson(
         bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
       };
     }),
-  };
-  return copied(facts);
+  });
 }
 
 function chunkText(chunks: number, turns: Turns | undefined): string {
