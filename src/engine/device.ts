@@ -5,6 +5,7 @@
 import type { Backend, DeviceKind } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
+import type { Splits } from '../plan/splits.ts';
 import { show, throwIfAny } from '../problem/errors.ts';
 import {
   type Checked,
@@ -13,6 +14,7 @@ import {
   FftError,
   type FftProblem,
   normalizeProblem,
+  type PlannedProblem,
   type Problem,
   type ProblemInput,
   type ReleasedStorage,
@@ -21,6 +23,7 @@ import {
 } from '../problem/index.ts';
 import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
+import { candidateFacts, type Measured, measureCandidates } from './candidates.ts';
 import { copied } from './copied.ts';
 import { noteDevice } from './is-device.ts';
 import { DeviceMemory } from './memory.ts';
@@ -37,6 +40,12 @@ export interface PlanOptions {
   readonly from?: string;
 }
 
+/** What `plan` was called with, read and found to be right. */
+interface Asked {
+  readonly problem: PlannedProblem;
+  readonly from: string | undefined;
+}
+
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
 const REMEMBERED = 256;
 
@@ -46,6 +55,8 @@ export class Device {
   private readonly cache: KernelCache;
   private readonly plans = new Set<Pick<Plan, 'destroy'>>();
   private readonly remembered = new Recent<DirectionPlan>(REMEMBERED);
+  /** What was found out about problems with `strategy: 'measure'`. */
+  private readonly measured = new Recent<Measured>(REMEMBERED);
   /** Of the plan made last: what `alloc` is most likely for. */
   private precision: 'half' | 'single' | 'double' = 'single';
   private closed = false;
@@ -86,7 +97,12 @@ export class Device {
     problem: P & Checked<P>,
     options: PlanOptions = {},
   ): Promise<Plan<PlanTypesFor<P>>> {
-    const plan = this.newPlan<PlanTypesFor<P>>(problem, options);
+    const asked = this.asked(problem, options);
+    if (this.mustMeasure(asked)) await this.measure(asked.problem);
+    return this.warm(this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked)));
+  }
+
+  private async warm<T extends PlanTypes>(plan: Plan<T>): Promise<Plan<T>> {
     try {
       await Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]);
       this.check();
@@ -99,29 +115,63 @@ export class Device {
 
   /**
    * Like `plan`, for callers that cannot wait: kernels begin to warm up, so the first transforms may be slower.
-   * @throws FftError as `plan` does, but at once
+   * @throws FftError as `plan` does, but at once; `unsupported-feature` for `strategy: 'measure'`, unless `plan` has measured
+   * the problem before or a saved plan is given.
    */
   planSync<const P extends ProblemInput | string>(
     problem: P & Checked<P>,
     options: PlanOptions = {},
   ): Plan<PlanTypesFor<P>> {
-    const plan = this.newPlan<PlanTypesFor<P>>(problem, options);
+    const asked = this.asked(problem, options);
+    if (this.mustMeasure(asked)) {
+      const message = "strategy 'measure' takes its time, which planSync does not wait for; use plan(), or 'fast'.";
+      throw new FftError('unsupported-feature', message, { path: 'strategy' });
+    }
+    const plan = this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked));
     // A device that is closed meanwhile has nothing left to warm up.
     this.backend.warmUp(plan.compiledKernels, false).catch(() => undefined);
     return plan;
   }
 
-  private newPlan<T extends PlanTypes>(problem: ProblemInput | string, options: PlanOptions): Plan<T> {
+  /** What a plan is to be, if this device can plan it. */
+  private asked(problem: ProblemInput | string, options: PlanOptions): Asked {
     this.check();
     const { from } = readOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
     throwIfAny([...precisionProblems(normal, this.backend), ...knobProblems(normal, this.backend)]);
-    const planOf: PlanOf =
-      from === undefined
-        ? (direction, throughWork) => this.planned(normal, direction, throughWork)
-        : loadPlans(from, normal, this.backend);
+    return { problem: normal, from };
+  }
+
+  private planOf({ problem, from }: Asked): PlanOf {
+    if (from !== undefined) return loadPlans(from, problem, this.backend);
+    const splits = this.measuredOf(problem)?.splits;
+    return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
+  }
+
+  private measuredOf(problem: Problem): Measured | undefined {
+    return problem.strategy === 'measure' ? this.measured.get(JSON.stringify(problem)) : undefined;
+  }
+
+  private mustMeasure({ problem, from }: Asked): boolean {
+    return problem.strategy === 'measure' && from === undefined && !this.measuredOf(problem);
+  }
+
+  private async measure(problem: PlannedProblem): Promise<void> {
+    refuseTooLarge(problem, 0, this.backend.profile);
+    const planOf = (splits: Splits): PlanOf => {
+      return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
+    };
+    const measured = await measureCandidates(problem, this.backend, (splits) =>
+      this.warm(this.newPlan(problem, planOf(splits))),
+    );
+    this.check();
+    this.measured.set(JSON.stringify(problem), measured);
+  }
+
+  private newPlan<T extends PlanTypes>(normal: PlannedProblem, planOf: PlanOf): Plan<T> {
     const host: PlanHost = {
       backend: this.backend,
+      candidates: (of, splits) => candidateFacts(of, this.backend, splits, this.measuredOf(of)),
       program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOf),
       tempBytes: (of, direction, throughWork) => tempBytesOf(planOf(direction, throughWork), of),
       forget: (plan) => this.plans.delete(plan),
@@ -190,6 +240,7 @@ export class Device {
     for (const plan of [...this.plans]) plan.destroy();
     this.cache.clear();
     this.remembered.clear();
+    this.measured.clear();
     this.backend.close();
   }
 
@@ -212,10 +263,13 @@ export class Device {
     return new DirectionProgram({ plan, other, problem, backend, cache });
   }
 
-  private planned(problem: Problem, direction: Direction, throughWork: boolean): DirectionPlan {
-    const key = planKey(problem, direction, throughWork);
+  private planned(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): DirectionPlan {
+    const key = planKey(problem, direction, throughWork, splits);
     let plan = this.remembered.get(key);
-    if (!plan) this.remembered.set(key, (plan = planTuned(problem, direction, this.backend.profile, throughWork)));
+    if (!plan) {
+      plan = planTuned(problem, direction, this.backend.profile, throughWork, splits);
+      this.remembered.set(key, plan);
+    }
     return plan;
   }
 }
@@ -247,6 +301,6 @@ function refuseTooLarge(problem: Problem, temp: number, { name, maxBytes }: Devi
   );
 }
 
-function planKey(problem: Problem, direction: Direction, throughWork: boolean): string {
-  return `${direction}${throughWork}${JSON.stringify(problem)}`;
+function planKey(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): string {
+  return `${direction}${throughWork}${JSON.stringify(splits ?? null)}${JSON.stringify(problem)}`;
 }

@@ -5,6 +5,7 @@ import type { Backend } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
 import type { PlanNode } from '../plan/node.ts';
 import { type Problem, tensorShape } from '../problem/index.ts';
+import type { CandidateFacts, CandidateList } from './candidates.ts';
 import { copied } from './copied.ts';
 import { type LaunchFacts, launchFacts, operandText, stagesOf } from './launch-facts.ts';
 import type { DirectionProgram } from './program.ts';
@@ -19,11 +20,24 @@ export interface NodeFacts {
   readonly children: readonly NodeFacts[];
 }
 
-export function planToJson(problem: Problem, backend: Backend, programs: readonly DirectionProgram[], tables: number) {
+/** What is known of a plan beside its programs. */
+export interface PlanFacts {
+  /** Bytes. */
+  readonly tables: number;
+  readonly candidates: CandidateList;
+}
+
+export function planToJson(
+  problem: Problem,
+  backend: Backend,
+  programs: readonly DirectionProgram[],
+  { tables, candidates }: PlanFacts,
+) {
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
-  const facts = {
+  return copied({
     device: { kind: backend.kind, name: backend.name },
     problem,
+    candidates,
     // Calls that are given `work` take other launches, which may need more: `plan.bytes` covers both.
     bytes: { tables, temp: Math.max(...programs.map(({ tempBytes }) => tempBytes)) },
     directions: programs.map(({ plan, kernels, running }) => {
@@ -47,8 +61,7 @@ export function planToJson(problem: Problem, backend: Backend, programs: readonl
         bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
       };
     }),
-  };
-  return copied(facts);
+  });
 }
 
 function kernelsText(count: number): string {
@@ -86,6 +99,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
   const lines = [
     `${problem.size.join(' × ')} ${problem.transform[0]}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
+    `candidates by price in ${plan.candidates.unit}: ${plan.candidates.list.map(candidateText).join('; ')}`,
   ];
   for (const { direction, tree, assignment, launches, chunks, turns, bytesMoved } of plan.directions) {
     const { criteria } = assignment;
@@ -118,6 +132,16 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     walk(tree, 1);
   }
   return lines.join('\n');
+}
+
+/** `1024·1024 at 2.31`: the uploads of each axis, with axes that share launches first. */
+function candidateText({ splits, price, milliseconds, chosen }: CandidateFacts): string {
+  const { together, uploads } = splits;
+  const parts = uploads.filter((factors) => factors.length > 0).map((factors) => factors.join('·'));
+  if (typeof together === 'number') parts.unshift(`${together} axes in one launch`);
+  else if (together) parts.unshift(`axes in two launches, the second of them as ${together.join('·')}`);
+  const time = milliseconds === undefined ? '' : `, ${milliseconds.toPrecision(3)} ms`;
+  return `${parts.join(' × ') || 'a copy'} at ${price.toFixed(2)}${time}${chosen ? ' (chosen)' : ''}`;
 }
 
 /** Only where one dimension of one launch does not hold them all. */

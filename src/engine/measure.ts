@@ -40,17 +40,7 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
   }
   const offsets = offsetsOf(asked, host.inPlace, 'measure');
   const own: DeviceBuffer[] = [];
-  const make = async (facts: SideFacts, offset = 0): Promise<ComplexData> => {
-    const planar = facts.layout === 'planar';
-    const part = async () => {
-      const bytes = ((planar ? 1 : 2) * offset + facts.length) * facts.realBytes;
-      const buffer = host.backend.allocate(bytes);
-      own.push(buffer);
-      await clear(host.backend, buffer, bytes);
-      return new DeviceMemory(buffer, facts.type);
-    };
-    return planar ? { re: await part(), im: await part() } : part();
-  };
+  const make = (facts: SideFacts, offset = 0) => allocateFor(facts, offset, host.backend, own);
   try {
     const input = asked.input ?? (host.inPlace ? asked.output : undefined) ?? (await make(host.read, offsets.input));
     const output = asked.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
@@ -67,6 +57,24 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
   } finally {
     for (const buffer of own) buffer.free();
   }
+}
+
+/** Memory for one side, zero. @param buffers gets what was allocated, however far it went. */
+export async function allocateFor(
+  facts: SideFacts,
+  offset: number,
+  backend: Backend,
+  buffers: DeviceBuffer[],
+): Promise<ComplexData> {
+  const planar = facts.layout === 'planar';
+  const part = async () => {
+    const bytes = ((planar ? 1 : 2) * offset + facts.length) * facts.realBytes;
+    const buffer = backend.allocate(bytes);
+    buffers.push(buffer);
+    await clear(backend, buffer, bytes);
+    return new DeviceMemory(buffer, facts.type);
+  };
+  return planar ? { re: await part(), im: await part() } : part();
 }
 
 /** Bytes that are uploaded at a time, so that zeros for large memory need no such memory on the host. */

@@ -6,6 +6,7 @@ import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts
 import { bytesOf } from '../ir/index.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
+import { type Splits, splitsOf } from '../plan/splits.ts';
 import { show } from '../problem/errors.ts';
 import {
   type Direction,
@@ -17,6 +18,7 @@ import {
   tensorSpan,
 } from '../problem/index.ts';
 import { type ComplexData, factsOf, type SideFacts } from './arguments.ts';
+import type { CandidateList } from './candidates.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import { type MeasureOptions, measure } from './measure.ts';
@@ -32,6 +34,8 @@ export interface PlanHost {
   program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
   /** What such a program needs, without making it. */
   tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
+  /** The candidates of a problem, of which a plan with these splits is one, or none. */
+  candidates(problem: Problem, splits: Splits): CandidateList;
   forget(plan: Pick<Plan, 'destroy'>): void;
   /** @throws FftError `device-closed` */
   check(): void;
@@ -268,12 +272,11 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    */
   toJSON(): ReturnType<typeof planToJson> {
     this.check();
-    return planToJson(
-      this.problem,
-      this.host.backend,
-      directionsOf(this.problem).map((direction) => this.program(direction, false)),
-      this.bytes.tables,
-    );
+    const programs = directionsOf(this.problem).map((direction) => this.program(direction, false));
+    return planToJson(this.problem, this.host.backend, programs, {
+      tables: this.bytes.tables,
+      candidates: this.host.candidates(this.problem, splitsOf(programs[0]!.plan.tree, this.problem.size.length)),
+    });
   }
 
   /**

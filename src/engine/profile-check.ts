@@ -2,6 +2,7 @@
  * Profiles that users write: every number that the planner divides by or counts with has to be one.
  */
 
+import { isCalibration } from '../plan/calibration.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { excerpt, show, throwIfAny } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
@@ -102,10 +103,14 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
     'an object with bytes, a whole number of at least 1, and beyond, a number of at least 0',
   ]),
   shareFrom: optional(whole(1)),
+  calibration: optional([
+    isCalibration,
+    'an object with some of the groups that device.profile.calibration has, each with all its numbers, from 0 up',
+  ]),
 };
 
-/** Of a profile: its fields, those of `cluster` for one, and those of its `above`. */
-const LEVELS = 3;
+/** Of a profile: its fields, those of `calibration` for one, those of its `cluster`, and those of the `choice` there. */
+const LEVELS = 4;
 /** Fields and entries of a profile at most. */
 const MOST_VALUES = 512;
 

@@ -91,9 +91,7 @@ function derived(splits: unknown, problem: Problem, profile: DeviceProfile): Pla
   };
   try {
     for (const direction of problem.directions === 'both' ? (['forward', 'inverse'] as const) : [problem.directions]) {
-      const { tree } = planOf(direction, false);
-      if (JSON.stringify(splitsOf(tree, problem.size.length)) === JSON.stringify(splits)) continue;
-      refuse('The saved plan splits what this problem does not transform by itself');
+      planOf(direction, false);
     }
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;

@@ -2,8 +2,10 @@
  * `problem.tuning` applied to a device: the profile that the planner reads for this problem.
  */
 import type { Backend, CompileOptions } from '../devices/device.ts';
+import { type Candidate, rankSplits } from '../plan/candidates.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile, PlannerTuning } from '../plan/profile.ts';
+import type { Splits } from '../plan/splits.ts';
 import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../problem/index.ts';
 
 /** Points that a thread usually has: a butterfly of radix 8. */
@@ -135,6 +137,7 @@ function excesses(profile: DeviceProfile, tuning: Tuning): FftProblem[] {
 
 /**
  * Plans one direction.
+ * @param splits of the axes, where they have been chosen; else the cheapest.
  * @throws FftError `device-limit` where no decomposition fits the profile
  */
 export function planTuned(
@@ -142,15 +145,29 @@ export function planTuned(
   direction: Direction,
   profile: DeviceProfile,
   throughWork: boolean,
+  splits?: Splits,
 ): DirectionPlan {
   const tuned = tunedProfile(profile, problem);
+  return fitting(tuned, () => planDirection(problem, direction, tuned, throughWork, splits));
+}
+
+/**
+ * The cheapest ways to split the axes of a problem, at most so many.
+ * @throws FftError as `planTuned`
+ */
+export function rankTuned(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
+  const tuned = tunedProfile(profile, problem);
+  return fitting(tuned, () => rankSplits(problem, tuned, most));
+}
+
+function fitting<T>({ sharedBytes, coalescedBytes }: DeviceProfile, plan: () => T): T {
   try {
-    return planDirection(problem, direction, tuned, throughWork);
+    return plan();
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new FftError(
       'device-limit',
-      `No plan fits ${tuned.sharedBytes} bytes of shared memory in runs of ${tuned.coalescedBytes}: ${cause.message}. ` +
+      `No plan fits ${sharedBytes} bytes of shared memory in runs of ${coalescedBytes}: ${cause.message}. ` +
         'More shared memory or shorter runs would do.',
       { path: 'tuning', cause },
     );

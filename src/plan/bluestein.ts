@@ -8,14 +8,19 @@
  * which plan time knows, and the way back. In one launch the chirp and the padding are part of what the first pass reads, the
  * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
  */
-import { smoothBetween } from '../numeric/primes.ts';
+import { largestPrimeFactor, smoothBetween } from '../numeric/primes.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
+import type { AxisPlace } from './four-step.ts';
 import type { PassesStep } from './leaf.ts';
 import { Memo } from './memo.ts';
-import { type BranchNode, isLeaf, type LeafNode, leavesOf } from './node.ts';
+import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { chooseRadices } from './radix.ts';
-import { type AxisQuestion, axisNode } from './uploads.ts';
+import { chooseRadices, LARGEST_RADIX_PRIME } from './radix.ts';
+
+/** Whether a length has prime factors that no radix has. */
+export function isConvolved(length: number): boolean {
+  return largestPrimeFactor(length) > LARGEST_RADIX_PRIME;
+}
 
 /** The passes of a transform of the padded length → those of both of them, for the first `count` points. */
 export function convolution(passes: PassesStep, count: number): PassesStep[] {
@@ -93,14 +98,12 @@ const WHOLE = 4096;
  * The same in several launches: the uploads of the transform, which leave their bins as they come, and those of the way back,
  * which begin there. The chirp and the padding are part of what the first one reads, the product of what the last upload of the
  * transform writes, chirp and crop of what the last one of all writes.
- * @param whole the axis as long as the convolution.
- * @param tensor lengths as the problem has them.
+ * @param there the transform of the padded axis, `back` the same in reverse.
+ * @param place of the axis as the problem has it.
  */
-export function convolvedInSeveral(whole: AxisQuestion, length: number, tensor: readonly number[]): BranchNode {
-  const { of, length: padded, title } = whole;
-  const there = axisNode({ ...whole, unordered: true, mirrored: false });
+export function convolvedInSeveral(there: PlanNode, back: PlanNode, place: AxisPlace, padded: number): BranchNode {
+  const { of, length, tensor, title } = place;
   const order = isLeaf(there) ? undefined : there.parts!;
-  const back = axisNode({ ...whole, unordered: false, mirrored: true, given: order });
   const chirp = { kind: 'chirp', of: length, count: padded, along: of } as const;
   const spectrum = {
     kind: 'chirp-spectrum',

@@ -1,6 +1,7 @@
 /**
  * What fits where on a device, for one precision: the numbers that tree and leaves have to agree on.
  */
+import { calibrationOf } from './calibration.ts';
 import type { DeviceProfile } from './profile.ts';
 
 export interface Capacity {
@@ -15,9 +16,6 @@ export interface Capacity {
   /** Complex numbers that one shared buffer holds. */
   readonly room: number;
 }
-
-/** Into how many parts a run may be cut so that one launch still takes an axis of columns, or the columns of an upload. */
-export const RUN_PARTS = { strided: 4, columns: 2 } as const;
 
 export function capacityOf(precision: 'single' | 'double', profile: DeviceProfile): Capacity {
   const complexBytes = precision === 'single' ? 8 : 16;
@@ -60,9 +58,6 @@ export function boosted(
   return capacityOf(precision, halves).room < capacityOf(precision, whole).room ? whole : halves;
 }
 
-/** Groups side by side from which on the barriers that halves take are not worth the memory that they save. */
-const ROOMY = 12;
-
 /**
  * The profile for one upload along memory: whole numbers in shared memory where halves are usual, but nobody asked for
  * them, and there is room to spare. (Measured through OpenCL on an H200: 125 points 0.95 of copy instead of 0.89, 1080 points
@@ -76,7 +71,9 @@ export function roomy(profile: DeviceProfile, precision: 'single' | 'double', le
   if ([registerBoost, groupedBatch, threads].some((knob) => knob !== undefined)) return profile;
   const pairs = formatted(profile, 'pairs');
   const capacity = capacityOf(precision, pairs);
-  const roomEnough = ROOMY * groupPoints * capacity.sharedBytes <= residentBytes && length <= capacity.room;
+  const roomEnough =
+    calibrationOf(profile).occupancy.roomy * groupPoints * capacity.sharedBytes <= residentBytes &&
+    length <= capacity.room;
   return roomEnough ? pairs : profile;
 }
 

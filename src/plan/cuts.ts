@@ -3,12 +3,13 @@
  * digits, or of several axes that become one launch (count passes over memory first, then polish them).
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
+import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfCluster, shareOfGroup } from './share.ts';
-import { besideOf, CLUSTER_BUTTERFLIES, threadsFor } from './threads.ts';
+import { besideOf, threadsFor } from './threads.ts';
 
 /** A tile shared out among blocks. */
 export interface Cut {
@@ -21,20 +22,18 @@ export interface Cut {
 /** A cut, and how many transforms of it are in a tile. */
 export type Tiled = Cut & { readonly tile: number };
 
-/** What it costs a cluster, in halvings of its speed, to have twice as many blocks, or blocks twice as large. */
-const MORE_BLOCKS = 0.2;
-const LARGER_BLOCKS = 0.5;
 /**
  * Numbers of blocks that can hold a tile together, so that each of the shared dimensions divides among them, and what they
- * cost (measured on an H200: four to eight blocks of 32 KiB reach 0.8 to 0.87 of copy, sixteen 0.71 to 0.74, and 0.56 to
- * 0.63 with 64 KiB of each). One block costs nothing.
+ * cost, in halvings of their speed. One block costs nothing.
  */
 function blocksFor(
   points: number,
   shared: readonly number[],
   precision: Arithmetic,
-  { cluster, ...profile }: DeviceProfile,
+  profile: DeviceProfile,
 ): { readonly blocks: number; readonly cost: number }[] {
+  const { cluster } = profile;
+  const { choice } = calibrationOf(profile).cluster;
   const { sharedBytes, room } = capacityOf(precision, profile);
   // A sixteenth is left for padding.
   const most = (room * 16) / 17;
@@ -44,8 +43,8 @@ function blocksFor(
     const bytes = (points * sharedBytes) / blocks;
     if (points / blocks > most || bytes > 2 * cluster.sharedBytes) continue;
     if (!shared.every((length) => length % blocks === 0)) continue;
-    const size = LARGER_BLOCKS * Math.max(0, Math.log2(bytes / cluster.sharedBytes));
-    found.push({ blocks, cost: MORE_BLOCKS * Math.log2(blocks) + size });
+    const size = choice.largerBlocks * Math.max(0, Math.log2(bytes / cluster.sharedBytes));
+    found.push({ blocks, cost: choice.moreBlocks * Math.log2(blocks) + size });
   }
   return found.sort((one, other) => one.cost - other.cost);
 }
@@ -65,11 +64,6 @@ function shareOf(
   return shareOfCluster(blocks, (points / blocks) * sharedBytes, radices, ragged, precision, profile);
 }
 
-/** Times that the threads of a cluster may take for all passes, over what they would take if none were ever idle. */
-export const IDLE = { most: 1.13, little: 1.06 };
-/** Blocks that have to fit side by side on a multiprocessor: what one of them waits for, another one hides. */
-const SIDE_BY_SIDE = 2;
-
 /**
  * Whether the threads of a cluster have work in all passes, not too many small pieces of it, and other blocks beside them.
  * @param idle how idle they may be; infinite: any cluster will do.
@@ -79,16 +73,17 @@ function keepsBusy(
   radices: readonly number[],
   precision: Arithmetic,
   profile: DeviceProfile,
-  idle = IDLE.most,
+  idle = calibrationOf(profile).cluster.idle.most,
 ): boolean {
   if (idle === Number.POSITIVE_INFINITY) return true;
+  const { butterflies, sideBySide } = calibrationOf(profile).cluster;
   const threads = threadsFor(points, radices, { precision }, profile, true);
   const rounds = radices.map((radix) => Math.ceil(points / radix / threads));
   const times = radices.map((radix, n) => (rounds[n]! * threads * radix) / points);
   return (
-    Math.max(...rounds) <= CLUSTER_BUTTERFLIES &&
+    Math.max(...rounds) <= butterflies &&
     times.reduce((sum, time) => sum + time, 0) <= idle * times.length &&
-    (!profile.registerFile || besideOf(points, radices, threads, precision, profile, true) >= SIDE_BY_SIDE)
+    (!profile.registerFile || besideOf(points, radices, threads, precision, profile, true) >= sideBySide)
   );
 }
 
@@ -113,25 +108,20 @@ export function cutAxes(
   precision: Arithmetic,
   profile: DeviceProfile,
   tile = 1,
-  idle = IDLE.most,
+  idle = calibrationOf(profile).cluster.idle.most,
 ): Cut | undefined {
   if (!mayFuse(profile) || lengths.length < 2) return undefined;
+  const { cluster } = calibrationOf(profile);
   const whole = wholeAxes(lengths, precision, profile, tile, idle);
   const { sharedBytes } = capacityOf(precision, profile);
   const bytes = lengths.reduce((a, b) => a * b, tile * sharedBytes);
   // Blocks that run side by side do without others' help.
-  if (whole?.blocks === 1 && SIDE_BY_SIDE * bytes <= (profile.residentBytes ?? profile.sharedBytes)) return whole;
+  if (whole?.blocks === 1 && cluster.sideBySide * bytes <= (profile.residentBytes ?? profile.sharedBytes)) return whole;
   const early = earlyAxes(lengths, precision, profile, tile);
   if (!early || !whole) return early ?? whole;
-  const awkward = precision === 'single' && lengths.some((length) => largestPrimeFactor(length) > 3);
-  return early.share * (whole.blocks > 1 && awkward ? EARLY_AWKWARD : 1) >= whole.share ? early : whole;
+  const odd = precision === 'single' && lengths.some((length) => largestPrimeFactor(length) > 3);
+  return early.share * (whole.blocks > 1 && odd ? cluster.oddEarly : 1) >= whole.share ? early : whole;
 }
-
-/**
- * What an early exchange is worth beside one between the axes, in single precision where radices have prime factors over
- * 3: butterflies of theirs leave few registers. (Beside one block, or two launches, it is no worse than others: measured.)
- */
-const EARLY_AWKWARD = 0.85;
 
 /** Axes that are dimensions of a tile as they are: blocks exchange their shares after the first one. */
 function wholeAxes(
@@ -166,6 +156,7 @@ function earlyAxes(
 ): Cut | undefined {
   if (lengths.length > 2 || !profile.cluster) return undefined;
   const [slowest, fastest] = lengths as [number, number];
+  const { choice } = calibrationOf(profile).cluster;
   const { run } = capacityOf(precision, profile);
   const points = slowest * fastest * tile;
   let best: Cut | undefined;
@@ -181,7 +172,7 @@ function earlyAxes(
       const split = splitBefore(digits, blocks);
       const piece = ((split === 2 ? fastest / blocks : fastest) * tile) / run;
       if (blocks === 1 || split < 0 || piece < 1) continue;
-      const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + HALVING * sharing;
+      const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + choice.halving * sharing;
       if (cost >= least || !keepsBusy(points / blocks, radices, precision, profile)) continue;
       best = {
         lengths: digits,
@@ -193,13 +184,6 @@ function earlyAxes(
   }
   return best;
 }
-
-/** What it costs, in passes of radix 4, that the digits of an axis differ by a factor of two. */
-const UNEQUAL = 0.2;
-/** What it costs that a block's share of a digit is shorter than a run of memory. */
-const SHORT_SHARE = 1;
-/** Passes of radix 4 that cost as much as halving the speed of a cluster. */
-const HALVING = 5;
 
 const cuts = new Memo<Cut | undefined>();
 
@@ -227,6 +211,7 @@ function searchCuts(
   profile: DeviceProfile,
   instead: number | undefined,
 ): Cut | undefined {
+  const { choice } = calibrationOf(profile).cluster;
   const { run } = capacityOf(precision, profile);
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -239,9 +224,9 @@ function searchCuts(
       if (blocks === 1 && instead) continue;
       const points = (length * tile) / blocks;
       if (blocks > 1 && !keepsBusy(points, radices, precision, profile, instead)) continue;
-      const short = (n: number) => ((n / blocks) * tile < run ? SHORT_SHARE : 0);
+      const short = (n: number) => ((n / blocks) * tile < run ? choice.shortShare : 0);
       const work = passes.reduce((sum, choice) => sum + choice.cost, 0);
-      const cost = work + UNEQUAL * Math.abs(Math.log2(a / b)) + short(a) + short(b) + HALVING * sharing;
+      const cost = work + choice.unequal * Math.abs(Math.log2(a / b)) + short(a) + short(b) + choice.halving * sharing;
       if (cost >= least) continue;
       const ragged = [a, b].some((digit) => ((digit / blocks) * tile) % run !== 0);
       best = {
@@ -260,9 +245,6 @@ export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
   return lockstep === 'threads' && !doubleBuffered;
 }
 
-/** By how much longer an axis has to be that lies side by side: one block moves it better than columns. */
-const CONTIGUOUS = 1.6;
-
 /**
  * How a cluster takes an axis, where one block could not hold whole runs of it, or would be slow.
  * @param count neighbouring transforms.
@@ -275,6 +257,7 @@ export function clusterFor(
   precision: Arithmetic,
   profile: DeviceProfile,
 ): Tiled | undefined {
+  const { contiguous, idle } = calibrationOf(profile).cluster;
   const { run, room, sharedBytes } = capacityOf(precision, profile);
   const whole = strided > 0 ? Math.min(run, count) : 1;
   // Where one block cannot hold even one transform there is no choice. Otherwise a cluster may be faster than a block that
@@ -282,16 +265,16 @@ export function clusterFor(
   const needed = length > room;
   const bytes = length * sharedBytes * whole;
   const above = profile.cluster?.above[precision] ?? Number.POSITIVE_INFINITY;
-  const worth = strided === 2 ? bytes > above : strided === 0 && bytes > CONTIGUOUS * above;
+  const worth = strided === 2 ? bytes > above : strided === 0 && bytes > contiguous * above;
   if (!needed && !worth) return undefined;
   const little = strided === 0 && bytes < 2 * above;
   const least = needed ? 1 : whole;
   const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
   // A tile of fewer columns than the tree reckoned with may keep its threads less busy: there is no choice then.
-  const idles = needed ? [IDLE.most, Number.POSITIVE_INFINITY] : [little ? IDLE.little : IDLE.most];
-  for (const idle of idles) {
+  const idles = needed ? [idle.most, Number.POSITIVE_INFINITY] : [little ? idle.little : idle.most];
+  for (const most of idles) {
     for (const tile of tiles) {
-      const cut = cutAxis(length, tile, precision, profile, idle);
+      const cut = cutAxis(length, tile, precision, profile, most);
       if (cut) return { ...cut, tile };
     }
   }

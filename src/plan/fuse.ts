@@ -1,9 +1,10 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
+import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import { assembled, mergedBatch, type PlacedLeaf, placesOf, twiddleOf } from './configure.ts';
-import { type Cut, clusterFor, cutAxes, IDLE, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
+import { type Cut, clusterFor, cutAxes, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -117,7 +118,7 @@ function tileOfColumns(
 ): Tiled {
   const { run } = capacityOf(precision, profile);
   const tiles = divisors(count).filter((n) => n <= run);
-  for (const idle of [IDLE.most, Number.POSITIVE_INFINITY]) {
+  for (const idle of [calibrationOf(profile).cluster.idle.most, Number.POSITIVE_INFINITY]) {
     for (const tile of tiles.toReversed()) {
       const cut = cutAxes(lengths, precision, profile, tile, idle);
       if (cut) return { ...cut, tile };

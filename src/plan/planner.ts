@@ -11,6 +11,7 @@ import {
   tensorShape,
 } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName, type BufferOffer } from './buffers/index.ts';
+import { checkSplits, rankSplits } from './candidates.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
 import { oneAxis, type PlacedLeaf } from './configure.ts';
@@ -128,9 +129,11 @@ function assigned(
   throughWork: boolean,
   splits: Splits | undefined,
 ): AssignedTree {
+  if (splits) checkSplits(problem, profile, splits);
+  const chosen = splits ?? rankSplits(problem, profile, 1)[0]!.value;
   const offer = offerOf(problem, direction, throughWork);
   const treeOf = (sparing: boolean) =>
-    withBlocks(planTree(problem, direction, profile, splits, sparing), problem, direction);
+    withBlocks(planTree(problem, direction, profile, chosen, sparing), problem, direction);
   const { padding } = profile;
   const usual = treeOf(false);
   if (problem.strategy === 'least-memory') {

@@ -1,6 +1,8 @@
 /**
  * A device as the planner sees it: numbers only (design decision 5). Nothing in plan/ asks what kind of device it is.
  */
+import type { Calibration } from './calibration.ts';
+
 export interface DeviceProfile {
   /** For people; the planner never reads it. */
   readonly name: string;
@@ -89,6 +91,8 @@ export interface DeviceProfile {
    * `by` bytes longer. Missing where that gains nothing.
    */
   readonly padding?: { readonly multiple: number; readonly count: number; readonly by: number };
+  /** What was measured on the device, or on one like it, group by group; what is missing is assumed. */
+  readonly calibration?: Partial<Calibration>;
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
   readonly tuning?: PlannerTuning;
 }

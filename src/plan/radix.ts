@@ -6,6 +6,7 @@
  * does not suit them.
  */
 import { primeFactors } from '../numeric/primes.ts';
+import { calibrationOf } from './calibration.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -38,28 +39,10 @@ export const BUTTERFLY_OPERATIONS: Readonly<Record<number, number>> = {
   16: 168,
 };
 
-/** Registers that a butterfly needs beside its values. */
-const WORKING_REGISTERS = 4;
-/** Additions that one value too many costs over a butterfly. */
-const SPILL = 7;
-/** What storing a complex number lane by lane adds, in passes of radix 4. */
-const SCATTER = 0.3;
-/**
- * What each point over four of a butterfly adds to a pass of a vector's columns, between cached buffers and where it reads
- * or writes memory: rows that lie a power of two apart share few places in a cache. It decides between sequences that would
- * cost the same: columns of 2048 points take half the time with a radix of 2 at the end instead of 8 at the beginning.
- */
-const ROWS = { cached: 0.005, memory: 0.01 };
-/**
- * How many times what was measured a butterfly of two factors costs with twiddles, where it has so many points that these
- * are not at hand: without them, in the first pass, it is cheap. (Measured on a Zen 5 and a Xeon: docs/performance-notes.md.)
- */
-const WIDE = { radices: new Set([10, 12, 14, 15, 16]), twiddled: 1.08 };
+/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap. */
+const WIDE = new Set([10, 12, 14, 15, 16]);
 /** Sums of the same costs in another order differ by their rounding only. */
 const TIE = 1e-9;
-/** What vectors that straddle the lanes' blocks add. */
-const UNALIGNED = 0.1;
-
 export interface RadixQuestion {
   readonly length: number;
   readonly lanesAlong: 'axis' | 'batch';
@@ -111,10 +94,11 @@ function cheapest(
   { least = 0, ends = 1 }: Wanted,
 ): RadixChoice | undefined {
   const { length } = question;
-  const best = new Map<number, RadixChoice | undefined>();
+  const best = tailsOf(question, profile);
   const from = (stride: number): RadixChoice | undefined => {
     if (stride === length) return { cost: 0, radices: [] };
-    if (best.has(stride)) return best.get(stride);
+    const left = length / stride;
+    if (stride > 1 && best.has(left)) return best.get(left);
     let result: RadixChoice | undefined;
     for (const radix of RADICES) {
       if ((length / stride) % radix !== 0) continue;
@@ -126,10 +110,25 @@ function cheapest(
       const cost = passCost(passOf(question, radix, stride), profile, least) + rest.cost;
       if (!result || cost < result.cost - TIE) result = { cost, radices: [radix, ...rest.radices] };
     }
-    best.set(stride, result);
+    if (stride > 1) best.set(left, result);
     return result;
   };
   return from(1);
+}
+
+/** The cheapest sequences from some pass on, by what the passes before them have left of the length. */
+type Tails = Map<number, RadixChoice | undefined>;
+
+const tails = new Memo<Tails>();
+/** So many are kept of each kind. */
+const TAILS_KEPT = 4096;
+
+/** Where lanes are no neighbours along the axis, what later passes cost does not depend on those before: lengths share them. */
+function tailsOf({ lanesAlong, precision }: RadixQuestion, profile: DeviceProfile): Tails {
+  if (lanesAlong === 'axis') return new Map();
+  const known = tails.of(profile, precision, (): Tails => new Map());
+  if (known.size > TAILS_KEPT) known.clear();
+  return known;
 }
 
 function costOf(radices: readonly number[], question: RadixQuestion, profile: DeviceProfile): number {
@@ -168,24 +167,29 @@ export interface PassQuestion {
 /** Cost per point of one pass, in passes of radix 4. @param least what it takes however little there is to compute. */
 export function passCost(question: PassQuestion, profile: DeviceProfile, least = 0): number {
   const { radix, stride, length, lanesAlong, lanes, precision } = question;
+  const {
+    passes,
+    columns: { rows },
+  } = calibrationOf(profile);
   const measured = profile.radixCosts?.[radix];
   const own = measured ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
-  const twiddled = measured !== undefined && stride > 1 && WIDE.radices.has(radix) ? WIDE.twiddled : 1;
+  const twiddled = measured !== undefined && stride > 1 && WIDE.has(radix) ? passes.wideTwiddled : 1;
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
   const idle = lanes / used;
-  const scattered = stride === 1 && lanes > 1 ? (SCATTER * (radix % lanes)) / radix : 0;
-  const unaligned = stride % lanes === 0 || stride === 1 ? 0 : UNALIGNED;
+  const scattered = stride === 1 && lanes > 1 ? (passes.scatter * (radix % lanes)) / radix : 0;
+  const unaligned = stride % lanes === 0 || stride === 1 ? 0 : passes.unaligned;
   const columns = lanesAlong === 'batch' && profile.lockstep === 'vector';
-  const each = stride === 1 || stride * radix === length ? ROWS.memory : ROWS.cached;
+  const each = stride === 1 || stride * radix === length ? rows.memory : rows.cached;
   return Math.max(own * twiddled, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
 function estimate(radix: number, precision: 'single' | 'double', profile: DeviceProfile): number {
+  const { working, spill } = calibrationOf(profile).registers;
   // A vector register holds fewer doubles; a thread's double takes two of its registers.
   const each = profile.lockstep === 'threads' && precision === 'double' ? 2 : 1;
-  const spilled = Math.max(0, 2 * radix + WORKING_REGISTERS - profile.registers / each);
-  return (BUTTERFLY_OPERATIONS[radix]! + 6 * (radix - 1) + SPILL * spilled) / radix + profile.passCost;
+  const spilled = Math.max(0, 2 * radix + working - profile.registers / each);
+  return (BUTTERFLY_OPERATIONS[radix]! + 6 * (radix - 1) + spill * spilled) / radix + profile.passCost;
 }

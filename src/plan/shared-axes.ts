@@ -3,17 +3,20 @@
  * the others, two launches may do them all, the axis in the middle cut by the four-step algorithm (VkFFT guide 2.5.2) into
  * a part for either of them.
  */
-import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
+import { divisors } from '../numeric/primes.ts';
 import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, RUN_PARTS } from './capacity.ts';
+import { dimensionsOf } from './axis.ts';
+import { isConvolved } from './bluestein.ts';
+import { calibrationOf } from './calibration.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, mayFuse } from './cuts.ts';
+import { reordering } from './four-step.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
+import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { LARGEST_RADIX_PRIME } from './radix.ts';
 import type { Splits } from './splits.ts';
-import { reordering } from './uploads.ts';
 
 /** Axes that a node takes care of, and the node. */
 export interface SharedAxes {
@@ -21,34 +24,51 @@ export interface SharedAxes {
   readonly node: BranchNode | LeafNode;
 }
 
-/**
- * @param dimensions of the tensor: the axes begin at 1.
- * @param given what shares launches, where that is known already.
- * @throws RangeError where what is given does not fit.
- */
-export function sharedAxes(
-  problem: Problem,
-  dimensions: readonly Dimension[],
-  profile: DeviceProfile,
-  given?: Splits,
-): SharedAxes | undefined {
-  const axes = sharableAxes(problem, profile);
-  const precision = kernelPrecision(problem.precision);
-  const question = {
-    lengths: axes.map((axis) => problem.size[axis]!),
-    precision,
-    profile,
-    placement: problem.placement,
-  };
-  if (given && !isTogether(given.together, question)) {
-    throw new RangeError(`axes of ${show(question.lengths)} points do not share launches as ${show(given.together)}`);
-  }
-  const together = given ? given.together : chooseTogether(question);
+/** The node of the axes that share launches, where some do. */
+export function sharedAxes(problem: Problem, profile: DeviceProfile, { together }: Splits): SharedAxes | undefined {
   if (together === undefined) return undefined;
-  const taken = typeof together === 'number' ? axes.slice(0, together) : axes;
-  const others = dimensions.filter(({ count }, d) => count > 1 && !taken.includes(d - 1));
-  if (typeof together === 'number') return inOne(taken, dimensions, others);
+  const dimensions = dimensionsOf(problem);
+  const axes = takenBy(together, sharableAxes(problem, profile));
+  const others = dimensions.filter(({ count }, d) => count > 1 && !axes.includes(d - 1));
+  if (typeof together === 'number') return { axes, node: inOne(axes, dimensions, others) };
   return { axes, node: inTwo(axes, together as readonly [number, number], dimensions, others) };
+}
+
+/** Some of the axes of a problem that share launches, or none. */
+export interface Together {
+  readonly together: Splits['together'];
+  readonly axes: readonly number[];
+}
+
+/** The ways in which axes may share launches, none of them among these, and what those launches cost. */
+export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<Together>[] {
+  const axes = sharableAxes(problem, profile);
+  const ways: Priced<Together>[] = [];
+  const add = (together: Splits['together'], price: number | undefined) => {
+    if (price !== undefined) ways.push({ value: { together, axes: takenBy(together, axes) }, price });
+  };
+  const question = questionOf(problem, axes, profile);
+  for (let count = axes.length; count > 1; count--) add(count, costInOne(count, question));
+  add(undefined, 0);
+  for (const { value, price } of waysInTwo(question)) add(value, price);
+  return ways;
+}
+
+/** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
+function waysInTwo(question: Sharable): Priced<readonly number[]>[] {
+  const [, middle = 1] = question.lengths;
+  const { lean } = calibrationOf(question.profile).uploads;
+  const ways = divisors(middle).flatMap((n1) => {
+    const cost = costInTwo(n1, question);
+    return cost === undefined ? [] : [{ n1, cost, leaning: cost + lean * Math.log2(n1) }];
+  });
+  // Only against one another: what the best of them costs is what it costs.
+  const best = ways.reduce((one, other) => (other.leaning < one.leaning ? other : one), ways[0]!);
+  return ways.map(({ n1, leaning }) => ({ value: [n1, middle / n1], price: leaning + best.cost - best.leaning }));
+}
+
+function takenBy(together: Splits['together'], axes: readonly number[]): readonly number[] {
+  return typeof together === 'number' ? axes.slice(0, together) : together ? axes : [];
 }
 
 /** The first axes that are transformed, three at the most, where they may share launches at all; else none. */
@@ -60,7 +80,7 @@ function sharableAxes({ size, omit, leftBatches, unordered }: Problem, profile: 
   if (tuning.performBandwidthBoost !== undefined) return [];
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   // Only axes that are transformed by passes alone share launches.
-  const first = all.findIndex((axis) => largestPrimeFactor(size[axis]!) > LARGEST_RADIX_PRIME);
+  const first = all.findIndex((axis) => isConvolved(size[axis]!));
   const axes = first < 0 ? all : all.slice(0, first);
   return axes.length < 2 || axes[0] !== 0 ? [] : axes;
 }
@@ -72,106 +92,57 @@ interface Sharable extends Pick<Problem, 'placement'> {
   readonly profile: DeviceProfile;
 }
 
-function chooseTogether(question: Sharable): Splits['together'] {
-  const { lengths, precision, profile } = question;
-  if (lengths.length === 0) return undefined;
-  const counts = [3, 2, 1].filter((count) => count <= lengths.length);
-  const usual = counts.map((fused) => ({ fused, cost: costApart(lengths, fused, precision, profile) }));
-  const { fused, cost } = usual.reduce((best, other) => (other.cost < best.cost ? other : best));
-  if (cost === Number.POSITIVE_INFINITY) return undefined;
-  if (fused === lengths.length) return fused;
-  const cut = cutInTwo(question, cost);
-  return cut ?? (fused === 1 ? undefined : fused);
+function questionOf(
+  { size, precision, placement }: Problem,
+  axes: readonly number[],
+  profile: DeviceProfile,
+): Sharable {
+  return { lengths: axes.map((axis) => size[axis]!), precision: kernelPrecision(precision), placement, profile };
 }
 
-/** Whether axes may share launches so. */
+/** The axes that share launches so. @throws RangeError where none can */
+export function checkTogether(given: Splits['together'], problem: Problem, profile: DeviceProfile): Together {
+  const axes = sharableAxes(problem, profile);
+  const question = questionOf(problem, axes, profile);
+  if (isTogether(given, question)) return { together: given, axes: takenBy(given, axes) };
+  throw new RangeError(`axes of ${show(question.lengths)} points do not share launches as ${show(given)}`);
+}
+
 function isTogether(given: Splits['together'], question: Sharable): boolean {
-  const { lengths, precision, profile } = question;
+  const { lengths } = question;
   if (given === undefined) return true;
   if (typeof given === 'number') {
-    return (
-      Number.isInteger(given) &&
-      given >= 2 &&
-      given <= lengths.length &&
-      !!cutOf(lengths.slice(0, given), precision, profile)
-    );
+    const some = Number.isInteger(given) && given >= 2 && given <= lengths.length;
+    return some && costInOne(given, question) !== undefined;
   }
   const [n1, n2] = given as readonly [number, number];
   const cuts = given.length === 2 && [n1, n2].every(Number.isSafeInteger) && n1 * n2 === lengths[1];
   return cuts && costInTwo(n1, question) !== undefined;
 }
 
-function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch: readonly Dimension[]): SharedAxes {
+function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch: readonly Dimension[]): LeafNode {
   const [axis, ...more] = axes.map((number) => dimensions[number + 1]!) as [Dimension, ...Dimension[]];
-  return {
-    axes,
-    node: leafNode({
-      title: `axes ${axes.join(' and ')}`,
-      axis,
-      more,
-      batch,
-      tensor: dimensions.map(({ count }) => count),
-    }),
-  };
+  const tensor = dimensions.map(({ count }) => count);
+  return leafNode({ title: `axes ${axes.join(' and ')}`, axis, more, batch, tensor });
 }
-
-/** What it adds, in trips to memory, that the first launch takes twice as much of the second axis. */
-const LEAN = 0.03;
-/** What an axis costs that does not fit one launch. */
-const SEVERAL_UPLOADS = 2.5;
-/** What an axis that memory runs along leaves of the bandwidth. */
-const CONTIGUOUS = 0.98;
 
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
 function fits(n: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   const { run, room } = capacityOf(precision, profile);
-  const parts = Math.min(RUN_PARTS.strided, run);
+  const parts = Math.min(calibrationOf(profile).columns.parts.strided, run);
   return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, precision, profile) !== undefined;
 }
 
-/** One launch for so many axes together, and one for each of the others; infinite where they do not fit that. */
-function costApart(lengths: readonly number[], fused: number, precision: Arithmetic, profile: DeviceProfile): number {
-  const [inner] = lengths as [number];
-  const alone = boosted(profile, precision, inner, false);
-  const first = lengths.slice(0, fused);
-  const { room } = capacityOf(precision, alone);
-  const share =
-    fused > 1
-      ? cutOf(first, precision, profile)?.share
-      : inner <= room
-        ? CONTIGUOUS
-        : cutAxis(inner, 1, precision, alone)?.share;
-  const columns = (n: number) =>
-    fits(n, precision, profile)
-      ? Math.min(SEVERAL_UPLOADS, uploadCost(n, inner, false, precision, boosted(profile, precision, n, false)))
-      : SEVERAL_UPLOADS;
-  const others = lengths.slice(fused).reduce((sum, n) => sum + columns(n), 0);
-  if (!share) return fused > 1 ? Number.POSITIVE_INFINITY : SEVERAL_UPLOADS + others;
-  return launchCost(share, first, precision, profile) + others;
+/** One launch for so many axes together; undefined where they do not fit. */
+function costInOne(count: number, { lengths, precision, profile }: Sharable): number | undefined {
+  const axes = lengths.slice(0, count);
+  const share = cutOf(axes, precision, profile)?.share;
+  return share ? launchCost(share, axes, precision, profile) : undefined;
 }
 
 /** Axes as the tile of one launch. */
 function cutOf(lengths: readonly number[], precision: Arithmetic, profile: DeviceProfile): Cut | undefined {
   return cutAxes([...lengths].reverse(), precision, boosted(profile, precision, lengths[0]!, false));
-}
-
-/**
- * Into which parts the second axis is best cut: the first launch takes the first axis and a part of the second one, the
- * other one the rest of it and the third axis, if there is one.
- * @param usual what it costs otherwise.
- */
-function cutInTwo(question: Sharable, usual: number): readonly [number, number] | undefined {
-  const middle = question.lengths[1]!;
-  let least = Number.POSITIVE_INFINITY;
-  let best: readonly [number, number] | undefined;
-  for (const n1 of divisors(middle)) {
-    const cost = costInTwo(n1, question) ?? Number.POSITIVE_INFINITY;
-    const leaning = cost + LEAN * Math.log2(n1);
-    if (cost >= usual || leaning >= least) continue;
-    least = leaning;
-    best = [n1, middle / n1];
-  }
-  return best;
 }
 
 /** Two launches, the first of which takes so much of the second axis; undefined where they cannot. */

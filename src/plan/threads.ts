@@ -1,11 +1,9 @@
 /** How many threads a group has, and how many groups are to run side by side. */
 import { largestPrimeFactor } from '../numeric/primes.ts';
+import { calibrationOf } from './calibration.ts';
 import { capacityOf } from './capacity.ts';
 import type { PlacedLeaf } from './configure.ts';
 import type { DeviceProfile } from './profile.ts';
-
-/** What it costs that a group has its multiprocessor to itself, where it need not. */
-const ALONE = 1.3;
 
 /**
  * Threads that a group has work for. Passes of different radices have different numbers of butterflies: the best count
@@ -19,6 +17,7 @@ function butterfliesOf(
   clustered: boolean,
 ): number {
   const { lockstep, lockstepBytes, maxThreads, registers } = profile;
+  const { occupancy, cluster } = calibrationOf(profile);
   const items = radices.map((radix) => points / radix);
   const plain = Math.min(...items);
   if (lockstep === 'vector') return Math.ceil(plain);
@@ -36,10 +35,10 @@ function butterfliesOf(
       if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
       const taken = Math.ceil(threads / warp) * warp;
       const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
-      if (clustered && held * (precision === 'single' ? 2 : 4) > CLUSTER_REGISTERS) continue;
-      if (clustered && Math.max(...items) > CLUSTER_BUTTERFLIES * threads) continue;
+      if (clustered && held * (precision === 'single' ? 2 : 4) > cluster.registers) continue;
+      if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
       // Beside a group of so many threads there is no room for another one, where shared memory would have some.
-      const alone = pairable && threads > maxThreads / 2 && held <= few ? ALONE : 1;
+      const alone = pairable && threads > maxThreads / 2 && held <= few ? occupancy.excludes : 1;
       const idle = alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
       if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best !== clustered)) {
         best = threads;
@@ -49,13 +48,6 @@ function butterfliesOf(
   }
   return best;
 }
-
-/**
- * Registers that a thread of a cluster has for its points, and butterflies of a pass: what costs time there is waiting for
- * other blocks, which several blocks side by side hide better than many threads in each.
- */
-const CLUSTER_REGISTERS = 64;
-export const CLUSTER_BUTTERFLIES = 4;
 
 /** Butterflies that a thread may be given for the sake of fewer threads: it keeps them all in registers. */
 const MOST_BUTTERFLIES = 4;
@@ -81,17 +73,6 @@ export function threadsFor(
   return Math.max(wished, Math.ceil(most / MOST_BUTTERFLIES));
 }
 
-/** Groups side by side that a compiler is held to: blocks of clusters, which wait for one another, small ones, and others. */
-const MOST_BESIDE = { clustered: 5, small: 6, alone: 2 };
-/** Groups side by side that shared memory has room for, from which on the compiler's own choice is as good. */
-const PLENTY = 4;
-/** Reals that a thread needs registers for besides its points: always, and for each butterfly. */
-const REALS = { always: 4, butterfly: 4 };
-/** Registers that a compiler is granted for intermediate values of each butterfly that has prime factors over 3. */
-export const AWKWARD = 7;
-/** Registers without which no thread can do. */
-const FEWEST_REGISTERS = { single: 40, double: 62 };
-
 /**
  * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need. (Measured
  * on an H200: one group more is worth 3 to 19 %, one too many costs more than that.)
@@ -106,34 +87,44 @@ export function besideOf(
   clustered = false,
 ): number {
   const { cluster, registerFile, residentBytes = profile.sharedBytes } = profile;
+  const { residency, registers } = calibrationOf(profile);
   const bytes = points * capacityOf(precision, profile).sharedBytes;
   const byMemory = residentBytes / bytes;
-  if (!registerFile || (!clustered && byMemory >= PLENTY)) return 0;
-  const byRegisters = besideByRegisters(points, radices, threads, precision, profile, clustered ? 0 : AWKWARD);
-  const kind = !clustered ? 'alone' : bytes < cluster!.sharedBytes ? 'small' : 'clustered';
-  return Math.floor(Math.min(MOST_BESIDE[kind], byRegisters, byMemory));
+  if (!registerFile || (!clustered && byMemory >= residency.free)) return 0;
+  const byRegisters = besideByRegisters(
+    points,
+    radices,
+    threads,
+    precision,
+    profile,
+    clustered ? 0 : registers.oddGranted,
+  );
+  const kind = !clustered ? 'block' : bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster';
+  return Math.floor(Math.min(residency[kind], byRegisters, byMemory));
 }
 
 /**
  * Groups that there are registers for: for their points, the twiddles and places of each butterfly, and a few more.
- * @param awkward registers for intermediate values of each butterfly that has prime factors over 3.
+ * @param odd registers for intermediate values of each butterfly that has prime factors over 3.
  */
 export function besideByRegisters(
   points: number,
   radices: readonly number[],
   threads: number,
   precision: 'single' | 'double',
-  { registerFile = Number.POSITIVE_INFINITY, lockstepBytes }: DeviceProfile,
-  awkward: number,
+  profile: DeviceProfile,
+  odd: number,
 ): number {
+  const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = profile;
+  const { always, butterfly, fewest } = calibrationOf(profile).registers;
   // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.
   const between = radices.slice(1, -1);
   const butterflies = between.map((radix) => Math.ceil(points / radix / threads));
   const held = Math.max(...radices, ...between.map((radix, n) => radix * butterflies[n]!));
   const most = Math.max(1, ...butterflies);
-  const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? awkward * most : 0;
-  const reals = 2 * held + REALS.always + REALS.butterfly * most;
-  const each = Math.max(FEWEST_REGISTERS[precision], reals * (precision === 'single' ? 1 : 2) + extra);
+  const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? odd * most : 0;
+  const reals = 2 * held + always + butterfly * most;
+  const each = Math.max(fewest[precision], reals * (precision === 'single' ? 1 : 2) + extra);
   const warp = lockstepBytes / 4;
   return registerFile / (Math.ceil(threads / warp) * warp * each);
 }

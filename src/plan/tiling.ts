@@ -2,6 +2,7 @@
  * How a leaf is laid out over the lanes of a device: along which loops neighbouring lanes walk, how many transforms share
  * a group, what is copied through shared memory, and the radices.
  */
+import { calibrationOf } from './calibration.ts';
 import { capacityOf } from './capacity.ts';
 import { type LanesAlong, type PassesStep, type Stride, stepOf } from './leaf.ts';
 import type { Place } from './node.ts';
@@ -41,9 +42,6 @@ export interface Tiling extends Pick<PassesStep, 'lanesAlong' | 'radices'> {
 
 type Side = 'input' | 'output';
 
-/** Transforms shorter than this do not fill the lanes along their axis. */
-const SHORT = 48;
-
 /** For the elements of a vector, which walk along one loop: all passes along the same one. */
 export function vectorTiling(
   { axis, batch, precision, twiddled, group, convolved = false }: TilingQuestion,
@@ -51,7 +49,7 @@ export function vectorTiling(
 ): Tiling {
   const { lanes, run, room } = capacityOf(precision, profile);
   const length = axis.count;
-  const along = chooseLanes(axis, batch, lanes, twiddled);
+  const along = chooseLanes(axis, batch, twiddled, lanes, profile);
   const order = forward(batch, along === 'axis' ? 0 : along);
   const columns = batch[order[0]!]!;
   const lanesAlong = along === 'axis' ? 'axis' : 'batch';
@@ -141,7 +139,14 @@ export function isContiguous(stride: Stride): boolean {
 }
 
 /** `axis`, or the number of the batch dimension that the lanes run along. */
-function chooseLanes(axis: Span, batch: readonly Span[], lanes: number, twiddled: boolean): 'axis' | number {
+function chooseLanes(
+  axis: Span,
+  batch: readonly Span[],
+  twiddled: boolean,
+  lanes: number,
+  profile: DeviceProfile,
+): 'axis' | number {
+  const { shortAxis } = calibrationOf(profile).columns;
   const candidates = twiddled ? [0] : batch.map((_, d) => d);
   const contiguous = (span: Span) => Number(isContiguous(span.input)) + Number(isContiguous(span.output));
   const best = candidates
@@ -150,9 +155,9 @@ function chooseLanes(axis: Span, batch: readonly Span[], lanes: number, twiddled
   if (best === undefined) return 'axis';
   const whole = isContiguous(axis.input) && isContiguous(axis.output);
   // Without twiddles in the way, a long axis that memory runs along needs no neighbours.
-  if (whole && axis.count >= SHORT) return 'axis';
+  if (whole && axis.count >= shortAxis) return 'axis';
   // Neither memory nor short transforms ask for columns: a long axis keeps its lanes.
-  if (contiguous(batch[best]!) + contiguous(axis) === 0 && axis.count >= SHORT) {
+  if (contiguous(batch[best]!) + contiguous(axis) === 0 && axis.count >= shortAxis) {
     return 'axis';
   }
   return best;

@@ -6,15 +6,34 @@ import { unorderedPlace } from '../numeric/digits.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
+import { type AxisPlace, axisNode } from './four-step.ts';
 import { passesOf } from './leaf.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
-import { type AxisQuestion, axisNode, splitLength } from './uploads.ts';
+import { rankUploads, type UploadsQuestion } from './uploads.ts';
 
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
 const smooth = Array.from({ length: 20_000 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);
 const options = (name: string) => ({ seed: seedFor(`plan/uploads/${name}`) | 0, numRuns: 400 });
+
+/** An axis that is as easy to split as can be: everything costs the same. */
+const plain = (length: number, longest: number, tile: number): UploadsQuestion => ({
+  title: 'axis 0',
+  length,
+  strided: false,
+  capacity: { whole: longest, columns: longest },
+  fusable: () => false,
+  whole: () => 1,
+  cost: () => 1,
+  trip: 1,
+  several: 0,
+  ragged: 1,
+  unbalanced: 0.05,
+  tile,
+  grain: tile,
+});
+const best = (question: UploadsQuestion) => rankUploads(question, 1)[0]!.value;
 
 describe('splitting a length', () => {
   it('gives factors that fit, as few as there can be', () => {
@@ -24,20 +43,14 @@ describe('splitting a length', () => {
         fc.integer({ min: 13, max: 300 }),
         fc.constantFrom(2, 4, 16),
         (n, longest, tile) => {
-          // What fits is never split.
-          fc.pre(n > longest);
-          const { factors } = splitLength(
-            n,
-            (n) => n <= longest,
-            tile,
-            () => 1,
-          );
+          // Trips that cost more than anything else.
+          const factors = best({ ...plain(n, longest, tile), cost: () => 100, trip: 100 });
           expect(product(factors)).toBe(n);
           expect(Math.min(...factors)).toBeGreaterThan(1);
           expect(Math.max(...factors)).toBeLessThanOrEqual(longest);
           // Fewer factors could not even hold the product.
           const fewest = Math.ceil(Math.log(n) / Math.log(longest) - 1e-9);
-          expect(factors.length).toBeGreaterThanOrEqual(Math.max(2, fewest));
+          expect(factors.length).toBeGreaterThanOrEqual(fewest);
           const pairs =
             factors.length > 2 &&
             Array.from({ length: longest }, (_, i) => i + 1).some((a) => n % a === 0 && n / a <= longest);
@@ -49,43 +62,17 @@ describe('splitting a length', () => {
   });
 
   it('says where it cannot', () => {
-    expect(() =>
-      splitLength(
-        13 * 13,
-        (n) => n <= 12,
-        4,
-        () => 1,
-      ),
-    ).toThrow(RangeError);
+    expect(() => best(plain(13 * 13, 12, 4))).toThrow(RangeError);
   });
 
   it('prefers equal factors and whole tiles, where all cost the same', () => {
-    expect(
-      splitLength(
-        2 ** 20,
-        (n) => n <= 4096,
-        16,
-        () => 1,
-      ).factors,
-    ).toEqual([1024, 1024]);
-    for (const factor of splitLength(
-      2 ** 19,
-      (n) => n <= 4096,
-      16,
-      () => 1,
-    ).factors)
-      expect(factor % 16).toBe(0);
+    expect(best(plain(2 ** 20, 4096, 16))).toEqual([1024, 1024]);
+    for (const factor of best(plain(2 ** 19, 4096, 16))) expect(factor % 16).toBe(0);
   });
 
   it('asks for the cost of the first of two, where it has one of its own', () => {
     const split = (length: number) =>
-      splitLength(
-        length,
-        (n) => n <= 4096,
-        16,
-        () => 1,
-        { first: (n) => 1 + Math.abs(Math.log2(n / 2000)) },
-      ).factors;
+      best({ ...plain(length, 4096, 16), first: (n) => 1 + Math.abs(Math.log2(n / 2000)), trip: 100 });
     expect([2 ** 17, 2 ** 20, 100_000].map(split)).toEqual([
       [2048, 64],
       [2048, 512],
@@ -93,6 +80,58 @@ describe('splitting a length', () => {
     ]);
     // Three stay equal.
     expect(split(2 ** 27)).toEqual([512, 512, 512]);
+  });
+
+  it('finds the cheapest of all ways, in order, whatever they cost', () => {
+    const length = fc.constantFrom(...smooth.filter((n) => n < 5000));
+    const asked = fc.record({
+      length,
+      longest: fc.integer({ min: 4, max: 400 }),
+      seed: fc.integer(),
+      most: fc.nat(12),
+    });
+    fc.assert(
+      fc.property(asked, ({ length, longest, seed, most }) => {
+        // Any prices will do, as long as an upload costs a trip at the least.
+        const noise = (...of: number[]) =>
+          (Math.imul(
+            of.reduce((a, b) => Math.imul(a, 31) + b, seed),
+            2654435761,
+          ) >>>
+            8) /
+          2 ** 24;
+        const question: UploadsQuestion = {
+          ...plain(length, longest, 16),
+          whole: () => 1 + 2 * noise(length),
+          cost: (n, columns, last) => 1 + noise(n, columns, Number(last)),
+          ragged: 0,
+        };
+        const all: number[] = length <= longest ? [question.whole()] : [];
+        const walk = (rest: number, factors: readonly number[], price: number, uploads: number): void => {
+          const priced = (n: number, last: boolean) =>
+            question.cost(n, length === rest && last ? 1 : last ? length / n : rest / n, last) +
+            0.05 * Math.abs(Math.log2(n / length ** (1 / uploads)));
+          if (factors.length === uploads - 1) {
+            if (rest > 1 && rest <= longest) all.push(price + priced(rest, true));
+            return;
+          }
+          for (let n = 2; n <= Math.min(rest, longest); n++)
+            if (rest % n === 0) walk(rest / n, [...factors, n], price + priced(n, false), uploads);
+        };
+        let fewest = Number.POSITIVE_INFINITY;
+        for (let uploads = 2; uploads <= Math.min(13, fewest + 1); uploads++) {
+          const before = all.length;
+          walk(length, [], 0, uploads);
+          if (all.length > before) fewest = Math.min(fewest, uploads);
+        }
+        fc.pre(all.length > 0);
+        const found = rankUploads(question, most + 1);
+        const expected = all.sort((a, b) => a - b).slice(0, most + 1);
+        expect(found.length).toBe(expected.length);
+        found.forEach(({ price }, n) => expect(price).toBeCloseTo(expected[n]!, 6));
+      }),
+      options('cheapest'),
+    );
   });
 });
 
@@ -223,30 +262,25 @@ describe('the leaves of an axis', () => {
   const asked = fc.record({
     length: fc.constantFrom(...smooth.filter((n) => n < 4000)),
     longest: fc.integer({ min: 13, max: 200 }),
-    kind: fc.constantFrom('ordered', 'unordered', 'mirrored'),
+    order: fc.constantFrom('natural' as const, 'left' as const, 'restored' as const),
     others: fc.array(fc.integer({ min: 2, max: 5 }), { maxLength: 2 }),
   });
 
   it('read and write every element once, and only twiddle between uploads', () => {
     fc.assert(
-      fc.property(asked, ({ length, longest, kind, others }) => {
-        const question: AxisQuestion = {
+      fc.property(asked, ({ length, longest, order, others }) => {
+        const place: AxisPlace = {
           of: 1,
           length,
           others: others.map((count, d) => ({ count, input: { of: 2 + d, step: 1 }, output: { of: 2 + d, step: 1 } })),
           title: 'axis 0',
           tensor: [1, length, ...others],
-          strided: false,
-          weighed: false,
-          fusable: () => false,
-          capacity: { whole: longest, columns: longest },
-          tile: 4,
-          grain: 2,
-          cost: () => 1,
-          unordered: kind === 'unordered',
-          mirrored: kind === 'mirrored',
+          reorderFirst: false,
+          order,
         };
-        const leaves = leavesOf(axisNode(question));
+        const leaves = leavesOf(
+          axisNode(place, best({ ...plain(length, longest, 4), grain: 2, trip: 100, cost: () => 100 })),
+        );
         expect(leaves.length === 1).toBe(length <= longest);
         leaves.forEach((leaf, n) => {
           expect(product([leaf.axis.count, ...leaf.batch.map(({ count }) => count)])).toBe(length * product(others));
@@ -261,9 +295,9 @@ describe('the leaves of an axis', () => {
             expect(new Set(places).size).toBe(length);
             expect(Math.max(...places)).toBe(length - 1);
           }
-          const edge = kind === 'mirrored' ? 0 : leaves.length - 1;
+          const edge = order === 'restored' ? 0 : leaves.length - 1;
           expect(leaf.twiddle === undefined).toBe(n === edge || leaves.length === 1);
-          if (leaf.twiddle) expect(leaf.twiddle.on).toBe(kind === 'mirrored' ? 'input' : 'output');
+          if (leaf.twiddle) expect(leaf.twiddle.on).toBe(order === 'restored' ? 'input' : 'output');
         });
       }),
       options('leaves'),

@@ -60,7 +60,7 @@ function unsayable(problem: Problem): FftProblem[] {
     ['normalize', !problem.normalize, 'normalisation'],
     ['scale', scale.forward === 1 && scale.inverse === 1, 'scale factors'],
     ['unordered', !problem.unordered, 'unordered results'],
-    ['strategy', problem.strategy === 'fast', 'a strategy'],
+    ['strategy', problem.strategy === 'fast', `the strategy '${problem.strategy}'`],
     ['tuning', Object.keys(problem.tuning).length === 0, 'tuning'],
     ['debug', !problem.debug, 'debugging'],
   ];

@@ -142,6 +142,7 @@ describe('formatDescriptor', () => {
         normalize: true,
         scale: { forward: 2 },
         unordered: true,
+        strategy: 'measure',
         tuning: { coalescedBytes: 64 },
         debug: true,
       }),
@@ -157,6 +158,7 @@ describe('formatDescriptor', () => {
       'normalize',
       'scale',
       'unordered',
+      'strategy',
       'tuning',
       'debug',
     ]);

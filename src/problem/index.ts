@@ -51,6 +51,7 @@ export type {
   Side,
   Sides,
   Storage,
+  Strategy,
   TransformKind,
   Tuning,
 } from './problem.ts';

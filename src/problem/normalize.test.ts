@@ -74,7 +74,7 @@ describe('the normal form', () => {
 
   it('treats undefined as left out', () => {
     const all = Object.fromEntries(Object.keys(normalizeProblem({ size: [4] })).map((name) => [name, undefined]));
-    expect(normalizeProblem({ ...all, strategy: undefined, size: [4] } as ProblemInput)).toEqual(
+    expect(normalizeProblem({ ...all, convolution: undefined, size: [4] } as ProblemInput)).toEqual(
       normalizeProblem({ size: [4] }),
     );
   });
@@ -275,6 +275,7 @@ describe('fields', () => {
     ['tuning', 'fast'],
     ['tuning', [1]],
     ['debug', 1],
+    ['strategy', 'slow'],
   ])('%s does not take %j', (name, bad) => {
     const error = refusal({ size: [4], [name]: bad });
     expect(error.problems.map(({ code }) => code)).toEqual(['invalid-field']);

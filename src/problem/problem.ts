@@ -34,12 +34,13 @@ export type Placement = (typeof placements)[number];
 export const directionChoices = ['both', 'forward', 'inverse'] as const;
 /** The directions a plan is made for. */
 export type Directions = (typeof directionChoices)[number];
-/** What the planner prefers. */
-export const strategies = ['fast', 'least-memory'] as const;
-export type Strategy = (typeof strategies)[number];
 
 /** One direction: forward has the exponent sign −1, inverse +1. */
 export type Direction = Exclude<Directions, 'both'>;
+
+/** How a plan is chosen: by what the planner reckons, by timing the best few on the device, or for the least temp memory. */
+export const strategies = ['fast', 'measure', 'least-memory'] as const;
+export type Strategy = (typeof strategies)[number];
 
 /** `input` is what the forward transform reads and the inverse writes; `output` is the other side. */
 export const sides = ['input', 'output'] as const;
@@ -147,8 +148,6 @@ export interface AnyProblemInput {
   readonly directions?: Directions | undefined;
   /** Leave the bins of a multi-upload transform in the order in which they come out. Default false. */
   readonly unordered?: boolean | undefined;
-  /** Whether speed comes first, or to do with as little temp memory (`plan.bytes.temp`) as the planner knows how. Default `fast`. */
-  readonly strategy?: Strategy | undefined;
   /**
    * Blocks of zeros: one entry for each axis, fastest first, `null` where it has none. An element lies in the block of a side
    * if any of its axes does; it counts as zero where it would be read, and is not touched where it would be written.
@@ -161,6 +160,12 @@ export interface AnyProblemInput {
         readonly frequency?: readonly (Block | null)[] | undefined;
       }
     | undefined;
+  /**
+   * `fast`: the plan that the planner reckons to be the fastest. `measure`: its best few candidates are timed on the device,
+   * which takes a second or two, and the fastest is kept (FFTW's MEASURE). `least-memory`: the plan that does with as little
+   * temp memory (`plan.bytes.temp`) as the planner knows how. Default `fast`.
+   */
+  readonly strategy?: Strategy | undefined;
   /** Knobs of the planner. Default: none is turned. */
   readonly tuning?: Tuning | undefined;
   /** Verify each kernel that is made. Default false. */

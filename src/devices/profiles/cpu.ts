@@ -3,6 +3,7 @@
  * count on, and what passes were measured to cost. Threads and memory are the device's own.
  */
 import type { DeviceProfile } from '../../plan/profile.ts';
+import { cpuCalibration } from './calibrations.ts';
 
 /**
  * Passes over cached data, timed in column transforms of about 1500 points and divided by radix 4. The engines' register
@@ -52,4 +53,5 @@ export const cpuProfile = {
   padding: { multiple: 1024, count: 64, by: 64 },
   /** Measured: one batch of 4 MiB still gains where smaller ones do more, 8 MiB do not. */
   chunks: { bytes: 2 ** 20, most: 2 ** 22 },
+  calibration: cpuCalibration,
 } as const satisfies Partial<DeviceProfile>;

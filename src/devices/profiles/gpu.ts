@@ -3,6 +3,7 @@
  * these numbers, so that tuning them is done in one place.
  */
 import type { DeviceProfile } from '../../plan/profile.ts';
+import { h200Calibration } from './calibrations.ts';
 
 export const gpuProfile = {
   lockstep: 'threads',
@@ -19,6 +20,7 @@ export const gpuProfile = {
   banks: 32,
   groupPoints: 2048,
   passCost: 30,
+  calibration: h200Calibration,
 } as const satisfies Partial<DeviceProfile>;
 
 /**

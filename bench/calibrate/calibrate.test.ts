@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { deviceModule } from '../../src/devices/registry.ts';
+import { Device } from '../../src/engine/device.ts';
+import { normalizeProblem } from '../../src/problem/index.ts';
+import { randomFor } from '../../test/support/random.ts';
+import { choiceFor, randomProblem } from './choices.ts';
+import { fitPasses } from './passes.ts';
+
+const random = randomFor('bench/calibrate');
+
+describe('calibrate', () => {
+  it('draws problems that are valid, of the sizes asked for', () => {
+    for (let n = 0; n < 200; n++) {
+      const { size, batches, precision } = normalizeProblem(randomProblem(2 ** 16, random, ['single', 'double']));
+      const elements = size.reduce((a, b) => a * b, batches);
+      expect(elements).toBeGreaterThanOrEqual(2 ** 6);
+      expect(elements).toBeLessThanOrEqual(2 ** 16);
+      expect(['single', 'double']).toContain(precision);
+    }
+  });
+
+  it('compares the plan by price with the fastest candidate, and prices passes', async () => {
+    const backend = await (await deviceModule('cpu'))!.create({ threads: 1 });
+    const device = new Device(backend);
+    const choice = await choiceFor({ size: [2048], directions: 'forward' }, device);
+    expect(choice!.candidates).toBeGreaterThan(1);
+    expect(choice!.ratio).toBeGreaterThan(0);
+    expect(await choiceFor({ size: [17] }, device)).toBeUndefined();
+    const { radixCosts, trip } = (await fitPasses(backend, 'single'))!;
+    // Costs are of what the planner was made to take: nothing else could tell the radices apart.
+    expect(radixCosts[4]).toBe(1);
+    expect(radixCosts[13]!).toBeGreaterThan(radixCosts[3]!);
+    expect(trip.passes).toBeGreaterThan(0);
+    device.close();
+  });
+});

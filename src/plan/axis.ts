@@ -1,0 +1,231 @@
+/** An axis of a problem on a device: how it lies, and what its uploads may be and cost. */
+import { largestPrimeFactor, nextSmooth } from '../numeric/primes.ts';
+import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
+import { longLength, paddedLength } from './bluestein.ts';
+import { calibrationOf } from './calibration.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { convolvedCost, firstUploadCost, tripCost, uploadCost, wholeCost } from './cost.ts';
+import { cutAxis } from './cuts.ts';
+import type { AxisPlace } from './four-step.ts';
+import type { Dimension } from './node.ts';
+import type { Priced } from './priced.ts';
+import type { DeviceProfile, PlannerTuning } from './profile.ts';
+import { chooseRadices, LARGEST_RADIX_PRIME } from './radix.ts';
+import { rankUploads, type UploadsQuestion } from './uploads.ts';
+
+/** Every dimension of the tensor, as it lies. */
+export function dimensionsOf(problem: Problem): Dimension[] {
+  return tensorShape(problem, 'input').map((count, of) => ({
+    count,
+    input: { of, step: 1 },
+    output: { of, step: 1 },
+  }));
+}
+
+/** Where an axis lies for those who make its nodes. @param sparing see `planTree` */
+export function axisPlace(
+  problem: Problem,
+  direction: Direction,
+  axis: number,
+  profile: DeviceProfile,
+  sparing = false,
+): AxisPlace {
+  const of = axis + 1;
+  const dimensions = dimensionsOf(problem);
+  return {
+    of,
+    length: problem.size[axis]!,
+    others: dimensions.filter(({ count }, d) => d !== of && count > 1),
+    title: `axis ${axis}`,
+    tensor: dimensions.map(({ count }) => count),
+    reorderFirst: (sparing && !problem.unordered) || reordersFirst(problem, axis, profile),
+    order: !problem.unordered ? 'natural' : direction === 'forward' ? 'left' : 'restored',
+  };
+}
+
+/** Memory runs along the axis, and it is not to be planned like the others. */
+function isInnermost(problem: Problem, axis: number, { tuning = {} }: DeviceProfile): boolean {
+  return !tuning.considerAllAxesStrided && neighboursOf(problem, axis) === 1;
+}
+
+/** What lies side by side where memory does not run along the axis. */
+function neighboursOf(problem: Problem, axis: number): number {
+  return tensorShape(problem, 'input')
+    .slice(0, axis + 1)
+    .reduce((a, b) => a * b, 1);
+}
+
+/**
+ * Whether the first of two uploads reorders. In place, the second would read another buffer than it writes: in long steps
+ * from memory, that costs more than columns that a temp buffer holds in tiles.
+ */
+function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): boolean {
+  const { complexBytes } = capacityOf(kernelPrecision(problem.precision), profile);
+  const near = problem.size[axis]! * complexBytes <= (profile.chunks?.most ?? 0);
+  const wanted = profile.reorderFirst === true && !problem.unordered && isInnermost(problem, axis, profile);
+  return wanted && (problem.placement === 'out-of-place' || near);
+}
+
+/** How an axis is convolved: of what length, and in which uploads there and back; in one launch where they are missing. */
+export interface Convolved {
+  readonly length: number;
+  readonly uploads?: readonly number[];
+}
+
+/**
+ * How an axis is convolved whose length has prime factors that no radix has.
+ * @throws FftError `unsupported-length` where it is too long for that.
+ */
+export function convolvedLength(problem: Problem, axis: number, profile: DeviceProfile): Convolved {
+  return severalConvolved(problem, axis, profile).value;
+}
+
+/** What an axis costs so. @throws FftError as `convolvedLength` */
+export function convolvedPrice(problem: Problem, axis: number, profile: DeviceProfile): number {
+  return severalConvolved(problem, axis, profile).price;
+}
+
+function severalConvolved(problem: Problem, axis: number, profile: DeviceProfile): Priced<Convolved> {
+  const length = problem.size[axis]!;
+  const precision = kernelPrecision(problem.precision);
+  const own = boosted(profile, precision, length, false);
+  const padded = paddedLength(length, precision, own);
+  if (padded !== undefined) return { value: { length: padded }, price: convolvedCost(length, padded, precision, own) };
+  const long = longLength(length);
+  if (long === undefined) throw tooLong(axis, length);
+  const [uploads] = rankUploads(uploadsQuestion(lengthened(problem, axis, long), axis, profile), 1);
+  return { value: { length: long, uploads: uploads!.value }, price: (2 * uploads!.price * long) / length };
+}
+
+/** The problem with a longer axis whose bins may stay as they come, as between the two halves of a convolution. */
+export function lengthened(problem: Problem, axis: number, length: number): Problem {
+  return { ...problem, size: problem.size.map((n, d) => (d === axis ? length : n)), unordered: true };
+}
+
+function tooLong(axis: number, length: number): FftError {
+  const given = `size[${axis}] = ${length} has the prime factor ${largestPrimeFactor(length)}`;
+  const remedy = `${nextSmooth(length, LARGEST_RADIX_PRIME)} would do`;
+  return new FftError('unsupported-length', `${given}, and is too long to be convolved; ${remedy}.`, {
+    path: `size[${axis}]`,
+  });
+}
+
+/** What the search over uploads has to know of an axis. */
+export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceProfile): UploadsQuestion {
+  const length = problem.size[axis]!;
+  const precision = kernelPrecision(problem.precision);
+  const innermost = isInnermost(problem, axis, profile);
+  const neighbours = neighboursOf(problem, axis);
+  const { lanes, run } = capacityOf(precision, profile);
+  const { tuning = {}, lockstep } = profile;
+  const grain = lockstep === 'vector' ? lanes : 1;
+  const own = (n: number, split: boolean) => boosted(profile, precision, n, split);
+  const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+  const ideal = idealFirst(length, elements, capacityOf(precision, own(length, true)).room, run, profile);
+  const trip = tripCost(profile);
+  const calibration = calibrationOf(profile);
+  // An order that is to stay has one upload where it can; in place, several would take a temp buffer.
+  const free = lockstep === 'vector' || (innermost && !problem.unordered && problem.placement === 'out-of-place');
+  return {
+    title: `axis ${axis}`,
+    length,
+    strided: !innermost,
+    capacity: capacityFor(problem, axis, profile),
+    fusable: (n, columns, split) => cutAxis(n, columns ? run : 1, precision, own(n, split)) !== undefined,
+    uploads: uploadsFor(length, tuning),
+    whole: () => {
+      const price = innermost
+        ? wholeCost(length, precision, own(length, false))
+        : uploadCost(length, neighbours, false, precision, own(length, false));
+      // A single transform in one upload leaves the other multiprocessors nothing to do.
+      const idle = innermost && elements === length && length > aloneUpTo(precision, profile);
+      return idle ? profile.multiprocessors * price : price;
+    },
+    cost: (n, columns, last) =>
+      innermost
+        ? uploadCost(n, columns, last, precision, own(n, true))
+        : uploadCost(n, neighbours, false, precision, own(n, true)),
+    // No odd length turns its tile.
+    first:
+      reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
+        ? (n) => firstUploadCost(n, ideal, precision, own(n, true))
+        : undefined,
+    trip,
+    several: free ? 0 : calibration.trip.temp * trip,
+    // Threads hardly notice.
+    ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,
+    unbalanced: calibration.uploads.unbalanced,
+    tile: run,
+    grain,
+  };
+}
+
+/** The longest transforms that one block takes, whole and as one of several columns. */
+function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): UploadsQuestion['capacity'] {
+  const length = problem.size[axis]!;
+  const precision = kernelPrecision(problem.precision);
+  const { lanes, run } = capacityOf(precision, profile);
+  const grain = profile.lockstep === 'vector' ? lanes : 1;
+  const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
+  // Half a run of neighbours still reads whole cache lines: better than one more upload.
+  const { parts } = calibrationOf(profile).columns;
+  const cut = (room: number, into: number) =>
+    Math.min(room, Math.floor(room / run) * cutsOf(run, profile.tuning?.performBandwidthBoost ?? into, grain));
+  const columns = cut(roomFor(true), parts.upload);
+  if (!isInnermost(problem, axis, profile)) return { whole: cut(roomFor(false), parts.strided), columns };
+  const room = roomFor(false);
+  const single = tensorShape(problem, 'input').reduce((a, b) => a * b, 1) === length;
+  const twice = single && length > room && length <= 2 * room;
+  const inPlace = twice && needsOneArray(problem, axis, boosted(profile, precision, length, false));
+  return { whole: inPlace ? length : room, columns };
+}
+
+/**
+ * The length that the first of two uploads had best have, where it reorders: as long as shared memory holds half a run of
+ * it, every multiprocessor gets one of those, and the second one does not become too short.
+ */
+function idealFirst(length: number, elements: number, room: number, run: number, profile: DeviceProfile): number {
+  const { second } = calibrationOf(profile).uploads;
+  const { multiprocessors } = profile;
+  return Math.min((2 * room) / run, (2 * elements) / multiprocessors / run, length / second);
+}
+
+/**
+ * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. (Only
+ * asked for single transforms. Batches of transforms as long are a quarter faster in one upload or a fifth slower.)
+ */
+function needsOneArray(
+  { layout, precision: asked, size, strides }: Problem,
+  axis: number,
+  profile: DeviceProfile,
+): boolean {
+  const precision = kernelPrecision(asked);
+  const { lanes } = capacityOf(precision, profile);
+  const plain = [layout.input, layout.output].every((one) => one === 'interleaved');
+  const along = [strides.input, strides.output].every((of) => of[axis + 1] === 1);
+  // (A vector of one may as well run along the batch.)
+  const vectors = profile.lockstep === 'vector' && profile.sharedFormat === 'blocked' && lanes > 1;
+  if (!vectors || !plain || !along) return false;
+  return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes, precision }, profile).inPlace ?? false;
+}
+
+/** The longest single transform that is one group's, although others have nothing to do meanwhile. */
+function aloneUpTo(precision: Arithmetic, profile: DeviceProfile): number {
+  const { multiprocessors, shareFrom = Number.POSITIVE_INFINITY } = profile;
+  const { complexBytes } = capacityOf(precision, profile);
+  if (multiprocessors === 1) return Number.POSITIVE_INFINITY;
+  const from = shareFrom * Math.max(1, calibrationOf(profile).trip.multiprocessors / multiprocessors);
+  return Math.ceil(from / (2 * complexBytes)) - 1;
+}
+
+/** Into how many parts a run may be cut, −1 being as many as there are. */
+function cutsOf(run: number, parts: number, grain: number): number {
+  const most = Math.max(1, run / grain);
+  return parts === -1 ? most : Math.min(parts, most);
+}
+
+/** Uploads that an axis is to have at least. */
+function uploadsFor(length: number, { uploadSwitch = {} }: PlannerTuning): number {
+  const { two = Number.POSITIVE_INFINITY, three = Number.POSITIVE_INFINITY } = uploadSwitch;
+  return length >= three ? 3 : length >= two ? 2 : 1;
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf } from '../../test/support/device-kernels.ts';
+import { openInterpreted } from '../../test/support/interpreted.ts';
+import { randomFor } from '../../test/support/random.ts';
+import { complaints } from '../../test/support/transforms.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { openProfile } from '../engine/index.ts';
+import { normalizeProblem } from '../problem/index.ts';
+import { type Calibration, calibrationOf, isCalibration } from './calibration.ts';
+import { rankSplits } from './candidates.ts';
+import type { DeviceProfile } from './profile.ts';
+
+const random = randomFor('plan/calibration');
+const { profile: h200 } = namedProfiles.h200;
+const measured = h200.calibration as Calibration;
+const { profile: cpu } = namedProfiles['wasm-cpu'];
+const unmeasured = ({ calibration: _, ...profile }: DeviceProfile): DeviceProfile => profile;
+
+describe('the calibration of a profile', () => {
+  it('is data that every device has, and that lives through JSON', () => {
+    for (const { profile } of Object.values(namedProfiles)) {
+      expect(isCalibration(profile.calibration)).toBe(true);
+      expect(isCalibration(JSON.parse(JSON.stringify(profile.calibration)))).toBe(true);
+    }
+  });
+
+  it('is assumed where nobody measured it, group by group', () => {
+    const assumed = calibrationOf(unmeasured(h200));
+    expect(isCalibration(assumed)).toBe(true);
+    const some = calibrationOf({ ...unmeasured(h200), calibration: { trip: measured.trip } });
+    expect(some.trip).toEqual(measured.trip);
+    expect(some.cluster).toEqual(assumed.cluster);
+  });
+
+  it('weighs candidates', () => {
+    const { profile: a100 } = namedProfiles.a100;
+    const best = (calibration: Partial<Calibration>) =>
+      rankSplits(
+        normalizeProblem({ size: [8192], precision: 'double' }),
+        { ...a100, calibration: { ...measured, ...calibration } },
+        1,
+      )[0]!;
+    const { trip, occupancy } = measured;
+    // The more passes a trip costs, the less passes weigh.
+    expect(best({ trip: { ...trip, passes: 54 } }).price).toBeLessThan(best({}).price);
+    // A group that holds the whole axis has a multiprocessor to itself.
+    const uploads = (alone: number) => {
+      const crowded = { ...occupancy, alone, fullThreads: alone };
+      return best({ occupancy: crowded }).value.uploads[0]!.length;
+    };
+    expect([uploads(1), uploads(0.1)]).toEqual([1, 2]);
+  });
+
+  it('may be missing: plans are right all the same', async () => {
+    const small = { sharedBytes: 4352, residentBytes: 17408, maxThreads: 256, groupPoints: 256, coalescedBytes: 64 };
+    for (const profile of [
+      { ...unmeasured(h200), ...small },
+      { ...unmeasured(cpu), sharedBytes: 8192 },
+    ]) {
+      const device = openInterpreted(profile);
+      for (const size of [[2048], [24, 24, 24], [600], [17]])
+        expect(await complaints(device, { size }, random, ['host'])).toEqual([]);
+    }
+  });
+
+  it('is refused where a number is missing, wrong or unknown', async () => {
+    const { trip } = measured;
+    for (const calibration of [
+      { trip: { ...trip, passes: -1 } },
+      { trip: { passes: 1 } },
+      { trip: { ...trip, more: 1 } },
+      { trips: trip },
+      { trip: 'long' },
+      7,
+    ]) {
+      const profile = { ...h200, calibration } as object as DeviceProfile;
+      expect(await codeOf(() => openProfile(profile))).toBe('invalid-argument');
+    }
+    (await openProfile({ ...h200, calibration: { trip } })).close();
+  });
+});

@@ -1,0 +1,218 @@
+/**
+ * What the planner knows of a device from measurements: shares, powers and thresholds that prices are made of. It is data of
+ * the profile; here is what each number means, and what stands in for numbers that a profile does not have.
+ *
+ * A *share* is the part of a device's copy bandwidth that is left. A *group* is a block of threads on a GPU, and what one
+ * thread works on at a time on a CPU. An *odd butterfly* has prime factors over 3.
+ */
+import type { DeviceProfile } from './profile.ts';
+
+type ByPrecision = Readonly<Record<'single' | 'double', number>>;
+
+export interface Calibration {
+  /** Trips to memory beside passes over what is near. */
+  readonly trip: {
+    /** Passes of radix 4 that take as long as a trip to memory and back. */
+    readonly passes: number;
+    /** Trips that it is worth to do without a temp buffer. */
+    readonly temp: number;
+    /** Multiprocessors from which on a single transform is shared out as `shareFrom` says; fewer want longer ones. */
+    readonly multiprocessors: number;
+  };
+  /** Groups side by side on a multiprocessor. */
+  readonly occupancy: {
+    /** Share with one group, with one that has as many threads as there are, and with several groups. */
+    readonly alone: number;
+    readonly fullThreads: number;
+    readonly several: number;
+    /** To what power the share of the registers counts that there are, where one group wants more. */
+    readonly spill: number;
+    /** Groups that shared memory has room for, below which caches get too little of it, and the share then. */
+    readonly fullShared: { readonly below: number; readonly share: number };
+    /** Groups that shared memory has room for, below which the profile's `crowded` is what is left. */
+    readonly crowdedBelow: number;
+    /** How many times as long the passes of a group take that leaves no threads for a second one, where memory would do. */
+    readonly excludes: number;
+    /** Groups side by side from which on barriers cost more than the shared memory that they save is worth. */
+    readonly roomy: number;
+  };
+  /** Registers of a thread, in reals of its precision where it does not say otherwise. */
+  readonly registers: {
+    /** For addresses and the like: always, and for each butterfly that a thread has in hand. */
+    readonly always: number;
+    readonly butterfly: number;
+    /** 32-bit registers that no thread can do without. */
+    readonly fewest: ByPrecision;
+    /** 32-bit registers more for an odd butterfly: as prices reckon, and as compilers are granted. */
+    readonly oddPriced: number;
+    readonly oddGranted: number;
+    /** Values of a butterfly beside its points, and additions that each costs which has no register. */
+    readonly working: number;
+    readonly spill: number;
+  };
+  /** Groups side by side that a compiler is held to. */
+  readonly residency: {
+    /** At most: blocks of clusters, small ones of them, and others. */
+    readonly cluster: number;
+    readonly smallCluster: number;
+    readonly block: number;
+    /** Groups that shared memory has room for, from which on the compiler's own choice is as good. */
+    readonly free: number;
+  };
+  /** Neighbouring columns that a group moves. */
+  readonly columns: {
+    /** To what power the share of a group counts that moves columns on one side only. */
+    readonly oneSided: number;
+    /** Share with halves, quarters, … of runs, where the profile has no `cutRuns`. */
+    readonly cutRuns: readonly number[];
+    /** Sectors in a run: one that does not begin at a sector touches one more. */
+    readonly sectors: number;
+    /** Into how many parts runs may be cut: of a whole axis, and of one of several uploads. */
+    readonly parts: { readonly strided: number; readonly upload: number };
+    /** Passes of radix 4 that columns cost a vector's upload that do not fill their last tile. */
+    readonly ragged: number;
+    /** What each point over four of a butterfly adds to a vector's pass over columns: near, and where it goes to memory. */
+    readonly rows: { readonly cached: number; readonly memory: number };
+    /** Shorter axes do not fill the lanes of a vector along them. */
+    readonly shortAxis: number;
+  };
+  /** Uploads of one axis, and axes that share two launches. */
+  readonly uploads: {
+    /** What each doubling of the ratio between the uploads' lengths costs, in the device's unit. */
+    readonly unbalanced: number;
+    /** Passes of radix 4 that each doubling costs away from the best length of a first upload that reorders. */
+    readonly firstBalance: number;
+    /** Passes of radix 4 that it costs to copy a tile which its first pass cannot turn. */
+    readonly copied: number;
+    /** Length of a second upload from which on it need not be longer. */
+    readonly second: number;
+    /** Trips that each doubling costs of what the first of two launches takes of an axis between them. */
+    readonly lean: number;
+  };
+  /** Tiles of blocks that store into one another's shared memory. */
+  readonly cluster: {
+    /** Share with two blocks of the size that the profile says is best. */
+    readonly two: number;
+    /** By what each doubling of their number, and of their size, multiplies it. */
+    readonly moreBlocks: number;
+    readonly largerBlocks: number;
+    /** By what odd butterflies multiply it. */
+    readonly odd: number;
+    /** By what pieces that are no whole runs multiply it where radices have factors other than 2, between more blocks than `few`. */
+    readonly ragged: ByPrecision;
+    readonly few: number;
+    /** By what odd butterflies multiply it, in single precision, where blocks exchange after the first pass. */
+    readonly oddEarly: number;
+    /** Times that threads may take over what they would if none were idle: usually, and where a block would do nearly as well. */
+    readonly idle: { readonly most: number; readonly little: number };
+    /** Blocks that have to fit on a multiprocessor, butterflies of a pass that a thread may have, registers for its points. */
+    readonly sideBySide: number;
+    readonly butterflies: number;
+    readonly registers: number;
+    /** By how much longer an axis has to be for a cluster that memory runs along. */
+    readonly contiguous: number;
+    /** The choice between cuts, in halvings of the speed: each doubling of blocks, and of their size … */
+    readonly choice: {
+      readonly moreBlocks: number;
+      readonly largerBlocks: number;
+      /** … and in passes of radix 4: a halving, a factor of two between digits, a block's share shorter than a run. */
+      readonly halving: number;
+      readonly unequal: number;
+      readonly shortShare: number;
+    };
+  };
+  /** Passes of vectors, in passes of radix 4. */
+  readonly passes: {
+    /** What it costs to store a complex number lane by lane. */
+    readonly scatter: number;
+    /** What it costs where vectors straddle the blocks of lanes. */
+    readonly unaligned: number;
+    /** By what twiddles multiply a wide butterfly of two factors, over what was measured. */
+    readonly wideTwiddled: number;
+  };
+}
+
+/**
+ * What is assumed of a device that nobody has measured: for threads, that shared memory and registers for two groups are enough
+ * and that pieces of runs waste what they leave out; for vectors, that near memory costs no more than arithmetic.
+ */
+const ASSUMED: Calibration = {
+  trip: { passes: 20, temp: 4, multiprocessors: 4 },
+  occupancy: {
+    alone: 0.8,
+    fullThreads: 0.85,
+    several: 1,
+    spill: 1,
+    fullShared: { below: 1.2, share: 0.9 },
+    crowdedBelow: 3,
+    excludes: 1.25,
+    roomy: 12,
+  },
+  registers: {
+    always: 4,
+    butterfly: 4,
+    fewest: { single: 40, double: 60 },
+    oddPriced: 4,
+    oddGranted: 4,
+    working: 4,
+    spill: 6,
+  },
+  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4 },
+  columns: {
+    oneSided: 0.5,
+    cutRuns: [0.75, 0.5, 0.25],
+    sectors: 4,
+    parts: { strided: 4, upload: 2 },
+    ragged: 1,
+    rows: { cached: 0.005, memory: 0.01 },
+    shortAxis: 48,
+  },
+  uploads: { unbalanced: 0.05, firstBalance: 0.15, copied: 1.5, second: 48, lean: 0.03 },
+  cluster: {
+    two: 0.95,
+    moreBlocks: 0.9,
+    largerBlocks: 0.8,
+    odd: 0.85,
+    ragged: { single: 0.75, double: 0.75 },
+    few: 4,
+    oddEarly: 0.85,
+    idle: { most: 1.1, little: 1.05 },
+    sideBySide: 2,
+    butterflies: 4,
+    registers: 64,
+    contiguous: 1.5,
+    choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
+  },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1 },
+};
+
+const known = new WeakMap<DeviceProfile, Calibration>();
+
+/** What was measured on a device, and for the rest what is assumed. */
+export function calibrationOf(profile: DeviceProfile): Calibration {
+  let own = known.get(profile);
+  if (!own) known.set(profile, (own = { ...ASSUMED, ...profile.calibration }));
+  return own;
+}
+
+/** Whether a value is a calibration, or some groups of one: numbers from 0 up, by the names above. */
+export function isCalibration(value: unknown): value is Partial<Calibration> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(value).every(([name, group]) => {
+      return Object.hasOwn(ASSUMED, name) && isLike(group, ASSUMED[name as keyof Calibration]);
+    })
+  );
+}
+
+function isLike(value: unknown, example: unknown): boolean {
+  if (typeof example === 'number') return Number.isFinite(value) && (value as number) >= 0;
+  if (Array.isArray(example)) return Array.isArray(value) && value.every((one) => isLike(one, 0));
+  if (typeof value !== 'object' || value === null) return false;
+  const names = Object.keys(example as object);
+  return (
+    Object.keys(value).length === names.length &&
+    names.every((name) => isLike((value as Record<string, unknown>)[name], (example as Record<string, unknown>)[name]))
+  );
+}

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { configurations } from '../../test/support/problems.ts';
+import { seedFor } from '../../test/support/random.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { checkSplits, rankSplits } from './candidates.ts';
+import { unitOf } from './cost.ts';
+import { planDirection } from './planner.ts';
+import type { DeviceProfile } from './profile.ts';
+import { splitsOf } from './splits.ts';
+
+const options = (name: string) => ({ seed: seedFor(`plan/candidates/${name}`) | 0, numRuns: 200 });
+const profiles: readonly DeviceProfile[] = ['h200', 'webgpu-default', 'wasm-cpu'].map(
+  (name) => namedProfiles[name as 'h200'].profile,
+);
+const several: DeviceProfile = { ...namedProfiles['wasm-cpu'].profile, multiprocessors: 4 };
+const { profile: h200 } = namedProfiles.h200;
+const ranked = (input: ProblemInput, profile: DeviceProfile, most = 8) =>
+  rankSplits(normalizeProblem(input), profile, most);
+
+describe('candidates', () => {
+  it('are different plans, cheapest first, and the first of them is the plan', () => {
+    fc.assert(
+      fc.property(configurations(2 ** 22), fc.constantFrom(...profiles, several), ({ input }, profile) => {
+        fc.pre(input.precision !== 'double' || profile.precisions === undefined);
+        const problem = normalizeProblem(input);
+        const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
+        const list = rankSplits(problem, profile, 8);
+        expect(list.length).toBeGreaterThan(0);
+        expect(new Set(list.map(({ value }) => JSON.stringify(value))).size).toBe(list.length);
+        for (const [n, { price, value }] of list.entries()) {
+          if (n > 0) expect(price).toBeGreaterThanOrEqual(list[n - 1]!.price - 1e-6);
+          checkSplits(problem, profile, value);
+          const { tree } = planDirection(problem, direction, profile, false, value);
+          expect(splitsOf(tree, problem.size.length)).toEqual(value);
+        }
+        const { tree } = planDirection(problem, direction, profile, false);
+        expect(splitsOf(tree, problem.size.length)).toEqual(list[0]!.value);
+      }),
+      options('list'),
+    );
+  });
+
+  it('are the same however many are asked for', () => {
+    for (const profile of [...profiles, several]) {
+      for (const size of [[2 ** 16], [30030], [10 ** 6], [256, 256], [64, 48, 80]]) {
+        const all = ranked({ size }, profile, 20);
+        for (const most of [1, 3, 8]) expect(ranked({ size }, profile, most)).toEqual(all.slice(0, most));
+      }
+    }
+  });
+
+  it('cost a trip to memory for each launch at the least', () => {
+    const sizes = [[2 ** 10], [2 ** 16], [2 ** 22], [720720], [128, 96], [64, 64, 64], [17, 1009]];
+    for (const profile of profiles) {
+      const trip = unitOf(profile) === 'trips to memory' ? 1 : 10;
+      for (const size of sizes) {
+        const problem = normalizeProblem({ size });
+        for (const { price, value } of rankSplits(problem, profile, 8)) {
+          const { launches } = planDirection(problem, 'forward', profile, false, value);
+          expect(price).toBeGreaterThan(trip * launches.length);
+        }
+      }
+    }
+  });
+
+  it('have one upload and several, axes alone and together', () => {
+    const uploads = ranked({ size: [2 ** 14] }, h200).map(({ value }) => value.uploads[0]!.length);
+    expect(new Set(uploads)).toEqual(new Set([1, 2]));
+    const together = ranked({ size: [256, 256, 256] }, h200, 20).map(({ value }) => typeof value.together);
+    expect(new Set(together)).toEqual(new Set(['number', 'object', 'undefined']));
+  });
+
+  it('do without a temp buffer where that is asked for, whatever several uploads would gain', () => {
+    const [best, next] = ranked({ size: [2 ** 14], placement: 'in-place' }, h200);
+    expect([best!.value.uploads[0]!.length, next!.value.uploads[0]!.length]).toEqual([1, 2]);
+  });
+});

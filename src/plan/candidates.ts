@@ -1,0 +1,70 @@
+/**
+ * Candidates: the ways to split the axes of a problem, each with its price, cheapest first. The first of them is the plan.
+ */
+import { show } from '../problem/errors.ts';
+import type { Problem } from '../problem/index.ts';
+import { convolvedPrice, uploadsQuestion } from './axis.ts';
+import { isConvolved } from './bluestein.ts';
+import { tripCost } from './cost.ts';
+import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
+import type { DeviceProfile } from './profile.ts';
+import { checkTogether, waysTogether } from './shared-axes.ts';
+import type { Splits } from './splits.ts';
+import { checkUploads, rankUploads } from './uploads.ts';
+
+/** A way to split the axes, and what it costs per point in the device's unit (`cost.ts`). */
+export type Candidate = Priced<Splits>;
+
+/**
+ * @param most candidates that are asked for; there may be fewer.
+ * @throws RangeError where nothing fits the profile.
+ */
+export function rankSplits(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
+  const best: Candidate[] = [];
+  const transformed = transformedAxes(problem);
+  const known = new Map<number, Priced<readonly number[]>[]>();
+  const uploadsOf = (axis: number) => {
+    let own = known.get(axis);
+    if (!own) known.set(axis, (own = waysAlone(problem, axis, profile, most)));
+    return own;
+  };
+  for (const { value, price } of waysTogether(problem, profile)) {
+    const { together, axes } = value;
+    const alone = transformed.filter((axis) => !axes.includes(axis));
+    if (isFull(best, most, price + alone.length * tripCost(profile))) continue;
+    for (const way of cheapestOfEach(alone.map(uploadsOf), most)) {
+      const uploads = problem.size.map((_, axis) => (alone.includes(axis) ? way.value[alone.indexOf(axis)]! : []));
+      const splits = { ...(together === undefined ? {} : { together }), uploads };
+      keepCheapest(best, { value: splits, price: price + way.price }, most);
+    }
+  }
+  return best;
+}
+
+/** The ways to transform an axis in launches of its own. */
+function waysAlone(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
+  const length = problem.size[axis]!;
+  if (isConvolved(length)) return [{ value: [length], price: convolvedPrice(problem, axis, profile) }];
+  return rankUploads(uploadsQuestion(problem, axis, profile), most);
+}
+
+/** @throws RangeError where these are no splits that a plan may have. */
+export function checkSplits(problem: Problem, profile: DeviceProfile, { together, uploads }: Splits): void {
+  const { axes } = checkTogether(together, problem, profile);
+  uploads.forEach((factors, axis) => {
+    const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
+    if (alone && !isConvolved(problem.size[axis]!)) checkUploads(factors, uploadsQuestion(problem, axis, profile));
+    else checkWhole(factors, axis, alone ? [problem.size[axis]!] : []);
+  });
+}
+
+/** @throws RangeError where an axis is split that is convolved as a whole, or has no launch of its own. */
+function checkWhole(given: readonly number[], axis: number, expected: readonly number[]): void {
+  if (given.length === expected.length && given.every((n, at) => n === expected[at])) return;
+  throw new RangeError(`axis ${axis} comes in uploads of ${show(expected)}, not of ${show(given)}`);
+}
+
+/** Axes that are more than stepped over. */
+function transformedAxes({ size, omit }: Problem): number[] {
+  return size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
+}
