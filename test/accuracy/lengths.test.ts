@@ -36,7 +36,7 @@ describe('lengths with large primes', () => {
   });
 
   it('too long to be convolved are refused, naming the prime', async () => {
-    for (const n of [2 ** 40 - 87, 2 * (2 ** 31 - 1)]) {
+    for (const n of [8388617, 2 * 10000019]) {
       const error = await device.plan({ size: [n] }).catch((cause: unknown) => cause);
       expect(error).toBeInstanceOf(FftError);
       const { code, message } = error as FftError;
