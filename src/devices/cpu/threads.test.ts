@@ -142,20 +142,24 @@ describe('worker threads', () => {
   });
 
   it('are gone when the device closes, and calls in flight are rejected', async () => {
-    const device = await open({ threads: 3 });
-    const [groups, length] = [512, 8192];
-    const data = device.allocate(groups * length * 4);
-    const program = device.bind(steps(device, scaleKernel(groups, length, 1), 3), [whole(data), whole(data)]);
-    await program.run();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const running = Array.from({ length: 20 }, () => codeOf(() => program.run()));
-    device.close();
-    const codes = await Promise.all(running);
-    // Whatever had ended was first in line; the last one cannot have.
-    const ended = codes.filter((code) => code === undefined).length;
-    expect(ended).toBeLessThan(20);
-    expect(codes).toEqual(codes.map((_, n) => (n < ended ? undefined : 'device-closed')));
-    expect(await codeOf(() => program.run())).toBe('device-closed');
+    const calls = 20;
+    // On a busy machine the calling thread may get through all of them before another one wakes up: then once more.
+    for (let ended = calls, end = performance.now() + 20_000; ended === calls; ) {
+      expect(performance.now()).toBeLessThan(end);
+      const device = await open({ threads: 3 });
+      const [groups, length] = [512, 8192];
+      const data = device.allocate(groups * length * 4);
+      const program = device.bind(steps(device, scaleKernel(groups, length, 1), 3), [whole(data), whole(data)]);
+      await program.run();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const running = Array.from({ length: calls }, () => codeOf(() => program.run()));
+      device.close();
+      const codes = await Promise.all(running);
+      // Whatever had ended was first in line.
+      ended = codes.filter((code) => code === undefined).length;
+      expect(codes).toEqual(codes.map((_, n) => (n < ended ? undefined : 'device-closed')));
+      expect(await codeOf(() => program.run())).toBe('device-closed');
+    }
   });
 
   it('all join when they are awake, sleep between jobs and join again', async () => {
