@@ -196,6 +196,8 @@ export function timedCases(precision: 'single' | 'double', bytes = DEFAULT_BYTES
     ...[3, 5, 7, 9, 15, 60, 100, 125, 243, 1000, 1080, 3072, 10000, 100000, 1000000].map((n) =>
       at(n <= edge ? '1d-smooth' : '1d-smooth-large', [n]),
     ),
+    ...[17, 31, 101, 251, 509, 1009, 2053, 4093].map((n) => at('1d-prime', [n])),
+    ...[10007, 65537, 100003, 1000003].map((n) => at('1d-prime-large', [n])),
     ...[64, 128, 256].map((n) => at('2d-small', [n, n])),
     ...[512, 1024, 1080, 2048, 4096].map((n) => at('2d', [n, n])),
     ...[32, 64, 128, 256, 512].map((n) => at('3d', [n, n, n])),

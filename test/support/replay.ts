@@ -35,9 +35,13 @@ export function replay(plan: DirectionPlan, problem: Problem, throughWork: boole
 class Replay {
   private readonly plan: DirectionPlan;
   private readonly problem: Problem;
+  /** Counts along the dimensions: as the user has them; and at most, for convolutions lengthen an axis between their launches. */
   private readonly shape: readonly number[];
+  private readonly widest: readonly number[];
   private readonly elements: number;
-  /** Strides of the tensor when it is packed: what the number of an element counts. */
+  /** The places of the user's elements. */
+  private readonly places: readonly number[];
+  /** Strides of the widest tensor when it is packed: what the number of an element counts. */
   private readonly packed: readonly number[];
   private readonly memories = new Map<Name, Memory>();
   private readonly launches: ReplayedLaunch[];
@@ -48,12 +52,17 @@ class Replay {
     this.plan = plan;
     this.problem = problem;
     this.shape = [problem.leftBatches, ...problem.size, problem.coordinates, problem.batches];
-    this.elements = this.shape.reduce((a, b) => a * b, 1);
-    this.packed = this.shape.map((_, d) => this.shape.slice(0, d).reduce((a, b) => a * b, 1));
+    const lengths = plan.launches.flatMap(({ node }) => [node.length, node.outputLength]);
+    this.widest = this.shape.map((count, d) => Math.max(count, ...lengths.map((length) => length[d]!)));
+    this.elements = this.widest.reduce((a, b) => a * b, 1);
+    this.packed = this.widest.map((_, d) => this.widest.slice(0, d).reduce((a, b) => a * b, 1));
+    this.places = Array.from({ length: this.elements }, (_, place) => place).filter((place) =>
+      this.coordinatesOf(place).every((at, d) => at < this.shape[d]!),
+    );
     this.memories.set('input', this.userMemory('input'));
     const inPlace = problem.placement === 'in-place';
     this.memories.set('output', inPlace ? this.memories.get('input')! : this.userMemory('output'));
-    if (throughWork) this.memories.set('work', scratch(this.elements));
+    if (throughWork) this.memories.set('work', scratch(this.places.length));
     const temps = (['temp', 'temp2'] as const).slice(0, plan.assignment.temps);
     for (const name of temps) this.memories.set(name, scratch(plan.tempElements));
     this.arrived = [...plan.launches, undefined].map(() => new Set());
@@ -74,7 +83,7 @@ class Replay {
     for (const launch of this.launches) launch.finish();
     const { words, plane } = this.memories.get('output')!;
     const layout = this.problem.layout[this.sideOf('output')];
-    for (let place = 0; place < this.elements; place++) {
+    for (const place of this.places) {
       const spared = this.isInBlock('output', place);
       if (spared !== this.isMissing(launches.length, place)) throw new Error(`element ${place} is written wrongly`);
       for (const part of [0, 1] as const) {
@@ -146,7 +155,7 @@ class Replay {
   }
 
   private coordinatesOf(place: number): number[] {
-    return this.shape.map((count, d) => Math.floor(place / this.packed[d]!) % count);
+    return this.widest.map((count, d) => Math.floor(place / this.packed[d]!) % count);
   }
 
   private addressOf(where: Where, place: number): number {
@@ -166,7 +175,7 @@ class Replay {
 
   private userMemory(where: Where): Memory {
     const layout = this.problem.layout[this.sideOf(where)];
-    const addresses = Array.from({ length: this.elements }, (_, place) => this.addressOf(where, place));
+    const addresses = this.places.map((place) => this.addressOf(where, place));
     const plane = Math.max(...addresses) + 1;
     const own = new Set(addresses.flatMap((at) => [wordOf(at, 0, layout, plane), wordOf(at, 1, layout, plane)]));
     return { words: new Int32Array(2 * plane), plane, own };
@@ -176,7 +185,7 @@ class Replay {
   private fill(): void {
     const { words, plane } = this.memories.get('input')!;
     const layout = this.problem.layout[this.sideOf('input')];
-    for (let place = 0; place < this.elements; place++) {
+    for (const place of this.places) {
       const at = this.addressOf('input', place);
       for (const part of [0, 1] as const) words[wordOf(at, part, layout, plane)] = this.tag(0, place, part);
       if (!this.isInBlock('input', place)) this.arrive(0, place);
