@@ -84,6 +84,9 @@ interface Frame {
 export class Item {
   private readonly phase: PhaseValues;
   private readonly at: Substitution;
+  /** Stores that some guard does not rule out here, and what these need; all of it where that is missing. */
+  private readonly stores: readonly Store[];
+  private readonly needed: ReadonlySet<Real> | undefined;
   /** Outermost first. */
   private frames: readonly Frame[];
   private readonly type: ElementType;
@@ -99,6 +102,9 @@ export class Item {
   ) {
     this.phase = phase;
     this.at = new Substitution(slot.at);
+    this.stores = phase.stores.filter((store) => this.guardOf(store) !== undefined);
+    const all = this.stores.length === phase.stores.length;
+    this.needed = all ? undefined : new Set(reachable(this.stores.map(({ value }) => value)));
     this.frames = [{ scope, known: new Map(), read: new Map() }];
     this.type = type;
     this.memory = tools.memory;
@@ -107,17 +113,19 @@ export class Item {
 
   /** Reads data; tables are read where they are needed. */
   loads(): void {
-    for (const node of this.phase.loads) if (node.array.space !== 'table') this.expression(node);
+    for (const node of this.phase.loads) {
+      if (node.array.space !== 'table' && this.needed?.has(node) !== false) this.expression(node);
+    }
   }
 
   compute(): void {
-    for (const node of this.phase.operations) this.expression(node);
+    for (const node of this.phase.operations) if (this.needed?.has(node) !== false) this.expression(node);
   }
 
   /** Gives each result a name, for stores that stand elsewhere. */
   keep(): void {
     const [frame] = this.frames as [Frame];
-    for (const node of new Set(this.phase.stores.map(({ value }) => value))) {
+    for (const node of new Set(this.stores.map(({ value }) => value))) {
       if (node.op !== 'const') frame.known.set(node, this.named('s', this.expression(node), frame));
     }
   }
@@ -126,9 +134,10 @@ export class Item {
     const { memory } = this;
     const [{ scope }] = this.frames as [Frame];
     const pending = new Map<string, Store>();
-    for (const store of this.phase.stores) {
+    for (const store of this.stores) {
       const { array } = store;
-      const guard = guardAt(store.guard ?? EVERYWHERE, this.at);
+      const guard = this.guardOf(store);
+      if (!guard) continue;
       const index = this.at.of(store.index);
       const target = { op: 'store', array, block: store.block && this.at.of(store.block) } as const;
       if (!memory.valueType(array).pair) {
@@ -146,6 +155,11 @@ export class Item {
       const value = wholeOf(of[0]!, of[1]!) ?? ({ op: 'pair', type: this.type, of } as const);
       under(guard, { ...target, at: pairOf(index), value }, scope);
     }
+  }
+
+  /** Where a store is made; undefined where it never is. */
+  private guardOf({ guard }: Store): Guard | undefined {
+    return simplified(guardAt(guard ?? EVERYWHERE, this.at));
   }
 
   /** Where a value belongs: as far outside as may be. */
@@ -268,9 +282,7 @@ function conditionOf(guard: Guard): Expression | undefined {
 
 /** A statement where a guard holds. */
 function under(guard: Guard, statement: Statement, { statements }: Scope): void {
-  const needed = simplified(guard);
-  if (!needed) return;
-  const condition = conditionOf(needed);
+  const condition = conditionOf(guard);
   statements.push(condition ? { op: 'if', condition, body: [statement] } : statement);
 }
 
