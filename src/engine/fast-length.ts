@@ -1,6 +1,6 @@
 /** Which lengths are fast here. */
 import { nextSmooth } from '../numeric/primes.ts';
-import { LARGEST_RADIX_PRIME } from '../plan/radix.ts';
+import { LARGEST_LISTED_PRIME } from '../plan/radix.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 
@@ -14,7 +14,7 @@ export function nextFastLength(target: number): number {
       path: 'target',
     });
   }
-  const length = nextSmooth(target, LARGEST_RADIX_PRIME);
+  const length = nextSmooth(target, LARGEST_LISTED_PRIME);
   if (Number.isSafeInteger(length)) return length;
   throw new FftError('invalid-size', `The next length from ${target} on is ${length}; it must be below 2^53.`, {
     path: 'target',

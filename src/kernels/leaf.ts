@@ -66,7 +66,6 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
       aliased: leaf.aliased,
     });
   }
-  const table = tables.build();
   return {
     name: `stockham${leaf.lengths.join('x')}`,
     precision: type,
@@ -76,7 +75,7 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
     ...(leaf.beside ? { beside: leaf.beside } : {}),
     globals: sides.globals,
     aliased: leaf.aliased,
-    tables: table ? [table] : [],
+    tables: tables.all(),
     ...built,
   };
 }

@@ -4,19 +4,25 @@
  */
 import {
   blocked,
+  type Complex,
   type ComplexView,
+  type Expressions,
   type Format,
   type Guard,
   type IndexLike,
   index,
   interleaved,
+  type Store,
+  simplified,
   split,
   type TableBuilder,
   type ViewMap,
 } from '../ir/index.ts';
 import { chirp, chirpSpectrum } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
+import { rootSpectrum } from '../numeric/powers.ts';
 import type { Factors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import type { Views } from './sides.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
 export interface FactorFormat {
@@ -27,7 +33,8 @@ export interface FactorFormat {
 /** Both ends of the passes along a dimension of some length, at coordinates that begin with the point. */
 export interface PassEnds {
   readonly read: (view: ComplexView) => ComplexView;
-  readonly write: (view: ComplexView) => ComplexView;
+  /** @param memory that the leaf reads and writes, at the same coordinates. */
+  readonly write: (view: ComplexView, memory: Views) => ComplexView;
 }
 
 export function passEnds(
@@ -48,14 +55,32 @@ export function passEnds(
       },
       store: view.store,
     }),
-    write: (view) => ({
+    write: (view, memory) => ({
       load: view.load,
       store: (x, at, value) => {
         const turned = inverse ? { re: value.im, im: value.re } : value;
-        return view.store(x, at, last?.factor ? last.factor(x, turned, at) : turned, last?.guard(at[0]!));
+        const product = last?.factor ? last.factor(x, turned, at) : turned;
+        if (!write?.origin) return view.store(x, at, product, last?.guard(at[0]!));
+        const { kept, stores } = atOrigin(x, at, turned, length, memory);
+        return [...view.store(x, at, kept ? x.cadd(product, kept) : product), ...stores];
       },
     }),
   };
+}
+
+/** See `PointwiseStep.origin`. The element follows all points of the dimension. */
+function atOrigin(
+  x: Expressions,
+  [n, ...others]: readonly IndexLike[],
+  value: Complex,
+  length: number,
+  { input, output }: Views,
+): { kept?: Complex; stores: Store[] } {
+  const guard = simplified([{ index: index(n!), from: 0, to: 1 }]);
+  if (!guard) return { stores: [] };
+  const element = [length, ...others];
+  const kept = input.load(x, element, guard);
+  return { kept, stores: output.store(x, element, x.cadd(value, kept), guard) };
 }
 
 function pointwise({ count, factors }: PointwiseStep, length: number, tables: TableBuilder, format: FactorFormat) {
@@ -79,7 +104,7 @@ export function factorOf(
         ? split(tables.ref, plane)
         : interleaved(tables.ref);
   const start = tables.appendValues(`${kind}${of}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
-    const values = kind === 'chirp' ? chirp(of, length) : chirpSpectrum(of, length);
+    const values = VALUES[kind](of, length);
     const placed = new Float64Array(2 * plane);
     for (let n = 0; n < length; n++) {
       const [re, im] = format.at(order ? unorderedPlace(n, order) : n);
@@ -95,6 +120,12 @@ export function factorOf(
     return x.cmul(value, { re: cos, im: conjugated ? x.neg(sin) : sin });
   };
 }
+
+const VALUES = {
+  chirp,
+  'chirp-spectrum': chirpSpectrum,
+  'root-spectrum': rootSpectrum,
+} as const satisfies Record<Factors['kind'], (of: number, length: number) => Float64Array>;
 
 function shifted(at: ReturnType<typeof index>, by: number) {
   return { ...at, constant: at.constant + by };

@@ -11,6 +11,7 @@ import {
   type IndexLike,
   index,
   interleaved,
+  lookup,
   mapped,
   mappedLoad,
   mappedStore,
@@ -27,7 +28,8 @@ import {
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { Leaf, OutsideOf, SideFactors, Stride, Way } from '../plan/leaf.ts';
+import { powers } from '../numeric/powers.ts';
+import type { Leaf, OutsideOf, PowerOrder, SideFactors, Stride, Way } from '../plan/leaf.ts';
 import { factorOf } from './pointwise.ts';
 import { storageTypeOf } from './steps.ts';
 
@@ -96,8 +98,9 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     );
     const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
     const there = side.absent ? guarded(view, side.absent, coordinates) : view;
+    const whole = side.factors ? factored(there, side.factors, coordinates, tables) : there;
     return {
-      view: side.factors ? factored(there, side.factors, coordinates, tables) : there,
+      view: side.order ? inOrder(whole, side.order, tables) : whole,
       runs: (format: (array: ArrayRef) => Format) =>
         planes ? runs(planes, begin) : runs(format(array), (c) => scale(begin(c), 2)),
     };
@@ -125,6 +128,16 @@ function factorsOf(scale: number): number[] {
   if (size >= 2 ** 127) return [...factorsOf(scale * 2 ** -64), 2 ** 64];
   if (size >= 2 ** -128 || size === 0) return [scale];
   return [...factorsOf(scale * 2 ** 64), 2 ** -64];
+}
+
+/** A view of elements at powers of a primitive root. The point after them all is element 0, which is none. */
+function inOrder(view: ComplexView, { of, inverse }: PowerOrder, tables: TableBuilder): ComplexView {
+  const table = tables.integers(`powers${of}${inverse ? 'inverse' : ''}`, () => [...powers(of, inverse), 0]);
+  const placed = ([n, ...others]: readonly IndexLike[]) => [lookup(table, n!), ...others];
+  return {
+    load: (x, at, guard) => view.load(x, placed(at), guard),
+    store: (x, at, value, guard) => view.store(x, placed(at), value, guard),
+  };
 }
 
 /** A view of numbers that are multiplied by factors. */

@@ -123,12 +123,13 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
     const c = variable('c', stage.columns);
     const carried = last ? stage.carry : undefined;
     const carrying = carriedView(target, carried);
-    const to = closes ? stage.ends.write(carrying) : carrying;
+    const to = closes ? stage.ends.write(carrying, { input, output }) : carrying;
+    const origin = closes && step.of.write?.origin !== undefined;
     const put = (element: IndexLike, value: Complex) => to.store(x, [element, c], value);
     const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
       step.kind === 'copy' ? put(b, from.load(x, [b, c])) : passStores(x, stage, step, { b, c, from, put, first });
-    const tail = limit && !(fromShared && toShared) ? { limit } : {};
+    const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
     const elsewhere = stores.some(({ block }) => block);
     const readsFirst = elsewhere || (fromShared && toShared && arrays.length === 1);
@@ -138,7 +139,7 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
       stores,
       steps: x.steps,
       // Input and output in place are the same memory only where one pass does both.
-      repeatable: !readsFirst && (fromShared || toShared || !aliased),
+      repeatable: !readsFirst && ((!origin && (fromShared || toShared)) || !aliased),
       ...(readsFirst ? { readsFirst } : {}),
       exchange: elsewhere ? 'cluster' : 'group',
     };

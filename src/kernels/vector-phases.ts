@@ -47,6 +47,8 @@ interface Place {
   readonly between: boolean;
   /** A shared array. */
   readonly array?: ArrayRef;
+  /** One element moves between input and output beside it. */
+  readonly beside?: true;
 }
 
 export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutput }: StepsToBuild): BuiltSteps {
@@ -63,14 +65,21 @@ export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutp
     const { radix, stride, of } = step;
     const { read, write } = builder.endsOf(of);
     if (stride === 1) from = { ...from, view: read(from.view) };
-    if (stride * radix === leaf.length) to = { ...to, view: write(to.view) };
+    if (stride * radix === leaf.length) {
+      to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
+    }
     return builder.passes(radix, stride, from, to);
   };
   const phases = steps.map((_, n) => phasesOf(n, ends));
   if (!reverse) return { shared, phases: phases.flat() };
   // What lies between the first and the last is the same both ways.
-  const others = phases.map((own, n) => (n === 0 || n === last ? phasesOf(n, reverse) : own));
+  const others = phases.map((own, n) => (touchesMemory(steps, n) ? phasesOf(n, reverse) : own));
   return { shared, phases: phases.flat(), reverse: others.flat() };
+}
+
+function touchesMemory(steps: readonly Step[], n: number): boolean {
+  const step = steps[n]!;
+  return n === 0 || n === steps.length - 1 || (step.kind === 'pass' && step.of.write?.origin !== undefined);
 }
 
 class VectorPhases {
@@ -164,9 +173,10 @@ class VectorPhases {
     const x = new Expressions();
     const c = variable('c', this.leaf.tile);
     const points = Array.from({ length: radix }, (_, m) => from.view.load(x, [butterflies.point(m), c]));
-    const nest = this.nest(butterflies, c, stride, from.between && to.between);
+    const between = from.between && to.between && !to.beside;
+    const nest = this.nest(butterflies, c, stride, between);
     const put = (by: Expressions, value: Complex, k: number) => to.view.store(by, [butterflies.output(k), c], value);
-    const paired = stride === 1 && to.between ? this.inPairs(points, nest, put) : undefined;
+    const paired = stride === 1 && to.between && !to.beside ? this.inPairs(points, nest, put) : undefined;
     if (paired) return paired;
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, to);
@@ -176,7 +186,7 @@ class VectorPhases {
       stores: outputs.flatMap((value, k) => put(x, value, k)),
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
-      repeatable: !inPlace && (from.between || to.between || !this.leaf.aliased),
+      repeatable: !inPlace && ((!to.beside && (from.between || to.between)) || !this.leaf.aliased),
       ...(inPlace ? { inPlace } : {}),
       exchange: inSlices ? 'slice' : 'group',
     };

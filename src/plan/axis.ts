@@ -10,7 +10,7 @@ import type { AxisPlace } from './four-step.ts';
 import type { Dimension } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
-import { chooseRadices, LARGEST_RADIX_PRIME } from './radix.ts';
+import { chooseRadices, LARGEST_LISTED_PRIME } from './radix.ts';
 import { rankUploads, type UploadsQuestion } from './uploads.ts';
 
 /** Every dimension of the tensor, as it lies. */
@@ -91,7 +91,7 @@ function severalConvolved(problem: Problem, axis: number, profile: DeviceProfile
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
   if (padded !== undefined) return { value: { length: padded }, price: convolvedCost(length, padded, precision, own) };
-  const long = longLength(length);
+  const long = longLength(length, profile);
   if (long === undefined) throw tooLong(axis, length);
   const [uploads] = rankUploads(uploadsQuestion(lengthened(problem, axis, long), axis, profile), 1);
   return { value: { length: long, uploads: uploads!.value }, price: (2 * uploads!.price * long) / length };
@@ -104,7 +104,7 @@ export function lengthened(problem: Problem, axis: number, length: number): Prob
 
 function tooLong(axis: number, length: number): FftError {
   const given = `size[${axis}] = ${length} has the prime factor ${largestPrimeFactor(length)}`;
-  const remedy = `${nextSmooth(length, LARGEST_RADIX_PRIME)} would do`;
+  const remedy = `${nextSmooth(length, LARGEST_LISTED_PRIME)} would do`;
   return new FftError('unsupported-length', `${given}, and is too long to be convolved; ${remedy}.`, {
     path: `size[${axis}]`,
   });

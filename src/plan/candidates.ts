@@ -3,11 +3,11 @@
  */
 import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
-import { convolvedPrice, uploadsQuestion } from './axis.ts';
-import { isConvolved } from './bluestein.ts';
+import { uploadsQuestion } from './axis.ts';
 import { tripCost } from './cost.ts';
 import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
+import { isConvolved, wholePrice } from './scheme.ts';
 import { checkTogether, waysTogether } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
 import { checkUploads, rankUploads } from './uploads.ts';
@@ -44,7 +44,7 @@ export function rankSplits(problem: Problem, profile: DeviceProfile, most: numbe
 /** The ways to transform an axis in launches of its own. */
 function waysAlone(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
   const length = problem.size[axis]!;
-  if (isConvolved(length)) return [{ value: [length], price: convolvedPrice(problem, axis, profile) }];
+  if (isConvolved(problem, axis, profile)) return [{ value: [length], price: wholePrice(problem, axis, profile) }];
   return rankUploads(uploadsQuestion(problem, axis, profile), most);
 }
 
@@ -53,7 +53,7 @@ export function checkSplits(problem: Problem, profile: DeviceProfile, { together
   const { axes } = checkTogether(together, problem, profile);
   uploads.forEach((factors, axis) => {
     const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
-    if (alone && !isConvolved(problem.size[axis]!)) checkUploads(factors, uploadsQuestion(problem, axis, profile));
+    if (alone && !isConvolved(problem, axis, profile)) checkUploads(factors, uploadsQuestion(problem, axis, profile));
     else checkWhole(factors, axis, alone ? [problem.size[axis]!] : []);
   });
 }

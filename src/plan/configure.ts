@@ -13,6 +13,7 @@ import {
   type LeafStep,
   type OutsideOf,
   type PassesStep,
+  type PowerOrder,
   passesOf,
   type SharedMemory,
   type Stored,
@@ -21,6 +22,7 @@ import {
 } from './leaf.ts';
 import type { LeafNode, Place, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import { powerOrders, rotation } from './rader.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { type Span, threadTiling, vectorTiling } from './tiling.ts';
 
@@ -61,6 +63,8 @@ export interface LaunchShape {
   /** Stride of each dimension of a tile, and where it lies in the tensor. */
   readonly axes: Sides<readonly Stride[]>;
   readonly places: Sides<readonly Place[]>;
+  /** In which order points are read and written, where it is not the natural one. */
+  readonly order?: Sides<PowerOrder>;
   /** The twiddles of `placed`, along the batch as it is ordered here. */
   readonly twiddle?: StepTwiddle | undefined;
 }
@@ -80,6 +84,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     batch: batch.map((span) => span[name]),
     offset: offset[name],
     ...extrasOf(placed, places[name], batch, name),
+    ...(shape.order ? { order: shape.order[name] } : {}),
   });
   return {
     precision,
@@ -143,7 +148,13 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const passes: PassesStep = { do: 'passes', of: 0, radices, columns: [-1], lanesAlong };
-  const steps = padded === axis.count ? [passes] : convolution(passes, axis.count);
+  const rotated = padded < axis.count;
+  const steps =
+    padded === axis.count
+      ? [passes]
+      : rotated
+        ? rotation(passes, axis.count)
+        : convolution(passes, axis.count);
   return assembled(
     placed,
     {
@@ -154,6 +165,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       coupled: false,
       steps: [...copy(staged.input || alone), ...steps, ...copy(staged.output)],
       axes: { input: [axis.input], output: [axis.output] },
+      ...(rotated ? { order: powerOrders(axis.count) } : {}),
       places: placesOf([axis]),
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },

@@ -45,6 +45,14 @@ export interface LeafSide {
   readonly absent?: readonly OutsideOf[];
   /** By which the numbers in memory are multiplied, as they are read or before they are written. */
   readonly factors?: SideFactors;
+  /** The points of the only dimension are in this order. */
+  readonly order?: PowerOrder;
+}
+
+/** Point n is element g^n modulo the prime `of` in memory, where g is its least primitive root; or element g^−n. */
+export interface PowerOrder {
+  readonly of: number;
+  readonly inverse?: true;
 }
 
 /** What a number in memory can be. */
@@ -106,14 +114,20 @@ export interface PointwiseStep {
   readonly count?: number;
   /** Each is multiplied by its factor. */
   readonly factors?: Factors;
+  /**
+   * Before the product, point 0 and the one element in memory that is not in the order of powers add up to what that element
+   * becomes; after it, the element is added to point 0.
+   */
+  readonly origin?: true;
 }
 
 /**
  * Factors of a point n. `chirp`: e^{−πi·n²/of}. `chirp-spectrum`: the transform of the conjugated chirp, laid around both ends
- * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design).
+ * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design). `root-spectrum`: the transform of
+ * e^{−2πi·m/of} at m = g^−n modulo the prime `of`, over its length of − 1 (Rader 1968).
  */
 export interface Factors {
-  readonly kind: 'chirp' | 'chirp-spectrum';
+  readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum';
   readonly of: number;
   /** Points that there are factors for, where that is not the length of the dimension. */
   readonly count?: number;

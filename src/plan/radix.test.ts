@@ -6,7 +6,7 @@ import { countOperations, Expressions } from '../ir/index.ts';
 import { dft } from '../kernels/butterfly.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import type { DeviceProfile } from './profile.ts';
-import { BUTTERFLY_OPERATIONS, chooseRadices, passCost, RADICES } from './radix.ts';
+import { butterflyOperations, chooseRadices, passCost, RADICES } from './radix.ts';
 
 const profile: DeviceProfile = {
   name: 'test',
@@ -43,7 +43,7 @@ const profiles = fc
   .map((change): DeviceProfile => ({ ...profile, ...change }));
 
 describe('operation counts', () => {
-  it.each(Object.keys(BUTTERFLY_OPERATIONS).map(Number))('of radix %i are those of the derived butterfly', (radix) => {
+  it.each([...RADICES, 17, 19, 23, 29, 31, 37, 41, 61, 127])('of radix %i are those of the derived butterfly', (radix) => {
     const x = new Expressions();
     const array = { name: 'x', space: 'global', type: 'f64' } as const;
     const values = Array.from({ length: radix }, (_, i) => ({
@@ -51,12 +51,9 @@ describe('operation counts', () => {
       im: x.load(array, 2 * i + 1),
     }));
     const { additions, multiplications } = countOperations(dft(x, values).flatMap(({ re, im }) => [re, im]));
-    expect(additions + multiplications).toBe(BUTTERFLY_OPERATIONS[radix]);
+    expect(additions + multiplications).toBe(butterflyOperations(radix));
   });
 
-  it('there is one for every radix', () => {
-    for (const radix of RADICES) expect(BUTTERFLY_OPERATIONS[radix]).toBeGreaterThan(0);
-  });
 });
 
 describe('radix sequences', () => {

@@ -6,10 +6,11 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedLength, dimensionsOf, lengthened } from './axis.ts';
-import { convolvedInSeveral, isConvolved } from './bluestein.ts';
+import { convolvedInSeveral } from './bluestein.ts';
 import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
 import { type BranchNode, type Dimension, isLeaf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import { schemeOf } from './scheme.ts';
 import { sharedAxes } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
 
@@ -31,9 +32,10 @@ export function planTree(
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
     const place = axisPlace(problem, direction, axis, profile, sparing);
-    children.push(
-      isConvolved(length) ? convolvedAxis(problem, axis, profile, place) : axisNode(place, splits.uploads[axis]!),
-    );
+    const scheme = schemeOf(problem, axis, profile);
+    if (scheme === 'passes') children.push(axisNode(place, splits.uploads[axis]!));
+    else if (scheme === 'rader') children.push(convolvedNode(place, length - 1));
+    else children.push(convolvedAxis(problem, axis, profile, place));
   });
   if (children.length === 0 && !shared) children.push(copyNode(dimensionsOf(problem), tensor));
   if (direction === 'inverse') children.reverse();

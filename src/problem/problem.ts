@@ -90,6 +90,24 @@ export interface Tuning {
   readonly registerBoost4Step?: number | undefined;
   /** Groups in one dimension of a launch at most; more fold over the others, and over launches. */
   readonly maxGroups?: number | undefined;
+  /**
+   * Lengths of convolutions by Bluestein's algorithm: of primes up to `maxRadix`; or `length`; or by `pattern`, which has a length for
+   * axes of `from` points on, up to the next entry.
+   */
+  readonly bluestein?:
+    | {
+        readonly maxRadix?: number | undefined;
+        readonly length?: number | undefined;
+        readonly pattern?: readonly { readonly from: number; readonly length: number }[] | undefined;
+      }
+    | undefined;
+  /** Primes over 13, from the first number to the second, that are radices (`multiply`), or as lengths convolved (`convolve`). */
+  readonly rader?:
+    | {
+        readonly multiply?: readonly [number, number] | undefined;
+        readonly convolve?: readonly [number, number] | undefined;
+      }
+    | undefined;
   /** Only false so far. */
   readonly disableMergeSequencesR2C?: false | undefined;
 }

@@ -85,5 +85,5 @@ export const cpuCalibration = {
     second: 48,
     lean: 0,
   },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, permuted: 1 },
 } as const satisfies Partial<Calibration>;

@@ -1,0 +1,88 @@
+/**
+ * How an axis is transformed: by passes alone, a large prime being a radix like any other; a prime length as a cyclic convolution
+ * of one point less (Rader 1968); or any length as a longer one (Bluestein 1970). The one that costs the least, unless somebody
+ * asked for another.
+ */
+import { FftError, type Problem } from '../problem/index.ts';
+import { convolvedPrice, uploadsQuestion } from './axis.ts';
+import { boosted, kernelPrecision } from './capacity.ts';
+import { Memo } from './memo.ts';
+import type { DeviceProfile } from './profile.ts';
+import type { Priced } from './priced.ts';
+import { mayRotate, rotatedCost } from './rader.ts';
+import { isMultiplied, largePrimesOf } from './radix.ts';
+import { rankUploads } from './uploads.ts';
+
+export type Scheme = 'passes' | 'rader' | 'bluestein';
+
+const known = new Memo<Priced<Scheme>>();
+
+/** @throws FftError `unsupported-length` where there is none. */
+export function schemeOf(problem: Problem, axis: number, profile: DeviceProfile): Scheme {
+  return largePrimesOf(problem.size[axis]!).length === 0 ? 'passes' : chosen(problem, axis, profile).value;
+}
+
+/** Whether an axis is more than passes. */
+export function isConvolved(problem: Problem, axis: number, profile: DeviceProfile): boolean {
+  return schemeOf(problem, axis, profile) !== 'passes';
+}
+
+/** What an axis costs that is convolved. */
+export function wholePrice(problem: Problem, axis: number, profile: DeviceProfile): number {
+  return chosen(problem, axis, profile).price;
+}
+
+function chosen(problem: Problem, axis: number, profile: DeviceProfile): Priced<Scheme> {
+  const { placement, size, batches, leftBatches, coordinates, unordered, precision, layout, strides } = problem;
+  const shape = [axis, placement, size, batches, leftBatches, coordinates, unordered, precision, layout, strides];
+  return known.of(profile, JSON.stringify(shape), () => cheapest(problem, axis, profile));
+}
+
+function cheapest(problem: Problem, axis: number, profile: DeviceProfile): Priced<Scheme> {
+  const { multiply, convolve } = profile.tuning?.rader ?? {};
+  const offers: Priced<Scheme>[] = [];
+  const offer = (value: Scheme, price: number | undefined) => price !== undefined && offers.push({ value, price });
+  // What was asked for is not compared with what was not.
+  const passes = passesPrice(problem, axis, profile);
+  const rotated = rotatedPrice(problem, axis, profile);
+  const asked = (passes !== undefined && multiply) || (rotated !== undefined && convolve);
+  if (!asked || multiply) offer('passes', passes);
+  if (!asked || convolve) offer('rader', rotated);
+  if (!asked) offer('bluestein', bluesteinPrice(problem, axis, profile, offers.length > 0));
+  return offers.reduce((best, other) => (other.price < best.price ? other : best));
+}
+
+/** Passes alone; undefined where a prime is too large for one. */
+function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
+  if (!largePrimesOf(problem.size[axis]!).every((prime) => isMultiplied(prime, profile))) return undefined;
+  try {
+    return rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]?.price;
+  } catch (cause) {
+    // Its factors do not fit into uploads.
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
+}
+
+/** A convolution of one point less; undefined where there is none. */
+function rotatedPrice({ size, precision: asked }: Problem, axis: number, profile: DeviceProfile): number | undefined {
+  const length = size[axis]!;
+  const precision = kernelPrecision(asked);
+  const own = boosted(profile, precision, length, false);
+  return mayRotate(length, precision, own) ? rotatedCost(length, precision, own) : undefined;
+}
+
+/** @param spared there is another way: that it is too long for this one is no error. */
+function bluesteinPrice(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  spared: boolean,
+): number | undefined {
+  try {
+    return convolvedPrice(problem, axis, profile);
+  } catch (cause) {
+    if (spared && (cause instanceof FftError || cause instanceof RangeError)) return undefined;
+    throw cause;
+  }
+}
