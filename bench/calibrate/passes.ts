@@ -2,7 +2,7 @@
 import type { Backend } from '../../src/devices/device.ts';
 import { Device } from '../../src/engine/device.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
-import { RADICES } from '../../src/plan/radix.ts';
+import { RADICES } from '../../src/plan/butterflies.ts';
 
 /** The length of the transforms that are timed is the power of a radix that is nearest to this. */
 const LENGTH = 1500;

@@ -1,6 +1,6 @@
 /** Which lengths are fast here. */
 import { nextSmooth } from '../numeric/primes.ts';
-import { LARGEST_LISTED_PRIME } from '../plan/radix.ts';
+import { LARGEST_LISTED_PRIME } from '../plan/butterflies.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 

@@ -203,7 +203,7 @@ class VectorPhases {
       if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
       return value;
     });
-    return dft(x, values);
+    return dft(x, values, leaf.convolved);
   }
 
   /** `Phase.inPlace` of a pass. */
@@ -242,6 +242,7 @@ class VectorPhases {
     const outputs = dft(
       x,
       points.map((point) => x.number(point)),
+      this.leaf.convolved,
     );
     const stores: Store[] = [];
     for (const [k, value] of outputs.entries()) {

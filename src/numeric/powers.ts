@@ -14,13 +14,19 @@ export function powers(prime: number, inverse = false): number[] {
 
 /** The transform of e^{−2πi·m/of} at m = g^−n, over its length of − 1: pairs. */
 export function rootSpectrum(of: number): Float64Array {
+  const quads = rootSpectrumQuads(of);
+  const values = new Float64Array(quads.length / 2);
+  for (let n = 0; n < values.length; n++) values[n] = quads[2 * n]! + quads[2 * n + 1]!;
+  return values;
+}
+
+/** The same to some 2^−100. */
+export function rootSpectrumQuads(of: number): Float64Array {
   const length = of - 1;
   const order = powers(of, true);
   const roots = quadRoots(of, length, (n) => order[n]!);
   const [hi, lo] = toDoubleDouble(rational(1, length));
   for (let n = 0; n < length; n++) scaleQuad(roots, 4 * n, hi, lo);
   transformQuads(roots);
-  const values = new Float64Array(2 * length);
-  for (let n = 0; n < 2 * length; n++) values[n] = roots[2 * n]! + roots[2 * n + 1]!;
-  return values;
+  return roots;
 }

@@ -5,6 +5,7 @@
 
 import type { ComplexLayout, Side, Sides } from '../problem/index.ts';
 import { convolution } from './bluestein.ts';
+import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf } from './capacity.ts';
 import {
   type Factors,
@@ -147,7 +148,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   // Where there are no sums between two factors, shared memory keeps compilers from making one of them.
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
-  const passes: PassesStep = { do: 'passes', of: 0, radices, columns: [-1], lanesAlong };
+  const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns: [-1], lanesAlong };
   const rotated = padded < axis.count;
   const steps =
     padded === axis.count
@@ -177,6 +178,15 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
 export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepTwiddle {
   const along = order.indexOf(0);
   return along > 0 ? { ...twiddle, along } : twiddle;
+}
+
+/** The radices of passes, and how the butterflies of large ones go. */
+export function butterfliesOf(
+  radices: readonly number[],
+  profile: DeviceProfile,
+): Pick<PassesStep, 'radices' | 'convolved'> {
+  const convolved = convolvedPrimes(radices, profile);
+  return { radices, ...(convolved.length > 0 ? { convolved } : {}) };
 }
 
 function sharedOf(precision: PlacedLeaf['precision'], profile: DeviceProfile): SharedMemory {

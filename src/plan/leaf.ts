@@ -101,6 +101,8 @@ export interface PassesStep {
    * only turn from the columns to the dimension, after their first pass.
    */
   readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
+  /** Primes of these radices whose butterflies are convolutions, and of the transforms inside those. */
+  readonly convolved?: readonly number[];
   /** The exponents have the other sign. */
   readonly inverse?: true;
   /** What the first pass reads, and what the last one writes, where that is not simply all points. */

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { blocksSample, triedBlocks } from '../../test/support/blocks.ts';
 import { openInterpreted } from '../../test/support/interpreted.ts';
 import { randomFor } from '../../test/support/random.ts';
+import { triedStorage } from '../../test/support/stored.ts';
 import { complaints, openWith } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
+import type { Device } from '../engine/device.ts';
 import type { ProblemInput } from '../problem/index.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -38,10 +41,25 @@ function problems(way: Way): ProblemInput[] {
       offsets: { input: 5, output: 1 },
     },
     { size: [3, n, 2], omit: [false, false, true], coordinates: 2 },
-    { size: [n, 5], zeroPadding: { space: [{ from: random.integer(0, 2), to: 9 }, null] } },
-    { size: [n, 5], zeroPadding: { frequency: [{ from: random.integer(0, 2), to: 9 }, null] }, placement: 'in-place' },
-    { size: [n], batches: 3, storage: 'half' },
   ];
+}
+
+/** Blocks of zeros, and numbers that are halves in memory. */
+async function otherComplaints(device: Device, way: Way): Promise<readonly string[]> {
+  const found: string[] = [];
+  const tuning = ways[way];
+  const said = ({ what, error, allowed, damage }: Awaited<ReturnType<typeof triedBlocks>>) =>
+    found.push(...damage, ...(error > allowed ? [`${what}: error ${error} is over ${allowed}`] : []));
+  for (const direction of ['forward', 'inverse'] as const) {
+    const one = blocksSample(random, [[lengths[way]()], [5, lengths[way]()]], true);
+    said(await triedBlocks(device, { ...one, problem: { ...one.problem, tuning } }, direction, random));
+    const n = lengths[way]();
+    for (const layout of ['interleaved', 'planar'] as const) {
+      const asked: ProblemInput = { size: [n], batches: 3, edgeStorage: 'half', layout, tuning };
+      said(await triedStorage(device, asked, direction, random));
+    }
+  }
+  return found;
 }
 
 describe.each(['multiplied', 'rotated'] as const)('primes %s', (way) => {
@@ -51,6 +69,7 @@ describe.each(['multiplied', 'rotated'] as const)('primes %s', (way) => {
       const asked: ProblemInput = { ...problem, precision, tuning: ways[way], debug: true };
       expect(await complaints(device, asked, random, ['host', 'alloc'])).toEqual([]);
     }
+    expect(await otherComplaints(device, way)).toEqual([]);
     device.close();
   });
 
@@ -60,5 +79,6 @@ describe.each(['multiplied', 'rotated'] as const)('primes %s', (way) => {
       const asked: ProblemInput = { ...problem, tuning: ways[way], debug: true };
       expect(await complaints(device, asked, random, ['host'])).toEqual([]);
     }
+    expect(await otherComplaints(device, way)).toEqual([]);
   });
 });

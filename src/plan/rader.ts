@@ -9,29 +9,30 @@
  * inputs but x(0): with that it is X(0); and x(0), added to it after the product, comes back in every output.
  */
 import { isPrime } from '../numeric/primes.ts';
+import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import { convolvedCost } from './cost.ts';
 import type { Sides } from '../problem/index.ts';
 import type { PassesStep, PowerOrder } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isMultiplied, largePrimesOf } from './radix.ts';
 
 /** Longer ones would take plan time more than seconds to know the spectrum of. */
 const LONGEST = 2 ** 22;
 
 /** Whether a length is a prime whose convolution passes can do, in one launch. */
 export function mayRotate(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
-  const [least, most] = profile.tuning?.rader?.convolve ?? [0, LONGEST];
-  if (length < Math.max(5, least) || length > Math.min(most, LONGEST) || !isPrime(length)) return false;
+  if (length < 5 || length > LONGEST || !isPrime(length) || !waysOf(length, profile).convolved) return false;
   const { room } = capacityOf(precision, profile);
   if (profile.lockstep === 'threads' && length - 1 > room) return false;
-  return largePrimesOf(length - 1).every((prime) => isMultiplied(prime, profile));
+  return largePrimesOf(length - 1).every((prime) => isRadixPrime(prime, precision, profile));
 }
 
-/** What an axis costs so. */
-export function rotatedCost(length: number, precision: Arithmetic, profile: DeviceProfile): number {
-  return convolvedCost(length, length - 1, precision, profile) + calibrationOf(profile).passes.permuted;
+/** What an axis costs so. @param alone what a transform of one point less costs by itself. */
+export function rotatedCost(length: number, alone: number, profile: DeviceProfile): number {
+  const { passes, trip } = calibrationOf(profile);
+  const permuted = profile.lockstep === 'threads' ? passes.permuted / trip.passes : passes.permuted;
+  return convolvedCost(length, length - 1, alone, profile) + permuted;
 }
 
 /** The passes of a transform of one point less → those of both of them. */

@@ -6,75 +6,10 @@
  * does not suit them.
  */
 import { primeFactors } from '../numeric/primes.ts';
+import { butterflyOperations, isRadixPrime, largePrimesOf, RADICES } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
-
-/**
- * Radices that passes may use: all composites up to 16 of the primes up to 13. Among equally cheap sequences the one
- * with the larger radices first wins: short passes like the long strides at the end.
- */
-export const RADICES = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2] as const;
-
-/** Larger primes are radices of their own. */
-export const LARGEST_LISTED_PRIME = 13;
-
-/** Prime factors of a length that no listed radix has. */
-export function largePrimesOf(length: number): number[] {
-  return [...new Set(primeFactors(length))].filter((prime) => prime > LARGEST_LISTED_PRIME);
-}
-
-/** Larger ones cost more by multiplication than by convolution, and their butterflies would be long to compile. */
-const LARGEST_MULTIPLIED_PRIME = 127;
-
-/** Whether a prime that no listed radix has is one, and nobody asks for something else. */
-export function isMultiplied(prime: number, { tuning }: DeviceProfile): boolean {
-  const [least, most] = tuning?.rader?.multiply ?? [0, LARGEST_MULTIPLIED_PRIME];
-  return prime >= least && prime <= Math.min(most, LARGEST_MULTIPLIED_PRIME);
-}
-
-/** Additions plus multiplications of a derived butterfly (checked against kernels/butterfly.ts in a test). */
-export function butterflyOperations(radix: number): number {
-  return BUTTERFLY_OPERATIONS[radix] ?? primeOperations(radix);
-}
-
-/**
- * Of an odd prime p: h = (p − 1)/2 sums and as many differences of pairs, a cyclic correlation of their cosines and a skew-cyclic one
- * of their sines, and the sums of both; of the real parts and of the imaginary ones.
- */
-function primeOperations(prime: number): number {
-  const h = (prime - 1) / 2;
-  return 2 * (4 * h + cyclicOperations(h) + skewOperations(h));
-}
-
-/** With an offset, and the total of all values. Of an even length two halves. */
-function cyclicOperations(h: number): number {
-  if (h % 2 === 1) return h + 2 * h * h;
-  return h + cyclicOperations(h / 2) + skewOperations(h / 2) + h;
-}
-
-function skewOperations(h: number): number {
-  return h * (2 * h - 1);
-}
-
-const BUTTERFLY_OPERATIONS: Readonly<Record<number, number>> = {
-  1: 0,
-  2: 4,
-  3: 16,
-  4: 16,
-  5: 44,
-  6: 44,
-  7: 96,
-  8: 56,
-  9: 120,
-  10: 108,
-  11: 240,
-  12: 112,
-  13: 276,
-  14: 220,
-  15: 212,
-  16: 168,
-};
 
 /** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
@@ -130,9 +65,9 @@ function cheapest(
   profile: DeviceProfile,
   { least = 0, ends = 1 }: Wanted,
 ): RadixChoice | undefined {
-  const { length } = question;
+  const { length, precision } = question;
   const best = tailsOf(question, profile);
-  const radices = [...largePrimesOf(length).toReversed(), ...RADICES];
+  const radices = [...largePrimesOf(length).filter((prime) => isRadixPrime(prime, precision, profile)), ...RADICES];
   const from = (stride: number): RadixChoice | undefined => {
     if (stride === length) return { cost: 0, radices: [] };
     const left = length / stride;
@@ -229,5 +164,5 @@ function estimate(radix: number, precision: 'single' | 'double', profile: Device
   // A vector register holds fewer doubles; a thread's double takes two of its registers.
   const each = profile.lockstep === 'threads' && precision === 'double' ? 2 : 1;
   const spilled = Math.max(0, 2 * radix + working - profile.registers / each);
-  return (butterflyOperations(radix) + 6 * (radix - 1) + spill * spilled) / radix + profile.passCost;
+  return (butterflyOperations(radix, profile) + 6 * (radix - 1) + spill * spilled) / radix + profile.passCost;
 }

@@ -4,13 +4,13 @@
  * asked for another.
  */
 import { FftError, type Problem } from '../problem/index.ts';
-import { convolvedPrice, uploadsQuestion } from './axis.ts';
+import { aloneCost, convolvedPrice, uploadsQuestion } from './axis.ts';
+import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { boosted, kernelPrecision } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Priced } from './priced.ts';
 import { mayRotate, rotatedCost } from './rader.ts';
-import { isMultiplied, largePrimesOf } from './radix.ts';
 import { rankUploads } from './uploads.ts';
 
 export type Scheme = 'passes' | 'rader' | 'bluestein';
@@ -39,22 +39,23 @@ function chosen(problem: Problem, axis: number, profile: DeviceProfile): Priced<
 }
 
 function cheapest(problem: Problem, axis: number, profile: DeviceProfile): Priced<Scheme> {
-  const { multiply, convolve } = profile.tuning?.rader ?? {};
   const offers: Priced<Scheme>[] = [];
   const offer = (value: Scheme, price: number | undefined) => price !== undefined && offers.push({ value, price });
+  offer('passes', passesPrice(problem, axis, profile));
+  offer('rader', rotatedPrice(problem, axis, profile));
   // What was asked for is not compared with what was not.
-  const passes = passesPrice(problem, axis, profile);
-  const rotated = rotatedPrice(problem, axis, profile);
-  const asked = (passes !== undefined && multiply) || (rotated !== undefined && convolve);
-  if (!asked || multiply) offer('passes', passes);
-  if (!asked || convolve) offer('rader', rotated);
-  if (!asked) offer('bluestein', bluesteinPrice(problem, axis, profile, offers.length > 0));
+  const asked = largePrimesOf(problem.size[axis]!).every((prime) => waysOf(prime, profile).asked);
+  if (!asked || offers.length === 0) {
+    offer('bluestein', bluesteinPrice(problem, axis, profile, offers.length > 0));
+  }
   return offers.reduce((best, other) => (other.price < best.price ? other : best));
 }
 
 /** Passes alone; undefined where a prime is too large for one. */
 function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
-  if (!largePrimesOf(problem.size[axis]!).every((prime) => isMultiplied(prime, profile))) return undefined;
+  const precision = kernelPrecision(problem.precision);
+  const radices = largePrimesOf(problem.size[axis]!).every((prime) => isRadixPrime(prime, precision, profile));
+  if (!radices) return undefined;
   try {
     return rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]?.price;
   } catch (cause) {
@@ -65,11 +66,11 @@ function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): nu
 }
 
 /** A convolution of one point less; undefined where there is none. */
-function rotatedPrice({ size, precision: asked }: Problem, axis: number, profile: DeviceProfile): number | undefined {
-  const length = size[axis]!;
-  const precision = kernelPrecision(asked);
-  const own = boosted(profile, precision, length, false);
-  return mayRotate(length, precision, own) ? rotatedCost(length, precision, own) : undefined;
+function rotatedPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
+  const length = problem.size[axis]!;
+  const precision = kernelPrecision(problem.precision);
+  if (!mayRotate(length, precision, boosted(profile, precision, length, false))) return undefined;
+  return rotatedCost(length, aloneCost(problem, axis, length - 1, profile), profile);
 }
 
 /** @param spared there is another way: that it is too long for this one is no error. */
