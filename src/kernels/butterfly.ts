@@ -23,7 +23,7 @@ export function dft(x: Expressions, values: readonly Complex[], convolved: reado
   if (n === 1) return [...values];
   const factors = primeFactors(n);
   if (factors.length === 1) {
-    if (convolved.includes(n)) return rotated(x, values, convolved);
+    if (convolved.includes(n)) return primeConvolved(x, values, convolved);
     return n === 2 ? pair(x, values[0]!, values[1]!) : prime(x, values);
   }
   const power = factors.filter((p) => p === factors[0]).length;
@@ -171,7 +171,7 @@ function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
  * their transform, a product with that of the roots e^{−2πi·m/p} at m = g^−n, and the way back, to outputs at g^−n. Bin 0 of the first
  * transform and x[0] are X[0]; x[0] added to it after the product comes back in every output.
  */
-function rotated(x: Expressions, values: readonly Complex[], convolved: readonly number[]): Complex[] {
+function primeConvolved(x: Expressions, values: readonly Complex[], convolved: readonly number[]): Complex[] {
   const p = values.length;
   const [zero] = values as [Complex];
   const order = powers(p);

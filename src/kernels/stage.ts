@@ -175,7 +175,9 @@ function passStores(
     return m === 0 ? point : turn(x, point, add(i, scale(first, stride)), m, c);
   });
   const target = add(scale(div(b, stride), stride * radix), i);
-  return dft(x, values, step.of.convolved).flatMap((value, k) => put(add(target, scale(mod(add(first, k), radix), stride)), value));
+  return dft(x, values, step.of.convolved).flatMap((value, k) =>
+    put(add(target, scale(mod(add(first, k), radix), stride)), value),
+  );
 }
 
 /** What is stored goes where it is in the next stage, if that is another. */

@@ -41,7 +41,10 @@ export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlo
 }
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
-  const [{ radices, convolved = [], lanesAlong, read, write }, ...more] = passesOf(leaf) as [PassesStep, ...PassesStep[]];
+  const [{ radices, convolved = [], lanesAlong, read, write }, ...more] = passesOf(leaf) as [
+    PassesStep,
+    ...PassesStep[],
+  ];
   const plain =
     !read && !write && more.length === 0 && [leaf.input, leaf.output].every((side) => !side.absent && !side.factors);
   return { ...leaf, length: leaf.lengths[0]!, radices, convolved, lanesAlong, plain, staged: stagedOf(leaf) };

@@ -75,18 +75,19 @@ export function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): Pr
   if (prime > LARGEST_RADIX_PRIME) return undefined;
   const { multiplied, convolved } = waysOf(prime, profile);
   const others = largePrimesOf(prime - 1).every((other) => wayOf(other, profile));
-  if (!multiplied || !(convolved && others)) return multiplied ? 'multiplied' : convolved && others ? 'convolved' : undefined;
+  if (!multiplied || !(convolved && others))
+    return multiplied ? 'multiplied' : convolved && others ? 'convolved' : undefined;
   return convolutionOperations(prime, profile) < WORTH * multiplicationOperations(prime) ? 'convolved' : 'multiplied';
 }
 
 /**
- * Whether a large prime is a radix. Threads whose registers would hold less than half of its points leave it alone, unless
- * somebody asked for it: what spills goes through memory.
+ * Whether a large prime is a radix. Where shared memory is not memory like any other, threads whose registers would hold less than
+ * half of its points leave it alone, unless somebody asked for it: there is no cache for what spills.
  */
 export function isRadixPrime(prime: number, precision: 'single' | 'double', profile: DeviceProfile): boolean {
   if (wayOf(prime, profile) === undefined) return false;
   const reals = 2 * prime * (precision === 'single' ? 1 : 2);
-  return profile.lockstep === 'vector' || reals <= 2 * profile.registers || waysOf(prime, profile).asked;
+  return profile.banks === 1 || reals <= 2 * profile.registers || waysOf(prime, profile).asked;
 }
 
 /** Primes of some radices whose butterflies are convolutions, and of the transforms inside these. */

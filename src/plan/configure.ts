@@ -23,7 +23,7 @@ import {
 } from './leaf.ts';
 import type { LeafNode, Place, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { powerOrders, rotation } from './rader.ts';
+import { powerOrders, raderPasses } from './rader.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { type Span, threadTiling, vectorTiling } from './tiling.ts';
 
@@ -149,13 +149,9 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns: [-1], lanesAlong };
-  const rotated = padded < axis.count;
+  const rader = padded < axis.count;
   const steps =
-    padded === axis.count
-      ? [passes]
-      : rotated
-        ? rotation(passes, axis.count)
-        : convolution(passes, axis.count);
+    padded === axis.count ? [passes] : rader ? raderPasses(passes, axis.count) : convolution(passes, axis.count);
   return assembled(
     placed,
     {
@@ -166,7 +162,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       coupled: false,
       steps: [...copy(staged.input || alone), ...steps, ...copy(staged.output)],
       axes: { input: [axis.input], output: [axis.output] },
-      ...(rotated ? { order: powerOrders(axis.count) } : {}),
+      ...(rader ? { order: powerOrders(axis.count) } : {}),
       places: placesOf([axis]),
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },

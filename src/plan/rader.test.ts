@@ -14,13 +14,13 @@ const never = [2, 13] as const;
 /** Nothing but the one way, where it is one. */
 const ways = {
   multiplied: { rader: { multiply: [2, 2 ** 20], convolve: never } },
-  rotated: { rader: { multiply: never, convolve: [2, 2 ** 22] } },
+  convolved: { rader: { multiply: never, convolve: [2, 2 ** 22] } },
 } as const;
 type Way = keyof typeof ways;
 
 const lengths: Readonly<Record<Way, () => number>> = {
   multiplied: () => random.pick([17, 19, 23, 29, 31]) * random.pick([1, 2, 3, 4, 8, 12, 17, 35]),
-  rotated: () => random.pick([17, 19, 29, 31, 41, 43, 61, 101, 127, 151, 211, 257]),
+  convolved: () => random.pick([17, 19, 29, 31, 41, 43, 61, 101, 127, 151, 211, 257]),
 };
 
 /** Axes of such lengths alone, among others, strided, in batches of either kind, planar, in place, with blocks of zeros. */
@@ -62,7 +62,7 @@ async function otherComplaints(device: Device, way: Way): Promise<readonly strin
   return found;
 }
 
-describe.each(['multiplied', 'rotated'] as const)('primes %s', (way) => {
+describe.each(['multiplied', 'convolved'] as const)('primes %s', (way) => {
   it.each(['single', 'double'] as const)('as WebAssembly, in %s precision', async (precision) => {
     const device = await openWith({}, 1);
     for (const problem of problems(way)) {

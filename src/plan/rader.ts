@@ -9,11 +9,11 @@
  * inputs but x(0): with that it is X(0); and x(0), added to it after the product, comes back in every output.
  */
 import { isPrime } from '../numeric/primes.ts';
+import type { Sides } from '../problem/index.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import { convolvedCost } from './cost.ts';
-import type { Sides } from '../problem/index.ts';
 import type { PassesStep, PowerOrder } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -21,7 +21,7 @@ import type { DeviceProfile } from './profile.ts';
 const LONGEST = 2 ** 22;
 
 /** Whether a length is a prime whose convolution passes can do, in one launch. */
-export function mayRotate(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
+export function mayConvolve(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   if (length < 5 || length > LONGEST || !isPrime(length) || !waysOf(length, profile).convolved) return false;
   const { room } = capacityOf(precision, profile);
   if (profile.lockstep === 'threads' && length - 1 > room) return false;
@@ -29,17 +29,21 @@ export function mayRotate(length: number, precision: Arithmetic, profile: Device
 }
 
 /** What an axis costs so. @param alone what a transform of one point less costs by itself. */
-export function rotatedCost(length: number, alone: number, profile: DeviceProfile): number {
+export function raderCost(length: number, alone: number, profile: DeviceProfile): number {
   const { passes, trip } = calibrationOf(profile);
   const permuted = profile.lockstep === 'threads' ? passes.permuted / trip.passes : passes.permuted;
   return convolvedCost(length, length - 1, alone, profile) + permuted;
 }
 
 /** The passes of a transform of one point less → those of both of them. */
-export function rotation(passes: PassesStep, prime: number): PassesStep[] {
+export function raderPasses(passes: PassesStep, prime: number): PassesStep[] {
   const { input, output } = passes.lanesAlong;
   return [
-    { ...passes, lanesAlong: { input, output }, write: { factors: { kind: 'root-spectrum', of: prime }, origin: true } },
+    {
+      ...passes,
+      lanesAlong: { input, output },
+      write: { factors: { kind: 'root-spectrum', of: prime }, origin: true },
+    },
     { ...passes, lanesAlong: { input: output, output: input }, inverse: true },
   ];
 }

@@ -5,8 +5,8 @@ import { countOperations, Expressions } from '../ir/index.ts';
 // The counts that the planner believes are those of the butterflies that kernels are made of.
 import { dft } from '../kernels/butterfly.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import type { DeviceProfile } from './profile.ts';
 import { butterflyOperations, convolvedPrimes, RADICES } from './butterflies.ts';
+import type { DeviceProfile } from './profile.ts';
 import { chooseRadices, passCost } from './radix.ts';
 
 const profile: DeviceProfile = {
@@ -45,19 +45,21 @@ const profiles = fc
   .map((change): DeviceProfile => ({ ...profile, ...change }));
 
 describe('operation counts', () => {
-  it.each([...RADICES, ...largePrimes, 25, 27, 30, 32, 126])('of radix %i are those of the derived butterfly', (radix) => {
-    const x = new Expressions();
-    const array = { name: 'x', space: 'global', type: 'f64' } as const;
-    const values = Array.from({ length: radix }, (_, i) => ({
-      re: x.load(array, 2 * i),
-      im: x.load(array, 2 * i + 1),
-    }));
-    const { additions, multiplications } = countOperations(
-      dft(x, values, convolvedPrimes([radix], {})).flatMap(({ re, im }) => [re, im]),
-    );
-    expect(additions + multiplications).toBe(butterflyOperations(radix));
-  });
-
+  it.each([...RADICES, ...largePrimes, 25, 27, 30, 32, 126])(
+    'of radix %i are those of the derived butterfly',
+    (radix) => {
+      const x = new Expressions();
+      const array = { name: 'x', space: 'global', type: 'f64' } as const;
+      const values = Array.from({ length: radix }, (_, i) => ({
+        re: x.load(array, 2 * i),
+        im: x.load(array, 2 * i + 1),
+      }));
+      const { additions, multiplications } = countOperations(
+        dft(x, values, convolvedPrimes([radix], {})).flatMap(({ re, im }) => [re, im]),
+      );
+      expect(additions + multiplications).toBe(butterflyOperations(radix));
+    },
+  );
 });
 
 describe('radix sequences', () => {

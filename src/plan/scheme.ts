@@ -8,9 +8,9 @@ import { aloneCost, convolvedPrice, uploadsQuestion } from './axis.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { boosted, kernelPrecision } from './capacity.ts';
 import { Memo } from './memo.ts';
-import type { DeviceProfile } from './profile.ts';
 import type { Priced } from './priced.ts';
-import { mayRotate, rotatedCost } from './rader.ts';
+import type { DeviceProfile } from './profile.ts';
+import { mayConvolve, raderCost } from './rader.ts';
 import { rankUploads } from './uploads.ts';
 
 export type Scheme = 'passes' | 'rader' | 'bluestein';
@@ -42,7 +42,7 @@ function cheapest(problem: Problem, axis: number, profile: DeviceProfile): Price
   const offers: Priced<Scheme>[] = [];
   const offer = (value: Scheme, price: number | undefined) => price !== undefined && offers.push({ value, price });
   offer('passes', passesPrice(problem, axis, profile));
-  offer('rader', rotatedPrice(problem, axis, profile));
+  offer('rader', raderPrice(problem, axis, profile));
   // What was asked for is not compared with what was not.
   const asked = largePrimesOf(problem.size[axis]!).every((prime) => waysOf(prime, profile).asked);
   if (!asked || offers.length === 0) {
@@ -66,20 +66,15 @@ function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): nu
 }
 
 /** A convolution of one point less; undefined where there is none. */
-function rotatedPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
+function raderPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
   const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
-  if (!mayRotate(length, precision, boosted(profile, precision, length, false))) return undefined;
-  return rotatedCost(length, aloneCost(problem, axis, length - 1, profile), profile);
+  if (!mayConvolve(length, precision, boosted(profile, precision, length, false))) return undefined;
+  return raderCost(length, aloneCost(problem, axis, length - 1, profile), profile);
 }
 
 /** @param spared there is another way: that it is too long for this one is no error. */
-function bluesteinPrice(
-  problem: Problem,
-  axis: number,
-  profile: DeviceProfile,
-  spared: boolean,
-): number | undefined {
+function bluesteinPrice(problem: Problem, axis: number, profile: DeviceProfile, spared: boolean): number | undefined {
   try {
     return convolvedPrice(problem, axis, profile);
   } catch (cause) {
