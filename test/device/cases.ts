@@ -97,9 +97,9 @@ export function smallProblems(): ProblemInput[] {
     { size: [16, 32, 8], omit: [false, true, false] },
     { size: [16, 32, 8], omit: [true, false, true], batches: 2 },
   ];
-  // Axes with prime factors that no radix has.
+  // Axes with large primes: radices, convolved with one point less, or with more.
   const convolved: ProblemInput[] = [
-    ...[17, 19, 101, 1009, 2053, 4093, 2 * 23, 31 * 37, 8 * 509, 10_007, 65_537, 3 * 100_003].map((n) => ({
+    ...[17, 19, 61, 73, 101, 257, 1009, 2053, 4093, 2 * 23, 31 * 37, 8 * 509, 10_007, 65_537, 3 * 100_003].map((n) => ({
       size: [n],
     })),
     { size: [20_011], batches: 3 },
