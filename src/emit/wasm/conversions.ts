@@ -22,8 +22,32 @@ export function widen(asm: FunctionAssembler, from: StorageType, to: ElementType
 
 /** The way back; singles and halves of a kernel of doubles are in the lower lanes then. */
 export function narrow(asm: FunctionAssembler, from: ElementType, to: StorageType): void {
+  if (from === 'f64' && to === 'f16') roundToOdd(asm);
   if (from === 'f64' && to !== 'f64') asm.op('f32x4.demote_f64x2_zero');
   if (to === 'f16') toHalves(asm);
+}
+
+/** Bits of a double that a single has no place for, the last one that it has, as doubles of these bits. */
+const BELOW_SINGLE = (2 ** 29 - 1) * Number.MIN_VALUE;
+const LAST_OF_SINGLE = 2 ** 29 * Number.MIN_VALUE;
+
+/**
+ * Doubles to doubles that singles hold, their last place odd where something was cut off, so that what is rounded once more is
+ * rounded as if it were once (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+ */
+function roundToOdd(asm: FunctionAssembler): void {
+  const double = asm.local('v128');
+  asm.tee(double);
+  asm.vector('f64', BELOW_SINGLE);
+  asm.op('v128.and');
+  asm.vector('f64', BELOW_SINGLE);
+  asm.op('i32x4.add');
+  asm.vector('f64', LAST_OF_SINGLE);
+  asm.op('v128.and');
+  asm.get(double);
+  asm.vector('f64', BELOW_SINGLE);
+  asm.op('v128.andnot');
+  asm.op('v128.or');
 }
 
 /** @returns the lane of 8, 4 or 2 in a raw vector, where the lane of the kernel's numbers is `lane`. */

@@ -4,7 +4,7 @@ import { fromHalf, toHalf } from '../../../test/support/halves.ts';
 import { type LanguageSample, languageSamples } from '../../../test/support/language.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { expectSameMemory, runWasm } from '../../../test/support/wasm.ts';
-import { type ArrayRef, Expressions, type Kernel, variable } from '../../ir/index.ts';
+import { type ArrayRef, Expressions, index, type Kernel, variable } from '../../ir/index.ts';
 
 const ROUNDS = 40;
 
@@ -61,5 +61,40 @@ describe('halves', () => {
       if (result.output![n] !== back) expect(result.output![n], `half ${n}`).toBe(back);
     }
     expect(toHalf(fromHalf(1))).toBe(1);
+  });
+
+  it('a double becomes one by rounding once', () => {
+    const input: ArrayRef = { name: 'input', space: 'global', type: 'f64' };
+    const output: ArrayRef = { name: 'output', space: 'global', type: 'f16' };
+    // Around every tie of halves, nearer to it than singles are.
+    const ties = [1, 1.5, 3, 1000, 2 ** -14, 2 ** -20].flatMap((from) => {
+      const step = 2 ** (Math.max(-14, Math.floor(Math.log2(from))) - 10);
+      return [from + step / 2, from + 1.5 * step];
+    });
+    const doubles = ties.flatMap((tie) => [tie, tie * (1 + 2 ** -40), tie * (1 - 2 ** -40), -tie * (1 + 2 ** -50)]);
+    const values = [...doubles, 65519.999999, 65520, Number.POSITIVE_INFINITY, Number.NaN, 1e300, 5e-324, 0];
+    const x = new Expressions();
+    const i = variable('i', values.length);
+    const kernel: Kernel = {
+      name: 'halves',
+      precision: 'f64',
+      group: variable('group', 1),
+      threads: 1,
+      globals: [input, output],
+      tables: [],
+      shared: [],
+      phases: [
+        {
+          loops: [{ variable: i }],
+          lanes: i,
+          stores: [{ array: output, index: index(i), value: x.load(input, i) }],
+          repeatable: true,
+          exchange: 'group',
+        },
+      ],
+    };
+    const memory = { input: Float64Array.from(values), output: new Uint16Array(values.length) };
+    const result = runWasm<Float64Array | Uint16Array>(kernel, memory);
+    expect(Array.from(result.output!)).toEqual(values.map(toHalf));
   });
 });
