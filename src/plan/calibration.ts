@@ -185,7 +185,7 @@ const ASSUMED: Calibration = {
     contiguous: 1.5,
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 8 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 4 },
 };
 
 const known = new WeakMap<DeviceProfile, Calibration>();
