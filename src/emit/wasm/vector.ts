@@ -223,14 +223,11 @@ export class VectorUnit {
       const raw = asm.local('v128');
       asm.integers(0);
       asm.set(raw);
-      rows.forEach(({ push, offset }, lane) => {
-        when?.(lane);
-        if (when) asm.if();
+      this.eachLane(rows, when, ({ push, offset }, lane) => {
         push();
         asm.get(raw);
         asm.memory(name, offset + n * bytesOf(type), rawLane(type, lane));
         asm.set(raw);
-        if (when) asm.end();
       });
       asm.get(raw);
       widen(asm, type, element);
@@ -256,14 +253,25 @@ export class VectorUnit {
       narrow(asm, element, type);
       const raw = asm.local('v128');
       asm.set(raw);
-      rows.forEach(({ push, offset }, lane) => {
-        when?.(lane);
-        if (when) asm.if();
+      this.eachLane(rows, when, ({ push, offset }, lane) => {
         push();
         asm.get(raw);
         asm.memory(name, offset + n * bytesOf(type), rawLane(type, lane));
-        if (when) asm.end();
       });
+    });
+  }
+
+  /** Reaches memory for one lane after another, or for those whose condition holds. */
+  private eachLane(
+    rows: readonly Address[],
+    when: ((lane: number) => void) | undefined,
+    reach: (row: Address, lane: number) => void,
+  ): void {
+    rows.forEach((row, lane) => {
+      when?.(lane);
+      if (when) this.asm.if();
+      reach(row, lane);
+      if (when) this.asm.end();
     });
   }
 
