@@ -48,8 +48,8 @@ function requireLanguage(language: OfflineLanguage, { name, lockstep }: DevicePr
 }
 
 /**
- * The profile, less what the language has no words for: double precision in WGSL, clusters and launches that take turns in
- * all but CUDA.
+ * The profile, less what the language has no words for: double precision in WGSL, clusters and interleaved launches in all but
+ * CUDA.
  */
 function sayable(profile: DeviceProfile, language: OfflineLanguage): DeviceProfile {
   if (language === 'cuda') return profile;

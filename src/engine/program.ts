@@ -47,7 +47,7 @@ export class DirectionProgram {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
   private readonly steps: Step[] = [];
-  /** All steps as one kernel, where the plan has them take turns. */
+  /** All steps as one kernel, where the plan has them interleaved. */
   private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
@@ -135,7 +135,7 @@ function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefine
   if (!other || !sharesPasses(leaf)) return undefined;
   const { inverse, scale } = leaf;
   const key = JSON.stringify(leaf);
-  // In place, several axes take turns the other way around.
+  // In place, several axes are transformed in the opposite order.
   return other()
     .launches.map((launch) => launch.leaf)
     .find((own) => JSON.stringify({ ...own, inverse, scale }) === key);

@@ -310,7 +310,7 @@ type Reach = readonly [low: number, high: number];
 
 /**
  * What is wrong with phases that run slice by slice. A slice may read what an earlier run left in its own part of an
- * array, or any array that it writes first: all slices use that in turn.
+ * array, or any array that it writes first: one slice after another uses that.
  */
 function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[]): string[] {
   if (run.at(-1)!.exchange === 'slice') return ['a slice goes on after the last phase'];
@@ -341,9 +341,9 @@ function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[])
   for (const [array, { steps, reaches, first }] of touched) {
     if (array.space === 'table' || !read.has(array) || !written.has(array) || count === 1) continue;
     const [step] = steps;
-    const inTurns = step === 0 && first === 'write';
+    const rewritten = step === 0 && first === 'write';
     const apart = step !== undefined && step > 0 && !meet(reaches, step, count);
-    if (steps.size > 1 || !(inTurns || apart)) problems.push(`slices get into each other's way in ${array.name}`);
+    if (steps.size > 1 || !(rewritten || apart)) problems.push(`slices get into each other's way in ${array.name}`);
   }
   // Names of one memory: whose places are whose cannot be seen.
   if (aliased && globals.some((array) => read.has(array)) && globals.some((array) => written.has(array))) {

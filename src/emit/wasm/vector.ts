@@ -14,7 +14,7 @@ export interface Address {
 }
 
 /**
- * Of four lanes each: every second one; the lower or upper ones in turns; neighbours exchanged, of two lanes, too; halves
+ * Of four lanes each: every second one; the lower or upper ones interleaved; neighbours exchanged, of two lanes, too; halves
  * of two or four lanes side by side.
  */
 const EVEN = pattern(0, 2, 4, 6);
