@@ -1,10 +1,11 @@
 /** Everything that the kernel language can say, as WebAssembly and by the interpreter: every number agrees exactly. */
 import { describe, expect, it } from 'vitest';
+import { onePhase } from '../../../test/support/emitted.ts';
 import { fromHalf, toHalf } from '../../../test/support/halves.ts';
 import { type LanguageSample, languageSamples } from '../../../test/support/language.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { expectSameMemory, runWasm } from '../../../test/support/wasm.ts';
-import { type ArrayRef, Expressions, type Kernel, variable } from '../../ir/index.ts';
+import { type ArrayRef, Expressions, index, variable } from '../../ir/index.ts';
 
 const ROUNDS = 40;
 
@@ -30,27 +31,8 @@ describe('halves', () => {
     const x = new Expressions();
     const i = variable('i', count);
     const value = x.load(input, i);
-    const kernel: Kernel = {
-      name: 'halves',
-      precision: 'f32',
-      group: variable('group', 1),
-      threads: 1,
-      globals: [input, output, singles],
-      tables: [],
-      shared: [],
-      phases: [
-        {
-          loops: [{ variable: i }],
-          lanes: i,
-          stores: [
-            { array: output, index: { constant: 0, terms: [{ atom: i, factor: 1 }] }, value },
-            { array: singles, index: { constant: 0, terms: [{ atom: i, factor: 1 }] }, value },
-          ],
-          repeatable: true,
-          exchange: 'group',
-        },
-      ],
-    };
+    const stores = [output, singles].map((array) => ({ array, index: index(i), value }));
+    const kernel = onePhase('halves', 'f32', [input, output, singles], i, stores);
     const bits = Uint16Array.from({ length: count }, (_, n) => n);
     const memory = { input: bits, output: new Uint16Array(count), singles: new Float32Array(count) };
     const result = runWasm(kernel, memory);
@@ -61,5 +43,25 @@ describe('halves', () => {
       if (result.output![n] !== back) expect(result.output![n], `half ${n}`).toBe(back);
     }
     expect(toHalf(fromHalf(1))).toBe(1);
+  });
+
+  it('of doubles are rounded once', () => {
+    const bits = Array.from({ length: 0x7c00 / 8 }, (_, n) => 8 * n + (n % 8));
+    // Between two halves, and so little beside that a single would not tell.
+    const values = Float64Array.from(
+      bits.flatMap((n) => {
+        const half = fromHalf(n);
+        const middle = (half + (n + 1 < 0x7c00 ? fromHalf(n + 1) : 65536)) / 2;
+        return [half, middle, middle * (1 + 2 ** -40), middle * (1 - 2 ** -40), -middle * (1 + 2 ** -52)];
+      }),
+    );
+    const numbers: ArrayRef = { name: 'numbers', space: 'global', type: 'f64' };
+    const output: ArrayRef = { name: 'output', space: 'global', type: 'f16' };
+    const x = new Expressions();
+    const i = variable('i', values.length);
+    const stores = [{ array: output, index: index(i), value: x.load(numbers, i) }];
+    const kernel = onePhase('rounded', 'f64', [numbers, output], i, stores);
+    const result = runWasm(kernel, { numbers: values, output: new Uint16Array(values.length) });
+    expect(Array.from(result.output!)).toEqual(Array.from(values, toHalf));
   });
 });
