@@ -55,7 +55,8 @@ const browserOnly = {
     }));
     // What a browser has no files to look for.
     plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({
-      contents: "export const softwareDriver = async () => { throw new Error('software adapters are the browser\\'s own'); };",
+      contents:
+        "export const softwareDriver = async () => { throw new Error('software adapters are the browser\\'s own'); };",
     }));
     plugin.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
       if (kind !== 'dynamic-import') return;
