@@ -8,7 +8,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -32,6 +32,7 @@ const checks = [
 ];
 const broken = checks.filter(([, run]) => !run()).map(([name]) => name);
 
+const failures = [];
 const runs = [tests(['run', ...extra])];
 if (process.argv.includes('--bare')) {
   console.log('Once more, with everything optional hidden:');
@@ -40,6 +41,8 @@ if (process.argv.includes('--bare')) {
   runs.push(tests(concerned, { ...process.env, OMNIFFT_TEST_HIDE: 'all' }));
 }
 
+// Last, where whoever sees only the end of a long run finds them.
+for (const failure of failures) console.error(`Failed: ${failure}`);
 for (const name of broken) console.error(`Failed: ${name} (see above)`);
 const [passed, failed] = ['passed', 'failed'].map((what) => runs.reduce((sum, run) => sum + run[what], 0));
 console.log(`${passed} passed, ${failed + broken.length} failed`);
@@ -62,5 +65,10 @@ function tests(arguments_, environment) {
     .filter(({ status, title }) => status === 'skipped' && title.startsWith('needs '))
     .map(({ title }) => title);
   for (const title of new Set(titles)) console.log(`Skipped what ${title}`);
+  for (const { status, name, assertionResults } of testResults) {
+    const file = relative(root, name);
+    if (status === 'failed' && assertionResults.length === 0) failures.push(`${file} (not loaded)`);
+    for (const own of assertionResults) if (own.status === 'failed') failures.push(`${file} > ${own.fullName}`);
+  }
   return { passed: numPassedTests, failed: finished ? failed : Math.max(failed, 1) };
 }

@@ -13,9 +13,6 @@ const SMALLEST_NORMAL = (127 - 14) << 23;
 const UNBIASED_INFINITY = 31 << 23;
 /** The bits of 0.5, whose last place is that of a half's subnormals. */
 const HALF = 126 << 23;
-/** Doubles whose bits are a mask: the last place that a single has, and those behind it. */
-const LAST_OF_SINGLE = 2 ** 29 * Number.MIN_VALUE;
-const CUT_OFF = (2 ** 29 - 1) * Number.MIN_VALUE;
 
 /** What raw lanes, one in each 32 or 64 bits as memory had them, are as numbers of the kernel: pops and pushes a vector. */
 export function widen(asm: FunctionAssembler, from: StorageType, to: ElementType): void {
@@ -25,35 +22,37 @@ export function widen(asm: FunctionAssembler, from: StorageType, to: ElementType
 
 /** The way back; singles and halves of a kernel of doubles are in the lower lanes then. */
 export function narrow(asm: FunctionAssembler, from: ElementType, to: StorageType): void {
-  if (from === 'f64' && to === 'f16') toOdd(asm);
+  if (from === 'f64' && to === 'f16') roundToOdd(asm);
   if (from === 'f64' && to !== 'f64') asm.op('f32x4.demote_f64x2_zero');
   if (to === 'f16') toHalves(asm);
+}
+
+/** Bits of a double that a single has no place for, the last one that it has, as doubles of these bits. */
+const BELOW_SINGLE = (2 ** 29 - 1) * Number.MIN_VALUE;
+const LAST_OF_SINGLE = 2 ** 29 * Number.MIN_VALUE;
+
+/**
+ * Doubles to doubles that singles hold, their last place odd where something was cut off, so that what is rounded once more is
+ * rounded as if it were once (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
+ */
+function roundToOdd(asm: FunctionAssembler): void {
+  const double = asm.local('v128');
+  asm.tee(double);
+  asm.vector('f64', BELOW_SINGLE);
+  asm.op('v128.and');
+  asm.vector('f64', BELOW_SINGLE);
+  asm.op('i32x4.add');
+  asm.vector('f64', LAST_OF_SINGLE);
+  asm.op('v128.and');
+  asm.get(double);
+  asm.vector('f64', BELOW_SINGLE);
+  asm.op('v128.andnot');
+  asm.op('v128.or');
 }
 
 /** @returns the lane of 8, 4 or 2 in a raw vector, where the lane of the kernel's numbers is `lane`. */
 export function rawLane(type: StorageType, lane: number): number {
   return type === 'f16' ? 2 * lane : lane;
-}
-
-/**
- * Doubles cut to the digits of singles, the last of which is odd where anything was cut off: so a half that is made of the
- * single is rounded once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
- * to odd", 2008).
- */
-function toOdd(asm: FunctionAssembler): void {
-  const double = asm.local('v128');
-  asm.tee(double);
-  asm.vector('f64', CUT_OFF);
-  asm.op('v128.andnot');
-  // All digits that are cut off are in the lower half of 64 bits, and so is the carry.
-  asm.get(double);
-  asm.vector('f64', CUT_OFF);
-  asm.op('v128.and');
-  asm.vector('f64', CUT_OFF);
-  asm.op('i32x4.add');
-  asm.vector('f64', LAST_OF_SINGLE);
-  asm.op('v128.and');
-  asm.op('v128.or');
 }
 
 function fromHalves(asm: FunctionAssembler): void {
