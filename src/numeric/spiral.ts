@@ -53,10 +53,10 @@ function product(a: Quad, b: Quad): Quad {
   return result;
 }
 
-/** 1, z, z², … : `count` numbers. The n-th is wrong by some n·2^-102. */
-export function powers(z: Quad, count: number): Float64Array {
+/** first·z^n for n = 0, 1, … : `count` numbers. The n-th is wrong by some n·2^-102. */
+export function powers(z: Quad, count: number, first = quad(1, 0)): Float64Array {
   const table = new Float64Array(4 * count);
-  if (count > 0) table[0] = 1;
+  if (count > 0) table.set(first);
   for (let n = 1; n < count; n++) ddMulComplex(table, 4 * n, table, 4 * (n - 1), z, 0);
   return table;
 }

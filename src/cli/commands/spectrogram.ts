@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { FftError } from '../../index.ts';
-import { type WindowName, windowNames } from '../../signal/windows.ts';
+import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts';
 import { checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
@@ -35,7 +35,7 @@ export function addSpectrogram(program: Command): void {
     )
     .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
-    .addOption(new Option('-w, --window <name>', 'window function').choices(windowNames).default('hann'));
+    .addOption(new Option('-w, --window <name>', 'window function').choices(plainWindowNames).default('hann'));
   withJson(withDevice(command)).action(spectrogramFile);
 }
 
