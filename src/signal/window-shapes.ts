@@ -12,7 +12,7 @@
  */
 import { besselI0 } from './bessel.ts';
 
-/** The value at an index from 0 to m − 1; m is at least 2. */
+/** The value at an index from 0 to m − 1; m is at least 2. Mirror images are equal to the last bit. */
 export type Shape = (n: number) => number;
 
 const { abs, cos, cosh, exp, floor, min, PI, sin, sqrt } = Math;
@@ -40,7 +40,7 @@ export const bartlett =
 export const cosine =
   (m: number): Shape =>
   (n) =>
-    sin((PI / m) * (n + 0.5));
+    sin((PI / m) * (min(n, m - 1 - n) + 0.5));
 
 export const parzen =
   (m: number): Shape =>
@@ -55,15 +55,15 @@ export const bohman =
   (n) => {
     // Exactly 0 at both ends, where the terms would leave a rounding error.
     if (n === 0 || n === m - 1) return 0;
-    const r = abs((2 * n) / (m - 1) - 1);
+    const r = 1 - (2 * min(n, m - 1 - n)) / (m - 1);
     return (1 - r) * cos(PI * r) + sin(PI * r) / PI;
   };
 
 export const barthann =
   (m: number): Shape =>
   (n) => {
-    const x = n / (m - 1) - 0.5;
-    return 0.62 - 0.48 * abs(x) + 0.38 * cos(2 * PI * x);
+    const x = 0.5 - min(n, m - 1 - n) / (m - 1);
+    return 0.62 - 0.48 * x + 0.38 * cos(2 * PI * x);
   };
 
 export const kaiser =

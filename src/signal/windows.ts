@@ -51,7 +51,7 @@ export function windowFunction<Name extends WindowName>(
   if (typeof name !== 'string' || !Object.hasOwn(windowKinds, name)) {
     throw invalid('window', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.`);
   }
-  const { sym, shape } = readWindow(name, options ?? {});
+  const { sym, shape } = readWindow(name, options === undefined ? {} : options);
   if (!Number.isSafeInteger(size) || size < 1) {
     throw invalid('size', `A window's size is a positive integer; ${show(size)} was given.`);
   }
