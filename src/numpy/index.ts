@@ -21,7 +21,7 @@ export type {
   TypedArray,
 } from './array.ts';
 export type { DeviceChoice } from './choice.ts';
-export { fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
+export { type FastLengthOptions, fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 export { readNpz, writeNpz } from './npz.ts';
 export type { LineOptions, Norm, TensorOptions } from './request.ts';

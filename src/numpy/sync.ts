@@ -28,7 +28,7 @@ export type {
   Transformed,
   TypedArray,
 } from './array.ts';
-export { fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
+export { type FastLengthOptions, fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 export type { LineOptions, Norm, TensorOptions } from './request.ts';
 

@@ -39,14 +39,14 @@ export interface ChirpTables {
   readonly after: Float64Array;
 }
 
-/** There are lengths with small primes above it that are exact. Devices take less. */
-const LONGEST = 2 ** 52;
+/** Longer ones would take plan time more than seconds to know the spectrum of, and much memory: as in plan/bluestein.ts. */
+const LONGEST = 2 ** 24;
 
-/** The length of the circle. @throws FftError `invalid-size` where there is none */
+/** The length of the circle. @throws FftError `unsupported-length` where it would take too long to prepare */
 export function circleOf({ n, m }: Pick<ChirpProblem, 'n' | 'm'>): number {
   if (n + m <= LONGEST) return nextFastLength(n + m - 1);
-  const message = `${n} points in and ${m} out are convolved as n + m − 1 points; that is at most ${LONGEST}.`;
-  throw new FftError('invalid-size', message, { path: 'm' });
+  const message = `${n} points in and ${m} out are too many for a chirp z-transform: together they may be ${LONGEST}.`;
+  throw new FftError('unsupported-length', message, { path: 'm' });
 }
 
 /** Binary orders of magnitude between 1 and the largest or the least factor: beyond, sums would leave what numbers can be. */

@@ -67,7 +67,7 @@ const ZOOM = ['n', 'm', 'fs', 'endpoint', 'device', 'precision', 'batches'];
  * @param options `n` points in, `m` out (default n), `w` and `a` as in `czt`, `precision` (default `'single'`), `batches`
  *   that run at once (default 1), `device` (default a CPU device that all share)
  * @throws FftError (as a rejection) `unknown-field`, `invalid-size`, `invalid-batches`, `invalid-argument`,
- *   `out-of-memory`, and those of `device.plan`
+ *   `unsupported-length`, `out-of-memory`, and those of `device.plan`
  */
 export async function planCzt<P extends Precision = 'single'>(options: CztPlanOptions<P>): Promise<CztPlan<P>> {
   const own = readOptions(options, { works: CZT }, 'planCzt');

@@ -257,7 +257,7 @@ describe('what is refused, before anything is done', () => {
     ['another option', () => czt(x, { n: 8 } as never), 'unknown-field', 'czt.n'],
     ['an option of the other', () => planZoomFft(1, { n: 4, w: 1 } as never), 'unknown-field', 'planZoomFft.w'],
     ['no array', () => czt('abc' as never), 'wrong-array-type', ''],
-    ['too many points', () => planCzt({ n: 2 ** 52, m: 2 ** 52 }), 'invalid-size', 'm'],
+    ['too many points', () => planCzt({ n: 2 ** 52, m: 2 ** 52 }), 'unsupported-length', 'm'],
   ])('%s', async (_, call, code, path) => {
     const error = await (async () => call())().then(
       () => undefined,

@@ -52,7 +52,8 @@ const ZOOM = ['m', 'fs', 'endpoint', 'axis', 'device'];
  * @returns complex64 for arrays of single precision, else complex128; the axis has m points
  * @throws FftError (as a rejection) `unknown-field`, `invalid-size` (m, or an axis without points), `invalid-argument`
  *   (w or a that is 0 or not finite, or whose powers leave the range of numbers; axis; device), `wrong-array-type`,
- *   `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ *   `wrong-length`, `detached-array`, `unsupported-length` (more than 2^24 points in and out together), `out-of-memory`,
+ *   and those of `device.plan`
  */
 export async function czt<X extends ArrayInput>(x: X, options: CztOptions = {}): Promise<Transformed<X>> {
   const own = readOptions(options, { works: CZT }, 'czt');

@@ -1,5 +1,6 @@
 /** Signals: windows, short-time and chirp z-transforms, sound. The package's entry point `omnifft/signal`. */
 
+export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';
 export type { ComplexNumber, FrequencyRange } from './curve.ts';
 export { type CztOptions, czt, cztPoints, type ZoomFftOptions, zoomFft } from './czt.ts';

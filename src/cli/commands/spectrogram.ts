@@ -35,6 +35,7 @@ export function addSpectrogram(program: Command): void {
     )
     .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
+    // Those without parameters: there is no option to give any.
     .addOption(new Option('-w, --window <name>', 'window function').choices(plainWindowNames).default('hann'));
   withJson(withDevice(command)).action(spectrogramFile);
 }
@@ -77,7 +78,7 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
     if (options.json) return report(options.output, JSON.stringify(summary));
     report(
       options.output,
-      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} points, ${duration(seconds)} on ${device}`,
+      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} point${size === 1 ? '' : 's'}, ${duration(seconds)} on ${device}`,
     );
   } finally {
     progress.stop();
