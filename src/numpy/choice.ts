@@ -1,5 +1,5 @@
 /** The device that a function works on: the one it is given, or one that all share. */
-import { type Device, openDevice } from '../engine/index.ts';
+import type { Device } from '../engine/index.ts';
 import { isDevice } from '../engine/is-device.ts';
 import { FftError, show } from '../problem/errors.ts';
 
@@ -21,9 +21,12 @@ export function checkDevice(given: unknown): Device | undefined {
 
 /** @throws FftError (as a rejection) those of opening */
 export function sharedDevice(): Promise<Device> {
-  shared ??= openDevice('cpu').catch((error) => {
-    shared = undefined;
-    throw error;
-  });
+  // Who brings a device need not load what opens them.
+  shared ??= import('../index.ts')
+    .then(({ openDevice }) => openDevice('cpu'))
+    .catch((error) => {
+      shared = undefined;
+      throw error;
+    });
   return shared;
 }
