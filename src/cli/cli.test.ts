@@ -139,7 +139,7 @@ describe('bad usage ends with 2 and one line on stderr', () => {
     ['a language of a device', ['explain', 'scfo8', '--language', 'wgsl'], /--profile.*\[invalid-usage\]/],
     ['a profile and a device', ['explain', 'scfo8', '--profile', 'h200', '--device', 'cpu'], /cannot be used with/],
     ['an unknown device', ['explain', 'scfo8', '--device', 'abacus'], /abacus.*\[unknown-device\]/],
-    ['a frame of one sample', ['spectrogram', guitar, '-o', 'b.png', '--size', '1'], /^omnifft: --size .*at least 2/],
+    ['a frame of no sample', ['spectrogram', guitar, '-o', 'b.png', '--size', '0'], /--size .*positive integer/],
     ['threads by the million', ['explain', 'scfo8', '-d', 'cpu', '--threads', '1000000'], /^omnifft: --threads /],
     ['no array named of two', ['transform', 'two.npz', '-o', 'b.npy'], /2 arrays, 'first', 'second'; .*--array/],
     ['an array that is not there', ['transform', 'two.npz', '-o', 'b.npy', '--array', 'x'], /no 'x' for --array/],
