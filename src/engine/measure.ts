@@ -27,7 +27,7 @@ export interface MeasureOptions<Input = ComplexData, Output = ComplexData> exten
 const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats', 'peer'] };
 
 /** Many are submitted before one is waited for. */
-const MOST_REPEATS = 100_000;
+export const MOST_REPEATS = 100_000;
 
 /** Milliseconds that one transform takes. */
 export async function measure(host: RunnerHost, options: MeasureOptions): Promise<number> {
