@@ -32,7 +32,7 @@ function knobs(): { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } {
     registerBoostNonPow2: either,
     registerBoost4Step: count(1, 64),
     maxGroups: count(1),
-    disableMergeSequencesR2C: only(false, flag, 'there are no real transforms to merge'),
+    disableMergeSequencesR2C: flag,
   };
 }
 
