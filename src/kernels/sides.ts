@@ -99,7 +99,12 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const element = (at: readonly IndexLike[]) =>
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
     const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
-    if (side.layout === 'real') return { view: realsView(declare(name, type, sharesWords(side) || undefined), side, element, coordinates) };
+    const multiplied = (view: ComplexView) =>
+      side.factors ? factored(view, side.factors, coordinates, tables) : view;
+    if (side.layout === 'real') {
+      const array = declare(name, type, sharesWords(side) || undefined);
+      return { view: multiplied(realsView(array, side, element, coordinates)) };
+    }
     const planes =
       side.layout === 'planar'
         ? planar(declare(`${name}.re`, type, true), declare(`${name}.im`, type, true))
@@ -110,7 +115,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const there = side.absent ? guarded(view, side.absent, coordinates) : view;
     const whole = side.mirrored ? mirroredView(there, format, side.mirrored, element, coordinates) : there;
     return {
-      view: side.factors ? factored(whole, side.factors, coordinates, tables) : whole,
+      view: multiplied(whole),
       ...(side.beside ? { beside: besideView(format, side.beside, element, coordinates) } : {}),
       runs: (format: (array: ArrayRef) => Format) =>
         planes ? runs(planes, begin) : runs(format(array), (c) => scale(begin(c), 2)),

@@ -81,7 +81,8 @@ export function tensorSpan(problem: Problem, side: Side): number {
   const own = spanOf(problem, side);
   if (problem.placement !== 'in-place' || elementKind(problem, 'input') === elementKind(problem, 'output')) return own;
   // One buffer holds reals first and then complex numbers, or the other way around: as long as the longer ones need.
-  return side === 'input' ? Math.max(own, 2 * spanOf(problem, 'output')) : Math.max(own, Math.ceil(spanOf(problem, 'input') / 2));
+  const complex = Math.max(spanOf(problem, 'output'), Math.ceil(spanOf(problem, 'input') / 2));
+  return side === 'input' ? 2 * complex : complex;
 }
 
 function spanOf(problem: Problem, side: Side): number {

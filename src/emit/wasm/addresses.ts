@@ -25,6 +25,9 @@ import type { Address } from './vector.ts';
 /** Locals by the array and the terms they have walked so far. */
 export type Pointers = ReadonlyMap<string, number>;
 
+/** The last lane of the longest vector. */
+const FARTHEST_LANE = 3;
+
 export class Addresses {
   private readonly asm: FunctionAssembler;
   private readonly bases: ReadonlyMap<ArrayRef, { readonly local: number; readonly offset: number }>;
@@ -51,10 +54,20 @@ export class Addresses {
   of<T>({ access }: Group<T>, pointers: Pointers, repetition: number): Address[] {
     const array = this.bases.get(access.array)!;
     const bytes = bytesOf(access.array.type);
-    return (access.bases ?? [access.base]).map((base) => ({
-      push: () => this.pointer(pointers, access.array, base),
-      offset: array.offset + (base.constant + repetition * access.repeat) * bytes,
-    }));
+    return (access.bases ?? [access.base]).map((base) => {
+      const offset = array.offset + (base.constant + repetition * access.repeat) * bytes;
+      const backwards = Math.max(0, -(access.stride ?? 0)) * FARTHEST_LANE * bytes;
+      if (backwards === 0 && range({ constant: 0, terms: base.terms })[0] >= 0) {
+        return { push: () => this.pointer(pointers, access.array, base), offset };
+      }
+      // Offsets and what they are added to are no negative numbers.
+      const push = () => {
+        this.pointer(pointers, access.array, base);
+        this.asm.i32(offset - backwards);
+        this.asm.op('i32.add');
+      };
+      return { push, offset: backwards };
+    });
   }
 
   /** Pushes the pointer that has walked the terms of an index. */
