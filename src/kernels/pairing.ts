@@ -74,7 +74,13 @@ export function plainPairs(question: PairQuestion): PairItems[] {
     stores: (x, _, c) => {
       const middle = length % 2 === 0 && length > 0 ? [length / 2] : [];
       return [0, ...middle].flatMap((k) =>
-        pairAt(question, x, { k: index(k), mirror: index(length - k), wrapped: index((length - k) % length), c, within: alone(k) }),
+        pairAt(question, x, {
+          k: index(k),
+          mirror: index(length - k),
+          wrapped: index((length - k) % length),
+          c,
+          within: alone(k),
+        }),
       );
     },
   });
@@ -125,10 +131,7 @@ function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions
   const [e, d] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
   const turned = x.cmul(d, root(x, k));
   const o = { re: turned.im, im: x.neg(turned.re) };
-  return [
-    ...bins.store(x, [k, c], x.cadd(e, o)),
-    ...bins.store(x, [mirror, c], conjugate(x, x.csub(e, o)), within),
-  ];
+  return [...bins.store(x, [k, c], x.cadd(e, o)), ...bins.store(x, [mirror, c], conjugate(x, x.csub(e, o)), within)];
 }
 
 function halvesBack({ sides: { numbers, bins }, root, length }: PairQuestion, x: Expressions, pair: Pair): Store[] {

@@ -16,12 +16,12 @@ import {
   mappedStore,
   mod,
   planar,
-  runs,
   type Real,
+  runs,
   type StorageType,
   type Store,
-  simplified,
   scale,
+  simplified,
   sub,
   swapped,
   type TableBuilder,
@@ -99,8 +99,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const element = (at: readonly IndexLike[]) =>
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
     const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
-    const multiplied = (view: ComplexView) =>
-      side.factors ? factored(view, side.factors, coordinates, tables) : view;
+    const multiplied = (view: ComplexView) => (side.factors ? factored(view, side.factors, coordinates, tables) : view);
     if (side.layout === 'real') {
       const array = declare(name, type, sharesWords(side) || undefined);
       return { view: multiplied(realsView(array, side, element, coordinates)) };

@@ -144,13 +144,16 @@ class VectorPhases {
   }
 
   /** Bins are paired on their way to memory, or from there. */
-  pairs({ length, by, back }: Pick<PairStep, 'length' | 'by' | 'back'>, from: Place, to: Place, beside: ComplexView | undefined): Phase[] {
+  pairs(
+    { length, by, back }: Pick<PairStep, 'length' | 'by' | 'back'>,
+    from: Place,
+    to: Place,
+    beside: ComplexView | undefined,
+  ): Phase[] {
     const { lanes, lanesAlong, tile } = this.leaf;
     const along = lanesAlong.output === 'axis';
     const root = pairRoots(this.tables, length, { kind: along ? 'planes' : 'pairs', lanes });
-    const sides = back
-      ? { numbers: to.view, bins: from.view, beside }
-      : { numbers: from.view, bins: to.view, beside };
+    const sides = back ? { numbers: to.view, bins: from.view, beside } : { numbers: from.view, bins: to.view, beside };
     const items = plainPairs({ by, ...(back ? { back } : {}), length, sides, root });
     return items.map(({ count, stores }, n): Phase => {
       const x = new Expressions();

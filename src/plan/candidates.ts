@@ -27,7 +27,13 @@ export function rankSplits(problem: Problem, profile: DeviceProfile, most: numbe
   const known = new Map<number, Priced<readonly number[]>[]>();
   const uploadsOf = (axis: number) => {
     let own = known.get(axis);
-    if (!own) known.set(axis, (own = isRealAxis(problem, axis) ? waysOfReal(problem, profile, most) : waysAlone(complex, axis, profile, most)));
+    if (!own)
+      known.set(
+        axis,
+        (own = isRealAxis(problem, axis)
+          ? waysOfReal(problem, profile, most)
+          : waysAlone(complex, axis, profile, most)),
+      );
     return own;
   };
   for (const { value, price } of waysTogether(complex, profile)) {

@@ -7,16 +7,16 @@ import type { Side, Sides } from '../problem/index.ts';
 import { convolution } from './bluestein.ts';
 import { capacityOf } from './capacity.ts';
 import {
+  type Beside,
   type Factors,
   type Leaf,
   type LeafSide,
   type LeafStep,
-  type Beside,
-  type SideLayout,
   type OutsideOf,
   type PassesStep,
   passesOf,
   type SharedMemory,
+  type SideLayout,
   type Stored,
   type Stride,
   type Way,

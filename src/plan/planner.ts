@@ -160,7 +160,9 @@ function elementsOf(problem: Problem): number {
 function isPacked(tree: BranchNode, problem: Problem): boolean {
   const elements = elementsOf(problem);
   const last = leavesOf(tree).length - 1;
-  return leavesOf(tree).every(({ outputLength }, n) => n === last || outputLength.reduce((a, b) => a * b, 1) === elements);
+  return leavesOf(tree).every(
+    ({ outputLength }, n) => n === last || outputLength.reduce((a, b) => a * b, 1) === elements,
+  );
 }
 
 /** Bytes of one batch. */

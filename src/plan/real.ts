@@ -10,8 +10,18 @@
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, lengthened, uploadsQuestion } from './axis.ts';
 import { convolvedInSeveral, isConvolved } from './bluestein.ts';
-import { axisNode, type AxisPlace, convolvedNode } from './four-step.ts';
-import { type Absent, type BranchNode, type Dimension, isLeaf, type LeafNode, leafNode, leavesOf, type PlanNode } from './node.ts';
+import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
+import {
+  type Absent,
+  type BranchNode,
+  type Dimension,
+  isLeaf,
+  type LeafNode,
+  leafNode,
+  leavesOf,
+  type PlanNode,
+} from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { rankUploads } from './uploads.ts';
@@ -65,17 +75,19 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   // (Twice as many points as there are numbers.)
   const several = asComplex(problem, length);
   if (isConvolved(length)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
-  return rankUploads(uploadsQuestion(several, 0, profile), most).map(({ value, price }) => ({ value, price: 2 * price }));
-}
-
-function isConvolvedInSeveral(problem: Problem, profile: DeviceProfile): boolean {
-  const length = problem.size[0]!;
-  return isConvolved(length) && convolvedLength(asComplex(problem, length), 0, profile).uploads !== undefined;
+  return rankUploads(uploadsQuestion(several, 0, profile), most).map(({ value, price }) => ({
+    value,
+    price: 2 * price,
+  }));
 }
 
 /** The price of an axis in one launch; undefined where it takes several. */
 function inOneLaunch(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]> | undefined {
   const length = problem.size[0]!;
+  const precision = kernelPrecision(problem.precision);
+  // Bins are paired in one block.
+  const { room } = capacityOf(precision, boosted(profile, precision, length, false));
+  if (profile.lockstep === 'threads' && length > room) return undefined;
   if (length === 1) return { value: [1], price: 1 };
   if (isConvolved(length)) {
     if (convolvedLength(problem, 0, profile).uploads) return undefined;
@@ -87,7 +99,8 @@ function inOneLaunch(problem: Problem, profile: DeviceProfile, most: number): Pr
 /** @throws RangeError where an axis of a real problem is not transformed so. */
 export function checkReal(problem: Problem, profile: DeviceProfile, given: readonly number[]): void {
   const ways = waysOfReal(problem, profile, Number.POSITIVE_INFINITY);
-  const same = ({ value }: Priced<readonly number[]>) => value.length === given.length && value.every((n, at) => n === given[at]);
+  const same = ({ value }: Priced<readonly number[]>) =>
+    value.length === given.length && value.every((n, at) => n === given[at]);
   if (!ways.some(same)) throw new RangeError('the first axis of the real transform is not split so');
 }
 
@@ -101,10 +114,10 @@ export function realAxis(
   const length = problem.size[0]!;
   const side = direction === 'forward' ? 'input' : 'output';
   const shape = shapesOf(problem, side);
-  if (uploads.length === 1) {
-    const [whole] = uploads as [number];
-    if (whole < length) return { ...halves(problem, profile, whole, side), ...shape };
-    if (!isConvolvedInSeveral(problem, profile)) return { ...lines(problem, profile, side), ...shape };
+  const [whole] = uploads;
+  if (uploads.length === 1 && whole === length / 2) return { ...halves(problem, profile, whole!, side), ...shape };
+  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), profile, 1)) {
+    return { ...lines(problem, profile, side), ...shape };
   }
   return inZeros(problem, direction, profile, uploads, side);
 }

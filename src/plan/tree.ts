@@ -30,9 +30,10 @@ export function planTree(
   const children = complexAxes(complex, direction, profile, splits, sparing);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
   if (isReal(problem)) {
-    // One launch writes what it reads only where both lie alike.
-    if (children.length === 0 && problem.placement === 'in-place' && !sharesRows(problem)) children.push(copy());
     const real = realAxis(problem, direction, profile, splits.uploads[0]!);
+    // One launch writes what it reads only where both lie alike, line by line.
+    const byLines = sharesRows(problem) && isLeaf(real) && real.real?.by !== 'zeros';
+    if (children.length === 0 && problem.placement === 'in-place' && !byLines) children.push(copy());
     if (direction === 'forward') children.unshift(real);
     else children.push(real);
   } else if (children.length === 0) children.push(copy());

@@ -2,7 +2,15 @@
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
-import { blocksOf, elementBytes, elementKind, hermitianLength, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
+import {
+  blocksOf,
+  elementBytes,
+  elementKind,
+  hermitianLength,
+  stridedSpan,
+  tensorShape,
+  tensorSpan,
+} from './layout.ts';
 import { findCollision } from './overlap.ts';
 import { type Problem, releasedPrecisions, releasedTransforms, type Side, type Storage, sides } from './problem.ts';
 
@@ -144,8 +152,10 @@ function checkReal(problem: Problem): FftProblem[] {
   if (problem.transform[0] !== 'r2c') return [];
   const problems: FftProblem[] = [];
   const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
-  if (problem.unordered) refuse('unordered', 'unordered bins are those of complex transforms; a real one has them in order.');
-  if (problem.omit[0]) refuse('omit[0]', 'omit[0] leaves out the axis that makes complex numbers of reals; omit others.');
+  if (problem.unordered)
+    refuse('unordered', 'unordered bins are those of complex transforms; a real one has them in order.');
+  if (problem.omit[0])
+    refuse('omit[0]', 'omit[0] leaves out the axis that makes complex numbers of reals; omit others.');
   const bins = hermitianLength(problem.size[0]!);
   const block = blocksOf(problem, 'output')[0];
   if (block && (block.to > bins || block.to - block.from >= bins)) {

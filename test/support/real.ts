@@ -149,10 +149,14 @@ export async function triedReal(
   const places = placesOf(problem, read);
   const half = problem.edgeStorage === 'half';
   const precision = problem.edgeStorage === 'double' ? 'double' : 'single';
-  const values = uniform(random, parts * places.length, precision).map((value) => (half ? fromHalf(toHalf(value)) : value));
+  const values = uniform(random, parts * places.length, precision).map((value) =>
+    half ? fromHalf(toHalf(value)) : value,
+  );
   const blocks = (side: Side) => (side === 'input' ? problem.zeroPadding.space : problem.zeroPadding.frequency);
   const isAbsent = (side: Side, coordinates: readonly number[]) =>
-    blocks(side).some((block, axis) => block && coordinates[axis + 1]! >= block.from && coordinates[axis + 1]! < block.to);
+    blocks(side).some(
+      (block, axis) => block && coordinates[axis + 1]! >= block.from && coordinates[axis + 1]! < block.to,
+    );
   places.forEach(({ at, coordinates }, n) => {
     for (let part = 0; part < parts; part++) {
       const [array, word] = wordOf(source, read, at, part);
@@ -191,12 +195,18 @@ export async function triedReal(
     }
   }
   const damage: string[] = [];
-  const compare = (data: Data, before: readonly Uint8Array[], mine: readonly Set<number>[] | undefined, what: string) => {
+  const compare = (
+    data: Data,
+    before: readonly Uint8Array[],
+    mine: readonly Set<number>[] | undefined,
+    what: string,
+  ) => {
     bits(data).forEach((now, a) => {
       const size = data.arrays[a]!.BYTES_PER_ELEMENT;
       now.forEach((byte, n) => {
         const word = Math.floor(n / size);
-        if (byte !== before[a]![n] && !mine?.[a]!.has(word) && damage.length < 3) damage.push(`${what} changed at ${word}`);
+        if (byte !== before[a]![n] && !mine?.[a]!.has(word) && damage.length < 3)
+          damage.push(`${what} changed at ${word}`);
       });
     });
   };
@@ -207,7 +217,8 @@ export async function triedReal(
   // Rounding spreads over all results alike: those that are left answer for their part of it.
   const share = Math.sqrt(want.length / exact.hi.length) * norm;
   const raw = relativeError(got, Float64Array.from(want), Float64Array.from(low));
-  const { launches } = plan.toJSON().directions.find((own) => own.direction === direction)!;
+  const { directions } = plan.toJSON();
+  const { launches } = directions[directions.length > 1 && direction === 'inverse' ? 1 : 0]!;
   plan.destroy();
   const stored = [problem.edgeStorage, ...(launches.length > 1 ? [problem.storage] : []), problem.precision];
   const narrowest = stored.includes('half') ? 'half' : stored.includes('single') ? 'single' : 'double';
@@ -219,5 +230,76 @@ export async function triedReal(
     error: blocked && picked > 0 ? raw * (picked / share) : raw,
     allowed: factor * tolerance(narrowest, points),
     damage,
+  };
+}
+
+/** Strides under which no two elements meet, in a random order of the dimensions, with gaps. */
+function stridesOf(random: Random, counts: readonly number[]): number[] {
+  const order = [...counts.keys()];
+  if (random.integer(0, 1) === 1) order.reverse();
+  const strides: number[] = [];
+  let next = 1;
+  for (const d of order) {
+    strides[d] = next + random.integer(0, 2);
+    next = strides[d]! * counts[d]!;
+  }
+  return strides;
+}
+
+function blockIn(random: Random, length: number) {
+  if (length < 2 || random.integer(0, 1) === 1) return null;
+  const count = random.integer(1, length - 1);
+  const from = random.integer(0, length - count);
+  return { from, to: from + count };
+}
+
+const LENGTHS = [16, 32, 64, 128, 256, 60, 100, 105, 243, 17, 34, 74, 127, 512, 1000, 1009, 2048] as const;
+
+/** A random real problem of at most so many reals, of everything that one can say. */
+export function realProblem(random: Random, most: number, precisions: readonly ('single' | 'double')[]): ProblemInput {
+  let left = most;
+  const count = (wanted: number) => {
+    const kept = Math.max(1, Math.min(left, wanted));
+    left = Math.floor(left / kept);
+    return kept;
+  };
+  const axis = () => count(random.pick([random.integer(1, 20), random.integer(1, 130), random.pick(LENGTHS)]));
+  const size = Array.from({ length: random.pick([1, 1, 1, 2, 2, 3, 4]) }, axis);
+  const batches = count(random.pick([1, 1, 2, 3, 5, 8, 17]));
+  const leftBatches = count(random.pick([1, 1, 1, 2, 3, 8]));
+  const coordinates = count(random.pick([1, 1, 1, 1, 2, 3]));
+  const inPlace = random.integer(0, 2) === 0;
+  const bins = Math.floor(size[0]! / 2) + 1;
+  const precision = random.pick(precisions);
+  const one = (of: number) => random.integer(0, of) === 0;
+  const around = (first: number) => [leftBatches, first, ...size.slice(1), coordinates, batches];
+  return {
+    ...{ size, batches, leftBatches, coordinates, precision },
+    placement: inPlace ? 'in-place' : 'out-of-place',
+    layout: inPlace ? 'interleaved' : random.pick(['interleaved', 'planar'] as const),
+    normalize: one(1),
+    preserveInput: one(1),
+    scale: { forward: random.pick([1, 1, 0.3]), inverse: random.pick([1, 1, -2]) },
+    omit: size.map((_, at) => at > 0 && one(5)),
+    ...(one(4) ? { edgeStorage: random.pick(['half', 'single'] as const) } : {}),
+    ...(one(6) ? { tuning: { disableMergeSequencesR2C: true } } : {}),
+    ...(one(4) ? { offsets: inPlace ? { input: 6, output: 3 } : { input: 5, output: 2 } } : {}),
+    ...(!inPlace && one(3)
+      ? { strides: { input: stridesOf(random, around(size[0]!)), output: stridesOf(random, around(bins)) } }
+      : {}),
+  };
+}
+
+/** The same with blocks of zeros on both sides. */
+export function withBlocks(random: Random, problem: ProblemInput): ProblemInput {
+  const { size } = problem;
+  const bins = (length: number, axis: number) => (axis === 0 ? Math.floor(length / 2) + 1 : length);
+  return {
+    ...problem,
+    omit: size.map(() => false),
+    zeroPadding: {
+      space: size.map((length) => blockIn(random, length)),
+      frequency: size.map((length, axis) => blockIn(random, bins(length, axis))),
+    },
   };
 }

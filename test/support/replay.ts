@@ -6,7 +6,7 @@
 import type { Leaf, LeafSide, SideLayout, Stride } from '../../src/plan/leaf.ts';
 import type { Dimension, LeafNode, Place } from '../../src/plan/node.ts';
 import type { DirectionPlan, Launch } from '../../src/plan/planner.ts';
-import type { ComplexLayout, Problem } from '../../src/problem/index.ts';
+import type { Problem } from '../../src/problem/index.ts';
 
 type Name = Launch['from'];
 type Where = 'input' | 'output';

@@ -165,7 +165,7 @@ function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number):
   const families = new Map<string, (readonly [Access, T])[]>();
   for (const entry of accesses) {
     const [access] = entry;
-    if (access.stride === 0 || access.stride === 1) {
+    if (access.stride === 0 || access.stride === 1 || access.stride === -1) {
       groups.push({ access, members: [entry[1]] });
       continue;
     }

@@ -25,9 +25,6 @@ import type { Address } from './vector.ts';
 /** Locals by the array and the terms they have walked so far. */
 export type Pointers = ReadonlyMap<string, number>;
 
-/** The last lane of the longest vector. */
-const FARTHEST_LANE = 3;
-
 export class Addresses {
   private readonly asm: FunctionAssembler;
   private readonly bases: ReadonlyMap<ArrayRef, { readonly local: number; readonly offset: number }>;
@@ -50,23 +47,26 @@ export class Addresses {
     this.locals.set(variable, local);
   }
 
-  /** Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered. */
-  of<T>({ access }: Group<T>, pointers: Pointers, repetition: number): Address[] {
+  /**
+   * Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered or walk backwards: what
+   * is pushed is no address before the first one, and offsets are no negative numbers.
+   */
+  of<T>({ access }: Group<T>, pointers: Pointers, repetition: number, lanes: number): Address[] {
     const array = this.bases.get(access.array)!;
     const bytes = bytesOf(access.array.type);
-    return (access.bases ?? [access.base]).map((base) => {
+    const { stride = 0 } = access;
+    return (access.bases ?? [access.base]).flatMap((base): Address[] => {
+      const push = () => this.pointer(pointers, access.array, base);
       const offset = array.offset + (base.constant + repetition * access.repeat) * bytes;
-      const backwards = Math.max(0, -(access.stride ?? 0)) * FARTHEST_LANE * bytes;
-      if (backwards === 0 && range({ constant: 0, terms: base.terms })[0] >= 0) {
-        return { push: () => this.pointer(pointers, access.array, base), offset };
-      }
-      // Offsets and what they are added to are no negative numbers.
-      const push = () => {
-        this.pointer(pointers, access.array, base);
-        this.asm.i32(offset - backwards);
+      const whole = (by: number) => () => {
+        push();
+        this.asm.i32(by);
         this.asm.op('i32.add');
       };
-      return { push, offset: backwards };
+      if (stride < 0)
+        return Array.from({ length: lanes }, (_, n) => ({ push: whole(offset + n * stride * bytes), offset: 0 }));
+      const backwards = range({ constant: 0, terms: base.terms })[0] < 0;
+      return [backwards ? { push: whole(offset), offset: 0 } : { push, offset }];
     });
   }
 

@@ -301,7 +301,7 @@ class Lowering {
           continue;
         const keys = group.members.map((member) => loadKey(member, node, access.stride));
         if (keys.every((key) => values.has(key))) continue;
-        const locals = unit.load(group, this.addresses.of(group, scope.pointers, 0));
+        const locals = unit.load(group, this.addresses.of(group, scope.pointers, 0, unit.lanes));
         keys.forEach((key, n) => values.set(key, locals[n]!));
       }
     };
@@ -325,7 +325,7 @@ class Lowering {
         const group = loads.get(node)!;
         const hoisted = this.hoisted(node, body, group, scope);
         if (hoisted !== undefined) return hoisted;
-        const locals = this.load(group, body, unit, this.addresses.of(group, scope.pointers, repetition));
+        const locals = this.load(group, body, unit, this.addresses.of(group, scope.pointers, repetition, unit.lanes));
         group.members.forEach((member, n) => keep(member, locals[n]!));
         return known.get(node)!;
       };
@@ -339,7 +339,7 @@ class Lowering {
           const group = loads.get(node)!;
           const plain = !group.access.guard && unit.loadsDirectly(group);
           if (once && plain && this.hoisted(node, body, group, scope) === undefined) {
-            const [address] = this.addresses.of(group, scope.pointers, repetition);
+            const [address] = this.addresses.of(group, scope.pointers, repetition, unit.lanes);
             return unit.loadDirect(group, address!);
           }
           return this.asm.get(load(node));
@@ -361,7 +361,7 @@ class Lowering {
       }
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
       for (const group of stores) {
-        this.store(group, body, unit, this.addresses.of(group, scope.pointers, repetition), value);
+        this.store(group, body, unit, this.addresses.of(group, scope.pointers, repetition, unit.lanes), value);
       }
       this.asm.release(mark, new Set(kept.values()));
     }

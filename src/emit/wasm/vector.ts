@@ -53,7 +53,7 @@ const FUSED = {
 export class VectorUnit {
   private readonly asm: FunctionAssembler;
   private readonly element: ElementType;
-  private readonly lanes: number;
+  readonly lanes: number;
   private readonly bytes: number;
   readonly type: ValueType;
 
@@ -318,7 +318,7 @@ export class VectorUnit {
 
   /** Where each lane finds the first of the group's elements. */
   private rowAddresses({ access }: Group<unknown>, addresses: readonly Address[]): Address[] {
-    if (access.bases) return [...addresses];
+    if (addresses.length > 1) return [...addresses];
     const { push, offset } = addresses[0]!;
     return Array.from({ length: this.lanes }, (_, lane) => ({
       push,

@@ -15,7 +15,16 @@
  */
 import type { LeafNode } from '../node.ts';
 import { shimsOf } from '../shims/index.ts';
-import { type ArrayType, type BufferOffer, bufferNames, isTemp, memoryOf, type Operand, sameAddresses, sameRows } from './offer.ts';
+import {
+  type ArrayType,
+  type BufferOffer,
+  bufferNames,
+  isTemp,
+  memoryOf,
+  type Operand,
+  sameAddresses,
+  sameRows,
+} from './offer.ts';
 
 /** The decision function for one offer, with its answers cached over leaves of one shape and over all passes. */
 export interface Validity {
