@@ -33,7 +33,7 @@ export function planToJson(
   programs: readonly DirectionProgram[],
   { tables, candidates }: PlanFacts,
 ) {
-  const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+  const elements = tensorShape(problem, 'output').reduce((a, b) => a * b, 1);
   return copied({
     device: { kind: backend.kind, name: backend.name },
     problem,

@@ -5,9 +5,9 @@ import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, Step } f
 import { bytesOf, type Table, verify } from '../ir/index.ts';
 import { buildKernel, sharesPasses } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
-import type { Leaf } from '../plan/leaf.ts';
+import type { Leaf, SideLayout } from '../plan/leaf.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
-import { type ComplexLayout, FftError, type Problem } from '../problem/index.ts';
+import { FftError, type Problem } from '../problem/index.ts';
 import type { Built, KernelCache } from './cache.ts';
 import { typeOfStorage } from './storage.ts';
 import { compileOptions } from './tuning.ts';
@@ -58,7 +58,7 @@ export class DirectionProgram {
     const plane = plan.tempElements * realBytesOf(problem);
     const tempPlane = aligned(plane);
     this.tempBytes = tempBytesOf(plan, problem);
-    const argumentsOf = (name: BufferName, layout: ComplexLayout) =>
+    const argumentsOf = (name: BufferName, layout: SideLayout) =>
       bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
     const seen = new Map<string, number>();
     const launching = compileOptions(problem);

@@ -42,8 +42,12 @@ export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlo
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
   const [{ radices, lanesAlong, read, write }, ...more] = passesOf(leaf) as [PassesStep, ...PassesStep[]];
+  const sides = [leaf.input, leaf.output];
   const plain =
-    !read && !write && more.length === 0 && [leaf.input, leaf.output].every((side) => !side.absent && !side.factors);
+    !read &&
+    !write &&
+    more.length === 0 &&
+    sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
   return { ...leaf, length: leaf.lengths[0]!, radices, lanesAlong, plain, staged: stagedOf(leaf) };
 }
 

@@ -21,7 +21,7 @@ export const releasedPrecisions = ['single', 'double'] as const satisfies readon
 export type ReleasedPrecision = (typeof releasedPrecisions)[number];
 export const releasedStorages = ['half', ...releasedPrecisions] as const satisfies readonly Storage[];
 export type ReleasedStorage = (typeof releasedStorages)[number];
-export const releasedTransforms = ['c2c'] as const satisfies readonly TransformKind[];
+export const releasedTransforms = ['c2c', 'r2c'] as const satisfies readonly TransformKind[];
 export type ReleasedTransform = (typeof releasedTransforms)[number];
 
 /** `interleaved`: re, im, re, im … in one array; `planar`: one array for re, one for im. */
@@ -90,8 +90,8 @@ export interface Tuning {
   readonly registerBoost4Step?: number | undefined;
   /** Groups in one dimension of a launch at most; more fold over the others, and over launches. */
   readonly maxGroups?: number | undefined;
-  /** Only false so far. */
-  readonly disableMergeSequencesR2C?: false | undefined;
+  /** True: real sequences of odd length are transformed one by one, not two at a time. */
+  readonly disableMergeSequencesR2C?: boolean | undefined;
 }
 
 /** Elements along an axis: from `from` on, up to `to`, which is not one of them. */

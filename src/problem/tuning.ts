@@ -32,7 +32,7 @@ function knobs(): { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } {
     registerBoostNonPow2: either,
     registerBoost4Step: count(1, 64),
     maxGroups: count(1),
-    disableMergeSequencesR2C: only(false, flag, 'there are no real transforms to merge'),
+    disableMergeSequencesR2C: flag,
   };
 }
 
@@ -101,7 +101,7 @@ function unless<T>(setting: T, read: Reading<T>): Reading<T> {
 }
 
 /** A knob of which this release knows one setting: the one that changes nothing. */
-function only<T>(setting: T, read: Reading<unknown>, why: string): Reading<T> {
+function _only<T>(setting: T, read: Reading<unknown>, why: string): Reading<T> {
   return (reader, value, path, axes) => {
     const before = reader.problems.length;
     const set = read(reader, value, path, axes);

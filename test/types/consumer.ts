@@ -109,13 +109,16 @@ export async function descriptors(device: Device, text: string): Promise<void> {
   await unknown.forward(double, double);
   await device.plan({ ...parseDescriptor('scfo8'), batches: 2 });
   await device.plan({ ...parseDescriptor(text), batches: 2 });
-  // @ts-expect-error: there are no real transforms yet
-  await device.plan('srfo8');
+  const real = await device.plan('srfo8');
+  exactly<Singles>()(await real.forward(single), true);
+  const both = await device.plan({ size: [8], transform: 'r2c', layout: { output: 'planar' } });
+  const { re, im } = await both.forward(single);
+  exactly<Singles>()(await both.inverse({ re, im }), true);
 }
 
 export async function problems(device: Device, problem: ProblemInput): Promise<void> {
-  // @ts-expect-error: there are no real transforms yet
-  await device.plan({ size: [8], transform: 'r2c' });
+  // @ts-expect-error: there are no cosine transforms yet
+  await device.plan({ size: [8], transform: 'dct2' });
   // @ts-expect-error: nor double-double arithmetic
   await device.plan({ size: [8], precision: 'double-double' });
   // @ts-expect-error: a misspelt field

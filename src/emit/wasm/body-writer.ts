@@ -74,7 +74,7 @@ export class BodyWriter {
         const group = loads.get(node)!;
         const hoisted = this.hoisted(node, body, group, scope);
         if (hoisted !== undefined) return hoisted;
-        const locals = this.load(group, body, unit, this.addresses.of(group, scope.pointers, repetition));
+        const locals = this.load(group, body, unit, this.addresses.of(group, scope.pointers, repetition, unit.lanes));
         group.members.forEach((member, n) => keep(member, locals[n]!));
         return known.get(node)!;
       };
@@ -88,7 +88,7 @@ export class BodyWriter {
           const group = loads.get(node)!;
           const plain = !group.access.guard && unit.loadsDirectly(group);
           if (once && plain && this.hoisted(node, body, group, scope) === undefined) {
-            const [address] = this.addresses.of(group, scope.pointers, repetition);
+            const [address] = this.addresses.of(group, scope.pointers, repetition, unit.lanes);
             return unit.loadDirect(group, address!);
           }
           return this.asm.get(load(node));
@@ -110,7 +110,7 @@ export class BodyWriter {
       }
       if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
       for (const group of stores) {
-        this.store(group, body, unit, this.addresses.of(group, scope.pointers, repetition), value);
+        this.store(group, body, unit, this.addresses.of(group, scope.pointers, repetition, unit.lanes), value);
       }
       this.asm.release(mark, new Set(kept.values()));
     }

@@ -274,7 +274,7 @@ class Lowering {
           continue;
         const keys = group.members.map((member) => loadKey(member, node, access.stride));
         if (keys.every((key) => values.has(key))) continue;
-        const locals = unit.load(group, this.addresses.of(group, scope.pointers, 0));
+        const locals = unit.load(group, this.addresses.of(group, scope.pointers, 0, unit.lanes));
         keys.forEach((key, n) => values.set(key, locals[n]!));
       }
     };
