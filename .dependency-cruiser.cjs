@@ -14,9 +14,9 @@ const MATRIX = {
   engine: ['numeric', 'problem', 'ir', 'plan', 'patterns', 'kernels', 'emit', 'devices'],
 };
 
-/** The public faces sit side by side: they see the engine and the problem, and may build on one another. */
+/** The public faces sit side by side: they see the engine, the problem and exact numbers, and may build on one another. */
 const FACES = ['index\\.ts$', 'sync\\.ts$', 'version\\.ts$', 'numpy/', 'cli/', 'signal/'];
-const FACE_MAY_IMPORT = ['engine', 'problem'];
+const FACE_MAY_IMPORT = ['engine', 'problem', 'numeric'];
 
 /** Tests stand beside their sources but may reach for any room, for instance to run a kernel they have built. */
 const TESTS = '\\.test\\.ts$';
@@ -34,7 +34,7 @@ module.exports = {
     ...roomRules,
     {
       name: 'faces',
-      comment: 'index.ts, sync.ts, numpy/, cli/ and signal/ may import engine, problem and one another.',
+      comment: 'index.ts, sync.ts, numpy/, cli/ and signal/ may import engine, problem, numeric and one another.',
       severity: 'error',
       from: { path: `^src/(${FACES.join('|')})`, pathNot: TESTS },
       to: {

@@ -53,6 +53,11 @@ const browserOnly = {
     plugin.onLoad({ filter: /devices[/\\]cpu[/\\]import\.ts$/ }, () => ({
       contents: 'export const importModule = async () => undefined;',
     }));
+    // What a browser has no files to look for.
+    plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({
+      contents:
+        "export const softwareDriver = async () => { throw new Error('software adapters are the browser\\'s own'); };",
+    }));
     plugin.onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
       if (kind !== 'dynamic-import') return;
       const file = resolve(resolveDir, path);

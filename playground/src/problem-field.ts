@@ -6,6 +6,7 @@ export const SAMPLES = [
   'scfo1024',
   'scfo4096*64',
   'dcfo1000*8',
+  'scfo1009',
   'scfo256x256',
   'scfo1048576',
   '{ "size": [360], "batches": 10, "layout": "planar" }',

@@ -1,5 +1,6 @@
 /** The signal's part of the page: which kind, its parameters, recordings. */
-import { type WindowName, windowFunction, windowNames } from '../../src/signal/windows.ts';
+import { plainWindowNames, type WindowName } from '../../src/signal/window-kinds.ts';
+import { windowFunction } from '../../src/signal/windows.ts';
 import { byId, html } from './dom.ts';
 import { readRecording, recordMicrophone } from './recording.ts';
 import { recordingSource, SAMPLE_RATE, type Signal, type Source, syntheticSources } from './signals.ts';
@@ -22,7 +23,7 @@ export class SignalControls {
     for (const [name, { title }] of Object.entries(syntheticSources))
       this.source.append(html('option', { value: name }, title));
     for (const [name, title] of Object.entries(RECORDED)) this.source.append(html('option', { value: name }, title));
-    for (const name of windowNames) this.window.append(html('option', { value: name }, name));
+    for (const name of plainWindowNames) this.window.append(html('option', { value: name }, name));
     this.source.addEventListener('change', () => this.show());
     this.window.addEventListener('change', changed);
     this.parameters.addEventListener('change', (event) => {

@@ -3,6 +3,7 @@
  * Printing is not done here.
  */
 
+import { MOST_REPEATS } from '../engine/measure.ts';
 import {
   type ComplexData,
   type Device,
@@ -153,7 +154,8 @@ async function sample(
   for (const subject of subjects) {
     // Once to wake up, and a few times to see how many make a sample.
     await subject(1);
-    results.push({ times: [], repeats: Math.max(1, Math.ceil(SAMPLE_MS / (await subject(3)))) });
+    const wanted = Math.ceil(SAMPLE_MS / (await subject(3)));
+    results.push({ times: [], repeats: Math.max(1, Math.min(wanted, MOST_REPEATS)) });
   }
   const begin = performance.now();
   const enough = (round: number) =>

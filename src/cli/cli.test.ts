@@ -139,7 +139,7 @@ describe('bad usage ends with 2 and one line on stderr', () => {
     ['a language of a device', ['explain', 'scfo8', '--language', 'wgsl'], /--profile.*\[invalid-usage\]/],
     ['a profile and a device', ['explain', 'scfo8', '--profile', 'h200', '--device', 'cpu'], /cannot be used with/],
     ['an unknown device', ['explain', 'scfo8', '--device', 'abacus'], /abacus.*\[unknown-device\]/],
-    ['a frame of one sample', ['spectrogram', guitar, '-o', 'b.png', '--size', '1'], /^omnifft: --size .*at least 2/],
+    ['a frame of no sample', ['spectrogram', guitar, '-o', 'b.png', '--size', '0'], /--size .*positive integer/],
     ['threads by the million', ['explain', 'scfo8', '-d', 'cpu', '--threads', '1000000'], /^omnifft: --threads /],
     ['no array named of two', ['transform', 'two.npz', '-o', 'b.npy'], /2 arrays, 'first', 'second'; .*--array/],
     ['an array that is not there', ['transform', 'two.npz', '-o', 'b.npy', '--array', 'x'], /no 'x' for --array/],
@@ -256,6 +256,15 @@ describe('transform', () => {
     expectClose(result.data, expected, single ? 1e-6 : 1e-14);
   });
 
+  it.each([[[17, 1, 101]], [[1]], [[1009]]])('takes any lengths: %j', async (shape) => {
+    const array = sampleArray(shape, 'complex128');
+    const output = join(folder, 'any.npy');
+    const args = [put('in.npy', writeNpy(array)), '-o', output, '--device', 'cpu'];
+    expect(await omnifft('transform', ...args)).toMatchObject({ code: 0, stderr: '' });
+    const expected = shape.reduce<ArrayLike<number>>((data, _, axis) => direct(data, shape, axis, -1), array.data);
+    expectClose(readNpy(readFileSync(output)).data, expected, 1e-13);
+  });
+
   it.each(['backward', 'ortho', 'forward'])('there and back with the norm %s', async (norm) => {
     const array = sampleArray([12, 10], 'complex128');
     const [input, middle, output] = ['a.npy', 'b2.npy', 'c.npy'].map((name) => join(folder, name)) as [
@@ -311,6 +320,24 @@ describe('spectrogram', () => {
       output: 'guitar.png',
     });
     expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 1600, height: 900 });
+  });
+
+  it.each([
+    ['1009', 'transforms of 1009 points'],
+    ['17', 'transforms of 17 points'],
+    ['1', 'transforms of 1 point,'],
+  ])('takes frames of %s samples', async (size, told) => {
+    const args = ['--size', size, '--hop', '1000', '--window', 'flattop', '--device', 'cpu'];
+    const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(told);
+    expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 1600, height: 900 });
+  });
+
+  it('offers the windows that need no parameter', async () => {
+    const { code, stderr } = await omnifft('spectrogram', guitar, '-o', 'never.png', '--window', 'kaiser');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/kaiser.*hann.*blackmanharris.*tukey.*\[invalid-usage\]/);
   });
 });
 
@@ -422,6 +449,15 @@ describe('explain, devices and bench', () => {
       expect(seconds).toBeGreaterThan(1e-9);
       expect(copyFraction).toBeGreaterThan(0);
     }
+  });
+
+  it('bench times lengths of large primes, and one that takes no time', async () => {
+    const problems = ['scfo1', 'scfo1009*4', 'dcfo17x19'];
+    const { code, stdout, stderr } = await omnifft('bench', ...problems, '--device', 'cpu', '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const results = JSON.parse(stdout) as Record<string, number>[];
+    expect(results.map(({ gflops }) => gflops! > 0)).toEqual([false, true, true]);
+    expect((await omnifft('bench', 'scfo1', '--device', 'cpu')).stdout).not.toMatch(/NaN|Infinity/);
   });
 
   it('bench compares only with what is known for a device', async () => {

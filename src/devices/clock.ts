@@ -1,7 +1,7 @@
 /** Times by clocks that move in steps: pages have ones of 5 µs to 100 ms, so that no page can time another's secrets. */
 
 /** A time is at least so many steps long: what the steps take away or add is a few percent then. */
-const STEPS = 40;
+const LEAST_STEPS = 40;
 /** A clock that does not move in so many looks stands still. */
 const MOST_LOOKS = 2e6;
 /** Repetitions grow by this factor at most, for what short times tell is not much. */
@@ -19,7 +19,7 @@ export function leastMilliseconds(): number {
     }
     step = Math.min(step, now - before);
   }
-  return STEPS * step;
+  return LEAST_STEPS * step;
 }
 
 /**

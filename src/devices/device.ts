@@ -78,7 +78,7 @@ export interface CompileOptions {
   readonly computedRoots?: boolean;
 }
 
-/** How the groups of two kernels take turns. */
+/** How the groups of two kernels are interleaved. */
 export interface Schedule {
   /** Into how many the groups of either kernel are divided: a chunk of the second needs that chunk of the first, whole. */
   readonly chunks: number;
@@ -177,7 +177,7 @@ export interface Backend {
    */
   compile(kernel: Kernel, options?: CompileOptions): CompiledKernel;
   /**
-   * Two kernels as one whose groups take turns, so that the second one works on what the first one has just left. `bind` is
+   * Two kernels as one whose groups are interleaved, so that the second one works on what the first one has just left. `bind` is
    * given it beside the steps, and runs it instead of them. Absent where a device cannot do that.
    * @returns undefined where these two do not fit together.
    */

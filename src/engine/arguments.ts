@@ -5,11 +5,12 @@
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
 import { arrayNameOf } from '../devices/host-arrays.ts';
 import { bytesOf, type StorageType } from '../ir/index.ts';
+import type { SideLayout } from '../plan/leaf.ts';
 import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../problem/bytes.ts';
 import {
   blocksOf,
-  type ComplexLayout,
   type ElementRuns,
+  elementKind,
   elementRuns,
   FftError,
   type HostArray,
@@ -30,7 +31,7 @@ export type ComplexData = Data | PlanarData<Data>;
 
 /** What one side of a problem needs. */
 export interface SideFacts {
-  readonly layout: ComplexLayout;
+  readonly layout: SideLayout;
   readonly type: StorageType;
   /** Reals in each array. */
   readonly length: number;
@@ -49,13 +50,13 @@ export interface Part {
 
 export function factsOf(problem: Problem, side: Side): SideFacts {
   const span = tensorSpan(problem, side);
-  const layout = problem.layout[side];
+  const layout = elementKind(problem, side) === 'real' ? 'real' : problem.layout[side];
   const type = typeOfStorage(problem.edgeStorage);
   const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
   return {
     layout,
     type,
-    length: layout === 'planar' ? span : 2 * span,
+    length: layout === 'interleaved' ? 2 * span : span,
     realBytes: bytesOf(type),
     runs: span === elements && !blocksOf(problem, side).some((block) => block) ? undefined : elementRuns(problem, side),
   };
@@ -74,13 +75,16 @@ export function partsOf(given: Given, facts: SideFacts, what: string, backend: B
     return [part(re, facts, `${what}.re`, backend, offset), part(im, facts, `${what}.im`, backend, offset)];
   }
   if (given.length !== 1) {
-    throw wrongType(
-      what,
-      given,
-      `one ${arrayName(facts)} of interleaved re, im, because this side's layout is interleaved`,
-    );
+    const why = facts.layout === 'real' ? 'this side is real' : "this side's layout is interleaved";
+    const wanted = facts.layout === 'real' ? 'reals' : 'interleaved re, im';
+    throw wrongType(what, given, `one ${arrayName(facts)} of ${wanted}, because ${why}`);
   }
-  return [part(given[0], facts, what, backend, 2 * offset)];
+  return [part(given[0], facts, what, backend, realsPerElement(facts) * offset)];
+}
+
+/** Reals of each array that belong to one element. */
+export function realsPerElement({ layout }: Pick<SideFacts, 'layout'>): 1 | 2 {
+  return layout === 'interleaved' ? 2 : 1;
 }
 
 /** @param skip reals before the data. */

@@ -332,7 +332,7 @@ describe('the table of calls on their way', () => {
   it('finds every call that shares a byte, and forgets all that have ended', () => {
     const BYTES = 60;
     const calls = new Set<{ reads: boolean; start: number; end: number; ended: () => void }>();
-    for (let turn = 0; turn < 2000; turn++) {
+    for (let round = 0; round < 2000; round++) {
       const start = random.integer(0, BYTES - 1);
       const end = random.integer(start + 1, BYTES);
       const shared = [...calls].filter((call) => call.start < end && start < call.end);

@@ -75,6 +75,7 @@ interface Memory {
   most: number;
 }
 
+/** Spans that a memory may have before it is worth while to look for those whose calls have ended. */
 const FEW_SPANS = 32;
 const memories = new Map<unknown, Memory>();
 /** Calls of each device. */

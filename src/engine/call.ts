@@ -88,7 +88,7 @@ export class Call {
     return { input, output: this.output === this.input ? input : dataOf(to) };
   }
 
-  /** Host arrays. Where host code sees the device's memory, there are none to mind: copies wait for their turn. */
+  /** Host arrays. Where host code sees the device's memory, there are none to mind: copies run in order. */
   get copied(): Use {
     const stretches = (copies: readonly Copy[]) =>
       copies.filter(({ view }) => !view).map(({ host }) => stretchOf(host));
@@ -174,15 +174,15 @@ export class Call {
   forget(): boolean {
     const { pair, sides } = this;
     if (pair) {
-      this.input = this.output = pair.from.host = pair.to.host = NOTHING;
-      for (const part of [...sides.from, ...sides.to]) part.given = NOTHING;
+      this.input = this.output = pair.from.host = pair.to.host = LET_GO;
+      for (const part of [...sides.from, ...sides.to]) part.given = LET_GO;
     }
     return this.direct || pair !== undefined;
   }
 }
 
 /** Stands for arrays that were let go: nobody can give it. */
-const NOTHING = new Float32Array(0);
+const LET_GO = new Float32Array(0);
 
 interface HostPair {
   readonly from: Copy;

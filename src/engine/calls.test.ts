@@ -30,7 +30,7 @@ describe.each([1, 2])('on %i threads', (threads) => {
   });
   afterEach(() => device.close());
 
-  // Short calls run at once; long ones of several groups are shared with other threads and take turns of the event loop.
+  // Short calls run at once; long ones of several groups are shared with other threads and take iterations of the event loop.
   describe.each([64, 2 ** 17])('%i points', (n) => {
     it('overlapping calls on one plan run in order', async () => {
       const plan = await device.plan({ size: [n] });
@@ -62,12 +62,12 @@ describe.each([1, 2])('on %i threads', (threads) => {
       const inputs = Array.from({ length: 4 }, () => signal(n));
       const waiting = inputs.map((input) => plan.forward(input));
       const others: [Float32Array, Float32Array][] = [];
-      for (let turn = 0; turn < 12; turn++) {
+      for (let round = 0; round < 12; round++) {
         const x = signal(n);
         others.push([x, plan.forwardSync(x)]);
         const back = plan.inverseSync(x);
         expect(back.every(Number.isFinite)).toBe(true);
-        await (turn % 6 === 5 ? new Promise((resolve) => setImmediate(resolve)) : undefined);
+        await (round % 6 === 5 ? new Promise((resolve) => setImmediate(resolve)) : undefined);
       }
       const results = await Promise.all(waiting);
       inputs.forEach((input, i) => expectTransform(plan, input, results[i] as Float32Array));

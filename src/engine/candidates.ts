@@ -60,12 +60,12 @@ function textOf({ together, uploads }: Splits): string {
 }
 
 /** Milliseconds after which no other candidate is begun, and no other round. */
-const BUDGET = 2000;
-/** Times that every candidate is timed at most: they take turns, so that a machine that slows down slows all of them. */
+const BUDGET_MILLISECONDS = 2000;
+/** Times that every candidate is timed at most, round by round, so that a machine that slows down slows all of them. */
 const ROUNDS = 8;
-/** Milliseconds that one of these takes, roughly. */
-const TURN = 10;
-/** Transforms in one of them at most. */
+/** Milliseconds that a candidate takes in one round, roughly. */
+const TIMING_MILLISECONDS = 10;
+/** Transforms of a candidate in one round at most. */
 const MOST_REPEATS = 200;
 /** Transforms that tell at first how long a candidate takes. */
 const FIRST_REPEATS = 3;
@@ -73,7 +73,7 @@ const FIRST_REPEATS = 3;
  * How many times as long as the fastest one a candidate may take at first: what is slower is not timed again. But the planner's
  * own choice is: on a machine that is busy, what looks fast once need not be.
  */
-const FAR = 2;
+const HOPELESS = 2;
 /** What one candidate may fail of while others do not. */
 const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory'];
 
@@ -106,10 +106,10 @@ export async function measureCandidates(
     const begin = performance.now();
     await firstRound(candidates, planOf, memory, trials, begin);
     const fastest = Math.min(...trials.map(({ milliseconds }) => milliseconds));
-    const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= FAR * fastest);
-    for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET; round++) {
+    const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= HOPELESS * fastest);
+    for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
       for (const trial of near) {
-        const repeats = Math.min(MOST_REPEATS, Math.ceil(TURN / trial.milliseconds));
+        const repeats = Math.min(MOST_REPEATS, Math.ceil(TIMING_MILLISECONDS / trial.milliseconds));
         trial.milliseconds = Math.min(trial.milliseconds, await timeOf(trial.plan, memory, repeats));
       }
     }
@@ -134,7 +134,7 @@ async function firstRound(
 ): Promise<void> {
   let failure: unknown;
   for (const { value: splits } of candidates) {
-    if (trials.length > 0 && performance.now() - begin > BUDGET) break;
+    if (trials.length > 0 && performance.now() - begin > BUDGET_MILLISECONDS) break;
     let plan: Plan | undefined;
     try {
       plan = await planOf(splits);

@@ -47,16 +47,16 @@ interface Asked {
 }
 
 /** Direction plans that a device remembers: pure data, a few kilobytes each. */
-const REMEMBERED = 256;
+const PLANS_KEPT = 256;
 
 /** Where transforms run: a processor or GPU, its memory, and the kernels and tables that its plans share. */
 export class Device {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
   private readonly plans = new Set<Pick<Plan, 'destroy'>>();
-  private readonly remembered = new Recent<DirectionPlan>(REMEMBERED);
+  private readonly remembered = new Recent<DirectionPlan>(PLANS_KEPT);
   /** What was found out about problems with `strategy: 'measure'`. */
-  private readonly measured = new Recent<Measured>(REMEMBERED);
+  private readonly measured = new Recent<Measured>(PLANS_KEPT);
   /** Of the plan made last: what `alloc` is most likely for. */
   private precision: 'half' | 'single' | 'double' = 'single';
   private closed = false;

@@ -90,7 +90,7 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
   }
 }
 
-const NOTHING: { readonly [name in keyof Required<EnqueueOptions>]: undefined } = {
+const NO_OPTIONS: { readonly [name in keyof Required<EnqueueOptions>]: undefined } = {
   ...{ input: undefined, output: undefined, work: undefined, temp: undefined, offsets: undefined },
   ...{ encoder: undefined, stream: undefined, queue: undefined },
 };
@@ -100,9 +100,9 @@ function readQuickly(options: EnqueueOptions): EnqueueOptions | undefined {
   try {
     if (Object.getPrototypeOf(options) !== Object.prototype) return undefined;
     // Every field is its own: what is missing is inherited from nobody.
-    const own: { -readonly [name in keyof EnqueueOptions]: unknown } = { ...NOTHING };
+    const own: { -readonly [name in keyof EnqueueOptions]: unknown } = { ...NO_OPTIONS };
     for (const name of Object.keys(options) as (keyof EnqueueOptions)[]) {
-      if (!Object.hasOwn(NOTHING, name)) return undefined;
+      if (!Object.hasOwn(NO_OPTIONS, name)) return undefined;
       own[name] = options[name];
     }
     return own as EnqueueOptions;

@@ -12,7 +12,8 @@ const blocks = {
 
 describe('a plan shows', () => {
   it('a prime length that is convolved with one point less', async () => {
-    const plan = await device.plan({ size: [1009], directions: 'forward' });
+    const rader = { convolve: [1009, 1009] } as const;
+    const plan = await device.plan({ size: [1009], directions: 'forward', tuning: { rader } });
     const [launch] = plan.toJSON().directions[0]!.launches;
     expect(launch).toMatchObject({
       padded: 1008,

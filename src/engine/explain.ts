@@ -33,7 +33,7 @@ export function planToJson(
   programs: readonly DirectionProgram[],
   { tables, candidates }: PlanFacts,
 ) {
-  const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+  const elements = tensorShape(problem, 'output').reduce((a, b) => a * b, 1);
   return copied({
     device: { kind: backend.kind, name: backend.name },
     problem,
@@ -55,7 +55,7 @@ export function planToJson(
           padding: plan.assignment.temps > 0 ? plan.tempElements - elements : 0,
         },
         launches,
-        // Launches that are to take turns and cannot here run one after the other.
+        // Launches that are to be interleaved and cannot here run one after the other.
         chunks: plan.turns && !asOne ? 1 : plan.chunks,
         ...(plan.turns && asOne ? { turns: plan.turns } : {}),
         bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),

@@ -3,18 +3,34 @@ import { nextSmooth } from '../numeric/primes.ts';
 import { LARGEST_LISTED_PRIME } from '../plan/butterflies.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
+import { readOptions } from './options.ts';
+
+export interface FastLengthOptions {
+  /**
+   * Whether it is for real data, of which two samples at a time make a complex number: the length is even then, but for 1.
+   * Default false.
+   */
+  readonly real?: boolean | undefined;
+}
 
 /**
- * The smallest length of at least `target` that has a butterfly for each of its primes (at most 13).
- * @throws FftError `invalid-size` when `target` is not a positive integer, or none follows below 2^53
+ * The smallest length of at least `target` that has a butterfly for each of its primes (at most 13), and with `real` is even.
+ * It is what `scipy.fft.next_fast_len` is for, by what is fast here.
+ * @throws FftError `invalid-size` when `target` is not a positive integer, or none follows below 2^53; `invalid-argument`,
+ *   `unknown-field`
  */
-export function nextFastLength(target: number): number {
+export function nextFastLength(target: number, options: FastLengthOptions = {}): number {
+  const { real = false } = readOptions(options, { works: ['real'] }, 'nextFastLength');
+  if (typeof real !== 'boolean') {
+    throw new FftError('invalid-argument', `real is ${show(real)}; it takes true or false.`, { path: 'real' });
+  }
   if (!(Number.isSafeInteger(target) && target >= 1)) {
     throw new FftError('invalid-size', `The length is ${show(target)}; it must be a positive integer below 2^53.`, {
       path: 'target',
     });
   }
-  const length = nextSmooth(target, LARGEST_LISTED_PRIME);
+  const smooth = (length: number) => nextSmooth(length, LARGEST_LISTED_PRIME);
+  const length = real && target > 1 ? 2 * smooth(Math.ceil(target / 2)) : smooth(target);
   if (Number.isSafeInteger(length)) return length;
   throw new FftError('invalid-size', `The next length from ${target} on is ${length}; it must be below 2^53.`, {
     path: 'target',

@@ -5,7 +5,6 @@ import type { PlanTypesFor } from './plan-types.ts';
 
 export type { DeviceKind, ForeignGpuBuffer, ForeignMemory, OpenableKind } from '../devices/device.ts';
 export type { OfflineLanguage } from '../devices/offline/index.ts';
-export type { ProfileName } from '../devices/profiles/index.ts';
 export type { DeviceProfile } from '../plan/profile.ts';
 export type { ComplexData, Data } from './arguments.ts';
 export { Device, type PlanOptions } from './device.ts';
@@ -25,6 +24,7 @@ export {
   openProfile,
   type ProfiledDevice,
   type ProfiledPlan,
+  type ProfileName,
   type ProfileOptions,
   profileNames,
 } from './open-profile.ts';

@@ -5,10 +5,12 @@ import {
   type Leaf,
   type LeafSide,
   type LeafStep,
+  type PairStep,
   type PointwiseStep,
   type PowerOrder,
   passesOf,
   radicesOf,
+  type SideLayout,
   type Stored,
   type Stride,
   stagedOf,
@@ -16,7 +18,7 @@ import {
 import type { LeafNode } from '../plan/node.ts';
 import type { Launch } from '../plan/planner.ts';
 import { shimsOf } from '../plan/shims/index.ts';
-import { type ComplexLayout, realBytes } from '../problem/index.ts';
+import { realBytes } from '../problem/index.ts';
 
 /** Elements of an axis, `from` ≤ n < `to`, that count as zero where they would be read and are not written. */
 export interface AbsentFacts {
@@ -28,7 +30,7 @@ export interface AbsentFacts {
 /** One side of a launch. */
 export interface OperandFacts {
   readonly buffer: string;
-  readonly layout: ComplexLayout;
+  readonly layout: SideLayout;
   /** What its numbers are in memory. */
   readonly storage: Stored;
   /** Blocks that are left out, those of whole lines too. */
@@ -42,6 +44,7 @@ export interface OperandFacts {
 /** What a launch does to its tile, one step after another; passes over dimension `of`, from `read` to `write`. */
 export type StepFacts =
   | { readonly do: 'copy' }
+  | PairStep
   | {
       readonly do: 'passes';
       readonly of: number;
@@ -148,7 +151,7 @@ function bytesMoved({ absent, storage }: OperandFacts, { length }: LeafNode, ele
 }
 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
-  if (step.do === 'copy') return { do: 'copy' };
+  if (step.do !== 'passes') return step;
   const { of, radices, convolved, inverse, read, write } = step;
   const points = ({ count, factors, origin }: PointwiseStep) => ({
     ...(count === undefined ? {} : { count }),
@@ -225,6 +228,7 @@ function scaled({ scale }: OperandFacts): Stage[] {
 
 function stepStages(step: StepFacts): Stage[] {
   if (step.do === 'copy') return [{ kind: 'move', text: 'transpose' }];
+  if (step.do === 'pair') return [{ kind: 'move', text: PAIRS[step.by] }];
   const { length, radices, inverse, read, write } = step;
   const passes = { kind: 'passes' as const, text: `${inverse ? 'inverse ' : ''}${passesText(length, radices)}` };
   const factors = (points: typeof read) => (points?.factors ? [product(points.factors.kind.replace('-', ' '))] : []);
@@ -238,6 +242,9 @@ function stepStages(step: StepFacts): Stage[] {
     ...(write?.count ? [{ kind: 'move' as const, text: `keep ${write.count} points` }] : []),
   ];
 }
+
+/** What is done to bins k and N − k. */
+const PAIRS = { halves: 'pair bins of both halves', lines: 'pair bins of two lines' } as const;
 
 function passesText(length: number, radices: readonly number[]): string {
   return radices.length > 1 ? `passes ${length} = ${radices.join('·')}` : `pass ${length}`;

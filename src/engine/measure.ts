@@ -6,7 +6,7 @@ import { leastMilliseconds, repeated } from '../devices/clock.ts';
 import type { Backend, BoundProgram, DeviceBuffer } from '../devices/device.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
-import type { ComplexData, SideFacts } from './arguments.ts';
+import { type ComplexData, realsPerElement, type SideFacts } from './arguments.ts';
 import { bindMemory, MEMORY_OPTIONS, type MemoryOptions, offsetsOf } from './enqueue.ts';
 import { DeviceMemory } from './memory.ts';
 import { readOptions } from './options.ts';
@@ -27,7 +27,7 @@ export interface MeasureOptions<Input = ComplexData, Output = ComplexData> exten
 const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats', 'peer'] };
 
 /** Many are submitted before one is waited for. */
-const MOST_REPEATS = 100_000;
+export const MOST_REPEATS = 100_000;
 
 /** Milliseconds that one transform takes. */
 export async function measure(host: RunnerHost, options: MeasureOptions): Promise<number> {
@@ -68,7 +68,7 @@ export async function allocateFor(
 ): Promise<ComplexData> {
   const planar = facts.layout === 'planar';
   const part = async () => {
-    const bytes = ((planar ? 1 : 2) * offset + facts.length) * facts.realBytes;
+    const bytes = (realsPerElement(facts) * offset + facts.length) * facts.realBytes;
     const buffer = backend.allocate(bytes);
     buffers.push(buffer);
     await clear(backend, buffer, bytes);

@@ -1,17 +1,16 @@
 /**
- * Planning for a device that is not there: named profiles, and profiles of the caller's own.
+ * Planning for a device that is not there: named profiles, and profiles of the caller's own. What does it is loaded when it is
+ * asked for.
  */
-
-import { createOfflineBackend, type OfflineLanguage, offlineLanguages, profileOnly } from '../devices/offline/index.ts';
-import { type NamedProfile, namedProfiles, type ProfileName } from '../devices/profiles/index.ts';
+import type { OfflineLanguage } from '../devices/offline/index.ts';
+import type { ProfileName } from '../devices/profiles/names.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import { show } from '../problem/errors.ts';
-import { type Checked, FftError, type ProblemInput, type ProblemLike } from '../problem/index.ts';
-import { Device, type PlanOptions } from './device.ts';
-import { readOptions } from './options.ts';
+import type { Checked, ProblemInput, ProblemLike } from '../problem/index.ts';
+import type { Device, PlanOptions } from './device.ts';
 import type { Plan } from './plan.ts';
 import type { PlanTypesFor } from './plan-types.ts';
-import { readProfile } from './profile-check.ts';
+
+export { type ProfileName, profileNames } from '../devices/profiles/names.ts';
 
 export interface ProfileOptions {
   /** What kernels are written in. Default: the named profile's own; of other profiles `cuda`, or `wasm` for vectors. */
@@ -32,17 +31,6 @@ export interface ProfiledDevice extends Pick<Device, 'kind' | 'name' | 'profile'
   planSync<const P extends ProblemInput | string>(problem: P & Checked<P>, options?: PlanOptions): ProfiledPlan<P>;
 }
 
-/** Plans like the device it stands for, and has no memory. */
-class ProfileDevice extends Device {
-  /** @throws FftError `device-unavailable`, always */
-  override alloc(): never {
-    throw profileOnly(this.name, 'allocate memory');
-  }
-}
-
-/** Names that `openProfile` knows. */
-export const profileNames = Object.freeze(Object.keys(namedProfiles)) as readonly ProfileName[];
-
 /**
  * A device to plan with, explain and read kernels of, without the hardware: `plan.explain()`, `plan.toJSON()`,
  * `plan.kernels`, `plan.bytes` and `plan.serialize()` work; what needs memory or runs is refused.
@@ -55,38 +43,6 @@ export async function openProfile(
   from: ProfileName | DeviceProfile,
   options: ProfileOptions = {},
 ): Promise<ProfiledDevice> {
-  const { language: asked } = readOptions(options, { works: ['language'] }, 'openProfile');
-  const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: readProfile(from) };
-  const profile = named.profile!;
-  const usual = named.language ?? (profile.lockstep === 'vector' ? 'wasm' : 'cuda');
-  const language = asked ?? usual;
-  requireLanguage(language, profile);
-  return new ProfileDevice(await createOfflineBackend({ profile: sayable(profile, language), language }));
-}
-
-function byName(name: string): NamedProfile {
-  if (Object.hasOwn(namedProfiles, name)) return namedProfiles[name as ProfileName];
-  throw new FftError('unknown-device', `There is no profile ${show(name)}; choose one of ${profileNames.join(', ')}.`);
-}
-
-function requireLanguage(language: OfflineLanguage, { name, lockstep }: DeviceProfile): void {
-  const fits = offlineLanguages.filter((known) => (known === 'wasm') === (lockstep === 'vector'));
-  if (fits.includes(language)) return;
-  throw new FftError(
-    'invalid-argument',
-    `language is ${show(language)}; kernels for ${name} can be written in ${fits.join(', ')}.`,
-    { path: 'language' },
-  );
-}
-
-/**
- * The profile, less what the language has no words for: double precision in WGSL, clusters and launches that take turns in
- * all but CUDA.
- */
-function sayable(profile: DeviceProfile, language: OfflineLanguage): DeviceProfile {
-  if (language === 'cuda') return profile;
-  const { cluster: _, ...apart } = profile;
-  const { chunks, ...one } = apart;
-  const said = chunks?.ahead === undefined ? apart : one;
-  return language === 'wgsl' ? { ...said, precisions: ['single'] } : said;
+  const { profileDevice } = await import('./profile-device.ts');
+  return profileDevice(from, options);
 }

@@ -92,7 +92,7 @@ export async function openDevice(kind: OpenableKind | 'auto' = 'auto', options: 
       device.close();
       reasons.push(`${candidate}: it has no ${precision} precision`);
     } catch (error) {
-      // A device that is listed but does not open leaves the turn to the next.
+      // Where a device is listed but does not open, the next one is tried.
       if (!(error instanceof FftError && error.code === 'device-unavailable')) throw error;
       reasons.push(`${candidate}: ${error.message}`);
     }

@@ -131,7 +131,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   private get workBytes(): number {
-    const elements = tensorShape(this.problem, 'input').reduce((product, count) => product * count, 1);
+    const elements = tensorShape(this.problem, 'output').reduce((product, count) => product * count, 1);
     return 2 * bytesOf(typeOfStorage(this.problem.storage)) * elements;
   }
 
@@ -389,7 +389,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       shape: Object.freeze(tensorShape(problem, side)),
       order: (k: number, axis = 0) => {
         requireIndex(axis, problem.size.length, 'axis');
-        requireIndex(k, problem.size[axis]!, `bin of axis ${axis}`);
+        requireIndex(k, tensorShape(problem, side)[axis + 1]!, `bin of axis ${axis}`);
         const node = plan?.tree.children.find((child) => child.axisOf === axis);
         if (!unordered || node?.scheme !== 'four-step') return k;
         return unorderedPlace(k, node.parts!);

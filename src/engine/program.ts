@@ -5,9 +5,9 @@ import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, Step } f
 import { bytesOf, type Table, verify } from '../ir/index.ts';
 import { buildKernel, sharesPasses } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
-import type { Leaf } from '../plan/leaf.ts';
+import type { Leaf, SideLayout } from '../plan/leaf.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
-import { type ComplexLayout, FftError, type Problem } from '../problem/index.ts';
+import { FftError, type Problem } from '../problem/index.ts';
 import type { Built, KernelCache } from './cache.ts';
 import { typeOfStorage } from './storage.ts';
 import { compileOptions } from './tuning.ts';
@@ -47,7 +47,7 @@ export class DirectionProgram {
   private readonly backend: Backend;
   private readonly cache: KernelCache;
   private readonly steps: Step[] = [];
-  /** All steps as one kernel, where the plan has them take turns. */
+  /** All steps as one kernel, where the plan has them interleaved. */
   private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
@@ -58,7 +58,7 @@ export class DirectionProgram {
     const plane = plan.tempElements * realBytesOf(problem);
     const tempPlane = aligned(plane);
     this.tempBytes = tempBytesOf(plan, problem);
-    const argumentsOf = (name: BufferName, layout: ComplexLayout) =>
+    const argumentsOf = (name: BufferName, layout: SideLayout) =>
       bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
     const seen = new Map<string, number>();
     const launching = compileOptions(problem);
@@ -135,7 +135,7 @@ function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefine
   if (!other || !sharesPasses(leaf)) return undefined;
   const { inverse, scale } = leaf;
   const key = JSON.stringify(leaf);
-  // In place, several axes take turns the other way around.
+  // In place, several axes are transformed in the opposite order.
   return other()
     .launches.map((launch) => launch.leaf)
     .find((own) => JSON.stringify({ ...own, inverse, scale }) === key);

@@ -38,7 +38,7 @@ interface Bound {
   readonly places: readonly Binding[];
 }
 
-/** After the calls of this turn of the event loop. On the audio thread, which has no timers, after those of one callback. */
+/** After the calls of this iteration of the event loop. On the audio thread, which has no timers, after those of one callback. */
 const later: (act: () => void) => void =
   typeof setTimeout === 'function' ? (act) => setTimeout(act, 0) : (act) => void Promise.resolve().then(act);
 
@@ -132,22 +132,22 @@ export class Runner {
     const placed = quiet() ? UNUSED : call.placed;
     const reads = [...copied.reads, ...placed.reads];
     const first = callsBefore({ reads, writes: placed.writes });
-    const turn = usersOf(copied.writes);
+    const users = usersOf(copied.writes);
     if (!first && copied.writes.length === 0) return this.carryOut(call);
     const writes = first ? [...copied.writes, ...placed.writes] : copied.writes;
     const ended = enter({ reads: first ? reads : [], writes }, this.host.backend);
-    return endWith(first ? this.defer(call, first, turn) : this.carryOut(call, turn), ended);
+    return endWith(first ? this.defer(call, first, users) : this.carryOut(call, users), ended);
   }
 
-  private async defer({ data, output }: Call, first: Pending, turn: Pending | undefined): Promise<ComplexData> {
+  private async defer({ data, output }: Call, first: Pending, users: Pending | undefined): Promise<ComplexData> {
     await first.wait();
     this.host.resume();
-    await this.carryOut(this.bind(this.check(data.input, data.output)), turn);
+    await this.carryOut(this.bind(this.check(data.input, data.output)), users);
     return output;
   }
 
-  /** @param turn who has to be through with the host arrays before results are moved into them. */
-  private async carryOut({ copiesIn, copiesOut, runs, program, output }: Call, turn?: Pending): Promise<ComplexData> {
+  /** @param users who has to be through with the host arrays before results are moved into them. */
+  private async carryOut({ copiesIn, copiesOut, runs, program, output }: Call, users?: Pending): Promise<ComplexData> {
     const { backend } = this.host;
     // Results land beside the caller's arrays until the whole call has succeeded.
     const outputs = copiesOut.map(({ host }) => host);
@@ -173,7 +173,7 @@ export class Runner {
       if (!(error instanceof FftError)) for (const { host } of watched) refuseDetached(host, WAITING);
       throw error;
     }
-    if (turn?.ended === false) await turn.wait();
+    if (users?.ended === false) await users.wait();
     // Where host code sees the device's memory results are there already, but the caller looks for them in vain.
     whole();
     landings.forEach((landing, n) => landing && settle(outputs[n]!, landing, runs));

@@ -14,7 +14,7 @@ import { version } from './version.ts';
 const FORMAT = 'omnifft-plan-3';
 
 /** Characters that no saved plan comes near. */
-const LONGEST = 2 ** 20;
+const MOST_CHARACTERS = 2 ** 20;
 
 interface Saved {
   readonly format: string;
@@ -67,7 +67,7 @@ function refuse(why: string, cause?: unknown): never {
 
 function parsed(text: string, problem: Problem, backend: Backend): PlanOf {
   if (typeof text !== 'string') refuse(`The saved plan is ${show(text)}, no text`);
-  if (text.length > LONGEST) refuse(`The saved plan has ${text.length} characters, more than any has`);
+  if (text.length > MOST_CHARACTERS) refuse(`The saved plan has ${text.length} characters, more than any has`);
   const saved = JSON.parse(text) as Saved;
   if (saved?.format !== FORMAT) refuse(`The saved plan has format ${show(saved?.format)}, not ${FORMAT}`);
   if (saved.version !== version) refuse(`The saved plan is of omnifft ${show(saved.version)}, this is ${version}`);

@@ -175,7 +175,7 @@ describe('knobs', () => {
     own.close();
   });
 
-  it('registerBoost: real and imaginary parts take turns in shared memory, or do not', async () => {
+  it('registerBoost: real and imaginary parts share one memory, or do not', async () => {
     const twice = await launchesOf(gpu, { size: [4096] }, { registerBoost: 2 });
     expect(lengths(twice)).toEqual([4096]);
     expect(await launchesOf(gpu, { size: [4096] }, { registerBoost: 1 })).toHaveLength(2);

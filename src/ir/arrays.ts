@@ -23,7 +23,7 @@ export interface ArrayRef {
   /** Elements; required for `shared`. */
   readonly length?: number;
   /**
-   * Of a shared array: its two halves, of so many elements each, take turns in one memory (rocFFT's "half LDS"). An
+   * Of a shared array: its two halves, of so many elements each, share one memory, one after the other (rocFFT's "half LDS"). An
    * exchange hands over first what was stored in the lower half, then the upper one, which waits in registers until then.
    */
   readonly half?: number;

@@ -183,16 +183,27 @@ function escapedVariables(nodes: readonly Real[], { stores }: Phase): Set<Var> {
   return new Set(stores.flatMap(({ value }) => [...free.get(value)!]));
 }
 
-/** The values that an index can take where a guard holds, as far as bounds on the same index, or one at a known distance, tell. */
+/** The values that an index can take where a guard holds, as far as one bound on an index, of which it has a multiple, tells. */
 function rangeWithin(at: Index, guard: Guard): [low: number, high: number] {
   let [low, high] = range(at);
-  for (const bound of guard) {
-    const { constant, terms } = sub(at, bound.index);
-    if (terms.length > 0 || bound.outside) continue;
-    low = Math.max(low, bound.from + constant);
-    high = Math.min(high, bound.to - 1 + constant);
+  for (const { index, from, to, outside } of guard) {
+    const times = outside ? undefined : multipleOf(index, at);
+    if (times === undefined) continue;
+    const rest = range(sub(at, scale(index, times)));
+    const bounds = [Math.max(from, range(index)[0]) * times, Math.min(to - 1, range(index)[1]) * times];
+    low = Math.max(low, rest[0] + Math.min(...bounds));
+    high = Math.min(high, rest[1] + Math.max(...bounds));
   }
   return [low, high];
+}
+
+/** How many times an index has the first term of another one. */
+function multipleOf({ terms: [first] }: Index, at: Index): number | undefined {
+  if (!first) return undefined;
+  const keyOf = ({ atom }: Index['terms'][number]) => indexKey({ constant: 0, terms: [{ atom, factor: 1 }] });
+  const own = at.terms.find((term) => keyOf(term) === keyOf(first));
+  const times = own && own.factor / first.factor;
+  return Number.isInteger(times) ? times : undefined;
 }
 
 /** What is wrong with a phase that writes arrays which it reads, or says that it works in place. */
@@ -310,7 +321,7 @@ type Reach = readonly [low: number, high: number];
 
 /**
  * What is wrong with phases that run slice by slice. A slice may read what an earlier run left in its own part of an
- * array, or any array that it writes first: all slices use that in turn.
+ * array, or any array that it writes first: one slice after another uses that.
  */
 function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[]): string[] {
   if (run.at(-1)!.exchange === 'slice') return ['a slice goes on after the last phase'];
@@ -341,9 +352,9 @@ function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[])
   for (const [array, { steps, reaches, first }] of touched) {
     if (array.space === 'table' || !read.has(array) || !written.has(array) || count === 1) continue;
     const [step] = steps;
-    const inTurns = step === 0 && first === 'write';
+    const rewritten = step === 0 && first === 'write';
     const apart = step !== undefined && step > 0 && !meet(reaches, step, count);
-    if (steps.size > 1 || !(inTurns || apart)) problems.push(`slices get into each other's way in ${array.name}`);
+    if (steps.size > 1 || !(rewritten || apart)) problems.push(`slices get into each other's way in ${array.name}`);
   }
   // Names of one memory: whose places are whose cannot be seen.
   if (aliased && globals.some((array) => read.has(array)) && globals.some((array) => written.has(array))) {

@@ -202,7 +202,9 @@ function spectrumOf(p: number) {
     const quads = rootSpectrumQuads(p);
     // Bins 0 and h have one part only; what is left of the other is rounding.
     const at = (n: number) =>
-      Math.abs(quads[n]!) < 2 ** -80 ? exact.ZERO : exact.add(exact.exact(quads[n]!), exact.exact(quads[n + 1]!));
+      Math.abs(quads[n]! + quads[n + 1]!) < 2 ** -80
+        ? exact.ZERO
+        : exact.add(exact.exact(quads[n]!), exact.exact(quads[n + 1]!));
     spectrum = range(p - 1).map((n) => ({ re: at(4 * n), im: at(4 * n + 2) }));
     spectra.set(p, spectrum);
   }

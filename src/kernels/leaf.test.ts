@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { conflictsOf } from '../../test/support/conflicts.ts';
-import { randomProfile, randomThreads } from '../../test/support/devices.ts';
+import { vectorProfile as plain, randomProfile, randomThreads } from '../../test/support/devices.ts';
 import { interpret } from '../../test/support/interpret.ts';
 import { openInterpreted } from '../../test/support/interpreted.ts';
 import { configurations } from '../../test/support/problems.ts';
@@ -19,21 +19,6 @@ import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel, sharesPasses } from './index.ts';
 
 const random = randomFor('kernels/stockham');
-const plain: DeviceProfile = {
-  name: 'test',
-  lockstep: 'vector',
-  lockstepBytes: 16,
-  sharedBytes: 2 ** 20,
-  coalescedBytes: 128,
-  registers: 16,
-  maxThreads: 1,
-  multiprocessors: 1,
-  doubleBuffered: true,
-  sharedFormat: 'blocked',
-  banks: 1,
-  groupPoints: 1024,
-  passCost: 6,
-};
 
 describe('numbers in pairs', () => {
   const kernelsOf = (input: ProblemInput, profile: DeviceProfile) =>

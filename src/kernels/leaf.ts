@@ -29,7 +29,7 @@ import { passEnds } from './pointwise.ts';
 import { dimensionsOfAxis, sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf, typeOf } from './steps.ts';
-import { leafStepTwiddles, stepTwiddles, threadPassTwiddles } from './twiddles.ts';
+import { leafStepTwiddles, pairRoots, stepTwiddles, threadPassTwiddles } from './twiddles.ts';
 import { vectorLeaf } from './vector-form.ts';
 import { vectorPhases } from './vector-phases.ts';
 
@@ -62,6 +62,7 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
       shared: leaf.shared,
       input: atElements(ends.input, geometry[0]!),
       output: atElements(ends.output, geometry.at(-1)!),
+      beside: ends.beside && atElements(ends.beside, geometry[0]!),
       limit: tiles.limit,
       aliased: leaf.aliased,
     });
@@ -95,8 +96,9 @@ function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views
   return (views) => mappedOn(on, views, (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]));
 }
 
-function mappedOn(on: 'input' | 'output', { input, output }: Views, map: ViewMap): Views {
-  return on === 'input' ? { input: mappedLoad(input, map), output } : { input, output: mappedStore(output, map) };
+function mappedOn(on: 'input' | 'output', views: Views, map: ViewMap): Views {
+  if (on === 'input') return { ...views, input: mappedLoad(views.input, map) };
+  return { ...views, output: mappedStore(views.output, map) };
 }
 
 /** The number of an element along the axis that the twiddles of a four-step decomposition count. */
@@ -134,6 +136,7 @@ function stagesOf(leaf: Leaf, geometry: readonly Geometry[], tables: TableBuilde
         // The digit that an earlier stage has produced counts on.
         return (x, value, i, m, c) => turn(x, value, add(geometry[n]!.coordinate(0, c), scale(i, before)), m);
       },
+      pairRoot: (points) => pairRoots(tables, points, { kind: 'pairs', lanes: 1 }),
       ends: passEnds(passes[n]!, length, tables, { kind: 'pairs', lanes: 1 }),
       ...(next ? { carry: (at, c) => next.placeOf(geometry[n]!.element(at, c), geometry[n]!) } : {}),
     };

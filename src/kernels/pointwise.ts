@@ -103,8 +103,9 @@ export function factorOf(
       : as === 'planes'
         ? split(tables.ref, plane)
         : interleaved(tables.ref);
+  const precision = tables.ref.type === 'f32' ? 'single' : 'double';
   const start = tables.appendValues(`${kind}${of}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
-    const values = VALUES[kind](of, length);
+    const values = VALUES[kind](of, length, precision);
     const placed = new Float64Array(2 * plane);
     for (let n = 0; n < length; n++) {
       const [re, im] = format.at(order ? unorderedPlace(n, order) : n);

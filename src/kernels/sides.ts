@@ -17,9 +17,12 @@ import {
   mappedStore,
   mod,
   planar,
+  type Real,
   runs,
   type StorageType,
+  type Store,
   scale,
+  simplified,
   sub,
   swapped,
   type TableBuilder,
@@ -29,7 +32,17 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import { powers } from '../numeric/powers.ts';
-import type { Leaf, OutsideOf, PowerOrder, SideFactors, Stride, Way } from '../plan/leaf.ts';
+import type {
+  Beside,
+  Leaf,
+  LeafSide,
+  Mirrored,
+  OutsideOf,
+  PowerOrder,
+  SideFactors,
+  Stride,
+  Way,
+} from '../plan/leaf.ts';
 import { factorOf } from './pointwise.ts';
 import { storageTypeOf } from './steps.ts';
 
@@ -61,6 +74,8 @@ export function tilesOf({ batch, tile }: Leaf): Tiles {
 export interface Views {
   readonly input: ComplexView;
   readonly output: ComplexView;
+  /** The bins of the second of two lines, on the side where there are bins; missing where there is no second one. */
+  readonly beside?: ComplexView;
 }
 
 /** The memory that a leaf touches, and what it is for either way. */
@@ -74,6 +89,12 @@ export interface Sides {
   readonly inOutput: (format: (array: ArrayRef) => Format) => ComplexView;
 }
 
+interface SideViews {
+  readonly view: ComplexView;
+  readonly beside?: ComplexView;
+  readonly runs?: (format: (array: ArrayRef) => Format) => ComplexView;
+}
+
 export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilder): Sides {
   const globals: ArrayRef[] = [];
   const declare = (name: string, type: StorageType, plane?: true): ArrayRef => {
@@ -81,40 +102,136 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     globals.push(array);
     return array;
   };
-  const memory = (name: 'input' | 'output') => {
+  const memory = (name: 'input' | 'output'): SideViews => {
     const side = leaf[name];
     const type = storageTypeOf(side, leaf.precision);
     const walks = side.axes;
     const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
     const begin = (c: IndexLike) => add(origin, walk(add(first, c), side.batch[0]!));
+    const element = (at: readonly IndexLike[]) =>
+      add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
+    const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
+    const multiplied = (view: ComplexView) => (side.factors ? factored(view, side.factors, coordinates, tables) : view);
+    if (side.layout === 'real') {
+      const array = declare(name, type, sharesWords(side) || undefined);
+      return { view: multiplied(realsView(array, side, element, coordinates)) };
+    }
     const planes =
       side.layout === 'planar'
         ? planar(declare(`${name}.re`, type, true), declare(`${name}.im`, type, true))
         : undefined;
     const format = planes ?? interleaved(declare(name, type));
     const [array] = format.re(index(0));
-    const view = mapped(format, (at) =>
-      add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride))),
-    );
-    const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
+    const view = mapped(format, element);
     const there = side.absent ? guarded(view, side.absent, coordinates) : view;
-    const whole = side.factors ? factored(there, side.factors, coordinates, tables) : there;
+    const whole = side.mirrored ? mirroredView(there, format, side.mirrored, element, coordinates) : there;
     return {
-      view: side.order ? inOrder(whole, side.order, tables) : whole,
+      view: side.order ? inOrder(multiplied(whole), side.order, tables) : multiplied(whole),
+      ...(side.beside ? { beside: besideView(format, side.beside, element, coordinates) } : {}),
       runs: (format: (array: ArrayRef) => Format) =>
         planes ? runs(planes, begin) : runs(format(array), (c) => scale(begin(c), 2)),
     };
   };
-  const { view: input } = memory('input');
-  const { view: output, runs: inOutput } = memory('output');
+  const input = memory('input');
+  const output = memory('output');
   return {
     globals,
-    views: ({ inverse, scale }) => ({
-      input: mappedLoad(inverse ? swapped(input) : input, times(scale.input)),
-      output: mappedStore(inverse ? swapped(output) : output, times(scale.output)),
-    }),
-    inOutput,
+    views: ({ inverse, scale }) => {
+      const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));
+      const stored = (view: ComplexView) => mappedStore(inverse ? swapped(view) : view, times(scale.output));
+      const beside = input.beside ? loaded(input.beside) : output.beside && stored(output.beside);
+      return { input: loaded(input.view), output: stored(output.view), ...(beside ? { beside } : {}) };
+    },
+    inOutput: (format) => {
+      if (!output.runs) throw new RangeError('Passes do not work in an output of reals.');
+      return output.runs(format);
+    },
   };
+}
+
+type Elements = (at: readonly IndexLike[]) => Index;
+type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
+
+/** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
+function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
+  const even = [...axes, ...batch].every((stride) => typeof stride === 'number' && stride % 2 === 0);
+  return beside?.apart !== 1 || !even || offset % 2 !== 0;
+}
+
+/** Reals as the parts of complex numbers: the imaginary ones beside the others, or zero. */
+function realsView(
+  array: ArrayRef,
+  { absent = [], beside }: LeafSide,
+  element: Elements,
+  coordinates: Coordinates,
+): ComplexView {
+  const there = (absent: readonly OutsideOf[], at: readonly IndexLike[], guard: Guard = []) =>
+    outside(absent, coordinates(at), guard);
+  const second = (at: readonly IndexLike[]) => add(element(at), beside!.apart);
+  return {
+    load: (x, at, guard) => ({
+      re: x.load(array, element(at), there(absent, at, guard)),
+      im: beside ? x.load(array, second(at), there(beside.absent ?? [], at, guard)) : x.constant(0),
+    }),
+    store: (_, at, { re, im }, guard) => [
+      ...storeOf(array, element(at), re, there(absent, at, guard)),
+      ...(beside ? storeOf(array, second(at), im, there(beside.absent ?? [], at, guard)) : []),
+    ],
+  };
+}
+
+function storeOf(array: ArrayRef, at: Index, value: Real, guard: Guard): Store[] {
+  const needed = simplified(guard);
+  if (!needed) return [];
+  return [{ array, index: at, value, ...(needed.length > 0 ? { guard: needed } : {}) }];
+}
+
+/** The second of two lines of complex numbers. */
+function besideView(
+  format: Format,
+  { apart, absent }: Beside,
+  element: Elements,
+  coordinates: Coordinates,
+): ComplexView {
+  const view = mapped(format, (at) => add(element(at), apart));
+  return absent ? guarded(view, absent, coordinates) : view;
+}
+
+/** All bins, as they are loaded, of memory that has those up to the half: the others are conjugates. */
+function mirroredView(
+  view: ComplexView,
+  format: Format,
+  { of, stride, terms }: Mirrored,
+  element: Elements,
+  coordinates: Coordinates,
+): ComplexView {
+  const bins = Math.floor(of / 2) + 1;
+  const place = (at: readonly IndexLike[]) => placeOf(terms, coordinates(at));
+  const mirror = mapped(format, (at) => add(element(at), of * stride, scale(place(at), -2 * stride)));
+  return {
+    load: (x, at, guard = []) => {
+      const k = place(at);
+      const own = view.load(x, at, [...guard, { index: k, from: 0, to: bins }]);
+      const other = mirror.load(x, at, [...guard, { index: k, from: bins, to: of }]);
+      // What is not read is 0. Bins that are their own conjugates are real, whatever memory holds.
+      const proper: Guard = [{ index: k, from: 1, to: Math.ceil(of / 2) }];
+      const im = x.where(proper, own.im, x.constant(0));
+      return { re: x.add(own.re, other.re), im: x.sub(im, other.im) };
+    },
+    store: view.store,
+  };
+}
+
+function placeOf(terms: OutsideOf['terms'], coordinates: readonly IndexLike[]): Index {
+  return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
+}
+
+/** A guard that also keeps out of blocks. */
+function outside(absent: readonly OutsideOf[], coordinates: readonly IndexLike[], guard: Guard = []): Guard {
+  return [
+    ...guard,
+    ...absent.map(({ from, to, terms }) => ({ index: placeOf(terms, coordinates), from, to, outside: true as const })),
+  ];
 }
 
 function times(scale: number): ViewMap {
@@ -148,10 +265,7 @@ function factored(
   tables: TableBuilder,
 ): ComplexView {
   const factor = factorOf(factors, factors.count!, tables, { kind: 'pairs', lanes: 1 });
-  const point = (at: readonly IndexLike[]) => {
-    const all = coordinates(at);
-    return [add(0, ...terms.map(({ dimension, step }) => scale(all[dimension]!, step)))];
-  };
+  const point = (at: readonly IndexLike[]) => [placeOf(terms, coordinates(at))];
   return {
     load: (x, at, guard) => factor(x, view.load(x, at, guard), point(at)),
     store: (x, at, value, guard) => view.store(x, at, factor(x, value, point(at)), guard),
@@ -164,14 +278,7 @@ function guarded(
   absent: readonly OutsideOf[],
   coordinates: (at: readonly IndexLike[]) => readonly IndexLike[],
 ): ComplexView {
-  const within = (at: readonly IndexLike[], guard: Guard = []): Guard => {
-    const all = coordinates(at);
-    const outside = absent.map(({ from, to, terms }) => {
-      const index = add(0, ...terms.map(({ dimension, step }) => scale(all[dimension]!, step)));
-      return { index, from, to, outside: true as const };
-    });
-    return [...guard, ...outside];
-  };
+  const within = (at: readonly IndexLike[], guard?: Guard) => outside(absent, coordinates(at), guard);
   return {
     load: (x, at, guard) => view.load(x, at, within(at, guard)),
     store: (x, at, value, guard) => view.store(x, at, value, within(at, guard)),

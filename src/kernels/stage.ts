@@ -28,6 +28,7 @@ import {
 import type { LanesAlong, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
+import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import type { BuiltSteps, Step } from './steps.ts';
 import { typeOf } from './steps.ts';
@@ -56,6 +57,8 @@ export interface Stage extends Tile {
    * them, then all into the second. It takes nothing but other twiddles: they shift the spectrum of the butterfly.
    */
   readonly firstOutput?: (radix: number) => Index;
+  /** Of pairs of bins. */
+  readonly pairRoot: (length: number) => PairRoot;
   readonly twiddle: (step: Extract<Step, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
   /** What is done to single points before its first pass and after its last one, at coordinates [element, column]. */
   readonly ends: PassEnds;
@@ -67,9 +70,11 @@ export interface StagesToBuild {
   readonly stages: readonly Stage[];
   readonly precision: 'single' | 'double';
   readonly shared: SharedMemory;
-  /** Both at coordinates [element, column], of the first and the last stage. */
+  /** All at coordinates [element, column], of the first and the last stage. */
   readonly input: ComplexView;
   readonly output: ComplexView;
+  /** Of the second of two lines whose bins are paired. */
+  readonly beside: ComplexView | undefined;
   /** Columns from this one on are left out where memory is touched. */
   readonly limit: Index | undefined;
   /** Input and output may be the same memory. */
@@ -83,7 +88,8 @@ interface Placed extends Walk {
   readonly last: boolean;
 }
 
-export function stagePhases({ stages, precision, shared, input, output, limit, aliased }: StagesToBuild): BuiltSteps {
+export function stagePhases(asked: StagesToBuild): BuiltSteps {
+  const { stages, precision, shared, input, output, beside, limit, aliased } = asked;
   const steps: Placed[] = stages.flatMap((stage) =>
     stage.walks.map((walk, n) => ({ ...walk, stage, last: n === stage.walks.length - 1 })),
   );
@@ -119,7 +125,7 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
     const from = step.kind === 'pass' && step.stride === 1 ? stage.ends.read(source) : source;
     const closes = step.kind === 'pass' && step.stride * step.radix === stage.length;
     const x = new Expressions();
-    const b = variable('b', butterfliesOf(stage, step));
+    const b = variable('b', itemsOf(stage, step));
     const c = variable('c', stage.columns);
     const carried = last ? stage.carry : undefined;
     const carrying = carriedView(target, carried);
@@ -128,7 +134,11 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
     const put = (element: IndexLike, value: Complex) => to.store(x, [element, c], value);
     const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
-      step.kind === 'copy' ? put(b, from.load(x, [b, c])) : passStores(x, stage, step, { b, c, from, put, first });
+      step.kind === 'copy'
+        ? put(b, from.load(x, [b, c]))
+        : step.kind === 'pair'
+          ? pairsOf(stage, step, source, target, beside).stores(x, b, c)
+          : passStores(x, stage, step, { b, c, from, put, first });
     const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
     const elsewhere = stores.some(({ block }) => block);
@@ -147,8 +157,22 @@ export function stagePhases({ stages, precision, shared, input, output, limit, a
   return { shared: arrays, phases };
 }
 
-function butterfliesOf({ length }: Tile, step: Step): number {
-  return step.kind === 'copy' ? (step.count ?? length) : length / step.radix;
+/** Butterflies, points that are copied, or pairs, of one column. */
+function itemsOf({ length }: Tile, step: Step): number {
+  if (step.kind === 'copy') return step.count ?? length;
+  return step.kind === 'pair' ? Math.floor(step.length / 2) + 1 : length / step.radix;
+}
+
+/** Bins are paired on their way to memory, or from there. */
+function pairsOf(
+  { pairRoot }: Stage,
+  { length, by, back }: Extract<Step, { kind: 'pair' }>,
+  source: ComplexView,
+  target: ComplexView,
+  beside: ComplexView | undefined,
+): PairItems {
+  const sides = back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
+  return guardedPairs({ by, ...(back ? { back } : {}), length, sides, root: pairRoot(length) })[0]!;
 }
 
 interface PassPlaces {
@@ -207,12 +231,13 @@ function layoutView(
 /** Accesses of some waves of threads, at the coordinates of the stage that reads. */
 function sample({ step, along, stage, last }: Placed, side: 'load' | 'store', wave: number): Access[] {
   const { columns } = stage;
-  const radix = step.kind === 'pass' ? step.radix : 1;
-  const butterflies = butterfliesOf(stage, step);
+  const radix = step.kind === 'pass' ? step.radix : step.kind === 'pair' ? 2 : 1;
+  const butterflies = itemsOf(stage, step);
   const items = butterflies * columns;
   const starts = new Set([0, wave, 2 * wave, 5 * wave, Math.floor(items / 2 / wave) * wave]);
   const element = (b: number, m: number): number => {
     if (step.kind === 'copy') return b;
+    if (step.kind === 'pair') return m === 0 ? b : (step.length - b) % step.length;
     if (side === 'load') return b + m * butterflies;
     const i = b % step.stride;
     return (b - i) * radix + i + m * step.stride;

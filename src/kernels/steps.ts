@@ -3,12 +3,13 @@
  * become phases depends on what runs in lockstep: vector-phases.ts and stage.ts.
  */
 import type { ElementType, Index, Kernel, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
-import type { LanesAlong, Leaf, LeafSide, LeafStep, PassesStep } from '../plan/leaf.ts';
+import type { LanesAlong, Leaf, LeafSide, LeafStep, PairStep, PassesStep } from '../plan/leaf.ts';
 import type { Sides, Views } from './sides.ts';
 import type { VectorLeaf } from './vector-form.ts';
 
-/** A copy, or a pass of some radix after passes whose radices have the product `stride`. */
+/** A copy, pairs of bins, or a pass of some radix after passes whose radices have the product `stride`. */
 export type Step =
+  | ({ readonly kind: 'pair' } & Pick<PairStep, 'length' | 'by' | 'back'>)
   /** Only the first `count` points, where those are all that memory has. */
   | { readonly kind: 'copy'; readonly count?: number }
   | {
@@ -58,6 +59,8 @@ export function stepsOf(all: readonly LeafStep[]): Step[] {
       const ends = after?.do === 'passes' ? after.read : before?.do === 'passes' ? before.write : undefined;
       return [{ kind: 'copy', ...(ends?.count === undefined ? {} : { count: ends.count }) }];
     }
+    if (step.do === 'pair')
+      return [{ kind: 'pair', length: step.length, by: step.by, ...(step.back ? { back: true } : {}) }];
     let stride = 1;
     return step.radices.map((radix) => {
       const pass: Step = { kind: 'pass', radix, stride, of: step };

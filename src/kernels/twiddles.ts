@@ -5,6 +5,7 @@
 import type { Complex, Expressions, Index, IndexLike, Real, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
 import { type Leaf, passesOf } from '../plan/leaf.ts';
+import type { FactorFormat } from './pointwise.ts';
 import { dimensionsOfAxis, type Tiles } from './sides.ts';
 import type { VectorLeaf } from './vector-form.ts';
 
@@ -79,6 +80,17 @@ export type Exponents = readonly [first: number, step: number];
 
 /** Root number `run` for butterfly i of a pass. */
 export type PassRoots = (x: Expressions, i: IndexLike, run: number) => Complex;
+
+/** e^{−2πi·k/2N} for k up to half of N: what pairs bins of a transform of N complex numbers, made of twice as many reals. */
+export function pairRoots(
+  tables: TableBuilder,
+  length: number,
+  { kind, lanes }: FactorFormat,
+): (x: Expressions, k: IndexLike) => Complex {
+  const shape = { rows: 1, columns: Math.floor(length / 2) + 1 };
+  const matrix = new RootMatrix(tables, `pairs${length}`, shape, kind, 2 * length, () => [0, 1], lanes);
+  return (x, k) => matrix.load(x, 0, k);
+}
 
 /**
  * e^{−2πi·i·m/(r·s)} on input m of butterfly i: the twiddles between two Stockham passes.

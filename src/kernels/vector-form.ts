@@ -45,8 +45,12 @@ export function vectorLeaf(leaf: Leaf): VectorLeaf {
     PassesStep,
     ...PassesStep[],
   ];
+  const sides = [leaf.input, leaf.output];
   const plain =
-    !read && !write && more.length === 0 && [leaf.input, leaf.output].every((side) => !side.absent && !side.factors);
+    !read &&
+    !write &&
+    more.length === 0 &&
+    sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
   return { ...leaf, length: leaf.lengths[0]!, radices, convolved, lanesAlong, plain, staged: stagedOf(leaf) };
 }
 

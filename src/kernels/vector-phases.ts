@@ -24,14 +24,15 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { PassesStep } from '../plan/leaf.ts';
+import type { PairStep, PassesStep } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
+import { plainPairs } from './pairing.ts';
 import { PairExpressions } from './pairs.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
-import { passTwiddles } from './twiddles.ts';
+import { pairRoots, passTwiddles } from './twiddles.ts';
 import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
 
 /**
@@ -56,12 +57,13 @@ export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutp
   const last = steps.length - 1;
   const places = builder.places(steps, inOutput);
   const shared = [...new Set(places.flatMap(({ array }) => array ?? []))];
-  const phasesOf = (n: number, { input, output, beforeCopy }: Ends): Phase[] => {
+  const phasesOf = (n: number, { input, output, beside, beforeCopy }: Ends): Phase[] => {
     let from = n === 0 ? { view: input, between: false } : places[n - 1]!;
     let to = n === last ? { view: output, between: false } : places[n]!;
     if (beforeCopy && n === last - 1) to = { ...to, view: mappedStore(to.view, beforeCopy) };
     const step = steps[n]!;
     if (step.kind === 'copy') return [builder.copy(from, to, step.count)];
+    if (step.kind === 'pair') return builder.pairs(step, from, to, beside);
     const { radix, stride, of } = step;
     const { read, write } = builder.endsOf(of);
     if (stride === 1) from = { ...from, view: read(from.view) };
@@ -106,12 +108,13 @@ class VectorPhases {
   places(steps: readonly Step[], inOutput: StepsToBuild['inOutput']): Place[] {
     const numbers = steps.slice(1).map((_, n) => n);
     const begins = (step: Step) => step.kind === 'pass' && step.stride === 1;
-    const copied = steps[0]!.kind === 'copy' ? 0 : 1;
+    const copied = steps[0]!.kind === 'pass' ? 1 : 0;
     // In place, only first passes go on to another array than what came before has filled.
     const turn = (n: number) => (this.form.inPlace ? steps.slice(0, n + 1).filter(begins).length - copied : n) % 2;
     if (!this.form.worksInOutput) {
       const arrays = this.sharedPlaces(new Set(numbers.map(turn)).size);
-      return numbers.map((n) => arrays[turn(n)]!);
+      const paired = steps[0]!.kind === 'pair' ? 0 : steps.at(-1)!.kind === 'pair' ? numbers.length - 1 : -1;
+      return numbers.map((n) => (n === paired ? this.pairedPlace() : arrays[turn(n)]!));
     }
     const { lanes, length } = this.leaf;
     const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
@@ -134,6 +137,47 @@ class VectorPhases {
       const format: Format = this.form.aligned ? blocked(array, lanes) : split(array, plane);
       const strides = lanesAlong.output === 'batch' ? [tile, 1] : [1, inTurns ? 0 : this.form.pitch];
       return { array, view: strided(format, strides), between: true };
+    });
+  }
+
+  /**
+   * Where numbers are between passes and pairs: an array by itself, whose parts lie apart, so that vectors may begin anywhere and
+   * go backwards.
+   */
+  private pairedPlace(): Place {
+    const { lanes, lanesAlong, length, precision, tile } = this.leaf;
+    const plane = Math.ceil((length * tile) / lanes) * lanes;
+    const array: ArrayRef = { name: 'paired', space: 'shared', type: typeOf(precision), length: 2 * plane };
+    const strides = lanesAlong.output === 'batch' ? [tile, 1] : [1, length];
+    return { array, view: strided(split(array, plane), strides), between: true };
+  }
+
+  /** Bins are paired on their way to memory, or from there. */
+  pairs(
+    { length, by, back }: Pick<PairStep, 'length' | 'by' | 'back'>,
+    from: Place,
+    to: Place,
+    beside: ComplexView | undefined,
+  ): Phase[] {
+    const { lanes, lanesAlong, tile } = this.leaf;
+    const along = lanesAlong.output === 'axis';
+    const root = pairRoots(this.tables, length, { kind: along ? 'planes' : 'pairs', lanes });
+    const sides = back ? { numbers: to.view, bins: from.view, beside } : { numbers: from.view, bins: to.view, beside };
+    const items = plainPairs({ by, ...(back ? { back } : {}), length, sides, root });
+    return items.map(({ count, stores }, n): Phase => {
+      const x = new Expressions();
+      const b = variable('b', count);
+      const c = variable('c', tile);
+      const column: Loop = { variable: c, ...(this.limit ? { limit: this.limit } : {}) };
+      const around: Loop[] = tile > 1 ? [column] : [];
+      return {
+        loops: along ? [...around, { variable: b }] : [{ variable: b }, column],
+        lanes: along ? b : c,
+        stores: stores(x, b, c),
+        steps: x.steps,
+        repeatable: !this.leaf.aliased || to.between,
+        exchange: n < items.length - 1 ? 'lane' : 'group',
+      };
     });
   }
 
@@ -179,7 +223,7 @@ class VectorPhases {
     const paired = stride === 1 && to.between && !to.beside ? this.inPairs(points, nest, put) : undefined;
     if (paired) return paired;
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
-    const inPlace = this.inPlace(stride, to);
+    const inPlace = this.inPlace(stride, from, to);
     const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
     return {
       ...nest,
@@ -207,10 +251,10 @@ class VectorPhases {
   }
 
   /** `Phase.inPlace` of a pass. */
-  private inPlace(stride: number, to: Place): number | undefined {
+  private inPlace(stride: number, from: Place, to: Place): number | undefined {
     const { lanes, output } = this.leaf;
     if (!this.form.inPlace || stride === 1) return undefined;
-    if (to.between) return 1;
+    if (to.between) return from.array === to.array ? 1 : undefined;
     // The last pass makes pairs of the blocks that it finds.
     return this.form.worksInOutput ? (output.layout === 'planar' ? 1 : lanes) : undefined;
   }

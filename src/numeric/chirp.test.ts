@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { referenceFft } from '../../test/reference/ddfft.ts';
+import { quadRoots } from '../../test/reference/quads.ts';
 import { chirp, chirpSpectrum } from './chirp.ts';
 import { cosTurn, sinTurn, toNumber } from './exact.ts';
 
@@ -18,6 +20,8 @@ describe('the chirp', () => {
 
   it('has a spectrum that agrees with the sum by which it is defined', () => {
     for (const [n, length] of [
+      [1, 2],
+      [2, 4],
       [5, 9],
       [17, 35],
       [31, 64],
@@ -35,5 +39,49 @@ describe('the chirp', () => {
         expect(spectrum[2 * k + 1]).toBeCloseTo(im, 13);
       }
     }
+  });
+
+  /** The spectrum from the transform that kernels are judged by, before it is rounded, times the length: hi and lo. */
+  function reference(n: number, length: number): Float64Array {
+    const values = quadRoots(2 * n, n, (j) => (j * j) % (2 * n));
+    const circle = new Float64Array(4 * length);
+    for (let j = 0; j < n; j++) {
+      for (const place of [j, (length - j) % length]) {
+        for (let part = 0; part < 4; part++) circle[4 * place + part] = (part < 2 ? 1 : -1) * values[4 * j + part]!;
+      }
+    }
+    referenceFft(length).forward(circle);
+    return circle;
+  }
+
+  it.each([
+    [101, 210],
+    [101, 225],
+    [1009, 2048],
+    [5003, 10125],
+    [10007, 20160],
+  ])('of %i points has a spectrum of %i points whose errors are those of its tables', (n, length) => {
+    const expected = reference(n, length);
+    for (const [precision, most] of [
+      ['double', 2 ** -80],
+      ['single', 2 ** -36],
+    ] as const) {
+      const spectrum = chirpSpectrum(n, length, precision);
+      let [squares, largest] = [0, 0];
+      for (let k = 0; k < 2 * length; k++) {
+        squares += (expected[2 * k]! / length) ** 2;
+        const value = expected[2 * k]! / length;
+        // Either is rounded once.
+        largest = Math.max(largest, Math.abs(spectrum[k]! - value) - 2 ** -52 * Math.abs(value));
+      }
+      expect(largest, precision).toBeLessThan(most * Math.sqrt(squares / length));
+    }
+  });
+
+  it('gives each of two that ask for a spectrum an array of its own', () => {
+    const spectrum = chirpSpectrum(17, 36);
+    const before = spectrum.slice();
+    spectrum.fill(0);
+    expect(chirpSpectrum(17, 36)).toEqual(before);
   });
 });

@@ -1,117 +1,235 @@
 /**
  * Complex double-doubles in arrays, four doubles each: `re.hi, re.lo, im.hi, im.lo`. Roots of unity and a transform for what
  * plan time has to know better than kernels compute.
+ *
+ * Between the passes of a transform lo may be some units in the last place of hi: sums are not brought into shape, products
+ * and results are (Lange and Rump, "Faithfully rounded floating-point computations", 2020). An error is still some u² of the
+ * largest operand.
  */
-import { ddAdd, ddMul, ddMulComplex } from './doubledouble.ts';
+import { ddMul, ddMulComplex, productError } from './doubledouble.ts';
+import * as exactly from './exact.ts';
 import { cosTurn, sinTurn, toDoubleDouble } from './exact.ts';
-import { primeFactors } from './primes.ts';
+import { type Butterfly, type Numbers, type Sum, transformed } from './passes.ts';
 
 /** `count` roots e^(−2πi·exponent(i)/n). @param exponent integers from 0 to n − 1. */
 export function quadRoots(n: number, count: number, exponent: (i: number) => number): Float64Array {
   // Each is the product of one of √n roots side by side and one of √n that lie √n apart.
   const near = Math.ceil(Math.sqrt(n));
-  const exactly = (steps: number, by: number) => {
-    const table = new Float64Array(4 * steps);
-    for (let j = 0; j < steps; j++) {
-      const sine = toDoubleDouble(sinTurn(j * by, n));
-      table.set([...toDoubleDouble(cosTurn(j * by, n)), 0 - sine[0], 0 - sine[1]], 4 * j);
-    }
-    return table;
-  };
-  const fine = exactly(near, 1);
-  const coarse = exactly(Math.ceil(n / near), near);
+  const fine = powersOfRoot(near, 1, n);
+  const coarse = powersOfRoot(Math.ceil(n / near), near, n);
   const roots = new Float64Array(4 * count);
   for (let i = 0; i < count; i++) {
     const p = exponent(i);
-    ddMulComplex(roots, 4 * i, coarse, 4 * Math.floor(p / near), fine, 4 * (p % near));
+    const whole = Math.floor(p / near);
+    ddMulComplex(roots, 4 * i, coarse, 4 * whole, fine, 4 * (p - whole * near));
   }
   return roots;
 }
 
+/** e^(−2πi·by·j/n) for j = 0, 1, …, each the last one turned further, in 256 bits. */
+function powersOfRoot(count: number, by: number, n: number): Float64Array {
+  const table = new Float64Array(4 * count);
+  const [cosine, sine] = [cosTurn(by, n), sinTurn(by, n)];
+  let [re, im]: [exactly.Exact, exactly.Exact] = [exactly.ONE, exactly.ZERO];
+  for (let j = 0; j < count; j++) {
+    const [hi, lo] = toDoubleDouble(im);
+    table.set([...toDoubleDouble(re), 0 - hi, 0 - lo], 4 * j);
+    [re, im] = [
+      exactly.sub(exactly.mul(re, cosine), exactly.mul(im, sine)),
+      exactly.add(exactly.mul(im, cosine), exactly.mul(re, sine)),
+    ];
+  }
+  return table;
+}
+
+export const QUADS: Numbers = {
+  words: 4,
+  roots: (n, count, exponent = (i) => i) => quadRoots(n, count, exponent),
+  butterfly: (radix) => (radix === 4 ? four : radix === 2 ? two : odd(radix)),
+  add,
+  subtract,
+  inverses,
+  scale: (y, t, factors, a) => scaleQuad(y, t, factors[a]!, factors[a + 1]!),
+};
+
 /** Transforms n numbers in place: forward, not scaled. For lengths of small primes, a pass for each (Stockham). */
 export function transformQuads(data: Float64Array): void {
-  const n = data.length / 4;
-  const roots = quadRoots(n, n, (k) => k);
-  let from: Float64Array = data;
-  let to: Float64Array = new Float64Array(4 * n);
-  let before = 1;
-  for (const radix of radicesOf(n)) {
-    pass(from, to, radix, before, roots);
-    [from, to] = [to, from];
-    before *= radix;
+  const result = transformed(data, QUADS);
+  if (result !== data) data.set(result);
+}
+
+/** The rounding error of a sum (Knuth). */
+function sumError(a: number, b: number, sum: number): number {
+  const other = sum - a;
+  return a - (sum - other) + (b - other);
+}
+
+/** y[t] = x[a] + z[b], one part of a complex number. */
+function plus(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
+  const [p, q] = [x[a]!, z[b]!];
+  const sum = p + q;
+  y[t + 1] = sumError(p, q, sum) + (x[a + 1]! + z[b + 1]!);
+  y[t] = sum;
+}
+
+/** y[t] = x[a] − z[b], one part. */
+function minus(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
+  const [p, q] = [x[a]!, -z[b]!];
+  const sum = p + q;
+  y[t + 1] = sumError(p, q, sum) + (x[a + 1]! - z[b + 1]!);
+  y[t] = sum;
+}
+
+function add(...[y, t, x, a, z, b]: Parameters<Sum>): void {
+  plus(y, t, x, a, z, b);
+  plus(y, t + 2, x, a + 2, z, b + 2);
+}
+
+function subtract(...[y, t, x, a, z, b]: Parameters<Sum>): void {
+  minus(y, t, x, a, z, b);
+  minus(y, t + 2, x, a + 2, z, b + 2);
+}
+
+function inverses(x: Float64Array, factor: number): Float64Array {
+  const found = new Float64Array(x.length / 2);
+  for (let k = 0; 4 * k < x.length; k++) {
+    const [hi, lo] = [x[4 * k + 2]!, x[4 * k + 3]!];
+    const near = factor / hi;
+    const product = near * hi;
+    // One step of Newton's: what is left of the factor, over hi.
+    found[2 * k] = near;
+    found[2 * k + 1] = (factor - product - productError(near, hi, product) - near * lo) / hi;
   }
-  if (from !== data) data.set(from);
+  return found;
 }
 
-function radicesOf(n: number): number[] {
-  const primes = primeFactors(n);
-  const twos = primes.filter((prime) => prime === 2).length;
-  return [...Array<number>(twos >> 1).fill(4), ...Array<number>(twos % 2).fill(2), ...primes.slice(twos)];
+/** y[t] += x[a] · w[b], one part; neither operand has to be in shape. */
+function accumulate(y: Float64Array, t: number, x: Float64Array, a: number, w: Float64Array, b: number): void {
+  const [p, q, own] = [x[a]!, w[b]!, y[t]!];
+  const product = p * q;
+  const sum = own + product;
+  const rest = productError(p, q, product) + (p * w[b + 1]! + x[a + 1]! * q);
+  y[t + 1] = y[t + 1]! + (sumError(own, product, sum) + rest);
+  y[t] = sum;
 }
 
-/** A pass of some radix after passes of product `before`, in autosort form. */
-function pass(from: Float64Array, to: Float64Array, radix: number, before: number, roots: Float64Array): void {
-  const n = roots.length / 4;
-  const blocks = n / (radix * before);
-  const points = new Float64Array(4 * radix);
-  const sums = new Float64Array(4 * radix);
-  const transform = radix === 4 ? transform4 : radix === 2 ? transform2 : transformPrime;
-  for (let q = 0; q < blocks; q++) {
-    for (let i = 0; i < before; i++) {
-      for (let m = 0; m < radix; m++) {
-        const at = 4 * (q * before + i + (m * n) / radix);
-        if (i * m > 0) ddMulComplex(points, 4 * m, from, at, roots, 4 * (i * m * blocks));
-        else for (let part = 0; part < 4; part++) points[4 * m + part] = from[at + part]!;
-      }
-      transform(points, sums, radix, roots);
-      for (let k = 0; k < radix; k++) {
-        const at = 4 * (q * radix * before + i + k * before);
-        for (let part = 0; part < 4; part++) to[at + part] = sums[4 * k + part]!;
-      }
-    }
+/** 2^27 + 1: see `productError`. */
+const SPLITTER = 134217729;
+
+/** Multiplies a number by a root: `ddMulComplex` whose operands are split once for the two products of each. */
+function turn(y: Float64Array, t: number, x: Float64Array, a: number, w: Float64Array, b: number): void {
+  const [re, im, cos, sin] = [x[a]!, x[a + 2]!, w[b]!, w[b + 2]!];
+  const [reLo, imLo, cosLo, sinLo] = [x[a + 1]!, x[a + 3]!, w[b + 1]!, w[b + 3]!];
+  let scaled = SPLITTER * re;
+  const re1 = scaled - (scaled - re);
+  const re2 = re - re1;
+  scaled = SPLITTER * im;
+  const im1 = scaled - (scaled - im);
+  const im2 = im - im1;
+  scaled = SPLITTER * cos;
+  const cos1 = scaled - (scaled - cos);
+  const cos2 = cos - cos1;
+  scaled = SPLITTER * sin;
+  const sin1 = scaled - (scaled - sin);
+  const sin2 = sin - sin1;
+  const reCos = re * cos;
+  const imSin = -(im * sin);
+  const reSum = reCos + imSin;
+  const reErrors = re2 * cos2 - (reCos - re1 * cos1 - re2 * cos1 - re1 * cos2);
+  const imErrors = im2 * sin2 - (-imSin - im1 * sin1 - im2 * sin1 - im1 * sin2);
+  const reRest = reErrors - imErrors + (re * cosLo + reLo * cos - (im * sinLo + imLo * sin));
+  const reLow = sumError(reCos, imSin, reSum) + reRest;
+  const reSin = re * sin;
+  const imCos = im * cos;
+  const imSum = reSin + imCos;
+  const crossErrors = re2 * sin2 - (reSin - re1 * sin1 - re2 * sin1 - re1 * sin2);
+  const otherErrors = im2 * cos2 - (imCos - im1 * cos1 - im2 * cos1 - im1 * cos2);
+  const imRest = crossErrors + otherErrors + (re * sinLo + reLo * sin + (im * cosLo + imLo * cos));
+  const imLow = sumError(reSin, imCos, imSum) + imRest;
+  const reHi = reSum + reLow;
+  const imHi = imSum + imLow;
+  y[t] = reHi;
+  y[t + 1] = reLow - (reHi - reSum);
+  y[t + 2] = imHi;
+  y[t + 3] = imLow - (imHi - imSum);
+}
+
+/** The points of a butterfly, twiddled. */
+let points = new Float64Array(64);
+
+function twiddle(radix: number, from: Float64Array, at: number, step: number, roots: Float64Array, root: number): void {
+  for (let part = 0; part < 4; part++) points[part] = from[at + part]!;
+  for (let m = 1; m < radix; m++) {
+    const x = at + m * step;
+    if (root > 0) turn(points, 4 * m, from, x, roots, m * root);
+    else for (let part = 0; part < 4; part++) points[4 * m + part] = from[x + part]!;
   }
 }
 
-/** y[t] = x[a] + sign · x[b], parts apart. */
-function combine(y: Float64Array, t: number, x: Float64Array, a: number, b: number, sign: 1 | -1): void {
-  ddAdd(y, t, x[a]!, x[a + 1]!, sign * x[b]!, sign * x[b + 1]!);
-  ddAdd(y, t + 2, x[a + 2]!, x[a + 3]!, sign * x[b + 2]!, sign * x[b + 3]!);
-}
-
-function transform2(x: Float64Array, y: Float64Array): void {
-  combine(y, 0, x, 0, 4, 1);
-  combine(y, 4, x, 0, 4, -1);
-}
+const two: Butterfly = (from, at, step, to, toAt, toStep, roots, root) => {
+  twiddle(2, from, at, step, roots, root);
+  for (let part = 0; part < 4; part += 2) {
+    plus(to, toAt + part, points, part, points, 4 + part);
+    minus(to, toAt + toStep + part, points, part, points, 4 + part);
+  }
+};
 
 const halves = new Float64Array(16);
 
-function transform4(x: Float64Array, y: Float64Array): void {
-  combine(halves, 0, x, 0, 8, 1);
-  combine(halves, 4, x, 0, 8, -1);
-  combine(halves, 8, x, 4, 12, 1);
-  combine(halves, 12, x, 4, 12, -1);
-  combine(y, 0, halves, 0, 8, 1);
-  combine(y, 8, halves, 0, 8, -1);
-  // ∓i times the last one.
-  const [h, reHi, reLo, imHi, imLo] = [halves, halves[12]!, halves[13]!, halves[14]!, halves[15]!];
-  ddAdd(y, 4, h[4]!, h[5]!, imHi, imLo);
-  ddAdd(y, 6, h[6]!, h[7]!, -reHi, -reLo);
-  ddAdd(y, 12, h[4]!, h[5]!, -imHi, -imLo);
-  ddAdd(y, 14, h[6]!, h[7]!, reHi, reLo);
-}
-
-const turned = new Float64Array(4);
-
-/** By definition, for odd primes. */
-function transformPrime(x: Float64Array, y: Float64Array, radix: number, roots: Float64Array): void {
-  for (let k = 0; k < radix; k++) {
-    for (let part = 0; part < 4; part++) y[4 * k + part] = x[part]!;
-    for (let m = 1; m < radix; m++) {
-      ddMulComplex(turned, 0, x, 4 * m, roots, (((k * m) % radix) * roots.length) / radix);
-      ddAdd(y, 4 * k, y[4 * k]!, y[4 * k + 1]!, turned[0]!, turned[1]!);
-      ddAdd(y, 4 * k + 2, y[4 * k + 2]!, y[4 * k + 3]!, turned[2]!, turned[3]!);
-    }
+const four: Butterfly = (from, at, step, to, toAt, toStep, roots, root) => {
+  twiddle(4, from, at, step, roots, root);
+  const [x, h] = [points, halves];
+  for (let part = 0; part < 4; part += 2) {
+    plus(h, part, x, part, x, 8 + part);
+    minus(h, 4 + part, x, part, x, 8 + part);
+    plus(h, 8 + part, x, 4 + part, x, 12 + part);
+    minus(h, 12 + part, x, 4 + part, x, 12 + part);
   }
+  for (let part = 0; part < 4; part += 2) {
+    plus(to, toAt + part, h, part, h, 8 + part);
+    minus(to, toAt + 2 * toStep + part, h, part, h, 8 + part);
+  }
+  // ∓i times the last one.
+  plus(to, toAt + toStep, h, 4, h, 14);
+  minus(to, toAt + toStep + 2, h, 6, h, 12);
+  minus(to, toAt + 3 * toStep, h, 4, h, 14);
+  plus(to, toAt + 3 * toStep + 2, h, 6, h, 12);
+};
+
+/** By definition, points m and p − m together. */
+function odd(prime: number): Butterfly {
+  const circle = quadRoots(prime, prime, (k) => k);
+  if (points.length < 4 * prime) points = new Float64Array(4 * prime);
+  /** Sums of two points, then their differences. */
+  const pairs = new Float64Array(4 * prime);
+  const even = new Float64Array(4);
+  const other = new Float64Array(4);
+  return (from, at, step, to, toAt, toStep, roots, root) => {
+    twiddle(prime, from, at, step, roots, root);
+    for (let part = 0; part < 4; part++) to[toAt + part] = points[part]!;
+    for (let m = 1; 2 * m < prime; m++) {
+      for (let part = 0; part < 4; part += 2) {
+        plus(pairs, 4 * m + part, points, 4 * m + part, points, 4 * (prime - m) + part);
+        minus(pairs, 4 * (prime - m) + part, points, 4 * m + part, points, 4 * (prime - m) + part);
+        plus(to, toAt + part, to, toAt + part, pairs, 4 * m + part);
+      }
+    }
+    for (let k = 1; 2 * k < prime; k++) {
+      for (let part = 0; part < 4; part++) even[part] = points[part]!;
+      other.fill(0);
+      for (let m = 1, w = k; 2 * m < prime; m++, w = (w + k) % prime) {
+        for (let part = 0; part < 4; part += 2) {
+          accumulate(even, part, pairs, 4 * m + part, circle, 4 * w);
+          accumulate(other, part, pairs, 4 * (prime - m) + part, circle, 4 * w + 2);
+        }
+      }
+      // The roots have the forward sign: i times what the sines make.
+      minus(to, toAt + k * toStep, even, 0, other, 2);
+      plus(to, toAt + k * toStep + 2, even, 2, other, 0);
+      plus(to, toAt + (prime - k) * toStep, even, 0, other, 2);
+      minus(to, toAt + (prime - k) * toStep + 2, even, 2, other, 0);
+    }
+  };
 }
 
 /** Multiplies a number by a real one. */

@@ -163,6 +163,38 @@ describe.each(faces)("NumPy's examples, $name", ({ face }) => {
     expect(face.nextFastLength(2 ** 52 - 1)).toBeLessThanOrEqual(2 ** 52);
   });
 
+  it('nextFastLength of real data', () => {
+    expect(face.nextFastLength(1, { real: true })).toBe(1);
+    for (let target = 2; target < 2000; target++) {
+      // An even length is as smooth as its half.
+      let expected = target + (target % 2);
+      while (face.nextFastLength(expected) !== expected) expected += 2;
+      expect(face.nextFastLength(target, { real: true })).toBe(expected);
+      expect(face.nextFastLength(target, { real: false })).toBe(face.nextFastLength(target));
+    }
+    expect(face.nextFastLength(2 ** 52 - 1, { real: true })).toBeLessThanOrEqual(2 ** 52);
+  });
+
+  it('lengths of any primes, and 1', async () => {
+    for (const n of [1, 17, 101, 1009, 2 * 4099]) {
+      const x = Float64Array.from({ length: n }, (_, k) => Math.cos(k * k));
+      const { data, shape } = await face.fft(x);
+      expect(shape).toEqual([n]);
+      expect(data[0]).toBeCloseTo(
+        x.reduce((a, b) => a + b),
+        9,
+      );
+      const back = await face.ifft({ data, shape, dtype: 'complex128' });
+      x.forEach((value, k) => {
+        expect(back.data[2 * k]).toBeCloseTo(value, 10);
+      });
+    }
+    // Filled with zeros to a prime, and cropped to 1.
+    expect((await face.fft(Float32Array.of(1, 2), { n: 19 })).shape).toEqual([19]);
+    expectComplex(await face.fft(Float64Array.of(5, 2), { n: 1 }), [1], [5]);
+    expect((await face.fftn(mgrid([17, 1, 23]))).data[0]).toBeCloseTo(23 * 136, 9);
+  });
+
   it('.npy files go in and come out', async () => {
     const spectrum = await face.fft(
       face.readNpy(

@@ -16,7 +16,7 @@ import {
 } from './array.ts';
 import { checkLength, resolveAxes } from './axes.ts';
 
-export { nextFastLength } from '../engine/fast-length.ts';
+export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 
 /** Axes for `fftshift` and `ifftshift`: one, several, or as an option. Default: all. */
 export type ShiftAxes = number | readonly number[] | { readonly axes?: number | readonly number[] | undefined };

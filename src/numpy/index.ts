@@ -6,8 +6,9 @@
  * Forward has the exponent sign −1. Arguments that NumPy takes by name are fields of the last argument.
  */
 import type { ArrayInput, Transformed } from './array.ts';
+import type { DeviceChoice } from './choice.ts';
 import { type LineOptions, lineRequest, planeRequest, spaceRequest, type TensorOptions } from './request.ts';
-import { type DeviceChoice, transform } from './run.ts';
+import { transform } from './run.ts';
 
 export type {
   ArrayInput,
@@ -19,11 +20,11 @@ export type {
   Transformed,
   TypedArray,
 } from './array.ts';
-export { fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
+export type { DeviceChoice } from './choice.ts';
+export { type FastLengthOptions, fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 export { readNpz, writeNpz } from './npz.ts';
 export type { LineOptions, Norm, TensorOptions } from './request.ts';
-export type { DeviceChoice } from './run.ts';
 
 /**
  * Transforms one axis.

@@ -4,14 +4,16 @@ import { randomFor, uniform } from '../../test/support/random.ts';
 import { openDevice } from '../engine/index.ts';
 import { fft, fftn, ifft, type NumpyArray } from './index.ts';
 import { PlanCache } from './plans.ts';
+import { bytesOfSides, type DenseProblem } from './request.ts';
 import * as sync from './sync.ts';
 
 const random = randomFor('numpy/plans');
 
 function cache() {
   const destroyed: number[] = [];
-  const make = vi.fn(({ size }: { readonly size: readonly number[] }) => size[0]!);
-  return { plans: new PlanCache<number>(make, (plan) => destroyed.push(plan)), make, destroyed };
+  const make = vi.fn(({ size }: DenseProblem) => size[0]!);
+  const destroy = (plan: number) => destroyed.push(plan);
+  return { plans: new PlanCache({ make, destroy, bytesOf: bytesOfSides }), make, destroyed };
 }
 
 describe('plans that are kept', () => {

@@ -2,8 +2,6 @@
  * Plans that are used again: those asked for last, up to a number and an amount of device memory. What is in use stays
  * whatever happens; the others are destroyed when their time has come, the one not asked for longest first.
  */
-import type { DenseProblem } from './request.ts';
-
 const MOST_PLANS = 32;
 /** Device memory for the data of all plans that are kept. */
 const MOST_BYTES = 2 ** 27;
@@ -17,24 +15,31 @@ export interface Lease<P> {
   lastUse: number;
 }
 
-/** `P` is a plan, or the promise of one. */
-export class PlanCache<P> {
+/** How plans of some kind come and go. */
+export interface PlanKind<Q, P> {
+  readonly make: (problem: Q) => P;
+  readonly destroy: (plan: P) => unknown;
+  /** Device memory that a plan for the problem holds, or that stands in for host arrays. */
+  readonly bytesOf: (problem: Q) => number;
+}
+
+/** `Q` is what is asked for, plain data; `P` is a plan, or the promise of one. */
+export class PlanCache<Q, P> {
   private readonly leases = new Map<string, Lease<P>>();
-  private readonly make: (problem: DenseProblem) => P;
-  private readonly destroy: (plan: P) => void;
+  private readonly kind: PlanKind<Q, P>;
   private bytes = 0;
   private clock = 0;
 
-  constructor(make: (problem: DenseProblem) => P, destroy: (plan: P) => void) {
-    this.make = make;
-    this.destroy = destroy;
+  constructor(kind: PlanKind<Q, P>) {
+    this.kind = kind;
   }
 
-  take(problem: DenseProblem): Lease<P> {
+  take(problem: Q): Lease<P> {
     const key = JSON.stringify(problem);
     let lease = this.leases.get(key);
     if (!lease) {
-      lease = { key, plan: this.make(problem), bytes: bytesOf(problem), uses: 0, lastUse: 0 };
+      const { make, bytesOf } = this.kind;
+      lease = { key, plan: make(problem), bytes: bytesOf(problem), uses: 0, lastUse: 0 };
       this.leases.set(key, lease);
       this.bytes += lease.bytes;
     }
@@ -48,7 +53,7 @@ export class PlanCache<P> {
   give(lease: Lease<P>): void {
     lease.uses--;
     if (this.leases.get(lease.key) === lease) this.trim();
-    else if (lease.uses === 0) this.destroy(lease.plan);
+    else if (lease.uses === 0) this.kind.destroy(lease.plan);
   }
 
   /** Offers a plan to nobody any more: one that has failed. It is still to be given back. */
@@ -64,14 +69,8 @@ export class PlanCache<P> {
     const idle = [...this.leases.values()].filter(({ uses }) => uses === 0);
     for (const lease of idle.sort((a, b) => a.lastUse - b.lastUse)) {
       this.forget(lease);
-      this.destroy(lease.plan);
+      this.kind.destroy(lease.plan);
       if (!isFull()) return;
     }
   }
-}
-
-/** Both sides of the problem: what stands in for host arrays on the device. */
-function bytesOf({ size, leftBatches = 1, batches = 1, precision }: DenseProblem): number {
-  const points = size.reduce((total, length) => total * length, leftBatches * batches);
-  return points * (precision === 'single' ? 16 : 32);
 }

@@ -126,6 +126,14 @@ describe('the helpers refuse', () => {
     ['a target of 0', () => nextFastLength(0), 'invalid-size'],
     ['a fractional target', () => nextFastLength(10.5), 'invalid-size'],
     ['a target beyond exact integers', () => nextFastLength(2 ** 53), 'invalid-size'],
+    ['an answer that is none', () => nextFastLength(8, { real: 'yes' as never }), 'invalid-argument'],
+    ['real as an argument', () => nextFastLength(8, true as never), 'invalid-argument'],
+    ['an option that there is not', () => nextFastLength(8, { even: true } as never), 'unknown-field'],
+    [
+      'a target after the last such length of real data',
+      () => nextFastLength(2 ** 53 - 1, { real: true }),
+      'invalid-size',
+    ],
     ['a target after the last such length', () => nextFastLength(2 ** 53 - 1), 'invalid-size'],
   ])('%s', (_, run, code) => {
     expect(failure(run)).toMatchObject({ name: 'FftError', code });

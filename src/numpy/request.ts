@@ -50,6 +50,11 @@ export type DenseProblem = Omit<
   readonly precision?: 'single' | 'double' | undefined;
 };
 
+/** Both sides of the problem: what stands in for host arrays on the device. */
+export function bytesOfSides({ size, leftBatches = 1, batches = 1, precision }: DenseProblem): number {
+  return product(size) * leftBatches * batches * (precision === 'single' ? 16 : 32);
+}
+
 /** What is to be done. */
 export interface TransformRequest {
   readonly direction: Direction;

@@ -1,23 +1,16 @@
 /** Runs requests on devices that have to be waited for. */
 
-import { type Device, openDevice, type Plan } from '../engine/index.ts';
-import { isDevice } from '../engine/is-device.ts';
-import { FftError, show } from '../problem/errors.ts';
+import type { Device, Plan } from '../engine/index.ts';
+import { FftError } from '../problem/errors.ts';
 import { type ArrayInput, type ComplexArray, fitting, type Transformed } from './array.ts';
+import { checkDevice, sharedDevice } from './choice.ts';
 import { PlanCache } from './plans.ts';
-import { type DenseProblem, inAxes, type TransformRequest } from './request.ts';
+import { bytesOfSides, type DenseProblem, inAxes, type TransformRequest } from './request.ts';
 
-/** Where to work. */
-export interface DeviceChoice {
-  /** Default: a CPU device that all calls share, opened on first use. It does not keep a process alive. */
-  readonly device?: Device | undefined;
-}
-
-type Plans = PlanCache<Promise<Plan<DenseProblem>>>;
+type Plans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
 
 /** Plans go with their device. */
 const plansOf = new WeakMap<Device, Plans>();
-let shared: Promise<Device> | undefined;
 
 /**
  * Carries out a request that was made of an `X`.
@@ -28,12 +21,7 @@ export async function transform<X extends ArrayInput>(request: TransformRequest)
 }
 
 async function transformed(request: TransformRequest): Promise<ComplexArray> {
-  const { device: chosen } = request;
-  if (chosen !== undefined && !isDevice(chosen)) {
-    throw new FftError('invalid-argument', `device is ${show(chosen)}; it must come from openDevice().`, {
-      path: 'device',
-    });
-  }
+  const chosen = checkDevice(request.device);
   const { problem, operand } = request;
   if (!problem) return { ...operand, data: fitting(operand.data.length, () => operand.data.slice()) };
   const device = chosen ?? (await sharedDevice());
@@ -60,17 +48,12 @@ async function run({ direction, operand }: TransformRequest, plan: Plan<DensePro
   return { ...operand, data: await plan[direction](operand.data) };
 }
 
-function sharedDevice(): Promise<Device> {
-  shared ??= openDevice('cpu').catch((error) => {
-    shared = undefined;
-    throw error;
-  });
-  return shared;
-}
-
 function cacheOf(device: Device): Plans {
   let plans = plansOf.get(device);
-  if (!plans) plansOf.set(device, (plans = new PlanCache((problem) => device.plan(problem), destroy)));
+  if (!plans) {
+    plans = new PlanCache({ make: (problem) => device.plan(problem), destroy, bytesOf: bytesOfSides });
+    plansOf.set(device, plans);
+  }
   return plans;
 }
 

@@ -7,6 +7,7 @@ import { openCpuSync } from '../engine/open-sync.ts';
 import { type ArrayInput, type ComplexArray, fitting, type Transformed } from './array.ts';
 import { PlanCache } from './plans.ts';
 import {
+  bytesOfSides,
   type DenseProblem,
   inAxes,
   type LineOptions,
@@ -27,7 +28,7 @@ export type {
   Transformed,
   TypedArray,
 } from './array.ts';
-export { fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
+export { type FastLengthOptions, fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 export type { LineOptions, Norm, TensorOptions } from './request.ts';
 
@@ -61,14 +62,17 @@ export function ifftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): 
   return transform<X>(spaceRequest('inverse', x, options));
 }
 
-let plans: PlanCache<Plan<DenseProblem>> | undefined;
+type Plans = PlanCache<DenseProblem, Plan<DenseProblem>>;
 
-function ownPlans(): PlanCache<Plan<DenseProblem>> {
+let plans: Plans | undefined;
+
+function ownPlans(): Plans {
   const device = openCpuSync();
-  return new PlanCache(
-    (problem) => device.planSync(problem),
-    (plan) => plan.destroy(),
-  );
+  return new PlanCache({
+    make: (problem) => device.planSync(problem),
+    destroy: (plan) => plan.destroy(),
+    bytesOf: bytesOfSides,
+  });
 }
 
 /** Carries out a request that was made of an `X`. */

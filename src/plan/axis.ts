@@ -5,7 +5,7 @@ import { longLength, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
-import { convolvedCost, firstUploadCost, tripCost, uploadCost, wholeCost } from './cost.ts';
+import { convolvedCost, firstUploadCost, leastUploadCost, tripCost, uploadCost, wholeCost } from './cost.ts';
 import { cutAxis } from './cuts.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Dimension } from './node.ts';
@@ -171,6 +171,7 @@ export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceP
         ? (n) => firstUploadCost(n, ideal, precision, own(n, true))
         : undefined,
     trip,
+    least: (n) => leastUploadCost(n, precision, own(n, true)),
     several: free ? 0 : calibration.trip.temp * trip,
     // Threads hardly notice.
     ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,

@@ -11,24 +11,30 @@
 import { smoothBetween } from '../numeric/primes.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { AxisPlace } from './four-step.ts';
-import type { PassesStep } from './leaf.ts';
+import type { Factors, PassesStep } from './leaf.ts';
 import { Memo } from './memo.ts';
 import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 
-/** The passes of a transform of the padded length → those of both of them, for the first `count` points. */
-export function convolution(passes: PassesStep, count: number): PassesStep[] {
+/**
+ * The passes of a transform of the padded length → those of both of them, for the first `count` points.
+ * @param inverse the transform of the other sign: everything is conjugated.
+ */
+export function convolution(passes: PassesStep, count: number, inverse = false): PassesStep[] {
   const { input, output } = passes.lanesAlong;
-  const chirp = { count, factors: { kind: 'chirp', of: count } } as const;
+  const factors = (kind: Factors['kind']): Factors => ({ kind, of: count, ...(inverse ? { conjugated: true } : {}) });
+  const chirp = { count, factors: factors('chirp') };
+  const sign = (backward: boolean) => (backward === inverse ? {} : { inverse: true as const });
   return [
     {
       ...passes,
+      ...sign(false),
       lanesAlong: { input, output },
       read: chirp,
-      write: { factors: { kind: 'chirp-spectrum', of: count } },
+      write: { factors: factors('chirp-spectrum') },
     },
-    { ...passes, lanesAlong: { input: output, output }, inverse: true, write: chirp },
+    { ...passes, ...sign(true), lanesAlong: { input: output, output }, write: chirp },
   ];
 }
 

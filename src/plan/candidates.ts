@@ -7,6 +7,7 @@ import { uploadsQuestion } from './axis.ts';
 import { tripCost } from './cost.ts';
 import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
+import { checkReal, complexPart, isReal, waysOfReal } from './real.ts';
 import { isConvolved, wholePrice } from './scheme.ts';
 import { checkTogether, waysTogether } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
@@ -21,14 +22,21 @@ export type Candidate = Priced<Splits>;
  */
 export function rankSplits(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
   const best: Candidate[] = [];
+  const complex = complexPart(problem);
   const transformed = transformedAxes(problem);
   const known = new Map<number, Priced<readonly number[]>[]>();
   const uploadsOf = (axis: number) => {
     let own = known.get(axis);
-    if (!own) known.set(axis, (own = waysAlone(problem, axis, profile, most)));
+    if (!own)
+      known.set(
+        axis,
+        (own = isRealAxis(problem, axis)
+          ? waysOfReal(problem, profile, most)
+          : waysAlone(complex, axis, profile, most)),
+      );
     return own;
   };
-  for (const { value, price } of waysTogether(problem, profile)) {
+  for (const { value, price } of waysTogether(complex, profile)) {
     const { together, axes } = value;
     const alone = transformed.filter((axis) => !axes.includes(axis));
     if (isFull(best, most, price + alone.length * tripCost(profile))) continue;
@@ -50,10 +58,12 @@ function waysAlone(problem: Problem, axis: number, profile: DeviceProfile, most:
 
 /** @throws RangeError where these are no splits that a plan may have. */
 export function checkSplits(problem: Problem, profile: DeviceProfile, { together, uploads }: Splits): void {
-  const { axes } = checkTogether(together, problem, profile);
+  const complex = complexPart(problem);
+  const { axes } = checkTogether(together, complex, profile);
   uploads.forEach((factors, axis) => {
+    if (isRealAxis(problem, axis)) return checkReal(problem, profile, factors);
     const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
-    if (alone && !isConvolved(problem, axis, profile)) checkUploads(factors, uploadsQuestion(problem, axis, profile));
+    if (alone && !isConvolved(complex, axis, profile)) checkUploads(factors, uploadsQuestion(complex, axis, profile));
     else checkWhole(factors, axis, alone ? [problem.size[axis]!] : []);
   });
 }
@@ -64,7 +74,12 @@ function checkWhole(given: readonly number[], axis: number, expected: readonly n
   throw new RangeError(`axis ${axis} comes in uploads of ${show(expected)}, not of ${show(given)}`);
 }
 
-/** Axes that are more than stepped over. */
-function transformedAxes({ size, omit }: Problem): number[] {
-  return size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
+function isRealAxis(problem: Problem, axis: number): boolean {
+  return axis === 0 && isReal(problem);
+}
+
+/** Axes that are more than stepped over. (A single real becomes a complex number.) */
+function transformedAxes(problem: Problem): number[] {
+  const { size, omit } = problem;
+  return size.flatMap((length, axis) => (omit[axis] || (length === 1 && !isRealAxis(problem, axis)) ? [] : [axis]));
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { vectorProfile } from '../../test/support/devices.ts';
 import { seedFor } from '../../test/support/random.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { mergeSpans, oneAxis, type PlacedLeaf } from './configure.ts';
@@ -7,21 +8,7 @@ import { type Leaf, passesOf, stagedOf } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Span } from './tiling.ts';
 
-const profile: DeviceProfile = {
-  name: 'test',
-  lockstep: 'vector',
-  lockstepBytes: 16,
-  sharedBytes: 2 ** 20,
-  coalescedBytes: 128,
-  registers: 16,
-  maxThreads: 64,
-  multiprocessors: 1,
-  doubleBuffered: true,
-  sharedFormat: 'blocked',
-  banks: 1,
-  groupPoints: 1024,
-  passCost: 6,
-};
+const profile: DeviceProfile = { ...vectorProfile, maxThreads: 64 };
 /** What is the same in all leaves here. */
 const plain = {
   layout: { input: 'interleaved', output: 'interleaved' },

@@ -3,11 +3,12 @@
  * group, which copies go through shared memory, and the radices. Decided from the profile alone.
  */
 
-import type { ComplexLayout, Side, Sides } from '../problem/index.ts';
+import type { Side, Sides } from '../problem/index.ts';
 import { convolution } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf } from './capacity.ts';
 import {
+  type Beside,
   type Factors,
   type Leaf,
   type LeafSide,
@@ -17,15 +18,26 @@ import {
   type PowerOrder,
   passesOf,
   type SharedMemory,
+  type SideLayout,
   type Stored,
   type Stride,
   type Way,
 } from './leaf.ts';
-import type { LeafNode, Place, StepTwiddle } from './node.ts';
+import type { LeafNode, Place, RealParts, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { powerOrders, raderPasses } from './rader.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { type Span, threadTiling, vectorTiling } from './tiling.ts';
+
+/** Reals that are taken for parts of complex numbers, where they lie. */
+export interface PlacedReals extends Pick<RealParts, 'side' | 'by'> {
+  readonly beside?: Place & {
+    /** From the first of two to the second, in elements of each side. */
+    readonly apart: Sides<number>;
+    /** The last place along the dimension in which they lie side by side: nothing comes after it. */
+    readonly last: number;
+  };
+}
 
 /** A leaf whose buffers are known. */
 export interface PlacedLeaf {
@@ -37,7 +49,7 @@ export interface PlacedLeaf {
   readonly padded?: number;
   readonly batch: readonly Span[];
   readonly twiddle?: StepTwiddle;
-  readonly layout: { readonly input: ComplexLayout; readonly output: ComplexLayout };
+  readonly layout: Sides<SideLayout>;
   /** What numbers are in memory. */
   readonly storage?: Sides<Stored>;
   readonly offset: { readonly input: number; readonly output: number };
@@ -50,6 +62,9 @@ export interface PlacedLeaf {
   readonly split?: boolean;
   readonly absent?: LeafNode['absent'];
   readonly factors?: LeafNode['factors'];
+  readonly real?: PlacedReals;
+  /** Bins over the half of `of`, `stride` elements apart, are conjugates of others. */
+  readonly mirrored?: { readonly side: Side; readonly of: number; readonly stride: number };
 }
 
 /** What a launch is made of beside what its place in the tree says. */
@@ -86,6 +101,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     offset: offset[name],
     ...extrasOf(placed, places[name], batch, name),
     ...(shape.order ? { order: shape.order[name] } : {}),
+    ...realExtrasOf(placed, places[name], batch, name),
   });
   return {
     precision,
@@ -130,17 +146,40 @@ function extrasOf(placed: PlacedLeaf, tile: readonly Place[], batch: readonly Sp
   };
 }
 
+/** Where the second ones of two numbers are on a side, and which bins are conjugates of others. */
+function realExtrasOf(
+  { real, mirrored, absent }: PlacedLeaf,
+  tile: readonly Place[],
+  batch: readonly Span[],
+  side: Side,
+): Partial<LeafSide> {
+  if (mirrored?.side === side) {
+    return { mirrored: { of: mirrored.of, stride: mirrored.stride, terms: termsAlong(1, tile, batch, side) } };
+  }
+  if (!real?.beside || (real.by === 'halves' && real.side !== side)) return {};
+  const { of, step, apart, last } = real.beside;
+  const gone = (absent?.[side] ?? []).map((block): OutsideOf => {
+    const back = block.of === of ? step : 0;
+    return { from: block.from - back, to: block.to - back, terms: termsAlong(block.of, tile, batch, side) };
+  });
+  if (real.by === 'lines') gone.push({ from: last, to: last + 1, terms: termsAlong(of, tile, batch, side) });
+  const beside: Beside = { apart: apart[side], ...(gone.length > 0 ? { absent: gone } : {}) };
+  return { beside };
+}
+
 /** A leaf that transforms one axis, which one block of threads holds. */
 export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
-  const { axis, precision, padded = placed.axis.count } = placed;
+  const { axis, precision, real, padded = placed.axis.count } = placed;
   const batch = mergedBatch(placed);
+  const paired = real && real.by !== 'zeros' ? { do: 'pair' as const, length: axis.count, by: real.by } : undefined;
+  const back = real?.side === 'output';
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
-      axis: { ...axis, count: padded },
+      axis: { ...packedAxis(placed), count: padded },
       batch,
       precision,
       twiddled: placed.twiddle !== undefined,
-      convolved: padded !== axis.count,
+      convolved: padded !== axis.count || paired !== undefined,
       ...wishedGroup(placed, profile),
     },
     profile,
@@ -149,9 +188,15 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns: [-1], lanesAlong };
+  const inverse = paired && back;
+  const whole: PassesStep[] = inverse ? [{ ...passes, inverse: true }] : [passes];
   const rader = padded < axis.count;
-  const steps =
-    padded === axis.count ? [passes] : rader ? raderPasses(passes, axis.count) : convolution(passes, axis.count);
+  const steps: LeafStep[] =
+    padded === axis.count ? whole : rader ? raderPasses(passes, axis.count) : convolution(passes, axis.count, inverse);
+  if (paired && back) steps.unshift({ ...paired, back: true });
+  else if (paired) steps.push(paired);
+  // The step that pairs bins reads or writes memory in its order already.
+  const copies = { input: staged.input && !(paired && back), output: staged.output && !(paired && !back) };
   return assembled(
     placed,
     {
@@ -160,7 +205,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       tile,
       blocks: 1,
       coupled: false,
-      steps: [...copy(staged.input || alone), ...steps, ...copy(staged.output)],
+      steps: [...copy(copies.input || alone), ...steps, ...copy(copies.output)],
       axes: { input: [axis.input], output: [axis.output] },
       ...(rader ? { order: powerOrders(axis.count) } : {}),
       places: placesOf([axis]),
@@ -168,6 +213,12 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     },
     profile,
   );
+}
+
+/** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
+function packedAxis({ axis, real }: PlacedLeaf): Span {
+  if (real?.by !== 'halves' || real.beside!.apart[real.side] !== 1) return axis;
+  return { ...axis, [real.side]: 1 };
 }
 
 /** The batch dimensions have been reordered; the one that twiddles count along was the first. */
@@ -206,9 +257,11 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 }
 
 /** The batch in as few dimensions as it has. Those that blocks lie along stay themselves. */
-export function mergedBatch({ batch, twiddle, absent, factors }: PlacedLeaf): Span[] {
+export function mergedBatch({ batch, twiddle, absent, factors, real }: PlacedLeaf): Span[] {
   const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
   for (const each of [factors?.input, factors?.output]) if (each) along.add(each.along);
+  // The last of an odd number of lines has no other one beside it.
+  if (real?.by === 'lines' && real.beside && real.beside.last % 2 === 0) along.add(real.beside.of);
   return mergeSpans(batch, twiddle !== undefined, ({ places }) => places !== undefined && along.has(places.input.of));
 }
 

@@ -40,6 +40,12 @@ export function uploadCost(
   return launchCost(share, [n], precision, profile);
 }
 
+/** What one of several uploads costs at the least, however many columns lie side by side: at the full bandwidth. */
+export function leastUploadCost(n: number, precision: Arithmetic, profile: DeviceProfile): number {
+  if (profile.lockstep === 'vector') return vectorCost(passesOf(n, precision, profile), profile);
+  return launchCost(1, [n], precision, profile);
+}
+
 /**
  * The first of two uploads by vectors, where it reorders: it reads columns and writes rows.
  * @param ideal the length that it had best have.

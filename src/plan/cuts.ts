@@ -22,31 +22,33 @@ export interface Cut {
 /** A cut, and how many transforms of it are in a tile. */
 export type Tiled = Cut & { readonly tile: number };
 
-/**
- * Numbers of blocks that can hold a tile together, so that each of the shared dimensions divides among them, and what they
- * cost, in halvings of their speed. One block costs nothing.
- */
-function blocksFor(
-  points: number,
-  shared: readonly number[],
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): { readonly blocks: number; readonly cost: number }[] {
+/** A number of blocks, and what they cost, in halvings of their speed. One block costs nothing. */
+interface Blocks {
+  readonly blocks: number;
+  readonly cost: number;
+}
+
+/** Numbers of blocks that can hold a tile of so many points together, cheapest first. */
+function blocksFor(points: number, precision: Arithmetic, profile: DeviceProfile): Blocks[] {
   const { cluster } = profile;
   const { choice } = calibrationOf(profile).cluster;
   const { sharedBytes, room } = capacityOf(precision, profile);
   // A sixteenth is left for padding.
   const most = (room * 16) / 17;
-  const found: { blocks: number; cost: number }[] = [];
+  const found: Blocks[] = [];
   if (points <= most) found.push({ blocks: 1, cost: 0 });
   for (let blocks = 2; cluster && blocks <= cluster.blocks; blocks++) {
     const bytes = (points * sharedBytes) / blocks;
     if (points / blocks > most || bytes > 2 * cluster.sharedBytes) continue;
-    if (!shared.every((length) => length % blocks === 0)) continue;
     const size = choice.largerBlocks * Math.max(0, Math.log2(bytes / cluster.sharedBytes));
     found.push({ blocks, cost: choice.moreBlocks * Math.log2(blocks) + size });
   }
   return found.sort((one, other) => one.cost - other.cost);
+}
+
+/** Whether each of the dimensions that blocks exchange divides among them. */
+function divideAmong({ blocks }: Blocks, shared: readonly number[]): boolean {
+  return shared.every((length) => length % blocks === 0);
 }
 
 /**
@@ -133,7 +135,7 @@ function wholeAxes(
 ): Cut | undefined {
   const points = lengths.reduce((a, b) => a * b, tile);
   // The first two dimensions change hands between the blocks.
-  const [cheapest] = blocksFor(points, lengths.slice(0, 2), precision, profile);
+  const cheapest = blocksFor(points, precision, profile).find((some) => divideAmong(some, lengths.slice(0, 2)));
   if (!cheapest) return undefined;
   const { blocks } = cheapest;
   const radices = radicesOf(lengths, precision, profile).flatMap((choice) => choice.radices);
@@ -159,19 +161,21 @@ function earlyAxes(
   const { choice } = calibrationOf(profile).cluster;
   const { run } = capacityOf(precision, profile);
   const points = slowest * fastest * tile;
+  const numbers = blocksFor(points, precision, profile).filter(({ blocks }) => blocks > 1);
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (const a of divisors(slowest)) {
-    if (a === 1 || a === slowest) continue;
+  for (const a of numbers.length > 0 ? divisors(slowest) : []) {
+    const ways = numbers.filter((some) => divideAmong(some, [a]));
+    if (a === 1 || a === slowest || ways.length === 0) continue;
     const digits = [a, slowest / a, fastest];
     const passes = radicesOf(digits, precision, profile);
     if (passes[0]!.radices.length > 1) continue;
     const radices = passes.flatMap((choice) => choice.radices);
-    for (const { blocks, cost: sharing } of blocksFor(points, [a], precision, profile)) {
+    for (const { blocks, cost: sharing } of ways) {
       // Before that they share the other digit, or the fastest axis, but not so that runs of memory are cut.
       const split = splitBefore(digits, blocks);
       const piece = ((split === 2 ? fastest / blocks : fastest) * tile) / run;
-      if (blocks === 1 || split < 0 || piece < 1) continue;
+      if (split < 0 || piece < 1) continue;
       const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + choice.halving * sharing;
       if (cost >= least || !keepsBusy(points / blocks, radices, precision, profile)) continue;
       best = {
@@ -213,21 +217,23 @@ function searchCuts(
 ): Cut | undefined {
   const { choice } = calibrationOf(profile).cluster;
   const { run } = capacityOf(precision, profile);
+  const numbers = blocksFor(length * tile, precision, profile).filter(({ blocks }) => blocks > 1 || !instead);
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (const a of divisors(length)) {
+  for (const a of numbers.length > 0 ? divisors(length) : []) {
     const b = length / a;
-    if (a === 1 || b === 1) continue;
+    const ways = numbers.filter((some) => divideAmong(some, [a, b]));
+    if (a === 1 || b === 1 || ways.length === 0) continue;
     const passes = radicesOf([a, b], precision, profile);
+    const work = passes[0]!.cost + passes[1]!.cost + choice.unequal * Math.abs(Math.log2(a / b));
+    if (work >= least) continue;
     const radices = passes.flatMap((choice) => choice.radices);
-    for (const { blocks, cost: sharing } of blocksFor(length * tile, [a, b], precision, profile)) {
-      if (blocks === 1 && instead) continue;
+    for (const { blocks, cost: sharing } of ways) {
       const points = (length * tile) / blocks;
-      if (blocks > 1 && !keepsBusy(points, radices, precision, profile, instead)) continue;
       const short = (n: number) => ((n / blocks) * tile < run ? choice.shortShare : 0);
-      const work = passes.reduce((sum, choice) => sum + choice.cost, 0);
-      const cost = work + choice.unequal * Math.abs(Math.log2(a / b)) + short(a) + short(b) + choice.halving * sharing;
+      const cost = work + short(a) + short(b) + choice.halving * sharing;
       if (cost >= least) continue;
+      if (blocks > 1 && !keepsBusy(points, radices, precision, profile, instead)) continue;
       const ragged = [a, b].some((digit) => ((digit / blocks) * tile) % run !== 0);
       best = {
         lengths: [a, b],

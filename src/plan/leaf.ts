@@ -31,9 +31,34 @@ export interface OutsideOf {
   readonly terms: readonly { readonly dimension: number; readonly step: number }[];
 }
 
+/** How the numbers of a side lie: complex ones in one of their layouts, or reals, which a leaf takes for parts of complex ones. */
+export type SideLayout = ComplexLayout | 'real';
+
+/** Where a second number is that goes with one: of reals the imaginary part, of complex numbers the next line's. */
+export interface Beside {
+  /** How far from the first one, in elements of the side. */
+  readonly apart: number;
+  /** Where it is not there, although the first one is. */
+  readonly absent?: readonly OutsideOf[];
+}
+
+/** The bins of a real transform in memory that has half of them: the others are conjugates of those in the mirror. */
+export interface Mirrored {
+  /** Bins that there would be. */
+  readonly of: number;
+  /** Elements from one bin to the next. */
+  readonly stride: number;
+  /** The number of a bin. */
+  readonly terms: OutsideOf['terms'];
+}
+
 /** One side of a leaf in memory. */
 export interface LeafSide {
-  readonly layout: ComplexLayout;
+  readonly layout: SideLayout;
+  /** Of real sides, where a leaf has imaginary parts at all; of complex ones, where two lines are made of one. */
+  readonly beside?: Beside;
+  /** Bins over the half are conjugates of others. */
+  readonly mirrored?: Mirrored;
   /** What its numbers are in memory; as they are computed with where it is missing. */
   readonly storage?: Stored;
   /** Stride of each dimension of a tile. */
@@ -144,7 +169,21 @@ export interface SideFactors extends Factors {
   readonly terms: OutsideOf['terms'];
 }
 
-export type LeafStep = CopyStep | PassesStep;
+/**
+ * Element k together with element N − k (VkFFT guide 2.5.3): what makes the spectrum of reals of that of complex numbers.
+ * `halves`: the points of a real sequence were taken two by two for complex numbers. `lines`: two sequences were taken for the real
+ * and the imaginary parts of one.
+ */
+export interface PairStep {
+  readonly do: 'pair';
+  /** N. */
+  readonly length: number;
+  readonly by: 'halves' | 'lines';
+  /** From spectra of reals to complex numbers, before their passes. */
+  readonly back?: true;
+}
+
+export type LeafStep = CopyStep | PassesStep | PairStep;
 
 /**
  * One launch. Where a cluster of blocks holds a tile together, they exchange their shares between steps: a cluster is a

@@ -1,8 +1,8 @@
 /** Answers that a planner asks for again and again while it weighs one plan against another, kept for each profile. */
 import type { DeviceProfile } from './profile.ts';
 
-/** So many are kept; then it begins anew. */
-const KEPT = 512;
+/** So many are kept; then it begins anew. (A long axis with many divisors asks for some hundred of each kind.) */
+const KEPT = 4096;
 
 export class Memo<T> {
   private readonly answers = new WeakMap<DeviceProfile, Map<string, T>>();

@@ -5,7 +5,8 @@
  * memory: strides follow from the buffer that the assignment chooses (rocFFT buffer assignment, observations 1 and 5).
  */
 
-import type { Factors } from './leaf.ts';
+import type { Side } from '../problem/index.ts';
+import type { Factors, PairStep } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
@@ -44,6 +45,18 @@ export interface StepTwiddle {
   readonly of?: number;
 }
 
+/** How a leaf makes complex numbers of reals on one of its sides, or reals of complex numbers. */
+export interface RealParts {
+  readonly side: Side;
+  /**
+   * `halves`: two neighbouring points of a sequence are the parts of a number. `lines`: those of two sequences are. `zeros`:
+   * imaginary parts are zero, and left out.
+   */
+  readonly by: PairStep['by'] | 'zeros';
+  /** From the first of the two to the second: missing where there is none. */
+  readonly beside?: Place;
+}
+
 /** A dimension of the tensor seen as rows × columns between two uploads. */
 export interface Intermediate {
   readonly of: number;
@@ -71,6 +84,9 @@ export interface LeafNode {
   readonly padded?: number;
   /** Factors of the elements as they are read or written, counted along one dimension of the tensor. */
   readonly factors?: { readonly input?: ElementFactors; readonly output?: ElementFactors };
+  readonly real?: RealParts;
+  /** Bins of a real transform on this side, of which memory holds half; those over it are conjugates. */
+  readonly mirrored?: { readonly side: Side; readonly of: number };
   /** Its exponents have the other sign than the direction's. */
   readonly backward?: true;
   /** Blocks of the tensor that count as zero where they would be read, and that are not written. */

@@ -4,9 +4,11 @@
 import {
   type Direction,
   defaultStrides,
+  elementKind,
   type Problem,
   realBytes,
   type Side,
+  type Sides,
   scaleFactors,
   tensorShape,
 } from '../problem/index.ts';
@@ -14,7 +16,7 @@ import { type Assignment, assignBuffers, type BufferName, type BufferOffer } fro
 import { checkSplits, rankSplits } from './candidates.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
-import { oneAxis, type PlacedLeaf } from './configure.ts';
+import { oneAxis, type PlacedLeaf, type PlacedReals } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf } from './leaf.ts';
 import {
@@ -26,9 +28,11 @@ import {
   type LeafNode,
   leavesOf,
   type Place,
+  type RealParts,
 } from './node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './padding.ts';
 import type { DeviceProfile } from './profile.ts';
+import { isReal, sharesRows } from './real.ts';
 import type { Splits } from './splits.ts';
 import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
@@ -142,13 +146,23 @@ function assigned(
     );
     return sparing!.assignments[0].temps < fast!.assignments[0].temps ? sparing! : fast!;
   }
-  if (!padding) return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
+  if (!padding || !isPacked(usual, problem)) return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
   const { tree, pads } = padded(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
   return { tree, pads, assignments: assignBuffers(tree, { ...offer, padded: pads.length > 0 }) };
 }
 
+/** Complex numbers of the tensor: of a real problem, its bins. */
 function elementsOf(problem: Problem): number {
-  return tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+  return tensorShape(problem, 'output').reduce((a, b) => a * b, 1);
+}
+
+/** Whether all that lies between launches is the tensor, no longer one. */
+function isPacked(tree: BranchNode, problem: Problem): boolean {
+  const elements = elementsOf(problem);
+  const last = leavesOf(tree).length - 1;
+  return leavesOf(tree).every(
+    ({ outputLength }, n) => n === last || outputLength.reduce((a, b) => a * b, 1) === elements,
+  );
 }
 
 /** Bytes of one batch. */
@@ -161,15 +175,16 @@ function batchBytesOf(problem: Problem, profile: DeviceProfile): number {
 function offerOf(problem: Problem, direction: Direction, throughWork: boolean): BufferOffer {
   const elements = elementsOf(problem);
   const inPlace = problem.placement === 'in-place';
+  const bufferOf = (side: Side) => ({
+    type: elementKind(problem, side) === 'real' ? ('real' as const) : problem.layout[side],
+    elements: tensorShape(problem, side).reduce((a, b) => a * b, 1),
+  });
   return {
-    input: { type: problem.layout[sideOf(direction, 'read')], elements, writable: !problem.preserveInput },
-    output: {
-      type: problem.layout[sideOf(direction, 'written')],
-      elements,
-      spared: sparesOutput(problem, direction),
-    },
+    input: { ...bufferOf(sideOf(direction, 'read')), writable: !problem.preserveInput },
+    output: { ...bufferOf(sideOf(direction, 'written')), spared: sparesOutput(problem, direction) },
     same: inPlace,
     sameLayout: inPlace,
+    ...(inPlace && isReal(problem) ? { sameRows: sharesRows(problem) } : {}),
     ...(throughWork ? { work: { type: 'interleaved', elements } } : {}),
   };
 }
@@ -262,8 +277,11 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         layout: { input: input.type, output: output.type },
         storage: { input: storageOf(input.buffer, problem), output: storageOf(output.buffer, problem) },
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output },
-        inverse: (direction === 'inverse') !== (node.backward ?? false),
-        scale: last ? scaleFactors(problem, direction) : { input: 1, output: 1 },
+        // Pairs of bins come between memory and passes: these know their sign themselves.
+        inverse: !isPaired(node) && (direction === 'inverse') !== (node.backward ?? false),
+        scale: scaleOf(node, last ? scaleFactors(problem, direction) : NO_SCALE),
+        ...(node.real ? { real: placedReals(node, node.real, { input: from, output: to }) } : {}),
+        ...(node.mirrored ? { mirrored: { ...node.mirrored, stride: from.strides[1]! } } : {}),
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,
@@ -275,6 +293,31 @@ function launchesOf(question: LaunchQuestion): Launch[] {
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
+}
+
+const NO_SCALE = { input: 1, output: 1 } as const;
+
+function isPaired({ real }: LeafNode): boolean {
+  return real !== undefined && real.by !== 'zeros';
+}
+
+/** The sums that pairs of bins make are twice what they stand for. */
+function scaleOf(node: LeafNode, { input, output }: Sides<number>): Sides<number> {
+  const { real } = node;
+  return real?.side === 'input' && isPaired(node) ? { input, output: output / 2 } : { input, output };
+}
+
+/** Where the second ones of two numbers lie. */
+function placedReals(
+  { length, outputLength }: LeafNode,
+  { side, by, beside }: RealParts,
+  layouts: Sides<BufferLayout>,
+): PlacedReals {
+  if (!beside) return { side, by };
+  const { of, step } = beside;
+  const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
+  const last = (side === 'input' ? length : outputLength)[of]! - 1;
+  return { side, by, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, last } };
 }
 
 /** The factors of a transform forwards; of one backwards, their conjugates. */
@@ -309,7 +352,7 @@ function tilesOf({ problem, profile, assignment: { steps } }: LaunchQuestion): (
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (placed.padded) return oneAxis(placed, profile);
+  if (placed.padded || (placed.real && placed.real.by !== 'zeros')) return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   return fuseAxis(placed, profile) ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);

@@ -7,11 +7,11 @@ export interface Priced<T> {
 }
 
 /** Prices that differ by less are the same, and what was found first stays first. */
-const SAME = 1e-9;
+const TOLERANCE = 1e-9;
 
 /** Puts one more into a list of the cheapest, cheapest first; at most so many stay. */
 export function keepCheapest<T>(list: Priced<T>[], one: Priced<T>, most: number): void {
-  const place = list.findIndex(({ price }) => one.price < price - SAME);
+  const place = list.findIndex(({ price }) => one.price < price - TOLERANCE);
   if (place >= 0) list.splice(place, 0, one);
   else if (list.length < most) list.push(one);
   if (list.length > most) list.pop();

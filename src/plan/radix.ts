@@ -34,7 +34,9 @@ const choices = new Memo<RadixChoice>();
 
 /** The cheapest radix sequence, first pass first. Length 1 is one pass that only copies. */
 export function chooseRadices(question: RadixQuestion, profile: DeviceProfile): RadixChoice {
-  const { length, lanesAlong, lanes, precision } = question;
+  const { length, lanesAlong, precision } = question;
+  // Lanes that are no neighbours along the axis do not matter to it.
+  const lanes = lanesAlong === 'axis' ? question.lanes : 1;
   return choices.of(profile, `${length},${lanesAlong},${lanes},${precision}`, () => searchRadices(question, profile));
 }
 
@@ -115,8 +117,8 @@ function costOf(radices: readonly number[], question: RadixQuestion, profile: De
 }
 
 function passOf(question: RadixQuestion, radix: number, stride: number): PassQuestion {
-  const { lanes, lanesAlong } = question;
-  return { ...question, radix, stride, lanes: lanesAlong === 'axis' ? lanes : 1 };
+  const { length, lanes, lanesAlong, precision } = question;
+  return { radix, stride, length, lanesAlong, lanes: lanesAlong === 'axis' ? lanes : 1, precision };
 }
 
 /** What a pass of autosort form costs at least, where the data does not stay in the first-level cache. */

@@ -5,8 +5,10 @@
  */
 import { FftError, type Problem } from '../problem/index.ts';
 import { aloneCost, convolvedPrice, uploadsQuestion } from './axis.ts';
+import { paddedLength } from './bluestein.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
-import { boosted, kernelPrecision } from './capacity.ts';
+import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { convolvedCost, wholeCost } from './cost.ts';
 import { Memo } from './memo.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -25,6 +27,22 @@ export function schemeOf(problem: Problem, axis: number, profile: DeviceProfile)
 /** Whether an axis is more than passes. */
 export function isConvolved(problem: Problem, axis: number, profile: DeviceProfile): boolean {
   return schemeOf(problem, axis, profile) !== 'passes';
+}
+
+/**
+ * Whether an axis of real numbers, or one packed of them, is convolved with more points: it is never with one less. Known from its
+ * length, whatever lies beside it.
+ */
+export function isPadded(length: number, asked: Problem['precision'], profile: DeviceProfile): boolean {
+  const large = largePrimesOf(length);
+  const precision = kernelPrecision(asked);
+  if (!large.every((prime) => isRadixPrime(prime, precision, profile))) return true;
+  if (large.length === 0 || large.every((prime) => waysOf(prime, profile).asked)) return false;
+  const own = boosted(profile, precision, length, false);
+  const padded = paddedLength(length, precision, own);
+  if (padded === undefined || length > capacityOf(precision, own).room) return false;
+  const passes = wholeCost(length, precision, own);
+  return convolvedCost(length, padded, wholeCost(padded, precision, own), own) < passes;
 }
 
 /** What an axis costs that is convolved. */

@@ -19,7 +19,8 @@ export function splitsOf({ children }: BranchNode, axes: number): Splits {
   const uploads: (readonly number[])[] = Array.from({ length: axes }, () => []);
   let together: Splits['together'];
   for (const child of children) {
-    if (child.axisOf !== undefined) uploads[child.axisOf] = isLeaf(child) ? [child.axis.count] : child.parts!;
+    if (child.axisOf !== undefined)
+      uploads[child.axisOf] = isLeaf(child) ? [child.axis.count] : (child.parts ?? [child.length[child.axisOf + 1]!]);
     else if (!isLeaf(child)) together = child.parts!;
     else if (child.more) together = 1 + child.more.length;
   }

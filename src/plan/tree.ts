@@ -10,6 +10,7 @@ import { convolvedInSeveral } from './bluestein.ts';
 import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
 import { type BranchNode, type Dimension, isLeaf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import { complexPart, isReal, realAxis, sharesRows } from './real.ts';
 import { schemeOf } from './scheme.ts';
 import { sharedAxes } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
@@ -26,7 +27,30 @@ export function planTree(
   splits: Splits,
   sparing = false,
 ): BranchNode {
-  const tensor = tensorShape(problem, 'input');
+  const complex = complexPart(problem);
+  const children = complexAxes(complex, direction, profile, splits, sparing);
+  const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
+  if (isReal(problem)) {
+    const real = realAxis(problem, direction, profile, splits.uploads[0]!);
+    // One launch writes what it reads only where both lie alike, line by line.
+    const byLines = sharesRows(problem) && isLeaf(real) && real.real?.by !== 'zeros';
+    if (children.length === 0 && problem.placement === 'in-place' && !byLines) children.push(copy());
+    if (direction === 'forward') children.unshift(real);
+    else children.push(real);
+  } else if (children.length === 0) children.push(copy());
+  const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
+  const length = tensorShape(problem, read);
+  return { scheme: 'axes', title: direction, length, outputLength: tensorShape(problem, written), children };
+}
+
+/** The nodes of all axes between complex numbers, in their order. */
+function complexAxes(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  splits: Splits,
+  sparing: boolean,
+): PlanNode[] {
   const children: PlanNode[] = [];
   const shared = sharedAxes(problem, profile, splits);
   problem.size.forEach((length, axis) => {
@@ -37,12 +61,11 @@ export function planTree(
     else if (scheme === 'rader') children.push(convolvedNode(place, length - 1));
     else children.push(convolvedAxis(problem, axis, profile, place));
   });
-  if (children.length === 0 && !shared) children.push(copyNode(dimensionsOf(problem), tensor));
   if (direction === 'inverse') children.reverse();
   if (sparing) children.sort((a, b) => Number(isLeaf(a)) - Number(isLeaf(b)));
   // First in both directions: where it reorders, that is on the way out of the input, and needs no memory of its own.
   if (shared) children.unshift(shared.node);
-  return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
+  return children;
 }
 
 /** An axis whose length has prime factors that no radix has. @throws FftError `unsupported-length` */

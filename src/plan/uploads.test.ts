@@ -72,7 +72,12 @@ describe('splitting a length', () => {
 
   it('asks for the cost of the first of two, where it has one of its own', () => {
     const split = (length: number) =>
-      best({ ...plain(length, 4096, 16), first: (n) => 1 + Math.abs(Math.log2(n / 2000)), trip: 100 });
+      best({
+        ...plain(length, 4096, 16),
+        cost: () => 100,
+        first: (n) => 100 + Math.abs(Math.log2(n / 2000)),
+        trip: 100,
+      });
     expect([2 ** 17, 2 ** 20, 100_000].map(split)).toEqual([
       [2048, 64],
       [2048, 512],
@@ -103,7 +108,8 @@ describe('splitting a length', () => {
         const question: UploadsQuestion = {
           ...plain(length, longest, 16),
           whole: () => 1 + 2 * noise(length),
-          cost: (n, columns, last) => 1 + noise(n, columns, Number(last)),
+          cost: (n, columns, last) => 1 + noise(n) + noise(n, columns, Number(last)),
+          least: (n) => 1 + noise(n),
           ragged: 0,
         };
         const all: number[] = length <= longest ? [question.whole()] : [];

@@ -31,6 +31,8 @@ export interface UploadsQuestion {
   readonly first?: ((length: number) => number) | undefined;
   /** What an upload costs at the least: a trip to memory. */
   readonly trip: number;
+  /** What one of several costs at the least, however many columns there are; default: a trip. */
+  readonly least?: (length: number) => number;
   /** What several uploads cost more where one would do. */
   readonly several: number;
   /** What an upload costs more whose columns do not fill their last tile. */
@@ -105,54 +107,87 @@ type Search = (uploads: number, most: number) => Priced<readonly number[]>[];
  * grains that a group may take instead.
  */
 function searchSplits(question: UploadsQuestion): Search {
-  const { length, cost, first, tile, grain } = question;
-  const own = new Map<string, number>();
+  const { length, cost, first, tile, grain, least: leastOf = () => question.trip } = question;
   const ragged = (n: number) => (question.ragged === 0 || dividingTile(tile, n, n, grain) ? 0 : question.ragged);
-  const price = (n: number, columns: number, last: boolean): number => {
-    const key = `${n},${columns},${last}`;
-    let known = own.get(key);
-    if (known === undefined) own.set(key, (known = cost(n, columns, last) + ragged(n)));
-    return known;
-  };
+  const price = remembered((n, columns, last) => cost(n, columns, last) + ragged(n));
   let parts: number[] | undefined;
   return (uploads, most) => {
     parts ??= divisors(length).filter((n) => n > 1 && fitsPart(n, question));
     const ideal = length ** (1 / uploads);
-    const balanced: UploadCost = (n, columns, last) =>
-      price(n, columns, last) + question.unbalanced * Math.abs(Math.log2(n / ideal));
-    const priceOf: UploadCost =
-      uploads === 2 && first ? (n, columns, last) => (last ? price(n, columns, last) : first(n) + ragged(n)) : balanced;
-    return cheapestSplits(length, uploads, parts, priceOf, most);
+    const offBalance = (n: number) => question.unbalanced * Math.abs(Math.log2(n / ideal));
+    const balanced: UploadCost = (n, columns, last) => price(n, columns, last) + offBalance(n);
+    const reordered: UploadCost = (n, columns, last) => (last ? price(n, columns, last) : first!(n) + ragged(n));
+    const reorders = uploads === 2 && first !== undefined;
+    const bound = (n: number) => (reorders ? question.trip : leastOf(n) + offBalance(n));
+    return cheapestSplits(length, uploads, parts, { price: reorders ? reordered : balanced, bound }, most);
   };
 }
 
-/** Shortest paths over the divisors: what is left and how many uploads it may take is all that matters. */
+/** Each price is asked for once. */
+function remembered(cost: UploadCost): UploadCost {
+  const known = [new Map<number, Map<number, number>>(), new Map<number, Map<number, number>>()];
+  return (n, columns, last) => {
+    let own = known[Number(last)]!.get(n);
+    if (!own) known[Number(last)]!.set(n, (own = new Map()));
+    let price = own.get(columns);
+    if (price === undefined) own.set(columns, (price = cost(n, columns, last)));
+    return price;
+  };
+}
+
+interface Prices {
+  readonly price: UploadCost;
+  /** No upload of this length costs less. */
+  readonly bound: (length: number) => number;
+}
+
+/** What is dearer than the cheapest by more than this is dearer whatever the rounding. */
+const CLEARLY = 1e-6;
+
+/**
+ * Shortest paths over the divisors: what is left and how many uploads it may take is all that matters. Parts are tried from
+ * those that may be cheap to those that cannot be, up to where they could not be among the cheapest; equals are told apart by
+ * length, whatever came first.
+ */
 function cheapestSplits(
   length: number,
   uploads: number,
   parts: readonly number[],
-  price: UploadCost,
+  { price, bound }: Prices,
   most: number,
 ): Priced<readonly number[]>[] {
   const longest = Math.max(1, ...parts);
+  const bounds = new Map(parts.map((n) => [n, bound(n)]));
+  const hopeful = [...parts].sort((a, b) => bounds.get(a)! - bounds.get(b)!);
   const known = new Map<string, Priced<readonly number[]>[]>();
+  const search = (rest: number, left: number): Priced<readonly number[]>[] => {
+    const tried: { readonly n: number; readonly own: number; readonly after: Priced<readonly number[]>[] }[] = [];
+    const prices: Priced<undefined>[] = [];
+    const isTooDear = (least: number) => isFull(prices, most, least - CLEARLY);
+    const others = (left - 1) * (bounds.get(hopeful[0]!) ?? 0);
+    for (const n of hopeful) {
+      if (isTooDear(bounds.get(n)! + others)) break;
+      if (rest % n !== 0) continue;
+      const after = from(rest / n, left - 1);
+      if (after.length === 0 || isTooDear(bounds.get(n)! + after[0]!.price)) continue;
+      const own = price(n, rest / n, false);
+      tried.push({ n, own, after });
+      for (const tail of after) keepCheapest(prices, { value: undefined, price: own + tail.price }, most);
+    }
+    const best: Priced<readonly number[]>[] = [];
+    for (const { n, own, after } of tried.sort((a, b) => a.n - b.n)) {
+      for (const tail of after) keepCheapest(best, { value: [n, ...tail.value], price: own + tail.price }, most);
+    }
+    return best;
+  };
   const from = (rest: number, left: number): Priced<readonly number[]>[] => {
-    if (left === 1) return parts.includes(rest) ? [{ value: [rest], price: price(rest, length / rest, true) }] : [];
+    if (left === 1) return bounds.has(rest) ? [{ value: [rest], price: price(rest, length / rest, true) }] : [];
     // Too much for so few uploads, or too little.
     if (rest > longest ** left || rest < 2 ** left) return [];
     const key = `${rest},${left}`;
-    const before = known.get(key);
-    if (before) return before;
-    const best: Priced<readonly number[]>[] = [];
-    for (const n of parts) {
-      if (rest % n !== 0) continue;
-      const after = from(rest / n, left - 1);
-      if (after.length === 0) continue;
-      const own = price(n, rest / n, false);
-      for (const tail of after) keepCheapest(best, { value: [n, ...tail.value], price: own + tail.price }, most);
-    }
-    known.set(key, best);
-    return best;
+    let found = known.get(key);
+    if (!found) known.set(key, (found = search(rest, left)));
+    return found;
   };
   return from(length, uploads);
 }

@@ -38,6 +38,7 @@ export type HostArray = Arrays[keyof Arrays]['taken'];
 /** What lies on each side of a transform. */
 interface Elements {
   c2c: { input: 'complex'; output: 'complex' };
+  r2c: { input: 'real'; output: 'complex' };
 }
 
 /** Real and imaginary parts apart. */

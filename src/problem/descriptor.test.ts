@@ -104,7 +104,6 @@ describe('parseDescriptor', () => {
     expect(thrown(() => normalizeProblem('scfo16*0')).code).toBe('invalid-batches');
     expect(thrown(() => normalizeProblem('scfo9007199254740993')).code).toBe('invalid-size');
     expect(thrown(() => normalizeProblem(`scfo1${'0'.repeat(400)}`)).code).toBe('invalid-size');
-    expect(thrown(() => normalizeProblem('srfo16')).code).toBe('unsupported-feature');
     expect(thrown(() => normalizeProblem('scfi16i1,1,16o1,2,32')).code).toBe('invalid-strides');
   });
 });

@@ -78,6 +78,14 @@ export function stridedSpan(shape: readonly number[], strides: readonly number[]
 
 /** Elements that a buffer for one side needs at least: its offset plus the span of its tensor (of each array if planar). */
 export function tensorSpan(problem: Problem, side: Side): number {
+  const own = spanOf(problem, side);
+  if (problem.placement !== 'in-place' || elementKind(problem, 'input') === elementKind(problem, 'output')) return own;
+  // One buffer holds reals first and then complex numbers, or the other way around: as long as the longer ones need.
+  const complex = Math.max(spanOf(problem, 'output'), Math.ceil(spanOf(problem, 'input') / 2));
+  return side === 'input' ? 2 * complex : complex;
+}
+
+function spanOf(problem: Problem, side: Side): number {
   return problem.offsets[side] + stridedSpan(tensorShape(problem, side), problem.strides[side]);
 }
 

@@ -288,8 +288,9 @@ describe('fields', () => {
   });
 
   it.each([
-    [{ transform: 'r2c' }, 'transform'],
     [{ transform: 'dst4' }, 'transform'],
+    [{ transform: 'r2c', unordered: true }, 'unordered'],
+    [{ transform: 'r2c', omit: [true] }, 'omit[0]'],
     [{ precision: 'double-double', storage: 'double-double' }, 'precision'],
     [{ precision: 'single', storage: 'double' }, 'storage'],
     [{ edgeStorage: 'double' }, 'edgeStorage'],

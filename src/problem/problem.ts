@@ -21,7 +21,7 @@ export const releasedPrecisions = ['single', 'double'] as const satisfies readon
 export type ReleasedPrecision = (typeof releasedPrecisions)[number];
 export const releasedStorages = ['half', ...releasedPrecisions] as const satisfies readonly Storage[];
 export type ReleasedStorage = (typeof releasedStorages)[number];
-export const releasedTransforms = ['c2c'] as const satisfies readonly TransformKind[];
+export const releasedTransforms = ['c2c', 'r2c'] as const satisfies readonly TransformKind[];
 export type ReleasedTransform = (typeof releasedTransforms)[number];
 
 /** `interleaved`: re, im, re, im … in one array; `planar`: one array for re, one for im. */
@@ -108,8 +108,8 @@ export interface Tuning {
         readonly convolve?: readonly [number, number] | undefined;
       }
     | undefined;
-  /** Only false so far. */
-  readonly disableMergeSequencesR2C?: false | undefined;
+  /** True: real sequences of odd length are transformed one by one, not two at a time. */
+  readonly disableMergeSequencesR2C?: boolean | undefined;
 }
 
 /** Elements along an axis: from `from` on, up to `to`, which is not one of them. */

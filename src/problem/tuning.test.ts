@@ -142,19 +142,11 @@ describe('tuning', () => {
     expect(problemsOf({ uploadSwitch: { four: 512 } })).toEqual(['unknown-field tuning.uploadSwitch.four']);
   });
 
-  it.each<[string, unknown]>([['disableMergeSequencesR2C', true]])(
-    '%s is refused by name until it is there',
-    (name, value) => {
-      expect(problemsOf({ [name]: value })).toEqual([`unsupported-feature tuning.${name}`]);
-    },
-  );
-
   it('says everything that is wrong at once', () => {
-    expect(problemsOf({ banks: 3, disableMergeSequencesR2C: true, coalescedMemory: 32, threads: 0 })).toEqual([
+    expect(problemsOf({ banks: 3, coalescedMemory: 32, threads: 0 })).toEqual([
       'unknown-field tuning.coalescedMemory',
       'invalid-field tuning.banks',
       'invalid-field tuning.threads',
-      'unsupported-feature tuning.disableMergeSequencesR2C',
     ]);
   });
 

@@ -33,7 +33,7 @@ function knobs(): { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } {
     maxGroups: count(1),
     bluestein: readBluestein,
     rader: readRader,
-    disableMergeSequencesR2C: only(false, flag, 'there are no real transforms to merge'),
+    disableMergeSequencesR2C: flag,
   };
 }
 
@@ -78,7 +78,7 @@ function unless<T>(setting: T, read: Reading<T>): Reading<T> {
 }
 
 /** A knob of which this release knows one setting: the one that changes nothing. */
-function only<T>(setting: T, read: Reading<unknown>, why: string): Reading<T> {
+function _only<T>(setting: T, read: Reading<unknown>, why: string): Reading<T> {
   return (reader, value, path, axes) => {
     const before = reader.problems.length;
     const set = read(reader, value, path, axes);

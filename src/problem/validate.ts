@@ -2,7 +2,15 @@
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
-import { blocksOf, elementBytes, elementKind, stridedSpan, tensorShape, tensorSpan } from './layout.ts';
+import {
+  blocksOf,
+  elementBytes,
+  elementKind,
+  hermitianLength,
+  stridedSpan,
+  tensorShape,
+  tensorSpan,
+} from './layout.ts';
 import { findCollision } from './overlap.ts';
 import { type Problem, releasedPrecisions, releasedTransforms, type Side, type Storage, sides } from './problem.ts';
 
@@ -69,8 +77,13 @@ function sameStrides(problem: Problem): boolean {
 
 /** In place, data that keep their type keep their place. */
 function checkInPlace(problem: Problem): FftProblem[] {
-  if (problem.placement !== 'in-place' || elementKind(problem, 'input') !== elementKind(problem, 'output')) return [];
+  if (problem.placement !== 'in-place') return [];
   const { offsets, layout } = problem;
+  if (elementKind(problem, 'input') !== elementKind(problem, 'output')) {
+    if (layout.output === 'interleaved') return [];
+    const given = `layout.output 'planar'`;
+    return [found('invalid-field', 'layout', `In place, ${given} cannot be: reals and spectrum share one buffer.`)];
+  }
   const problems: FftProblem[] = [];
   if (!sameStrides(problem)) {
     const given = `${stridesText(problem, 'input')} and ${stridesText(problem, 'output')}`;
@@ -134,6 +147,25 @@ function dimensionName(problem: Problem, dimension: number): string {
   return dimension === axes + 1 ? 'the coordinates' : 'the batch';
 }
 
+/** What only complex transforms have. */
+function checkReal(problem: Problem): FftProblem[] {
+  if (problem.transform[0] !== 'r2c') return [];
+  const problems: FftProblem[] = [];
+  const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
+  if (problem.unordered)
+    refuse('unordered', 'unordered bins are those of complex transforms; a real one has them in order.');
+  if (problem.omit[0])
+    refuse('omit[0]', 'omit[0] leaves out the axis that makes complex numbers of reals; omit others.');
+  const bins = hermitianLength(problem.size[0]!);
+  const block = blocksOf(problem, 'output')[0];
+  if (block && (block.to > bins || block.to - block.from >= bins)) {
+    const path = 'zeroPadding.frequency[0]';
+    const given = `${path} is from ${block.from} to ${block.to}; a real transform of ${problem.size[0]} points has ${bins} bins`;
+    problems.push(found('invalid-field', path, `${given}, of which a block leaves some.`));
+  }
+  return problems;
+}
+
 /** What is valid, but not to be had from this release. */
 export function checkRelease(problem: Problem): FftProblem[] {
   const problems: FftProblem[] = [];
@@ -148,12 +180,9 @@ export function checkRelease(problem: Problem): FftProblem[] {
     const path = `zeroPadding.${side === 'input' ? 'space' : 'frequency'}[${axis}]`;
     refuse(path, `${path} is a block of an axis that is omitted; only transformed axes have blocks.`);
   }
+  problems.push(...checkReal(problem));
   const kind = problem.transform.find((word) => !includes(releasedTransforms, word));
-  if (kind !== undefined)
-    refuse(
-      'transform',
-      `transform '${kind}' is not supported yet; 'c2c' is: give real data with imaginary parts of 0.`,
-    );
+  if (kind !== undefined) refuse('transform', `transform '${kind}' is not supported yet; 'c2c' and 'r2c' are.`);
   if (!includes(releasedPrecisions, problem.precision)) {
     refuse(
       'precision',

@@ -1,6 +1,12 @@
-/** Sound and short-time transforms: the package's entry point `omnifft/signal`. */
+/** Signals: windows, short-time and chirp z-transforms, sound. The package's entry point `omnifft/signal`. */
 
+export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';
+export type { ComplexNumber, FrequencyRange } from './curve.ts';
+export { type CztOptions, czt, cztPoints, type ZoomFftOptions, zoomFft } from './czt.ts';
+export { type CztPlan, type CztPlanOptions, planCzt, planZoomFft, type ZoomFftPlanOptions } from './czt-plans.ts';
+export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
 export { type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
 export { mixDown, type Recording, readWav } from './wav.ts';
-export { type WindowName, windowFunction, windowNames } from './windows.ts';
+export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
+export { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Device, openDevice } from '../index.ts';
 import { type Spectrogram, spectrogram } from './spectrogram.ts';
-import { windowNames } from './windows.ts';
+import { plainWindowNames } from './window-kinds.ts';
 
 let device: Device;
 beforeAll(async () => {
@@ -21,7 +21,9 @@ function peak({ levels, bins }: Spectrogram, frame: number): { bin: number; leve
 }
 
 describe('spectrogram', () => {
-  it.each(windowNames)('finds a sine at its bin and its level through a %s window', async (window) => {
+  // The exponential one is no taper: it is about as wide as a sample.
+  const tapers = plainWindowNames.filter((name) => name !== 'exponential');
+  it.each(tapers)('finds a sine at its bin and its level through a %s window', async (window) => {
     const size = 256;
     const result = await spectrogram(sine((20 * sampleRate) / size, 0.5, 2000), { sampleRate, device, size, window });
     expect(result).toMatchObject({ bins: 129, hop: 64, frames: 1 + Math.floor((2000 - 256) / 64), window });
@@ -50,6 +52,26 @@ describe('spectrogram', () => {
     });
     expect(peak(fastest, 0).bin).toBe(32);
     expect(peak(fastest, 0).level).toBeCloseTo(0, 3);
+  });
+
+  it.each([1, 2, 7, 997])('takes frames of %i samples', async (size) => {
+    const window = 'rectangular';
+    const result = await spectrogram(new Float32Array(2000).fill(0.5), { sampleRate, device, size, window, hop: 500 });
+    expect(result).toMatchObject({ bins: Math.floor(size / 2) + 1, frames: 1 + Math.floor((2000 - size) / 500) });
+    expect(peak(result, 1).bin).toBe(0);
+    expect(peak(result, 1).level).toBeCloseTo(20 * Math.log10(0.5), 3);
+  });
+
+  it('takes windows with parameters', async () => {
+    const options = { sampleRate, device, size: 64, hop: 64 };
+    const samples = sine(1000, 1, 64);
+    const flat = await spectrogram(samples, { ...options, window: 'rectangular' });
+    const kaiser = (beta: number) => spectrogram(samples, { ...options, window: 'kaiser', windowOptions: { beta } });
+    expect((await kaiser(0)).levels).toEqual(flat.levels);
+    expect((await kaiser(9)).levels).not.toEqual(flat.levels);
+    await expect(spectrogram(samples, { ...options, windowOptions: { beta: 1 } as never })).rejects.toMatchObject({
+      code: 'unknown-field',
+    });
   });
 
   it('follows a tone that changes', async () => {
@@ -117,7 +139,8 @@ describe('spectrogram', () => {
   });
 
   it.each([
-    ['size', { size: 1 }],
+    ['size', { size: 0 }],
+    ['beta', { window: 'kaiser' as const }],
     ['size', { size: 100.5 }],
     ['hop', { hop: 0 }],
     ['sampleRate', { sampleRate: Number.NaN }],

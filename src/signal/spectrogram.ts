@@ -9,7 +9,8 @@ import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat32Array } from '../problem/index.ts';
 import { isFloats, liveSamples } from './floats.ts';
-import { type WindowName, windowFunction } from './windows.ts';
+import type { WindowName } from './window-kinds.ts';
+import { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
 
 export interface SpectrogramOptions {
   /** Samples a second, in hertz. */
@@ -18,6 +19,8 @@ export interface SpectrogramOptions {
   readonly device: Device;
   /** Window function; `hann` when left out. */
   readonly window?: WindowName;
+  /** Its parameters, where it has any: `{ beta: 8 }` for kaiser. */
+  readonly windowOptions?: WindowOptions;
   /** Samples in a frame, which is the length of each transform; 1024 when left out. */
   readonly size?: number;
   /** Samples from the start of one frame to the start of the next; a quarter of `size` when left out. */
@@ -46,7 +49,18 @@ export interface Spectrogram {
   readonly plan: string;
 }
 
-const OPTIONS: readonly (keyof SpectrogramOptions)[] = ['sampleRate', 'device', 'window', 'size', 'hop', 'onProgress'];
+const OPTIONS: readonly (keyof SpectrogramOptions)[] = [
+  'sampleRate',
+  'device',
+  'window',
+  'windowOptions',
+  'size',
+  'hop',
+  'onProgress',
+];
+
+/** Options, those of the window, and a list among them. */
+const LEVELS = 3;
 
 /** Complex numbers in one batched transform, at most: 16 MiB of single-precision input and output together. */
 const POINTS_AT_ONCE = 2 ** 20;
@@ -73,14 +87,14 @@ export async function spectrogram(
     throw new FftError('invalid-argument', 'samples takes a Float32Array or a Float64Array.', { path: 'samples' });
   }
   const samples = liveSamples(given, 'samples');
-  const own = readOptions(options ?? {}, { works: OPTIONS }, 'spectrogram');
+  const own = readOptions(options ?? {}, { works: OPTIONS }, 'spectrogram', LEVELS);
   const { sampleRate, device, window = 'hann', size = 1024, onProgress } = own;
   if (!isDevice(device)) {
     throw new FftError('invalid-argument', 'device takes an open device, as openDevice() gives it.', {
       path: 'device',
     });
   }
-  check('size', size, Number.isSafeInteger(size) && size >= 2, 'an integer of at least 2');
+  check('size', size, Number.isSafeInteger(size) && size >= 1, 'a positive integer');
   const hop = own.hop ?? Math.max(1, Math.floor(size / 4));
   check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
   check('sampleRate', sampleRate, Number.isFinite(sampleRate) && sampleRate > 0, 'a positive number');
@@ -88,8 +102,10 @@ export async function spectrogram(
     throw new FftError('invalid-argument', 'samples has no sample; at least one is needed.', { path: 'samples' });
   }
   check('onProgress', onProgress, onProgress === undefined || typeof onProgress === 'function', 'a function');
-  // Refuses an unknown name before there is a plan.
-  windowFunction(window, 1);
+  const taperOf = (length: number) =>
+    windowFunction(window, length, ...([own.windowOptions] as WindowArguments<WindowName>));
+  // Refuses an unknown name or parameter before there is a plan.
+  taperOf(1);
   const bins = Math.floor(size / 2) + 1;
   const frames = 1 + Math.max(0, Math.floor((samples.length - size) / hop));
 
@@ -99,7 +115,7 @@ export async function spectrogram(
   const plan = await device.plan({ size: [size], batches, precision: 'single', directions: 'forward' });
   try {
     // Only now: the device knows which sizes are too long.
-    const taper = windowFunction(window, size);
+    const taper = taperOf(size);
     const array = (length: number) => zeros(length, true) as NewFloat32Array;
     const levels = array(frames * bins);
     const signal = array(2 * size * batches);

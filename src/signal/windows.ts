@@ -1,55 +1,83 @@
 /**
- * Window functions for short-time transforms.
+ * Window functions, by SciPy's names; those of several words are written as is usual here (`generalGaussian`). DPSS windows
+ * are not there, nor are taylor, lanczos and kaiser_bessel_derived.
  *
- * Periodic form: w[k] = w[size − k], with k = 0 … size − 1 one full period. It is the form for spectral analysis (the
- * symmetric one, with period size − 1, is for designing filters), and hann and hamming at half overlap add up to a constant.
- * Source: F. J. Harris, "On the use of windows for harmonic analysis with the discrete Fourier transform",
- * Proceedings of the IEEE 66 (1978).
+ * The periodic form is the default, as that of `scipy.signal.get_window`: the first `size` of the `size` + 1 points of the
+ * symmetric form, so that w[k] = w[size − k] and k = 0 … size − 1 is one full period. It is the form for spectral analysis
+ * (the symmetric one is for designing filters), and hann and hamming at half overlap add up to a constant.
  */
 
+import { readOptions } from '../engine/options.ts';
 import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
+import {
+  type Kind,
+  type Parameter,
+  type ParametersOf,
+  type WindowName,
+  windowKinds,
+  windowNames,
+} from './window-kinds.ts';
+import type { Shape } from './window-shapes.ts';
 
-/** Coefficients a of w[k] = a₀ − a₁ cos φ + a₂ cos 2φ with φ = 2πk/size. */
-const COSINE_SUMS = {
-  rectangular: [1],
-  hann: [0.5, 0.5],
-  hamming: [0.54, 0.46],
-  blackman: [0.42, 0.5, 0.08],
-} as const satisfies Record<string, readonly number[]>;
+/** Options of a window: its parameters, and `sym`. */
+export type WindowOptions<Name extends WindowName = WindowName> = Name extends WindowName
+  ? ParametersOf<Name> & {
+      /** True for the symmetric form, whose last point is like its first; default false, the periodic one. */
+      readonly sym?: boolean | undefined;
+    }
+  : never;
 
-export type WindowName = keyof typeof COSINE_SUMS;
-
-/** All window functions, by the names that `windowFunction` takes. */
-export const windowNames = Object.freeze(Object.keys(COSINE_SUMS)) as readonly WindowName[];
+/** Options can only be left out where no parameter has to be given. */
+export type WindowArguments<Name extends WindowName> =
+  Record<never, never> extends WindowOptions<Name> ? [options?: WindowOptions<Name>] : [options: WindowOptions<Name>];
 
 /**
  * The values of a window. That of a single value is [1] by every name, as SciPy has it: a period of one would be its
  * edge alone, which for most is 0.
  *
  * @param size Number of values, at least 1.
- * @throws FftError `invalid-argument` for an unknown name or a size that is not a positive integer; `out-of-memory`
+ * @param options its parameters (`{ beta: 8 }` for kaiser), and `sym: true` for the symmetric form.
+ * @returns `size` values, of which the largest is 1 or close to it
+ * @throws FftError `invalid-argument` for an unknown name, a size that is not a positive integer, or a parameter that is
+ *   missing or out of range; `unknown-field` for options that the window does not have; `out-of-memory`
  */
-export function windowFunction(name: WindowName, size: number): NewFloat64Array {
-  if (typeof name !== 'string' || !Object.hasOwn(COSINE_SUMS, name)) {
-    throw new FftError('invalid-argument', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.`, {
-      path: 'window',
-    });
+export function windowFunction<Name extends WindowName>(
+  name: Name,
+  size: number,
+  ...[options]: WindowArguments<Name>
+): NewFloat64Array {
+  if (typeof name !== 'string' || !Object.hasOwn(windowKinds, name)) {
+    throw invalid('window', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.`);
   }
+  const { sym, shape } = readWindow(name, options === undefined ? {} : options);
   if (!Number.isSafeInteger(size) || size < 1) {
-    throw new FftError('invalid-argument', `A window's size is a positive integer; ${show(size)} was given.`, {
-      path: 'size',
-    });
+    throw invalid('size', `A window's size is a positive integer; ${show(size)} was given.`);
   }
-  const coefficients: readonly number[] = COSINE_SUMS[name];
   const values = zeros(size, false) as NewFloat64Array;
   if (size === 1) return values.fill(1);
-  for (let k = 0; k < size; k++) {
-    values[k] = coefficients.reduce(
-      (sum, a, order) => sum + (order % 2 === 0 ? a : -a) * Math.cos((2 * Math.PI * order * k) / size),
-      0,
-    );
-  }
+  const valueAt = shape(sym ? size : size + 1);
+  for (let n = 0; n < size; n++) values[n] = valueAt(n);
   return values;
+}
+
+function readWindow(name: WindowName, given: object): { sym: boolean; shape: (m: number) => Shape } {
+  const { parameters, shape } = windowKinds[name] as Kind<Record<string, unknown>>;
+  const works = ['sym', ...Object.keys(parameters)];
+  const { sym = false, ...options } = readOptions(given as Record<string, unknown>, { works }, `the window ${name}`, 2);
+  if (typeof sym !== 'boolean') throw invalid('sym', `sym is ${show(sym)}; it takes true or false.`);
+  for (const [key, parameter] of Object.entries<Parameter>(parameters)) {
+    const value = options[key];
+    if (parameter.test(value) || (parameter.optional && value === undefined)) continue;
+    throw invalid(key, `${key} of the window ${name} is ${show(value)}; it takes ${parameter.accepts}.`);
+  }
+  if (sym && options.center !== undefined) {
+    throw invalid('center', `center is ${show(options.center)}; the symmetric form has its center in the middle.`);
+  }
+  return { sym, shape: shape(options) };
+}
+
+function invalid(path: string, message: string): FftError {
+  return new FftError('invalid-argument', message, { path });
 }

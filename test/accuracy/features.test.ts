@@ -1,6 +1,7 @@
 /** A sample of what is more than passes, on the other devices that run here: large primes, blocks of zeros, halves in memory. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, ProblemInput } from '../../src/index.ts';
+import type { Tried } from '../support/accuracy.ts';
 import { blocksSample, triedBlocks } from '../support/blocks.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
 import { randomFor } from '../support/random.ts';
@@ -22,7 +23,7 @@ describe.each(devices)('on $name', ({ name, missing, open, doubles }) => {
   });
   afterAll(() => device?.close());
   const directions = ['forward', 'inverse'] as const;
-  const expectGood = ({ what, error, allowed, damage }: Awaited<ReturnType<typeof triedStorage>>) => {
+  const expectGood = ({ what, error, allowed, damage }: Tried) => {
     expect(damage).toEqual([]);
     expect(error, what).toBeLessThanOrEqual(allowed);
   };

@@ -12,7 +12,19 @@ import {
 } from '../../src/index.ts';
 import * as numpy from '../../src/numpy/index.ts';
 import * as numpySync from '../../src/numpy/sync.ts';
-import { mixDown, readWav, spectrogram, windowFunction } from '../../src/signal/index.ts';
+import {
+  czt,
+  cztPoints,
+  hzToMel,
+  melFilterBank,
+  mixDown,
+  planCzt,
+  planZoomFft,
+  readWav,
+  spectrogram,
+  windowFunction,
+  zoomFft,
+} from '../../src/signal/index.ts';
 import { openCpuSync } from '../../src/sync.ts';
 import { poison } from '../support/poison.ts';
 import type { Random } from '../support/random.ts';
@@ -165,6 +177,7 @@ export class Scene {
       () => this.numpy(),
       () => this.numpy(),
       () => this.files(),
+      () => this.signals(),
     ];
     return random.pick(makers)();
   }
@@ -279,9 +292,24 @@ export class Scene {
       order: () => plan.output.order(bad(), random.unit() < 0.5 ? bad() : undefined),
       parseDescriptor: () => parseDescriptor(spoiledText(random, 'scfo2.16x4*32i1,2,32,128o1,2,32,128') as Anything),
       formatDescriptor: () => formatDescriptor(spoiled(random, random.pick(problems)) as Anything),
-      nextFastLength: () => numpy.nextFastLength(bad()),
+      nextFastLength: () =>
+        numpy.nextFastLength(random.pick<Anything>([8, bad()]), spoiled(random, { real: true }) as Anything),
       fftfreq: () => numpy.fftfreq(most(random.pick<Anything>([8, bad()])), spoiled(random, { d: 2 }) as Anything),
       windowFunction: () => windowFunction(random.pick<Anything>(['hann', bad()]), most(bad())),
+      windowOptions: () => {
+        const good = random.pick<Anything>([{ beta: 8, sym: true }, { a: [0.5, 0.5] }, { tau: 2, center: 3 }]);
+        const name = 'beta' in good ? 'kaiser' : 'a' in good ? 'generalCosine' : 'exponential';
+        return (windowFunction as Anything)(name, 8, spoiled(random, good));
+      },
+      hzToMel: () => hzToMel(bad(), random.unit() < 0.5 ? bad() : undefined),
+      cztPoints: () => {
+        // As many points as memory may well hold take their time.
+        const m = bad();
+        return cztPoints(
+          typeof m === 'number' && m > 1e6 ? 2 ** 52 : m,
+          spoiled(random, { w: { re: 0.5, im: 1 }, a: 2 }) as Anything,
+        );
+      },
     };
     const name = random.pick(Object.keys(pairs));
     return { name, run: pairs[name]! };
@@ -303,10 +331,47 @@ export class Scene {
     return { name, run: () => face[name]!(x, options) };
   }
 
+  private signals(): Attempt {
+    const { random, device } = this;
+    const array = { data: new Float32Array(32), shape: [4, 4], dtype: 'complex64' };
+    const x =
+      random.unit() < 0.5 ? spoiled(random, array) : random.pick<unknown>([new Float32Array(8), hostile(random)]);
+    const chirp = { m: 3, w: { re: 0, im: 1 }, a: 1.1, axis: 0, device };
+    const zoom = { m: 3, fs: 8, endpoint: true, axis: -1, device };
+    const plan = { n: 4, m: 3, precision: 'single', batches: 2, device };
+    const range = random.pick<unknown>([[1, 2], 1, spoiled(random, [1, 2]), hostile(random)]);
+    const mel = { sampleRate: 8000, fMin: 20, fMax: 3000, scale: 'htk', norm: 2 };
+    const sizes = [{ size: 64, bands: 4 }, { size: 2 ** 52 }, { size: 8, bands: -1 }];
+    const planned = async (making: Promise<Anything>) => {
+      const made = await making;
+      try {
+        await made.transform(x, spoiled(random, { axis: 0 }));
+      } finally {
+        made.destroy();
+      }
+    };
+    const all: Readonly<Record<string, () => unknown>> = {
+      czt: () => czt(x as Anything, spoiled(random, chirp) as Anything),
+      zoomFft: () => zoomFft(x as Anything, range as Anything, spoiled(random, zoom) as Anything),
+      planCzt: () => planned(planCzt(spoiled(random, plan) as Anything)),
+      planZoomFft: () => planned(planZoomFft(range as Anything, spoiled(random, plan) as Anything)),
+      melFilterBank: () => {
+        const asked = spoiled(random, mel) as Anything;
+        try {
+          // As many bins as memory may well hold are a good wish, and a long one.
+          if (Object.getPrototypeOf(asked) === Object.prototype) Object.assign(asked, random.pick(sizes));
+        } catch {}
+        return melFilterBank(asked);
+      },
+    };
+    const name = random.pick(Object.keys(all));
+    return { name, run: all[name]! };
+  }
+
   private files(): Attempt {
     const { random, device } = this;
     const samples = random.pick<unknown>([new Float32Array(64), this.wrong(new Float32Array(64)), hostile(random)]);
-    const options = { sampleRate: 8000, device, window: 'hann', size: 16, hop: 8 };
+    const options = { sampleRate: 8000, device, window: 'kaiser', windowOptions: { beta: 2 }, size: 16, hop: 8 };
     const recording = { sampleRate: 1, channels: [new Float32Array(4), new Float32Array(4)], format: 'x' };
     const all: Readonly<Record<string, () => unknown>> = {
       readNpy: () => numpy.readNpy(spoiledBytes(random, npy) as Anything),

@@ -9,8 +9,12 @@ import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browser.mjs';
 
-/** Bytes, compressed, of core, CPU and WebGPU together. */
-const MOST_BYTES = 140_000;
+/** Bytes, compressed, that a page loads which opens one of these devices, and one that opens both. */
+const MOST_BYTES = [
+  [['cpu'], 115_000],
+  [['webgpu'], 115_000],
+  [['cpu', 'webgpu'], 140_000],
+] as const;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
@@ -23,6 +27,22 @@ function closure(entry: string): string[] {
   const found = new Set([entry]);
   for (const name of found) for (const { path } of bundle.metafile.outputs[name]?.imports ?? []) found.add(path);
   return [...found];
+}
+
+/** What a file of the bundle loads at once, itself included. */
+function atOnce(entry: string): string[] {
+  const found = new Set([entry]);
+  for (const name of found) {
+    for (const { path, kind } of bundle.metafile.outputs[name]?.imports ?? []) {
+      if (kind === 'import-statement') found.add(path);
+    }
+  }
+  return [...found];
+}
+
+/** The file that begins with a module, which is loaded when it is asked for. */
+function chunkOf(module: string): string {
+  return Object.entries(bundle.metafile.outputs).find(([, { entryPoint }]) => entryPoint === module)![0];
 }
 
 const inputsOf = (names: readonly string[]) =>
@@ -55,11 +75,13 @@ describe('the bundle for browsers', () => {
     }
   });
 
-  it(`is at most ${MOST_BYTES} bytes of gzip in all`, () => {
-    const sizes = closure('omnifft.js').map((name) => gzipSync(bundle.files.get(name)!, { level: 9 }).length);
+  it.each(MOST_BYTES)('with %j open is at most %i bytes of gzip', (devices, most) => {
+    const chunks = devices.flatMap((device) => closure(chunkOf(`src/devices/${device}/index.ts`)));
+    const files = new Set([...atOnce('omnifft.js'), ...chunks]);
+    const sizes = [...files].map((name) => gzipSync(bundle.files.get(name)!, { level: 9 }).length);
     const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
-    console.info(`bundle of core, CPU and WebGPU: ${total} bytes of gzip in ${sizes.length} files`);
-    expect(total).toBeLessThanOrEqual(MOST_BYTES);
+    console.info(`bundle of core and ${devices.join(' and ')}: ${total} bytes of gzip in ${sizes.length} files`);
+    expect(total).toBeLessThanOrEqual(most);
     expect(total).toBeGreaterThan(20_000);
   });
 
@@ -99,15 +121,22 @@ describe('the bundle for browsers', () => {
   });
 
   it('loads a device only when it is opened', () => {
-    const atOnce = new Set(['omnifft.js']);
-    for (const name of atOnce) {
-      for (const { path, kind } of bundle.metafile.outputs[name]?.imports ?? []) {
-        if (kind === 'import-statement') atOnce.add(path);
-      }
+    const inputs = inputsOf(atOnce('omnifft.js'));
+    expect(inputs.filter((path) => /^src\/(devices\/(cpu|webgpu)|emit)\/.*index\.ts$/.test(path))).toEqual([]);
+  });
+
+  it('loads profiles, and what writes languages that no browser runs, only when openProfile asks for them', () => {
+    const chunks = ['cpu', 'webgpu'].flatMap((device) => closure(chunkOf(`src/devices/${device}/index.ts`)));
+    const inputs = inputsOf([...atOnce('omnifft.js'), ...chunks]);
+    for (const later of [
+      'emit/cuda/',
+      'emit/opencl/',
+      'devices/offline/',
+      'devices/profiles/index.ts',
+      'profile-check',
+    ]) {
+      expect(inputs.filter((path) => path.includes(later))).toEqual([]);
     }
-    expect(
-      inputsOf([...atOnce]).filter((path) => /^src\/(devices\/(cpu|webgpu)|emit)\/.*index\.ts$/.test(path)),
-    ).toEqual([]);
   });
 
   it('gives an AudioWorklet all it needs without import()', () => {

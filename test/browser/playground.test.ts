@@ -87,6 +87,31 @@ describe.skipIf(!site)('the playground', () => {
   });
 
   it.each([
+    ['scfo1009', 1e-5],
+    ['dcfo17*3', 1e-13],
+    ['scfo101x19', 1e-5],
+    ['scfo1', 1e-6],
+    ['dcbi1', 1e-14],
+  ] as const)(
+    'takes %s, whose length has large primes or is 1',
+    async (problem, most) => {
+      await choose('cpu');
+      await setSignal('tones', { first: 3000, second: 9000, level: -20 });
+      await ask(problem);
+      const said = await read();
+      expect(said).toMatchObject({ problem: '', stale: false });
+      expect(said.error).toBeLessThanOrEqual(said.bound);
+      expect(said.bound).toBeLessThan(most);
+      expect(said.peak).toMatch(/^bin .* amplitude [\d.]+/);
+      expect(await page.locator('#spectrum-plot').innerHTML()).not.toMatch(/NaN|Infinity/);
+      expect(await page.locator('#plan-picture').innerHTML()).not.toMatch(/NaN|Infinity/);
+      expect(said.speeds.length).toBeGreaterThan(1);
+      expect(faults).toEqual([]);
+    },
+    60_000,
+  );
+
+  it.each([
     ['cpu', 'wasm', /^WebAssembly module, \d+ bytes/],
     ['webgpu', 'wgsl', /@compute @workgroup_size/],
   ] as const)(

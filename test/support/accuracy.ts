@@ -1,4 +1,5 @@
 /** How far results are from the reference, and how far they may be. */
+import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 
 export type AccuracyPrecision = 'half' | 'single' | 'double' | 'double-double' | 'single-pair';
 
@@ -18,6 +19,19 @@ export const unitRoundoff: Readonly<Record<AccuracyPrecision, number>> = {
  */
 export function tolerance(precision: AccuracyPrecision, points: number, factor = 1): number {
   return factor * 1.2 * unitRoundoff[precision] * Math.sqrt(1 + Math.log2(points));
+}
+
+/** A plan on trial: how far it was off and how far it may be, and what it did to memory that is not its own. */
+export interface Tried {
+  readonly what: string;
+  readonly error: number;
+  readonly allowed: number;
+  readonly damage: readonly string[];
+}
+
+/** Whether some axis has large primes, whose schemes may be five times as far off. */
+export function hasLargePrimes(size: readonly number[]): boolean {
+  return size.some((length) => largestPrimeFactor(length) > 13);
 }
 
 /**

@@ -1,8 +1,7 @@
 /** Blocks of zeros on trial: not read, whatever is there; not written, whatever was there; zero where they count. */
 import type { Device, ProblemInput } from '../../src/index.ts';
-import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import { referenceTransform } from '../reference/transform.ts';
-import { relativeError, tolerance } from './accuracy.ts';
+import { hasLargePrimes, relativeError, type Tried, tolerance } from './accuracy.ts';
 import { type Random, uniform } from './random.ts';
 
 type Block = { readonly from: number; readonly to: number } | null;
@@ -61,12 +60,7 @@ export async function triedBlocks(
   { problem, space, frequency }: BlocksSample,
   direction: 'forward' | 'inverse',
   random: Random,
-): Promise<{
-  readonly what: string;
-  readonly error: number;
-  readonly allowed: number;
-  readonly damage: readonly string[];
-}> {
+): Promise<Tried> {
   const precision = problem.precision === 'double' ? 'double' : 'single';
   const [read, written] = direction === 'forward' ? [space, frequency] : [frequency, space];
   const [absent, spared] = [blocked(problem, read), blocked(problem, written)];
@@ -97,7 +91,7 @@ export async function triedBlocks(
   const points = size.reduce((a, b) => a * b, 1);
   plan.destroy();
   // A few of many results may share less than their part of the error; large primes are convolved.
-  const factor = size.some((length) => largestPrimeFactor(length) > 13) ? 5 : 2;
+  const factor = hasLargePrimes(size) ? 5 : 2;
   const allowed = factor * tolerance(precision, points);
   return { what, error, allowed, damage: kept ? [] : [`${what} wrote into a block`] };
 }

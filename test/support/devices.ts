@@ -4,6 +4,23 @@ import type { DeviceProfile } from '../../src/plan/profile.ts';
 import type { Random } from './random.ts';
 import { openWith, testKind } from './transforms.ts';
 
+/** A device of vectors, of one thread, whose radices are weighed by what they compute. */
+export const vectorProfile: DeviceProfile = {
+  name: 'test',
+  lockstep: 'vector',
+  lockstepBytes: 16,
+  sharedBytes: 2 ** 20,
+  coalescedBytes: 128,
+  registers: 16,
+  maxThreads: 1,
+  multiprocessors: 1,
+  doubleBuffered: true,
+  sharedFormat: 'blocked',
+  banks: 1,
+  groupPoints: 1024,
+  passCost: 6,
+};
+
 /** A profile that a planner can work with: shared memory holds 13 columns of a whole run of memory, at least. */
 export function randomProfile(random: Random): Partial<DeviceProfile> {
   const lockstepBytes = random.pick([8, 16, 16, 16, 32, 128]);

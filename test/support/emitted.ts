@@ -5,8 +5,11 @@ import {
   add,
   Expressions,
   type Kernel,
+  type Phase,
   type StorageType,
+  type Store,
   scale,
+  type Var,
   variable,
   verify,
 } from '../../src/ir/index.ts';
@@ -56,6 +59,27 @@ export function dataFor(random: Random, kernel: Kernel, lengths: Readonly<Record
   );
 }
 
+/** A kernel of one phase, whose items are those of one loop. */
+export function onePhase(
+  name: string,
+  precision: Kernel['precision'],
+  globals: readonly ArrayRef[],
+  loop: Var,
+  stores: readonly Store[],
+  { group = variable('group', 1), threads = 1, ...phase }: Partial<Phase & Pick<Kernel, 'group' | 'threads'>> = {},
+): Kernel {
+  return {
+    name,
+    precision,
+    group,
+    threads,
+    globals,
+    tables: [],
+    shared: [],
+    phases: [{ loops: [{ variable: loop }], lanes: loop, stores, repeatable: true, exchange: 'group', ...phase }],
+  };
+}
+
 /** Copies numbers of one type to another, in pairs or each for itself, so that neighbours' halves share words. */
 function copies(
   name: string,
@@ -70,16 +94,7 @@ function copies(
   const place = add(i, scale(group, i.count));
   const parts = pairs ? [add(scale(place, 2)), add(scale(place, 2), 1)] : [place];
   const stores = parts.map((index) => ({ array: to, index, value: x.load(from, index) }));
-  return {
-    name,
-    precision: kernelType,
-    group,
-    threads: 64,
-    globals: [from, to],
-    tables: [],
-    shared: [],
-    phases: [{ loops: [{ variable: i }], lanes: i, stores, repeatable: true, exchange: 'group' }],
-  };
+  return onePhase(name, kernelType, [from, to], i, stores, { group, threads: 64 });
 }
 
 /** Every half is read and written back; and numbers near the middle between two halves, tiny and huge ones are rounded. */

@@ -3,10 +3,10 @@
  * launch has to find the values that its node of the tree speaks of. Knows leaves, nodes and problems, and nothing of how
  * buffers were assigned or laid out.
  */
-import type { Leaf, LeafSide, Stride } from '../../src/plan/leaf.ts';
+import type { Leaf, LeafSide, SideLayout, Stride } from '../../src/plan/leaf.ts';
 import type { Dimension, LeafNode, Place } from '../../src/plan/node.ts';
 import type { DirectionPlan, Launch } from '../../src/plan/planner.ts';
-import type { ComplexLayout, Problem } from '../../src/problem/index.ts';
+import type { Problem } from '../../src/problem/index.ts';
 
 type Name = Launch['from'];
 type Where = 'input' | 'output';
@@ -381,7 +381,8 @@ function scratch(elements: number): Memory {
   return { words: new Int32Array(2 * elements), plane: elements };
 }
 
-function wordOf(address: number, part: 0 | 1, layout: ComplexLayout, plane: number): number {
+function wordOf(address: number, part: 0 | 1, layout: SideLayout, plane: number): number {
+  if (layout === 'real') throw new RangeError('Reals are not replayed.');
   return layout === 'planar' ? address + part * plane : 2 * address + part;
 }
 

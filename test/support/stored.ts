@@ -1,8 +1,7 @@
 /** Numbers that are stored narrower than they are computed with, on trial: at the edges, between launches, or both. */
 import type { Device, ProblemInput } from '../../src/index.ts';
-import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import { referenceTransform } from '../reference/transform.ts';
-import { relativeError, tolerance } from './accuracy.ts';
+import { hasLargePrimes, relativeError, type Tried, tolerance } from './accuracy.ts';
 import { fromHalf, toHalf } from './halves.ts';
 import { type Random, uniform } from './random.ts';
 
@@ -24,12 +23,7 @@ export async function triedStorage(
   input: ProblemInput,
   direction: 'forward' | 'inverse',
   random: Random,
-): Promise<{
-  readonly what: string;
-  readonly error: number;
-  readonly allowed: number;
-  readonly damage: readonly string[];
-}> {
+): Promise<Tried> {
   const plan = await device.plan({ ...input, debug: true });
   const { edgeStorage, storage, precision, size, batches, layout, placement } = plan.problem;
   const points = size.reduce((a, b) => a * b, 1);
@@ -56,7 +50,7 @@ export async function triedStorage(
   plan.destroy();
   const all = [edgeStorage, ...(launches.length > 1 ? [storage] : []), precision];
   const narrowest = all.includes('half') ? 'half' : all.includes('single') ? 'single' : 'double';
-  const factor = size.some((length) => largestPrimeFactor(length) > 13) ? 5 : 1;
+  const factor = hasLargePrimes(size) ? 5 : 1;
   const allowed = factor * tolerance(narrowest, points);
   return { what: `${JSON.stringify(input)} ${direction}`, error, allowed, damage: [] };
 }

@@ -15,7 +15,7 @@ import {
 } from '../../src/index.ts';
 import { fft, fftfreq, fftshift } from '../../src/numpy/index.ts';
 import { ifft } from '../../src/numpy/sync.ts';
-import { mixDown, type Recording } from '../../src/signal/index.ts';
+import { czt, mixDown, planCzt, type Recording, windowFunction, zoomFft } from '../../src/signal/index.ts';
 import { openCpuSync } from '../../src/sync.ts';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -109,13 +109,16 @@ export async function descriptors(device: Device, text: string): Promise<void> {
   await unknown.forward(double, double);
   await device.plan({ ...parseDescriptor('scfo8'), batches: 2 });
   await device.plan({ ...parseDescriptor(text), batches: 2 });
-  // @ts-expect-error: there are no real transforms yet
-  await device.plan('srfo8');
+  const real = await device.plan('srfo8');
+  exactly<Singles>()(await real.forward(single), true);
+  const both = await device.plan({ size: [8], transform: 'r2c', layout: { output: 'planar' } });
+  const { re, im } = await both.forward(single);
+  exactly<Singles>()(await both.inverse({ re, im }), true);
 }
 
 export async function problems(device: Device, problem: ProblemInput): Promise<void> {
-  // @ts-expect-error: there are no real transforms yet
-  await device.plan({ size: [8], transform: 'r2c' });
+  // @ts-expect-error: there are no cosine transforms yet
+  await device.plan({ size: [8], transform: 'dct2' });
   // @ts-expect-error: nor double-double arithmetic
   await device.plan({ size: [8], precision: 'double-double' });
   // @ts-expect-error: a misspelt field
@@ -166,4 +169,26 @@ export async function numpy(recording: Recording): Promise<void> {
   exactly<Float64Array>()(fftfreq(8).data, true);
   exactly<'complex128'>()((await fft({ data: double, shape: [8], dtype: 'complex128' })).dtype, true);
   exactly<Singles>()(mixDown(recording), true);
+}
+
+export async function signals(): Promise<void> {
+  exactly<'complex64'>()((await czt(single)).dtype, true);
+  exactly<'complex128'>()(
+    (await zoomFft({ data: double, shape: [16], dtype: 'float64' }, [0, 1], { fs: 4 })).dtype,
+    true,
+  );
+  const [half, whole] = [await planCzt({ n: 16 }), await planCzt({ n: 16, w: { re: 0, im: 1 }, precision: 'double' })];
+  exactly<'complex64'>()((await half.transform(single)).dtype, true);
+  exactly<'complex128'>()((await whole.transform(single, { axis: 0 })).dtype, true);
+  exactly<Doubles>()(windowFunction('hann', 8), true);
+  windowFunction('kaiser', 8, { beta: 8, sym: true });
+  windowFunction('exponential', 8, { center: 2 });
+  // @ts-expect-error beta has to be given
+  windowFunction('kaiser', 8, { sym: true });
+  // @ts-expect-error hann has no parameter
+  windowFunction('hann', 8, { beta: 8 });
+  // @ts-expect-error there is no such option
+  await czt(single, { n: 8 });
+  // @ts-expect-error w is a number, or its two parts
+  await czt(single, { w: [1, 0] });
 }

@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import { FftError } from '../../index.ts';
-import { type WindowName, windowNames } from '../../signal/windows.ts';
+import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts';
 import { checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
@@ -35,7 +35,8 @@ export function addSpectrogram(program: Command): void {
     )
     .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
-    .addOption(new Option('-w, --window <name>', 'window function').choices(windowNames).default('hann'));
+    // Those without parameters: there is no option to give any.
+    .addOption(new Option('-w, --window <name>', 'window function').choices(plainWindowNames).default('hann'));
   withJson(withDevice(command)).action(spectrogramFile);
 }
 
@@ -77,7 +78,7 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
     if (options.json) return report(options.output, JSON.stringify(summary));
     report(
       options.output,
-      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} points, ${duration(seconds)} on ${device}`,
+      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} point${size === 1 ? '' : 's'}, ${duration(seconds)} on ${device}`,
     );
   } finally {
     progress.stop();

@@ -12,5 +12,8 @@ export interface Caption {
 export function captionOf(title: string, recording: Recording, { frames, size, hop, window }: Spectrogram): Caption {
   const { sampleRate, channels, format } = recording;
   const sound = `${format}, ${digits(sampleRate / 1000)} kHz${channels.length > 1 ? `, ${channels.length} channels` : ''}`;
-  return { title, subtitle: `${sound} · ${window} window of ${size} samples, hop ${hop} · ${frames} transforms` };
+  return {
+    title,
+    subtitle: `${sound} · ${window} window of ${size} sample${size === 1 ? '' : 's'}, hop ${hop} · ${frames} transform${frames === 1 ? '' : 's'}`,
+  };
 }

@@ -37,7 +37,7 @@ export async function createCpuBackend(options: CpuOptions = {}): Promise<Backen
   const most = Math.min(await processorCount(), MOST_THREADS);
   const { threads = most } = options;
   requireCount(threads);
-  // More would only take turns, and each takes its time to start and some megabytes.
+  // More would only share the cores, and each takes its time to start and some megabytes.
   return openCpuBackend({ ...options, threads: Math.min(threads, most) });
 }
 

@@ -93,7 +93,7 @@ export class Pool {
 
   /**
    * Resolves when the workers run and know all kernels that were prepared, or when that takes too long. Starting a
-   * thread needs turns of the event loop, which a caller who only awaits transforms may never give.
+   * thread needs iterations of the event loop, which a caller who only awaits transforms may never give.
    */
   async ready(): Promise<void> {
     const { control } = this;

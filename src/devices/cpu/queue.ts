@@ -1,6 +1,6 @@
 /**
  * What was submitted and has not run yet, in order. A job that can finish at once does so inside `push`, without a
- * turn of the event loop.
+ * iteration of the event loop.
  */
 
 /** A piece of work that may have to wait for worker threads. */

@@ -1,5 +1,5 @@
 /**
- * Memory for the arrays that a group shares: one region for each thread, used by every kernel in turn. Grows to what
+ * Memory for the arrays that a group shares: one region for each thread, used by one kernel after another. Grows to what
  * the largest kernel needs and stays.
  */
 import type { ScratchPlace } from './launch.ts';

@@ -10,17 +10,18 @@
 import type { CpuKernel } from './kernel.ts';
 
 /** V8 wants so many bytes to have been called. */
-const BUDGET_BYTES = 4e6;
+const BYTES_OF_V8 = 4e6;
 const FEWEST_CALLS = 600;
 const MOST_CALLS = 14_000;
 /** JavaScriptCore wants between 1750 and 3000 calls. */
-const CALLS = 4000;
+const CALLS_OF_JAVASCRIPTCORE = 4000;
 /** SpiderMonkey wants two and a half to three calls for each byte. */
 const CALLS_PER_BYTE = 3.5;
 /** A call counts as fast below this part of what the first ones took. (With 0.4 WebKit's were taken for fast too soon.) */
-const FAST = 0.2;
+const FAST_PART = 0.2;
 /** Or below this multiple of the shortest one that was: engines know the same bytes again, and then first calls are fast. */
-const ALIKE = 2.5;
+const FAST_MULTIPLE = 2.5;
+/** A plan waits so long for its kernels at most, and so much longer for each after the first. */
 const PATIENCE_MILLISECONDS = 10;
 const PATIENCE_PER_KERNEL = 1.5;
 
@@ -33,11 +34,14 @@ const canWait = typeof performance === 'object' && typeof setTimeout === 'functi
  */
 export function beginWarmUp(kernel: CpuKernel): void {
   const bytes = kernel.source.length;
-  const calls = Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, BUDGET_BYTES / bytes));
+  const calls = Math.min(MOST_CALLS, Math.max(FEWEST_CALLS, BYTES_OF_V8 / bytes));
   // Compiled quickly, where engines do that with what is called for the first time.
   kernel.idle(1);
   // Where nobody can wait later, as often as any engine wants.
-  kernel.coldCall = millisecondsOfCall(kernel, canWait ? calls : Math.max(calls, CALLS, CALLS_PER_BYTE * bytes));
+  kernel.coldCall = millisecondsOfCall(
+    kernel,
+    canWait ? calls : Math.max(calls, CALLS_OF_JAVASCRIPTCORE, CALLS_PER_BYTE * bytes),
+  );
 }
 
 /**
@@ -66,13 +70,13 @@ async function untilFast(kernels: readonly CpuKernel[]): Promise<void> {
 
 /** Calls a kernel as often as any engine wants. @returns false where it is compiled well before that is through. */
 function wantsTime(kernel: CpuKernel): boolean {
-  const wanted = Math.max(CALLS, CALLS_PER_BYTE * kernel.source.length);
+  const wanted = Math.max(CALLS_OF_JAVASCRIPTCORE, CALLS_PER_BYTE * kernel.source.length);
   // The clock is too coarse to tell.
   if (kernel.coldCall === 0) {
     kernel.idle(wanted);
     return true;
   }
-  for (let calls = 0; calls < wanted; calls += CALLS) if (isFast(kernel)) return false;
+  for (let calls = 0; calls < wanted; calls += CALLS_OF_JAVASCRIPTCORE) if (isFast(kernel)) return false;
   return true;
 }
 
@@ -80,8 +84,8 @@ function wantsTime(kernel: CpuKernel): boolean {
 let shortest = 0;
 
 function isFast(kernel: CpuKernel): boolean {
-  const call = millisecondsOfCall(kernel, CALLS);
-  if (call > FAST * kernel.coldCall) return call <= ALIKE * shortest;
+  const call = millisecondsOfCall(kernel, CALLS_OF_JAVASCRIPTCORE);
+  if (call > FAST_PART * kernel.coldCall) return call <= FAST_MULTIPLE * shortest;
   shortest = shortest === 0 ? call : Math.min(shortest, call);
   return true;
 }

@@ -57,7 +57,7 @@ interface Port {
 }
 
 /** A thread takes what is left of a share, divided by this for each thread that begins there. */
-const PARTS = 2;
+const SHARE_DIVISOR = 2;
 
 /** Writes down the groups of a job: a share for each thread, or, of many threads, for several. */
 export function shareOut(control: Int32Array, begin: number, end: number, threads: number): void {
@@ -65,7 +65,7 @@ export function shareOut(control: Int32Array, begin: number, end: number, thread
   control[CONTROL.begin] = begin;
   control[CONTROL.end] = end;
   control[CONTROL.shares] = shares;
-  control[CONTROL.parts] = PARTS * Math.ceil(threads / shares);
+  control[CONTROL.parts] = SHARE_DIVISOR * Math.ceil(threads / shares);
   for (let share = 0; share < shares; share++) {
     control[CONTROL.next + share * CONTROL.nextApart] = begin + Math.floor(((end - begin) * share) / shares);
   }
@@ -76,7 +76,7 @@ export function shareOut(control: Int32Array, begin: number, end: number, thread
  * what it touches stays in a cache of its own; then of the others'.
  *
  * A thread takes a part of what is left of a share, again and again (“guided self-scheduling”, Polychronopoulos and Kuck 1987):
- * many groups side by side, because threads that take turns in the same lines and pages hold each other up; and fewer
+ * many groups side by side, because threads that share lines and pages hold each other up; and fewer
  * and fewer, so that nobody waits long for the last one. Of others' shares it takes less: it may be one of many who help.
  */
 export function takeGroups(

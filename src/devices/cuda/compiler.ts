@@ -15,7 +15,7 @@ export interface CompilerNames {
 }
 
 /** Reports failures of the compiler itself, besides those of the text. */
-const COMPILATION = 6;
+const COMPILATION_FAILED = 6;
 
 export class RuntimeCompiler {
   readonly names: CompilerNames;
@@ -112,7 +112,7 @@ export class RuntimeCompiler {
   private failure(name: string, status: number, log: string): FftError {
     const reason = this.errorString(status) as string;
     const told = log === '' ? '' : `\n${log}`;
-    const what = status === COMPILATION ? 'refused' : 'failed on';
+    const what = status === COMPILATION_FAILED ? 'refused' : 'failed on';
     // The message may not hold all of a long log.
     const cause = new Error(log);
     return new FftError('compile-failed', `${this.names.title} ${what} kernel ${name}: ${reason}.${told}`, { cause });

@@ -6,7 +6,7 @@ import type { DeviceBuffer } from '../device.ts';
 import type { CudaHost } from './memory.ts';
 
 /** Arrays that are made at a time, the first of them with the kernel: binding a program takes no call of the driver then. */
-const BLOCK = 16;
+const ARRAYS_AT_ONCE = 16;
 /** Arrays begin where any of them may be read at once. */
 const ALIGNMENT = 256;
 
@@ -26,7 +26,7 @@ export class Counters {
   prepare(): void {
     if (this.idle.length > 0) return;
     const { driver, memory } = this.host;
-    const zeros = new ArrayBuffer(BLOCK * this.bytes);
+    const zeros = new ArrayBuffer(ARRAYS_AT_ONCE * this.bytes);
     this.host.enter();
     const block = memory.allocate(zeros.byteLength);
     this.blocks.push(block);

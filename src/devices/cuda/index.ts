@@ -6,7 +6,7 @@ import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from './open.
 import { toolkitNames, windows } from './toolkit.ts';
 
 /** Functions of which the driver has an older version under the plain name. */
-const RENEWED: readonly DriverFunction[] = [
+const NEWER_VERSIONS: readonly DriverFunction[] = [
   ...(['DeviceTotalMem', 'DevicePrimaryCtxRelease', 'MemGetInfo', 'MemAlloc', 'MemFree', 'MemAllocHost'] as const),
   ...(['MemGetAddressRange', 'MemcpyHtoDAsync', 'MemcpyDtoHAsync', 'MemcpyDtoDAsync'] as const),
   ...(['StreamDestroy', 'StreamBeginCapture', 'EventDestroy'] as const),
@@ -18,7 +18,7 @@ export const cuda: GpuKind = {
     kind: 'cuda',
     title: 'CUDA',
     prefix: 'cu',
-    otherNames: Object.fromEntries(RENEWED.map((name) => [name, `cu${name}_v2`])),
+    otherNames: Object.fromEntries(NEWER_VERSIONS.map((name) => [name, `cu${name}_v2`])),
     attributes: {
       maxThreads: 1,
       sharedPerBlock: 8,

@@ -14,7 +14,7 @@ const PAGE_BYTES = 2 * 2 ** 20;
 const KEPT_FRACTION = 1 / 16;
 const KEPT_BYTES = 2 ** 30;
 /** Buffers of the caller's that are remembered, so that the same memory is the same buffer. */
-const ADOPTED = 256;
+const ADOPTED_KEPT = 256;
 
 export class CudaAllocator extends Allocator<NativeBuffer> {
   private readonly driver: CudaDriver;
@@ -57,7 +57,7 @@ export class CudaAllocator extends Allocator<NativeBuffer> {
     }
     if (known) return known;
     const buffer = this.buffer(pointer, bytes);
-    if (this.adopted.size >= ADOPTED) this.adopted.delete(this.adopted.keys().next().value as string);
+    if (this.adopted.size >= ADOPTED_KEPT) this.adopted.delete(this.adopted.keys().next().value as string);
     this.adopted.set(key, buffer);
     return buffer;
   }

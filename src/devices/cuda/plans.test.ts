@@ -81,7 +81,7 @@ describe.runIf(simulator)('on a simulated GPU', () => {
     native('cuStreamDestroy_v2', ['void *'], stream);
   });
 
-  describe('two launches as one, whose groups take turns', () => {
+  describe('two launches as one, whose groups are interleaved', () => {
     /** Blocks of a few KiB, so that small images take two launches. */
     const small = { sharedBytes: 4352, residentBytes: 17408, cluster: undefined, maxThreads: 256, groupPoints: 256 };
     const chunks = { bytes: 512, most: 2 ** 20, ahead: 2 ** 15 };

@@ -18,7 +18,7 @@ export interface NativeDriver {
   readonly target: EncodeTarget;
   /** Takes all work of the device. */
   readonly stream: bigint;
-  /** For so many milliseconds without progress events are asked at every turn of the event loop; then `sleep` says when. */
+  /** For so many milliseconds without progress events are asked at every iteration of the event loop; then `sleep` says when. */
   readonly eagerMilliseconds: number;
   /** A stream of the caller's that is gone may have had the handle that a new one has. */
   readonly handlesComeBack: boolean;

@@ -14,7 +14,7 @@ interface CallerStream {
 }
 
 /** So many streams are remembered before those that have nothing left to run are forgotten. */
-const REMEMBERED = 16;
+const STREAMS_KEPT = 16;
 
 export class CallerStreams {
   private readonly driver: NativeDriver;
@@ -84,7 +84,7 @@ export class CallerStreams {
     const event = this.driver.mark(stream);
     const known = this.streams.get(stream);
     if (known) this.driver.forget(known.event);
-    else if (this.streams.size >= REMEMBERED) this.forgetPassed();
+    else if (this.streams.size >= STREAMS_KEPT) this.forgetPassed();
     this.streams.set(stream, { event, joined: false });
     this.apart = true;
     for (const buffer of buffers) buffer.lastStream = stream;

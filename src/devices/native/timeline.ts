@@ -27,7 +27,7 @@ export class Timeline {
   private readonly driver: NativeDriver;
   private readonly jobs: Job[] = [];
   private readonly batches: Batch[] = [];
-  /** Waiting for an event to be recorded: one serves all that is submitted in one turn of the event loop. */
+  /** Waiting for an event to be recorded: one serves all that is submitted in one iteration of the event loop. */
   private open: Done[] = [];
   /** Work was submitted after the last event. */
   private dirty = false;

@@ -50,10 +50,10 @@ const NAMES: Readonly<Record<number, string>> = {
 };
 
 /** Out of memory on the device or the host, or more than one buffer may have. */
-const MEMORY = [-4, -6, -61];
+const OUT_OF_MEMORY = [-4, -6, -61];
 const OUT_OF_RESOURCES = -5;
 /** The handles are our own: that they are no longer valid means that the device is gone. */
-const LOST = [-2, -33, -34, -36];
+const INVALID_HANDLES = [-2, -33, -34, -36];
 
 export function errorName(status: number): string {
   return NAMES[status] ?? 'an error that OpenCL does not name';
@@ -63,11 +63,11 @@ export function errorName(status: number): string {
 export function failure(name: string, status: number, asked?: Asked): FftError {
   const { what = `The call of ${name}`, otherwise = 'launch-failed' } = asked ?? {};
   const said = `${errorName(status)} (${status}${asked ? `, from ${name}` : ''})`;
-  if (MEMORY.includes(status) || (asked?.allocates && status === OUT_OF_RESOURCES)) {
+  if (OUT_OF_MEMORY.includes(status) || (asked?.allocates && status === OUT_OF_RESOURCES)) {
     const more = asked?.memory ? ` ${asked.memory}` : '';
     return new FftError('out-of-memory', `${what} failed for lack of memory: ${said}.${more}`);
   }
-  if (LOST.includes(status)) {
+  if (INVALID_HANDLES.includes(status)) {
     return new FftError('device-lost', `${what} failed because the device is gone: ${said}. Open it anew.`);
   }
   return new FftError(otherwise, `${what} failed: ${said}.`);

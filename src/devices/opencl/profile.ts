@@ -21,7 +21,7 @@ export function profileOf(cl: OpenCl, { device, type }: Candidate, name: string)
     precisions: ask(INFO.doubleConfig) === 0 ? (['single'] as const) : (['single', 'double'] as const),
   } as const;
   if (type === 'cpu') {
-    // Threads of a group are elements of vectors and turns of loops here; what they keep over a barrier goes to memory.
+    // Threads of a group are elements of vectors and iterations of loops here; what they keep over a barrier goes to memory.
     return {
       ...common,
       coalescedBytes: 64,
@@ -48,7 +48,7 @@ export function profileOf(cl: OpenCl, { device, type }: Candidate, name: string)
 
 /** What a core's second-level cache is sure to hold beside the caller's data. */
 const CPU_SHARED_BYTES = 2 ** 18;
-/** More turns of the loops between barriers than this save nothing, and their compilation takes long. */
+/** More iterations of the loops between barriers than this save nothing, and their compilation takes long. */
 const CPU_THREADS = 256;
 
 /** Asking a driver for another maker's fact is an error to some, and to others no more than an unknown number. */

@@ -21,10 +21,10 @@ const MOST_BLOCKS = 16;
  */
 const CHUNKS = { bytes: 8 * 1024, most: 12 * 2 ** 20, ahead: 12 * 2 ** 20 };
 /** Compute capability that this was measured on. */
-const MEASURED = 9;
+const MEASURED_CAPABILITY = 9;
 
-/** Bytes of shared memory of a multiprocessor from which on fewer barriers are worth more than less of it. */
-const PLENTY = 128 * 1024;
+/** Bytes of shared memory of a multiprocessor from which on whole numbers lie in it: twice as many bytes, half the barriers. */
+const WHOLE_NUMBERS_FROM = 128 * 1024;
 
 /** Facts of a device that a driver knows by numbers of its own. */
 export type DriverAttribute =
@@ -61,12 +61,12 @@ export function readProfile({ name, memory, attribute: read }: DriverFacts): Dev
     lockstepBytes: 4 * (read('warpSize') || 32),
     sharedBytes,
     residentBytes,
-    ...(residentBytes >= PLENTY ? { sharedFormat: 'pairs' } : {}),
+    ...(residentBytes >= WHOLE_NUMBERS_FROM ? { sharedFormat: 'pairs' } : {}),
     maxBytes: memory,
     ...(registerFile > 0 ? { registerFile } : {}),
     maxThreads: read('maxThreads'),
     multiprocessors: read('multiprocessors'),
     ...(read('clusters') > 0 ? { cluster } : {}),
-    ...(read('clusters') > 0 && read('major') === MEASURED ? { chunks: CHUNKS } : {}),
+    ...(read('clusters') > 0 && read('major') === MEASURED_CAPABILITY ? { chunks: CHUNKS } : {}),
   };
 }

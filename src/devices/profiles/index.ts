@@ -8,6 +8,7 @@ import type { OfflineLanguage } from '../offline/languages.ts';
 import { cpuProfile } from './cpu.ts';
 import { type DriverAttribute, readProfile } from './driver.ts';
 import { gpuProfile, OPENCL_RESIDENT_GROUPS, softwareProfile, webGpuProfile } from './gpu.ts';
+import type { ProfileName } from './names.ts';
 
 export interface NamedProfile {
   readonly profile: DeviceProfile;
@@ -143,6 +144,4 @@ export const namedProfiles = {
     language: 'wasm',
     profile: { ...cpuProfile, name: 'WebAssembly, one thread', multiprocessors: 1 },
   },
-} as const satisfies Readonly<Record<string, NamedProfile>>;
-
-export type ProfileName = keyof typeof namedProfiles;
+} as const satisfies Readonly<Record<ProfileName, NamedProfile>>;

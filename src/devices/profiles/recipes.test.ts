@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 import { type Leaf, passesOf, stagedOf } from '../../plan/leaf.ts';
 import { planDirection } from '../../plan/planner.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
-import { namedProfiles, type ProfileName } from './index.ts';
+import { namedProfiles } from './index.ts';
+import type { ProfileName } from './names.ts';
 
 const profiles: readonly ProfileName[] = ['h200', 'mi250x', 'webgpu-default', 'wasm-cpu'];
 

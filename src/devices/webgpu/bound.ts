@@ -136,8 +136,8 @@ export class BoundSteps {
   }
 }
 
-/** Bindings of the same steps that are remembered: a few calls that take turns. */
-const REMEMBERED = 8;
+/** Bindings of the same steps that are remembered: a few calls that alternate. */
+const BINDINGS_KEPT = 8;
 
 /** Which steps are bound to which memory. Nothing is kept alive by being remembered: neither memory nor bind groups. */
 export class Bindings {
@@ -158,7 +158,7 @@ export class Bindings {
     }
     const bound = new BoundSteps(this.host, steps, slots);
     recent.unshift(new WeakRef(bound));
-    if (recent.length > REMEMBERED) recent.pop();
+    if (recent.length > BINDINGS_KEPT) recent.pop();
     return bound;
   }
 }

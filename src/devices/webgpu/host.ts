@@ -82,6 +82,7 @@ async function createSoftware(): Promise<GPU> {
   }
 }
 
+/** Times that a software adapter is asked for before there is none. */
 const ATTEMPTS = 3;
 
 /** The loader looks for drivers when the first adapter is asked for. */

@@ -7,7 +7,7 @@ import { hasMethod } from './options.ts';
 import { milliseconds } from './timing.ts';
 import { reasonOf, refusal, type Work } from './work.ts';
 
-const ENDED = 'The encoder takes no more commands';
+const ENCODER_ENDED = 'The encoder takes no more commands';
 
 export class WebGpuProgram extends DeviceProgram<WebGpuBuffer> {
   private readonly work: Work;
@@ -68,10 +68,10 @@ export class WebGpuProgram extends DeviceProgram<WebGpuBuffer> {
         thrown = error;
       }
     });
-    if (thrown) throw new FftError('invalid-encoder', `${ENDED}: ${reasonOf(thrown)}`, { cause: thrown });
+    if (thrown) throw new FftError('invalid-encoder', `${ENCODER_ENDED}: ${reasonOf(thrown)}`, { cause: thrown });
     return work.track(
       steps.judge(judged).then((error) => {
-        if (error) throw refusal(error, 'invalid-encoder', ENDED);
+        if (error) throw refusal(error, 'invalid-encoder', ENCODER_ENDED);
       }),
     );
   }

@@ -192,7 +192,7 @@ describe.skipIf(noWebGpu)('calls on WebGPU that repeat one another', () => {
     for (let n = 0; n < 20; n++) await once();
     const left = () => dropped.filter((each) => each.deref()).length;
     // The last call of a direction is remembered with its memory.
-    for (let turn = 0; turn < 50 && left() > 2; turn++) {
+    for (let round = 0; round < 50 && left() > 2; round++) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       collect();
     }

@@ -6,9 +6,9 @@ import type { Limits } from './options.ts';
 import { reasonOf, type Work } from './work.ts';
 
 /** Bytes that one write or one mapping moves at most: implementations copy them once more on the way. */
-const CHUNK = 64 * 2 ** 20;
+const CHUNK_BYTES = 64 * 2 ** 20;
 /** Bytes of mappable memory that are kept for the next download. */
-const KEPT = 64 * 2 ** 20;
+const KEPT_BYTES = 64 * 2 ** 20;
 
 export class Transfers {
   private readonly work: Work;
@@ -20,7 +20,7 @@ export class Transfers {
 
   constructor(work: Work, { maxBufferSize }: Limits) {
     this.work = work;
-    this.chunk = Math.min(CHUNK, 2 ** Math.floor(Math.log2(maxBufferSize)));
+    this.chunk = Math.min(CHUNK_BYTES, 2 ** Math.floor(Math.log2(maxBufferSize)));
   }
 
   /** Takes the data as it is now. */
@@ -103,7 +103,7 @@ export class Transfers {
   }
 
   private give(staging: GPUBuffer): void {
-    if (staging.mapState !== 'mapped' || this.closed || this.kept + staging.size > KEPT) {
+    if (staging.mapState !== 'mapped' || this.closed || this.kept + staging.size > KEPT_BYTES) {
       staging.destroy();
       return;
     }

@@ -86,7 +86,7 @@ function clusterKernel(sharedFormat: 'pairs' | 'halves'): Kernel {
 
 const PIPELINED = ['scfo512x512*20', 'dcfo64x64x64*20', 'scfi720x720*20'];
 
-/** Two kernels whose groups take turns, each and in one. */
+/** Two kernels whose groups are interleaved, each and in one. */
 function pipelined(descriptor: string) {
   const { launches, chunks, turns } = planDirection(
     normalizeProblem(descriptor),
@@ -113,7 +113,7 @@ describe.skipIf(!nvcc)('compiled for a GPU', () => {
     }
   });
 
-  it('halves that take turns in shared memory', () => {
+  it('halves that share one memory', () => {
     const profile: DeviceProfile = { ...PROFILE, sharedFormat: 'halves' };
     for (const { leaf } of planDirection(normalizeProblem('dcfi1000*7'), 'forward', profile, false).launches) {
       expect(complaints(emitCuda(buildKernel(leaf)))).toBe('');
@@ -157,7 +157,7 @@ describe('the text', () => {
     }
   });
 
-  it('lets the groups of two kernels take turns', () => {
+  it('interleaves the groups of two kernels', () => {
     for (const descriptor of PIPELINED) {
       const { first, second, chunks, turns, program } = pipelined(descriptor);
       expect(program.counters).toBe(20);

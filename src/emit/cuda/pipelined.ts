@@ -1,5 +1,5 @@
 /**
- * Two kernels as one, whose groups take turns: the second one works on what the first one left in a cache a little
+ * Two kernels as one, whose groups are interleaved: the second one works on what the first one left in a cache a little
  * earlier, instead of fetching it from memory (VkFFT guide 2.5.2 counts such trips to memory).
  */
 import type { Kernel } from '../../ir/index.ts';
@@ -52,8 +52,8 @@ interface Part {
   readonly blocks: number;
 }
 
-/** Turns of waiting before a launch ends with an error, which is what a block that never comes leads to: some seconds. */
-const PATIENCE = 2 ** 24;
+/** Looks at a counter before a launch ends with an error, some seconds: what a block that never comes leads to. */
+const MOST_LOOKS = 2 ** 24;
 
 /**
  * Its parameters are those of both kernels, in order, and the counters. Blocks wait for others with lower numbers only, and
@@ -80,8 +80,8 @@ export function emitPipelined(
   if (kernels.some(({ cluster }) => cluster)) return undefined;
   if (parts.some(({ beside, blocks }) => !Number.isInteger(beside) || !Number.isInteger(blocks))) return undefined;
   if (written.some(({ lowered }) => lowered.grid.launches > 1)) return undefined;
-  const turn = parts[0]!.blocks + parts[1]!.blocks;
-  const total = (chunks + ahead) * turn;
+  const round = parts[0]!.blocks + parts[1]!.blocks;
+  const total = (chunks + ahead) * round;
   if (total >= 2 ** 31) return undefined;
   const shared = parts.map(({ written: { lowered }, beside }) => beside * lowered.memory.sharedBytes);
   const entry = `pipelined_${written.map(({ lowered }) => lowered.entry).join('_')}`;
@@ -157,27 +157,27 @@ const LEAVE: Statement = { op: 'return' };
 const counterOf = (chunk: Expression) => unary('&', element(name('counters'), chunk, 'unsigned'));
 const counted = (chunk: Expression) => call('atomicAdd', counterOf(chunk), integer(1, 'unsigned'));
 
-/** A block draws its part from its number: groups of both kernels in turns, evenly mixed. */
+/** A block draws its part from its number: groups of both kernels interleaved, evenly mixed. */
 function entryBody(
   [first, second]: readonly [Part, Part],
   { chunks, ahead }: Pick<PipelineSchedule, 'chunks' | 'ahead'>,
 ): Statement[] {
   const total = first.blocks + second.blocks;
-  const [t, round, turn, before, chunk] = names('t', 'round', 'turn', 'before', 'chunk');
+  const [t, round, slot, before, chunk] = names('t', 'round', 'slot', 'before', 'chunk');
   const block = cast('int', name('blockIdx.x'));
   const share = (of: Expression) =>
     cast('int', binary('/', binary('*', cast('long', of), integer(first.blocks)), integer(total)));
   const only = (...body: Statement[]): Statement => ({ op: 'if', condition: binary('==', t, integer(0)), body });
   const own = binary('+', binary('*', round, integer(first.blocks)), before);
-  const other = binary('-', binary('+', binary('*', chunk, integer(second.blocks)), turn), before);
+  const other = binary('-', binary('+', binary('*', chunk, integer(second.blocks)), slot), before);
   return [
     constant('t', 'int', cast('int', name('threadIdx.x'))),
     constant('round', 'int', binary('/', block, integer(total))),
-    constant('turn', 'int', binary('%', block, integer(total))),
-    constant('before', 'int', share(turn)),
+    constant('slot', 'int', binary('%', block, integer(total))),
+    constant('before', 'int', share(slot)),
     {
       op: 'if',
-      condition: binary('>', share(binary('+', turn, integer(1))), before),
+      condition: binary('>', share(binary('+', slot, integer(1))), before),
       body: [
         { op: 'if', condition: binary('>=', round, integer(chunks)), body: [LEAVE] },
         callOf(first, 0, own),
@@ -198,19 +198,19 @@ function entryBody(
 
 /** Until a chunk has all its parts. */
 function waiting(chunk: Expression, parts: number, total: number): Statement[] {
-  const turns = name('turns');
+  const looks = name('looks');
   const number = (value: number) => integer(value, 'unsigned');
   const last = binary('==', counted(chunk), number(total - 1));
   const trap: Statement = { op: 'call', value: call('__trap') };
   return [
     constant('counter', { ...COUNTERS, volatile: true }, counterOf(chunk)),
-    { op: 'declare', name: 'turns', type: 'unsigned', constant: false, value: number(0) },
+    { op: 'declare', name: 'looks', type: 'unsigned', constant: false, value: number(0) },
     {
       op: 'while',
       condition: binary('<', unary('*', name('counter')), number(parts)),
       body: [
-        { op: 'if', condition: binary('==', turns, number(PATIENCE)), body: [trap] },
-        { op: 'assign', to: turns, value: binary('+', turns, number(1)) },
+        { op: 'if', condition: binary('==', looks, number(MOST_LOOKS)), body: [trap] },
+        { op: 'assign', to: looks, value: binary('+', looks, number(1)) },
       ],
     },
     { op: 'comment', text: 'Whoever comes last leaves it as it was.' },

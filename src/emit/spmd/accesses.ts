@@ -79,11 +79,11 @@ export function pairOf({ constant, terms }: Index): Index {
   };
 }
 
-/** One half of a shared array whose halves take turns. */
-export type Turn = 0 | 1;
+/** One half of a shared array whose halves share one memory: first all of 0, then all of 1. */
+export type Half = 0 | 1;
 
-/** The turn in which an element is in memory; undefined where it always is. */
-export function turnOf({ half }: ArrayRef, index: Index): Turn | undefined {
+/** The half that an element is in; undefined where it is always in memory. */
+export function halfOf({ half }: ArrayRef, index: Index): Half | undefined {
   if (half === undefined) return undefined;
   return range(index)[0] >= half ? 1 : 0;
 }

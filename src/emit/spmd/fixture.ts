@@ -106,9 +106,9 @@ export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
       (x, digits, c) => {
         const at = flat(digits);
         // A distance that goes below zero, and what it is a multiple of.
-        const turned = mod(sub(at, shift), points);
+        const rotated = mod(sub(at, shift), points);
         const under = add(div(sub(at, shift), points), 1);
-        const value = x.cadd(inside.load(x, [at, c]), x.cscale(inside.load(x, [turned, c]), number(x)));
+        const value = x.cadd(inside.load(x, [at, c]), x.cscale(inside.load(x, [rotated, c]), number(x)));
         const weight = inside.load(x, [scale(under, points - 1), c]);
         return [inside, sub(points - 1, at), x.cadd(x.quarter(value), x.cscale(weight, number(x)))];
       },

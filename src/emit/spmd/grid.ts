@@ -8,7 +8,7 @@ export interface Grid {
 }
 
 /** What every device allows in y and z. */
-const MOST_BEHIND = 65535;
+const MOST_GROUPS_IN_Y_OR_Z = 65535;
 /** Each launch has arguments of its own. */
 const MOST_LAUNCHES = 65535;
 
@@ -19,7 +19,7 @@ const MOST_LAUNCHES = 65535;
  */
 export function grid(groups: number, most: number, least = 1): Grid {
   if (most < 1) throw new RangeError('a launch has to have room for one group, and a cluster of blocks counts as one');
-  const behind = Math.min(most, MOST_BEHIND);
+  const behind = Math.min(most, MOST_GROUPS_IN_Y_OR_Z);
   const launches = Math.max(Math.min(least, groups), Math.ceil(groups / (most * behind * behind)));
   if (launches > MOST_LAUNCHES) {
     throw new RangeError(

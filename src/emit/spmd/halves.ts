@@ -3,7 +3,7 @@
  * it writes anything, and the next one has read both halves before it computes.
  */
 import type { ArrayRef, Index } from '../../ir/index.ts';
-import { turnOf } from './accesses.ts';
+import { halfOf } from './accesses.ts';
 import { apart, type Statement, visitExpressions } from './tree.ts';
 
 /** A phase: its items, whose results have names that stores use, and the barrier that follows it. */
@@ -28,10 +28,10 @@ export function inHalves(parts: readonly Part[], first: readonly Statement[]): S
     result.push(...prepared);
     items = next.items;
     const halves = apart(stores, (s) => s.op === 'store' && isLower(s));
-    for (const [turn, written] of halves.entries()) {
+    for (const [half, written] of halves.entries()) {
       // The half that was there before has been read by all.
-      result.push(...(n === 0 && turn === 0 ? first : exchange()), ...written, ...exchange());
-      const [read, rest] = apart(items, (s) => s.op === 'declare' && halvesIn([s]).has(turn));
+      result.push(...(n === 0 && half === 0 ? first : exchange()), ...written, ...exchange());
+      const [read, rest] = apart(items, (s) => s.op === 'declare' && halvesIn([s]).has(half));
       result.push(...read);
       items = rest;
     }
@@ -41,15 +41,15 @@ export function inHalves(parts: readonly Part[], first: readonly Statement[]): S
 }
 
 function isLower({ array, at }: { readonly array: ArrayRef; readonly at: Index }): boolean {
-  return turnOf(array, at) === 0;
+  return halfOf(array, at) === 0;
 }
 
 /** Which halves some statements read. */
 function halvesIn(statements: readonly Statement[]): Set<number> {
   const found = new Set<number>();
   visitExpressions(statements, (e) => {
-    const turn = e.op === 'load' ? turnOf(e.array, e.at) : undefined;
-    if (turn !== undefined) found.add(turn);
+    const half = e.op === 'load' ? halfOf(e.array, e.at) : undefined;
+    if (half !== undefined) found.add(half);
   });
   return found;
 }

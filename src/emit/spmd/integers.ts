@@ -15,8 +15,9 @@ import {
 import type { Named, Names, Scope } from './scope.ts';
 import { binary, cast, chain, constant, type Expression, type IntegerType, integer, name } from './tree.ts';
 
-const NARROW = 2 ** 31;
-const UNSIGNED = 2 ** 32;
+/** Integers of 32 bits end before these, with a sign and without one. */
+const SIGNED_END = 2 ** 31;
+const UNSIGNED_END = 2 ** 32;
 
 const typeOf = (wide: boolean): IntegerType => (wide ? 'long' : 'int');
 
@@ -119,7 +120,7 @@ export class Integers {
   }
 
   private lookup({ of, table }: Lookup, key: string, scope: Scope): Named {
-    const wide = this.wideIntegers && table.below > NARROW;
+    const wide = this.wideIntegers && table.below > SIGNED_END;
     return this.declare(key, 'l', scope, wide, (home) => {
       const entry = this.entry(table, this.address(of, home));
       return this.wideIntegers ? cast(typeOf(wide), entry) : entry;
@@ -147,12 +148,12 @@ export class Integers {
       const [low, high] = range({ constant: 0, terms: [{ atom, factor: 1 }] });
       size += Math.abs(factor) * Math.max(Math.abs(low), Math.abs(high));
     }
-    return size >= NARROW;
+    return size >= SIGNED_END;
   }
 
   private check(value: Index): void {
     const high = range(value)[1];
-    if (!this.wideIntegers && high >= UNSIGNED) {
+    if (!this.wideIntegers && high >= UNSIGNED_END) {
       throw new RangeError(`an index of the kernel can be ${high}, but the language has integers of 32 bits only`);
     }
   }

@@ -33,6 +33,7 @@ export interface Share {
   readonly aliases: readonly Var[];
 }
 
+/** Loops over items of a thread are written out up to so many items, and so many operations in all. */
 const UNROLLED_ITEMS = 16;
 const UNROLLED_OPERATIONS = 2048;
 

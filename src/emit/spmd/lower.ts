@@ -53,7 +53,7 @@ export function launchOf({ entry, threads, grid, blocks, memory }: Lowered): Omi
 /** Reals that a thread reads before it writes anything, where its items are short. */
 const LOADS_AHEAD = 16;
 
-const NOTHING: readonly Statement[] = [];
+const NO_STATEMENTS: readonly Statement[] = [];
 
 class Lowering {
   private readonly kernel: Kernel;
@@ -105,7 +105,9 @@ class Lowering {
   result(): Lowered {
     const { kernel, memory, names, threads, grid, blocks } = this;
     const halved = kernel.shared.some(({ half }) => half !== undefined);
-    const begun = this.startsOutside ? [this.barrier({ scope: 'cluster', globals: false, begun: 'say' })] : NOTHING;
+    const begun = this.startsOutside
+      ? [this.barrier({ scope: 'cluster', globals: false, begun: 'say' })]
+      : NO_STATEMENTS;
     const whole = [...begun, ...(halved ? this.halves() : kernel.phases.flatMap((phase, n) => this.phase(phase, n)))];
     const tree = this.computedRoots ? computedRoots(whole, kernel.tables) : whole;
     const { wideIntegers } = this.target;
@@ -143,7 +145,7 @@ class Lowering {
       return { headline: this.headline(n), items, exchange: () => this.exchange(n) };
     });
     const reaches = phases[0]!.stores.some(({ block }) => block);
-    return inHalves(parts, this.startsOutside ? [this.begun] : reaches ? this.exchange(0) : NOTHING);
+    return inHalves(parts, this.startsOutside ? [this.begun] : reaches ? this.exchange(0) : NO_STATEMENTS);
   }
 
   private phase(phase: Phase, n: number): Statement[] {
@@ -151,7 +153,7 @@ class Lowering {
     const shared = share(phase, this.thread, this.threads, values.operations.length);
     const names = shared.aliases.map((alias) => [alias, 't'] as const);
     const body = this.items(phase, values, shared);
-    const after = n < this.kernel.phases.length - 1 ? this.exchange(n) : NOTHING;
+    const after = n < this.kernel.phases.length - 1 ? this.exchange(n) : NO_STATEMENTS;
     return [...this.headline(n), { op: 'scope', names, body }, ...after];
   }
 
@@ -172,7 +174,7 @@ class Lowering {
   private between(phase: Phase): readonly Statement[] {
     const scope = phase.exchange === 'cluster' ? 'cluster' : 'group';
     if (phase === this.kernel.phases[0] && this.startsOutside) return [this.begun];
-    if (this.threads === 1 && scope !== 'cluster') return NOTHING;
+    if (this.threads === 1 && scope !== 'cluster') return NO_STATEMENTS;
     return [this.barrier({ scope, globals: this.rereads(phase), readsOnly: true })];
   }
 
@@ -226,7 +228,7 @@ class Lowering {
     const { kernel, threads } = this;
     const { exchange: scope } = kernel.phases[after]!;
     if (scope === 'slice') throw new RangeError('threads share out all items of a phase: they have no slices');
-    if (scope === 'lane' || (threads === 1 && scope !== 'cluster')) return NOTHING;
+    if (scope === 'lane' || (threads === 1 && scope !== 'cluster')) return NO_STATEMENTS;
     const globals = this.collide(kernel.phases.slice(this.ordered, after + 1), kernel.phases.slice(after + 1));
     if (globals) this.ordered = after + 1;
     return [{ op: 'blank' }, this.barrier({ scope, globals })];

@@ -16,7 +16,7 @@ import {
   type Var,
   variable,
 } from '../../ir/index.ts';
-import { pairedArrays, readBy, turnOf, writtenBy } from './accesses.ts';
+import { halfOf, pairedArrays, readBy, writtenBy } from './accesses.ts';
 import type { Arrangement, Piece, SpmdOptions } from './program.ts';
 import {
   binary,
@@ -293,7 +293,7 @@ export class Memory {
   private where(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
     const { by } = this.places.get(array)!;
     if (by) return address(add(at, by));
-    return address(turnOf(array, at) === 1 ? sub(at, array.half!) : at);
+    return address(halfOf(array, at) === 1 ? sub(at, array.half!) : at);
   }
 
   /** Where bindings are parameters of the entry point, other functions have to be given them. */

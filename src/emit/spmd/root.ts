@@ -24,8 +24,9 @@ export interface RootWords {
   sines(type: ElementType): readonly Statement[];
 }
 
-const NARROW = 'root';
-const WIDE = 'root_wide';
+/** Functions that are written for it: with angles of 32 bits, and of 64. */
+const ROOT = 'root';
+const WIDE_ROOT = 'root_wide';
 
 /**
  * Calls in place of loads from tables that hold nothing but roots.
@@ -50,7 +51,7 @@ function rootCall(table: ComputedTable, at: Index, type: ElementType): Expressio
   const product = isZero(factor) || isZero(by) ? [] : [binary('*', operand(factor), operand(by))];
   const terms = isZero(first) && product.length > 0 ? product : [operand(first), ...product];
   const parts = halves(q, type).map((value): Expression => ({ op: 'real', value, type }));
-  return call(wide ? WIDE : NARROW, chain('+', terms), integer(q, 'unsigned'), ...parts);
+  return call(wide ? WIDE_ROOT : ROOT, chain('+', terms), integer(q, 'unsigned'), ...parts);
 }
 
 function isZero({ constant, terms }: Index): boolean {
@@ -67,12 +68,13 @@ function halves(q: number, type: ElementType): [high: number, low: number] {
 
 /** The functions that are called. */
 export function rootFunctions(type: ElementType, called: ReadonlySet<string>, words: RootWords): FunctionTree[] {
-  return [NARROW, WIDE].filter((each) => called.has(each)).map((each) => rootFunction(each, type, words));
+  return [ROOT, WIDE_ROOT].filter((each) => called.has(each)).map((each) => rootFunction(each, type, words));
 }
 
 /** Quarter turns are taken off in integers: what is left is at most an eighth of a turn, and rounded once. */
 function rootFunction(own: string, type: ElementType, words: RootWords): FunctionTree {
-  const [integerType, unsigned] = own === WIDE ? (['long', 'unsigned long'] as const) : (['int', 'unsigned'] as const);
+  const [integerType, unsigned] =
+    own === WIDE_ROOT ? (['long', 'unsigned long'] as const) : (['int', 'unsigned'] as const);
   const real = { type, pair: false };
   const [p, q, high, low, quarters, rest] = names('p', 'q', 'high', 'low', 'quarters', 'rest');
   const [s, c, odd, back, re, im] = names('s', 'c', 'odd', 'back', 're', 'im');

@@ -26,7 +26,7 @@ import { type Names, Scope } from './scope.ts';
 import { binary, chain, constant, type Expression, name, type Statement, unary, zero } from './tree.ts';
 
 /** Expressions longer than this are given a name. */
-const LINE = 56;
+const LONGEST_UNNAMED = 56;
 
 /** The values of a phase, prepared once for all its items. */
 export class PhaseValues {
@@ -209,7 +209,7 @@ export class Item {
   private operation(node: Real, frame: Frame): Expression {
     if (node.op === 'sum') return this.sum(node, frame);
     const whole = this.combine(node);
-    return this.phase.uses.get(node) === 1 && width(whole) <= LINE ? whole : this.named('v', whole, frame);
+    return this.phase.uses.get(node) === 1 && width(whole) <= LONGEST_UNNAMED ? whole : this.named('v', whole, frame);
   }
 
   private named(prefix: string, value: Expression, { scope }: Frame): Expression {

@@ -165,7 +165,7 @@ function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number):
   const families = new Map<string, (readonly [Access, T])[]>();
   for (const entry of accesses) {
     const [access] = entry;
-    if (access.stride === 0 || access.stride === 1) {
+    if (access.stride === 0 || access.stride === 1 || access.stride === -1) {
       groups.push({ access, members: [entry[1]] });
       continue;
     }
@@ -182,7 +182,7 @@ function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number):
       let run = 1;
       while (at + run < sorted.length && sorted[at + run]![0].base.constant === access.base.constant + run) run++;
       // Where the lanes tile memory in pairs, whole vectors hold them; a square would overlap its neighbour.
-      const size = access.stride !== 2 && run >= lanes ? lanes : run >= 2 ? 2 : 1;
+      const size = Math.abs(access.stride ?? 0) !== 2 && run >= lanes ? lanes : run >= 2 ? 2 : 1;
       groups.push({ access, members: sorted.slice(at, at + size).map(([, member]) => member) });
       at += size;
     }

@@ -47,14 +47,27 @@ export class Addresses {
     this.locals.set(variable, local);
   }
 
-  /** Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered. */
-  of<T>({ access }: Group<T>, pointers: Pointers, repetition: number): Address[] {
+  /**
+   * Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered or walk backwards: what
+   * is pushed is no address before the first one, and offsets are no negative numbers.
+   */
+  of<T>({ access }: Group<T>, pointers: Pointers, repetition: number, lanes: number): Address[] {
     const array = this.bases.get(access.array)!;
     const bytes = bytesOf(access.array.type);
-    return (access.bases ?? [access.base]).map((base) => ({
-      push: () => this.pointer(pointers, access.array, base),
-      offset: array.offset + (base.constant + repetition * access.repeat) * bytes,
-    }));
+    const { stride = 0 } = access;
+    return (access.bases ?? [access.base]).flatMap((base): Address[] => {
+      const push = () => this.pointer(pointers, access.array, base);
+      const offset = array.offset + (base.constant + repetition * access.repeat) * bytes;
+      const whole = (by: number) => () => {
+        push();
+        this.asm.i32(by);
+        this.asm.op('i32.add');
+      };
+      if (stride < 0)
+        return Array.from({ length: lanes }, (_, n) => ({ push: whole(offset + n * stride * bytes), offset: 0 }));
+      const backwards = range({ constant: 0, terms: base.terms })[0] < 0;
+      return [backwards ? { push: whole(offset), offset: 0 } : { push, offset }];
+    });
   }
 
   /** Pushes the pointer that has walked the terms of an index. */

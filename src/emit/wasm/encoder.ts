@@ -272,7 +272,7 @@ export class FunctionAssembler {
     );
   }
 
-  /** A constant vector: the same number in every lane, or two in turns. */
+  /** A constant vector: the same number in every lane, or two alternating ones. */
   vector(type: 'f32' | 'f64', value: number, next = value): void {
     const two = [value, next];
     const lanes = type === 'f32' ? Float32Array.from([...two, ...two]) : Float64Array.from(two);

@@ -70,10 +70,10 @@ function butterflies({ type, together, blocks, rows, rowsInside, unroll, begin, 
   const y = new Expressions();
   const [a, b] = [0, 1].map((m) => memory.load(y, [add(scale(row, 2 * half), i, m * half), 0]));
   const inPlace = pairs ? together : 1;
-  const turned = { re: y.mul(y.constant(0.75), b!.im), im: y.mul(y.constant(-0.5), b!.re) };
+  const rotated = { re: y.mul(y.constant(0.75), b!.im), im: y.mul(y.constant(-0.5), b!.re) };
   const sums = [
-    { re: y.add(a!.re, turned.re), im: y.add(a!.im, turned.im) },
-    { re: y.sub(a!.re, turned.re), im: y.sub(a!.im, turned.im) },
+    { re: y.add(a!.re, rotated.re), im: y.add(a!.im, rotated.im) },
+    { re: y.sub(a!.re, rotated.re), im: y.sub(a!.im, rotated.im) },
   ];
   phases.push({
     loops,

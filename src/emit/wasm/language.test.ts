@@ -1,10 +1,11 @@
 /** Everything that the kernel language can say, as WebAssembly and by the interpreter: every number agrees exactly. */
 import { describe, expect, it } from 'vitest';
+import { onePhase } from '../../../test/support/emitted.ts';
 import { fromHalf, toHalf } from '../../../test/support/halves.ts';
 import { type LanguageSample, languageSamples } from '../../../test/support/language.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { expectSameMemory, runWasm } from '../../../test/support/wasm.ts';
-import { type ArrayRef, Expressions, index, type Kernel, variable } from '../../ir/index.ts';
+import { type ArrayRef, Expressions, index, variable } from '../../ir/index.ts';
 
 const ROUNDS = 40;
 
@@ -30,27 +31,8 @@ describe('halves', () => {
     const x = new Expressions();
     const i = variable('i', count);
     const value = x.load(input, i);
-    const kernel: Kernel = {
-      name: 'halves',
-      precision: 'f32',
-      group: variable('group', 1),
-      threads: 1,
-      globals: [input, output, singles],
-      tables: [],
-      shared: [],
-      phases: [
-        {
-          loops: [{ variable: i }],
-          lanes: i,
-          stores: [
-            { array: output, index: { constant: 0, terms: [{ atom: i, factor: 1 }] }, value },
-            { array: singles, index: { constant: 0, terms: [{ atom: i, factor: 1 }] }, value },
-          ],
-          repeatable: true,
-          exchange: 'group',
-        },
-      ],
-    };
+    const stores = [output, singles].map((array) => ({ array, index: index(i), value }));
+    const kernel = onePhase('halves', 'f32', [input, output, singles], i, stores);
     const bits = Uint16Array.from({ length: count }, (_, n) => n);
     const memory = { input: bits, output: new Uint16Array(count), singles: new Float32Array(count) };
     const result = runWasm(kernel, memory);
@@ -75,24 +57,8 @@ describe('halves', () => {
     const values = [...doubles, 65519.999999, 65520, Number.POSITIVE_INFINITY, Number.NaN, 1e300, 5e-324, 0];
     const x = new Expressions();
     const i = variable('i', values.length);
-    const kernel: Kernel = {
-      name: 'halves',
-      precision: 'f64',
-      group: variable('group', 1),
-      threads: 1,
-      globals: [input, output],
-      tables: [],
-      shared: [],
-      phases: [
-        {
-          loops: [{ variable: i }],
-          lanes: i,
-          stores: [{ array: output, index: index(i), value: x.load(input, i) }],
-          repeatable: true,
-          exchange: 'group',
-        },
-      ],
-    };
+    const stores = [{ array: output, index: index(i), value: x.load(input, i) }];
+    const kernel = onePhase('halves', 'f64', [input, output], i, stores);
     const memory = { input: Float64Array.from(values), output: new Uint16Array(values.length) };
     const result = runWasm<Float64Array | Uint16Array>(kernel, memory);
     expect(Array.from(result.output!)).toEqual(values.map(toHalf));

@@ -6,33 +6,22 @@
  */
 import {
   type ArrayRef,
-  type BinaryOp,
   bytesOf,
-  dependsOn,
-  type Guard,
-  guardAt,
   type Index,
-  index,
   joined,
   type Kernel,
-  operandsOf,
   type Phase,
-  type Real,
-  reachable,
-  Substitution,
   type Var,
   variable,
 } from '../../ir/index.ts';
-import type { Exact } from '../../numeric/exact.ts';
-import * as exact from '../../numeric/exact.ts';
-import { type Group, type LoadNode, pointerKey } from './accesses.ts';
-import { Addresses, type Pointers } from './addresses.ts';
+import { pointerKey } from './accesses.ts';
+import { Addresses } from './addresses.ts';
 import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
+import { BodyWriter, type Scope } from './body-writer.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
 import type { VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Node, schedule } from './schedule.ts';
 import { withoutSums } from './sums.ts';
-import { type Address, VectorUnit } from './vector.ts';
 
 /** Bytes of a vector register. */
 const VECTOR_BYTES = 16;
@@ -81,40 +70,23 @@ interface Around {
   readonly slice?: Var;
 }
 
-/** What is known at one place in the loop tree. */
-interface Scope {
-  readonly level: number;
-  /** The innermost loop's counter. */
-  readonly counter: number;
-  readonly pointers: Pointers;
-  /** Loaded or computed values that do not change within the scope. */
-  readonly values: ReadonlyMap<string, number>;
-}
-
-const COMPARISONS = { less: 'lt', lessEqual: 'le', equal: 'eq' } as const;
-const EXACT = { exactAdd: 'add', exactSub: 'sub', exactMul: 'mul' } as const;
-
 class Lowering {
   private readonly kernel: Kernel;
   private readonly vectors: VectorArithmetic;
   private readonly asm: FunctionAssembler;
   private readonly lanes: number;
-  private readonly elementBytes: number;
   private readonly addresses: Addresses;
+  private readonly bodies: BodyWriter;
   private readonly group: number;
   /** What the bodies of the current phase do. */
   private readonly code = new Map<Body, BodyCode>();
   private current: Phase;
-  private readonly constants = new Map<string, number>();
-  /** The last bound that a counter was compared with in vain. */
-  private never = 0;
   readonly sharedBytes: number;
 
   constructor(kernel: Kernel, vectors: VectorArithmetic) {
     this.kernel = kernel;
     this.vectors = vectors;
-    this.elementBytes = kernel.precision === 'f32' ? 4 : 8;
-    this.lanes = VECTOR_BYTES / this.elementBytes;
+    this.lanes = VECTOR_BYTES / bytesOf(kernel.precision);
     const pointers = [...kernel.globals, ...kernel.tables];
     const parameters = FIXED_PARAMETERS + parametersOf(kernel).length;
     this.asm = new FunctionAssembler(parameters);
@@ -127,6 +99,7 @@ class Lowering {
     }
     this.sharedBytes = offset;
     this.addresses = new Addresses(this.asm, bases);
+    this.bodies = new BodyWriter(this.asm, this.addresses, kernel.precision, this.lanes);
     this.group = this.asm.local('i32');
     this.addresses.enter(kernel.group, 0, this.group);
     this.current = kernel.phases[0]!;
@@ -192,21 +165,21 @@ class Lowering {
         if (this.addresses.levelOf(index) === outer) this.addresses.computed(pointers, array, index, outer);
       }
     }
-    this.nodes(nodes, { level, counter, pointers, values: new Map() }, phase.repeatable);
+    this.nodes(nodes, { level, counter, pointers, values: new Map() });
     this.asm.release(mark);
   }
 
-  private nodes(nodes: readonly Node[], scope: Scope, repeatable: boolean): void {
+  private nodes(nodes: readonly Node[], scope: Scope): void {
     for (const node of nodes) {
       const mark = this.asm.mark();
-      if (node.kind === 'body') this.body(node, scope, repeatable);
-      else this.inner(node, scope, repeatable);
+      if (node.kind === 'body') this.bodies.write(node, this.codeOf(node), this.current, scope);
+      else this.inner(node, scope);
       this.asm.release(mark);
     }
   }
 
   /** A loop, or a clip: both bring a new variable into scope. */
-  private inner(node: Exclude<Node, Body>, outer: Scope, repeatable: boolean): void {
+  private inner(node: Exclude<Node, Body>, outer: Scope): void {
     const { asm } = this;
     const level = outer.level + 1;
     const counter = asm.local('i32');
@@ -216,7 +189,7 @@ class Lowering {
     if (node.kind === 'clip') {
       this.least(node.value, node.most, counter);
       for (const { array, index } of needed) this.addresses.computed(pointers, array, index, level);
-      this.nodes(node.children, { level, counter, pointers, values: outer.values }, repeatable);
+      this.nodes(node.children, { level, counter, pointers, values: outer.values });
       return;
     }
     const walking: { local: number; bytes: number }[] = [];
@@ -250,7 +223,7 @@ class Lowering {
     for (const { array, index } of jumping) this.addresses.computed(pointers, array, index, level);
     const values = new Map(outer.values);
     this.hoist(node.children, { level, counter, pointers, values }, values);
-    this.nodes(node.children, { level, counter, pointers, values }, repeatable);
+    this.nodes(node.children, { level, counter, pointers, values });
     for (const { local, bytes } of walking) {
       asm.get(local);
       asm.i32(bytes);
@@ -294,257 +267,19 @@ class Lowering {
     if (children.every((child) => child.kind === 'body')) return;
     const visit = (node: Node): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);
-      const unit = this.unit(node);
+      const unit = this.bodies.unit(node);
       for (const group of new Set(this.codeOf(node).accesses.loads.values())) {
         const { access } = group;
         if (access.bases || access.guard || access.repeat !== 0 || this.addresses.levelOf(access.base) > scope.level)
           continue;
         const keys = group.members.map((member) => loadKey(member, node, access.stride));
         if (keys.every((key) => values.has(key))) continue;
-        const locals = unit.load(group, this.addresses.of(group, scope.pointers, 0));
+        const locals = unit.load(group, this.addresses.of(group, scope.pointers, 0, unit.lanes));
         keys.forEach((key, n) => values.set(key, locals[n]!));
       }
     };
     // Only what stays put for at least one loop below: bodies right here load for themselves.
     for (const child of children) if (child.kind !== 'body') visit(child);
-  }
-
-  private body(body: Body, scope: Scope, repeatable: boolean): void {
-    const { accesses, uses, repetitions, steady, steps, products } = this.codeOf(body);
-    const { loads, stores } = accesses;
-    const unit = this.unit(body);
-    const kept = new Map<Real, number>();
-    for (let repetition = 0; repetition < repetitions; repetition++) {
-      const mark = this.asm.mark();
-      const known = new Map<Real, number>(kept);
-      const keep = (node: Real, local: number): void => {
-        known.set(node, local);
-        if (steady.has(node)) kept.set(node, local);
-      };
-      const load = (node: LoadNode): number => {
-        const group = loads.get(node)!;
-        const hoisted = this.hoisted(node, body, group, scope);
-        if (hoisted !== undefined) return hoisted;
-        const locals = this.load(group, body, unit, this.addresses.of(group, scope.pointers, repetition));
-        group.members.forEach((member, n) => keep(member, locals[n]!));
-        return known.get(node)!;
-      };
-      const value = (node: Real): void => {
-        const local = known.get(node);
-        if (local !== undefined) return this.asm.get(local);
-        if (node.op === 'const' || node.op === 'conj') return this.constant(node, unit);
-        const once = uses.get(node) === 1 && !steady.has(node);
-        if (node.op === 'load') {
-          // A plain vector used once needs no local of its own.
-          const group = loads.get(node)!;
-          const plain = !group.access.guard && unit.loadsDirectly(group);
-          if (once && plain && this.hoisted(node, body, group, scope) === undefined) {
-            const [address] = this.addresses.of(group, scope.pointers, repetition);
-            return unit.loadDirect(group, address!);
-          }
-          return this.asm.get(load(node));
-        }
-        const product = products.get(node);
-        if (product && (node.op === 'add' || node.op === 'sub')) this.multiplyAdd(node, product, unit, value);
-        else this.operation(node, body, unit, value);
-        if (!once) {
-          const result = unit.local();
-          this.asm.tee(result);
-          keep(node, result);
-        }
-      };
-      // What may be written is read before anything is: by itself, or, in place, with the operands of the first values that
-      // are stored, all of which are computed before.
-      if (!repeatable) {
-        const soon = new Set<Real>(this.current.inPlace ? reachable(stores[0]!.members) : []);
-        for (const node of loads.keys()) if (!known.has(node) && !soon.has(node)) known.set(node, load(node));
-      }
-      if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
-      for (const group of stores) {
-        this.store(group, body, unit, this.addresses.of(group, scope.pointers, repetition), value);
-      }
-      this.asm.release(mark, new Set(kept.values()));
-    }
-  }
-
-  /** A sum or difference that takes in a product. */
-  private multiplyAdd(
-    { op, a, b }: Extract<Real, { op: BinaryOp }>,
-    product: Extract<Real, { op: BinaryOp }>,
-    unit: VectorUnit,
-    value: (node: Real) => void,
-  ): void {
-    value(product.a);
-    value(product.b);
-    value(a === product ? b : a);
-    const minuend = op === 'sub' && a === product;
-    if (minuend) unit.negative(() => this.signs(unit));
-    unit.fused(minuend || op === 'add' ? 'add' : 'sub');
-  }
-
-  /** Computes a value from its operands. */
-  private operation(node: Real, body: Body, unit: VectorUnit, value: (node: Real) => void): void {
-    if (node.op === 'select') {
-      value(node.a);
-      value(node.b);
-      value(node.left);
-      value(node.right);
-      unit.operation(COMPARISONS[node.comparison]);
-      return unit.chosen();
-    }
-    for (const operand of operandsOf(node)) value(operand);
-    switch (node.op) {
-      case 'swap':
-        return unit.swap();
-      case 'neg':
-        return unit.negative(() => this.signs(unit));
-      case 'where': {
-        const each = this.guards(node.guard, body);
-        unit.conditions((lane) => this.addresses.guard(each[lane % each.length]!));
-        return unit.chosen();
-      }
-      case 'exactAdd':
-      case 'exactSub':
-      case 'exactMul':
-        // Nothing else is made of them: only sums and products of the other kind are taken together.
-        return unit.operation(EXACT[node.op]);
-      case 'exactFma':
-      case 'sum':
-      case 'const':
-      case 'conj':
-      case 'load':
-        throw new RangeError(`WebAssembly has no instruction for '${node.op}'`);
-      default:
-        return unit.operation(node.op);
-    }
-  }
-
-  /** A guard in each lane; one where it is the same in all of them. */
-  private guards(guard: Guard, { lane }: Body): readonly Guard[] {
-    if (!lane || !guard.some(({ index }) => dependsOn(index, lane))) return [guard];
-    return Array.from({ length: lane.count }, (_, l) => guardAt(guard, new Substitution(new Map([[lane, index(l)]]))));
-  }
-
-  /** Loads a group, where its guard holds: all lanes at once if it does in all of them. */
-  private load(group: Group<LoadNode>, body: Body, unit: VectorUnit, addresses: readonly Address[]): number[] {
-    const { guard } = group.access;
-    if (!guard) return unit.load(group, addresses);
-    const { asm } = this;
-    const each = this.guards(guard, body);
-    this.addresses.guard(each.flat());
-    asm.if();
-    const locals = unit.load(group, addresses);
-    asm.else();
-    const others = each.length > 1 ? unit.gather(group, addresses, (lane) => this.addresses.guard(each[lane]!)) : [];
-    locals.forEach((local, n) => {
-      if (others.length > 0) asm.get(others[n]!);
-      else unit.zero();
-      asm.set(local);
-    });
-    asm.end();
-    return locals;
-  }
-
-  /** Stores a group, likewise. */
-  private store(
-    group: Group<Real>,
-    body: Body,
-    unit: VectorUnit,
-    addresses: readonly Address[],
-    value: (node: Real) => void,
-  ): void {
-    const { guard } = group.access;
-    if (!guard) return unit.store(group, addresses, value);
-    const { asm } = this;
-    // Computed in any case: others may want the values, too.
-    const made = new Map<Real, number>();
-    for (const member of group.members) {
-      const local = unit.local();
-      value(member);
-      asm.set(local);
-      made.set(member, local);
-    }
-    const get = (member: Real) => asm.get(made.get(member)!);
-    const each = this.guards(guard, body);
-    this.addresses.guard(each.flat());
-    asm.if();
-    unit.store(group, addresses, get);
-    if (each.length > 1) {
-      asm.else();
-      unit.scatter(group, addresses, get, (lane) => this.addresses.guard(each[lane]!));
-    }
-    asm.end();
-  }
-
-  /**
-   * Computes some values now. The engine's compiler would sink each to its first use, load everything first and spill
-   * what does not fit; values that flow into a merge have to be there before it. So a branch that is never taken
-   * changes them: it costs a compare and a jump, and a spill is a store and a load.
-   */
-  private step(
-    step: readonly Real[],
-    unit: VectorUnit,
-    known: ReadonlyMap<Real, number>,
-    value: (node: Real) => void,
-    scope: Scope,
-  ): void {
-    const { asm } = this;
-    const locals: number[] = [];
-    for (const node of step) {
-      if (node.op === 'const' || node.op === 'load' || known.has(node)) continue;
-      value(node);
-      asm.op('drop');
-      const local = known.get(node);
-      if (local !== undefined) locals.push(local);
-    }
-    if (locals.length === 0) return;
-    // Counters are never negative, which the compiler does not know; a new bound each time keeps it from remembering.
-    asm.get(scope.counter);
-    asm.i32(--this.never);
-    asm.op('i32.lt_s');
-    asm.if();
-    // Changed from themselves, each in its own register: a constant for all would have them moved on the way that is taken.
-    for (const local of locals) {
-      asm.get(local);
-      asm.get(local);
-      unit.operation('add');
-      asm.set(local);
-    }
-    asm.end();
-  }
-
-  /** The local that an outer loop has loaded a value into. */
-  private hoisted(node: LoadNode, body: Body, { access }: Group<LoadNode>, scope: Scope): number | undefined {
-    return scope.values.size === 0 ? undefined : scope.values.get(loadKey(node, body, access.stride));
-  }
-
-  private constant({ op, value }: Extract<Real, { value: Exact }>, unit: VectorUnit): void {
-    this.everywhere(`${unit.type}:${op}${exact.key(value)}`, unit, () => {
-      const number = this.elementBytes === 4 ? exact.toSingle(value) : exact.toNumber(value);
-      unit.constant(number, op === 'conj');
-    });
-  }
-
-  private signs(unit: VectorUnit): void {
-    this.everywhere('signs', unit, () => unit.signs());
-  }
-
-  /** Pushes what the beginning of the function has put into a local. */
-  private everywhere(key: string, unit: VectorUnit, push: () => void): void {
-    let local = this.constants.get(key);
-    if (local === undefined) {
-      local = this.asm.lasting(unit.type);
-      this.constants.set(key, local);
-      this.asm.first(() => {
-        push();
-        this.asm.set(local!);
-      });
-    }
-    this.asm.get(local);
-  }
-
-  private unit(body: Body): VectorUnit {
-    return new VectorUnit(this.asm, this.kernel.precision, body.lane ? this.lanes : 1);
   }
 
   private codeOf(body: Body): BodyCode {

@@ -30,7 +30,7 @@ function storesOf(values: readonly Real[]): Store[] {
   return values.map((value, n) => ({ array: output, index: index(n), value }));
 }
 
-/** A butterfly whose points but the first are turned by factors from memory, and held one by one if `held`. */
+/** A butterfly whose points but the first are multiplied by factors from memory, and held one by one if `held`. */
 function twiddled(radix: number, held: boolean, lane?: Var): Statements {
   const x = new Expressions();
   const at = (n: number) => (lane ? add(lane, lane.count * n) : index(n));

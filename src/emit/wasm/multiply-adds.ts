@@ -61,8 +61,8 @@ export function sumsFirst({ stores, steps }: Statements): Statements {
       const { a, t, sum, difference } = pair;
       const s = operation(t.op, operation('add', of(a), of(t.a)), of(t.b));
       const twice = operation('mul', TWO, of(a));
-      const turned = negative.has(difference) || difference.a === t;
-      made.set(sum, s).set(difference, turned ? operation('sub', s, twice) : operation('sub', twice, s));
+      const negated = negative.has(difference) || difference.a === t;
+      made.set(sum, s).set(difference, negated ? operation('sub', s, twice) : operation('sub', twice, s));
       continue;
     }
     if (isSum(node) && negative.has(node.b)) {
@@ -103,7 +103,7 @@ function usersOf(nodes: readonly Real[], stores: readonly Store[]): Users {
 function pairsOf(held: readonly Real[], users: Users): Pair[] {
   const pairs: Pair[] = [];
   const taken = new Set<Real>();
-  // Constants turn values inside a butterfly: there is no step to gain.
+  // Constants rotate values inside a butterfly: there is no step to gain.
   const isTwiddled = (part: Real) =>
     part.op === 'mul' && !('value' in part.a) && !('value' in part.b) && users.get(part)?.length === 1;
   for (const t of held) {

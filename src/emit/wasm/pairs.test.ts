@@ -16,7 +16,7 @@ import {
 } from '../../ir/index.ts';
 import { emitWasm } from './lower.ts';
 
-/** Numbers in pairs of lanes, turned and stored row by row; `members` numbers are stored side by side. */
+/** Numbers in pairs of lanes, rotated by a quarter and stored row by row; `members` numbers are stored side by side. */
 function inPairs(type: ElementType, items: number, members: number, turned: number): Kernel {
   const [input, output] = ['input', 'output'].map((name): ArrayRef => ({ name, space: 'global', type }));
   const x = new Expressions();

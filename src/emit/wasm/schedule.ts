@@ -1,5 +1,5 @@
 /**
- * Turns a phase's loop nest into loops that a vector machine can run: the lane loop is cut into whole vectors and a
+ * A phase's loop nest → loops that a vector machine can run: the lane loop is cut into whole vectors and a
  * tail, short loops and `unroll` hints are unrolled, loops of one iteration disappear. The result is a tree of run-time
  * loops over straight-line bodies whose indices have all of that substituted and simplified.
  */

@@ -92,8 +92,8 @@ describe('slices', () => {
   it('have their own part of an array, or write it before they read it', () => {
     const across = { ping: (row: Var, place: IndexLike) => add(place, scale(row, 7)) };
     expectOne(mirrored(across), "rows, phases 1 to 3: slices get into each other's way in ping");
-    const turned = { ping: (row: Var, place: IndexLike) => add(scale(place, 3), row) };
-    expectOne(mirrored(turned), "rows, phases 1 to 3: slices get into each other's way in ping");
+    const transposed = { ping: (row: Var, place: IndexLike) => add(scale(place, 3), row) };
+    expectOne(mirrored(transposed), "rows, phases 1 to 3: slices get into each other's way in ping");
     const beyond = { ping: (row: Var, place: IndexLike) => add(place, scale(div(add(row, 1), 2), 8)) };
     expectOne(mirrored(beyond), "rows, phases 1 to 3: slices get into each other's way in ping");
     const { phases, reverse: _, ...kernel } = mirrored({});

@@ -14,7 +14,7 @@ export interface Address {
 }
 
 /**
- * Of four lanes each: every second one; the lower or upper ones in turns; neighbours exchanged, of two lanes, too; halves
+ * Of four lanes each: every second one; the lower or upper ones interleaved; neighbours exchanged, of two lanes, too; halves
  * of two or four lanes side by side.
  */
 const EVEN = pattern(0, 2, 4, 6);
@@ -25,6 +25,12 @@ const SWAPPED = pattern(1, 0, 3, 2);
 const SWAPPED_HALVES = pattern(1, 0);
 const FIRST_HALVES = pattern(0, 2);
 const SECOND_HALVES = pattern(1, 3);
+/** The last lane first, of four and of two; of pairs in the lanes of two vectors, those of the other one first. */
+const REVERSED = pattern(3, 2, 1, 0);
+const REVERSED_EVEN = pattern(2, 0, 6, 4);
+const REVERSED_ODD = pattern(3, 1, 7, 5);
+const REVERSED_LOW = pattern(1, 5, 0, 4);
+const REVERSED_HIGH = pattern(3, 7, 2, 6);
 
 const NAMES = ['add', 'sub', 'mul', 'div', 'min', 'max', 'abs', 'sqrt', 'eq', 'lt', 'le'] as const;
 type Operation = (typeof NAMES)[number];
@@ -47,7 +53,7 @@ const FUSED = {
 export class VectorUnit {
   private readonly asm: FunctionAssembler;
   private readonly element: ElementType;
-  private readonly lanes: number;
+  readonly lanes: number;
   private readonly bytes: number;
   readonly type: ValueType;
 
@@ -159,8 +165,13 @@ export class VectorUnit {
     }
     const rows = this.rowAddresses(group, addresses);
     const size = group.members.length;
+    if (group.access.stride === -1) return [this.reversed(this.read('v128.load', rows.at(-1)!))];
     if (size === this.lanes) {
       return this.transpose(rows.map((row) => this.read('v128.load', row)));
+    }
+    if (size === 2 && group.access.stride === -2) {
+      const [last, first] = this.contiguousPairs(rows[3]!);
+      return [this.mix(first, last, REVERSED_EVEN), this.mix(first, last, REVERSED_ODD)];
     }
     if (size === 2) {
       const [a, b] = group.access.stride === 2 ? this.contiguousPairs(rows[0]!) : this.gatheredPairs(rows);
@@ -193,9 +204,14 @@ export class VectorUnit {
       asm.get(local);
       asm.memory(name, row.offset, lane);
     };
+    if (access.stride === -1) return write('v128.store', rows.at(-1)!, this.reversed(values[0]!));
     if (members.length === lanes) {
       const columns = this.transpose(values);
       return rows.forEach((row, n) => write('v128.store', row, columns[n]!));
+    }
+    if (members.length === 2 && access.stride === -2) {
+      write('v128.store', rows[3]!, this.mix(values[0]!, values[1]!, REVERSED_HIGH));
+      return write('v128.store', rows[1]!, this.mix(values[0]!, values[1]!, REVERSED_LOW));
     }
     if (members.length === 2) {
       const low = this.mix(values[0]!, values[1]!, LOW);
@@ -223,14 +239,11 @@ export class VectorUnit {
       const raw = asm.local('v128');
       asm.integers(0);
       asm.set(raw);
-      rows.forEach(({ push, offset }, lane) => {
-        when?.(lane);
-        if (when) asm.if();
+      this.eachLane(rows, when, ({ push, offset }, lane) => {
         push();
         asm.get(raw);
         asm.memory(name, offset + n * bytesOf(type), rawLane(type, lane));
         asm.set(raw);
-        if (when) asm.end();
       });
       asm.get(raw);
       widen(asm, type, element);
@@ -256,14 +269,25 @@ export class VectorUnit {
       narrow(asm, element, type);
       const raw = asm.local('v128');
       asm.set(raw);
-      rows.forEach(({ push, offset }, lane) => {
-        when?.(lane);
-        if (when) asm.if();
+      this.eachLane(rows, when, ({ push, offset }, lane) => {
         push();
         asm.get(raw);
         asm.memory(name, offset + n * bytesOf(type), rawLane(type, lane));
-        if (when) asm.end();
       });
+    });
+  }
+
+  /** Reaches memory for one lane after another, or for those whose condition holds. */
+  private eachLane(
+    rows: readonly Address[],
+    when: ((lane: number) => void) | undefined,
+    reach: (row: Address, lane: number) => void,
+  ): void {
+    rows.forEach((row, lane) => {
+      when?.(lane);
+      if (when) this.asm.if();
+      reach(row, lane);
+      if (when) this.asm.end();
     });
   }
 
@@ -302,7 +326,7 @@ export class VectorUnit {
 
   /** Where each lane finds the first of the group's elements. */
   private rowAddresses({ access }: Group<unknown>, addresses: readonly Address[]): Address[] {
-    if (access.bases) return [...addresses];
+    if (addresses.length > 1) return [...addresses];
     const { push, offset } = addresses[0]!;
     return Array.from({ length: this.lanes }, (_, lane) => ({
       push,
@@ -364,6 +388,11 @@ export class VectorUnit {
       this.mix(highAB, highCD, FIRST_HALVES),
       this.mix(highAB, highCD, SECOND_HALVES),
     ];
+  }
+
+  /** The lanes the other way around. */
+  private reversed(vector: number): number {
+    return this.mix(vector, vector, this.lanes === 4 ? REVERSED : SWAPPED_HALVES);
   }
 
   /** Chooses lanes from two vectors. */

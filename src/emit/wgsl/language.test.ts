@@ -1,11 +1,11 @@
 /** Everything that the kernel language can say, as WGSL on a software adapter: what the interpreter says. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { copied, expectAsInterpreted, halfSamples, isExact } from '../../../test/support/emitted.ts';
+import { copied, expectAsInterpreted, halfSamples, isExact, onePhase } from '../../../test/support/emitted.ts';
 import { languageSamples } from '../../../test/support/language.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { noWebGpu } from '../../../test/support/webgpu.ts';
 import { openGpu, runProgram } from '../../../test/support/wgsl.ts';
-import { Expressions, index, type Kernel, variable } from '../../ir/index.ts';
+import { Expressions, index, variable } from '../../ir/index.ts';
 import { emitWgsl } from './index.ts';
 
 const random = randomFor('emit/wgsl/language');
@@ -37,25 +37,8 @@ describe('WGSL', () => {
     const i = variable('i', 4);
     const global = { name: 'memory', space: 'global', type: 'f32' } as const;
     const value = x.load(global, i);
-    const kernel: Kernel = {
-      name: 'fused',
-      precision: 'f32',
-      group: variable('group', 1),
-      threads: 4,
-      globals: [global],
-      tables: [],
-      shared: [],
-      phases: [
-        {
-          loops: [{ variable: i }],
-          lanes: i,
-          stores: [{ array: global, index: index(i), value: x.exactFma(value, value, value) }],
-          repeatable: false,
-          inPlace: 1,
-          exchange: 'group',
-        },
-      ],
-    };
+    const stores = [{ array: global, index: index(i), value: x.exactFma(value, value, value) }];
+    const kernel = onePhase('fused', 'f32', [global], i, stores, { threads: 4, repeatable: false, inPlace: 1 });
     expect(() => emitWgsl(kernel)).toThrow(/rounded once/);
   });
 });

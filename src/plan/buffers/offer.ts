@@ -3,14 +3,14 @@
  *
  * Source: rocFFT buffer assignment, observations 4, 6 and 7; VkFFT's input, output and main buffer.
  */
-import type { ComplexLayout } from '../../problem/problem.ts';
+import type { SideLayout } from '../leaf.ts';
 
 /** `work` is VkFFT's main buffer. `temp` and `temp2` are contiguous and as large as they have to be. */
 export const bufferNames = ['input', 'output', 'work', 'temp', 'temp2'] as const;
 export type BufferName = (typeof bufferNames)[number];
 
-/** rocFFT's array type: one array of pairs or two planes. */
-export type ArrayType = ComplexLayout;
+/** rocFFT's array type: one array of pairs, two planes, or reals. */
+export type ArrayType = SideLayout;
 
 /** A buffer and how complex numbers lie in it. */
 export interface Operand {
@@ -35,6 +35,8 @@ export interface BufferOffer {
   readonly same: boolean;
   /** Input and output side have equal strides and offsets. */
   readonly sameLayout: boolean;
+  /** In place, the reals of every line lie in the memory of its bins. */
+  readonly sameRows?: boolean;
   /** Temp buffers are padded where a step through them would be slow. */
   readonly padded?: boolean;
   /** When given, every intermediate result goes here or to a temp buffer. */
@@ -58,6 +60,11 @@ export function memoryOf(buffer: BufferName, offer: Pick<BufferOffer, 'same'>): 
 export function sameAddresses(a: Operand, b: Operand, offer: BufferOffer): boolean {
   if (a.type !== b.type || memoryOf(a.buffer, offer) !== memoryOf(b.buffer, offer)) return false;
   return a.buffer === b.buffer || offer.sameLayout;
+}
+
+/** True where a line of reals lies in the memory of its bins, one of them seen through either operand. */
+export function sameRows(a: Operand, b: Operand, offer: BufferOffer): boolean {
+  return offer.sameRows === true && (a.type === 'real') !== (b.type === 'real') && !isTemp(a) && !isTemp(b);
 }
 
 /**

@@ -15,7 +15,16 @@
  */
 import type { LeafNode } from '../node.ts';
 import { shimsOf } from '../shims/index.ts';
-import { type BufferOffer, bufferNames, isTemp, memoryOf, type Operand, sameAddresses } from './offer.ts';
+import {
+  type ArrayType,
+  type BufferOffer,
+  bufferNames,
+  isTemp,
+  memoryOf,
+  type Operand,
+  sameAddresses,
+  sameRows,
+} from './offer.ts';
 
 /** The decision function for one offer, with its answers cached over leaves of one shape and over all passes. */
 export interface Validity {
@@ -74,21 +83,24 @@ export function createValidity(offer: BufferOffer): Validity {
   };
 }
 
-const OPERANDS = 2 * bufferNames.length;
+const TYPES: readonly ArrayType[] = ['interleaved', 'planar', 'real'];
+const OPERANDS = TYPES.length * bufferNames.length;
 
 function indexOf({ buffer, type }: Operand): number {
-  return 2 * bufferNames.indexOf(buffer) + Number(type === 'planar');
+  return TYPES.length * bufferNames.indexOf(buffer) + TYPES.indexOf(type);
 }
 
 function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer: BufferOffer): boolean {
   if (isLast && to.buffer !== 'output') return false;
+  // What lies between launches is complex.
+  if (!isLast && to.type === 'real') return false;
   if (!isLast && !takesIntermediates(to, offer)) return false;
   if (to.buffer !== 'temp' && to.buffer !== 'temp2') {
     const user = offer[to.buffer];
     if (!user || user.type !== to.type || user.elements < shape.elements) return false;
   }
   const oneMemory = memoryOf(from.buffer, offer) === memoryOf(to.buffer, offer);
-  return !oneMemory || (shape.inPlace && sameAddresses(from, to, offer));
+  return !oneMemory || (shape.inPlace && (sameAddresses(from, to, offer) || sameRows(from, to, offer)));
 }
 
 /** True where a result that is not the last may lie in this buffer. */

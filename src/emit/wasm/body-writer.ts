@@ -1,0 +1,269 @@
+/**
+ * One body of a phase as instructions: its loads, what is computed from them, its stores, and which values are held where.
+ */
+import {
+  type BinaryOp,
+  dependsOn,
+  type Guard,
+  guardAt,
+  index,
+  type Kernel,
+  operandsOf,
+  type Phase,
+  type Real,
+  reachable,
+  Substitution,
+} from '../../ir/index.ts';
+import type { Group, LoadNode } from './accesses.ts';
+import type { Addresses, Pointers } from './addresses.ts';
+import { type BodyCode, loadKey } from './bodies.ts';
+import { Constants } from './constants.ts';
+import type { FunctionAssembler } from './encoder.ts';
+import type { Body } from './schedule.ts';
+import { type Address, VectorUnit } from './vector.ts';
+
+/** What is known at one place in the loop tree. */
+export interface Scope {
+  readonly level: number;
+  /** The innermost loop's counter. */
+  readonly counter: number;
+  readonly pointers: Pointers;
+  /** Loaded or computed values that do not change within the scope. */
+  readonly values: ReadonlyMap<string, number>;
+}
+
+const COMPARISONS = { less: 'lt', lessEqual: 'le', equal: 'eq' } as const;
+const EXACT = { exactAdd: 'add', exactSub: 'sub', exactMul: 'mul' } as const;
+
+export class BodyWriter {
+  private readonly asm: FunctionAssembler;
+  private readonly addresses: Addresses;
+  private readonly precision: Kernel['precision'];
+  private readonly lanes: number;
+  private readonly constants: Constants;
+  /** The last bound that a counter was compared with in vain. */
+  private never = 0;
+
+  constructor(asm: FunctionAssembler, addresses: Addresses, precision: Kernel['precision'], lanes: number) {
+    this.asm = asm;
+    this.addresses = addresses;
+    this.precision = precision;
+    this.lanes = lanes;
+    this.constants = new Constants(asm, precision);
+  }
+
+  /** What computes a body: vectors, or one item at a time. */
+  unit(body: Body): VectorUnit {
+    return new VectorUnit(this.asm, this.precision, body.lane ? this.lanes : 1);
+  }
+
+  /** @param phase that it is a body of. */
+  write(body: Body, code: BodyCode, { repeatable, inPlace }: Phase, scope: Scope): void {
+    const { accesses, uses, repetitions, steady, steps, products } = code;
+    const { loads, stores } = accesses;
+    const unit = this.unit(body);
+    const kept = new Map<Real, number>();
+    for (let repetition = 0; repetition < repetitions; repetition++) {
+      const mark = this.asm.mark();
+      const known = new Map<Real, number>(kept);
+      const keep = (node: Real, local: number): void => {
+        known.set(node, local);
+        if (steady.has(node)) kept.set(node, local);
+      };
+      const load = (node: LoadNode): number => {
+        const group = loads.get(node)!;
+        const hoisted = this.hoisted(node, body, group, scope);
+        if (hoisted !== undefined) return hoisted;
+        const locals = this.load(group, body, unit, this.addresses.of(group, scope.pointers, repetition, unit.lanes));
+        group.members.forEach((member, n) => keep(member, locals[n]!));
+        return known.get(node)!;
+      };
+      const value = (node: Real): void => {
+        const local = known.get(node);
+        if (local !== undefined) return this.asm.get(local);
+        if (node.op === 'const' || node.op === 'conj') return this.constants.number(node, unit);
+        const once = uses.get(node) === 1 && !steady.has(node);
+        if (node.op === 'load') {
+          // A plain vector used once needs no local of its own.
+          const group = loads.get(node)!;
+          const plain = !group.access.guard && unit.loadsDirectly(group);
+          if (once && plain && this.hoisted(node, body, group, scope) === undefined) {
+            const [address] = this.addresses.of(group, scope.pointers, repetition, unit.lanes);
+            return unit.loadDirect(group, address!);
+          }
+          return this.asm.get(load(node));
+        }
+        const product = products.get(node);
+        if (product && (node.op === 'add' || node.op === 'sub')) this.multiplyAdd(node, product, unit, value);
+        else this.operation(node, body, unit, value);
+        if (!once) {
+          const result = unit.local();
+          this.asm.tee(result);
+          keep(node, result);
+        }
+      };
+      // What may be written is read before anything is: by itself, or, in place, with the operands of the first values that
+      // are stored, all of which are computed before.
+      if (!repeatable) {
+        const soon = new Set<Real>(inPlace ? reachable(stores[0]!.members) : []);
+        for (const node of loads.keys()) if (!known.has(node) && !soon.has(node)) known.set(node, load(node));
+      }
+      if (body.lane) for (const step of steps.slice(0, -1)) this.step(step, unit, known, value, scope);
+      for (const group of stores) {
+        this.store(group, body, unit, this.addresses.of(group, scope.pointers, repetition, unit.lanes), value);
+      }
+      this.asm.release(mark, new Set(kept.values()));
+    }
+  }
+
+  /** A sum or difference that takes in a product. */
+  private multiplyAdd(
+    { op, a, b }: Extract<Real, { op: BinaryOp }>,
+    product: Extract<Real, { op: BinaryOp }>,
+    unit: VectorUnit,
+    value: (node: Real) => void,
+  ): void {
+    value(product.a);
+    value(product.b);
+    value(a === product ? b : a);
+    const minuend = op === 'sub' && a === product;
+    if (minuend) unit.negative(() => this.constants.signs(unit));
+    unit.fused(minuend || op === 'add' ? 'add' : 'sub');
+  }
+
+  /** Computes a value from its operands. */
+  private operation(node: Real, body: Body, unit: VectorUnit, value: (node: Real) => void): void {
+    if (node.op === 'select') {
+      value(node.a);
+      value(node.b);
+      value(node.left);
+      value(node.right);
+      unit.operation(COMPARISONS[node.comparison]);
+      return unit.chosen();
+    }
+    for (const operand of operandsOf(node)) value(operand);
+    switch (node.op) {
+      case 'swap':
+        return unit.swap();
+      case 'neg':
+        return unit.negative(() => this.constants.signs(unit));
+      case 'where': {
+        const each = this.guards(node.guard, body);
+        unit.conditions((lane) => this.addresses.guard(each[lane % each.length]!));
+        return unit.chosen();
+      }
+      case 'exactAdd':
+      case 'exactSub':
+      case 'exactMul':
+        // Nothing else is made of them: only sums and products of the other kind are taken together.
+        return unit.operation(EXACT[node.op]);
+      case 'exactFma':
+      case 'sum':
+      case 'const':
+      case 'conj':
+      case 'load':
+        throw new RangeError(`WebAssembly has no instruction for '${node.op}'`);
+      default:
+        return unit.operation(node.op);
+    }
+  }
+
+  /** A guard in each lane; one where it is the same in all of them. */
+  private guards(guard: Guard, { lane }: Body): readonly Guard[] {
+    if (!lane || !guard.some(({ index }) => dependsOn(index, lane))) return [guard];
+    return Array.from({ length: lane.count }, (_, l) => guardAt(guard, new Substitution(new Map([[lane, index(l)]]))));
+  }
+
+  /** Loads a group, where its guard holds: all lanes at once if it does in all of them. */
+  private load(group: Group<LoadNode>, body: Body, unit: VectorUnit, addresses: readonly Address[]): number[] {
+    const { guard } = group.access;
+    if (!guard) return unit.load(group, addresses);
+    const { asm } = this;
+    const each = this.guards(guard, body);
+    this.addresses.guard(each.flat());
+    asm.if();
+    const locals = unit.load(group, addresses);
+    asm.else();
+    const others = each.length > 1 ? unit.gather(group, addresses, (lane) => this.addresses.guard(each[lane]!)) : [];
+    locals.forEach((local, n) => {
+      if (others.length > 0) asm.get(others[n]!);
+      else unit.zero();
+      asm.set(local);
+    });
+    asm.end();
+    return locals;
+  }
+
+  /** Stores a group, likewise. */
+  private store(
+    group: Group<Real>,
+    body: Body,
+    unit: VectorUnit,
+    addresses: readonly Address[],
+    value: (node: Real) => void,
+  ): void {
+    const { guard } = group.access;
+    if (!guard) return unit.store(group, addresses, value);
+    const { asm } = this;
+    // Computed in any case: others may want the values, too.
+    const made = new Map<Real, number>();
+    for (const member of group.members) {
+      const local = unit.local();
+      value(member);
+      asm.set(local);
+      made.set(member, local);
+    }
+    const get = (member: Real) => asm.get(made.get(member)!);
+    const each = this.guards(guard, body);
+    this.addresses.guard(each.flat());
+    asm.if();
+    unit.store(group, addresses, get);
+    if (each.length > 1) {
+      asm.else();
+      unit.scatter(group, addresses, get, (lane) => this.addresses.guard(each[lane]!));
+    }
+    asm.end();
+  }
+
+  /**
+   * Computes some values now. The engine's compiler would sink each to its first use, load everything first and spill
+   * what does not fit; values that flow into a merge have to be there before it. So a branch that is never taken
+   * changes them: it costs a compare and a jump, and a spill is a store and a load.
+   */
+  private step(
+    step: readonly Real[],
+    unit: VectorUnit,
+    known: ReadonlyMap<Real, number>,
+    value: (node: Real) => void,
+    scope: Scope,
+  ): void {
+    const { asm } = this;
+    const locals: number[] = [];
+    for (const node of step) {
+      if (node.op === 'const' || node.op === 'load' || known.has(node)) continue;
+      value(node);
+      asm.op('drop');
+      const local = known.get(node);
+      if (local !== undefined) locals.push(local);
+    }
+    if (locals.length === 0) return;
+    // Counters are never negative, which the compiler does not know; a new bound each time keeps it from remembering.
+    asm.get(scope.counter);
+    asm.i32(--this.never);
+    asm.op('i32.lt_s');
+    asm.if();
+    // Changed from themselves, each in its own register: a constant for all would have them moved on the way that is taken.
+    for (const local of locals) {
+      asm.get(local);
+      asm.get(local);
+      unit.operation('add');
+      asm.set(local);
+    }
+    asm.end();
+  }
+
+  /** The local that an outer loop has loaded a value into. */
+  private hoisted(node: LoadNode, body: Body, { access }: Group<LoadNode>, scope: Scope): number | undefined {
+    return scope.values.size === 0 ? undefined : scope.values.get(loadKey(node, body, access.stride));
+  }
+}

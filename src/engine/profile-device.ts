@@ -1,0 +1,60 @@
+/** The device that `openProfile` gives: it plans, writes kernels, and has no memory. */
+import { createOfflineBackend, type OfflineLanguage, offlineLanguages, profileOnly } from '../devices/offline/index.ts';
+import { type NamedProfile, namedProfiles } from '../devices/profiles/index.ts';
+import { type ProfileName, profileNames } from '../devices/profiles/names.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
+import { show } from '../problem/errors.ts';
+import { FftError } from '../problem/index.ts';
+import { Device } from './device.ts';
+import type { ProfiledDevice, ProfileOptions } from './open-profile.ts';
+import { readOptions } from './options.ts';
+import { readProfile } from './profile-check.ts';
+
+/** Plans like the device it stands for, and has no memory. */
+class ProfileDevice extends Device {
+  /** @throws FftError `device-unavailable`, always */
+  override alloc(): never {
+    throw profileOnly(this.name, 'allocate memory');
+  }
+}
+
+/** See `openProfile`. */
+export async function profileDevice(
+  from: ProfileName | DeviceProfile,
+  options: ProfileOptions,
+): Promise<ProfiledDevice> {
+  const { language: asked } = readOptions(options, { works: ['language'] }, 'openProfile');
+  const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: readProfile(from) };
+  const profile = named.profile!;
+  const usual = named.language ?? (profile.lockstep === 'vector' ? 'wasm' : 'cuda');
+  const language = asked ?? usual;
+  requireLanguage(language, profile);
+  return new ProfileDevice(await createOfflineBackend({ profile: sayable(profile, language), language }));
+}
+
+function byName(name: string): NamedProfile {
+  if (Object.hasOwn(namedProfiles, name)) return namedProfiles[name as ProfileName];
+  throw new FftError('unknown-device', `There is no profile ${show(name)}; choose one of ${profileNames.join(', ')}.`);
+}
+
+function requireLanguage(language: OfflineLanguage, { name, lockstep }: DeviceProfile): void {
+  const fits = offlineLanguages.filter((known) => (known === 'wasm') === (lockstep === 'vector'));
+  if (fits.includes(language)) return;
+  throw new FftError(
+    'invalid-argument',
+    `language is ${show(language)}; kernels for ${name} can be written in ${fits.join(', ')}.`,
+    { path: 'language' },
+  );
+}
+
+/**
+ * The profile, less what the language has no words for: double precision in WGSL, clusters and interleaved launches in all but
+ * CUDA.
+ */
+function sayable(profile: DeviceProfile, language: OfflineLanguage): DeviceProfile {
+  if (language === 'cuda') return profile;
+  const { cluster: _, ...apart } = profile;
+  const { chunks, ...one } = apart;
+  const said = chunks?.ahead === undefined ? apart : one;
+  return language === 'wgsl' ? { ...said, precisions: ['single'] } : said;
+}

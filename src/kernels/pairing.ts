@@ -1,0 +1,175 @@
+/**
+ * The step that pairs bins k and N − k of a complex transform of N points, to make the spectra of reals of it or the other way
+ * around (VkFFT guide 2.5.3; Press et al., Numerical Recipes, section 12.3). Forwards it yields twice the bins.
+ *
+ * `halves`, of 2N reals: with e = Z(k) + Z*(N−k), o = −i·w·(Z(k) − Z*(N−k)), w = e^{−2πi·k/2N}:
+ *   2·X(k) = e + o, 2·X(N−k) = (e − o)*, for k = 0 … N.
+ * `lines`, of N reals each: 2·A(k) = Z(k) + Z*(N−k), 2·B(k) = −i·(Z(k) − Z*(N−k)), for k = 0 … ⌊N/2⌋.
+ */
+import {
+  add,
+  type Complex,
+  type ComplexView,
+  type Expressions,
+  type Guard,
+  type IndexLike,
+  index,
+  mod,
+  type Store,
+  sub,
+} from '../ir/index.ts';
+import type { PairStep } from '../plan/leaf.ts';
+
+/** Root number k of the pairs: e^{−2πi·k/2N}. */
+export type PairRoot = (x: Expressions, k: IndexLike) => Complex;
+
+/** Where the numbers are: those of the complex transform, the bins of the first line and of the second one. */
+export interface PairSides {
+  readonly numbers: ComplexView;
+  readonly bins: ComplexView;
+  /** Missing where there is no second line. */
+  readonly beside: ComplexView | undefined;
+}
+
+/** Pairs that are done in the same way. */
+export interface PairItems {
+  readonly count: number;
+  /** Pair number b, of transform c of the tile. */
+  readonly stores: (x: Expressions, b: IndexLike, c: IndexLike) => Store[];
+}
+
+export interface PairQuestion extends Pick<PairStep, 'length' | 'by' | 'back'> {
+  readonly sides: PairSides;
+  readonly root: PairRoot;
+}
+
+/** All pairs as items of one kind: those that are not like the others are told apart by guards. */
+export function guardedPairs(question: PairQuestion): PairItems[] {
+  const { length } = question;
+  const stores = (x: Expressions, b: IndexLike, c: IndexLike): Store[] => {
+    const mirror = sub(length, b);
+    // The number in the middle has no other one; what is stored for it is stored once.
+    const within: Guard = [{ index: index(b), from: 0, to: Math.ceil(length / 2) }];
+    return pairAt(question, x, { k: index(b), mirror, wrapped: mod(mirror, length), c, within });
+  };
+  return [{ count: Math.floor(length / 2) + 1, stores }];
+}
+
+/** The pairs of two numbers, whose neighbours are neighbours, and the numbers at both ends by themselves. */
+export function plainPairs(question: PairQuestion): PairItems[] {
+  const { length } = question;
+  const items: PairItems[] = [];
+  const count = Math.floor((length - 1) / 2);
+  if (count > 0) {
+    items.push({
+      count,
+      stores: (x, b, c) => {
+        const k = add(b, 1);
+        return pairAt(question, x, { k, mirror: sub(length, k), wrapped: sub(length, k), c });
+      },
+    });
+  }
+  items.push({
+    count: 1,
+    stores: (x, _, c) => {
+      const middle = length % 2 === 0 && length > 0 ? [length / 2] : [];
+      return [0, ...middle].flatMap((k) =>
+        pairAt(question, x, {
+          k: index(k),
+          mirror: index(length - k),
+          wrapped: index((length - k) % length),
+          c,
+          within: alone(k),
+        }),
+      );
+    },
+  });
+  return items;
+}
+
+/** Of a number in the middle, the other one of the pair is itself. */
+function alone(k: number): Guard {
+  return [{ index: index(k), from: 0, to: 1 }];
+}
+
+interface Pair {
+  readonly k: ReturnType<typeof index>;
+  /** N − k, of bins. */
+  readonly mirror: ReturnType<typeof index>;
+  /** The same of numbers, which go round. */
+  readonly wrapped: ReturnType<typeof index>;
+  readonly c: IndexLike;
+  /** Where both of the pair are stored. */
+  readonly within?: Guard;
+}
+
+function pairAt(question: PairQuestion, x: Expressions, pair: Pair): Store[] {
+  const { by, back } = question;
+  if (by === 'halves') return back ? halvesBack(question, x, pair) : halves(question, x, pair);
+  return back ? linesBack(question, x, pair) : lines(question, x, pair);
+}
+
+function conjugate(x: Expressions, { re, im }: Complex): Complex {
+  return { re, im: x.neg(im) };
+}
+
+/** i·z. */
+function quarter({ re, im }: Complex, x: Expressions): Complex {
+  return { re: x.neg(im), im: re };
+}
+
+/** Z(k) + Z*(N−k), Z(k) − Z*(N−k). */
+function sums(x: Expressions, a: Complex, b: Complex): readonly [Complex, Complex] {
+  return [
+    { re: x.add(a.re, b.re), im: x.sub(a.im, b.im) },
+    { re: x.sub(a.re, b.re), im: x.add(a.im, b.im) },
+  ];
+}
+
+function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+  const { k, mirror, wrapped, c, within } = pair;
+  const [e, d] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
+  const turned = x.cmul(d, root(x, k));
+  const o = { re: turned.im, im: x.neg(turned.re) };
+  return [...bins.store(x, [k, c], x.cadd(e, o)), ...bins.store(x, [mirror, c], conjugate(x, x.csub(e, o)), within)];
+}
+
+function halvesBack({ sides: { numbers, bins }, root, length }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+  const { k, mirror, c, wrapped, within } = pair;
+  // The first and the last bin are real, whatever memory holds.
+  const real = (value: Complex): Complex => ({ re: value.re, im: x.where(inside(k, length), value.im, x.constant(0)) });
+  const [e, d] = sums(x, real(bins.load(x, [k, c])), real(bins.load(x, [mirror, c])));
+  const o = quarter(x.cmul(d, conjugate(x, root(x, k))), x);
+  const last = within && [...within, ...inside(k, length)];
+  return [
+    ...numbers.store(x, [k, c], x.cadd(e, o)),
+    ...numbers.store(x, [wrapped, c], conjugate(x, x.csub(e, o)), last),
+  ];
+}
+
+/** Where a bin is none of the ends. */
+function inside(k: ReturnType<typeof index>, length: number): Guard {
+  return [{ index: k, from: 1, to: length }];
+}
+
+function lines({ sides: { numbers, bins, beside } }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+  const { k, wrapped, c } = pair;
+  const [a, b] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
+  const second = { re: b.im, im: x.neg(b.re) };
+  return [...bins.store(x, [k, c], a), ...(beside ? beside.store(x, [k, c], second) : [])];
+}
+
+function linesBack({ sides: { numbers, bins, beside }, length }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+  const { k, wrapped, c, within } = pair;
+  const zero = x.constant(0);
+  // Bins that are their own conjugates are real, whatever memory holds: the first one and, of an even length, the last one.
+  const proper: Guard = [{ index: k, from: 1, to: Math.ceil(length / 2) }];
+  const real = (value: Complex): Complex => ({ re: value.re, im: x.where(proper, value.im, zero) });
+  const a = real(bins.load(x, [k, c]));
+  const b = beside ? real(beside.load(x, [k, c])) : { re: zero, im: zero };
+  const last = within && [...within, ...proper];
+  return [
+    ...numbers.store(x, [k, c], { re: x.sub(a.re, b.im), im: x.add(a.im, b.re) }),
+    ...numbers.store(x, [wrapped, c], { re: x.add(a.re, b.im), im: x.sub(b.re, a.im) }, last),
+  ];
+}

@@ -1,0 +1,216 @@
+/**
+ * Real transforms along the first axis (VkFFT guide 2.3.3 and 2.5.3): N reals on one side, ⌊N/2⌋ + 1 bins on the other, by
+ * complex transforms of half as many points.
+ *
+ * - `halves`, for even N: points 2n and 2n + 1 are the parts of one complex number; a step pairs bins k and N/2 − k.
+ * - `lines`, for odd N: two sequences side by side are the parts of one; a step pairs bins k and N − k. A sequence without
+ *   another one is accompanied by zeros.
+ * - `zeros`, where that takes several launches: all imaginary parts are zero, and bins over the half are not stored.
+ */
+import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
+import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, lengthened, uploadsQuestion } from './axis.ts';
+import { convolvedInSeveral } from './bluestein.ts';
+import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
+import {
+  type Absent,
+  type BranchNode,
+  type Dimension,
+  isLeaf,
+  type LeafNode,
+  leafNode,
+  leavesOf,
+  type PlanNode,
+} from './node.ts';
+import type { Priced } from './priced.ts';
+import type { DeviceProfile } from './profile.ts';
+import { isPadded } from './scheme.ts';
+import { rankUploads } from './uploads.ts';
+
+/** Whether one side of a problem holds reals, and the other one the bins that are not known from others. */
+export function isReal({ transform }: Pick<Problem, 'transform'>): boolean {
+  return transform[0] === 'r2c';
+}
+
+/**
+ * What is complex of a problem: of a real one, the transforms along all axes but the first one, between bins of that. Any other is
+ * returned as it is.
+ */
+export function complexPart(problem: Problem): Problem {
+  if (!isReal(problem)) return problem;
+  const { output } = problem.strides;
+  return {
+    ...problem,
+    transform: problem.size.map(() => 'c2c'),
+    size: [hermitianLength(problem.size[0]!), ...problem.size.slice(1)],
+    omit: [true, ...problem.omit.slice(1)],
+    strides: { input: output, output },
+    offsets: { input: problem.offsets.output, output: problem.offsets.output },
+  };
+}
+
+/**
+ * In place, whether the reals of every line lie in the memory of its own bins, so that a launch may read the ones and write the
+ * others, line by line.
+ */
+export function sharesRows({ strides, offsets, size }: Problem): boolean {
+  const { input, output } = strides;
+  const alike = input.every((stride, d) => d === 1 || stride === 2 * output[d]!);
+  const rows = output.every((stride, d) => d === 1 || stride >= hermitianLength(size[0]!));
+  return input[1] === 1 && output[1] === 1 && alike && rows && offsets.input === 2 * offsets.output;
+}
+
+/** The first axis of a real problem as a complex one of so many points. */
+function asComplex(problem: Problem, length: number): Problem {
+  const whole = complexPart(problem);
+  return { ...whole, size: [length, ...whole.size.slice(1)], omit: [false, ...whole.omit.slice(1)] };
+}
+
+/** How a real axis is transformed, by the lengths of its complex transforms: half of it, all of it, or several uploads. */
+export function waysOfReal(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
+  const length = problem.size[0]!;
+  const even = length % 2 === 0;
+  const whole = even ? length / 2 : length;
+  const inOne = inOneLaunch(asComplex(problem, whole), profile, most);
+  if (inOne) return [{ value: [whole], price: inOne.price }];
+  // (Twice as many points as there are numbers.)
+  const several = asComplex(problem, length);
+  if (isPadded(length, problem.precision, profile))
+    return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
+  return rankUploads(uploadsQuestion(several, 0, profile), most).map(({ value, price }) => ({
+    value,
+    price: 2 * price,
+  }));
+}
+
+/** The price of an axis in one launch; undefined where it takes several. */
+function inOneLaunch(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]> | undefined {
+  const length = problem.size[0]!;
+  const precision = kernelPrecision(problem.precision);
+  // Bins are paired in one block.
+  const { room } = capacityOf(precision, boosted(profile, precision, length, false));
+  if (profile.lockstep === 'threads' && length > room) return undefined;
+  if (length === 1) return { value: [1], price: 1 };
+  if (isPadded(length, problem.precision, profile)) {
+    if (convolvedLength(problem, 0, profile).uploads) return undefined;
+    return { value: [length], price: convolvedPrice(problem, 0, profile) };
+  }
+  return rankUploads(uploadsQuestion(problem, 0, profile), most).find(({ value }) => value.length === 1);
+}
+
+/** @throws RangeError where an axis of a real problem is not transformed so. */
+export function checkReal(problem: Problem, profile: DeviceProfile, given: readonly number[]): void {
+  const ways = waysOfReal(problem, profile, Number.POSITIVE_INFINITY);
+  const same = ({ value }: Priced<readonly number[]>) =>
+    value.length === given.length && value.every((n, at) => n === given[at]);
+  if (!ways.some(same)) throw new RangeError('the first axis of the real transform is not split so');
+}
+
+/** The launches of a real axis. @param uploads one of `waysOfReal` */
+export function realAxis(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  uploads: readonly number[],
+): PlanNode {
+  const length = problem.size[0]!;
+  const side = direction === 'forward' ? 'input' : 'output';
+  const shape = shapesOf(problem, side);
+  const [whole] = uploads;
+  if (uploads.length === 1 && whole === length / 2) return { ...halves(problem, profile, whole!, side), ...shape };
+  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), profile, 1)) {
+    return { ...lines(problem, profile, side), ...shape };
+  }
+  return inZeros(problem, direction, profile, uploads, side);
+}
+
+/** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */
+function shapesOf(problem: Problem, real: 'input' | 'output') {
+  const [reals, bins] = [tensorShape(problem, 'input'), tensorShape(problem, 'output')];
+  return real === 'input' ? { length: reals, outputLength: bins } : { length: bins, outputLength: reals };
+}
+
+const TITLE = 'axis 0';
+
+function whole(problem: Problem, profile: DeviceProfile, length: number, axis: Dimension, batch: readonly Dimension[]) {
+  const place = { title: TITLE, axisOf: 0, axis, batch, tensor: tensorShape(problem, 'input') };
+  const node = leafNode(place);
+  if (!isPadded(length, problem.precision, profile)) return node;
+  return { ...node, padded: convolvedLength(asComplex(problem, length), 0, profile).length };
+}
+
+function halves(problem: Problem, profile: DeviceProfile, half: number, side: 'input' | 'output'): LeafNode {
+  const two = { of: 1, step: 2 };
+  const one = { of: 1, step: 1 };
+  const axis = { count: half, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
+  return {
+    ...whole(problem, profile, half, axis, othersOf(problem)),
+    real: { side, by: 'halves', beside: { of: 1, step: 1 } },
+  };
+}
+
+function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output'): LeafNode {
+  const length = problem.size[0]!;
+  const along = { of: 1, step: 1 };
+  const axis = { count: length, input: along, output: along };
+  const others = othersOf(problem);
+  const merged = problem.tuning.disableMergeSequencesR2C ? undefined : (others.find(isEven) ?? others[0]);
+  if (!merged) return { ...whole(problem, profile, length, axis, others), real: { side, by: 'lines' } };
+  const { of } = merged.input;
+  const two = { count: Math.ceil(merged.count / 2), input: { of, step: 2 }, output: { of, step: 2 } };
+  const batch = others.map((dimension) => (dimension === merged ? two : dimension));
+  return { ...whole(problem, profile, length, axis, batch), real: { side, by: 'lines', beside: { of, step: 1 } } };
+}
+
+function isEven({ count }: Dimension): boolean {
+  return count % 2 === 0;
+}
+
+/** Every dimension but the first axis that has more than one element. */
+function othersOf(problem: Problem): Dimension[] {
+  return dimensionsOf(problem).filter(({ count }, of) => of !== 1 && count > 1);
+}
+
+function inZeros(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  uploads: readonly number[],
+  side: 'input' | 'output',
+): PlanNode {
+  const length = problem.size[0]!;
+  const complex = asComplex(problem, length);
+  const place: AxisPlace = { ...axisPlace(complex, direction, 0, profile), reorderFirst: false };
+  const node = isPadded(length, problem.precision, profile)
+    ? convolvedWhole(complex, profile, place)
+    : axisNode(place, uploads);
+  const { length: before, outputLength: after } = shapesOf(problem, side);
+  const leaves = leavesOf(node);
+  const [first, last] = [leaves[0]!, leaves.at(-1)!];
+  const bins = hermitianLength(length);
+  const outer = (leaf: LeafNode): LeafNode => ({
+    ...leaf,
+    ...(leaf === first ? { length: before } : {}),
+    ...(leaf === last ? { outputLength: after } : {}),
+    ...(leaf === (side === 'input' ? first : last) ? { real: { side, by: 'zeros' } as const } : {}),
+    ...(side === 'input' && leaf === last ? { absent: withOutput(leaf, { of: 1, from: bins, to: length }) } : {}),
+    ...(side === 'output' && leaf === first ? { mirrored: { side: 'input' as const, of: length } } : {}),
+  });
+  const visit = (each: PlanNode): PlanNode =>
+    isLeaf(each) ? outer(each) : { ...each, children: each.children.map(visit) };
+  const all = visit(node);
+  return isLeaf(all) ? all : { ...all, length: before, outputLength: after };
+}
+
+function withOutput({ absent }: LeafNode, block: Absent): NonNullable<LeafNode['absent']> {
+  return { input: absent?.input ?? [], output: [...(absent?.output ?? []), block] };
+}
+
+function convolvedWhole(problem: Problem, profile: DeviceProfile, place: AxisPlace): BranchNode | LeafNode {
+  const { length, uploads } = convolvedLength(problem, 0, profile);
+  if (!uploads) return convolvedNode(place, length);
+  const longer = lengthened(problem, 0, length);
+  const there = axisPlace(longer, 'forward', 0, profile);
+  const back = axisPlace(longer, 'inverse', 0, profile);
+  return convolvedInSeveral(axisNode(there, uploads), axisNode(back, uploads), place, length);
+}

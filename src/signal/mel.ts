@@ -1,0 +1,130 @@
+/**
+ * Mel scales, and filter banks that sum a spectrum over bands of equal width on them.
+ *
+ * Meanings are those of `librosa.filters.mel` (librosa's reference manual). Sources: M. Slaney, "Auditory Toolbox", version
+ * 2, Interval Research Corporation, technical report 1998-010, for the scale that is linear up to 1 kHz, and for its
+ * norm; S. Young et al., "The HTK Book", for the other scale; S. S. Stevens, J. Volkmann and E. B. Newman, "A scale for the
+ * measurement of the psychological magnitude pitch", Journal of the Acoustical Society of America 8 (1937).
+ */
+import { readOptions } from '../engine/options.ts';
+import { type NumpyArray, zeros } from '../numpy/array.ts';
+import { FftError, show } from '../problem/errors.ts';
+import type { NewFloat64Array } from '../problem/index.ts';
+
+/** `slaney` is linear up to 1000 Hz and logarithmic beyond; `htk` is 2595 · log₁₀(1 + f/700). */
+export type MelScale = 'slaney' | 'htk';
+
+export interface MelOptions {
+  /** Samples a second, in hertz. */
+  readonly sampleRate: number;
+  /** Points of the transform whose spectrum is summed: ⌊size/2⌋ + 1 bins, bin k at k · sampleRate / size Hz. */
+  readonly size: number;
+  /** How many bands; default 128. */
+  readonly bands?: number | undefined;
+  /** Where the first band begins, in hertz; default 0. */
+  readonly fMin?: number | undefined;
+  /** Where the last band ends, in hertz; default half the sample rate. */
+  readonly fMax?: number | undefined;
+  /** Default `slaney`. */
+  readonly scale?: MelScale | undefined;
+  /**
+   * `slaney` (the default) divides each band by half its width in hertz, so that all have about the same area; a number p
+   * from 1 on, `Infinity` too, by its p-norm; `none` leaves triangles of height 1.
+   */
+  readonly norm?: 'slaney' | 'none' | number | undefined;
+}
+
+/** Of Slaney's scale: hertz for one mel up to the corner, and the logarithm of what one mel multiplies by from there on. */
+const LINEAR = 200 / 3;
+const CORNER = 1000;
+const STEP = Math.log(6.4) / 27;
+
+/** A frequency in hertz on a mel scale. @throws FftError `invalid-argument` */
+export function hzToMel(frequency: number, scale: MelScale = 'slaney'): number {
+  checkNumber('frequency', frequency, 'a frequency from 0 on', (value) => value >= 0);
+  if (checkScale(scale) === 'htk') return 2595 * Math.log10(1 + frequency / 700);
+  return frequency < CORNER ? frequency / LINEAR : CORNER / LINEAR + Math.log(frequency / CORNER) / STEP;
+}
+
+/** The frequency in hertz at a place of a mel scale. @throws FftError `invalid-argument` */
+export function melToHz(mel: number, scale: MelScale = 'slaney'): number {
+  checkNumber('mel', mel, 'a number from 0 on', (value) => value >= 0);
+  if (checkScale(scale) === 'htk') return 700 * (10 ** (mel / 2595) - 1);
+  const corner = CORNER / LINEAR;
+  return mel < corner ? mel * LINEAR : CORNER * Math.exp(STEP * (mel - corner));
+}
+
+/**
+ * A bank of triangular filters, side by side on a mel scale: each rises from the middle of the one before and falls to the
+ * middle of the next.
+ *
+ * @returns float64 of shape `[bands, ⌊size/2⌋ + 1]`: the mel spectrum is its product with a power spectrum. A band that
+ *   lies between two bins is 0 throughout: take fewer bands or a longer transform then.
+ * @throws FftError `invalid-argument` for options that are missing or out of range, `unknown-field`, `out-of-memory`
+ */
+export function melFilterBank(options: MelOptions): NumpyArray<'float64'> {
+  const { sampleRate, size, bands, edges, norm } = readMel(options);
+  const bins = Math.floor(size / 2) + 1;
+  const data = zeros(bands * bins, false) as NewFloat64Array;
+  for (let band = 0; band < bands; band++) {
+    const [from, middle, to] = [edges[band]!, edges[band + 1]!, edges[band + 2]!];
+    const row = data.subarray(band * bins, (band + 1) * bins);
+    for (let bin = 0; bin < bins; bin++) {
+      const frequency = (bin * sampleRate) / size;
+      row[bin] = Math.max(0, Math.min((frequency - from) / (middle - from), (to - frequency) / (to - middle)));
+    }
+    const divisor = norm === 'slaney' ? (to - from) / 2 : norm === 'none' ? 1 : lengthOf(row, norm);
+    // A band without a bin has no length.
+    if (divisor > 0) for (let bin = 0; bin < bins; bin++) row[bin]! /= divisor;
+  }
+  return { data, shape: [bands, bins], dtype: 'float64' };
+}
+
+interface Bank {
+  readonly sampleRate: number;
+  readonly size: number;
+  readonly bands: number;
+  /** In hertz: where bands begin, one more, and one more. */
+  readonly edges: Float64Array;
+  readonly norm: 'slaney' | 'none' | number;
+}
+
+function readMel(given: MelOptions): Bank {
+  const works = ['sampleRate', 'size', 'bands', 'fMin', 'fMax', 'scale', 'norm'];
+  const options = readOptions(given, { works }, 'melFilterBank');
+  const { sampleRate, size, bands = 128, fMin = 0, norm = 'slaney' } = options;
+  const isCount = (value: number) => Number.isSafeInteger(value) && value >= 1;
+  checkNumber('sampleRate', sampleRate, 'a positive number', (value) => value > 0);
+  checkNumber('size', size, 'a positive integer', isCount);
+  checkNumber('bands', bands, 'a positive integer', isCount);
+  checkNumber('fMin', fMin, 'a frequency from 0 on', (value) => value >= 0);
+  const fMax = options.fMax ?? sampleRate / 2;
+  checkNumber('fMax', fMax, `a frequency above fMin, which is ${fMin}`, (value) => value > fMin);
+  const scale = checkScale(options.scale ?? 'slaney');
+  if (norm !== 'slaney' && norm !== 'none' && !(typeof norm === 'number' && norm >= 1)) {
+    throw bad('norm', norm, "'slaney', 'none' or a number from 1 on");
+  }
+  const edges = zeros(bands + 2, false) as NewFloat64Array;
+  const [first, last] = [hzToMel(fMin, scale), hzToMel(fMax, scale)];
+  for (let k = 0; k < edges.length; k++) edges[k] = melToHz(first + ((last - first) * k) / (bands + 1), scale);
+  return { sampleRate, size, bands, edges, norm };
+}
+
+/** The p-norm. */
+function lengthOf(row: Float64Array, p: number): number {
+  if (p === Number.POSITIVE_INFINITY) return row.reduce((most, value) => Math.max(most, value), 0);
+  return row.reduce((sum, value) => sum + value ** p, 0) ** (1 / p);
+}
+
+function checkScale(scale: unknown): MelScale {
+  if (scale === 'slaney' || scale === 'htk') return scale;
+  throw bad('scale', scale, "'slaney' or 'htk'");
+}
+
+function checkNumber(path: string, value: number, accepted: string, test: (value: number) => boolean): void {
+  if (!Number.isFinite(value) || !test(value)) throw bad(path, value, accepted);
+}
+
+function bad(path: string, value: unknown, accepted: string): FftError {
+  return new FftError('invalid-argument', `${path} is ${show(value)}; it takes ${accepted}.`, { path });
+}

@@ -1,0 +1,142 @@
+/** Which windows there are, with their parameters. */
+import * as shapes from './window-shapes.ts';
+
+/** What windows have parameters, by their names. */
+export interface WindowParameters {
+  kaiser: {
+    /** From 0 (rectangular) on: 5 is like hamming, 6 like hann, 8.6 like blackman. */
+    readonly beta: number;
+  };
+  tukey: {
+    /** The share of it that is tapered: 0 is rectangular, 1 is hann. Default 0.5. */
+    readonly alpha?: number | undefined;
+  };
+  gaussian: {
+    /** Standard deviation, in samples. */
+    readonly std: number;
+  };
+  generalGaussian: {
+    /** 1 is gaussian, 0.5 is exponential. */
+    readonly p: number;
+    /** In samples; the half-power point is at (2 ln 2)^(1/(2p))·sig. */
+    readonly sig: number;
+  };
+  generalCosine: {
+    /** Of a₀ − a₁ cos φ + a₂ cos 2φ − … */
+    readonly a: readonly number[];
+  };
+  generalHamming: {
+    /** 0.5 is hann, 0.54 is hamming. */
+    readonly alpha: number;
+  };
+  exponential: {
+    /** Of decay, in samples; default 1. */
+    readonly tau?: number | undefined;
+    /** Where it is 1, as an index; default the middle. Only of the periodic form, as in SciPy. */
+    readonly center?: number | undefined;
+  };
+  chebwin: {
+    /** How far the side lobes are below the main lobe, in decibels: up to 1000; under 45 it is hardly a taper. */
+    readonly at: number;
+  };
+}
+
+/** What SciPy has without parameters, and the name that it had here before. */
+type PlainName =
+  | 'rectangular'
+  | 'boxcar'
+  | 'hann'
+  | 'hamming'
+  | 'blackman'
+  | 'blackmanharris'
+  | 'nuttall'
+  | 'flattop'
+  | 'triang'
+  | 'bartlett'
+  | 'cosine'
+  | 'parzen'
+  | 'bohman'
+  | 'barthann';
+
+export type WindowName = PlainName | keyof WindowParameters;
+
+/** The parameters of a window; of those without any, none. */
+export type ParametersOf<Name extends WindowName> = Name extends keyof WindowParameters
+  ? WindowParameters[Name]
+  : Readonly<Record<never, never>>;
+
+/** A window's parameters, each with what it has to be, and what it looks like. */
+export interface Kind<P = never> {
+  readonly parameters: { readonly [Name in keyof P]-?: Parameter };
+  readonly shape: (parameters: P) => (m: number) => shapes.Shape;
+}
+
+export interface Parameter {
+  /** The end of a sentence. */
+  readonly accepts: string;
+  readonly test: (value: unknown) => boolean;
+  /** Whether it may be left out. */
+  readonly optional?: boolean;
+}
+
+const isReal = (value: unknown): value is number => Number.isFinite(value);
+const within = (accepts: string, test: (value: number) => boolean): Parameter => ({
+  accepts,
+  test: (value) => isReal(value) && test(value),
+});
+
+const real = within('a finite number', () => true);
+const positive = within('a positive number', (value) => value > 0);
+/** Beyond, Bessel's function is no number. */
+const beta = within('a number from −700 to 700', (value) => Math.abs(value) <= 700);
+const decibels = within('a positive number up to 1000', (value) => value > 0 && value <= 1000);
+const coefficients: Parameter = {
+  accepts: 'a list of finite numbers',
+  test: (value) => Array.isArray(value) && value.length > 0 && value.every(isReal),
+};
+const optional = (parameter: Parameter): Parameter => ({ ...parameter, optional: true });
+
+const plain = (shape: (m: number) => shapes.Shape): Kind<Readonly<Record<never, never>>> => ({
+  parameters: {},
+  shape: () => shape,
+});
+const sum = (...a: readonly number[]) => plain(shapes.cosineSum(a));
+
+export const windowKinds: { readonly [Name in WindowName]: Kind<ParametersOf<Name>> } = {
+  rectangular: sum(1),
+  hann: sum(0.5, 0.5),
+  hamming: sum(0.54, 0.46),
+  blackman: sum(0.42, 0.5, 0.08),
+  boxcar: sum(1),
+  blackmanharris: sum(0.35875, 0.48829, 0.14128, 0.01168),
+  nuttall: sum(0.3635819, 0.4891775, 0.1365995, 0.0106411),
+  flattop: sum(0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
+  triang: plain(shapes.triang),
+  bartlett: plain(shapes.bartlett),
+  cosine: plain(shapes.cosine),
+  parzen: plain(shapes.parzen),
+  bohman: plain(shapes.bohman),
+  barthann: plain(shapes.barthann),
+  kaiser: { parameters: { beta }, shape: ({ beta }) => shapes.kaiser(beta) },
+  tukey: { parameters: { alpha: optional(real) }, shape: ({ alpha = 0.5 }) => shapes.tukey(alpha) },
+  gaussian: { parameters: { std: positive }, shape: ({ std }) => shapes.generalGaussian(1, std) },
+  generalGaussian: {
+    parameters: { p: positive, sig: positive },
+    shape: ({ p, sig }) => shapes.generalGaussian(p, sig),
+  },
+  generalCosine: { parameters: { a: coefficients }, shape: ({ a }) => shapes.cosineSum(a) },
+  generalHamming: { parameters: { alpha: real }, shape: ({ alpha }) => shapes.cosineSum([alpha, 1 - alpha]) },
+  exponential: {
+    parameters: { tau: optional(positive), center: optional(real) },
+    shape: ({ tau = 1, center }) => shapes.exponential(tau, center),
+  },
+  chebwin: { parameters: { at: decibels }, shape: ({ at }) => shapes.chebwin(at) },
+};
+
+/** All window functions, by the names that `windowFunction` takes. */
+export const windowNames = Object.freeze(Object.keys(windowKinds)) as readonly WindowName[];
+
+/** Those that need no parameter. */
+export const plainWindowNames = windowNames.filter((name) =>
+  Object.values<Parameter>(windowKinds[name].parameters).every((parameter) => parameter.optional),
+);

@@ -1,0 +1,127 @@
+/** Real transforms on every device that runs here: any length, any layout, either direction. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { namedProfiles } from '../../src/devices/profiles/index.ts';
+import type { Device, ProblemInput } from '../../src/index.ts';
+import { openInterpreted } from '../support/interpreted.ts';
+import { noOpenCl, openOpenCl } from '../support/opencl.ts';
+import { randomFor } from '../support/random.ts';
+import { realProblem, triedReal, withBlocks } from '../support/real.ts';
+import { exhaustive, openWith, precisionsOf } from '../support/transforms.ts';
+import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
+
+const random = randomFor('accuracy/real');
+const directions = ['forward', 'inverse'] as const;
+
+async function check(device: Device, problem: ProblemInput): Promise<void> {
+  for (const direction of directions) {
+    const { what, error, allowed, damage } = await triedReal(device, problem, direction, random);
+    expect(damage, what).toEqual([]);
+    expect(error, what).toBeLessThanOrEqual(allowed);
+  }
+}
+
+describe('on the CPU', () => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await openWith({}, 1);
+  });
+  afterAll(() => device.close());
+
+  it('every length up to 300, alone and in batches', { timeout: 120_000 }, async () => {
+    for (let n = 1; n <= 300; n += exhaustive ? 1 : random.integer(1, 12)) {
+      await check(device, { size: [n], precision: 'double' });
+      await check(device, { size: [n], batches: random.integer(2, 9), placement: 'in-place' });
+    }
+  });
+
+  it.each([[4096], [4095], [8192], [10_000], [30_030], [2 ** 16], [2 ** 17], [3 ** 10], [10_007], [20_014]])(
+    '%i points',
+    async (n) => {
+      await check(device, { size: [n] });
+      await check(device, { size: [n], precision: 'double', batches: 2, placement: 'in-place' });
+    },
+  );
+
+  it('random problems', { timeout: 120_000 }, async () => {
+    for (let round = 0; round < (exhaustive ? 2000 : 30); round++)
+      await check(device, realProblem(random, 8000, ['single', 'double']));
+  });
+
+  it('blocks of zeros', async () => {
+    for (let round = 0; round < (exhaustive ? 500 : 12); round++)
+      await check(device, withBlocks(random, realProblem(random, 4000, ['single', 'double'])));
+  });
+});
+
+describe('in several uploads', () => {
+  it.each([512, 1024, 2048])('with %i bytes of shared memory', { timeout: 120_000 }, async (sharedBytes) => {
+    const { profile } = namedProfiles.h200;
+    const device = openInterpreted({ ...profile, sharedBytes: 2 * sharedBytes, residentBytes: 2 * sharedBytes });
+    for (const n of [...[512, 729, 1000, 1155, 1009], random.integer(300, 1500), 2 * random.integer(150, 700)]) {
+      await check(device, { size: [n], batches: random.integer(1, 2), precision: random.pick(['single', 'double']) });
+    }
+    device.close();
+  });
+
+  it('on vectors', async () => {
+    const device = await openWith({ sharedBytes: 4096 }, 2);
+    for (const n of [2048, 4096, 6000, 2187, 6561]) await check(device, { size: [n], batches: 2 });
+    device.close();
+  });
+});
+
+describe.each([
+  { name: 'OpenCL', missing: noOpenCl, open: openOpenCl },
+  { name: 'WebGPU', missing: noWebGpu, open: openWebGpu },
+])('on $name', ({ missing, open }) => {
+  let device: Device;
+  beforeAll(async () => {
+    if (!missing) device = await open();
+  });
+  afterAll(() => device?.close());
+
+  it.skipIf(missing)('random problems', { timeout: 120_000 }, async () => {
+    for (let round = 0; round < (exhaustive ? 100 : 5); round++) {
+      const problem = realProblem(random, 2000, precisionsOf(device));
+      await check(device, round % 4 === 0 ? withBlocks(random, problem) : problem);
+    }
+  });
+});
+
+describe('what a real problem cannot be', () => {
+  it.each<[ProblemInput, string]>([
+    [{ size: [8], transform: 'r2c', placement: 'in-place', layout: 'planar' }, 'invalid-field'],
+    [{ size: [8], transform: 'r2c', zeroPadding: { frequency: [{ from: 3, to: 6 }] } }, 'invalid-field'],
+    [{ size: [8], transform: 'r2c', unordered: true }, 'unsupported-feature'],
+    [{ size: [8, 4], transform: 'r2c', omit: [true, false] }, 'unsupported-feature'],
+  ])('%j', async (problem, code) => {
+    const device = await openWith({}, 1);
+    await expect(device.plan(problem)).rejects.toMatchObject({ code });
+    device.close();
+  });
+
+  it('arrays of the wrong kind or length', async () => {
+    const device = await openWith({}, 1);
+    const plan = await device.plan({ size: [10], transform: 'r2c' });
+    expect([plan.input.length, plan.output.length]).toEqual([10, 6]);
+    const forward = plan.forward.bind(plan) as (x: unknown) => Promise<unknown>;
+    await expect(forward(new Float32Array(12))).rejects.toMatchObject({ code: 'wrong-length' });
+    await expect(forward({ re: new Float32Array(10), im: new Float32Array(10) })).rejects.toMatchObject({
+      code: 'wrong-array-type',
+    });
+    device.close();
+  });
+
+  it('imaginary parts of bins that are real do not count', async () => {
+    const device = await openWith({}, 1);
+    for (const n of [1, 2, 9, 16]) {
+      const plan = await device.plan({ size: [n], transform: 'r2c', precision: 'double' });
+      const bins = await plan.forward(Float64Array.from({ length: n }, (_, k) => k - 2));
+      const expected = await plan.inverse(bins);
+      bins[1] = Number.NaN;
+      if (n % 2 === 0) bins[bins.length - 1] = 1e9;
+      expect(await plan.inverse(bins)).toEqual(expected);
+    }
+    device.close();
+  });
+});
