@@ -3,6 +3,7 @@
  * there, factors, and the other sign of the exponents.
  */
 import {
+  add,
   blocked,
   type ComplexView,
   type Format,
@@ -10,13 +11,14 @@ import {
   type IndexLike,
   index,
   interleaved,
+  scale,
   split,
   type TableBuilder,
   type ViewMap,
 } from '../ir/index.ts';
 import { chirp, chirpSpectrum } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
-import type { Factors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import type { Factors, PassesStep, PointwiseStep, Roots } from '../plan/leaf.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
 export interface FactorFormat {
@@ -94,6 +96,21 @@ export function factorOf(
     const [im, atIm] = format.im(index(n!));
     const [cos, sin] = [x.load(re, shifted(atRe, start)), x.load(im, shifted(atIm, start))];
     return x.cmul(value, { re: cos, im: conjugated ? x.neg(sin) : sin });
+  };
+}
+
+/** Multiplies point n by e^{−2πi·(first + step·n)/of}. */
+export function rootFactors({ of, step, first, count = 1, conjugated }: Roots, tables: TableBuilder): ViewMap {
+  // i itself: the parts change places.
+  if (step === 0 && 4 * first === 3 * of) return (x, { re, im }) => ({ re: x.neg(im), im: re });
+  const start = tables.append(`roots${of}:${step}+${first}:${count}`, 2 * count, (at, runs) => {
+    runs.push({ q: of, p: first, step, count, re: at, im: at + 1, stride: 2, block: count, skip: 0 });
+  });
+  const { ref } = tables;
+  return (x, value, [n]) => {
+    const at = add(start, scale(n!, 2));
+    const im = x.load(ref, add(at, 1));
+    return x.cmul(value, { re: x.load(ref, at), im: conjugated ? x.neg(im) : im });
   };
 }
 

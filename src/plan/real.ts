@@ -143,6 +143,7 @@ function halves(problem: Problem, profile: DeviceProfile, half: number, side: 'i
   const axis = { count: half, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
   return {
     ...whole(problem, profile, half, axis, othersOf(problem)),
+    forward: true,
     real: { side, by: 'halves', beside: { of: 1, step: 1 } },
   };
 }
@@ -153,11 +154,11 @@ function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output
   const axis = { count: length, input: along, output: along };
   const others = othersOf(problem);
   const merged = problem.tuning.disableMergeSequencesR2C ? undefined : (others.find(isEven) ?? others[0]);
-  if (!merged) return { ...whole(problem, profile, length, axis, others), real: { side, by: 'lines' } };
+  if (!merged) return { ...whole(problem, profile, length, axis, others), forward: true, real: { side, by: 'lines' } };
   const { of } = merged.input;
   const two = { count: Math.ceil(merged.count / 2), input: { of, step: 2 }, output: { of, step: 2 } };
   const batch = others.map((dimension) => (dimension === merged ? two : dimension));
-  return { ...whole(problem, profile, length, axis, batch), real: { side, by: 'lines', beside: { of, step: 1 } } };
+  return { ...whole(problem, profile, length, axis, batch), forward: true, real: { side, by: 'lines', beside: { of, step: 1 } } };
 }
 
 function isEven({ count }: Dimension): boolean {
