@@ -3,6 +3,7 @@
  * there, factors, and the other sign of the exponents.
  */
 import {
+  add,
   blocked,
   type Complex,
   type ComplexView,
@@ -13,6 +14,7 @@ import {
   index,
   interleaved,
   type Store,
+  scale,
   simplified,
   split,
   type TableBuilder,
@@ -91,11 +93,13 @@ function pointwise({ count, factors }: PointwiseStep, length: number, tables: Ta
 
 /** Multiplies point n by its factor. */
 export function factorOf(
-  { kind, of, order, conjugated }: Factors,
+  factors: Factors,
   length: number,
   tables: TableBuilder,
   { kind: as, lanes }: FactorFormat,
 ): ViewMap {
+  const { kind, of, order, conjugated } = factors;
+  if (kind === 'roots') return rootFactors(factors, length, tables);
   const plane = Math.ceil(length / lanes) * lanes;
   const format: Format =
     as === 'blocked'
@@ -126,7 +130,22 @@ const VALUES = {
   chirp,
   'chirp-spectrum': chirpSpectrum,
   'root-spectrum': rootSpectrum,
-} as const satisfies Record<Factors['kind'], (of: number, length: number) => Float64Array>;
+} as const satisfies Record<Exclude<Factors['kind'], 'roots'>, (of: number, length: number) => Float64Array>;
+
+/** Multiplies point n by e^{−2πi·(first + step·n)/of}. */
+function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: number, tables: TableBuilder): ViewMap {
+  // i itself: the parts change places.
+  if (step === 0 && 4 * first === 3 * of) return (x, { re, im }) => ({ re: x.neg(im), im: re });
+  const start = tables.append(`roots${of}:${step}+${first}:${count}`, 2 * count, (at, runs) => {
+    runs.push({ q: of, p: first, step, count, re: at, im: at + 1, stride: 2, block: count, skip: 0 });
+  });
+  const { ref } = tables;
+  return (x, value, [n]) => {
+    const at = add(start, scale(n!, 2));
+    const im = x.load(ref, add(at, 1));
+    return x.cmul(value, { re: x.load(ref, at), im: conjugated ? x.neg(im) : im });
+  };
+}
 
 function shifted(at: ReturnType<typeof index>, by: number) {
   return { ...at, constant: at.constant + by };

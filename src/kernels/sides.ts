@@ -5,6 +5,7 @@ import {
   type ComplexView,
   coordinates,
   div,
+  type Expressions,
   type Format,
   type Guard,
   type Index,
@@ -34,6 +35,7 @@ import * as exact from '../numeric/exact.ts';
 import { powers } from '../numeric/powers.ts';
 import type {
   Beside,
+  ExtendedSide,
   Leaf,
   LeafSide,
   Mirrored,
@@ -111,7 +113,8 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const element = (at: readonly IndexLike[]) =>
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
     const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
-    const multiplied = (view: ComplexView) => (side.factors ? factored(view, side.factors, coordinates, tables) : view);
+    const multiplied = (view: ComplexView) =>
+      (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);
     if (side.layout === 'real') {
       const array = declare(name, type, sharesWords(side) || undefined);
       return { view: multiplied(realsView(array, side, element, coordinates)) };
@@ -161,22 +164,62 @@ function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
 /** Reals as the parts of complex numbers: the imaginary ones beside the others, or zero. */
 function realsView(
   array: ArrayRef,
-  { absent = [], beside }: LeafSide,
+  { absent = [], beside, extended, cropped }: LeafSide,
   element: Elements,
   coordinates: Coordinates,
 ): ComplexView {
   const there = (absent: readonly OutsideOf[], at: readonly IndexLike[], guard: Guard = []) =>
     outside(absent, coordinates(at), guard);
   const second = (at: readonly IndexLike[]) => add(element(at), beside!.apart);
+  const load = extended ? continuedLoad(array, extended, coordinates) : plainLoad(array);
   return {
     load: (x, at, guard) => ({
-      re: x.load(array, element(at), there(absent, at, guard)),
-      im: beside ? x.load(array, second(at), there(beside.absent ?? [], at, guard)) : x.constant(0),
+      re: load(x, at, element(at), there(absent, at, guard)),
+      im: beside ? load(x, at, second(at), there(beside.absent ?? [], at, guard)) : x.constant(0),
     }),
-    store: (_, at, { re, im }, guard) => [
-      ...storeOf(array, element(at), re, there(absent, at, guard)),
-      ...(beside ? storeOf(array, second(at), im, there(beside.absent ?? [], at, guard)) : []),
-    ],
+    store: (_, at, { re, im }, guard = []) => {
+      const within: Guard = cropped
+        ? [...guard, { index: placeOf(cropped.terms, coordinates(at)), from: cropped.from, to: cropped.to }]
+        : guard;
+      return [
+        ...storeOf(array, element(at), re, there(absent, at, within)),
+        ...(beside ? storeOf(array, second(at), im, there(beside.absent ?? [], at, within)) : []),
+      ];
+    },
+  };
+}
+
+/** Loads a real of a point. @param place where point `at` would be, were all of them in memory. */
+type PointLoad = (x: Expressions, at: readonly IndexLike[], place: Index, guard: Guard) => Real;
+
+function plainLoad(array: ArrayRef): PointLoad {
+  return (x, _, place, guard) => x.load(array, place, guard);
+}
+
+/** Points that continue the reals of a dimension. */
+function continuedLoad(
+  array: ArrayRef,
+  { count, shift, mirror, sign, stride, terms, absent = [] }: ExtendedSide,
+  coordinates: Coordinates,
+): PointLoad {
+  /** Where a real of that number is there. */
+  const within = (real: Index): Guard => [
+    { index: real, from: 0, to: count },
+    ...absent.map(({ from, to }) => ({ index: real, from, to, outside: true as const })),
+  ];
+  return (x, at, place, guard) => {
+    const point = placeOf(terms, coordinates(at));
+    const direct = add(point, -shift);
+    const mirrored = sub(mirror, point);
+    const own = x.load(array, add(place, -shift * stride), [...guard, ...within(direct)]);
+    const second: Guard = [{ index: direct, from: count, to: mirror + 1 }];
+    const other = x.load(array, add(place, mirror * stride, scale(point, -2 * stride)), [
+      ...guard,
+      ...within(mirrored),
+      ...second,
+    ]);
+    // What is not read is 0.
+    return sign > 0 ? x.add(own, other) : x.sub(own, other);
   };
 }
 

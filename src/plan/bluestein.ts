@@ -133,7 +133,7 @@ export function convolvedInSeveral(there: PlanNode, back: PlanNode, place: AxisP
     return {
       ...leaf,
       title: `${leaf.title}, ${n <= middle ? 'convolved' : 'back'}`,
-      ...(input || output ? { factors: { ...(input ? { input } : {}), ...(output ? { output } : {}) } } : {}),
+      ...(input || output ? { factors: { input: input ? [input] : [], output: output ? [output] : [] } } : {}),
       ...(n === 0 ? { length: tensor } : {}),
       ...(n === last ? { outputLength: tensor } : {}),
       ...(n === 0 || n === last

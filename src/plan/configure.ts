@@ -9,7 +9,6 @@ import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf } from './capacity.ts';
 import {
   type Beside,
-  type Factors,
   type Leaf,
   type LeafSide,
   type LeafStep,
@@ -18,12 +17,13 @@ import {
   type PowerOrder,
   passesOf,
   type SharedMemory,
+  type SideFactors,
   type SideLayout,
   type Stored,
   type Stride,
   type Way,
 } from './leaf.ts';
-import type { LeafNode, Place, RealParts, StepTwiddle } from './node.ts';
+import type { Cropped, Extended, LeafNode, Place, RealParts, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { powerOrders, raderPasses } from './rader.ts';
 import { besideOf, threadsFor } from './threads.ts';
@@ -65,6 +65,8 @@ export interface PlacedLeaf {
   readonly real?: PlacedReals;
   /** Bins over the half of `of`, `stride` elements apart, are conjugates of others. */
   readonly mirrored?: { readonly side: Side; readonly of: number; readonly stride: number };
+  readonly extended?: Extended & { readonly stride: number };
+  readonly cropped?: Cropped;
 }
 
 /** What a launch is made of beside what its place in the tree says. */
@@ -101,7 +103,8 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     offset: offset[name],
     ...extrasOf(placed, places[name], batch, name),
     ...(shape.order ? { order: shape.order[name] } : {}),
-    ...realExtrasOf(placed, places[name], batch, name),
+    ...partialOf(placed, places[name], batch, name),
+    ...besideOfSide(placed, places[name], batch, name),
   });
   return {
     precision,
@@ -137,32 +140,48 @@ function extrasOf(placed: PlacedLeaf, tile: readonly Place[], batch: readonly Sp
   const absent = placed.absent?.[side].map(
     ({ of, from, to }): OutsideOf => ({ from, to, terms: termsAlong(of, tile, batch, side) }),
   );
-  const { along, ...factors } = placed.factors?.[side] ?? {};
+  const factors = (placed.factors?.[side] ?? []).map(
+    ({ along, ...own }): SideFactors => ({ ...own, terms: termsAlong(along, tile, batch, side) }),
+  );
   return {
     ...(absent && absent.length > 0 ? { absent } : {}),
-    ...(along === undefined
-      ? {}
-      : { factors: { ...(factors as Factors), terms: termsAlong(along, tile, batch, side) } }),
+    ...(factors.length > 0 ? { factors } : {}),
   };
 }
 
-/** Where the second ones of two numbers are on a side, and which bins are conjugates of others. */
-function realExtrasOf(
-  { real, mirrored, absent }: PlacedLeaf,
+/** Which points or bins of a dimension there are on a side, where these are not all. */
+function partialOf(
+  { extended, cropped, mirrored }: PlacedLeaf,
   tile: readonly Place[],
   batch: readonly Span[],
   side: Side,
 ): Partial<LeafSide> {
+  const terms = (of: number) => termsAlong(of, tile, batch, side);
   if (mirrored?.side === side) {
-    return { mirrored: { of: mirrored.of, stride: mirrored.stride, terms: termsAlong(1, tile, batch, side) } };
+    return { mirrored: { of: mirrored.of, stride: mirrored.stride, terms: terms(1) } };
   }
-  if (!real?.beside || (real.by === 'halves' && real.side !== side)) return {};
+  if (extended && side === 'input') {
+    const { of, ...own } = extended;
+    return { extended: { ...own, terms: terms(of) } };
+  }
+  if (!cropped || side === 'input') return {};
+  return { cropped: { from: cropped.from, to: cropped.from + cropped.count, terms: terms(cropped.of) } };
+}
+
+/** Where the second ones of two numbers are on a side. */
+function besideOfSide(
+  { real, absent }: PlacedLeaf,
+  tile: readonly Place[],
+  batch: readonly Span[],
+  side: Side,
+): Partial<LeafSide> {
+  if (!real?.beside || (real.by !== 'lines' && real.side !== side && real.side !== 'both')) return {};
   const { of, step, apart, last } = real.beside;
   const gone = (absent?.[side] ?? []).map((block): OutsideOf => {
     const back = block.of === of ? step : 0;
     return { from: block.from - back, to: block.to - back, terms: termsAlong(block.of, tile, batch, side) };
   });
-  if (real.by === 'lines') gone.push({ from: last, to: last + 1, terms: termsAlong(of, tile, batch, side) });
+  if (real.by !== 'halves') gone.push({ from: last, to: last + 1, terms: termsAlong(of, tile, batch, side) });
   const beside: Beside = { apart: apart[side], ...(gone.length > 0 ? { absent: gone } : {}) };
   return { beside };
 }
@@ -171,7 +190,10 @@ function realExtrasOf(
 export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { axis, precision, real, padded = placed.axis.count } = placed;
   const batch = mergedBatch(placed);
-  const paired = real && real.by !== 'zeros' ? { do: 'pair' as const, length: axis.count, by: real.by } : undefined;
+  const paired =
+    real?.by === 'halves' || real?.by === 'lines'
+      ? { do: 'pair' as const, length: axis.count, by: real.by }
+      : undefined;
   const back = real?.side === 'output';
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
@@ -217,7 +239,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
 function packedAxis({ axis, real }: PlacedLeaf): Span {
-  if (real?.by !== 'halves' || real.beside!.apart[real.side] !== 1) return axis;
+  if (real?.by !== 'halves' || real.side === 'both' || real.beside!.apart[real.side] !== 1) return axis;
   return { ...axis, [real.side]: 1 };
 }
 
@@ -257,11 +279,12 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 }
 
 /** The batch in as few dimensions as it has. Those that blocks lie along stay themselves. */
-export function mergedBatch({ batch, twiddle, absent, factors, real }: PlacedLeaf): Span[] {
+export function mergedBatch({ batch, twiddle, absent, factors, real, extended, cropped }: PlacedLeaf): Span[] {
   const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
-  for (const each of [factors?.input, factors?.output]) if (each) along.add(each.along);
+  for (const each of [...(factors?.input ?? []), ...(factors?.output ?? [])]) along.add(each.along);
+  for (const part of [extended, cropped]) if (part) along.add(part.of);
   // The last of an odd number of lines has no other one beside it.
-  if (real?.by === 'lines' && real.beside && real.beside.last % 2 === 0) along.add(real.beside.of);
+  if (real?.beside && real.by !== 'halves' && real.beside.last % 2 === 0) along.add(real.beside.of);
   return mergeSpans(batch, twiddle !== undefined, ({ places }) => places !== undefined && along.has(places.input.of));
 }
 

@@ -5,7 +5,7 @@
  * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
  * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
-import type { ComplexLayout } from '../problem/problem.ts';
+import type { Block, ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -52,6 +52,27 @@ export interface Mirrored {
   readonly terms: OutsideOf['terms'];
 }
 
+/** Points that continue the reals of a dimension: see `Extended` of the plan tree. */
+export interface ExtendedSide {
+  readonly count: number;
+  readonly shift: number;
+  readonly mirror: number;
+  readonly sign: 1 | -1;
+  /** From one real to the next. */
+  readonly stride: number;
+  /** The number of a point. */
+  readonly terms: OutsideOf['terms'];
+  /** Reals that count as zero. */
+  readonly absent?: readonly Block[];
+}
+
+/** Bins that are written: `from` ≤ Σ step · coordinate < `to`. */
+export interface CroppedSide {
+  readonly from: number;
+  readonly to: number;
+  readonly terms: OutsideOf['terms'];
+}
+
 /** One side of a leaf in memory. */
 export interface LeafSide {
   readonly layout: SideLayout;
@@ -59,6 +80,10 @@ export interface LeafSide {
   readonly beside?: Beside;
   /** Bins over the half are conjugates of others. */
   readonly mirrored?: Mirrored;
+  /** Points that continue what is there. */
+  readonly extended?: ExtendedSide;
+  /** What is written of all bins. */
+  readonly cropped?: CroppedSide;
   /** What its numbers are in memory; as they are computed with where it is missing. */
   readonly storage?: Stored;
   /** Stride of each dimension of a tile. */
@@ -69,7 +94,7 @@ export interface LeafSide {
   /** What is not there: it counts as zero, and is not written. Missing where all is. */
   readonly absent?: readonly OutsideOf[];
   /** By which the numbers in memory are multiplied, as they are read or before they are written. */
-  readonly factors?: SideFactors;
+  readonly factors?: readonly SideFactors[];
   /** The points of the only dimension are in this order. */
   readonly order?: PowerOrder;
 }
@@ -154,7 +179,7 @@ export interface PointwiseStep {
  * e^{−2πi·m/of} at m = g^−n modulo the prime `of`, over its length of − 1 (Rader 1968).
  */
 export interface Factors {
-  readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum';
+  readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum' | 'roots';
   readonly of: number;
   /** Points that there are factors for, where that is not the length of the dimension. */
   readonly count?: number;
@@ -162,6 +187,9 @@ export interface Factors {
   readonly order?: readonly number[];
   /** They are conjugated. */
   readonly conjugated?: true;
+  /** Of roots: e^{−2πi·(first + step·n)/of}. */
+  readonly step?: number;
+  readonly first?: number;
 }
 
 /** Factors of a side: of point Σ step · coordinate. */

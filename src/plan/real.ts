@@ -24,7 +24,7 @@ import {
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isPadded } from './scheme.ts';
+import { isPadded, isPaddedAxis } from './scheme.ts';
 import { rankUploads } from './uploads.ts';
 
 /** Whether one side of a problem holds reals, and the other one the bins that are not known from others. */
@@ -75,8 +75,7 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   if (inOne) return [{ value: [whole], price: inOne.price }];
   // (Twice as many points as there are numbers.)
   const several = asComplex(problem, length);
-  if (isPadded(length, problem.precision, profile))
-    return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
+  if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
   return rankUploads(uploadsQuestion(several, 0, profile), most).map(({ value, price }) => ({
     value,
     price: 2 * price,
@@ -145,6 +144,7 @@ function halves(problem: Problem, profile: DeviceProfile, half: number, side: 'i
   const axis = { count: half, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
   return {
     ...whole(problem, profile, half, axis, othersOf(problem)),
+    forward: true,
     real: { side, by: 'halves', beside: { of: 1, step: 1 } },
   };
 }
@@ -155,11 +155,15 @@ function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output
   const axis = { count: length, input: along, output: along };
   const others = othersOf(problem);
   const merged = problem.tuning.disableMergeSequencesR2C ? undefined : (others.find(isEven) ?? others[0]);
-  if (!merged) return { ...whole(problem, profile, length, axis, others), real: { side, by: 'lines' } };
+  if (!merged) return { ...whole(problem, profile, length, axis, others), forward: true, real: { side, by: 'lines' } };
   const { of } = merged.input;
   const two = { count: Math.ceil(merged.count / 2), input: { of, step: 2 }, output: { of, step: 2 } };
   const batch = others.map((dimension) => (dimension === merged ? two : dimension));
-  return { ...whole(problem, profile, length, axis, batch), real: { side, by: 'lines', beside: { of, step: 1 } } };
+  return {
+    ...whole(problem, profile, length, axis, batch),
+    forward: true,
+    real: { side, by: 'lines', beside: { of, step: 1 } },
+  };
 }
 
 function isEven({ count }: Dimension): boolean {
@@ -181,9 +185,7 @@ function inZeros(
   const length = problem.size[0]!;
   const complex = asComplex(problem, length);
   const place: AxisPlace = { ...axisPlace(complex, direction, 0, profile), reorderFirst: false };
-  const node = isPadded(length, problem.precision, profile)
-    ? convolvedWhole(complex, profile, place)
-    : axisNode(place, uploads);
+  const node = isPaddedAxis(complex, 0, profile) ? convolvedWhole(complex, profile, place) : axisNode(place, uploads);
   const { length: before, outputLength: after } = shapesOf(problem, side);
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];

@@ -45,6 +45,13 @@ export function isPadded(length: number, asked: Problem['precision'], profile: D
   return convolvedCost(length, padded, wholeCost(padded, precision, own), own) < passes;
 }
 
+/** The same of an axis in several launches, whose factors have to fit into uploads. */
+export function isPaddedAxis(problem: Problem, axis: number, profile: DeviceProfile): boolean {
+  const length = problem.size[axis]!;
+  if (isPadded(length, problem.precision, profile)) return true;
+  return largePrimesOf(length).length > 0 && passesPrice(problem, axis, profile) === undefined;
+}
+
 /** What an axis costs that is convolved. */
 export function wholePrice(problem: Problem, axis: number, profile: DeviceProfile): number {
   return chosen(problem, axis, profile).price;

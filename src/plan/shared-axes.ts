@@ -73,10 +73,10 @@ function takenBy(together: Splits['together'], axes: readonly number[]): readonl
 
 /** The first axes that are transformed, three at the most, where they may share launches at all; else none. */
 function sharableAxes(problem: Problem, profile: DeviceProfile): readonly number[] {
-  const { size, omit, leftBatches, unordered } = problem;
+  const { size, omit, leftBatches, unordered, transform } = problem;
   const { tuning = {} } = profile;
   // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
-  if (!mayFuse(profile) || leftBatches > 1 || unordered) return [];
+  if (!mayFuse(profile) || leftBatches > 1 || unordered || transform[0] !== 'c2c') return [];
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
   if (tuning.performBandwidthBoost !== undefined) return [];
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);

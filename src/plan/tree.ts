@@ -14,6 +14,7 @@ import { complexPart, isReal, realAxis, sharesRows } from './real.ts';
 import { schemeOf } from './scheme.ts';
 import { sharedAxes } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
+import { copiedReals, isSums, sumsAxis } from './sums.ts';
 
 /**
  * The tree of one direction.
@@ -27,6 +28,7 @@ export function planTree(
   splits: Splits,
   sparing = false,
 ): BranchNode {
+  if (isSums(problem)) return sumsTree(problem, direction, profile, splits);
   const complex = complexPart(problem);
   const children = complexAxes(complex, direction, profile, splits, sparing);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
@@ -41,6 +43,16 @@ export function planTree(
   const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
   const length = tensorShape(problem, read);
   return { scheme: 'axes', title: direction, length, outputLength: tensorShape(problem, written), children };
+}
+
+function sumsTree(problem: Problem, direction: Direction, profile: DeviceProfile, splits: Splits): BranchNode {
+  const tensor = tensorShape(problem, 'input');
+  const children = problem.size.flatMap((_, axis) =>
+    problem.omit[axis] ? [] : [sumsAxis(problem, direction, axis, profile, splits.uploads[axis]!)],
+  );
+  if (children.length === 0) children.push(copiedReals(problem));
+  if (direction === 'inverse') children.reverse();
+  return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
 }
 
 /** The nodes of all axes between complex numbers, in their order. */

@@ -21,8 +21,7 @@ export const releasedPrecisions = ['single', 'double'] as const satisfies readon
 export type ReleasedPrecision = (typeof releasedPrecisions)[number];
 export const releasedStorages = ['half', ...releasedPrecisions] as const satisfies readonly Storage[];
 export type ReleasedStorage = (typeof releasedStorages)[number];
-export const releasedTransforms = ['c2c', 'r2c'] as const satisfies readonly TransformKind[];
-export type ReleasedTransform = (typeof releasedTransforms)[number];
+export type ReleasedTransform = TransformKind;
 
 /** `interleaved`: re, im, re, im … in one array; `planar`: one array for re, one for im. */
 export const complexLayouts = ['interleaved', 'planar'] as const;
