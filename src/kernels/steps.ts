@@ -64,8 +64,7 @@ export function stepsOf(all: readonly LeafStep[]): Step[] {
       const ends = after?.do === 'passes' ? after.read : before?.do === 'passes' ? before.write : undefined;
       return [{ kind: 'copy', ...(ends?.count === undefined ? {} : { count: ends.count }) }];
     }
-    if (step.do === 'pair')
-      return [{ kind: 'pair', length: step.length, by: step.by, ...kindOf(step) }];
+    if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...kindOf(step) }];
     let stride = 1;
     return step.radices.map((radix) => {
       const pass: Step = { kind: 'pass', radix, stride, of: step };

@@ -72,7 +72,8 @@ const KNOWN = 64;
 /** @throws RangeError where an axis between reals is not split so */
 function checkKnown(problem: Problem, axis: number, profile: DeviceProfile, given: readonly number[]): void {
   const known = waysAlone(problem, axis, profile, KNOWN);
-  const isGiven = (value: readonly number[]) => value.length === given.length && value.every((n, at) => n === given[at]);
+  const isGiven = (value: readonly number[]) =>
+    value.length === given.length && value.every((n, at) => n === given[at]);
   if (known.some(({ value }) => isGiven(value))) return;
   throw new RangeError(`axis ${axis} does not come in uploads of ${show(given)}`);
 }

@@ -283,7 +283,14 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         inverse: isInverse(node, direction) !== (node.backward ?? false),
         scale: scaleOf(node, last ? scaleFactors(problem, direction) : NO_SCALE),
         ...(node.real ? { real: placedReals(node, node.real, { input: from, output: to }) } : {}),
-        ...(node.extended ? { extended: { ...node.extended, stride: (node.extended.on === 'input' ? from : to).strides[node.extended.of]! } } : {}),
+        ...(node.extended
+          ? {
+              extended: {
+                ...node.extended,
+                stride: (node.extended.on === 'input' ? from : to).strides[node.extended.of]!,
+              },
+            }
+          : {}),
         ...(node.cropped ? { cropped: node.cropped } : {}),
         ...(node.mirrored
           ? { mirrored: { ...node.mirrored, stride: (node.mirrored.side === 'input' ? from : to).strides[1]! } }
@@ -369,7 +376,8 @@ function tilesOf({ problem, profile, assignment: { steps } }: LaunchQuestion): (
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (placed.padded || placed.real?.by === 'halves' || placed.real?.by === 'lines' || placed.real?.by === 'cosines') return oneAxis(placed, profile);
+  if (placed.padded || placed.real?.by === 'halves' || placed.real?.by === 'lines' || placed.real?.by === 'cosines')
+    return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   return fuseAxis(placed, profile) ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);
