@@ -81,25 +81,25 @@ export async function welch<X extends ArrayInput>(x: X, options: WelchOptions = 
  * @param y of the shape of x (SciPy repeats and fills up the smaller of the two)
  * @throws FftError (as a rejection) as `welch`, and `wrong-length` for arrays of different shapes
  */
-export async function csd<X extends ArrayInput>(
+export async function csd<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
-  y: ArrayInput,
+  y: Y,
   options: WelchOptions = {},
-): Promise<CrossDensity<X>> {
+): Promise<CrossDensity<X | Y>> {
   const own = readOptions(options, { works: WELCH }, 'csd', SEGMENT_LEVELS);
   const { f, products } = await averaged('csd', [x, y], own);
-  return { f, pxy: products[0]!.array as unknown as Transformed<X> };
+  return { f, pxy: products[0]!.array as unknown as Transformed<X | Y> };
 }
 
 /**
  * Magnitude-squared coherence |Pxy|² / (Pxx · Pyy), from 0 to 1, as `scipy.signal.coherence`. With a single frame it is 1.
  * @throws FftError (as a rejection) as `csd`
  */
-export async function coherence<X extends ArrayInput>(
+export async function coherence<X extends ArrayInput, Y extends ArrayInput>(
   x: X,
-  y: ArrayInput,
+  y: Y,
   options: CoherenceOptions = {},
-): Promise<Coherence<X>> {
+): Promise<Coherence<X | Y>> {
   const own = readOptions(options, { works: COHERENCE }, 'coherence', SEGMENT_LEVELS);
   const { f, products } = await averaged('coherence', [x, y], own);
   const [xy, xx, yy] = products.map(({ array }) => array.data) as [Floats, Floats, Floats];
@@ -107,7 +107,7 @@ export async function coherence<X extends ArrayInput>(
   for (let k = 0; k < result.data.length; k++) {
     result.data[k] = (xy[2 * k]! ** 2 + xy[2 * k + 1]! ** 2) / xx[2 * k]! / yy[2 * k]!;
   }
-  return { f, cxy: result as Coherence<X>['cxy'] };
+  return { f, cxy: result as Coherence<X | Y>['cxy'] };
 }
 
 type What = 'welch' | 'csd' | 'coherence';

@@ -2,6 +2,15 @@
 
 export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';
+export {
+  type ConvolutionMode,
+  type ConvolutionOptions,
+  type Convolved,
+  correlate,
+  correlationLags,
+  fftconvolve,
+  oaconvolve,
+} from './convolve.ts';
 export type { ComplexNumber, FrequencyRange } from './curve.ts';
 export { type CztOptions, czt, cztPoints, type ZoomFftOptions, zoomFft } from './czt.ts';
 export { type CztPlan, type CztPlanOptions, planCzt, planZoomFft, type ZoomFftPlanOptions } from './czt-plans.ts';
@@ -15,6 +24,7 @@ export {
   type WelchOptions,
   welch,
 } from './density.ts';
+export { type HilbertOptions, hilbert } from './hilbert.ts';
 export { type Istft, type IstftOptions, istft } from './istft.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
 export type { SegmentOptions, StftScaling } from './segments.ts';
