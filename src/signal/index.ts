@@ -30,6 +30,7 @@ export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from 
 export type { SegmentOptions, StftScaling } from './segments.ts';
 export { type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
 export { type Stft, type StftOptions, stft } from './stft.ts';
+export { StftStream, type StftStreamOptions } from './stft-stream.ts';
 export { mixDown, type Recording, readWav } from './wav.ts';
 export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
 export { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';

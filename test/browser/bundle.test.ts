@@ -120,6 +120,16 @@ describe('the bundle for browsers', () => {
     expect(text('measure.js')).toMatch(/\/\*! fft\.js\nMIT, /);
   });
 
+  it('has nothing for signals in it', () => {
+    const devices = ['cpu', 'webgpu'].flatMap((device) => closure(chunkOf(`src/devices/${device}/index.ts`)));
+    const inputs = inputsOf([...closure('omnifft.js'), ...closure('sync.js'), ...devices]);
+    expect(inputs.filter((path) => path.startsWith('src/signal/'))).toEqual([]);
+    // Nor does who transforms bit by bit get what reads recordings, or convolves.
+    const streams = inputsOf(closure('signal-sync.js'));
+    expect(streams).toContain('src/signal/stft-stream.ts');
+    expect(streams.filter((path) => /wav|czt|convolve|density/.test(path))).toEqual([]);
+  });
+
   it('loads a device only when it is opened', () => {
     const inputs = inputsOf(atOnce('omnifft.js'));
     expect(inputs.filter((path) => /^src\/(devices\/(cpu|webgpu)|emit)\/.*index\.ts$/.test(path))).toEqual([]);
@@ -140,7 +150,7 @@ describe('the bundle for browsers', () => {
   });
 
   it('gives an AudioWorklet all it needs without import()', () => {
-    for (const name of closure('sync.js')) {
+    for (const name of [...closure('sync.js'), ...closure('signal-sync.js')]) {
       const kinds = bundle.metafile.outputs[name]?.imports.map(({ kind }) => kind) ?? [];
       expect(
         kinds.filter((kind) => kind !== 'import-statement'),
