@@ -161,7 +161,7 @@ describe('the bundle for browsers', () => {
 
   it('runs where there is no clock, no timer and no TextEncoder, as on the audio thread', async () => {
     const { outputFiles } = await build({
-      stdin: { contents: "export * from './src/sync.ts';", resolveDir: root },
+      stdin: { contents: "export * from './src/sync.ts'; export * from './src/signal/sync.ts';", resolveDir: root },
       bundle: true,
       format: 'iife',
       globalName: 'omnifft',
@@ -184,6 +184,16 @@ describe('the bundle for browsers', () => {
       result;`,
       inside,
     );
+    const frames = runInContext(
+      `const opened = omnifft.openCpuSync();
+      const stream = new omnifft.StftStream({ device: opened, size: 16, hop: 8, window: 'rectangular' });
+      const sums = [];
+      for (let k = 0; k < 10; k++) stream.push(new Float32Array(4).fill(k), (bins) => sums.push(bins[0]));
+      opened.close();
+      sums;`,
+      inside,
+    );
+    expect(Array.from(frames as number[])).toEqual([24, 56, 88, 120]);
     // A zero may have either sign, and plus zero it has none.
     const found = Array.from(spectrum as number[], (value) => value + 0);
     expect(found).toEqual(Array.from({ length: 128 }, (_, n) => (n % 2 === 0 ? 1 : 0)));
