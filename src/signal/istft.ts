@@ -78,7 +78,9 @@ export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOption
   const device = checkDevice(own.device);
   const job = jobOf(asArray(zxx), own);
   const x = await added(job, device ?? (await sharedDevice()));
-  const t = Float64Array.from({ length: x.shape[timeAfter(job)]! }, (_, k) => k / job.segments.fs);
+  // A loop: there may be millions, and `from` takes longer than the transforms.
+  const t = zeros(x.shape[timeAfter(job)]!, false) as Float64Array;
+  for (let k = 0; k < t.length; k++) t[k] = k / job.segments.fs;
   return { t, x: x as Istft<Z>['x'] };
 }
 
@@ -101,9 +103,9 @@ function jobOf(given: NumpyArray, own: IstftOptions): Job {
   const frames = checkLength(given.shape[time]!, `The length of axis ${time}`);
   const segments = inverseSegments(own, bins, inputOnesided);
   const { window, hop, nperseg } = segments;
-  const norm = new Float64Array((frames - 1) * hop + nperseg);
+  const norm = zeros((frames - 1) * hop + nperseg, false) as Float64Array;
   for (let frame = 0; frame < frames; frame++) {
-    for (let k = 0; k < nperseg; k++) norm[frame * hop + k]! += window[k]! ** 2;
+    for (let k = 0; k < nperseg; k++) norm[frame * hop + k]! += window[k]! * window[k]!;
   }
   const edge = boundary ? Math.floor(nperseg / 2) : 0;
   refuseGaps(norm, edge);
@@ -171,11 +173,7 @@ async function added(job: Job, device: Device): Promise<NumpyArray> {
           addFrames(sum, waves.array(), segments, { first, done, batches, parts });
         }
         const at = Math.floor(line / inner) * inner * length + (line % inner);
-        for (let k = 0; k < length * parts; k++) {
-          const sample = Math.floor(k / parts);
-          const to = (at + sample * inner) * parts + (k % parts);
-          data[to] = sum[edge * parts + k]! / norm[edge + sample]!;
-        }
+        write(job, sum, data, { at, step: inner, length, parts });
       }
     } finally {
       spectra.free();
@@ -183,6 +181,21 @@ async function added(job: Job, device: Device): Promise<NumpyArray> {
     }
   });
   return { data, shape, dtype: onesided ? (single ? 'float32' : 'float64') : given.dtype } as NumpyArray;
+}
+
+/** Writes the samples of one line: sums over what they count, without the edges. */
+function write(
+  { norm, edge }: Job,
+  sum: Float64Array,
+  target: Floats,
+  { at, step, length, parts }: { at: number; step: number; length: number; parts: 1 | 2 },
+): void {
+  for (let k = 0; k < length; k++) {
+    const weight = norm[edge + k]!;
+    for (let part = 0; part < parts; part++) {
+      target[(at + k * step) * parts + part] = sum[(edge + k) * parts + part]! / weight;
+    }
+  }
 }
 
 /** Where each plane of bins and frames begins, in elements: all other axes, the last one fastest. */
@@ -220,8 +233,8 @@ function addFrames(
 ): void {
   for (let frame = done; frame < first + batches; frame++) {
     const [from, to] = [(frame - first) * nfft * parts, frame * hop * parts];
-    for (let k = 0; k < nperseg * parts; k++) {
-      sum[to + k]! += waves[from + k]! * window[parts === 1 ? k : k >> 1]!;
+    for (let k = 0, at = 0; k < nperseg; k++) {
+      for (let part = 0; part < parts; part++, at++) sum[to + at]! += waves[from + at]! * window[k]!;
     }
   }
 }
