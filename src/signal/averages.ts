@@ -1,4 +1,5 @@
 /** Averages of the periodograms of frames: their mean, or the median freed of its bias. */
+import { zeros } from '../numpy/array.ts';
 import type { Floats } from './floats.ts';
 
 export type Average = 'mean' | 'median';
@@ -12,13 +13,16 @@ export interface Averager {
   readonly take: (target: Float64Array) => void;
 }
 
-/** @param frames of each line */
+/**
+ * @param frames of each line
+ * @throws FftError `out-of-memory`
+ */
 export function newAverager(average: Average, bins: number, frames: number): Averager {
   return average === 'mean' ? meanOf(bins, frames) : medianOf(bins, frames);
 }
 
 function meanOf(bins: number, frames: number): Averager {
-  const sum = new Float64Array(2 * bins);
+  const sum = zeros(2 * bins, false);
   return {
     add(x, y, _frame, count) {
       for (let at = 0, k = 0; at < 2 * bins * count; at += 2, k = k + 2 === 2 * bins ? 0 : k + 2) {
@@ -37,7 +41,7 @@ function meanOf(bins: number, frames: number): Averager {
 /** Real and imaginary parts have medians of their own. */
 function medianOf(bins: number, frames: number): Averager {
   // Of each part of each bin, the values of all frames.
-  const all = new Float64Array(2 * bins * frames);
+  const all = zeros(2 * bins * frames, false);
   const bias = medianBias(frames);
   return {
     add(x, y, frame, count) {

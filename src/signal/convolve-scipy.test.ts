@@ -92,6 +92,6 @@ describe('SciPy', () => {
         expect(relativeError(found.data, expected!.data), about).toBeLessThan(single ? 1e-5 : 1e-12);
       }
     },
-    60_000,
+    180_000,
   );
 });

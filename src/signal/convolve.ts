@@ -7,6 +7,7 @@ import {
   type DtypeOf,
   isComplex,
   type NumpyArray,
+  zeros,
 } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
@@ -87,7 +88,7 @@ export async function correlate<X extends ArrayInput, Y extends ArrayInput>(
  *
  * @param x samples of the first one
  * @param y samples of the second one
- * @throws FftError `invalid-size`, `invalid-argument` for another mode
+ * @throws FftError `invalid-size`, `invalid-argument` for another mode, `out-of-memory`
  */
 export function correlationLags(x: number, y: number, mode: ConvolutionMode = 'full'): Float64Array {
   checkLength(x, 'x');
@@ -95,7 +96,9 @@ export function correlationLags(x: number, y: number, mode: ConvolutionMode = 'f
   const { origin, shape } = regionOf(checkMode(mode), [x], [y]);
   // Of `valid`, the shorter signal moves along the longer one, whichever that is.
   const first = origin[0]! - y + 1;
-  return Float64Array.from({ length: shape[0]! }, (_, k) => first + k);
+  const lags = zeros(shape[0]!, false) as Float64Array;
+  for (let k = 0; k < lags.length; k++) lags[k] = first + k;
+  return lags;
 }
 
 async function convolve(

@@ -177,11 +177,12 @@ async function productsOf(what: What, signals: readonly Lines[], job: Job, devic
   const bins = binsOf(spec);
   const [first] = signals as [Lines];
   const pairs = PAIRS[what];
-  const averagers = pairs.map(() => newAverager(average, bins, spec.frames));
-  const results = pairs.map(() => newLines(first, bins, true));
-  const mean = new Float64Array(2 * bins);
   const samples = signals.map(() => zeros(first.n * (spec.complex ? 2 : 1), spec.precision === 'single'));
-  await withFrames(device, spec, segments.window, async (transform) => {
+  return withFrames(device, spec, segments.window, async (transform) => {
+    // Only now: the device knows how many bins are too many.
+    const averagers = pairs.map(() => newAverager(average, bins, spec.frames));
+    const results = pairs.map(() => newLines(first, bins, true));
+    const mean = zeros(2 * bins, false) as Float64Array;
     for (let l = 0; l < first.count; l++) {
       signals.forEach((lines, s) => readLine(lines, l, samples[s]!));
       await addLine(transform, samples, (spectra, frame, count) => {
@@ -192,8 +193,8 @@ async function productsOf(what: What, signals: readonly Lines[], job: Job, devic
         writeLine(results[p]!, l, mean);
       });
     }
+    return results;
   });
-  return results;
 }
 
 /** Blocks of one signal, or of two side by side: the first one's spectra are kept while the second one's are made. */

@@ -47,10 +47,11 @@ async function analytic(lines: Lines, n: number, device: Device): Promise<NumpyA
   const common = { size: [n], batches, precision } as const;
   const forward = { ...common, transform: 'r2c', directions: 'forward', scale: { forward: 1 / n } } as const;
   const inverse = { ...common, placement: 'in-place', directions: 'inverse' } as const;
-  const result = newLines(lines, n, true);
   const bins = Math.floor(n / 2) + 1;
-  await withPlan(device, forward, (there) =>
+  return withPlan(device, forward, (there) =>
     withPlan(device, inverse, async (back) => {
+      // Only now: the device knows which lengths are too long.
+      const result = newLines(lines, n, true);
       const memory = [n, 2 * bins, 2 * n].map((entries) => workOn(device, entries * batches, precision));
       const [waves, spectra, whole] = memory as [Work, Work, Work];
       try {
@@ -62,12 +63,12 @@ async function analytic(lines: Lines, n: number, device: Device): Promise<NumpyA
           await back.inverse(whole.array());
           for (let k = 0; k < some; k++) writeLine(result, first + k, whole.array(), 2 * n * k);
         }
+        return result.array;
       } finally {
         for (const work of memory) work.free();
       }
     }),
   );
-  return result.array;
 }
 
 /** The bins of a real line, from `from` on, as those of its analytic signal. */

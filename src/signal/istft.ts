@@ -118,14 +118,13 @@ function inverseSegments(own: IstftOptions, bins: number, onesided: boolean): Se
   const usual = onesided ? Math.max(1, 2 * (bins - 1)) : bins;
   const nperseg = own.nperseg ?? (isFloats(own.window) ? own.window.length : usual);
   const nfft = own.nfft ?? (onesided && nperseg === usual + 1 ? nperseg : usual);
-  const segments = readSegments({ ...own, nperseg, nfft }, nperseg);
-  const wanted = binsOf({ nfft, twoSided: !onesided });
-  if (bins !== wanted) {
-    throw new FftError('wrong-length', `zxx has ${bins} bins; a transform of nfft ${nfft} has ${wanted}.`, {
-      path: 'zxx',
-    });
+  // Before the window is made, which may be asked for in any length.
+  if (Number.isSafeInteger(nfft) && nfft >= 1 && bins !== binsOf({ nfft, twoSided: !onesided })) {
+    const wanted = binsOf({ nfft, twoSided: !onesided });
+    const message = `zxx has ${bins} bins; a transform of nfft ${nfft} has ${wanted}.`;
+    throw new FftError('wrong-length', message, { path: 'zxx' });
   }
-  return segments;
+  return readSegments({ ...own, nperseg, nfft }, nperseg);
 }
 
 /** @throws FftError `invalid-argument` where the condition of nonzero overlap-add (NOLA) fails */

@@ -158,7 +158,7 @@ describe('istft', () => {
       [{ noverlap: 0 }, 'invalid-argument', 'window'],
       [{ boundary: false }, 'invalid-argument', 'window'],
       [{ nfft: 25, nperseg: 20 }, 'wrong-length', 'zxx'],
-      [{ nfft: 19 }, 'invalid-argument', 'nfft'],
+      [{ nfft: 20, nperseg: 21 }, 'invalid-argument', 'nfft'],
       [{ timeAxis: 0, freqAxis: -2 }, 'invalid-argument', 'timeAxis'],
       [{ timeAxis: 2 }, 'invalid-argument', 'timeAxis'],
       [{ inputOnesided: 1 }, 'invalid-argument', 'inputOnesided'],

@@ -106,24 +106,25 @@ async function spectraOf(lines: Lines, { spec, segments, edge, boundary }: Job, 
   const { frames, hop, size, complex, precision } = spec;
   const parts = complex ? 2 : 1;
   const bins = binsOf(spec);
-  const result = newLines(lines, bins * frames, true);
   // All that frames reach, and all of the signal: what is behind it stays zero.
   const reach = Math.max((frames - 1) * hop + size, lines.n + 2 * edge);
   const line = zeros(reach * parts, precision === 'single');
-  const { inner, array } = result;
-  await withFrames(device, spec, segments.window, async (transform) => {
+  const { inner } = lines;
+  return withFrames(device, spec, segments.window, async (transform) => {
+    // Only now: the device knows how many bins are too many.
+    const { data, dtype } = newLines(lines, bins * frames, true).array;
     for (let l = 0; l < lines.count; l++) {
       readLine(lines, l, line, edge * parts);
       extend(line, { from: edge, length: lines.n, edge, parts }, boundary);
       // Of one line, bins lie inner · frames apart, and frames one.
       const start = Math.floor(l / inner) * inner * bins * frames + (l % inner) * frames;
       await transform.each(line, (spectra, first, count) => {
-        transpose(spectra, array.data, { start: start + first, bins, count, stride: inner * frames });
+        transpose(spectra, data, { start: start + first, bins, count, stride: inner * frames });
       });
     }
+    const shape = lines.array.shape.map((length, d) => (d === lines.axis ? bins : length));
+    return { data, shape: [...shape, frames], dtype };
   });
-  const shape = lines.array.shape.map((length, d) => (d === lines.axis ? bins : length));
-  return { data: array.data, shape: [...shape, frames], dtype: array.dtype };
 }
 
 /** Frames of bins become bins of frames. */
