@@ -56,7 +56,9 @@ function stftCase(): Case {
   const x = signal(shape);
   const all = {
     ...{ boundary: random.pick(['even', 'odd', 'constant', 'zeros', null]), padded: random.unit() < 0.5 },
-    ...{ detrend: random.pick([false, 'constant', 'linear']), scaling: random.pick(['spectrum', 'psd']) },
+    // Of a few samples, nothing but rounding errors is left when a line is taken off.
+    detrend: random.pick((options.nperseg as number) < 4 ? [false] : [false, 'constant', 'linear']),
+    scaling: random.pick(['spectrum', 'psd']),
     returnOnesided: random.unit() < 0.5,
   };
   const own = { ...options, ...some(all), axis };
@@ -70,7 +72,7 @@ function stftCase(): Case {
 }
 
 function densityCase(name: 'welch' | 'csd' | 'coherence'): Case {
-  // Of a few samples, nothing is left when a line is taken off.
+  // Of a few samples, nothing would be left there either.
   const { shape, axis, options } = cut(8);
   const [x, y] = [signal(shape), signal(shape)];
   const all = {
