@@ -223,7 +223,11 @@ describe('failures end with 1 and one line on stderr', () => {
     ['an axis without elements', ['transform', 'empty.npy', '-o', 'b.npy'], /Axis 0.*\[invalid-file\]/],
     ['a recording of no numbers', ['spectrogram', 'nan.wav', '-o', 'b.png'], /nan\.wav.*\[invalid-file\]/],
     ['frames that fit no memory', ['spectrogram', guitar, '-o', 'b.png', '--size', '4294967296'], /\[device-limit\]/],
-    ['a transform that cannot be done', ['explain', '{"size": [8], "transform": "dct2"}'], /\[unsupported-feature\]/],
+    [
+      'a transform that cannot be done',
+      ['explain', '{"size":[8],"transform":"r2c","unordered":true}'],
+      /\[unsupported-feature\]/,
+    ],
     ['a device that is not built yet', ['explain', 'scfo8', '--device', 'vulkan'], /`omnifft devices`.*-unavailable\]/],
     [
       'a precision that a device has not',

@@ -130,8 +130,9 @@ export async function descriptors(device: Device, text: string): Promise<void> {
 }
 
 export async function problems(device: Device, problem: ProblemInput): Promise<void> {
-  // @ts-expect-error: there are no cosine transforms yet
-  await device.plan({ size: [8], transform: 'dct2' });
+  const sums = await device.plan({ size: [8, 4], transform: ['dct2', 'dst1'] });
+  exactly<Singles>()(await sums.forward(single), true);
+  exactly<Singles>()(await sums.inverse(single), true);
   // @ts-expect-error: nor double-double arithmetic
   await device.plan({ size: [8], precision: 'double-double' });
   // @ts-expect-error: a misspelt field
