@@ -4,7 +4,7 @@ import { randomFor, uniform } from '../../test/support/random.ts';
 import { openDevice } from '../engine/index.ts';
 import { fft, fftn, ifft, type NumpyArray } from './index.ts';
 import { PlanCache } from './plans.ts';
-import { bytesOfSides, type DenseProblem } from './request.ts';
+import { bytesOfSides, type DenseProblem } from './problem.ts';
 import * as sync from './sync.ts';
 
 const random = randomFor('numpy/plans');
