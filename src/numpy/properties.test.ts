@@ -166,7 +166,9 @@ describe('NumPy and SciPy', () => {
         const what = JSON.stringify({ name: call.name, shape: call.array.shape, options: call.options });
         expect(result !== undefined, `whether ${what} can be done`).toBe(theirs.numpy !== null);
         if (!result) continue;
-        if (isNew || call.array.data instanceof Float64Array) expectSame(call, result, theirs.numpy!);
+        // Of an empty axis, NumPy's irfft reads what happens to be in memory (2.4.6); zeros are filled in here and by SciPy.
+        const counts = call.array.data.length > 0 || !/^i?r|^hfft/.test(call.name);
+        if (counts && (isNew || call.array.data instanceof Float64Array)) expectSame(call, result, theirs.numpy!);
         // SciPy refuses some that NumPy does, repeated axes for one.
         if (theirs.scipy !== null) expectSame(call, result, theirs.scipy);
       }
