@@ -4,14 +4,20 @@
 import { arrayClass, lengthOf, plainView, refuseDetached } from '../problem/bytes.ts';
 import { excerpt, FftError, show } from '../problem/errors.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
+import { fromLists, type NumberLists } from './lists.ts';
+import { converted, type Floats } from './memory.ts';
 import type { NpyArray, NpyDtype } from './npy.ts';
+
+export type { NumberLists } from './lists.ts';
+export { converted, type Floats, fitting, zeros } from './memory.ts';
 
 /** A dense array in C order: `shape` is slowest first, complex numbers lie as `re, im` in `data`. */
 export type NumpyArray<T extends NpyDtype = NpyDtype> = NpyArray<T>;
 
 export type ComplexDtype = 'complex64' | 'complex128';
+export type RealDtype = 'float32' | 'float64';
 
-/** What a transform returns. */
+/** What a transform to complex numbers returns. */
 export type ComplexArray<T extends ComplexDtype = ComplexDtype> = NumpyArray<T>;
 
 export type TypedArray =
@@ -27,13 +33,16 @@ export type TypedArray =
   | BigInt64Array
   | BigUint64Array;
 
-/** What the functions take: an array with a shape, or a bare typed array, which is real and has one axis. */
-export type ArrayInput = NumpyArray | TypedArray;
+/**
+ * What the functions take: an array with a shape, a bare typed array, which is real and has one axis, or numbers in lists,
+ * nested as deep as there are axes.
+ */
+export type ArrayInput = NumpyArray | TypedArray | NumberLists;
 
 /** How an array with a shape is read: its fields, and its lengths. */
 const READING: Reading = { code: 'wrong-array-type', depth: 2, keep: true, most: 2 ** 17 };
 
-/** The type of elements that an array, or a bare typed array, has. */
+/** The type of elements that an array, a bare typed array or a list has. */
 export type DtypeOf<X extends ArrayInput> = X extends { readonly dtype: infer T extends NpyDtype }
   ? T
   : X extends Float32Array
@@ -47,6 +56,14 @@ export type SameArray<X extends ArrayInput> = NumpyArray<DtypeOf<X>>;
 export type Transformed<X extends ArrayInput> = ComplexArray<
   DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'complex64' : 'complex128') : never
 >;
+
+/** What an array of complex numbers becomes in transforms to reals: single precision stays single. */
+export type RealTransformed<X extends ArrayInput> = NumpyArray<
+  DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'float32' : 'float64') : never
+>;
+
+/** To be met by what has to be real: nothing that is known to be complex meets it. */
+export type RealOnly<X extends ArrayInput> = DtypeOf<X> extends ComplexDtype ? never : unknown;
 
 const dtypes: readonly NpyDtype[] = ['float32', 'float64', 'complex64', 'complex128'];
 
@@ -62,6 +79,12 @@ export function product(lengths: readonly number[]): number {
   return lengths.reduce((total, length) => total * length, 1);
 }
 
+/** The type of complex numbers, or reals, of a precision. */
+export function dtypeOf(complex: boolean, single: boolean): NpyDtype {
+  if (complex) return single ? 'complex64' : 'complex128';
+  return single ? 'float32' : 'float64';
+}
+
 /**
  * The checked form of what was given; `data` is the caller's own wherever it need not be converted.
  * Integers become doubles, as they do in `numpy.fft`.
@@ -72,9 +95,12 @@ export function asArray(input: ArrayInput): NumpyArray {
     const data = asFloats(input as TypedArray);
     return { data, shape: [data.length], dtype: arrayClass(data) === 'Float32Array' ? 'float32' : 'float64' };
   }
+  if (isList(input)) return { ...fromLists(input), dtype: 'float64' };
   const given = snapshot(input, 'The array', READING);
   if (!isRecord(given) || !Object.hasOwn(given, 'data')) {
-    throw wrongType(`The array is ${show(given)}; it must be a typed array or { data, shape, dtype }.`);
+    throw wrongType(
+      `The array is ${show(given)}; it must be a typed array, a list of numbers or { data, shape, dtype }.`,
+    );
   }
   const { data, shape, dtype } = given;
   if (!isDtype(dtype)) {
@@ -100,35 +126,7 @@ export function asArray(input: ArrayInput): NumpyArray {
   return { data: plainView(data, wanted), shape, dtype };
 }
 
-/** An array of zeros for `length` numbers. @throws FftError `out-of-memory` */
-export function zeros(length: number, single: boolean): Float32Array | Float64Array {
-  return fitting(length, () => (single ? new Float32Array(length) : new Float64Array(length)));
-}
-
-/** Makes an array of `length` entries. @throws FftError `out-of-memory` where the engine cannot */
-export function fitting<T>(length: number, make: () => T): T {
-  try {
-    return make();
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new FftError('out-of-memory', `An array of ${length} entries does not fit in host memory.`, { cause });
-  }
-}
-
-/**
- * The same numbers in floating point. (`Float64Array.from` lists them all before it converts them, and V8 ends the process
- * where the list gets too long.)
- * @throws FftError `out-of-memory`
- */
-export function converted(values: ArrayLike<number | bigint>, single = false): Float32Array | Float64Array {
-  const floats = zeros(lengthOf(values), single);
-  // `set` converts numbers faster than a loop, but refuses the entries of 64-bit arrays.
-  if (typeof values[0] === 'number') floats.set(values as ArrayLike<number>);
-  else for (let k = 0; k < floats.length; k++) floats[k] = Number(values[k]);
-  return floats;
-}
-
-function asFloats(input: TypedArray): Float32Array | Float64Array {
+function asFloats(input: TypedArray): Floats {
   refuseDetached(input as Float64Array, 'The array');
   if (isFloats(input)) return plainView(input, arrayClass(input) as 'Float32Array' | 'Float64Array');
   // Where the engine has half precision, single is the smallest that holds all of it.
@@ -137,8 +135,17 @@ function asFloats(input: TypedArray): Float32Array | Float64Array {
 }
 
 /** Arrays from another window or context have the same class. */
-function isFloats(value: unknown): value is Float32Array | Float64Array {
+function isFloats(value: unknown): value is Floats {
   return arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
+}
+
+function isList(value: unknown): value is NumberLists {
+  try {
+    return Array.isArray(value);
+  } catch {
+    // A proxy that was revoked is nothing any more.
+    return false;
+  }
 }
 
 function isDtype(value: unknown): value is NpyDtype {

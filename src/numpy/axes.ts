@@ -1,4 +1,4 @@
-/** Axes and lengths as NumPy counts them: negative axes from the end, each axis once. */
+/** Axes and lengths as NumPy counts them: negative axes from the end. */
 import { excerpt, FftError, show } from '../problem/errors.ts';
 
 /**
@@ -16,7 +16,7 @@ export function resolveAxis(axis: number, dimensions: number, path: string): num
 
 /**
  * Axes counted from 0, in the order in which they were given.
- * @throws FftError `invalid-argument` also where an axis is named twice
+ * @throws FftError `invalid-argument`
  */
 export function resolveAxes(axes: readonly number[], dimensions: number): number[] {
   if (!Array.isArray(axes)) {
@@ -24,13 +24,19 @@ export function resolveAxes(axes: readonly number[], dimensions: number): number
       path: 'axes',
     });
   }
-  const resolved = Array.from<number, number>(axes, (axis, k) => resolveAxis(axis, dimensions, `axes[${k}]`));
+  return Array.from<number, number>(axes, (axis, k) => resolveAxis(axis, dimensions, `axes[${k}]`));
+}
+
+/**
+ * The same where each axis can be taken once only.
+ * @throws FftError `invalid-argument` also where an axis is named twice
+ */
+export function resolveDistinctAxes(axes: readonly number[], dimensions: number): number[] {
+  const resolved = resolveAxes(axes, dimensions);
   const repeated = resolved.findIndex((axis, k) => resolved.indexOf(axis) < k);
-  if (repeated >= 0) {
-    const message = `axes is [${excerpt(axes.join(', '))}], which names axis ${resolved[repeated]} twice; each axis is taken once.`;
-    throw new FftError('invalid-argument', message, { path: 'axes' });
-  }
-  return resolved;
+  if (repeated < 0) return resolved;
+  const message = `axes is [${excerpt(axes.join(', '))}], which names axis ${resolved[repeated]} twice; each axis is taken once.`;
+  throw new FftError('invalid-argument', message, { path: 'axes' });
 }
 
 /**

@@ -61,6 +61,15 @@ function expectComplex(
   });
 }
 
+function expectReal(array: numpy.NumpyArray, shape: readonly number[], values: readonly number[]): void {
+  expect(array).toMatchObject({ shape, dtype: 'float64' });
+  expect(array.data).toBeInstanceOf(Float64Array);
+  expect(array.data.length).toBe(values.length);
+  values.forEach((value, k) => {
+    expect(array.data[k], `number ${k}`).toBeCloseTo(value, 12);
+  });
+}
+
 describe.each(faces)("NumPy's examples, $name", ({ face }) => {
   it('fft of a complex exponential', async () => {
     const data = Float64Array.from({ length: 16 }, (_, k) =>
@@ -107,6 +116,71 @@ describe.each(faces)("NumPy's examples, $name", ({ face }) => {
     expectComplex(await face.ifftn(half, { axes: [1] }), [4, 4], [...eye(4).data]);
   });
 
+  it('rfft and irfft', async () => {
+    expectComplex(await face.rfft([0, 1, 0, 0]), [3], [1, 0, -1], [0, -1, 0]);
+    const bins: numpy.NumpyArray = { data: Float64Array.of(1, 0, 0, -1, -1, 0), shape: [3], dtype: 'complex128' };
+    expectReal(await face.irfft(bins), [4], [0, 1, 0, 0]);
+    // All bins, of which the first three count.
+    const all = { data: Float64Array.of(1, 0, 0, -1, -1, 0, 0, 1), shape: [4], dtype: 'complex128' } as const;
+    expectReal(await face.irfft(all, { n: 4 }), [4], [0, 1, 0, 0]);
+  });
+
+  it('irfft of an odd length, which has to be said', async () => {
+    const bins = await face.rfft([1, 2, 4, 8, 16]);
+    expect(bins.shape).toEqual([3]);
+    expectReal(await face.irfft(bins, { n: 5 }), [5], [1, 2, 4, 8, 16]);
+    expect((await face.irfft(bins)).shape).toEqual([4]);
+  });
+
+  it('hfft and ihfft', async () => {
+    expectReal(await face.hfft([1, 2, 3, 4, 3, 2], { n: 6 }), [6], [15, -4, 0, -1, 0, -4]);
+    expectReal(await face.hfft([1, 2, 3, 4]), [6], [15, -4, 0, -1, 0, -4]);
+    const signal: numpy.NumpyArray = {
+      data: Float64Array.of(1, 0, 0, 1, 0, -1, 2, 0),
+      shape: [2, 2],
+      dtype: 'complex128',
+    };
+    expectReal(await face.hfft(signal), [2, 2], [1, 1, 2, -2]);
+    expect(signal.data).toEqual(Float64Array.of(1, 0, 0, 1, 0, -1, 2, 0));
+    expectComplex(await face.ihfft([15, -4, 0, -1, 0, -4]), [4], [1, 2, 3, 4]);
+  });
+
+  it('rfft2 and irfft2', async () => {
+    const cotangent = (k: number) => 12.5 / Math.tan((Math.PI * k) / 5);
+    const column = (values: number[]) => values.flatMap((value) => [value, 0, 0]);
+    const bins = await face.rfft2(mgrid([5, 5]));
+    expectComplex(
+      bins,
+      [5, 3],
+      column([50, -12.5, -12.5, -12.5, -12.5]),
+      column([0, cotangent(1), cotangent(2), cotangent(3), cotangent(4)]),
+    );
+    expectReal(await face.irfft2(bins, { s: [5, 5] }), [5, 5], [...mgrid([5, 5]).data]);
+  });
+
+  it('rfftn and irfftn', async () => {
+    const ones = { data: new Float64Array(8).fill(1), shape: [2, 2, 2], dtype: 'float64' } as const;
+    expectComplex(await face.rfftn(ones), [2, 2, 2], [8, 0, 0, 0, 0, 0, 0, 0]);
+    expectComplex(await face.rfftn(ones, { axes: [2, 0] }), [2, 2, 2], [4, 0, 4, 0, 0, 0, 0, 0]);
+    const impulse = {
+      data: Float64Array.of(12, ...new Array(11).fill(0)),
+      shape: [3, 2, 2],
+      dtype: 'float64',
+    } as const;
+    expectReal(await face.irfftn(impulse), [3, 2, 2], new Array(12).fill(1));
+  });
+
+  it('rfftfreq', () => {
+    expect(face.rfftfreq(10, 1 / 100)).toEqual({
+      data: Float64Array.of(0, 10, 20, 30, 40, 50),
+      shape: [6],
+      dtype: 'float64',
+    });
+    expect([...face.rfftfreq(5).data]).toEqual([0, 1, 2].map((k) => k * (1 / 5)));
+    expect(face.rfftfreq(8, { d: 0.5 })).toEqual(face.rfftfreq(8, 0.5));
+    expect([...face.rfftfreq(1).data]).toEqual([0]);
+  });
+
   it('fftfreq', () => {
     expect(face.fftfreq(8, 0.1)).toEqual({
       data: Float64Array.of(0, 1.25, 2.5, 3.75, -5, -3.75, -2.5, -1.25),
@@ -129,6 +203,11 @@ describe.each(faces)("NumPy's examples, $name", ({ face }) => {
       ]),
     );
     for (const axes of [1, -1, [1], { axes: 1 }]) expect(face.fftshift(frequencies, axes)).toEqual(shifted);
+  });
+
+  it('shifts of an axis that is named twice', () => {
+    expect([...face.fftshift([0, 1, 2, 3, 4], [0, 0]).data]).toEqual([1, 2, 3, 4, 0]);
+    expect([...face.ifftshift([0, 1, 2, 3, 4], { axes: [-1, 0] }).data]).toEqual([4, 0, 1, 2, 3]);
   });
 
   it('ifftshift', () => {

@@ -1,23 +1,24 @@
-/** Real or complex in, complex of another shape out: every axis is cropped at its end or filled up with zeros. */
-import { isComplex, isSingle, type NumpyArray, product, zeros } from './array.ts';
-
-type Floats = Float32Array | Float64Array;
+/** Arrays of another shape: every axis is cropped at its end or filled up with zeros, and reals become complex if need be. */
+import { isComplex, isSingle, type NumpyArray, product } from './array.ts';
+import { type Floats, fitting, zeros } from './memory.ts';
 
 /**
  * @param shape as many axes as the array has
- * @returns interleaved complex numbers: the array's own where nothing has to change.
+ * @param complex whether complex numbers are wanted; what is complex stays so.
+ * @returns reals or interleaved complex numbers: the array's own where nothing has to change.
  * @throws FftError `out-of-memory`
  */
-export function fitComplex(array: NumpyArray, shape: readonly number[]): Floats {
+export function fitted(array: NumpyArray, shape: readonly number[], complex: boolean): Floats {
   const { data, shape: from, dtype } = array;
-  const complex = isComplex(dtype);
+  const given = isComplex(dtype) ? 2 : 1;
+  const wanted = complex ? 2 : 1;
   // Axes before this one are walked through; this one and everything inside it is copied in one piece.
   let whole = shape.length;
   while (whole > 0 && from[whole - 1] === shape[whole - 1]) whole--;
-  if (complex && whole === 0) return data;
+  if (given === wanted && whole === 0) return data;
   whole = Math.max(0, whole - 1);
 
-  const target = zeros(2 * product(shape), isSingle(dtype));
+  const target = zeros(wanted * product(shape), isSingle(dtype));
   const kept = from.map((length, axis) => Math.min(length, shape[axis]!));
   // The axes outside an empty one may be long, and none of their steps copies anything.
   if (kept.includes(0)) return target;
@@ -26,7 +27,7 @@ export function fitComplex(array: NumpyArray, shape: readonly number[]): Floats 
   const writeStrides = shape.map((_, axis) => product(shape.slice(axis + 1)));
   const walk = (axis: number, read: number, write: number): void => {
     if (axis === whole) {
-      if (complex) target.set(data.subarray(2 * read, 2 * (read + run)), 2 * write);
+      if (given === wanted) target.set(data.subarray(given * read, given * (read + run)), wanted * write);
       else spread(data, read, target, write, run);
       return;
     }
@@ -40,4 +41,14 @@ export function fitComplex(array: NumpyArray, shape: readonly number[]): Floats 
 /** Reals become real parts. */
 function spread(data: Floats, read: number, target: Floats, write: number, count: number): void {
   for (let k = 0; k < count; k++) target[2 * (write + k)] = data[read + k]!;
+}
+
+/** A copy. @throws FftError `out-of-memory` */
+export function copyOf(data: Floats): Floats {
+  return fitting(data.length, () => data.slice());
+}
+
+/** Conjugates complex numbers where they are. */
+export function conjugate(data: Floats): void {
+  for (let k = 1; k < data.length; k += 2) data[k] = -data[k]!;
 }

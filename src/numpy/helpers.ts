@@ -2,7 +2,7 @@
 
 import { readOptions } from '../engine/options.ts';
 import { FftError, show } from '../problem/errors.ts';
-import type { NewFloat64Array } from '../problem/index.ts';
+import { hermitianLength, type NewFloat64Array } from '../problem/index.ts';
 import { snapshot } from '../problem/snapshot.ts';
 import {
   type ArrayInput,
@@ -18,6 +18,9 @@ import { checkLength, resolveAxes } from './axes.ts';
 
 export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 
+/** The time between samples. */
+export type Spacing = number | { readonly d?: number | undefined };
+
 /** Axes for `fftshift` and `ifftshift`: one, several, or as an option. Default: all. */
 export type ShiftAxes = number | readonly number[] | { readonly axes?: number | readonly number[] | undefined };
 
@@ -28,20 +31,41 @@ export type ShiftAxes = number | readonly number[] | { readonly axes?: number | 
  * @returns float64 of shape `[n]`
  * @throws FftError `invalid-size`, `invalid-argument`, `unknown-field`, `out-of-memory`
  */
-export function fftfreq(n: number, d: number | { readonly d?: number | undefined } = 1): NumpyArray<'float64'> {
+export function fftfreq(n: number, d: Spacing = 1): NumpyArray<'float64'> {
+  const step = stepOf(n, d, 'fftfreq');
+  const data = zeros(n, false) as NewFloat64Array;
+  const negative = Math.ceil(n / 2);
+  for (let k = 0; k < n; k++) data[k] = (k < negative ? k : k - n) * step;
+  return { data, shape: [n], dtype: 'float64' };
+}
+
+/**
+ * The frequency of each bin that `rfft` of `n` samples gives, in cycles per unit of the sample spacing `d`:
+ * 0, 1, … ⌊n/2⌋ times 1/(d·n). All are positive, that of the last bin of an even length too.
+ *
+ * @param d sample spacing, also as `{ d }`; default 1
+ * @returns float64 of shape `[⌊n/2⌋ + 1]`
+ * @throws FftError as `fftfreq`
+ */
+export function rfftfreq(n: number, d: Spacing = 1): NumpyArray<'float64'> {
+  const step = stepOf(n, d, 'rfftfreq');
+  const bins = hermitianLength(n);
+  const data = zeros(bins, false) as NewFloat64Array;
+  for (let k = 0; k < bins; k++) data[k] = k * step;
+  return { data, shape: [bins], dtype: 'float64' };
+}
+
+/** Between neighbouring bins. @throws FftError `invalid-size`, `invalid-argument`, `unknown-field` */
+function stepOf(n: number, d: Spacing, name: string): number {
   checkLength(n, 'n');
-  const spacing = typeof d === 'object' ? (readOptions(d, { works: ['d'] }, 'fftfreq').d ?? 1) : d;
+  const spacing = typeof d === 'object' ? (readOptions(d, { works: ['d'] }, name).d ?? 1) : d;
   if (typeof spacing !== 'number' || !Number.isFinite(spacing) || spacing === 0) {
     throw new FftError('invalid-argument', `d is ${show(spacing)}; a sample spacing is a finite number other than 0.`, {
       path: 'd',
     });
   }
-  const data = zeros(n, false) as NewFloat64Array;
   // One division, as in NumPy, so that the last bits agree too.
-  const step = 1 / (n * spacing);
-  const negative = Math.ceil(n / 2);
-  for (let k = 0; k < n; k++) data[k] = (k < negative ? k : k - n) * step;
-  return { data, shape: [n], dtype: 'float64' };
+  return 1 / (n * spacing);
 }
 
 /**
@@ -78,8 +102,11 @@ function roll<X extends ArrayInput>(
   const axes = shiftAxes(given, shape.length, name);
   for (let axis = shape.length - 1; axis >= 0; inner *= shape[axis--]!) {
     const block = shape[axis]! * inner;
-    const head = (shape[axis]! - shiftOf(shape[axis]!)) * inner;
-    if (!axes.includes(axis) || head === block || block === 0) continue;
+    // An axis that is named several times is shifted as often.
+    const times = axes.filter((named) => named === axis).length;
+    const head = block - ((times * shiftOf(shape[axis]!)) % shape[axis]!) * inner;
+    // Of nothing, a remainder is no number, and head is none either.
+    if (times === 0 || block === 0 || head === block) continue;
     const rolled = zeros(data.length, isSingle(dtype));
     for (let start = 0; start < data.length; start += block) {
       rolled.set(data.subarray(start + head, start + block), start);

@@ -2,29 +2,43 @@
  * `omnifft/numpy`: Fourier transforms under NumPy's names.
  *
  * Arrays are `{ data, shape, dtype }`, row-major, shape slowest first; complex numbers lie as `re, im`. A bare typed array
- * is real and has one axis. Single precision stays single (float32 and complex64 give complex64), all else is double.
+ * is real and has one axis; lists of numbers are real, too. Single precision stays single, all else is double.
  * Forward has the exponent sign −1. Arguments that NumPy takes by name are fields of the last argument.
  */
-import type { ArrayInput, Transformed } from './array.ts';
+import type { LineOptions, TensorOptions } from './arguments.ts';
+import type { ArrayInput, RealOnly, RealTransformed, Transformed } from './array.ts';
 import type { DeviceChoice } from './choice.ts';
-import { type LineOptions, lineRequest, planeRequest, spaceRequest, type TensorOptions } from './request.ts';
+import { lineRequest, tensorRequest } from './request.ts';
 import { transform } from './run.ts';
 
+export type { LineOptions, Norm, TensorOptions } from './arguments.ts';
 export type {
   ArrayInput,
   ComplexArray,
   ComplexDtype,
   DtypeOf,
+  NumberLists,
   NumpyArray,
+  RealDtype,
+  RealOnly,
+  RealTransformed,
   SameArray,
   Transformed,
   TypedArray,
 } from './array.ts';
 export type { DeviceChoice } from './choice.ts';
-export { type FastLengthOptions, fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
+export {
+  type FastLengthOptions,
+  fftfreq,
+  fftshift,
+  ifftshift,
+  nextFastLength,
+  rfftfreq,
+  type ShiftAxes,
+  type Spacing,
+} from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
 export { readNpz, writeNpz } from './npz.ts';
-export type { LineOptions, Norm, TensorOptions } from './request.ts';
 
 /**
  * Transforms one axis.
@@ -39,7 +53,7 @@ export async function fft<X extends ArrayInput>(
   x: X,
   options: LineOptions & DeviceChoice = {},
 ): Promise<Transformed<X>> {
-  return transform<X>(lineRequest('forward', x, options, ['device']));
+  return transform(lineRequest('fft', x, options, ['device']));
 }
 
 /** Undoes `fft`: the exponent sign is +1, and the result is divided by the length unless `norm` says otherwise. */
@@ -47,7 +61,54 @@ export async function ifft<X extends ArrayInput>(
   x: X,
   options: LineOptions & DeviceChoice = {},
 ): Promise<Transformed<X>> {
-  return transform<X>(lineRequest('inverse', x, options, ['device']));
+  return transform(lineRequest('ifft', x, options, ['device']));
+}
+
+/**
+ * Transforms one axis of reals to the bins from 0 to half the sampling rate; the others would be the conjugates of these.
+ * Options and errors as of `fft`; complex input is a `wrong-array-type`.
+ *
+ * @returns complex64 or complex128, of the shape of `x` but for ⌊n/2⌋ + 1 bins along the axis
+ */
+export async function rfft<X extends ArrayInput>(
+  x: X & RealOnly<X>,
+  options: LineOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform(lineRequest('rfft', x, options, ['device']));
+}
+
+/**
+ * Undoes `rfft`. Imaginary parts of bin 0 and, where n is even, of the last one count as zero.
+ *
+ * @param options as of `fft`, but `n` is the length of the result: by default 2(m − 1) for m bins, so that an odd length has
+ *   to be said.
+ * @returns float32 or float64, of the shape of `x` but for n reals along the axis
+ * @throws FftError as `fft`
+ */
+export async function irfft<X extends ArrayInput>(
+  x: X,
+  options: LineOptions & DeviceChoice = {},
+): Promise<RealTransformed<X>> {
+  return transform(lineRequest('irfft', x, options, ['device']));
+}
+
+/**
+ * The real spectrum of a signal of which x(−t) is the conjugate of x(t), given from t = 0 on. Like `irfft`, of the conjugate
+ * and without the division, which `norm` would have for `forward`. Options, shape and errors as of `irfft`.
+ */
+export async function hfft<X extends ArrayInput>(
+  x: X,
+  options: LineOptions & DeviceChoice = {},
+): Promise<RealTransformed<X>> {
+  return transform(lineRequest('hfft', x, options, ['device']));
+}
+
+/** Undoes `hfft`: the conjugate of `rfft`, divided by the length unless `norm` says otherwise. Reals in, bins out, as there. */
+export async function ihfft<X extends ArrayInput>(
+  x: X & RealOnly<X>,
+  options: LineOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform(lineRequest('ihfft', x, options, ['device']));
 }
 
 /** Transforms two axes, the last two by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
@@ -55,7 +116,7 @@ export async function fft2<X extends ArrayInput>(
   x: X,
   options: TensorOptions & DeviceChoice = {},
 ): Promise<Transformed<X>> {
-  return transform<X>(planeRequest('forward', x, options, ['device']));
+  return transform(tensorRequest('fft2', x, options, ['device']));
 }
 
 /** Undoes `fft2`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
@@ -63,7 +124,23 @@ export async function ifft2<X extends ArrayInput>(
   x: X,
   options: TensorOptions & DeviceChoice = {},
 ): Promise<Transformed<X>> {
-  return transform<X>(planeRequest('inverse', x, options, ['device']));
+  return transform(tensorRequest('ifft2', x, options, ['device']));
+}
+
+/** `rfftn` of two axes, the last two by default. */
+export async function rfft2<X extends ArrayInput>(
+  x: X & RealOnly<X>,
+  options: TensorOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform(tensorRequest('rfft2', x, options, ['device']));
+}
+
+/** `irfftn` of two axes, the last two by default. */
+export async function irfft2<X extends ArrayInput>(
+  x: X,
+  options: TensorOptions & DeviceChoice = {},
+): Promise<RealTransformed<X>> {
+  return transform(tensorRequest('irfft2', x, options, ['device']));
 }
 
 /** Transforms any axes, all by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
@@ -71,7 +148,7 @@ export async function fftn<X extends ArrayInput>(
   x: X,
   options: TensorOptions & DeviceChoice = {},
 ): Promise<Transformed<X>> {
-  return transform<X>(spaceRequest('forward', x, options, ['device']));
+  return transform(tensorRequest('fftn', x, options, ['device']));
 }
 
 /** Undoes `fftn`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
@@ -79,5 +156,27 @@ export async function ifftn<X extends ArrayInput>(
   x: X,
   options: TensorOptions & DeviceChoice = {},
 ): Promise<Transformed<X>> {
-  return transform<X>(spaceRequest('inverse', x, options, ['device']));
+  return transform(tensorRequest('ifftn', x, options, ['device']));
+}
+
+/**
+ * Transforms any axes of reals, all by default: as `rfft` along the last one that is named, then as `fft` along the others.
+ * Options: `s`, `axes`, `norm`, `device`. Errors as of `rfft`, and `invalid-argument` for no axes at all.
+ */
+export async function rfftn<X extends ArrayInput>(
+  x: X & RealOnly<X>,
+  options: TensorOptions & DeviceChoice = {},
+): Promise<Transformed<X>> {
+  return transform(tensorRequest('rfftn', x, options, ['device']));
+}
+
+/**
+ * Undoes `rfftn`: as `ifft` along all axes but the last one that is named, then as `irfft` along that. `s` is the shape of the
+ * result, needed where the last of it is odd. Options and errors as of `rfftn`.
+ */
+export async function irfftn<X extends ArrayInput>(
+  x: X,
+  options: TensorOptions & DeviceChoice = {},
+): Promise<RealTransformed<X>> {
+  return transform(tensorRequest('irfftn', x, options, ['device']));
 }

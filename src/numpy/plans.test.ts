@@ -2,9 +2,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { openDevice } from '../engine/index.ts';
-import { fft, fftn, ifft, type NumpyArray } from './index.ts';
+import { fft, fftn, ifft, irfftn, type NumpyArray, rfft, rfftn } from './index.ts';
 import { PlanCache } from './plans.ts';
-import { bytesOfSides, type DenseProblem } from './request.ts';
+import { bytesOfSides, type DenseProblem } from './problem.ts';
 import * as sync from './sync.ts';
 
 const random = randomFor('numpy/plans');
@@ -88,6 +88,26 @@ describe('devices', () => {
     device.close();
   });
 
+  it('take reals along any axis as they lie in memory', async () => {
+    const device = await openDevice('cpu', { threads: 1 });
+    const plan = vi.spyOn(device, 'plan');
+    const data = Float64Array.from(uniform(random, 4 * 6 * 10));
+    const x = { data, shape: [4, 6, 10], dtype: 'float64' } as const;
+    const bins = await rfftn(x, { axes: [2, 0], device });
+    expect(plan).toHaveBeenLastCalledWith(
+      expect.objectContaining({ size: [4, 10, 6], strides: { input: [1, 60, 1, 10, 1], output: [1, 60, 1, 10, 1] } }),
+    );
+    const back = await irfftn(bins, { axes: [2, 0], device });
+    back.data.forEach((value, k) => {
+      expect(value).toBeCloseTo(data[k]!, 12);
+    });
+    // Where no other axis is nearer in memory that is transformed, data is packed for the plan.
+    await rfft(x, { axis: 1, device });
+    expect(plan).toHaveBeenLastCalledWith(expect.objectContaining({ size: [6], leftBatches: 10, batches: 4 }));
+    expect(plan.mock.lastCall![0]).not.toHaveProperty('strides');
+    device.close();
+  });
+
   it('many calls at once give what each alone gives', async () => {
     const inputs = Array.from({ length: 12 }, () => uniform(random, 240));
     const alone = inputs.map((x) => sync.fft(x).data);
@@ -121,6 +141,21 @@ describe('arrays', () => {
     },
   );
 
+  it('lists are doubles of as many axes as they are deep', async () => {
+    const lists = [
+      [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ],
+    ];
+    const array = { data: Float64Array.of(1, 2, 3, 4, 5, 6), shape: [1, 3, 2], dtype: 'float64' } as const;
+    expect(await fftn(lists)).toEqual(sync.fftn(array));
+    expect(sync.rfft(lists, { axis: 1 })).toEqual(sync.rfft(array, { axis: 1 }));
+    expect(sync.fft([], { n: 2 })).toEqual(sync.fft(new Float64Array(0), { n: 2 }));
+    expect(sync.rfft([[], []], { n: 3 }).shape).toEqual([2, 2]);
+  });
+
   it('64-bit integers, bytes of a Buffer, shared memory', () => {
     const expected = sync.fft(Float64Array.of(1, 2, 3, 4));
     expect(sync.fft(BigInt64Array.of(1n, 2n, 3n, 4n))).toEqual(expected);
@@ -147,6 +182,10 @@ describe('arrays', () => {
     const expected = { data: new Float32Array(0), shape: [0, 5], dtype: 'complex64' };
     expect(await fft(none, { n: 5 })).toEqual(expected);
     expect(sync.fft(none, { n: 5 })).toEqual(expected);
+    expect(await rfft(none)).toEqual(expected);
+    const reals = { data: new Float32Array(0), shape: [0, 14], dtype: 'float32' };
+    expect(sync.irfft({ ...none, dtype: 'complex64' })).toEqual(reals);
+    expect(sync.hfft(none, { n: 14 })).toEqual(reals);
     const filled = sync.fft(new Float64Array(0), { n: 3 });
     expect(filled).toEqual({ data: new Float64Array(6), shape: [3], dtype: 'complex128' });
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { FftError, openDevice } from '../index.ts';
 import * as numpy from './index.ts';
-import { type ArrayInput, fft, fftfreq, fftshift, ifftshift, nextFastLength } from './index.ts';
+import { type ArrayInput, fft, fftfreq, fftshift, nextFastLength, rfftfreq } from './index.ts';
 import * as sync from './sync.ts';
 
 const later = { ...numpy };
@@ -11,7 +11,25 @@ const image = { data: new Float64Array(24), shape: [2, 3, 4], dtype: 'float64' }
 const detached = new Float32Array(8);
 structuredClone(detached.buffer, { transfer: [detached.buffer] });
 
-type Name = 'fft' | 'ifft' | 'fft2' | 'ifft2' | 'fftn' | 'ifftn';
+const bins = { data: new Float64Array(48), shape: [2, 3, 4], dtype: 'complex128' } as const;
+const dot = { data: Float32Array.of(1), shape: [], dtype: 'float32' } as const;
+
+/** A list in lists, as deep as that. */
+function nested(levels: number): unknown {
+  return levels === 0 ? 1 : [nested(levels - 1)];
+}
+
+const cyclic: unknown[] = [];
+cyclic.push(cyclic);
+const revoked = Proxy.revocable([1, 2], {});
+revoked.revoke();
+const throwing = Object.defineProperty([1, 2, 3], 1, {
+  get() {
+    throw new Error('no');
+  },
+});
+
+type Name = `${'' | 'i'}${'' | 'r' | 'h'}fft` | `${'' | 'i'}${'' | 'r'}fft${2 | 'n'}`;
 const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] = [
   ['an axis out of range', 'fft', image, { axis: 3 }, 'invalid-argument'],
   ['a negative axis out of range', 'ifft', image, { axis: -4 }, 'invalid-argument'],
@@ -24,8 +42,25 @@ const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] =
     'invalid-argument',
   ],
   ['two axes of one', 'fft2', new Float32Array(4), {}, 'invalid-argument'],
-  ['repeated axes', 'fftn', image, { axes: [0, 0] }, 'invalid-argument'],
-  ['repeated axes under two names', 'ifftn', image, { axes: [2, 0, -1] }, 'invalid-argument'],
+  ['no axis at all', 'fft', image, { axis: null }, 'invalid-argument'],
+  ['lengths with a hole', 'fftn', image, { s: [4, null], axes: [0, 1] }, 'invalid-size'],
+  ['complex numbers for reals', 'rfft', bins, {}, 'wrong-array-type'],
+  ['complex numbers for reals in two axes', 'rfft2', bins, {}, 'wrong-array-type'],
+  ['complex numbers for reals in all axes', 'rfftn', bins, { axes: [1] }, 'wrong-array-type'],
+  ['complex numbers for the half of a spectrum', 'ihfft', bins, {}, 'wrong-array-type'],
+  ['reals without an axis', 'rfftn', image, { axes: [] }, 'invalid-argument'],
+  ['bins without an axis', 'irfft2', bins, { axes: [] }, 'invalid-argument'],
+  ['a single real', 'rfftn', dot, {}, 'invalid-argument'],
+  ['a single bin without a length', 'irfft', [1], {}, 'invalid-size'],
+  ['a single bin of a spectrum without a length', 'hfft', [1], {}, 'invalid-size'],
+  ['single bins along the last axis', 'irfftn', [[1], [2]], {}, 'invalid-size'],
+  ['no bins', 'irfft', [], {}, 'invalid-size'],
+  ['no reals', 'ihfft', [[], []], {}, 'invalid-size'],
+  ['reals of length 0', 'rfft', image, { n: 0 }, 'invalid-size'],
+  ['bins for a negative length', 'irfft', bins, { n: -1 }, 'invalid-size'],
+  ['an unknown norm of a spectrum', 'hfft', bins, { norm: '' }, 'invalid-argument'],
+  ['s of a function for one axis', 'irfft', bins, { s: [8] }, 'unknown-field'],
+  ['lengths of reals beyond any memory', 'irfftn', bins, { s: [2 ** 40, 2 ** 40], axes: [0, 1] }, 'invalid-size'],
   ['axes that are no list', 'fftn', image, { axes: 1 }, 'invalid-argument'],
   ['n = 0', 'fft', image, { n: 0 }, 'invalid-size'],
   ['n = −1', 'ifft', image, { n: -1 }, 'invalid-size'],
@@ -54,7 +89,18 @@ const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] =
   ['an unknown dtype', 'fft', { ...image, dtype: 'float16' }, {}, 'wrong-array-type'],
   ['no dtype', 'fft', { data: image.data, shape: [24] }, {}, 'wrong-array-type'],
   ['data of another dtype', 'fft', { ...image, dtype: 'float32' }, {}, 'wrong-array-type'],
-  ['a list', 'fft', [1, 2, 3, 4], {}, 'wrong-array-type'],
+  ['a list of texts', 'fft', ['1', '2'], {}, 'wrong-array-type'],
+  ['a list with a hole', 'fft', new Array(4), {}, 'wrong-array-type'],
+  ['a list of large integers', 'rfft', [1n, 2n], {}, 'wrong-array-type'],
+  ['lists and numbers side by side', 'fft', [[1, 2], 3], {}, 'wrong-array-type'],
+  ['numbers and lists side by side', 'fft', [1, [2, 3]], {}, 'wrong-array-type'],
+  ['lists of several lengths', 'fft', [[1, 2], [3]], {}, 'wrong-length'],
+  ['lists of several lengths in lists', 'fftn', [[[1], [2]], [[3]]], {}, 'wrong-length'],
+  ['lists in too many lists', 'fft', nested(65), {}, 'wrong-array-type'],
+  ['a list that holds itself', 'fft', cyclic, {}, 'wrong-array-type'],
+  ['a list that is none any more', 'fft', revoked.proxy, {}, 'wrong-array-type'],
+  ['a list that throws', 'fft', throwing, {}, 'wrong-array-type'],
+  ['a list of typed arrays', 'fft', [new Float32Array(2)], {}, 'wrong-array-type'],
   ['a buffer', 'fft', new ArrayBuffer(32), {}, 'wrong-array-type'],
   ['a data view', 'fft', new DataView(new ArrayBuffer(32)), {}, 'wrong-array-type'],
   ['nothing', 'fft', undefined, {}, 'wrong-array-type'],
@@ -113,13 +159,15 @@ describe('the helpers refuse', () => {
   it.each([
     ['no bins', () => fftfreq(0), 'invalid-size'],
     ['half a bin', () => fftfreq(1.5), 'invalid-size'],
+    ['no bins of reals', () => rfftfreq(0), 'invalid-size'],
+    ['fewer than no bins of reals', () => rfftfreq(-3), 'invalid-size'],
+    ['no spacing of reals', () => rfftfreq(8, { d: 0 }), 'invalid-argument'],
     ['no spacing', () => fftfreq(8, 0), 'invalid-argument'],
     ['an endless spacing', () => fftfreq(8, { d: Number.POSITIVE_INFINITY }), 'invalid-argument'],
     ['a spacing that is no number', () => fftfreq(8, '1' as never), 'invalid-argument'],
     ['null for a spacing', () => fftfreq(8, null as never), 'invalid-argument'],
     ['another option', () => fftfreq(8, { n: 1 } as never), 'unknown-field'],
     ['an axis out of range', () => fftshift(image, 3), 'invalid-argument'],
-    ['repeated axes', () => ifftshift(image, [0, -3]), 'invalid-argument'],
     ['axes that are none', () => fftshift(image, 'last' as never), 'invalid-argument'],
     ['an unknown option of a shift', () => fftshift(image, { axis: 1 } as never), 'unknown-field'],
     ['no array', () => fftshift('abc' as never), 'wrong-array-type'],

@@ -2,10 +2,13 @@
 
 import type { Device, Plan } from '../engine/index.ts';
 import { FftError } from '../problem/errors.ts';
-import { type ArrayInput, type ComplexArray, fitting, type Transformed } from './array.ts';
+import type { NumpyArray } from './array.ts';
 import { checkDevice, sharedDevice } from './choice.ts';
+import type { Floats } from './memory.ts';
 import { PlanCache } from './plans.ts';
-import { bytesOfSides, type DenseProblem, inAxes, type TransformRequest } from './request.ts';
+import { bytesOfSides, type DenseProblem } from './problem.ts';
+import { carryOut, type Job, type TransformRequest } from './request.ts';
+import { inAxes } from './steps.ts';
 
 type Plans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
 
@@ -13,39 +16,39 @@ type Plans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
 const plansOf = new WeakMap<Device, Plans>();
 
 /**
- * Carries out a request that was made of an `X`.
+ * Carries out a request whose result is known to be an `R`.
  * @throws FftError (as a rejection) `invalid-argument`, and those of opening, planning and running
  */
-export async function transform<X extends ArrayInput>(request: TransformRequest): Promise<Transformed<X>> {
-  return (await transformed(request)) as Transformed<X>;
+export async function transform<R extends NumpyArray>(request: TransformRequest): Promise<R> {
+  const chosen = checkDevice(request.device);
+  const work = carryOut(request);
+  let state = work.next();
+  while (!state.done) state = work.next(await doneOn(chosen ?? (await sharedDevice()), state.value));
+  return state.value as R;
 }
 
-async function transformed(request: TransformRequest): Promise<ComplexArray> {
-  const chosen = checkDevice(request.device);
-  const { problem, operand } = request;
-  if (!problem) return { ...operand, data: fitting(operand.data.length, () => operand.data.slice()) };
-  const device = chosen ?? (await sharedDevice());
+async function doneOn(device: Device, job: Job): Promise<Floats> {
   const plans = cacheOf(device);
-  const lease = plans.take(problem);
+  const lease = plans.take(job.problem);
   try {
-    return await run(request, await lease.plan);
+    return await run(job, await lease.plan);
   } catch (error) {
     plans.forget(lease);
-    if (!(error instanceof FftError && error.code === 'destroyed')) throw inAxes(error, request);
+    if (!(error instanceof FftError && error.code === 'destroyed')) throw inAxes(error, job.step);
   } finally {
     plans.give(lease);
   }
   // Closing a device destroys its plans; asked for a new one, it says that it is closed.
-  const plan = await device.plan(problem);
+  const plan = await device.plan(job.problem);
   try {
-    return await run(request, plan);
+    return await run(job, plan);
   } finally {
     plan.destroy();
   }
 }
 
-async function run({ direction, operand }: TransformRequest, plan: Plan<DenseProblem>): Promise<ComplexArray> {
-  return { ...operand, data: await plan[direction](operand.data) };
+function run({ step, data }: Job, plan: Plan<DenseProblem>): Promise<Floats> {
+  return plan[step.direction](data);
 }
 
 function cacheOf(device: Device): Plans {

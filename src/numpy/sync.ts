@@ -4,62 +4,109 @@
  */
 import type { Plan } from '../engine/index.ts';
 import { openCpuSync } from '../engine/open-sync.ts';
-import { type ArrayInput, type ComplexArray, fitting, type Transformed } from './array.ts';
+import type { LineOptions, TensorOptions } from './arguments.ts';
+import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, Transformed } from './array.ts';
+import type { Floats } from './memory.ts';
 import { PlanCache } from './plans.ts';
-import {
-  bytesOfSides,
-  type DenseProblem,
-  inAxes,
-  type LineOptions,
-  lineRequest,
-  planeRequest,
-  spaceRequest,
-  type TensorOptions,
-  type TransformRequest,
-} from './request.ts';
+import { bytesOfSides, type DenseProblem } from './problem.ts';
+import { carryOut, type Job, lineRequest, type TransformRequest, tensorRequest } from './request.ts';
+import { inAxes } from './steps.ts';
 
+export type { LineOptions, Norm, TensorOptions } from './arguments.ts';
 export type {
   ArrayInput,
   ComplexArray,
   ComplexDtype,
   DtypeOf,
+  NumberLists,
   NumpyArray,
+  RealDtype,
+  RealOnly,
+  RealTransformed,
   SameArray,
   Transformed,
   TypedArray,
 } from './array.ts';
-export { type FastLengthOptions, fftfreq, fftshift, ifftshift, nextFastLength, type ShiftAxes } from './helpers.ts';
+export {
+  type FastLengthOptions,
+  fftfreq,
+  fftshift,
+  ifftshift,
+  nextFastLength,
+  rfftfreq,
+  type ShiftAxes,
+  type Spacing,
+} from './helpers.ts';
 export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
-export type { LineOptions, Norm, TensorOptions } from './request.ts';
 
 /** `fft` of `omnifft/numpy`, at once. */
 export function fft<X extends ArrayInput>(x: X, options: LineOptions = {}): Transformed<X> {
-  return transform<X>(lineRequest('forward', x, options));
+  return transform(lineRequest('fft', x, options));
 }
 
 /** `ifft` of `omnifft/numpy`, at once. */
 export function ifft<X extends ArrayInput>(x: X, options: LineOptions = {}): Transformed<X> {
-  return transform<X>(lineRequest('inverse', x, options));
+  return transform(lineRequest('ifft', x, options));
+}
+
+/** `rfft` of `omnifft/numpy`, at once. */
+export function rfft<X extends ArrayInput>(x: X & RealOnly<X>, options: LineOptions = {}): Transformed<X> {
+  return transform(lineRequest('rfft', x, options));
+}
+
+/** `irfft` of `omnifft/numpy`, at once. */
+export function irfft<X extends ArrayInput>(x: X, options: LineOptions = {}): RealTransformed<X> {
+  return transform(lineRequest('irfft', x, options));
+}
+
+/** `hfft` of `omnifft/numpy`, at once. */
+export function hfft<X extends ArrayInput>(x: X, options: LineOptions = {}): RealTransformed<X> {
+  return transform(lineRequest('hfft', x, options));
+}
+
+/** `ihfft` of `omnifft/numpy`, at once. */
+export function ihfft<X extends ArrayInput>(x: X & RealOnly<X>, options: LineOptions = {}): Transformed<X> {
+  return transform(lineRequest('ihfft', x, options));
 }
 
 /** `fft2` of `omnifft/numpy`, at once. */
 export function fft2<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
-  return transform<X>(planeRequest('forward', x, options));
+  return transform(tensorRequest('fft2', x, options));
 }
 
 /** `ifft2` of `omnifft/numpy`, at once. */
 export function ifft2<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
-  return transform<X>(planeRequest('inverse', x, options));
+  return transform(tensorRequest('ifft2', x, options));
+}
+
+/** `rfft2` of `omnifft/numpy`, at once. */
+export function rfft2<X extends ArrayInput>(x: X & RealOnly<X>, options: TensorOptions = {}): Transformed<X> {
+  return transform(tensorRequest('rfft2', x, options));
+}
+
+/** `irfft2` of `omnifft/numpy`, at once. */
+export function irfft2<X extends ArrayInput>(x: X, options: TensorOptions = {}): RealTransformed<X> {
+  return transform(tensorRequest('irfft2', x, options));
 }
 
 /** `fftn` of `omnifft/numpy`, at once. */
 export function fftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
-  return transform<X>(spaceRequest('forward', x, options));
+  return transform(tensorRequest('fftn', x, options));
 }
 
 /** `ifftn` of `omnifft/numpy`, at once. */
 export function ifftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
-  return transform<X>(spaceRequest('inverse', x, options));
+  return transform(tensorRequest('ifftn', x, options));
+}
+
+/** `rfftn` of `omnifft/numpy`, at once. */
+export function rfftn<X extends ArrayInput>(x: X & RealOnly<X>, options: TensorOptions = {}): Transformed<X> {
+  return transform(tensorRequest('rfftn', x, options));
+}
+
+/** `irfftn` of `omnifft/numpy`, at once. */
+export function irfftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): RealTransformed<X> {
+  return transform(tensorRequest('irfftn', x, options));
 }
 
 type Plans = PlanCache<DenseProblem, Plan<DenseProblem>>;
@@ -75,25 +122,27 @@ function ownPlans(): Plans {
   });
 }
 
-/** Carries out a request that was made of an `X`. */
-function transform<X extends ArrayInput>(request: TransformRequest): Transformed<X> {
-  try {
-    return run(request) as Transformed<X>;
-  } catch (error) {
-    throw inAxes(error, request);
-  }
+/** Carries out a request whose result is known to be an `R`. */
+function transform<R extends NumpyArray>(request: TransformRequest): R {
+  const work = carryOut(request);
+  let state = work.next();
+  while (!state.done) state = work.next(run(state.value));
+  return state.value as R;
 }
 
-function run({ direction, problem, operand }: TransformRequest): ComplexArray {
-  if (!problem) return { ...operand, data: fitting(operand.data.length, () => operand.data.slice()) };
+function run({ step, problem, data }: Job): Floats {
   plans ??= ownPlans();
-  const lease = plans.take(problem);
   try {
-    return { ...operand, data: lease.plan[`${direction}Sync`](operand.data) };
+    const lease = plans.take(problem);
+    try {
+      return lease.plan[`${step.direction}Sync`](data);
+    } catch (error) {
+      plans.forget(lease);
+      throw error;
+    } finally {
+      plans.give(lease);
+    }
   } catch (error) {
-    plans.forget(lease);
-    throw error;
-  } finally {
-    plans.give(lease);
+    throw inAxes(error, step);
   }
 }

@@ -307,6 +307,7 @@ export class Scene {
       nextFastLength: () =>
         numpy.nextFastLength(random.pick<Anything>([8, bad()]), spoiled(random, { real: true }) as Anything),
       fftfreq: () => numpy.fftfreq(most(random.pick<Anything>([8, bad()])), spoiled(random, { d: 2 }) as Anything),
+      rfftfreq: () => numpy.rfftfreq(most(random.pick<Anything>([8, bad()])), spoiled(random, { d: 2 }) as Anything),
       windowFunction: () => windowFunction(random.pick<Anything>(['hann', bad()]), most(bad())),
       windowOptions: () => {
         const good = random.pick<Anything>([{ beta: 8, sym: true }, { a: [0.5, 0.5] }, { tau: 2, center: 3 }]);
@@ -329,11 +330,23 @@ export class Scene {
 
   private numpy(): Attempt {
     const { random } = this;
-    const array = { data: new Float32Array(32), shape: [4, 4], dtype: 'complex64' };
+    const real = { data: new Float32Array(16), shape: [4, 4], dtype: 'float32' };
+    const complex = { data: new Float32Array(32), shape: [4, 4], dtype: 'complex64' };
+    const array = random.pick<unknown>([
+      real,
+      complex,
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    ]);
     const x = random.unit() < 0.6 ? spoiled(random, array) : random.pick([array, hostile(random)]);
     const one = { n: 4, axis: 0, norm: 'ortho' };
     const many = { s: [2, 2], axes: [0, 1], norm: 'ortho' };
-    const transforms: Readonly<Record<string, object>> = { fft: one, ifft: one, fft2: many, ifft2: many, fftn: many };
+    const lines = { fft: one, ifft: one, rfft: one, irfft: one, hfft: one, ihfft: one };
+    const planes = { fft2: many, ifft2: many, rfft2: many, irfft2: many };
+    const spaces = { fftn: many, ifftn: many, rfftn: many, irfftn: many };
+    const transforms: Readonly<Record<string, object>> = { ...lines, ...planes, ...spaces };
     const shifts = { fftshift: { axes: [0] }, ifftshift: { axes: 1 } };
     const all: Readonly<Record<string, object>> = { ...transforms, ...shifts };
     const name = random.pick(Object.keys(all));

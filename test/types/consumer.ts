@@ -13,8 +13,8 @@ import {
   type ProblemInput,
   parseDescriptor,
 } from '../../src/index.ts';
-import { fft, fftfreq, fftshift } from '../../src/numpy/index.ts';
-import { ifft } from '../../src/numpy/sync.ts';
+import { fft, fftfreq, fftshift, irfft, type NumpyArray, rfft, rfftfreq, rfftn } from '../../src/numpy/index.ts';
+import { hfft, ifft, ihfft, irfftn } from '../../src/numpy/sync.ts';
 import {
   czt,
   fftconvolve,
@@ -183,6 +183,19 @@ export async function numpy(recording: Recording): Promise<void> {
   exactly<Float64Array>()(fftfreq(8).data, true);
   exactly<'complex128'>()((await fft({ data: double, shape: [8], dtype: 'complex128' })).dtype, true);
   exactly<Singles>()(mixDown(recording), true);
+  const bins = await rfft(single);
+  exactly<'complex64'>()(bins.dtype, true);
+  exactly<Float32Array>()((await irfft(bins, { n: 8, norm: null })).data, true);
+  exactly<'float32'>()(hfft(single).dtype, true);
+  exactly<Float64Array>()(irfftn(await rfftn([[1, 2, 3]])).data, true);
+  exactly<'complex128'>()(ihfft(new BigInt64Array(4)).dtype, true);
+  exactly<Float64Array>()(rfftfreq(8, 0.1).data, true);
+  const unknown: NumpyArray = { data: single, shape: [8], dtype: 'float32' };
+  await rfft(unknown);
+  // @ts-expect-error: complex numbers for reals
+  await rfft(bins);
+  // @ts-expect-error: texts for numbers
+  await rfft(['1']);
 }
 
 export async function signals(): Promise<void> {

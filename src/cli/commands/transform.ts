@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { isSingle } from '../../numpy/array.ts';
-import { resolveAxes } from '../../numpy/axes.ts';
+import { resolveDistinctAxes } from '../../numpy/axes.ts';
 import { fftn, ifftn, type Norm, type NpyArray } from '../../numpy/index.ts';
 import { npyPieces, readNpyFrom } from '../../numpy/npy.ts';
 import { npzMembers, npzPieces } from '../../numpy/npz.ts';
@@ -124,7 +124,7 @@ function axesOf(given: readonly number[] | undefined, { shape }: NpyArray, input
 
 function chosenAxes(given: readonly number[], dimensions: number): number[] {
   try {
-    return resolveAxes(given, dimensions).sort((a, b) => a - b);
+    return resolveDistinctAxes(given, dimensions).sort((a, b) => a - b);
   } catch (error) {
     if (!(error instanceof FftError)) throw error;
     throw new FftError('invalid-usage', error.message.replace(/^axes(\[\d+\])?/, '--axes'), { cause: error });

@@ -1,0 +1,33 @@
+/** New host memory, and numbers in floating point. */
+import { lengthOf } from '../problem/bytes.ts';
+import { FftError } from '../problem/errors.ts';
+
+export type Floats = Float32Array | Float64Array;
+
+/** An array of zeros for `length` numbers. @throws FftError `out-of-memory` */
+export function zeros(length: number, single: boolean): Floats {
+  return fitting(length, () => (single ? new Float32Array(length) : new Float64Array(length)));
+}
+
+/** Makes an array of `length` entries. @throws FftError `out-of-memory` where the engine cannot */
+export function fitting<T>(length: number, make: () => T): T {
+  try {
+    return make();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new FftError('out-of-memory', `An array of ${length} entries does not fit in host memory.`, { cause });
+  }
+}
+
+/**
+ * The same numbers in floating point. (`Float64Array.from` lists them all before it converts them, and V8 ends the process
+ * where the list gets too long.)
+ * @throws FftError `out-of-memory`
+ */
+export function converted(values: ArrayLike<number | bigint>, single = false): Floats {
+  const floats = zeros(lengthOf(values), single);
+  // `set` converts numbers faster than a loop, but refuses the entries of 64-bit arrays.
+  if (typeof values[0] === 'number') floats.set(values as ArrayLike<number>);
+  else for (let k = 0; k < floats.length; k++) floats[k] = Number(values[k]);
+  return floats;
+}

@@ -1,0 +1,122 @@
+/** What a function of NumPy's amounts to: transforms one after the other, each with every axis at most once. */
+import { excerpt, FftError } from '../problem/errors.ts';
+import { type Direction, hermitianLength } from '../problem/index.ts';
+import type { Arguments, Norm } from './arguments.ts';
+import { product } from './array.ts';
+import { type DenseProblem, problemOf } from './problem.ts';
+
+/** How a function transforms. */
+export interface Kind {
+  readonly direction: Direction;
+  /** `r2c`: along the last of its axes there are reals on one side, and the bins that are not known from others on the other. */
+  readonly transform: 'c2c' | 'r2c';
+  /** Whether the bins are those of the conjugate signal, which exchanges the directions: `norm` speaks of the other one. */
+  readonly conjugate: boolean;
+}
+
+/** One transform of the engine. */
+export interface Step {
+  readonly direction: Direction;
+  /** Undefined where there is nothing to compute. */
+  readonly problem: DenseProblem | undefined;
+  /** Which axis of the array each axis of the problem is. */
+  readonly axes: readonly number[];
+  /** What it takes: the shape that an array is cropped or filled to, and whether of complex numbers. */
+  readonly from: Operand;
+  readonly to: Operand;
+}
+
+export interface Operand {
+  readonly shape: readonly number[];
+  readonly complex: boolean;
+}
+
+interface Line {
+  readonly axis: number;
+  readonly length: number;
+}
+
+/**
+ * @param shape of the array
+ * @throws FftError `invalid-size`
+ */
+export function stepsOf(
+  shape: readonly number[],
+  { axes, lengths, norm }: Arguments,
+  kind: Kind,
+  single: boolean,
+): Step[] {
+  const groups = groupsOf(axes.map((axis, k) => ({ axis, length: lengths[k]! })));
+  const isReal = (group: readonly Line[]) => kind.transform === 'r2c' && group === groups[0];
+  const order = kind.transform === 'r2c' && kind.direction === 'inverse' ? groups.toReversed() : groups;
+  let current = shape;
+  return order.map((group) => {
+    const step = stepOf(current, group, { ...kind, real: isReal(group), norm, single });
+    current = step.to.shape;
+    return step;
+  });
+}
+
+/** Runs of axes that differ, the last axis first: NumPy's order of application but in `irfftn`, which has the opposite one. */
+function groupsOf(lines: readonly Line[]): Line[][] {
+  const groups: Line[][] = [];
+  for (const line of lines.toReversed()) {
+    const group = groups.at(-1);
+    if (group && !group.some(({ axis }) => axis === line.axis)) group.push(line);
+    else groups.push([line]);
+  }
+  return groups;
+}
+
+interface Facts extends Kind {
+  readonly real: boolean;
+  readonly norm: Norm;
+  readonly single: boolean;
+}
+
+function stepOf(
+  before: readonly number[],
+  group: readonly Line[],
+  { direction, conjugate, real, norm, single }: Facts,
+): Step {
+  const axes = group.map(({ axis }) => axis);
+  const points = group.map(({ length }) => length);
+  const spatial = resized(before, group);
+  const realAxis = real ? axes[0]! : undefined;
+  const bins = real ? resized(spatial, [{ axis: axes[0]!, length: hermitianLength(points[0]!) }]) : spatial;
+  if (![spatial, bins].every((shape) => Number.isSafeInteger(16 * product(shape)))) {
+    const message = `Shape [${excerpt(spatial.join(', '))}] has more numbers than any memory; crop to less.`;
+    throw new FftError('invalid-size', message);
+  }
+  const sides = [
+    { shape: spatial, complex: !real },
+    { shape: bins, complex: true },
+  ] as const;
+  const [from, to] = direction === 'forward' ? sides : [sides[1], sides[0]];
+  if (product(spatial) === 0) return { direction, problem: undefined, axes: [], from, to };
+  const scale = scaleOf(norm, (direction === 'forward') !== conjugate, product(points));
+  return { direction, ...problemOf({ shape: spatial, axes, realAxis, direction, single, scale }), from, to };
+}
+
+function resized(shape: readonly number[], lines: readonly Line[]): number[] {
+  const changed = [...shape];
+  for (const { axis, length } of lines) changed[axis] = length;
+  return changed;
+}
+
+/** The factor of one direction. */
+function scaleOf(norm: Norm, forward: boolean, points: number): number {
+  if (norm === 'ortho') return 1 / Math.sqrt(points);
+  return forward === (norm === 'forward') ? 1 / points : 1;
+}
+
+/** An error about the lengths of a problem in the words of the array: which of its axes they are of. */
+export function inAxes(error: unknown, { axes }: Step): unknown {
+  if (!(error instanceof FftError) || !error.problems.some(({ path }) => path.startsWith('size['))) return error;
+  const worded = (text: string) =>
+    text.replace(/size\[(\d+)\](?: = (\d+) has)?/g, (_, n, length) =>
+      length ? `axis ${axes[n]} has length ${length}, which has` : `the length of axis ${axes[n]}`,
+    );
+  const problems = error.problems.map((problem) => ({ ...problem, message: worded(problem.message) }));
+  return new FftError(error.code, worded(error.message), { problems, cause: error });
+}
