@@ -240,28 +240,36 @@ function besideView(
   return absent ? guarded(view, absent, coordinates) : view;
 }
 
-/** All bins, as they are loaded, of memory that has those up to the half: the others are conjugates. */
+/** All bins of memory that has those up to the half: the others are conjugates. */
 function mirroredView(
   view: ComplexView,
   format: Format,
-  { of, stride, terms }: Mirrored,
+  { of, stride, terms, twice }: Mirrored,
   element: Elements,
   coordinates: Coordinates,
 ): ComplexView {
   const bins = Math.floor(of / 2) + 1;
   const place = (at: readonly IndexLike[]) => placeOf(terms, coordinates(at));
   const mirror = mapped(format, (at) => add(element(at), of * stride, scale(place(at), -2 * stride)));
+  const below = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: 0, to: bins }];
+  const above = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: bins, to: of }];
   return {
     load: (x, at, guard = []) => {
-      const k = place(at);
-      const own = view.load(x, at, [...guard, { index: k, from: 0, to: bins }]);
-      const other = mirror.load(x, at, [...guard, { index: k, from: bins, to: of }]);
+      const own = view.load(x, at, below(at, guard));
+      const other = mirror.load(x, at, above(at, guard));
       // What is not read is 0. Bins that are their own conjugates are real, whatever memory holds.
-      const proper: Guard = [{ index: k, from: 1, to: Math.ceil(of / 2) }];
+      const proper: Guard = [{ index: place(at), from: 1, to: Math.ceil(of / 2) }];
       const im = x.where(proper, own.im, x.constant(0));
       return { re: x.add(own.re, other.re), im: x.sub(im, other.im) };
     },
-    store: view.store,
+    store: (x, at, value, guard = []) => {
+      const { from, to } = twice!;
+      const once: Guard = [...above(at, guard), { index: placeOf(twice!.terms, coordinates(at)), from, to }];
+      return [
+        ...view.store(x, at, value, below(at, guard)),
+        ...mirror.store(x, at, { re: value.re, im: x.neg(value.im) }, once),
+      ];
+    },
   };
 }
 

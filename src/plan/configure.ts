@@ -23,7 +23,7 @@ import {
   type Stride,
   type Way,
 } from './leaf.ts';
-import type { Cropped, Extended, LeafNode, Place, RealParts, StepTwiddle } from './node.ts';
+import type { Cropped, Extended, LeafNode, MirroredBins, Place, RealParts, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { powerOrders, raderPasses } from './rader.ts';
 import { besideOf, threadsFor } from './threads.ts';
@@ -64,7 +64,7 @@ export interface PlacedLeaf {
   readonly factors?: LeafNode['factors'];
   readonly real?: PlacedReals;
   /** Bins over the half of `of`, `stride` elements apart, are conjugates of others. */
-  readonly mirrored?: { readonly side: Side; readonly of: number; readonly stride: number };
+  readonly mirrored?: MirroredBins & { readonly stride: number };
   readonly extended?: Extended & { readonly stride: number };
   readonly cropped?: Cropped;
 }
@@ -158,7 +158,12 @@ function partialOf(
 ): Partial<LeafSide> {
   const terms = (of: number) => termsAlong(of, tile, batch, side);
   if (mirrored?.side === side) {
-    return { mirrored: { of: mirrored.of, stride: mirrored.stride, terms: terms(1) } };
+    const { side: _, columns, ...own } = mirrored;
+    const all = terms(1);
+    // The first bin of a row is counted along the other dimension.
+    const first = all.filter(({ step }) => step === 1);
+    const twice = columns ? { twice: { from: 1, to: Math.ceil(columns / 2), terms: first } } : {};
+    return { mirrored: { ...own, ...twice, terms: all } };
   }
   if (extended && side === 'input') {
     const { of, ...own } = extended;
@@ -198,7 +203,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
       axis: { ...packedAxis(placed), count: padded },
-      batch,
+      batch: batch.map((span) => packedLines(placed, span)),
       precision,
       twiddled: placed.twiddle !== undefined,
       convolved: padded !== axis.count || paired !== undefined,
@@ -241,6 +246,14 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
 function packedAxis({ axis, real }: PlacedLeaf): Span {
   if (real?.by !== 'halves' || real.side === 'both' || real.beside!.apart[real.side] !== 1) return axis;
   return { ...axis, [real.side]: 1 };
+}
+
+/** The same of lines: two side by side are one, whose neighbour is next to them. */
+function packedLines({ real }: PlacedLeaf, span: Span): Span {
+  if (real?.by !== 'lines' || !real.beside) return span;
+  const { apart } = real.beside;
+  const packed = (side: Side) => (apart[side] === 1 && span[side] === 2 ? 1 : span[side]);
+  return { ...span, input: packed('input'), output: packed('output') };
 }
 
 /** The batch dimensions have been reordered; the one that twiddles count along was the first. */

@@ -44,6 +44,8 @@ export interface Beside {
 
 /** The bins of a real transform in memory that has half of them: the others are conjugates of those in the mirror. */
 export interface Mirrored {
+  /** Where a bin over the half is written below it: others have been. */
+  readonly twice?: CroppedSide;
   /** Bins that there would be. */
   readonly of: number;
   /** Elements from one bin to the next. */

@@ -79,6 +79,14 @@ export interface Cropped {
   readonly count: number;
 }
 
+/** Bins of the first axis, `of` in all, of which memory has those up to the half. */
+export interface MirroredBins {
+  readonly side: Side;
+  readonly of: number;
+  /** A row of bins begins at each of the first half of so many; where they are written, those that mirror themselves are so once. */
+  readonly columns?: number;
+}
+
 /** A dimension of the tensor seen as rows × columns between two uploads. */
 export interface Intermediate {
   readonly of: number;
@@ -113,7 +121,7 @@ export interface LeafNode {
   /** Its exponents have the sign of the forward direction, whichever it is. */
   readonly forward?: true;
   /** Bins of a real transform on this side, of which memory holds half; those over it are conjugates. */
-  readonly mirrored?: { readonly side: Side; readonly of: number };
+  readonly mirrored?: MirroredBins;
   /** Its exponents have the other sign than the direction's. */
   readonly backward?: true;
   /** Blocks of the tensor that count as zero where they would be read, and that are not written. */

@@ -285,7 +285,9 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         ...(node.real ? { real: placedReals(node, node.real, { input: from, output: to }) } : {}),
         ...(node.extended ? { extended: { ...node.extended, stride: from.strides[node.extended.of]! } } : {}),
         ...(node.cropped ? { cropped: node.cropped } : {}),
-        ...(node.mirrored ? { mirrored: { ...node.mirrored, stride: from.strides[1]! } } : {}),
+        ...(node.mirrored
+          ? { mirrored: { ...node.mirrored, stride: (node.mirrored.side === 'input' ? from : to).strides[1]! } }
+          : {}),
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,

@@ -5,7 +5,8 @@
  * - `halves`, for even N: points 2n and 2n + 1 are the parts of one complex number; a step pairs bins k and N/2 − k.
  * - `lines`, for odd N: two sequences side by side are the parts of one; a step pairs bins k and N − k. A sequence without
  *   another one is accompanied by zeros.
- * - `zeros`, where that takes several launches: all imaginary parts are zero, and bins over the half are not stored.
+ * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines.
+ * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
  */
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, lengthened, uploadsQuestion } from './axis.ts';
@@ -20,6 +21,7 @@ import {
   type LeafNode,
   leafNode,
   leavesOf,
+  type Place,
   type PlanNode,
 } from './node.ts';
 import type { Priced } from './priced.ts';
@@ -73,13 +75,21 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   const whole = even ? length / 2 : length;
   const inOne = inOneLaunch(asComplex(problem, whole), profile, most);
   if (inOne) return [{ value: [whole], price: inOne.price }];
-  // (Twice as many points as there are numbers.)
   const several = asComplex(problem, length);
   if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
-  return rankUploads(uploadsQuestion(several, 0, profile), most).map(({ value, price }) => ({
-    value,
-    price: 2 * price,
-  }));
+  // Where zeros are not left out, twice as many points as there are numbers are transformed.
+  return rankUploads(uploadsQuestion(several, 0, profile), Math.max(most, CONSIDERED))
+    .map(({ value, price }) => ({ value, price: isColumns(value) ? price : 2 * price }))
+    .sort((a, b) => a.price - b.price)
+    .slice(0, most);
+}
+
+/** The best of so many complex ways are weighed as real ones. */
+const CONSIDERED = 8;
+
+/** Whether two uploads are of columns of reals, two by two. */
+function isColumns(uploads: readonly number[]): boolean {
+  return uploads.length === 2 && uploads[1]! % 2 === 0;
 }
 
 /** The price of an axis in one launch; undefined where it takes several. */
@@ -120,7 +130,45 @@ export function realAxis(
   if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), profile, 1)) {
     return { ...lines(problem, profile, side), ...shape };
   }
+  if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {
+    return inColumns(problem, uploads as readonly [number, number], side);
+  }
   return inZeros(problem, direction, profile, uploads, side);
+}
+
+/**
+ * Two uploads of N = n₁·n₂ reals. One is of columns of n₁, two of which are the parts of a complex one, of whose bins there are
+ * ⌊n₁/2⌋ + 1 in each; the other one is of rows of these, n₂ long, and knows bins over the half as conjugates of those below.
+ */
+function inColumns(problem: Problem, [n1, n2]: readonly [number, number], real: 'input' | 'output'): BranchNode {
+  const length = n1 * n2;
+  const kept = hermitianLength(n1);
+  const others = othersOf(problem);
+  const at = (step: number): Place => ({ of: 1, step });
+  const both = (step: number) => ({ input: at(step), output: at(step) });
+  const forward = real === 'input';
+  const turned = (dimension: Dimension): Dimension =>
+    forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
+  const { length: before, outputLength: after } = shapesOf(problem, real);
+  const tensor = before.map((count, of) => (of === 1 ? kept * n2 : count));
+  const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
+    ...leafNode({ title: `${TITLE}, upload ${number} of 2`, axisOf: 0, axis, batch: [batch, ...others], tensor }),
+    ...(number === 1 ? { length: before } : { outputLength: after }),
+  });
+  const columns: LeafNode = {
+    ...upload(forward ? 1 : 2, { count: n1, ...both(n2) }, { count: n2 / 2, ...both(2) }),
+    forward: true,
+    real: { side: real, by: 'lines', beside: at(1) },
+  };
+  const row = turned({ count: n2, input: at(1), output: at(n1) });
+  const rows: LeafNode = {
+    ...upload(forward ? 2 : 1, row, turned({ count: kept, input: at(n2), output: at(1) })),
+    twiddle: { order: length, on: real },
+    mirrored: { side: forward ? 'output' : 'input', of: length, columns: n1 },
+  };
+  const children = forward ? [columns, rows] : [rows, columns];
+  const outer = { length: before, outputLength: after };
+  return { scheme: 'four-step', title: TITLE, axisOf: 0, parts: [n1, n2], ...outer, children };
 }
 
 /** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */
