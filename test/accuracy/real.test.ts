@@ -27,7 +27,7 @@ describe('on the CPU', () => {
   });
   afterAll(() => device.close());
 
-  it('every length up to 300, alone and in batches', { timeout: 120_000 }, async () => {
+  it('every length up to 300, alone and in batches', async () => {
     for (let n = 1; n <= 300; n += exhaustive ? 1 : random.integer(1, 12)) {
       await check(device, { size: [n], precision: 'double' });
       await check(device, { size: [n], batches: random.integer(2, 9), placement: 'in-place' });
@@ -42,7 +42,7 @@ describe('on the CPU', () => {
     },
   );
 
-  it('random problems', { timeout: 120_000 }, async () => {
+  it('random problems', async () => {
     for (let round = 0; round < (exhaustive ? 2000 : 30); round++)
       await check(device, realProblem(random, 8000, ['single', 'double']));
   });
@@ -54,7 +54,7 @@ describe('on the CPU', () => {
 });
 
 describe('in several uploads', () => {
-  it.each([512, 1024, 2048])('with %i bytes of shared memory', { timeout: 120_000 }, async (sharedBytes) => {
+  it.each([512, 1024, 2048])('with %i bytes of shared memory', async (sharedBytes) => {
     // Clusters would take in one launch what is to take two.
     const { cluster: _, ...profile } = namedProfiles.h200.profile;
     const device = openInterpreted({ ...profile, sharedBytes: 2 * sharedBytes, residentBytes: 2 * sharedBytes });
@@ -85,7 +85,7 @@ describe.each([
   });
   afterAll(() => device?.close());
 
-  it.skipIf(missing)('random problems', { timeout: 120_000 }, async () => {
+  it.skipIf(missing)('random problems', async () => {
     for (let round = 0; round < (exhaustive ? 100 : 5); round++) {
       const problem = realProblem(random, 2000, precisionsOf(device));
       await check(device, round % 4 === 0 ? withBlocks(random, problem) : problem);

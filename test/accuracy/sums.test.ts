@@ -42,25 +42,25 @@ describe('on the CPU', () => {
     },
   );
 
-  it.each([[4096], [4099], [10_007], [2 ** 15]])('%i points', { timeout: 120_000 }, async (n) => {
+  it.each([[4096], [4099], [10_007], [2 ** 15]])('%i points', async (n) => {
     for (const transform of exhaustive ? realTransforms : [random.pick(realTransforms), random.pick(realTransforms)]) {
       await check(device, { size: [n], transform, precision: random.pick(['single', 'double']) });
     }
   });
 
-  it('random problems', { timeout: 120_000 }, async () => {
+  it('random problems', async () => {
     for (let round = 0; round < (exhaustive ? 2000 : 30); round++)
       await check(device, sumsProblem(random, 4000, ['single', 'double']));
   });
 
-  it('blocks of zeros', { timeout: 120_000 }, async () => {
+  it('blocks of zeros', async () => {
     for (let round = 0; round < (exhaustive ? 500 : 12); round++)
       await check(device, withBlocks(random, sumsProblem(random, 2000, ['single', 'double'])));
   });
 });
 
 describe('in several uploads', () => {
-  it.each([512, 1024])('with %i bytes of shared memory', { timeout: 120_000 }, async (sharedBytes) => {
+  it.each([512, 1024])('with %i bytes of shared memory', async (sharedBytes) => {
     // Without clusters, whose blocks hold more together.
     const { cluster: _, ...profile } = namedProfiles.h200.profile;
     const device = openInterpreted({ ...profile, sharedBytes: 2 * sharedBytes, residentBytes: 2 * sharedBytes });
@@ -72,7 +72,7 @@ describe('in several uploads', () => {
     device.close();
   });
 
-  it('of one axis of two, on vectors', { timeout: 120_000 }, async () => {
+  it('of one axis of two, on vectors', async () => {
     const device = await openWith({ sharedBytes: 4096 }, 2);
     for (const n of [1024, 2187, 3000]) {
       const transform = [random.pick(realTransforms), random.pick(realTransforms)];
@@ -92,7 +92,7 @@ describe.each([
   });
   afterAll(() => device?.close());
 
-  it.skipIf(missing)('random problems', { timeout: 120_000 }, async () => {
+  it.skipIf(missing)('random problems', async () => {
     for (let round = 0; round < (exhaustive ? 100 : 3); round++) {
       const problem = sumsProblem(random, 500, precisionsOf(device));
       await check(device, round % 4 === 0 ? withBlocks(random, problem) : problem);
