@@ -279,7 +279,11 @@ function stepStages(step: StepFacts): Stage[] {
 }
 
 /** What is done to bins k and N − k. */
-const PAIRS = { halves: 'pair bins of both halves', lines: 'pair bins of two lines' } as const;
+const PAIRS = {
+  halves: 'pair bins of both halves',
+  lines: 'pair bins of two lines',
+  cosines: 'pair bins for sums',
+} as const;
 
 function passesText(length: number, radices: readonly number[]): string {
   return radices.length > 1 ? `passes ${length} = ${radices.join('·')}` : `pass ${length}`;

@@ -177,13 +177,14 @@ function realsView(
       re: load(x, at, element(at), there(absent, at, guard)),
       im: beside ? load(x, at, second(at), there(beside.absent ?? [], at, guard)) : x.constant(0),
     }),
-    store: (_, at, { re, im }, guard = []) => {
+    store: (x, at, { re, im }, guard = []) => {
       const within: Guard = cropped
         ? [...guard, { index: placeOf(cropped.terms, coordinates(at)), from: cropped.from, to: cropped.to }]
         : guard;
+      const put = extended ? continuedStore(array, extended, coordinates) : plainStore(array);
       return [
-        ...storeOf(array, element(at), re, there(absent, at, within)),
-        ...(beside ? storeOf(array, second(at), im, there(beside.absent ?? [], at, within)) : []),
+        ...put(x, at, element(at), re, there(absent, at, within)),
+        ...(beside ? put(x, at, second(at), im, there(beside.absent ?? [], at, within)) : []),
       ];
     },
   };
@@ -196,30 +197,54 @@ function plainLoad(array: ArrayRef): PointLoad {
   return (x, _, place, guard) => x.load(array, place, guard);
 }
 
-/** Points that continue the reals of a dimension. */
-function continuedLoad(
-  array: ArrayRef,
-  { count, shift, mirror, sign, stride, terms, absent = [] }: ExtendedSide,
+type PointStore = (x: Expressions, at: readonly IndexLike[], place: Index, value: Real, guard: Guard) => Store[];
+
+function plainStore(array: ArrayRef): PointStore {
+  return (_, __, place, value, guard) => storeOf(array, place, value, guard);
+}
+
+/** Where the real of a point is, if it is in the first half, or in the second one. */
+function continuedPlaces(
+  { count, shift, mirror, stride, terms, absent = [] }: ExtendedSide,
   coordinates: Coordinates,
-): PointLoad {
+): (at: readonly IndexLike[], place: Index, guard: Guard) => Record<'own' | 'other', readonly [Index, Guard]> {
   /** Where a real of that number is there. */
   const within = (real: Index): Guard => [
     { index: real, from: 0, to: count },
     ...absent.map(({ from, to }) => ({ index: real, from, to, outside: true as const })),
   ];
-  return (x, at, place, guard) => {
+  return (at, place, guard) => {
     const point = placeOf(terms, coordinates(at));
     const direct = add(point, -shift);
-    const mirrored = sub(mirror, point);
-    const own = x.load(array, add(place, -shift * stride), [...guard, ...within(direct)]);
     const second: Guard = [{ index: direct, from: count, to: mirror + 1 }];
-    const other = x.load(array, add(place, mirror * stride, scale(point, -2 * stride)), [
-      ...guard,
-      ...within(mirrored),
-      ...second,
-    ]);
+    return {
+      own: [add(place, -shift * stride), [...guard, ...within(direct)]],
+      other: [
+        add(place, mirror * stride, scale(point, -2 * stride)),
+        [...guard, ...within(sub(mirror, point)), ...second],
+      ],
+    };
+  };
+}
+
+/** Points that continue the reals of a dimension. */
+function continuedLoad(array: ArrayRef, side: ExtendedSide, coordinates: Coordinates): PointLoad {
+  const places = continuedPlaces(side, coordinates);
+  return (x, at, place, guard) => {
+    const { own, other } = places(at, place, guard);
+    const [first, second] = [x.load(array, ...own), x.load(array, ...other)];
     // What is not read is 0.
-    return sign > 0 ? x.add(own, other) : x.sub(own, other);
+    return side.sign > 0 ? x.add(first, second) : x.sub(first, second);
+  };
+}
+
+/** The way back, where every point is a real. */
+function continuedStore(array: ArrayRef, side: ExtendedSide, coordinates: Coordinates): PointStore {
+  const places = continuedPlaces(side, coordinates);
+  return (x, at, place, value, guard) => {
+    const { own, other } = places(at, place, guard);
+    const signed = side.sign > 0 ? value : x.neg(value);
+    return [...storeOf(array, own[0], value, own[1]), ...storeOf(array, other[0], signed, other[1])];
   };
 }
 

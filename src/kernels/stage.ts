@@ -28,7 +28,7 @@ import {
 import type { LanesAlong, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
-import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
+import { guardedPairs, type PairItems, type PairRoot, rootsOf } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import type { BuiltSteps, Step } from './steps.ts';
 import { typeOf } from './steps.ts';
@@ -166,13 +166,13 @@ function itemsOf({ length }: Tile, step: Step): number {
 /** Bins are paired on their way to memory, or from there. */
 function pairsOf(
   { pairRoot }: Stage,
-  { length, by, back }: Extract<Step, { kind: 'pair' }>,
+  { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
   source: ComplexView,
   target: ComplexView,
   beside: ComplexView | undefined,
 ): PairItems {
-  const sides = back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
-  return guardedPairs({ by, ...(back ? { back } : {}), length, sides, root: pairRoot(length) })[0]!;
+  const sides = step.back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
+  return guardedPairs({ ...step, sides, root: pairRoot(rootsOf(step)) })[0]!;
 }
 
 interface PassPlaces {

@@ -24,11 +24,11 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { PairStep, PassesStep } from '../plan/leaf.ts';
+import type { PassesStep } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
-import { plainPairs } from './pairing.ts';
+import { plainPairs, rootsOf } from './pairing.ts';
 import { PairExpressions } from './pairs.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
@@ -154,16 +154,18 @@ class VectorPhases {
 
   /** Bins are paired on their way to memory, or from there. */
   pairs(
-    { length, by, back }: Pick<PairStep, 'length' | 'by' | 'back'>,
+    { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
     from: Place,
     to: Place,
     beside: ComplexView | undefined,
   ): Phase[] {
     const { lanes, lanesAlong, tile } = this.leaf;
     const along = lanesAlong.output === 'axis';
-    const root = pairRoots(this.tables, length, { kind: along ? 'planes' : 'pairs', lanes });
-    const sides = back ? { numbers: to.view, bins: from.view, beside } : { numbers: from.view, bins: to.view, beside };
-    const items = plainPairs({ by, ...(back ? { back } : {}), length, sides, root });
+    const root = pairRoots(this.tables, rootsOf(step), { kind: along ? 'planes' : 'pairs', lanes });
+    const sides = step.back
+      ? { numbers: to.view, bins: from.view, beside }
+      : { numbers: from.view, bins: to.view, beside };
+    const items = plainPairs({ ...step, sides, root });
     return items.map(({ count, stores }, n): Phase => {
       const x = new Expressions();
       const b = variable('b', count);

@@ -7,11 +7,11 @@ import { uploadsQuestion } from './axis.ts';
 import { tripCost } from './cost.ts';
 import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { checkReal, complexPart, isReal, waysOfReal } from './real.ts';
-import { isConvolved, isPaddedAxis, wholePrice } from './scheme.ts';
+import { complexPart, isReal, waysOfReal } from './real.ts';
+import { isConvolved, wholePrice } from './scheme.ts';
 import { checkTogether, waysTogether } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
-import { continued, isSums, waysOfSums } from './sums.ts';
+import { isSums, waysOfSums } from './sums.ts';
 import { checkUploads, rankUploads } from './uploads.ts';
 
 /** A way to split the axes, and what it costs per point in the device's unit (`cost.ts`). */
@@ -59,14 +59,23 @@ export function checkSplits(problem: Problem, profile: DeviceProfile, { together
   const complex = complexPart(problem);
   const { axes } = checkTogether(together, complex, profile);
   uploads.forEach((factors, axis) => {
-    if (isRealAxis(problem, axis)) return checkReal(problem, profile, factors);
     const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
-    const whole = isSums(problem) ? continued(problem, axis) : complex;
-    const length = whole.size[axis]!;
-    const convolved = isSums(problem) ? isPaddedAxis(whole, axis, profile) : isConvolved(whole, axis, profile);
-    if (alone && !convolved) checkUploads(factors, uploadsQuestion(whole, axis, profile));
-    else checkWhole(factors, axis, alone ? [length] : []);
+    if (alone && (isRealAxis(problem, axis) || isSums(problem))) return checkKnown(problem, axis, profile, factors);
+    if (alone && !isConvolved(complex, axis, profile)) checkUploads(factors, uploadsQuestion(complex, axis, profile));
+    else checkWhole(factors, axis, alone ? [problem.size[axis]!] : []);
   });
+}
+
+/** Ways of an axis between reals that a saved plan may have taken, more than are ever tried. */
+const KNOWN = 64;
+
+/** @throws RangeError where an axis between reals is not split so */
+function checkKnown(problem: Problem, axis: number, profile: DeviceProfile, given: readonly number[]): void {
+  const known = waysAlone(problem, axis, profile, KNOWN);
+  const isGiven = (value: readonly number[]) =>
+    value.length === given.length && value.every((n, at) => n === given[at]);
+  if (known.some(({ value }) => isGiven(value))) return;
+  throw new RangeError(`axis ${axis} does not come in uploads of ${show(given)}`);
 }
 
 /** @throws RangeError where an axis is split that is convolved as a whole, or has no launch of its own. */

@@ -30,7 +30,7 @@ import { besideOf, threadsFor } from './threads.ts';
 import { type Span, threadTiling, vectorTiling } from './tiling.ts';
 
 /** Reals that are taken for parts of complex numbers, where they lie. */
-export interface PlacedReals extends Pick<RealParts, 'side' | 'by'> {
+export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'sines' | 'back'> {
   readonly beside?: Place & {
     /** From the first of two to the second, in elements of each side. */
     readonly apart: Sides<number>;
@@ -165,8 +165,8 @@ function partialOf(
     const twice = columns ? { twice: { from: 1, to: Math.ceil(columns / 2), terms: first } } : {};
     return { mirrored: { ...own, ...twice, terms: all } };
   }
-  if (extended && side === 'input') {
-    const { of, ...own } = extended;
+  if (extended?.on === side) {
+    const { of, on: _, ...own } = extended;
     return { extended: { ...own, terms: terms(of) } };
   }
   if (!cropped || side === 'input') return {};
@@ -196,10 +196,12 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { axis, precision, real, padded = placed.axis.count } = placed;
   const batch = mergedBatch(placed);
   const paired =
-    real?.by === 'halves' || real?.by === 'lines'
-      ? { do: 'pair' as const, length: axis.count, by: real.by }
+    real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines'
+      ? { do: 'pair' as const, length: axis.count, by: real.by, ...(real.sines ? { sines: true as const } : {}) }
       : undefined;
-  const back = real?.side === 'output';
+  const back = real?.back ?? real?.side === 'output';
+  // Sums of cosines are those of the transform forwards, whichever comes first.
+  const backward = back && real?.by !== 'cosines';
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
       axis: { ...packedAxis(placed), count: padded },
@@ -215,7 +217,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns: [-1], lanesAlong };
-  const inverse = paired && back;
+  const inverse = paired && backward;
   const whole: PassesStep[] = inverse ? [{ ...passes, inverse: true }] : [passes];
   const rader = padded < axis.count;
   const steps: LeafStep[] =

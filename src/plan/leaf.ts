@@ -202,13 +202,15 @@ export interface SideFactors extends Factors {
 /**
  * Element k together with element N − k (VkFFT guide 2.5.3): what makes the spectrum of reals of that of complex numbers.
  * `halves`: the points of a real sequence were taken two by two for complex numbers. `lines`: two sequences were taken for the real
- * and the imaginary parts of one.
+ * and the imaginary parts of one. `cosines`: the same, of points in an order that makes sums of cosines of the bins, or of `sines`
+ * in reverse order (Makhoul, "A fast cosine transform in one and two dimensions", 1980).
  */
 export interface PairStep {
   readonly do: 'pair';
   /** N. */
   readonly length: number;
-  readonly by: 'halves' | 'lines';
+  readonly by: 'halves' | 'lines' | 'cosines';
+  readonly sines?: true;
   /** From spectra of reals to complex numbers, before their passes. */
   readonly back?: true;
 }

@@ -53,15 +53,21 @@ export interface RealParts {
    * imaginary parts are zero, and left out. `parts`: as `lines`, but what comes out are two lines again, without pairs.
    */
   readonly by: PairStep['by'] | 'zeros' | 'parts';
+  /** Of cosines: sines instead. */
+  readonly sines?: true;
+  /** Pairs come before passes. */
+  readonly back?: true;
   /** From the first of the two to the second: missing where there is none. */
   readonly beside?: Place;
 }
 
 /**
  * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
- * times the real at `mirror` − j, if there is one, else zero.
+ * times the real at `mirror` − j, if there is one, else zero. Where the dimension goes in steps of two, j counts these twice.
  */
 export interface Extended {
+  /** Where the reals are. */
+  readonly on: Side;
   readonly of: number;
   /** Reals. */
   readonly count: number;
@@ -115,7 +121,7 @@ export interface LeafNode {
   /** Factors of the elements as they are read or written, in their order, each counted along one dimension of the tensor. */
   readonly factors?: Sides<readonly ElementFactors[]>;
   readonly real?: RealParts;
-  /** What it reads, and what it writes, are not all points of the axis. */
+  /** What it reads, and what it writes, are not all points of the axis, or in another order. */
   readonly extended?: Extended;
   readonly cropped?: Cropped;
   /** Its exponents have the sign of the forward direction, whichever it is. */
@@ -178,10 +184,14 @@ export function leavesOf(node: PlanNode): LeafNode[] {
 }
 
 /** True where every element is written to the place in the tensor it was read from. */
-export function keepsPlaces({ axis, more = [], batch, length, outputLength }: LeafNode): boolean {
+export function keepsPlaces({ axis, more = [], batch, length, outputLength, real }: LeafNode): boolean {
+  // Lines that a launch has to itself it reads whole before it writes them.
+  if (real && real.by !== 'zeros' && real.by !== 'parts') return batch.every(stays);
   // A tensor of another size lies in another way.
   if (length.some((count, d) => count !== outputLength[d])) return false;
-  return [axis, ...more, ...batch].every(
-    ({ count, input, output }) => count === 1 || (input.of === output.of && input.step === output.step),
-  );
+  return [axis, ...more, ...batch].every(stays);
+}
+
+function stays({ count, input, output }: Dimension): boolean {
+  return count === 1 || (input.of === output.of && input.step === output.step);
 }

@@ -283,7 +283,14 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         inverse: isInverse(node, direction) !== (node.backward ?? false),
         scale: scaleOf(node, last ? scaleFactors(problem, direction) : NO_SCALE),
         ...(node.real ? { real: placedReals(node, node.real, { input: from, output: to }) } : {}),
-        ...(node.extended ? { extended: { ...node.extended, stride: from.strides[node.extended.of]! } } : {}),
+        ...(node.extended
+          ? {
+              extended: {
+                ...node.extended,
+                stride: (node.extended.on === 'input' ? from : to).strides[node.extended.of]!,
+              },
+            }
+          : {}),
         ...(node.cropped ? { cropped: node.cropped } : {}),
         ...(node.mirrored
           ? { mirrored: { ...node.mirrored, stride: (node.mirrored.side === 'input' ? from : to).strides[1]! } }
@@ -304,7 +311,7 @@ function launchesOf(question: LaunchQuestion): Launch[] {
 const NO_SCALE = { input: 1, output: 1 } as const;
 
 function isPaired({ real }: LeafNode): boolean {
-  return real?.by === 'halves' || real?.by === 'lines';
+  return real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines';
 }
 
 /** Whether the exponents of a direction have the other sign; those of passes between pairs of bins have one of their own. */
@@ -326,14 +333,15 @@ function scaleOf(node: LeafNode, { input, output }: Sides<number>): Sides<number
 /** Where the second ones of two numbers lie. */
 function placedReals(
   { length, outputLength }: LeafNode,
-  { side, by, beside }: RealParts,
+  { side, by, sines, back, beside }: RealParts,
   layouts: Sides<BufferLayout>,
 ): PlacedReals {
-  if (!beside) return { side, by };
+  const kind = { side, by, ...(sines ? { sines } : {}), ...(back ? { back } : {}) };
+  if (!beside) return kind;
   const { of, step } = beside;
   const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
   const last = (side === 'output' ? outputLength : length)[of]! - 1;
-  return { side, by, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, last } };
+  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, last } };
 }
 
 /** The factors of a transform forwards; of one backwards, their conjugates. */
@@ -368,7 +376,8 @@ function tilesOf({ problem, profile, assignment: { steps } }: LaunchQuestion): (
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (placed.padded || placed.real?.by === 'halves' || placed.real?.by === 'lines') return oneAxis(placed, profile);
+  if (placed.padded || placed.real?.by === 'halves' || placed.real?.by === 'lines' || placed.real?.by === 'cosines')
+    return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   return fuseAxis(placed, profile) ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);

@@ -55,11 +55,12 @@ export function complexPart(problem: Problem): Problem {
  * In place, whether the reals of every line lie in the memory of its own bins, so that a launch may read the ones and write the
  * others, line by line.
  */
-export function sharesRows({ strides, offsets, size }: Problem): boolean {
-  const { input, output } = strides;
-  const alike = input.every((stride, d) => d === 1 || stride === 2 * output[d]!);
-  const rows = output.every((stride, d) => d === 1 || stride >= hermitianLength(size[0]!));
-  return input[1] === 1 && output[1] === 1 && alike && rows && offsets.input === 2 * offsets.output;
+export function sharesRows(problem: Problem): boolean {
+  const { input, output } = problem.strides;
+  const counts = tensorShape(problem, 'input');
+  const others = input.flatMap((stride, d) => (d === 1 || counts[d] === 1 ? [] : [{ stride, bins: output[d]! }]));
+  const alike = others.every(({ stride, bins }) => stride === 2 * bins && bins >= hermitianLength(counts[1]!));
+  return input[1] === 1 && output[1] === 1 && alike && problem.offsets.input === 2 * problem.offsets.output;
 }
 
 /** The first axis of a real problem as a complex one of so many points. */
@@ -73,7 +74,7 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   const length = problem.size[0]!;
   const even = length % 2 === 0;
   const whole = even ? length / 2 : length;
-  const inOne = inOneLaunch(asComplex(problem, whole), profile, most);
+  const inOne = inOneLaunch(asComplex(problem, whole), 0, profile, most);
   if (inOne) return [{ value: [whole], price: inOne.price }];
   const several = asComplex(problem, length);
   if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
@@ -92,27 +93,23 @@ function isColumns(uploads: readonly number[]): boolean {
   return uploads.length === 2 && uploads[1]! % 2 === 0;
 }
 
-/** The price of an axis in one launch; undefined where it takes several. */
-function inOneLaunch(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]> | undefined {
-  const length = problem.size[0]!;
+/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more. */
+export function inOneLaunch(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  most: number,
+): Priced<readonly number[]> | undefined {
+  const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
-  // Bins are paired in one block.
   const { room } = capacityOf(precision, boosted(profile, precision, length, false));
   if (profile.lockstep === 'threads' && length > room) return undefined;
   if (length === 1) return { value: [1], price: 1 };
   if (isPadded(length, problem.precision, profile)) {
-    if (convolvedLength(problem, 0, profile).uploads) return undefined;
-    return { value: [length], price: convolvedPrice(problem, 0, profile) };
+    if (convolvedLength(problem, axis, profile).uploads) return undefined;
+    return { value: [length], price: convolvedPrice(problem, axis, profile) };
   }
-  return rankUploads(uploadsQuestion(problem, 0, profile), most).find(({ value }) => value.length === 1);
-}
-
-/** @throws RangeError where an axis of a real problem is not transformed so. */
-export function checkReal(problem: Problem, profile: DeviceProfile, given: readonly number[]): void {
-  const ways = waysOfReal(problem, profile, Number.POSITIVE_INFINITY);
-  const same = ({ value }: Priced<readonly number[]>) =>
-    value.length === given.length && value.every((n, at) => n === given[at]);
-  if (!ways.some(same)) throw new RangeError('the first axis of the real transform is not split so');
+  return rankUploads(uploadsQuestion(problem, axis, profile), most).find(({ value }) => value.length === 1);
 }
 
 /** The launches of a real axis. @param uploads one of `waysOfReal` */
@@ -127,7 +124,7 @@ export function realAxis(
   const shape = shapesOf(problem, side);
   const [whole] = uploads;
   if (uploads.length === 1 && whole === length / 2) return { ...halves(problem, profile, whole!, side), ...shape };
-  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), profile, 1)) {
+  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile, 1)) {
     return { ...lines(problem, profile, side), ...shape };
   }
   if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {

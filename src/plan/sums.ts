@@ -23,7 +23,8 @@ import {
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isPaddedAxis } from './scheme.ts';
+import { inOneLaunch } from './real.ts';
+import { isPadded, isPaddedAxis } from './scheme.ts';
 import { rankUploads } from './uploads.ts';
 
 /** How the sums of one kind become a transform. */
@@ -80,7 +81,7 @@ function pointsOf(problem: Problem, axis: number): number {
 }
 
 /** The problem whose axis has all points, as complex numbers. */
-export function continued(problem: Problem, axis: number): Problem {
+function continued(problem: Problem, axis: number): Problem {
   return {
     ...problem,
     transform: problem.size.map(() => 'c2c'),
@@ -89,11 +90,24 @@ export function continued(problem: Problem, axis: number): Problem {
   };
 }
 
+/** Whether sums of a kind, and those that undo them, are pairs of the bins of as many points. */
+function arePairs({ transform }: Problem, axis: number): boolean {
+  return INVERSES[transform[axis]!] !== undefined;
+}
+
+/** The problem whose axis is one of complex numbers. */
+function complexAxis(problem: Problem, axis: number): Problem {
+  const whole = continued(problem, axis);
+  return { ...whole, size: problem.size };
+}
+
 /** The ways to split an axis into uploads. */
 export function waysOfSums(problem: Problem, axis: number, profile: DeviceProfile, most: number) {
   const whole = continued(problem, axis);
   const points = pointsOf(problem, axis);
   const value = [points];
+  const paired = arePairs(problem, axis) && inOneLaunch(complexAxis(problem, axis), axis, profile, most);
+  if (paired) return [{ value: [problem.size[axis]!], price: paired.price }];
   if (isPaddedAxis(whole, axis, profile)) return [{ value, price: 2 * convolvedPrice(whole, axis, profile) }];
   return rankUploads(uploadsQuestion(whole, axis, profile), most).map(
     (way): Priced<readonly number[]> => ({ value: way.value, price: 2 * way.price }),
@@ -108,8 +122,10 @@ export function sumsAxis(
   profile: DeviceProfile,
   uploads: readonly number[],
 ): PlanNode {
-  const whole = continued(problem, axis);
   const merged = mergedLines(problem, axis);
+  const alone = uploads.length === 1 && uploads[0] === problem.size[axis];
+  if (alone && arePairs(problem, axis)) return pairedAxis(problem, direction, axis, profile, merged);
+  const whole = continued(problem, axis);
   const half = (dimension: Dimension): Dimension =>
     dimension.input.of === merged ? { ...dimension, count: Math.ceil(dimension.count / 2) } : dimension;
   const own = axisPlace(whole, 'forward', axis, profile);
@@ -123,6 +139,45 @@ export function sumsAxis(
   const node = isLong ? convolved(whole, axis, profile, place) : axisNode(place, uploads);
   const points = isLong ? convolvedLength(whole, axis, profile).length : place.length;
   return withEnds(node, problem, axis, merged, { ...continuationOf(problem, axis, direction), points });
+}
+
+/** Cosines or sines of kinds II and III in one launch: of as many points, two lines at a time. */
+function pairedAxis(
+  problem: Problem,
+  direction: Direction,
+  axis: number,
+  profile: DeviceProfile,
+  merged: number | undefined,
+): LeafNode {
+  const count = problem.size[axis]!;
+  const { load, sines } = continuationOf(problem, axis, direction);
+  const of = axis + 1;
+  const [one, two] = [1, 2].map((step): Place => ({ of, step })) as [Place, Place];
+  // Points come in steps of two, first those with even numbers, then the others backwards.
+  const along = load ? { input: one, output: two } : { input: two, output: one };
+  const lines = dimensionsOf(problem).filter((dimension, d) => d !== of && dimension.count > 1);
+  const batch = lines.map((dimension): Dimension => {
+    if (dimension.input.of !== merged) return dimension;
+    const apart = { of: merged, step: 2 };
+    return { count: Math.ceil(dimension.count / 2), input: apart, output: apart };
+  });
+  const tensor = tensorShape(problem, 'input');
+  const node = leafNode({ title: `axis ${axis}`, axisOf: axis, axis: { count, ...along }, batch, tensor });
+  const padded = isPadded(count, problem.precision, profile)
+    ? { padded: convolvedLength(complexAxis(problem, axis), axis, profile).length }
+    : {};
+  return {
+    ...node,
+    ...padded,
+    forward: true,
+    extended: { on: load ? 'output' : 'input', of, count, shift: 0, mirror: 2 * count - 1, sign: sines ? -1 : 1 },
+    real: {
+      ...{ side: 'both', by: 'cosines' },
+      ...(sines ? { sines } : {}),
+      ...(load ? { back: true } : {}),
+      ...(merged === undefined ? {} : { beside: { of: merged, step: 1 } }),
+    },
+  };
 }
 
 function convolved(whole: Problem, axis: number, profile: DeviceProfile, place: AxisPlace): PlanNode {
@@ -189,7 +244,7 @@ function withEnds(node: PlanNode, problem: Problem, axis: number, merged: number
 
 function extendedOf(problem: Problem, axis: number, { shift, mirror, sign }: Continuation): Extended {
   const count = problem.size[axis]!;
-  return { of: axis + 1, count, shift, mirror: pointsOf(problem, axis) + mirror, sign };
+  return { on: 'input', of: axis + 1, count, shift, mirror: pointsOf(problem, axis) + mirror, sign };
 }
 
 /** Factors of points before all others, factors of bins after them. */

@@ -57,11 +57,13 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
       if (before) gaps.set(of, before);
       continue;
     }
-    if (before && leaf.extended?.of === of) continued.push(before);
+    const on = leaf.extended?.of === of ? leaf.extended.on : undefined;
+    if (before && on === 'input') continued.push(before);
     else if (before) input.push({ of, ...before });
     // Bins that are cropped are counted from an earlier one.
     const begin = leaf.cropped?.of === of ? leaf.cropped.from : 0;
-    if (after) output.push({ of, from: after.from + begin, to: after.to + begin });
+    if (after && on === 'output') continued.push(after);
+    else if (after) output.push({ of, from: after.from + begin, to: after.to + begin });
   }
   const batch = leaf.batch.map((dimension): Dimension => {
     const gap = isWhole(dimension, dimension.input.of, tensor[dimension.input.of]!) && gaps.get(dimension.input.of);
