@@ -146,12 +146,12 @@ describe('a plan shows', () => {
     });
 
     it('that are continued to twice as many points', async () => {
-      const plan = await device.plan({ size: [64, 63], transform: ['dct2', 'dst1'] });
+      const plan = await device.plan({ size: [64, 63], transform: ['dct4', 'dst1'] });
       const text = plan.explain();
-      expect(text).toMatch(/^64 × 63 dct2 × dst1, /);
+      expect(text).toMatch(/^64 × 63 dct4 × dst1, /);
       const [first, second] = stepsOf(text);
       expect(first).toMatch(
-        /^load single, mirror 64 reals, .*passes 128 = .*, × roots of 256, keep 64 bins, store single$/,
+        /^load single, mirror 64 reals, .*passes 128 = .*, × roots of 512, keep 64 bins, store single$/,
       );
       expect(second).toMatch(
         /^load single, mirror 63 reals, .*passes 128 = .*, × roots of 4, keep 63 bins, store single$/,
@@ -159,7 +159,17 @@ describe('a plan shows', () => {
       for (const { launches } of plan.toJSON().directions) {
         for (const { bytesRead, bytesWritten } of launches) expect([bytesRead, bytesWritten]).toEqual([16128, 16128]);
       }
-      expect((await device.plan({ size: [64, 64], transform: 'dct2' })).explain()).toMatch(/^64 × 64 dct2, /);
+    });
+
+    it('of which bins of as many points are paired', async () => {
+      const text = (await vectors.plan({ size: [64, 64], transform: 'dct2' })).explain();
+      expect(text).toMatch(/^64 × 64 dct2, /);
+      const order = 'even points, then odd ones backwards';
+      for (const steps of stepsOf(text)) expect(steps).toContain(order);
+      expect(stepsOf(text)[0]).toMatch(
+        /^load single, even points, .*, passes 64 = .*, pair bins for sums, store single$/,
+      );
+      expect(stepsOf(text)[2]).toMatch(/^load single, pair bins for sums, .*backwards, store single$/);
     });
   });
 });

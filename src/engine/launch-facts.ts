@@ -41,6 +41,8 @@ export interface OperandFacts {
   readonly order?: PowerOrder;
   /** Of an axis that is continued by its mirror image as it is read: what there is in memory, and what it is. */
   readonly mirrored?: { readonly count: number; readonly what: 'reals' | 'bins' };
+  /** Elements with even numbers come first, then the others backwards. */
+  readonly evenFirst?: true;
   /** Of an axis of which only some bins are written: how many. */
   readonly kept?: number;
   /** By what else the numbers are multiplied, one factor for each place along an axis. */
@@ -152,13 +154,14 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
     ...(scale === 1 ? {} : { scale }),
     ...(order ? { order } : {}),
     ...(mirrored ? { mirrored } : {}),
+    ...(node.real?.by === 'cosines' && node.extended?.on === side ? { evenFirst: true as const } : {}),
     ...(kept === undefined ? {} : { kept }),
     ...(factors?.length ? { factors: factors.map(({ terms: _, ...own }) => own) } : {}),
   };
 }
 
-function mirroredOf({ extended, mirrored, length, axis }: LeafNode): OperandFacts['mirrored'] {
-  if (extended) return { count: extended.count, what: 'reals' };
+function mirroredOf({ extended, mirrored, length, axis, real }: LeafNode): OperandFacts['mirrored'] {
+  if (extended && real?.by !== 'cosines') return { count: extended.count, what: 'reals' };
   return mirrored?.side === 'input' ? { count: length[axis.input.of]!, what: 'bins' } : undefined;
 }
 
@@ -229,6 +232,7 @@ export function stagesOf(launch: LaunchFacts): Stage[] {
     ...multiplied(output),
     ...scaled(output),
     ...ordered(output),
+    ...mirroring(output),
     ...(output.kept === undefined ? [] : [{ kind: 'move' as const, text: `keep ${output.kept} bins` }]),
     { kind: 'memory', text: `store ${output.storage}` },
   ];
@@ -243,7 +247,8 @@ function ordered({ order }: OperandFacts): Stage[] {
   return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.of}` }];
 }
 
-function mirroring({ mirrored }: OperandFacts): Stage[] {
+function mirroring({ mirrored, evenFirst }: OperandFacts): Stage[] {
+  if (evenFirst) return [{ kind: 'move', text: 'even points, then odd ones backwards' }];
   return mirrored ? [{ kind: 'move', text: `mirror ${mirrored.count} ${mirrored.what}` }] : [];
 }
 

@@ -107,7 +107,7 @@ export interface Tuning {
         readonly convolve?: readonly [number, number] | undefined;
       }
     | undefined;
-  /** True: real sequences of odd length are transformed one by one, not two at a time. */
+  /** True: real sequences of odd length, and those of cosine and sine transforms, are transformed one by one, not two at a time. */
   readonly disableMergeSequencesR2C?: boolean | undefined;
 }
 
