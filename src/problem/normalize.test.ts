@@ -198,6 +198,18 @@ describe('strides and offsets', () => {
   });
 });
 
+describe('offsets of a real transform in place', () => {
+  it('follow each other to the same byte', () => {
+    const base = { size: [4], transform: 'r2c', placement: 'in-place' } as const;
+    const offsetsOf = (offsets: ProblemInput['offsets']) => normalizeProblem({ ...base, offsets }).offsets;
+    expect(offsetsOf({ input: 6 })).toEqual({ input: 6, output: 3 });
+    expect(offsetsOf({ output: 3 })).toEqual({ input: 6, output: 3 });
+    expect(offsetsOf({ input: 7, output: 1 })).toEqual({ input: 7, output: 1 });
+    expect(offsetsOf(undefined)).toEqual({ input: 0, output: 0 });
+    expect(codes({ ...base, offsets: { input: 7 } })).toEqual(['invalid-offset']);
+  });
+});
+
 describe('fields', () => {
   it.each(['convolution', 'callbacks'])('%s is refused until it is there', (name) => {
     expect(codes({ size: [4], [name]: {} })).toEqual(['unsupported-feature']);
