@@ -3,8 +3,9 @@ import FFT from 'fft.js';
 import { leastMilliseconds, repeated } from '../../src/devices/clock.ts';
 import { nextFastLength } from '../../src/engine/fast-length.ts';
 import type { Plan } from '../../src/index.ts';
+import { logicalLength } from '../../src/problem/index.ts';
 import type { Planned, Session } from './session.ts';
-import { type Arrays, arraysFor, doubled, listOf } from './tensor.ts';
+import { type Arrays, arraysFor, doubled, gathered } from './tensor.ts';
 
 export interface Accuracy {
   /** Relative, in the L2 norm. */
@@ -17,27 +18,35 @@ export interface Accuracy {
   readonly against: string;
 }
 
-/** Points over which rounding errors add up. */
-function transformedPoints({ problem }: Plan): number {
-  return problem.size.reduce((product, length, axis) => (problem.omit[axis] ? product : product * length), 1);
+/** Points of each transformed axis, over which rounding errors add up: of cosines and sines the logical ones. */
+function lengths({ problem }: Plan): number[] {
+  return problem.size.flatMap((length, axis) =>
+    problem.omit[axis] ? [] : [logicalLength(problem.transform[axis] ?? 'c2c', length)],
+  );
+}
+
+function transformedPoints(plan: Plan): number {
+  return lengths(plan).reduce((product, length) => product * length, 1);
 }
 
 /** Axes with large primes are convolved, which is less exact. */
-function isConvolved({ problem }: Plan): boolean {
-  return problem.size.some((length, axis) => !problem.omit[axis] && nextFastLength(length) !== length);
+function isConvolved(plan: Plan): boolean {
+  return lengths(plan).some((length) => nextFastLength(length) !== length);
 }
 
 /** Compares a single-precision result with a double-precision plan; a double-precision one goes there and back. */
 export async function accuracy(session: Session, planned: Planned, input: Arrays, result: Arrays): Promise<Accuracy> {
   const { plan, direction } = planned;
   const single = plan.problem.precision === 'single';
+  const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
   const roundoff = single ? 2 ** -24 : 2 ** -53;
   const bound = (isConvolved(plan) ? 5 : 1) * 1.2 * roundoff * Math.sqrt(1 + Math.log2(transformedPoints(plan)));
   if (single) {
     const reference = await session.reference(plan, direction);
     try {
       const expected = await reference[direction](doubled(input));
-      return { error: relative(listOf(result), listOf(expected as Arrays)), bound, against: 'a double-precision plan' };
+      const [actual, wanted] = [result, expected as Arrays].map((arrays) => gathered(plan, written, arrays));
+      return { error: relative(actual, wanted), bound, against: 'a double-precision plan' };
     } finally {
       reference.destroy();
     }
@@ -47,24 +56,26 @@ export async function accuracy(session: Session, planned: Planned, input: Arrays
     const again = await back[direction === 'forward' ? 'inverse' : 'forward'](doubled(result));
     const { scale, normalize } = plan.problem;
     const factor = scale.forward * scale.inverse * (normalize ? 1 : transformedPoints(plan));
-    const scaled = listOf(again as Arrays).map((values) => values.map((value) => value / factor));
-    return { error: relative(scaled, listOf(input)), bound: 2 * bound, against: 'itself, there and back' };
+    const scaled = gathered(plan, read, again as Arrays).map((value) => value / factor);
+    return {
+      error: relative(scaled, gathered(plan, read, input)),
+      bound: 2 * bound,
+      against: 'itself, there and back',
+    };
   } finally {
     back.destroy();
   }
 }
 
-/** ‖actual − expected‖ / ‖expected‖. Gaps between strided elements are zeros on both sides. */
-function relative(actual: readonly ArrayLike<number>[], expected: readonly ArrayLike<number>[]): number {
+/** ‖actual − expected‖ / ‖expected‖. */
+function relative(actual: ArrayLike<number> = [], expected: ArrayLike<number> = []): number {
   let error = 0;
   let norm = 0;
-  expected.forEach((values, part) => {
-    for (let k = 0; k < values.length; k++) {
-      const wanted = values[k] ?? 0;
-      error += ((actual[part]?.[k] ?? Number.NaN) - wanted) ** 2;
-      norm += wanted ** 2;
-    }
-  });
+  for (let k = 0; k < expected.length; k++) {
+    const wanted = expected[k] ?? 0;
+    error += ((actual[k] ?? Number.NaN) - wanted) ** 2;
+    norm += wanted ** 2;
+  }
   return error === 0 ? 0 : Math.sqrt(error / norm);
 }
 
@@ -83,7 +94,7 @@ export async function* speeds({ device, plan, direction }: Planned): AsyncGenera
   const { problem } = plan;
   const points = transformedPoints(plan);
   const total = plan.input.shape.reduce((a, b) => a * b, 1);
-  const operations = 5 * total * Math.log2(points);
+  const operations = (problem.transform[0] === 'c2c' ? 5 : 2.5) * total * Math.log2(points);
   const row = (what: string, note: string, milliseconds: number): Speed => {
     return { what, note, milliseconds, gigaflops: operations / milliseconds / 1e6 };
   };
@@ -102,7 +113,13 @@ export async function* speeds({ device, plan, direction }: Planned): AsyncGenera
   if (measured !== undefined) yield row(`omnifft, ${device.kind}`, 'on the device alone', measured);
 
   const [length = 0] = problem.size;
-  if (problem.size.length === 1 && length >= 2 && Number.isInteger(Math.log2(length)) && !problem.omit[0]) {
+  if (
+    problem.transform[0] === 'c2c' &&
+    problem.size.length === 1 &&
+    length >= 2 &&
+    Number.isInteger(Math.log2(length)) &&
+    !problem.omit[0]
+  ) {
     const fft = new FFT(length);
     const source: number[] = fft.createComplexArray().fill(0.5);
     const target: number[] = fft.createComplexArray();

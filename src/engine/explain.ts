@@ -137,7 +137,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
 }
 
 /** One word, unless axes differ in what is computed along them. */
-function transformText({ transform }: Pick<Problem, 'transform'>): string {
+export function transformText({ transform }: Pick<Problem, 'transform'>): string {
   const [first] = transform;
   const isOne = first === 'r2c' || transform.every((kind) => kind === first);
   return isOne ? first! : transform.join(' × ');
