@@ -7,7 +7,7 @@ import { frequency, short } from './numbers.ts';
 import { showPlot } from './plot.ts';
 import type { Planned } from './session.ts';
 import { SAMPLE_RATE } from './signals.ts';
-import { type Arrays, plane, type Side } from './tensor.ts';
+import { type Arrays, isReal, plane, type Side } from './tensor.ts';
 
 /** Amplitudes below this many decibels of full scale are all shown alike. */
 const FLOOR_DECIBELS = -140;
@@ -73,7 +73,7 @@ function showPlanes({ plan, direction }: Shown, read: Side, input: Arrays, writt
     centred: false,
   });
   const spectrum = plane(plan, written, result, 'magnitude');
-  const isComplex = plan.problem.transform[0] === 'c2c';
+  const isComplex = !isReal(plan, 'output');
   const amplitude = amplitudeFactor(plan, direction);
   const peak = strongest(spectrum.values);
   const levels = spectrum.values.map((value) => decibels(value * amplitude));

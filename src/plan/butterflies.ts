@@ -81,13 +81,13 @@ export function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): Pr
 }
 
 /**
- * Whether a large prime is a radix. Where shared memory is not memory like any other, threads whose registers would hold less than
- * half of its points leave it alone, unless somebody asked for it: there is no cache for what spills.
+ * Whether a large prime is a radix. Where shared memory is not memory like any other, threads whose registers would not hold all of
+ * its points leave it alone, unless somebody asked for it: there is no cache for what spills, and compilers take minutes.
  */
 export function isRadixPrime(prime: number, precision: 'single' | 'double', profile: DeviceProfile): boolean {
   if (wayOf(prime, profile) === undefined) return false;
   const reals = 2 * prime * (precision === 'single' ? 1 : 2);
-  return profile.banks === 1 || reals <= 2 * profile.registers || waysOf(prime, profile).asked;
+  return profile.banks === 1 || reals <= profile.registers || waysOf(prime, profile).asked;
 }
 
 /** Primes of some radices whose butterflies are convolutions, and of the transforms inside these. */

@@ -32,9 +32,9 @@ describe('how an axis is transformed', () => {
   });
 
   it('butterflies of more points than threads have registers for are left alone', () => {
-    expect(scheme([61 * 16], gpu)).toBe('passes');
-    expect(scheme([127 * 16], gpu)).toBe('bluestein');
-    expect(scheme([61 * 16], gpu, {}, { precision: 'double' })).toBe('bluestein');
+    expect(scheme([31 * 16], gpu)).toBe('passes');
+    expect(scheme([61 * 16], gpu)).toBe('bluestein');
+    expect(scheme([31 * 16], gpu, {}, { precision: 'double' })).toBe('bluestein');
     expect(scheme([127 * 16], gpu, { rader: { multiply: [17, 127] } })).toBe('passes');
   });
 

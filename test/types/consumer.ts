@@ -15,7 +15,20 @@ import {
 } from '../../src/index.ts';
 import { fft, fftfreq, fftshift } from '../../src/numpy/index.ts';
 import { ifft } from '../../src/numpy/sync.ts';
-import { czt, mixDown, planCzt, type Recording, windowFunction, zoomFft } from '../../src/signal/index.ts';
+import {
+  czt,
+  fftconvolve,
+  hilbert,
+  istft,
+  mixDown,
+  planCzt,
+  type Recording,
+  stft,
+  welch,
+  windowFunction,
+  zoomFft,
+} from '../../src/signal/index.ts';
+import { StftStream } from '../../src/signal/sync.ts';
 import { openCpuSync } from '../../src/sync.ts';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -190,6 +203,20 @@ export async function signals(): Promise<void> {
   windowFunction('hann', 8, { beta: 8 });
   // @ts-expect-error there is no such option
   await czt(single, { n: 8 });
+  exactly<'complex64'>()((await stft(single)).zxx.dtype, true);
+  exactly<'float32' | 'complex64'>()((await istft((await stft(single)).zxx)).x.dtype, true);
+  exactly<'float64'>()((await welch(double, { average: 'median' })).pxx.dtype, true);
+  exactly<'complex64'>()((await hilbert(single)).dtype, true);
+  exactly<'float32'>()((await fftconvolve(single, single)).dtype, true);
+  exactly<'float64'>()((await fftconvolve(single, double)).dtype, true);
+  const pairs = { data: single, shape: [8], dtype: 'complex64' } as const;
+  exactly<'complex64'>()((await fftconvolve(pairs, single)).dtype, true);
+  exactly<'complex128'>()((await fftconvolve(pairs, double)).dtype, true);
+  // @ts-expect-error there is no such mode
+  await fftconvolve(single, single, { mode: 'circular' });
+  const device = openCpuSync();
+  new StftStream({ device }).push(double, (spectrum) => exactly<Float32Array>()(spectrum, true));
+  new StftStream({ device, precision: 'double' }).push(single, (spectrum) => exactly<Float64Array>()(spectrum, true));
   // @ts-expect-error w is a number, or its two parts
   await czt(single, { w: [1, 0] });
 }
