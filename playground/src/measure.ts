@@ -3,6 +3,7 @@ import FFT from 'fft.js';
 import { leastMilliseconds, repeated } from '../../src/devices/clock.ts';
 import { nextFastLength } from '../../src/engine/fast-length.ts';
 import type { Plan } from '../../src/index.ts';
+import { logicalLength } from '../../src/problem/index.ts';
 import type { Planned, Session } from './session.ts';
 import { type Arrays, arraysFor, doubled, fill, isReal, listOf } from './tensor.ts';
 
@@ -17,14 +18,20 @@ export interface Accuracy {
   readonly against: string;
 }
 
-/** Points over which rounding errors add up. */
-function transformedPoints({ problem }: Plan): number {
-  return problem.size.reduce((product, length, axis) => (problem.omit[axis] ? product : product * length), 1);
+/** Points of each transformed axis, over which rounding errors add up: of cosines and sines the logical ones. */
+function lengths({ problem }: Plan): number[] {
+  return problem.size.flatMap((length, axis) =>
+    problem.omit[axis] ? [] : [logicalLength(problem.transform[axis] ?? 'c2c', length)],
+  );
+}
+
+function transformedPoints(plan: Plan): number {
+  return lengths(plan).reduce((product, length) => product * length, 1);
 }
 
 /** Axes with large primes are convolved, which is less exact. */
-function isConvolved({ problem }: Plan): boolean {
-  return problem.size.some((length, axis) => !problem.omit[axis] && nextFastLength(length) !== length);
+function isConvolved(plan: Plan): boolean {
+  return lengths(plan).some((length) => nextFastLength(length) !== length);
 }
 
 /** Compares a single-precision result with a double-precision plan; a double-precision one goes there and back. */
@@ -116,7 +123,8 @@ export async function* speeds({ device, plan, direction }: Planned): AsyncGenera
   if (measured !== undefined) yield row(`omnifft, ${device.kind}`, 'on the device alone', measured);
 
   const [length = 0] = problem.size;
-  if (problem.size.length === 1 && length >= 2 && Number.isInteger(Math.log2(length)) && !problem.omit[0]) {
+  const hasPeer = ['c2c', 'r2c'].includes(problem.transform[0] ?? '') && problem.size.length === 1 && !problem.omit[0];
+  if (hasPeer && length >= 2 && Number.isInteger(Math.log2(length))) {
     const fft = new FFT(length);
     const target: number[] = fft.createComplexArray();
     const source: number[] = target.slice(0, real ? length : 2 * length).fill(0.5);

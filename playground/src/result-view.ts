@@ -1,12 +1,13 @@
 /** Input and result of the first transform: curves for one axis, pictures for more. */
 
+import { logicalLength } from '../../src/problem/index.ts';
 import { byId } from './dom.ts';
 import { showHeatmap } from './heatmap.ts';
 import { frequency, short } from './numbers.ts';
 import { showPlot } from './plot.ts';
 import type { Planned } from './session.ts';
 import { SAMPLE_RATE } from './signals.ts';
-import { type Arrays, plane, type Side } from './tensor.ts';
+import { type Arrays, isReal, plane, type Side } from './tensor.ts';
 
 /** Amplitudes below this many decibels of full scale are all shown alike. */
 const FLOOR_DECIBELS = -140;
@@ -32,18 +33,19 @@ function showLines({ plan, direction }: Shown, read: Side, input: Arrays, writte
     y: { label: 'amplitude', from: -largest, to: largest },
     values: signal,
   });
-  // A real signal has a mirrored spectrum: one half, at twice its height, tells all.
+  // A real signal has a mirrored spectrum: one half, at twice its height, tells all. Cosines and sines are such halves.
+  const logical = logicalLength(plan.problem.transform[0] ?? 'c2c', length);
   const amplitude = amplitudeFactor(plan, direction);
   const magnitudes = plane(plan, written, result, 'magnitude')
-    .values.slice(0, (length >> 1) + 1)
-    .map((value, k) => value * amplitude * (k === 0 || 2 * k === length ? 1 : 2));
+    .values.slice(0, (logical >> 1) + 1)
+    .map((value, k) => value * amplitude * (k === 0 || 2 * k === logical ? 1 : 2));
   const peak = strongest(magnitudes);
-  const hertz = (peak * SAMPLE_RATE) / length;
+  const hertz = (peak * SAMPLE_RATE) / logical;
   const levels = magnitudes.map(decibels);
   const top = Math.max(0, Math.ceil((levels[peak] ?? 0) / 10) * 10);
   showPlot(byId('spectrum-plot'), {
-    title: `Spectrum: ${magnitudes.length} bins of ${frequency(SAMPLE_RATE / length)}`,
-    x: { label: 'frequency (kHz)', from: 0, to: ((magnitudes.length - 1) * SAMPLE_RATE) / length / 1000 },
+    title: `Spectrum: ${magnitudes.length} bins of ${frequency(SAMPLE_RATE / logical)}`,
+    x: { label: 'frequency (kHz)', from: 0, to: ((magnitudes.length - 1) * SAMPLE_RATE) / logical / 1000 },
     y: { label: 'amplitude (dB)', from: FLOOR_DECIBELS, to: top },
     values: levels,
     marked: { index: peak, text: frequency(hertz) },
@@ -71,6 +73,7 @@ function showPlanes({ plan, direction }: Shown, read: Side, input: Arrays, writt
     centred: false,
   });
   const spectrum = plane(plan, written, result, 'magnitude');
+  const isComplex = !isReal(plan, 'output');
   const amplitude = amplitudeFactor(plan, direction);
   const peak = strongest(spectrum.values);
   const levels = spectrum.values.map((value) => decibels(value * amplitude));
@@ -78,11 +81,11 @@ function showPlanes({ plan, direction }: Shown, read: Side, input: Arrays, writt
   showHeatmap(byId('spectrum-plot'), {
     ...spectrum,
     values: levels,
-    title: 'Spectrum, frequency 0 in the middle',
+    title: isComplex ? 'Spectrum, frequency 0 in the middle' : 'Spectrum, axis 0 to the right, axis 1 down',
     from: Math.max(FLOOR_DECIBELS, top - 100),
     to: top,
     unit: 'dB',
-    centred: true,
+    centred: isComplex,
   });
   const bins = [peak % spectrum.width, Math.floor(peak / spectrum.width)];
   sayPeak(
@@ -93,7 +96,8 @@ function showPlanes({ plan, direction }: Shown, read: Side, input: Arrays, writt
 
 /** What turns a bin into the amplitude of its wave: the transform adds up all points. */
 function amplitudeFactor({ problem }: Planned['plan'], direction: 'forward' | 'inverse'): number {
-  const points = problem.size.reduce((product, length, axis) => (problem.omit[axis] ? product : product * length), 1);
+  const along = (length: number, axis: number) => logicalLength(problem.transform[axis] ?? 'c2c', length);
+  const points = problem.size.reduce((all, n, axis) => (problem.omit[axis] ? all : all * along(n, axis)), 1);
   const scale = Math.abs(problem.scale[direction]) || 1;
   return 1 / (scale * (direction === 'inverse' && problem.normalize ? 1 : points));
 }

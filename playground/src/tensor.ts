@@ -1,5 +1,6 @@
 /** A problem's arrays: signals are put where strides and layout say, and read back from there. */
 import type { Plan } from '../../src/index.ts';
+import { elementKind } from '../../src/problem/index.ts';
 import type { Signal } from './signals.ts';
 
 export type RealArray = Float32Array | Float64Array;
@@ -7,9 +8,9 @@ export type RealArray = Float32Array | Float64Array;
 export type Arrays = RealArray | { readonly re: RealArray; readonly im: RealArray };
 export type Side = 'input' | 'output';
 
-/** Whether a side has real numbers: what a real transform starts from. */
+/** Whether a side has real numbers: what a real transform starts from, and both sides of cosines and sines. */
 export function isReal({ problem }: Plan, side: Side): boolean {
-  return side === 'input' && problem.transform[0] === 'r2c';
+  return elementKind(problem, side) === 'real';
 }
 
 /** Zeros for one side of a plan. */

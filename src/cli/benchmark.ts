@@ -12,7 +12,7 @@ import {
   type MeasureOptions,
   type Plan,
 } from '../index.ts';
-import { elementBytes, type PlannedProblem, type Side, tensorShape } from '../problem/index.ts';
+import { elementBytes, elementKind, type PlannedProblem, type Side, tensorShape } from '../problem/index.ts';
 
 export type Peer = NonNullable<MeasureOptions['peer']>;
 
@@ -24,7 +24,7 @@ export interface Measurement {
   /** How many samples the median is of, and how many transforms went into each. */
   readonly samples: number;
   readonly calls: number;
-  /** 5 N log₂ N for each transform, whatever the algorithm really does, in 10⁹ a second. */
+  /** 5 N log₂ N for each transform, half of it for reals, whatever the algorithm really does, in 10⁹ a second. */
   readonly gflops: number;
   /** Bytes in plus bytes out, in 10⁹ a second. */
   readonly gigabytes: number;
@@ -47,7 +47,8 @@ const MOST_FILLED = 2 ** 20;
 export async function benchmark(device: Device, problem: PlannedProblem, peer?: Peer): Promise<Measurement> {
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
   const { points, length } = extent(problem);
-  const moved = points * (elementBytes(problem, 'input') + elementBytes(problem, 'output'));
+  const operations = elementKind(problem, 'input') === 'real' ? 2.5 : 5;
+  const moved = bytesOf(problem, 'input') + bytesOf(problem, 'output');
   const copy = await copyTime(device, problem, moved / 2);
   const plan = await device.plan(problem);
   const memory: DeviceMemory[] = [];
@@ -66,7 +67,7 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
     const theirs = other && median(other.times);
     return {
       ...{ direction, seconds, best: own!.times[0]!, samples: own!.times.length, calls: own!.repeats },
-      gflops: (5 * points * Math.log2(length)) / seconds / 1e9,
+      gflops: (operations * points * Math.log2(length)) / seconds / 1e9,
       gigabytes: moved / seconds / 1e9,
       ...(copy === undefined ? {} : { copyFraction: copy / seconds }),
       ...(peer === undefined || theirs === undefined
@@ -80,7 +81,7 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
 }
 
 function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[]): ComplexData {
-  const planar = plan.problem.layout[side] === 'planar';
+  const planar = elementKind(plan.problem, side) === 'complex' && plan.problem.layout[side] === 'planar';
   const part = () => {
     const made = device.alloc(plan[side].bytes / (planar ? 2 : 1));
     memory.push(made);
@@ -175,9 +176,17 @@ function median(times: readonly number[]): number {
   return times[Math.floor(times.length / 2)]!;
 }
 
+function product(lengths: readonly number[]): number {
+  return lengths.reduce((total, length) => total * length, 1);
+}
+
+/** Bytes of the elements of one side. */
+function bytesOf(problem: PlannedProblem, side: Side): number {
+  return product(tensorShape(problem, side)) * elementBytes(problem, side);
+}
+
 /** Points of the whole tensor, and the length of one transform over all its axes. */
 function extent(problem: PlannedProblem): { points: number; length: number } {
-  const product = (lengths: readonly number[]) => lengths.reduce((total, length) => total * length, 1);
   return {
     points: product(tensorShape(problem, 'input')),
     length: product(problem.size.filter((_, axis) => !problem.omit[axis])),

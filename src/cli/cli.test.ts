@@ -442,12 +442,12 @@ describe('explain, devices and bench', () => {
   });
 
   it('bench times each problem', async () => {
-    const problems = ['scfo256*64', 'dcbo1000', 'scfi128x32'];
+    const problems = ['scfo256*64', 'dcbo1000', 'scfi128x32', 'srfo1000*8'];
     const { code, stdout, stderr } = await omnifft('bench', ...problems, '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const results = JSON.parse(stdout) as Record<string, number | string>[];
     expect(results.map(({ problem }) => problem)).toEqual(problems);
-    expect(results.map(({ direction }) => direction)).toEqual(['forward', 'inverse', 'forward']);
+    expect(results.map(({ direction }) => direction)).toEqual(['forward', 'inverse', 'forward', 'forward']);
     for (const { seconds, gflops, gigabytes, samples, copyFraction, peer } of results) {
       expect(Number(copyFraction)).toBeGreaterThan(0);
       expect(peer).toBe(undefined);
@@ -457,9 +457,13 @@ describe('explain, devices and bench', () => {
       expect(Number(gigabytes)).toBeGreaterThan(0);
     }
     // 5 N log2 N for 64 transforms of 256 points, and 8 bytes a point in and out.
-    const [first] = results;
+    const first = results[0];
     expect(Number(first?.gflops) * Number(first?.seconds)).toBeCloseTo((5 * 64 * 256 * 8) / 1e9, 12);
     expect(Number(first?.gigabytes) * Number(first?.seconds)).toBeCloseTo((2 * 64 * 256 * 8) / 1e9, 12);
+    // Of reals half of that, 4 bytes a point in and 8 a bin out.
+    const last = results[3];
+    expect(Number(last?.gflops) * Number(last?.seconds)).toBeCloseTo((2.5 * 8000 * Math.log2(1000)) / 1e9, 12);
+    expect(Number(last?.gigabytes) * Number(last?.seconds)).toBeCloseTo((8 * (4 * 1000 + 8 * 501)) / 1e9, 12);
     expect((await omnifft('bench', 'scfo64')).stdout).toMatch(/scfo64 +forward .*s .*GFLOP\/s .*GB\/s .* of copy/);
   });
 

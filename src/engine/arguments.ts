@@ -26,7 +26,7 @@ import { typeOfStorage } from './storage.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
 export type Data = HostArray | DeviceMemory | ForeignMemory;
-/** What plans take, whatever their problem: interleaved complex data or two planes. */
+/** What plans take, whatever their problem: one array, of reals or interleaved complex numbers, or two planes. */
 export type ComplexData = Data | PlanarData<Data>;
 
 /** What one side of a problem needs. */
@@ -64,7 +64,7 @@ export function factsOf(problem: Problem, side: Side): SideFacts {
 
 /**
  * The one or two parts of an argument, checked.
- * @param offset elements of this side to skip in each array: complex numbers, or reals of planes.
+ * @param offset elements of this side to skip in each array: complex numbers, reals of planes, or reals of a real side.
  */
 export function partsOf(given: Given, facts: SideFacts, what: string, backend: Backend, offset = 0): Part[] {
   if (facts.layout === 'planar') {

@@ -41,7 +41,7 @@ export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
   /** Scratch of `plan.bytes.temp` bytes instead of the plan's own. */
   readonly temp?: Data;
   /**
-   * Elements before the data in each array of a side: complex numbers of an interleaved side, reals of a planar one. They
+   * Elements before the data in each array of a side: complex numbers of an interleaved side, reals of a planar or a real one. They
    * add to the problem's own `offsets`.
    */
   readonly offsets?: { readonly input?: number; readonly output?: number };

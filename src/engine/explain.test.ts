@@ -113,4 +113,63 @@ describe('a plan shows', () => {
     ]);
     expect(apart.explain()).toContain('without 128 to 255 of axis 0 and 32 to 63 of axis 1');
   });
+
+  describe('reals', () => {
+    const stepsOf = (text: string) => [...text.matchAll(/steps (.*?)(?:; fused|\n|$)/g)].map(([, steps]) => steps);
+
+    it('as the halves of complex numbers, of which bins are paired', async () => {
+      const plan = await vectors.plan({ size: [1000], transform: 'r2c' });
+      const { directions } = plan.toJSON();
+      const [forward, inverse] = directions.map(({ launches }) => launches[0]!);
+      expect(plan.explain()).toMatch(/^1000 r2c, single precision, out-of-place/);
+      expect(stepsOf(plan.explain())).toEqual([
+        expect.stringMatching(/^load single, passes 500 = [\d·]+, pair bins of both halves, × 1\/2, store single$/),
+        expect.stringMatching(/^load single, pair bins of both halves, inverse passes 500 = [\d·]+, store single$/),
+      ]);
+      expect(forward!.operands).toMatchObject({ input: { layout: 'real' }, output: { layout: 'interleaved' } });
+      expect([forward!.bytesRead, forward!.bytesWritten]).toEqual([4 * 1000, 8 * 501]);
+      expect([inverse!.bytesRead, inverse!.bytesWritten]).toEqual([8 * 501, 4 * 1000]);
+    });
+
+    it('in several launches, in which temp memory is not called padded', async () => {
+      const plan = await device.plan({ size: [2 ** 24], transform: 'r2c' });
+      const { directions } = plan.toJSON();
+      for (const { launches, bytesMoved, assignment } of directions) {
+        expect(launches.length).toBeGreaterThan(1);
+        expect(bytesMoved).toBe(launches.reduce((sum, each) => sum + each.bytesRead + each.bytesWritten, 0));
+        expect(assignment.padding).toBe(0);
+      }
+      const bins = 2 ** 23 + 1;
+      expect(directions.map(({ launches }) => launches[0]!.bytesRead)).toEqual([4 * 2 ** 24, 8 * bins]);
+      expect(directions.map(({ launches }) => launches.at(-1)!.bytesWritten)).toEqual([8 * bins, 4 * 2 ** 24]);
+      expect(stepsOf(plan.explain()).join()).toContain(`mirror ${bins} bins`);
+    });
+
+    it('that are continued to twice as many points', async () => {
+      const plan = await device.plan({ size: [64, 63], transform: ['dct4', 'dst1'] });
+      const text = plan.explain();
+      expect(text).toMatch(/^64 × 63 dct4 × dst1, /);
+      const [first, second] = stepsOf(text);
+      expect(first).toMatch(
+        /^load single, mirror 64 reals, .*passes 128 = .*, × roots of 512, keep 64 bins, store single$/,
+      );
+      expect(second).toMatch(
+        /^load single, mirror 63 reals, .*passes 128 = .*, × roots of 4, keep 63 bins, store single$/,
+      );
+      for (const { launches } of plan.toJSON().directions) {
+        for (const { bytesRead, bytesWritten } of launches) expect([bytesRead, bytesWritten]).toEqual([16128, 16128]);
+      }
+    });
+
+    it('of which bins of as many points are paired', async () => {
+      const text = (await vectors.plan({ size: [64, 64], transform: 'dct2' })).explain();
+      expect(text).toMatch(/^64 × 64 dct2, /);
+      const order = 'even points, then odd ones backwards';
+      for (const steps of stepsOf(text)) expect(steps).toContain(order);
+      expect(stepsOf(text)[0]).toMatch(
+        /^load single, even points, .*, passes 64 = .*, pair bins for sums, store single$/,
+      );
+      expect(stepsOf(text)[2]).toMatch(/^load single, pair bins for sums, .*backwards, store single$/);
+    });
+  });
 });

@@ -33,7 +33,6 @@ export function planToJson(
   programs: readonly DirectionProgram[],
   { tables, candidates }: PlanFacts,
 ) {
-  const elements = tensorShape(problem, 'output').reduce((a, b) => a * b, 1);
   return copied({
     device: { kind: backend.kind, name: backend.name },
     problem,
@@ -42,7 +41,10 @@ export function planToJson(
     bytes: { tables, temp: Math.max(...programs.map(({ tempBytes }) => tempBytes)) },
     directions: programs.map(({ plan, kernels, running }) => {
       const asOne = running.length < kernels.length;
-      const launches = plan.launches.map((launch, n) => launchFacts(launch, kernels[n]!, elements));
+      const launches = plan.launches.map((launch, n) => launchFacts(launch, kernels[n]!));
+      // Of a convolution or a real transform, what lies between the launches may be longer than either side.
+      const tensors = [tensorShape(problem, 'output'), ...plan.launches.map(({ node }) => node.outputLength)];
+      const widest = Math.max(...tensors.map((tensor) => tensor.reduce((a, b) => a * b, 1)));
       const { fused, bufferCount, padded, inPlace, typeChanges } = plan.assignment;
       return {
         direction: plan.direction,
@@ -52,7 +54,7 @@ export function planToJson(
           buffers: plan.assignment.buffers,
           criteria: { fused, buffers: bufferCount, padded, inPlace, typeChanges },
           // Elements that a temp buffer has more than the tensor, so that steps through it are fast.
-          padding: plan.assignment.temps > 0 ? plan.tempElements - elements : 0,
+          padding: plan.assignment.temps > 0 ? plan.tempElements - widest : 0,
         },
         launches,
         // Launches that are to be interleaved and cannot here run one after the other.
@@ -97,7 +99,7 @@ function nodeFacts(node: PlanNode): NodeFacts {
 export function explainPlan(plan: ReturnType<typeof planToJson>): string {
   const { problem, device } = plan;
   const lines = [
-    `${problem.size.join(' × ')} ${problem.transform[0]}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
+    `${problem.size.join(' × ')} ${transformText(problem)}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
     `candidates by price in ${plan.candidates.unit}: ${plan.candidates.list.map(candidateText).join('; ')}`,
   ];
@@ -132,6 +134,13 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     walk(tree, 1);
   }
   return lines.join('\n');
+}
+
+/** One word, unless axes differ in what is computed along them. */
+export function transformText({ transform }: Pick<Problem, 'transform'>): string {
+  const [first] = transform;
+  const isOne = first === 'r2c' || transform.every((kind) => kind === first);
+  return isOne ? first! : transform.join(' × ');
 }
 
 /** `1024·1024 at 2.31`: the uploads of each axis, with axes that share launches first. */

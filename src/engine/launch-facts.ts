@@ -39,6 +39,14 @@ export interface OperandFacts {
   readonly scale?: number;
   /** In which order its points are taken, where that is not theirs. */
   readonly order?: PowerOrder;
+  /** Of an axis that is continued by its mirror image as it is read: what there is in memory, and what it is. */
+  readonly mirrored?: { readonly count: number; readonly what: 'reals' | 'bins' };
+  /** Elements with even numbers come first, then the others backwards. */
+  readonly evenFirst?: true;
+  /** Of an axis of which only some bins are written: how many. */
+  readonly kept?: number;
+  /** By what else the numbers are multiplied, one factor for each place along an axis. */
+  readonly factors?: readonly Factors[];
 }
 
 /** What a launch does to its tile, one step after another; passes over dimension `of`, from `read` to `write`. */
@@ -96,8 +104,7 @@ export interface LaunchFacts {
   readonly bytesWritten: number;
 }
 
-/** @param elements of the whole tensor */
-export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel, elements: number): LaunchFacts {
+export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): LaunchFacts {
   const { leaf, node } = launch;
   const operands = { input: operandFacts(launch, 'input'), output: operandFacts(launch, 'output') };
   return {
@@ -123,31 +130,46 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel, el
     strides: { input: stridesOf(leaf.input), output: stridesOf(leaf.output) },
     staged: stagedOf(leaf),
     kernel: kernel.name,
-    bytesRead: bytesMoved(operands.input, node, elements),
-    bytesWritten: bytesMoved(operands.output, node, elements),
+    bytesRead: bytesMoved(operands.input, node.length),
+    bytesWritten: bytesMoved(operands.output, node.outputLength),
   };
 }
 
 function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'): OperandFacts {
   const { layout, storage = leaf.precision } = leaf[side];
   const gaps = node.batch.flatMap(({ gap, [side]: { of } }) => (gap ? [{ of, ...gap }] : []));
-  const absent = [...(node.absent?.[side] ?? []), ...gaps].map(({ of, from, to }) => ({ axis: of - 1, from, to }));
+  const all = [...(node.absent?.[side] ?? []), ...gaps];
+  const tensor = side === 'input' ? node.length : node.outputLength;
+  // Bins that memory has no place for are no zeros.
+  const absent = all
+    .filter(({ of, from }) => from < tensor[of]!)
+    .map(({ of, from, to }) => ({ axis: of - 1, from, to }));
+  const beyond = all.find(({ of, from }) => from >= tensor[of]!);
+  const kept = side === 'output' ? (node.cropped?.count ?? beyond?.from) : undefined;
+  const mirrored = side === 'input' ? mirroredOf(node) : undefined;
   const scale = leaf.scale[side];
-  const { order } = leaf[side];
+  const { order, factors } = leaf[side];
   return {
     ...{ buffer: side === 'input' ? from : to, layout, storage, absent },
     ...(scale === 1 ? {} : { scale }),
     ...(order ? { order } : {}),
+    ...(mirrored ? { mirrored } : {}),
+    ...(node.real?.by === 'cosines' && node.extended?.on === side ? { evenFirst: true as const } : {}),
+    ...(kept === undefined ? {} : { kept }),
+    ...(factors?.length ? { factors: factors.map(({ terms: _, ...own }) => own) } : {}),
   };
 }
 
-/** An axis has one block on each side at most, so that what is left of each is multiplied. */
-function bytesMoved({ absent, storage }: OperandFacts, { length }: LeafNode, elements: number): number {
-  const there = absent.reduce((count, { axis, from, to }) => {
-    const all = length[axis + 1]!;
-    return (count / all) * (all - (to - from));
-  }, elements);
-  return there * 2 * realBytes(storage);
+function mirroredOf({ extended, mirrored, length, axis, real }: LeafNode): OperandFacts['mirrored'] {
+  if (extended && real?.by !== 'cosines') return { count: extended.count, what: 'reals' };
+  return mirrored?.side === 'input' ? { count: length[axis.input.of]!, what: 'bins' } : undefined;
+}
+
+/** An axis has one block on each side at most, so that what is left of each is multiplied. @param tensor lengths */
+function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly number[]): number {
+  const left = [...tensor];
+  for (const { axis, from, to } of absent) left[axis + 1]! -= to - from;
+  return left.reduce((product, count) => product * count, layout === 'real' ? 1 : 2) * realBytes(storage);
 }
 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
@@ -198,6 +220,8 @@ export function stagesOf(launch: LaunchFacts): Stage[] {
   return [
     { kind: 'memory', text: `load ${input.storage}` },
     ...ordered(input),
+    ...mirroring(input),
+    ...multiplied(input),
     ...scaled(input),
     ...twiddled('input'),
     ...steps.flatMap((step, n) => [
@@ -205,8 +229,11 @@ export function stagesOf(launch: LaunchFacts): Stage[] {
       ...(digits && n === first ? [product(`twiddles of ${lengths[0]! * lengths[1]!}`)] : []),
     ]),
     ...twiddled('output'),
+    ...multiplied(output),
     ...scaled(output),
     ...ordered(output),
+    ...mirroring(output),
+    ...(output.kept === undefined ? [] : [{ kind: 'move' as const, text: `keep ${output.kept} bins` }]),
     { kind: 'memory', text: `store ${output.storage}` },
   ];
 }
@@ -220,6 +247,19 @@ function ordered({ order }: OperandFacts): Stage[] {
   return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.of}` }];
 }
 
+function mirroring({ mirrored, evenFirst }: OperandFacts): Stage[] {
+  if (evenFirst) return [{ kind: 'move', text: 'even points, then odd ones backwards' }];
+  return mirrored ? [{ kind: 'move', text: `mirror ${mirrored.count} ${mirrored.what}` }] : [];
+}
+
+function multiplied({ factors = [] }: OperandFacts): Stage[] {
+  return factors.map((own) => product(own.kind === 'roots' ? `roots of ${own.of}` : factorsText(own)));
+}
+
+function factorsText({ kind }: Factors): string {
+  return kind.replace('-', ' ');
+}
+
 function scaled({ scale }: OperandFacts): Stage[] {
   if (scale === undefined) return [];
   const over = Math.round(1 / scale);
@@ -231,7 +271,7 @@ function stepStages(step: StepFacts): Stage[] {
   if (step.do === 'pair') return [{ kind: 'move', text: PAIRS[step.by] }];
   const { length, radices, inverse, read, write } = step;
   const passes = { kind: 'passes' as const, text: `${inverse ? 'inverse ' : ''}${passesText(length, radices)}` };
-  const factors = (points: typeof read) => (points?.factors ? [product(points.factors.kind.replace('-', ' '))] : []);
+  const factors = (points: typeof read) => (points?.factors ? [product(factorsText(points.factors))] : []);
   return [
     ...(read?.count ? [{ kind: 'move' as const, text: `${read.count} points, then zeros` }] : []),
     ...factors(read),

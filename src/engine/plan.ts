@@ -43,11 +43,14 @@ export interface PlanHost {
 
 /** One side of a plan, for allocating arrays. */
 export interface PlanSide {
-  /** Complex numbers from the first to the last element, gaps and offset included; planar data has that many in each plane. */
+  /**
+   * Elements up to the last one, gaps and offset included: complex numbers, or reals of a side that holds reals. Planar data has
+   * that many in each plane. In place, reals and bins share an array: `length` is of all of it, counted in this side's elements.
+   */
   readonly length: number;
   /** Bytes of one array with all of that; planar data needs half of it twice. */
   readonly bytes: number;
-  /** Numbers of the tensor, fastest first: left batch, axes, coordinates, batches. */
+  /** Elements of the tensor, fastest first: left batch, axes, coordinates, batches. */
   readonly shape: readonly number[];
   /**
    * Where bin k of an axis lies along that axis: k itself, unless the plan is `unordered`.
@@ -162,7 +165,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * device gets an array of it. The arrays belong to the call until its promise settles: whether it still sees what is
    * written into `input` meanwhile is not defined, so one array that is filled anew for each call has to wait for each.
    *
-   * @param input interleaved complex numbers, `plan.input.length` of them, or two planes; a host array or device memory.
+   * @param input `plan.input.length` elements: interleaved complex numbers, two planes of their parts, or reals, as the problem
+   * says; a host array or device memory.
    * @param output where to write; a new array when left out. In place it is the input.
    * @returns the array or memory that holds the result.
    * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then, but to device memory
@@ -179,7 +183,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data.
+   * Like `forward`, with the exponent sign +1: reads `output`-shaped data and writes `input`-shaped data. Of cosine and sine
+   * transforms it is the transform that undoes the forward one, but for a factor.
    * @throws FftError (as a rejection) as `forward`.
    */
   inverse<O extends T['inverse']['writes']>(input: T['inverse']['reads'], output: O): Promise<O>;

@@ -195,6 +195,7 @@ function convolved(whole: Problem, axis: number, profile: DeviceProfile, place: 
 
 /** The dimension of which two neighbours are the parts of complex numbers; missing where there is none. */
 function mergedLines(problem: Problem, axis: number): number | undefined {
+  if (problem.tuning.disableMergeSequencesR2C) return undefined;
   const others = dimensionsOf(problem).flatMap(({ count }, of) =>
     of !== axis + 1 && count > 1 ? [{ of, count }] : [],
   );

@@ -105,7 +105,7 @@ describe('the normal form', () => {
     expect(problem.strides.output).toEqual([1, 1, 2, 6, 12, 60, 120, 840, 1680, 3360, 3360]);
   });
 
-  it('resolves what later releases will compute', () => {
+  it('takes the words for real data and for precisions', () => {
     expect(resolveProblem({ size: [4, 5], transform: 'r2c' }).transform).toEqual(['r2c', 'c2c']);
     expect(resolveProblem({ size: [4, 5], transform: ['dct2', 'dst3'] }).transform).toEqual(['dct2', 'dst3']);
     const half = resolveProblem({ size: [4], precision: 'half' });
@@ -195,6 +195,18 @@ describe('strides and offsets', () => {
     expect(codes({ ...base, strides: { input: [1, 1, 4], output: [1, 2, 8] } })).toEqual(['invalid-strides']);
     expect(codes({ ...base, offsets: { input: 0, output: 4 } })).toEqual(['invalid-offset']);
     expect(codes({ ...base, layout: { input: 'planar' } })).toEqual(['invalid-field']);
+  });
+});
+
+describe('offsets of a real transform in place', () => {
+  it('follow each other to the same byte', () => {
+    const base = { size: [4], transform: 'r2c', placement: 'in-place' } as const;
+    const offsetsOf = (offsets: ProblemInput['offsets']) => normalizeProblem({ ...base, offsets }).offsets;
+    expect(offsetsOf({ input: 6 })).toEqual({ input: 6, output: 3 });
+    expect(offsetsOf({ output: 3 })).toEqual({ input: 6, output: 3 });
+    expect(offsetsOf({ input: 7, output: 1 })).toEqual({ input: 7, output: 1 });
+    expect(offsetsOf(undefined)).toEqual({ input: 0, output: 0 });
+    expect(codes({ ...base, offsets: { input: 7 } })).toEqual(['invalid-offset']);
   });
 });
 
@@ -288,7 +300,7 @@ describe('fields', () => {
   });
 
   it.each([
-    [{ transform: 'dst4' }, 'transform'],
+    [{ transform: 'dst4', unordered: true }, 'unordered'],
     [{ transform: 'r2c', unordered: true }, 'unordered'],
     [{ transform: 'r2c', omit: [true] }, 'omit[0]'],
     [{ precision: 'double-double', storage: 'double-double' }, 'precision'],

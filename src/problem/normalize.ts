@@ -121,7 +121,7 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
   // Spread last: V8 makes a hidden class of its own for every object that adds fields to a spread, and keeps it a while.
   const problem: Problem = Object.freeze({
     strides: fillStrides(reader, places.strides, fields),
-    offsets: fillOffsets(places.offsets, placement),
+    offsets: fillOffsets(reader, places.offsets, fields),
     ...fields,
   });
 
@@ -300,7 +300,18 @@ function readOffsets(reader: FieldReader, value: unknown): Partial<Sides<number>
   return given;
 }
 
-function fillOffsets(given: Partial<Sides<number>>, placement: string): Problem['offsets'] {
-  const follows = placement === 'in-place' ? (given.input ?? given.output) : undefined;
-  return bothSides((side) => given[side] ?? follows ?? 0);
+/** In place, one side follows the other; of a real transform to the same byte, where two reals are as long as a complex number. */
+function fillOffsets(
+  reader: FieldReader,
+  given: Partial<Sides<number>>,
+  { placement, transform }: Pick<WithoutStrides, 'placement' | 'transform'>,
+): Problem['offsets'] {
+  if (placement !== 'in-place') return bothSides((side) => given[side] ?? 0);
+  if (transform[0] !== 'r2c') return bothSides((side) => given[side] ?? given.input ?? given.output ?? 0);
+  const { input = 2 * (given.output ?? 0), output = Math.floor(input / 2) } = given;
+  if (given.output === undefined && input % 2 === 1) {
+    const message = `offsets.input ${input} lies within a complex number; give offsets.output as well.`;
+    reader.report('invalid-offset', 'offsets.input', message);
+  }
+  return Object.freeze({ input, output });
 }

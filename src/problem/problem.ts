@@ -107,7 +107,7 @@ export interface Tuning {
         readonly convolve?: readonly [number, number] | undefined;
       }
     | undefined;
-  /** True: real sequences of odd length are transformed one by one, not two at a time. */
+  /** True: real sequences of odd length, and those of cosine and sine transforms, are transformed one by one, not two at a time. */
   readonly disableMergeSequencesR2C?: boolean | undefined;
 }
 
@@ -128,7 +128,11 @@ type PartialSides<T> = { readonly [S in Side]?: T | undefined };
 export interface AnyProblemInput {
   /** Lengths of the D ≥ 1 axes, fastest first. */
   readonly size: readonly number[];
-  /** What is computed: one word, or one real-to-real transform per axis. Default `c2c`. */
+  /**
+   * What is computed. `c2c`: complex numbers of complex numbers. `r2c`: `size[0]` reals on the `input` side, ⌊size[0]/2⌋ + 1 complex
+   * bins on the `output` side, and complex transforms along the other axes. `dct1` … `dst4`: FFTW's cosine and sine transforms,
+   * reals on both sides; one word for all axes, or one for each. Default `c2c`.
+   */
   readonly transform?: TransformKind | readonly TransformKind[] | undefined;
   /** Axes of `size` that are only there to be stepped over, one flag per axis. Default none. */
   readonly omit?: readonly boolean[] | undefined;
@@ -152,12 +156,17 @@ export interface AnyProblemInput {
   readonly preserveInput?: boolean | undefined;
   /**
    * D + 2 entries `[left, axis 0, …, axis D−1, batch]`, or D + 3 with the coordinate stride before the batch (required
-   * when `coordinates > 1`), in elements of that side's own type. Default: packed. In place, one side speaks for both.
+   * when `coordinates > 1`), in elements of that side's own type: reals where it holds reals, complex numbers elsewhere. Default:
+   * packed; of `r2c` in place, each row of reals has room for its bins, 2(⌊size[0]/2⌋ + 1) reals. In place, one side speaks for
+   * both, but for `r2c`, which needs both.
    */
   readonly strides?: PartialSides<readonly number[]> | undefined;
-  /** Index of the first element in each buffer, in elements of that side's own type. Default 0. */
+  /** Index of the first element in each buffer, in elements of that side's own type, as strides. Default 0. */
   readonly offsets?: PartialSides<number> | undefined;
-  /** Divide the inverse by the logical number of points. Default false. */
+  /**
+   * Divide the inverse by the number of points, so that it undoes the forward transform: ∏ of the transformed axes' lengths, each
+   * the logical one (FFTW) of cosine and sine transforms: 2(N − 1) of `dct1`, 2(N + 1) of `dst1`, 2N of the others. Default false.
+   */
   readonly normalize?: boolean | undefined;
   /** Factors on the results. Default 1. */
   readonly scale?: { readonly [S in Direction]?: number | undefined } | undefined;

@@ -187,6 +187,21 @@ describe.skipIf(!site)('the playground', () => {
     expect(double.bound).toBeLessThan(1e-14);
   });
 
+  it('takes cosines and sines', async () => {
+    await setSignal('tones', { first: 3000, second: 9000, level: -20 });
+    const problems = [
+      '{ "size": [64, 64], "transform": ["dct2", "dst4"], "batches": 2 }',
+      '{ "size": [1000], "transform": "dct2", "precision": "double" }',
+    ];
+    for (const problem of problems) {
+      await ask(problem);
+      const shown = await read();
+      expect(shown.problem, problem).toBe('');
+      expect(shown.error, problem).toBeLessThanOrEqual(shown.bound);
+      expect(shown.error, problem).toBeGreaterThan(0);
+    }
+  });
+
   it('says of a plan that the device has made before that it is one', async () => {
     await choose('cpu');
     const time = async (problem: string) => {

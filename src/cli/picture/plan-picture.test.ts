@@ -37,6 +37,10 @@ const problems: [string, ProfileName, ProblemInput][] = [
   ['a copy', 'h200', { size: [16, 4], omit: [true, true] }],
   ['planes, and many short axes', 'wasm-cpu', { size: [8, 9, 10, 11, 12], layout: 'planar' }],
   ['chunks of batches', 'wasm-cpu', { size: [64, 64], batches: 64 }],
+  ['reals', 'wasm-cpu', { size: [1000], transform: 'r2c' }],
+  ['long reals', 'h200', { size: [2 ** 24], transform: 'r2c' }],
+  ['cosines and sines', 'h200', { size: [64, 64], transform: ['dct2', 'dst4'] }],
+  ['cosines of a prime', 'wasm-cpu', { size: [4099], transform: 'dct3' }],
   ['two launches as one', 'h200', { size: [512, 512], batches: 9, directions: 'forward' }],
 ];
 

@@ -1,6 +1,6 @@
 /** A plan as a picture, in SVG: for each direction the tree with its launches, and beside it the buffers that they use. */
 
-import { chunkText, paddingText } from '../../engine/explain.ts';
+import { chunkText, paddingText, transformText } from '../../engine/explain.ts';
 import { bytesText } from '../../engine/index.ts';
 import type { Plan } from '../../index.ts';
 import { drawLanes, LANE_WIDTH, lanesOf } from './plan-lanes.ts';
@@ -63,11 +63,11 @@ function titleOf({ problem, device }: Facts): string {
 }
 
 function subtitleOf({ problem, device, bytes }: Facts): string {
-  const { transform, precision, storage, edgeStorage, placement } = problem;
+  const { precision, storage, edgeStorage, placement } = problem;
   const stored = storage === precision ? '' : `${storage} in memory`;
   const edges = edgeStorage === storage ? '' : `${edgeStorage} in input and output`;
   return [
-    ...[transform[0], `${precision} precision`, stored, edges, placement, device.kind],
+    ...[transformText(problem), `${precision} precision`, stored, edges, placement, device.kind],
     ...[`tables ${bytesText(bytes.tables)}`, `temp ${bytesText(bytes.temp)}`],
   ]
     .filter(Boolean)

@@ -1,0 +1,258 @@
+/** Transforms with reals on one side or both, on trial: any problem, either direction, every gap looked at. */
+import type { Device, Problem, ProblemInput } from '../../src/index.ts';
+import { largestPrimeFactor } from '../../src/numeric/primes.ts';
+import { elementKind, logicalLength, tensorShape } from '../../src/problem/index.ts';
+import { relativeError, type Tried, tolerance } from './accuracy.ts';
+import { fromHalf, toHalf } from './halves.ts';
+import { type Random, uniform } from './random.ts';
+
+export type Direction = 'forward' | 'inverse';
+type Side = 'input' | 'output';
+type Numbers = Uint16Array | Float32Array | Float64Array;
+
+/** Numbers in double-double. */
+export interface Exact {
+  readonly hi: Float64Array;
+  readonly lo: Float64Array;
+}
+
+/** The unscaled result of packed data, packed. */
+export type Reference = (problem: Problem, direction: Direction, packed: Float64Array) => Exact;
+
+/** An element: where it is, which coordinates it has, and whether it lies in a block of zeros. */
+interface Element {
+  readonly at: number;
+  readonly absent: boolean;
+}
+
+/** The elements of a side, in the order of a packed tensor. */
+function elementsOf(problem: Problem, side: Side): Element[] {
+  const counts = tensorShape(problem, side);
+  const { space, frequency } = problem.zeroPadding;
+  const blocks = side === 'input' ? space : frequency;
+  const all = counts.reduce((a, b) => a * b, 1);
+  return Array.from({ length: all }, (_, n) => {
+    let rest = n;
+    const coordinates = counts.map((count) => {
+      const own = rest % count;
+      rest = Math.floor(rest / count);
+      return own;
+    });
+    const at = coordinates.reduce((sum, c, d) => sum + c * problem.strides[side][d]!, problem.offsets[side]);
+    const absent = blocks.some(
+      (block, axis) => block && coordinates[axis + 1]! >= block.from && coordinates[axis + 1]! < block.to,
+    );
+    return { at, absent };
+  });
+}
+
+/** One side of a problem and the memory that it is in. In place both sides are in the same memory. */
+class Edge {
+  readonly arrays: readonly Numbers[];
+  readonly elements: readonly Element[];
+  /** Numbers of an element. */
+  readonly parts: 1 | 2;
+  private readonly planar: boolean;
+  private readonly half: boolean;
+
+  constructor(problem: Problem, side: Side, arrays: readonly Numbers[]) {
+    this.arrays = arrays;
+    this.elements = elementsOf(problem, side);
+    this.parts = elementKind(problem, side) === 'complex' ? 2 : 1;
+    this.planar = arrays.length > 1;
+    this.half = problem.edgeStorage === 'half';
+  }
+
+  /** What to give to a call. */
+  get given(): unknown {
+    return this.planar ? { re: this.arrays[0], im: this.arrays[1] } : this.arrays[0];
+  }
+
+  /** Which array a part of an element is in, and where in it. */
+  word(at: number, part: number): readonly [array: number, word: number] {
+    return this.planar ? [part, at] : [0, this.parts * at + part];
+  }
+
+  get(at: number, part: number): number {
+    const [array, word] = this.word(at, part);
+    const raw = this.arrays[array]![word]!;
+    return this.half ? fromHalf(raw) : raw;
+  }
+
+  /** Elements in blocks stay poisoned, and count as zero. */
+  fill(random: Random): Float64Array {
+    const single = this.half || this.arrays[0] instanceof Float32Array;
+    const all = uniform(random, this.parts * this.elements.length, single ? 'single' : 'double');
+    this.elements.forEach(({ at, absent }, n) => {
+      for (let part = 0; part < this.parts; part++) {
+        const [array, word] = this.word(at, part);
+        const raw = this.half ? toHalf(all[this.parts * n + part]!) : all[this.parts * n + part]!;
+        all[this.parts * n + part] = absent ? 0 : this.half ? fromHalf(raw) : raw;
+        if (!absent) this.arrays[array]![word] = raw;
+      }
+    });
+    return Float64Array.from(all);
+  }
+
+  /** The words of elements, by array. */
+  owned(all: boolean): Set<number>[] {
+    const words = this.arrays.map(() => new Set<number>());
+    for (const { at, absent } of this.elements) {
+      for (let part = 0; part < this.parts && (all || !absent); part++) {
+        const [array, word] = this.word(at, part);
+        words[array]!.add(word);
+      }
+    }
+    return words;
+  }
+}
+
+const POISON = 0x7e01;
+
+/** Poisoned memory for so many elements of a side. */
+function poisoned(problem: Problem, side: Side, length: number): Numbers[] {
+  const complex = elementKind(problem, side) === 'complex';
+  const planar = complex && problem.layout[side] === 'planar';
+  const reals = complex && !planar ? 2 * length : length;
+  const make = (): Numbers => {
+    if (problem.edgeStorage === 'half') return new Uint16Array(reals).fill(POISON);
+    return (problem.edgeStorage === 'single' ? new Float32Array(reals) : new Float64Array(reals)).fill(Number.NaN);
+  };
+  return planar ? [make(), make()] : [make()];
+}
+
+function bitsOf(arrays: readonly Numbers[]): Uint8Array[] {
+  return arrays.map((array) => new Uint8Array(array.buffer.slice(0)));
+}
+
+/** The words that differ from what they were, but for those that may. */
+function changed(
+  what: string,
+  arrays: readonly Numbers[],
+  before: readonly Uint8Array[],
+  mine: readonly Set<number>[],
+): string[] {
+  return bitsOf(arrays).flatMap((now, a) => {
+    const size = arrays[a]!.BYTES_PER_ELEMENT;
+    const words = new Set<number>();
+    now.forEach((byte, n) => {
+      if (byte !== before[a]![n] && !mine[a]?.has(Math.floor(n / size))) words.add(Math.floor(n / size));
+    });
+    return [...words].slice(0, 3).map((word) => `${what} changed at ${word}`);
+  });
+}
+
+/** Points over which errors add up: FFTW's logical size. */
+function pointsOf({ size, omit, transform }: Problem): number {
+  return size.reduce((product, n, d) => (omit[d] ? product : product * logicalLength(transform[d]!, n)), 1);
+}
+
+/** How far what was written is off, with the share of rounding that falls on elements which are not left out. */
+function errorOf(problem: Problem, direction: Direction, target: Edge, { hi, lo }: Exact): number {
+  const divisor = direction === 'inverse' && problem.normalize ? pointsOf(problem) : 1;
+  const scale = problem.scale[direction] / divisor;
+  const [want, low, got]: [number[], number[], number[]] = [[], [], []];
+  target.elements.forEach(({ at, absent }, n) => {
+    for (let part = 0; part < target.parts && !absent; part++) {
+      got.push(target.get(at, part));
+      want.push(hi[target.parts * n + part]! * scale);
+      low.push(lo[target.parts * n + part]! * scale);
+    }
+  });
+  const raw = relativeError(got, want, low);
+  if (want.length === hi.length) return raw;
+  // Rounding spreads over all results alike: those that are left answer for their part of it.
+  const norm = (values: readonly number[] | Float64Array) =>
+    Math.sqrt([...values].reduce((sum, value) => sum + value * value, 0));
+  const share = Math.sqrt(want.length / hi.length) * norm(hi) * Math.abs(scale);
+  return norm(want) > 0 ? raw * (norm(want) / share) : raw;
+}
+
+/** The error that one direction of a problem may have. */
+function allowedOf(problem: Problem, launches: number, blocked: boolean): number {
+  const stored = [problem.edgeStorage, ...(launches > 1 ? [problem.storage] : []), problem.precision];
+  const narrowest = stored.includes('half') ? 'half' : stored.includes('single') ? 'single' : 'double';
+  const large = (n: number, axis: number) => largestPrimeFactor(logicalLength(problem.transform[axis]!, n)) > 13;
+  const convolved = problem.size.some((n, axis) => !problem.omit[axis] && n > 1 && large(n, axis));
+  return (convolved ? 5 : blocked ? 2 : 1) * tolerance(narrowest, pointsOf(problem));
+}
+
+/** Plans a problem and runs one direction of it once. */
+export async function tried(
+  device: Device,
+  input: ProblemInput,
+  direction: Direction,
+  random: Random,
+  reference: Reference,
+): Promise<Tried> {
+  const plan = await device.plan({ ...input, debug: true } as ProblemInput);
+  const problem = plan.problem as Problem;
+  const [read, written]: [Side, Side] = direction === 'forward' ? ['input', 'output'] : ['output', 'input'];
+  const inPlace = problem.placement === 'in-place';
+  const source = new Edge(problem, read, poisoned(problem, read, plan[read].length));
+  const memory = inPlace ? source.arrays : poisoned(problem, written, plan[written].length);
+  const target = new Edge(problem, written, memory);
+  const packed = source.fill(random);
+  const [sourceBefore, targetBefore] = [bitsOf(source.arrays), bitsOf(target.arrays)];
+  const run = plan[direction] as (from: unknown, to?: unknown) => Promise<unknown>;
+  await run.call(plan, source.given, ...(inPlace ? [] : [target.given]));
+
+  const mine = target.owned(false);
+  // In place, what was read may be overwritten.
+  if (inPlace) for (const word of source.owned(true)[0]!) mine[0]!.add(word);
+  const exact = reference(problem, direction, packed);
+  const launches = plan.toJSON().directions.find((one) => one.direction === direction)!.launches;
+  plan.destroy();
+  return {
+    what: `${JSON.stringify(input)} ${direction}: ${launches.map(({ title }) => title).join('; ')}`,
+    error: errorOf(problem, direction, target, exact),
+    allowed: allowedOf(
+      problem,
+      launches.length,
+      target.elements.some(({ absent }) => absent),
+    ),
+    damage: [
+      ...(inPlace ? [] : changed('the input', source.arrays, sourceBefore, [])),
+      ...changed('a gap of the output', target.arrays, targetBefore, mine),
+    ],
+  };
+}
+
+/** Strides under which no two elements meet, in a random order of the dimensions, with gaps. */
+export function stridesOf(random: Random, counts: readonly number[]): number[] {
+  const order = [...counts.keys()];
+  if (random.integer(0, 1) === 1) order.reverse();
+  const strides: number[] = [];
+  let next = 1;
+  for (const d of order) {
+    strides[d] = next + random.integer(0, 2);
+    next = strides[d]! * counts[d]!;
+  }
+  return strides;
+}
+
+/** A block of an axis, or none. */
+export function blockIn(random: Random, length: number) {
+  if (length < 2 || random.integer(0, 1) === 1) return null;
+  const count = random.integer(1, length - 1);
+  const from = random.integer(0, length - count);
+  return { from, to: from + count };
+}
+
+const LENGTHS = [16, 32, 64, 128, 256, 60, 100, 105, 243, 17, 34, 74, 127, 512, 1000, 1009, 2048] as const;
+
+/** A random tensor of at most so many elements. */
+export function tensorFrom(random: Random, most: number) {
+  let left = most;
+  const count = (wanted: number) => {
+    const kept = Math.max(1, Math.min(left, wanted));
+    left = Math.floor(left / kept);
+    return kept;
+  };
+  const axis = () => count(random.pick([random.integer(1, 20), random.integer(1, 130), random.pick(LENGTHS)]));
+  const size = Array.from({ length: random.pick([1, 1, 1, 2, 2, 3, 4]) }, axis);
+  const batches = count(random.pick([1, 1, 2, 3, 5, 8, 17]));
+  const leftBatches = count(random.pick([1, 1, 1, 2, 3, 8]));
+  const coordinates = count(random.pick([1, 1, 1, 1, 2, 3]));
+  return { size, batches, leftBatches, coordinates };
+}
