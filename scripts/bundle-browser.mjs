@@ -18,7 +18,8 @@ export const libraryEntries = {
   numpy: 'src/numpy/index.ts',
   'numpy-sync': 'src/numpy/sync.ts',
   signal: 'src/signal/index.ts',
-  // An AudioWorklet has no import(), so this one may load nothing later.
+  // An AudioWorklet has no import(), so these may load nothing later.
+  'signal-sync': 'src/signal/sync.ts',
   sync: 'src/sync.ts',
 };
 

@@ -20,6 +20,7 @@ const entries = [
   'numpy/index',
   'numpy/sync',
   'signal/index',
+  'signal/sync',
   // No entry of the package, but a chunk of its own: who needs no transform gets none.
   'numpy/helpers',
   command,

@@ -2,7 +2,7 @@
 
 import { openDevice } from 'omnifft';
 
-const problem = { size: [1024], precision: 'single', normalize: true };
+const problem = { size: [1024], transform: 'r2c', precision: 'single', normalize: true };
 
 /** Samples by which the filter is late. */
 export const DELAY = 1024;

@@ -1,4 +1,4 @@
-// A low-pass filter in an AudioWorklet: frames of 1024 samples are transformed, cut above a frequency, transformed back
+// A low-pass filter in an AudioWorklet: frames of 1024 real samples are transformed, cut above a frequency, transformed back
 // and added up. The audio thread cannot wait for anything, so it uses the synchronous calls of a plan.
 //
 // The plan comes as text from the page: the audio thread compiles it without planning.
@@ -18,7 +18,7 @@ class LowPass extends AudioWorkletProcessor {
     // Memory of the device, seen as arrays: calls copy nothing and allocate nothing.
     this.frame = this.device.alloc(this.plan.input.bytes).array;
     this.spectrum = this.device.alloc(this.plan.output.bytes).array;
-    // Bins from here to its mirror image are cut; `sampleRate` is a global of the audio thread.
+    // Bins from here on are cut; `sampleRate` is a global of the audio thread.
     this.cut = Math.ceil((cutoff * SIZE) / sampleRate);
     this.recent = new Float32Array(SIZE);
     this.ready = new Float32Array(SIZE);
@@ -28,14 +28,11 @@ class LowPass extends AudioWorkletProcessor {
   /** One frame: `recent` filtered and added to `ready`. */
   filter() {
     const { plan, frame, spectrum, recent, ready, cut } = this;
-    for (let k = 0; k < SIZE; k++) {
-      frame[2 * k] = recent[k] * WINDOW[k];
-      frame[2 * k + 1] = 0;
-    }
+    for (let k = 0; k < SIZE; k++) frame[k] = recent[k] * WINDOW[k];
     plan.forwardSync(frame, spectrum);
-    spectrum.fill(0, 2 * cut, 2 * (SIZE - cut + 1));
+    spectrum.fill(0, 2 * cut);
     plan.inverseSync(spectrum, frame);
-    for (let k = 0; k < SIZE; k++) ready[k] += frame[2 * k] * WINDOW[k];
+    for (let k = 0; k < SIZE; k++) ready[k] += frame[k] * WINDOW[k];
   }
 
   /** 128 samples at a time: taken in behind the others, and given out HOP samples later. */

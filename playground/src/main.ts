@@ -126,7 +126,7 @@ async function time(now: Planned, current: () => boolean): Promise<void> {
   timed = now;
   const compared = rows.some(({ what }) => what === 'fft.js');
   note.textContent = compared
-    ? 'Medians of repeated runs; GFLOP/s count 5 N log₂ N operations.'
+    ? 'Medians of repeated runs; GFLOP/s count 5 N log₂ N operations, and half of that for real numbers.'
     : 'Medians of repeated runs; fft.js transforms one axis whose length is a power of two.';
 }
 

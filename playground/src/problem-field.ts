@@ -4,10 +4,12 @@ import { html } from './dom.ts';
 
 export const SAMPLES = [
   'scfo1024',
+  'srfo1024',
   'scfo4096*64',
   'dcfo1000*8',
   'scfo1009',
   'scfo256x256',
+  'drfo256x256',
   'scfo1048576',
   '{ "size": [360], "batches": 10, "layout": "planar" }',
 ] as const;

@@ -142,6 +142,20 @@ describe('bad usage ends with 2 and one line on stderr', () => {
     ['a profile and a device', ['explain', 'scfo8', '--profile', 'h200', '--device', 'cpu'], /cannot be used with/],
     ['an unknown device', ['explain', 'scfo8', '--device', 'abacus'], /abacus.*\[unknown-device\]/],
     ['a frame of no sample', ['spectrogram', guitar, '-o', 'b.png', '--size', '0'], /--size .*positive integer/],
+    ['too small a picture', ['spectrogram', guitar, '-o', 'b.png', '--width', '639'], /--width .*from 640 to 8192/],
+    ['too large a picture', ['spectrogram', guitar, '-o', 'b.png', '--height', '8193'], /--height .*from 400 to 8192/],
+    [
+      'a range of nothing',
+      ['spectrogram', guitar, '-o', 'b.png', '--dynamic-range', '0'],
+      /--dynamic-range .*1 to 400/,
+    ],
+    ['another axis', ['spectrogram', guitar, '-o', 'b.png', '--frequencies', 'bark'], /linear, log, mel/],
+    ['other colours', ['spectrogram', guitar, '-o', 'b.png', '--colours', 'jet'], /magma, .*viridis, .*greys/],
+    [
+      'octaves of three samples',
+      ['spectrogram', guitar, '-o', 'b.png', '--frequencies', 'log', '--size', '3'],
+      /--frequencies log .*4 samples.*\[invalid-usage\]/,
+    ],
     ['threads by the million', ['explain', 'scfo8', '-d', 'cpu', '--threads', '1000000'], /^omnifft: --threads /],
     ['no array named of two', ['transform', 'two.npz', '-o', 'b.npy'], /2 arrays, 'first', 'second'; .*--array/],
     ['an array that is not there', ['transform', 'two.npz', '-o', 'b.npy', '--array', 'x'], /no 'x' for --array/],
@@ -211,7 +225,11 @@ describe('failures end with 1 and one line on stderr', () => {
     ['an axis without elements', ['transform', 'empty.npy', '-o', 'b.npy'], /Axis 0.*\[invalid-file\]/],
     ['a recording of no numbers', ['spectrogram', 'nan.wav', '-o', 'b.png'], /nan\.wav.*\[invalid-file\]/],
     ['frames that fit no memory', ['spectrogram', guitar, '-o', 'b.png', '--size', '4294967296'], /\[device-limit\]/],
-    ['a transform that cannot be done', ['explain', 'srfo8'], /\[unsupported-feature\]/],
+    [
+      'a transform that cannot be done',
+      ['explain', '{"size":[8],"transform":"r2c","unordered":true}'],
+      /\[unsupported-feature\]/,
+    ],
     ['a device that is not built yet', ['explain', 'scfo8', '--device', 'vulkan'], /`omnifft devices`.*-unavailable\]/],
     [
       'a precision that a device has not',
@@ -357,6 +375,16 @@ describe('spectrogram', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(told);
     expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 1600, height: 900 });
+  });
+
+  it('draws pictures of other kinds and sizes', async () => {
+    const style = { frequencies: 'mel', colours: 'viridis', width: 800, height: 500 };
+    const args = Object.entries(style).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const more = [...args, '--dynamic-range', '60', '--json'];
+    const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', ...more);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject(style);
+    expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 800, height: 500 });
   });
 
   it('offers the windows that need no parameter', async () => {

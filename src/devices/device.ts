@@ -133,6 +133,8 @@ export type EncodeTarget = 'encoder' | 'stream' | 'queue';
 
 /** What another library is asked for: complex numbers, packed and interleaved, not scaled. */
 export interface PeerProblem {
+  /** Real on the side that the forward direction reads. */
+  readonly real?: boolean;
   /** Axes, fastest first. */
   readonly size: readonly number[];
   readonly precision: 'single' | 'double';

@@ -11,8 +11,24 @@ const blocks = {
 } as const;
 
 describe('a plan shows', () => {
+  it('a prime length that is convolved with one point less', async () => {
+    const rader = { convolve: [1009, 1009] } as const;
+    const plan = await device.plan({ size: [1009], directions: 'forward', tuning: { rader } });
+    const [launch] = plan.toJSON().directions[0]!.launches;
+    expect(launch).toMatchObject({
+      padded: 1008,
+      operands: { input: { order: { of: 1009 } }, output: { order: { of: 1009, inverse: true } } },
+    });
+    const steps = plan.explain().match(/steps (.*)/)![1];
+    expect(steps).toMatch(
+      /^load single, order of powers modulo 1009, passes 1008 = [\d·]+, point 0 apart, × root spectrum, /,
+    );
+    expect(steps).toMatch(/inverse passes .*, order of inverse powers modulo 1009, store single; fused: convolution$/);
+  });
+
   it('the steps of a launch: counts, factors and which way', async () => {
-    const plan = await device.plan({ size: [1009], directions: 'forward' });
+    const rader = { multiply: [2, 13], convolve: [2, 13] } as const;
+    const plan = await device.plan({ size: [1009], directions: 'forward', tuning: { rader } });
     const [launch] = plan.toJSON().directions[0]!.launches;
     const chirp = { kind: 'chirp', of: 1009 };
     const rest = { do: 'passes', of: 0, length: 2048, radices: expect.any(Array) };

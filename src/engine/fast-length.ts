@@ -1,6 +1,6 @@
 /** Which lengths are fast here. */
 import { nextSmooth } from '../numeric/primes.ts';
-import { LARGEST_RADIX_PRIME } from '../plan/radix.ts';
+import { LARGEST_LISTED_PRIME } from '../plan/butterflies.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { readOptions } from './options.ts';
@@ -29,7 +29,7 @@ export function nextFastLength(target: number, options: FastLengthOptions = {}):
       path: 'target',
     });
   }
-  const smooth = (length: number) => nextSmooth(length, LARGEST_RADIX_PRIME);
+  const smooth = (length: number) => nextSmooth(length, LARGEST_LISTED_PRIME);
   const length = real && target > 1 ? 2 * smooth(Math.ceil(target / 2)) : smooth(target);
   if (Number.isSafeInteger(length)) return length;
   throw new FftError('invalid-size', `The next length from ${target} on is ${length}; it must be below 2^53.`, {

@@ -7,6 +7,7 @@ import {
   type LeafStep,
   type PairStep,
   type PointwiseStep,
+  type PowerOrder,
   passesOf,
   radicesOf,
   type SideLayout,
@@ -36,6 +37,8 @@ export interface OperandFacts {
   readonly absent: readonly AbsentFacts[];
   /** What each number is multiplied by on this side, where it is. */
   readonly scale?: number;
+  /** In which order its points are taken, where that is not theirs. */
+  readonly order?: PowerOrder;
 }
 
 /** What a launch does to its tile, one step after another; passes over dimension `of`, from `read` to `write`. */
@@ -49,8 +52,11 @@ export type StepFacts =
       readonly radices: readonly number[];
       /** The other way than the launch. */
       readonly inverse?: true;
+      /** Primes whose butterflies are convolutions. */
+      readonly convolved?: readonly number[];
       readonly read?: { readonly count?: number; readonly factors?: Factors };
-      readonly write?: { readonly count?: number; readonly factors?: Factors };
+      /** With `origin` the point that is in no power order goes its own way. */
+      readonly write?: { readonly count?: number; readonly factors?: Factors; readonly origin?: true };
     };
 
 export interface LaunchFacts {
@@ -127,7 +133,12 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
   const gaps = node.batch.flatMap(({ gap, [side]: { of } }) => (gap ? [{ of, ...gap }] : []));
   const absent = [...(node.absent?.[side] ?? []), ...gaps].map(({ of, from, to }) => ({ axis: of - 1, from, to }));
   const scale = leaf.scale[side];
-  return { buffer: side === 'input' ? from : to, layout, storage, absent, ...(scale === 1 ? {} : { scale }) };
+  const { order } = leaf[side];
+  return {
+    ...{ buffer: side === 'input' ? from : to, layout, storage, absent },
+    ...(scale === 1 ? {} : { scale }),
+    ...(order ? { order } : {}),
+  };
 }
 
 /** An axis has one block on each side at most, so that what is left of each is multiplied. */
@@ -141,13 +152,15 @@ function bytesMoved({ absent, storage }: OperandFacts, { length }: LeafNode, ele
 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
   if (step.do !== 'passes') return step;
-  const { of, radices, inverse, read, write } = step;
-  const points = ({ count, factors }: PointwiseStep) => ({
+  const { of, radices, convolved, inverse, read, write } = step;
+  const points = ({ count, factors, origin }: PointwiseStep) => ({
     ...(count === undefined ? {} : { count }),
     ...(factors ? { factors } : {}),
+    ...(origin ? { origin } : {}),
   });
   return {
     ...{ do: 'passes', of, length: lengths[of]!, radices },
+    ...(convolved ? { convolved } : {}),
     ...(inverse ? { inverse } : {}),
     ...(read ? { read: points(read) } : {}),
     ...(write ? { write: points(write) } : {}),
@@ -184,6 +197,7 @@ export function stagesOf(launch: LaunchFacts): Stage[] {
   const first = steps.findIndex((step) => step.do === 'passes' && step.of < 2);
   return [
     { kind: 'memory', text: `load ${input.storage}` },
+    ...ordered(input),
     ...scaled(input),
     ...twiddled('input'),
     ...steps.flatMap((step, n) => [
@@ -192,12 +206,18 @@ export function stagesOf(launch: LaunchFacts): Stage[] {
     ]),
     ...twiddled('output'),
     ...scaled(output),
+    ...ordered(output),
     { kind: 'memory', text: `store ${output.storage}` },
   ];
 }
 
 function product(text: string): Stage {
   return { kind: 'product', text: `× ${text}` };
+}
+
+function ordered({ order }: OperandFacts): Stage[] {
+  if (!order) return [];
+  return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.of}` }];
 }
 
 function scaled({ scale }: OperandFacts): Stage[] {
@@ -217,13 +237,18 @@ function stepStages(step: StepFacts): Stage[] {
     ...factors(read),
     // A dimension of one point is only copied.
     ...(length === 1 ? [] : [passes]),
+    ...(write?.origin ? [{ kind: 'move' as const, text: 'point 0 apart' }] : []),
     ...factors(write),
     ...(write?.count ? [{ kind: 'move' as const, text: `keep ${write.count} points` }] : []),
   ];
 }
 
 /** What is done to bins k and N − k. */
-const PAIRS = { halves: 'pair bins of both halves', lines: 'pair bins of two lines' } as const;
+const PAIRS = {
+  halves: 'pair bins of both halves',
+  lines: 'pair bins of two lines',
+  cosines: 'pair bins for sums',
+} as const;
 
 function passesText(length: number, radices: readonly number[]): string {
   return radices.length > 1 ? `passes ${length} = ${radices.join('·')}` : `pass ${length}`;

@@ -20,7 +20,7 @@ export async function bindPeer(host: RunnerHost, options: MeasureOptions, peer: 
   if (kind !== undefined) {
     throw new FftError(
       'unsupported-feature',
-      `${peer} is timed for packed, interleaved, complex problems of up to three axes; this one has ${kind}.`,
+      `${peer} is timed for packed, interleaved, complex or r2c problems of up to three axes; this one has ${kind}.`,
     );
   }
   const [from] = partsOf(readData(options.input, 'input'), read, 'input', backend);
@@ -30,7 +30,8 @@ export async function bindPeer(host: RunnerHost, options: MeasureOptions, peer: 
   }
   const { size, batches, coordinates } = problem;
   const precision = problem.precision === 'single' ? 'single' : 'double';
-  const asked = { size, precision, direction, batches: batches * coordinates } as const;
+  const real = problem.transform[0] === 'r2c';
+  const asked = { size, precision, direction, batches: batches * coordinates, real } as const;
   return backend.bindPeer(peer, asked, from.device, to.device);
 }
 
@@ -41,7 +42,7 @@ function unusual(problem: Problem): string | undefined {
     const usual = defaultStrides(problem, side);
     return tensorShape(problem, side).every((count, d) => count === 1 || strides[side][d] === usual[d]);
   });
-  if (transform.some((kind) => kind !== 'c2c')) return `the transform ${transform.join(', ')}`;
+  if (transform.some((kind) => kind !== 'c2c' && kind !== 'r2c')) return `the transform ${transform.join(', ')}`;
   if (layout.input !== 'interleaved' || layout.output !== 'interleaved') return 'planes';
   if (leftBatches !== 1) return 'left batches';
   if (omit.some((omitted) => omitted)) return 'omitted axes';

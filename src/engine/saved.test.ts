@@ -228,6 +228,9 @@ describe('saved plans', () => {
         { size: [random.pick(smooth) * random.pick(smooth)], unordered: random.unit() < 0.5 },
         { size: [random.pick([17, 64, 78]), random.pick([101, 64]), 12] },
         { size: [64, 64, random.pick([1, 12, 64])], omit: [random.unit() < 0.3, false, false] },
+        { size: [random.pick([17, 31, 61]) * random.pick([1, 16, 4096]), 257] },
+        { size: [17 * 64], tuning: { rader: { multiply: [2, 13], convolve: [17, 400] }, bluestein: { maxRadix: 2 } } },
+        { size: [131 * 8, 3], tuning: { bluestein: { pattern: [{ from: 1000, length: 4096 }] } } },
       ];
       for (const problem of problems) {
         const plan = await device.plan(problem);

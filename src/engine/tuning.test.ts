@@ -195,6 +195,50 @@ describe('knobs', () => {
     ]);
   });
 
+  it('rader: which primes are radices, and which lengths are convolved with one point less', async () => {
+    const never = [2, 13] as const;
+    const [usual] = await launchesOf(cpu, { size: [17 * 64] });
+    expect(usual!.radices.flat()).toContain(17);
+    const [convolved] = await launchesOf(cpu, { size: [17 * 64] }, { rader: { multiply: never, convolve: never } });
+    expect(convolved!.padded).toBeGreaterThanOrEqual(2 * 17 * 64 - 1);
+    const butterflies = async (rader: Tuning['rader']) =>
+      (await launchesOf(cpu, { size: [31 * 16] }, { rader }))[0]!.steps.flatMap((step) =>
+        step.do === 'passes' ? (step.convolved ?? []) : [],
+      );
+    expect(await butterflies({ multiply: [31, 31] })).toEqual([]);
+    expect(await butterflies({ convolve: [31, 31] })).toEqual([31]);
+    const [less] = await launchesOf(cpu, { size: [1009] }, { rader: { convolve: [1000, 2000] } });
+    expect(less!.padded).toBe(1008);
+  });
+
+  it('bluestein: which length an axis is convolved with', async () => {
+    const rader = { multiply: [2, 13], convolve: [2, 13] } as const;
+    const padded = async (size: number, bluestein: Tuning['bluestein'], device: ProfiledDevice = cpu) => {
+      const launches = await launchesOf(device, { size: [size] }, { rader, bluestein });
+      return launches[0]!.padded ?? launches[0]!.lengths.reduce((a, b) => a * b, 1);
+    };
+    expect(await padded(100_003, { length: 262_144 })).toBe(262_144);
+    expect(await padded(37, { length: 1001 })).toBe(1001);
+    expect(Math.log2(await padded(1009, { maxRadix: 2 })) % 1).toBe(0);
+    const pattern = [
+      { from: 17, length: 64 },
+      { from: 37, length: 99 },
+    ];
+    expect([await padded(31, { pattern }), await padded(37, { pattern })]).toEqual([64, 99]);
+    // Too short for that one.
+    expect(await padded(53, { pattern })).toBeGreaterThanOrEqual(105);
+    // In several launches where one has no room.
+    const several = await launchesOf(gpu, { size: [1009] }, { rader, bluestein: { length: 8192 } });
+    expect(several.length).toBeGreaterThan(1);
+    const short = { size: [64, 1009], tuning: { bluestein: { length: 2016 } } };
+    expect(await problemsOf(cpu, short)).toEqual(['invalid-field tuning.bluestein.length']);
+    expect(await problemsOf(cpu, { ...short, omit: [false, true] })).toEqual([]);
+    const prime = { size: [1021], tuning: { rader, sharedBytes: 4096, bluestein: { length: 3 ** 8 * 2 } } };
+    expect(await problemsOf(gpu, { ...prime, tuning: { ...prime.tuning, bluestein: { length: 13 ** 3 } } })).toEqual(
+      [],
+    );
+  });
+
   it('registerBoost4Step: the same in each of several uploads', async () => {
     const size = [2 ** 15];
     const columns = async (registerBoost4Step: number) =>
@@ -325,6 +369,17 @@ function randomTuning(random: Random, axes: number, vectors: boolean): Tuning {
     uploadSwitch: sometimes(() => ({ two, three: two * random.pick([1, 4]) })),
     performBandwidthBoost: sometimes(() => random.pick([-1, 2, 4, 64])),
     considerAllAxesStrided: sometimes(() => true),
+    rader: sometimes(() => ({
+      multiply: random.pick([
+        [17, 31],
+        [2, 13],
+      ] as const),
+      convolve: random.pick([
+        [17, 400],
+        [2, 13],
+      ] as const),
+    })),
+    bluestein: sometimes(() => ({ maxRadix: random.pick([2, 3, 13]) })),
     ...(vectors
       ? {}
       : {

@@ -7,6 +7,7 @@ import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile, PlannerTuning } from '../plan/profile.ts';
 import type { Splits } from '../plan/splits.ts';
 import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../problem/index.ts';
+import { tooShort } from '../problem/scheme-knobs.ts';
 
 /** Points that a thread usually has: a butterfly of radix 8. */
 const POINTS_PER_THREAD = 8;
@@ -69,8 +70,14 @@ export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Pro
  * Knobs that the device cannot follow: `device-limit` where more is asked for than it has, `unsupported-feature` for what it
  * has nothing of.
  */
-export function knobProblems({ tuning }: Problem, backend: Backend): FftProblem[] {
-  return [...missing(tuning, backend), ...misplaced(backend.profile, tuning), ...excesses(backend.profile, tuning)];
+export function knobProblems(problem: Problem, backend: Backend): FftProblem[] {
+  const { tuning } = problem;
+  return [
+    ...missing(tuning, backend),
+    ...misplaced(backend.profile, tuning),
+    ...excesses(backend.profile, tuning),
+    ...tooShort(problem).map((short): FftProblem => ({ code: 'invalid-field', ...short })),
+  ];
 }
 
 /** Several streams, exact sines. */
@@ -94,7 +101,7 @@ function missing({ streams, twiddles }: Tuning, { kind, severalStreams, computes
 /** What the planner decides differently; the rest is the profile's numbers. */
 function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): PlannerTuning {
   const { threads, halfThreads, performBandwidthBoost, considerAllAxesStrided } = tuning;
-  const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = tuning;
+  const { registerBoost, registerBoost4Step, registerBoostNonPow2, bluestein, rader } = tuning;
   return {
     ...(threads === undefined ? {} : { threads }),
     ...(halfThreads === undefined ? {} : { halfThreads }),
@@ -103,6 +110,8 @@ function plannerTuning({ groupedBatch, uploadSwitch, ...tuning }: Tuning): Plann
     ...(registerBoost === undefined ? {} : { registerBoost }),
     ...(registerBoost4Step === undefined ? {} : { registerBoost4Step }),
     ...(registerBoostNonPow2 === undefined ? {} : { registerBoostNonPow2 }),
+    ...(bluestein === undefined ? {} : { bluestein: bluestein as NonNullable<PlannerTuning['bluestein']> }),
+    ...(rader === undefined ? {} : { rader: rader as NonNullable<PlannerTuning['rader']> }),
     // The normal form of a problem has lists and numbers only.
     ...(groupedBatch === undefined ? {} : { groupedBatch: groupedBatch as readonly number[] }),
     ...(uploadSwitch === undefined ? {} : { uploadSwitch: uploadSwitch as { two?: number; three?: number } }),

@@ -60,6 +60,7 @@ interface Segment {
 /** Collects the roots of several passes, and other values, into one table. */
 export class TableBuilder {
   private readonly parts: Segment[] = [];
+  private readonly lookedUp = new Map<string, IntegerTable>();
   private size = 0;
   private readonly array: { name: string; space: 'table'; type: ElementType };
 
@@ -87,6 +88,13 @@ export class TableBuilder {
     return this.segment(key, length, (start) => ({ key, start, values }));
   }
 
+  /** A table of integers of its own. @param key says what it holds, exactly. */
+  integers(key: string, entries: () => ArrayLike<number>): IntegerTable {
+    let table = this.lookedUp.get(key);
+    if (!table) this.lookedUp.set(key, (table = integerTable(`index${this.lookedUp.size}`, key, entries())));
+    return table;
+  }
+
   private segment(key: string, length: number, make: (start: number) => Segment): number {
     const known = this.parts.find((part) => part.key === key);
     if (known) return known.start;
@@ -94,6 +102,12 @@ export class TableBuilder {
     this.size = start + Math.ceil(length / 16) * 16;
     this.parts.push(make(start));
     return start;
+  }
+
+  /** All tables: the finished one, where anything was appended, and those of integers. */
+  all(): Table[] {
+    const table = this.build();
+    return [...(table ? [table] : []), ...this.lookedUp.values()];
   }
 
   /** The finished table, or undefined when nothing was appended. */

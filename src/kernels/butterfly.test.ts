@@ -8,10 +8,10 @@ import { dft } from './butterfly.ts';
 const random = randomFor('kernels/butterfly');
 const array = { name: 'x', space: 'global', type: 'f64' } as const;
 
-function derive(n: number): { outputs: Real[]; x: Expressions } {
+function derive(n: number, convolved?: readonly number[]): { outputs: Real[]; x: Expressions } {
   const x = new Expressions();
   const values = Array.from({ length: n }, (_, i) => ({ re: x.load(array, 2 * i), im: x.load(array, 2 * i + 1) }));
-  return { outputs: dft(x, values).flatMap(({ re, im }) => [re, im]), x };
+  return { outputs: dft(x, values, convolved).flatMap(({ re, im }) => [re, im]), x };
 }
 
 describe('derived butterflies', () => {
@@ -22,9 +22,9 @@ describe('derived butterflies', () => {
     expect(counts.multiplications).toBeLessThanOrEqual(multiplications);
   });
 
-  it.each([...Array.from({ length: 32 }, (_, i) => i + 1), 49, 64])('length %i is the transform', (n) => {
+  const transformed = (n: number, convolved?: readonly number[]) => {
     const input = uniform(random, 2 * n);
-    const { outputs } = derive(n);
+    const { outputs } = derive(n, convolved);
     const known = new Map<Real, number>();
     const value = (node: Real) => numberOf(node, ({ index }) => input[index.constant]!, known);
     for (let k = 0; k < n; k++) {
@@ -38,5 +38,14 @@ describe('derived butterflies', () => {
       expect(value(outputs[2 * k]!)).toBeCloseTo(re, 11);
       expect(value(outputs[2 * k + 1]!)).toBeCloseTo(im, 11);
     }
+  };
+
+  it.each([...Array.from({ length: 32 }, (_, i) => i + 1), 49, 64])('length %i is the transform', (n) => {
+    transformed(n);
+  });
+
+  it.each([5, 7, 11, 17, 19, 31, 43, 59, 127])('length %i by convolution is the transform', (n) => {
+    transformed(n, [n]);
+    transformed(n, [29, n]);
   });
 });

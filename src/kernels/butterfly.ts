@@ -1,9 +1,9 @@
 /**
  * Butterflies: the discrete Fourier transform of a few values that are already at hand, derived from its formula.
  *
- * Five identities, chosen by the length alone, run through the folding constructors of ir/real.ts:
+ * Six identities, chosen by the length alone but for large primes, run through the folding constructors of ir/real.ts:
  * prime lengths by conjugate symmetry and Rader's ordering, which turns the cosine and sine sums into a cyclic and a
- * skew-cyclic correlation; coprime factors by Good's mapping, without twiddles; powers of two from 16 up by split radix and
+ * skew-cyclic correlation, or, where they are large, by transforms of one point less; coprime factors by Good's mapping, without twiddles; powers of two from 16 up by split radix and
  * powers of three, both with conjugate twiddles; everything else by Cooley–Tukey. The operation counts are those of FFTW's
  * published codelets or fewer (see the test), and where multiply-adds are one operation mostly those of its codelets for that.
  */
@@ -11,25 +11,32 @@
 import type { Complex, Expressions, Real } from '../ir/real.ts';
 import type { Exact } from '../numeric/exact.ts';
 import * as exact from '../numeric/exact.ts';
+import { powers, rootSpectrumQuads } from '../numeric/powers.ts';
 import { inverseModulo, modPow, primeFactors, primitiveRoot } from '../numeric/primes.ts';
 
-/** X[k] = Σ x[n] · e^{−2πi·nk/N} for N = x.length, as expressions. */
-export function dft(x: Expressions, values: readonly Complex[]): Complex[] {
+/**
+ * X[k] = Σ x[n] · e^{−2πi·nk/N} for N = x.length, as expressions.
+ * @param convolved primes that are transformed as convolutions.
+ */
+export function dft(x: Expressions, values: readonly Complex[], convolved: readonly number[] = []): Complex[] {
   const n = values.length;
   if (n === 1) return [...values];
   const factors = primeFactors(n);
-  if (factors.length === 1) return n === 2 ? pair(x, values[0]!, values[1]!) : prime(x, values);
+  if (factors.length === 1) {
+    if (convolved.includes(n)) return primeConvolved(x, values, convolved);
+    return n === 2 ? pair(x, values[0]!, values[1]!) : prime(x, values);
+  }
   const power = factors.filter((p) => p === factors[0]).length;
   const coprime = factors[0]! ** power;
-  if (coprime !== n) return good(x, values, coprime, n / coprime);
+  if (coprime !== n) return good(x, values, coprime, n / coprime, convolved);
   if (factors[0] === 2 && power >= 4) return splitRadix(x, values);
   if (factors[0] === 3) return centred(x, values);
   return cooleyTukey(x, values, factors[0]! ** (power >> 1));
 }
 
 /** A transform that is a step of a larger one: its results are best computed before the next one begins. */
-function part(x: Expressions, values: readonly Complex[], whole: number): Complex[] {
-  const result = dft(x, values);
+function part(x: Expressions, values: readonly Complex[], whole: number, convolved?: readonly number[]): Complex[] {
+  const result = dft(x, values, convolved);
   // Few values and their twiddles fit any register file.
   if (whole * x.perNumber > 9) x.together(...result);
   return result;
@@ -93,13 +100,20 @@ function centred(x: Expressions, values: readonly Complex[]): Complex[] {
 }
 
 /** Good–Thomas: for coprime a and b the index maps of the Chinese remainder theorem remove the twiddles. */
-function good(x: Expressions, values: readonly Complex[], a: number, b: number): Complex[] {
+function good(
+  x: Expressions,
+  values: readonly Complex[],
+  a: number,
+  b: number,
+  convolved: readonly number[],
+): Complex[] {
   const n = a * b;
   const columns = range(b).map((j) =>
     part(
       x,
       range(a).map((i) => values[(b * i + a * j) % n]!),
       n,
+      convolved,
     ),
   );
   const stepA = b * inverseModulo(b, a);
@@ -109,6 +123,7 @@ function good(x: Expressions, values: readonly Complex[], a: number, b: number):
     const row = dft(
       x,
       range(b).map((j) => columns[j]![k1]!),
+      convolved,
     );
     for (let k2 = 0; k2 < b; k2++) result[(stepA * k1 + stepB * k2) % n] = row[k2]!;
   }
@@ -149,6 +164,51 @@ function splitRadix(x: Expressions, values: readonly Complex[]): Complex[] {
     result[k + 3 * quarter] = x.csub(even[k + quarter]!, difference);
   }
   return result;
+}
+
+/**
+ * The same by a cyclic convolution of length p − 1 that is done by transforms (Rader 1968): inputs at powers of a generator g,
+ * their transform, a product with that of the roots e^{−2πi·m/p} at m = g^−n, and the way back, to outputs at g^−n. Bin 0 of the first
+ * transform and x[0] are X[0]; x[0] added to it after the product comes back in every output.
+ */
+function primeConvolved(x: Expressions, values: readonly Complex[], convolved: readonly number[]): Complex[] {
+  const p = values.length;
+  const [zero] = values as [Complex];
+  const order = powers(p);
+  const inputs = order.map((m) => values[m]!);
+  const bins = part(x, inputs, p, convolved);
+  const spectrum = spectrumOf(p);
+  const products = bins.map((bin, n) => {
+    const product = x.cmul(bin, { re: x.constant(spectrum[n]!.re), im: x.constant(spectrum[n]!.im) });
+    const kept = n === 0 ? x.cadd(product, zero) : product;
+    x.together(kept);
+    return kept;
+  });
+  const outputs = dft(x, products, convolved);
+  const result: Complex[] = new Array(p);
+  result[0] = x.cadd(zero, bins[0]!);
+  // Backwards, bin −n is what forwards bin n would be.
+  powers(p).forEach((k, n) => {
+    result[k] = outputs[n]!;
+  });
+  return result;
+}
+
+const spectra = new Map<number, readonly { readonly re: Exact; readonly im: Exact }[]>();
+
+function spectrumOf(p: number) {
+  let spectrum = spectra.get(p);
+  if (!spectrum) {
+    const quads = rootSpectrumQuads(p);
+    // Bins 0 and h have one part only; what is left of the other is rounding.
+    const at = (n: number) =>
+      Math.abs(quads[n]! + quads[n + 1]!) < 2 ** -80
+        ? exact.ZERO
+        : exact.add(exact.exact(quads[n]!), exact.exact(quads[n + 1]!));
+    spectrum = range(p - 1).map((n) => ({ re: at(4 * n), im: at(4 * n + 2) }));
+    spectra.set(p, spectrum);
+  }
+  return spectrum;
 }
 
 function prime(x: Expressions, values: readonly Complex[]): Complex[] {

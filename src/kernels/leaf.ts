@@ -67,7 +67,6 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
       aliased: leaf.aliased,
     });
   }
-  const table = tables.build();
   return {
     name: `stockham${leaf.lengths.join('x')}`,
     precision: type,
@@ -77,7 +76,7 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
     ...(leaf.beside ? { beside: leaf.beside } : {}),
     globals: sides.globals,
     aliased: leaf.aliased,
-    tables: table ? [table] : [],
+    tables: tables.all(),
     ...built,
   };
 }

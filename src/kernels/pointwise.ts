@@ -3,20 +3,28 @@
  * there, factors, and the other sign of the exponents.
  */
 import {
+  add,
   blocked,
+  type Complex,
   type ComplexView,
+  type Expressions,
   type Format,
   type Guard,
   type IndexLike,
   index,
   interleaved,
+  type Store,
+  scale,
+  simplified,
   split,
   type TableBuilder,
   type ViewMap,
 } from '../ir/index.ts';
 import { chirp, chirpSpectrum } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
+import { rootSpectrum } from '../numeric/powers.ts';
 import type { Factors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import type { Views } from './sides.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
 export interface FactorFormat {
@@ -27,7 +35,8 @@ export interface FactorFormat {
 /** Both ends of the passes along a dimension of some length, at coordinates that begin with the point. */
 export interface PassEnds {
   readonly read: (view: ComplexView) => ComplexView;
-  readonly write: (view: ComplexView) => ComplexView;
+  /** @param memory that the leaf reads and writes, at the same coordinates. */
+  readonly write: (view: ComplexView, memory: Views) => ComplexView;
 }
 
 export function passEnds(
@@ -48,14 +57,32 @@ export function passEnds(
       },
       store: view.store,
     }),
-    write: (view) => ({
+    write: (view, memory) => ({
       load: view.load,
       store: (x, at, value) => {
         const turned = inverse ? { re: value.im, im: value.re } : value;
-        return view.store(x, at, last?.factor ? last.factor(x, turned, at) : turned, last?.guard(at[0]!));
+        const product = last?.factor ? last.factor(x, turned, at) : turned;
+        if (!write?.origin) return view.store(x, at, product, last?.guard(at[0]!));
+        const { kept, stores } = atOrigin(x, at, turned, length, memory);
+        return [...view.store(x, at, kept ? x.cadd(product, kept) : product), ...stores];
       },
     }),
   };
+}
+
+/** See `PointwiseStep.origin`. The element follows all points of the dimension. */
+function atOrigin(
+  x: Expressions,
+  [n, ...others]: readonly IndexLike[],
+  value: Complex,
+  length: number,
+  { input, output }: Views,
+): { kept?: Complex; stores: Store[] } {
+  const guard = simplified([{ index: index(n!), from: 0, to: 1 }]);
+  if (!guard) return { stores: [] };
+  const element = [length, ...others];
+  const kept = input.load(x, element, guard);
+  return { kept, stores: output.store(x, element, x.cadd(value, kept), guard) };
 }
 
 function pointwise({ count, factors }: PointwiseStep, length: number, tables: TableBuilder, format: FactorFormat) {
@@ -66,11 +93,13 @@ function pointwise({ count, factors }: PointwiseStep, length: number, tables: Ta
 
 /** Multiplies point n by its factor. */
 export function factorOf(
-  { kind, of, order, conjugated }: Factors,
+  factors: Factors,
   length: number,
   tables: TableBuilder,
   { kind: as, lanes }: FactorFormat,
 ): ViewMap {
+  const { kind, of, order, conjugated } = factors;
+  if (kind === 'roots') return rootFactors(factors, length, tables);
   const plane = Math.ceil(length / lanes) * lanes;
   const format: Format =
     as === 'blocked'
@@ -80,7 +109,7 @@ export function factorOf(
         : interleaved(tables.ref);
   const precision = tables.ref.type === 'f32' ? 'single' : 'double';
   const start = tables.appendValues(`${kind}${of}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
-    const values = kind === 'chirp' ? chirp(of, length) : chirpSpectrum(of, length, precision);
+    const values = VALUES[kind](of, length, precision);
     const placed = new Float64Array(2 * plane);
     for (let n = 0; n < length; n++) {
       const [re, im] = format.at(order ? unorderedPlace(n, order) : n);
@@ -94,6 +123,27 @@ export function factorOf(
     const [im, atIm] = format.im(index(n!));
     const [cos, sin] = [x.load(re, shifted(atRe, start)), x.load(im, shifted(atIm, start))];
     return x.cmul(value, { re: cos, im: conjugated ? x.neg(sin) : sin });
+  };
+}
+
+const VALUES = {
+  chirp,
+  'chirp-spectrum': chirpSpectrum,
+  'root-spectrum': rootSpectrum,
+} as const satisfies Record<Exclude<Factors['kind'], 'roots'>, (of: number, length: number) => Float64Array>;
+
+/** Multiplies point n by e^{−2πi·(first + step·n)/of}. */
+function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: number, tables: TableBuilder): ViewMap {
+  // i itself: the parts change places.
+  if (step === 0 && 4 * first === 3 * of) return (x, { re, im }) => ({ re: x.neg(im), im: re });
+  const start = tables.append(`roots${of}:${step}+${first}:${count}`, 2 * count, (at, runs) => {
+    runs.push({ q: of, p: first, step, count, re: at, im: at + 1, stride: 2, block: count, skip: 0 });
+  });
+  const { ref } = tables;
+  return (x, value, [n]) => {
+    const at = add(start, scale(n!, 2));
+    const im = x.load(ref, add(at, 1));
+    return x.cmul(value, { re: x.load(ref, at), im: conjugated ? x.neg(im) : im });
   };
 }
 

@@ -5,12 +5,14 @@ import {
   type ComplexView,
   coordinates,
   div,
+  type Expressions,
   type Format,
   type Guard,
   type Index,
   type IndexLike,
   index,
   interleaved,
+  lookup,
   mapped,
   mappedLoad,
   mappedStore,
@@ -30,7 +32,19 @@ import {
   variable,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { Beside, Leaf, LeafSide, Mirrored, OutsideOf, SideFactors, Stride, Way } from '../plan/leaf.ts';
+import { powers } from '../numeric/powers.ts';
+import type {
+  Beside,
+  ExtendedSide,
+  Leaf,
+  LeafSide,
+  Mirrored,
+  OutsideOf,
+  PowerOrder,
+  SideFactors,
+  Stride,
+  Way,
+} from '../plan/leaf.ts';
 import { factorOf } from './pointwise.ts';
 import { storageTypeOf } from './steps.ts';
 
@@ -99,7 +113,8 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const element = (at: readonly IndexLike[]) =>
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
     const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
-    const multiplied = (view: ComplexView) => (side.factors ? factored(view, side.factors, coordinates, tables) : view);
+    const multiplied = (view: ComplexView) =>
+      (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);
     if (side.layout === 'real') {
       const array = declare(name, type, sharesWords(side) || undefined);
       return { view: multiplied(realsView(array, side, element, coordinates)) };
@@ -114,7 +129,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const there = side.absent ? guarded(view, side.absent, coordinates) : view;
     const whole = side.mirrored ? mirroredView(there, format, side.mirrored, element, coordinates) : there;
     return {
-      view: multiplied(whole),
+      view: side.order ? inOrder(multiplied(whole), side.order, tables) : multiplied(whole),
       ...(side.beside ? { beside: besideView(format, side.beside, element, coordinates) } : {}),
       runs: (format: (array: ArrayRef) => Format) =>
         planes ? runs(planes, begin) : runs(format(array), (c) => scale(begin(c), 2)),
@@ -149,22 +164,87 @@ function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
 /** Reals as the parts of complex numbers: the imaginary ones beside the others, or zero. */
 function realsView(
   array: ArrayRef,
-  { absent = [], beside }: LeafSide,
+  { absent = [], beside, extended, cropped }: LeafSide,
   element: Elements,
   coordinates: Coordinates,
 ): ComplexView {
   const there = (absent: readonly OutsideOf[], at: readonly IndexLike[], guard: Guard = []) =>
     outside(absent, coordinates(at), guard);
   const second = (at: readonly IndexLike[]) => add(element(at), beside!.apart);
+  const load = extended ? continuedLoad(array, extended, coordinates) : plainLoad(array);
   return {
     load: (x, at, guard) => ({
-      re: x.load(array, element(at), there(absent, at, guard)),
-      im: beside ? x.load(array, second(at), there(beside.absent ?? [], at, guard)) : x.constant(0),
+      re: load(x, at, element(at), there(absent, at, guard)),
+      im: beside ? load(x, at, second(at), there(beside.absent ?? [], at, guard)) : x.constant(0),
     }),
-    store: (_, at, { re, im }, guard) => [
-      ...storeOf(array, element(at), re, there(absent, at, guard)),
-      ...(beside ? storeOf(array, second(at), im, there(beside.absent ?? [], at, guard)) : []),
-    ],
+    store: (x, at, { re, im }, guard = []) => {
+      const within: Guard = cropped
+        ? [...guard, { index: placeOf(cropped.terms, coordinates(at)), from: cropped.from, to: cropped.to }]
+        : guard;
+      const put = extended ? continuedStore(array, extended, coordinates) : plainStore(array);
+      return [
+        ...put(x, at, element(at), re, there(absent, at, within)),
+        ...(beside ? put(x, at, second(at), im, there(beside.absent ?? [], at, within)) : []),
+      ];
+    },
+  };
+}
+
+/** Loads a real of a point. @param place where point `at` would be, were all of them in memory. */
+type PointLoad = (x: Expressions, at: readonly IndexLike[], place: Index, guard: Guard) => Real;
+
+function plainLoad(array: ArrayRef): PointLoad {
+  return (x, _, place, guard) => x.load(array, place, guard);
+}
+
+type PointStore = (x: Expressions, at: readonly IndexLike[], place: Index, value: Real, guard: Guard) => Store[];
+
+function plainStore(array: ArrayRef): PointStore {
+  return (_, __, place, value, guard) => storeOf(array, place, value, guard);
+}
+
+/** Where the real of a point is, if it is in the first half, or in the second one. */
+function continuedPlaces(
+  { count, shift, mirror, stride, terms, absent = [] }: ExtendedSide,
+  coordinates: Coordinates,
+): (at: readonly IndexLike[], place: Index, guard: Guard) => Record<'own' | 'other', readonly [Index, Guard]> {
+  /** Where a real of that number is there. */
+  const within = (real: Index): Guard => [
+    { index: real, from: 0, to: count },
+    ...absent.map(({ from, to }) => ({ index: real, from, to, outside: true as const })),
+  ];
+  return (at, place, guard) => {
+    const point = placeOf(terms, coordinates(at));
+    const direct = add(point, -shift);
+    const second: Guard = [{ index: direct, from: count, to: mirror + 1 }];
+    return {
+      own: [add(place, -shift * stride), [...guard, ...within(direct)]],
+      other: [
+        add(place, mirror * stride, scale(point, -2 * stride)),
+        [...guard, ...within(sub(mirror, point)), ...second],
+      ],
+    };
+  };
+}
+
+/** Points that continue the reals of a dimension. */
+function continuedLoad(array: ArrayRef, side: ExtendedSide, coordinates: Coordinates): PointLoad {
+  const places = continuedPlaces(side, coordinates);
+  return (x, at, place, guard) => {
+    const { own, other } = places(at, place, guard);
+    const [first, second] = [x.load(array, ...own), x.load(array, ...other)];
+    // What is not read is 0.
+    return side.sign > 0 ? x.add(first, second) : x.sub(first, second);
+  };
+}
+
+/** The way back, where every point is a real. */
+function continuedStore(array: ArrayRef, side: ExtendedSide, coordinates: Coordinates): PointStore {
+  const places = continuedPlaces(side, coordinates);
+  return (x, at, place, value, guard) => {
+    const { own, other } = places(at, place, guard);
+    const signed = side.sign > 0 ? value : x.neg(value);
+    return [...storeOf(array, own[0], value, own[1]), ...storeOf(array, other[0], signed, other[1])];
   };
 }
 
@@ -185,28 +265,36 @@ function besideView(
   return absent ? guarded(view, absent, coordinates) : view;
 }
 
-/** All bins, as they are loaded, of memory that has those up to the half: the others are conjugates. */
+/** All bins of memory that has those up to the half: the others are conjugates. */
 function mirroredView(
   view: ComplexView,
   format: Format,
-  { of, stride, terms }: Mirrored,
+  { of, stride, terms, twice }: Mirrored,
   element: Elements,
   coordinates: Coordinates,
 ): ComplexView {
   const bins = Math.floor(of / 2) + 1;
   const place = (at: readonly IndexLike[]) => placeOf(terms, coordinates(at));
   const mirror = mapped(format, (at) => add(element(at), of * stride, scale(place(at), -2 * stride)));
+  const below = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: 0, to: bins }];
+  const above = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: bins, to: of }];
   return {
     load: (x, at, guard = []) => {
-      const k = place(at);
-      const own = view.load(x, at, [...guard, { index: k, from: 0, to: bins }]);
-      const other = mirror.load(x, at, [...guard, { index: k, from: bins, to: of }]);
+      const own = view.load(x, at, below(at, guard));
+      const other = mirror.load(x, at, above(at, guard));
       // What is not read is 0. Bins that are their own conjugates are real, whatever memory holds.
-      const proper: Guard = [{ index: k, from: 1, to: Math.ceil(of / 2) }];
+      const proper: Guard = [{ index: place(at), from: 1, to: Math.ceil(of / 2) }];
       const im = x.where(proper, own.im, x.constant(0));
       return { re: x.add(own.re, other.re), im: x.sub(im, other.im) };
     },
-    store: view.store,
+    store: (x, at, value, guard = []) => {
+      const { from, to } = twice!;
+      const once: Guard = [...above(at, guard), { index: placeOf(twice!.terms, coordinates(at)), from, to }];
+      return [
+        ...view.store(x, at, value, below(at, guard)),
+        ...mirror.store(x, at, { re: value.re, im: x.neg(value.im) }, once),
+      ];
+    },
   };
 }
 
@@ -233,6 +321,16 @@ function factorsOf(scale: number): number[] {
   if (size >= 2 ** 127) return [...factorsOf(scale * 2 ** -64), 2 ** 64];
   if (size >= 2 ** -128 || size === 0) return [scale];
   return [...factorsOf(scale * 2 ** 64), 2 ** -64];
+}
+
+/** A view of elements at powers of a primitive root. The point after them all is element 0, which is none. */
+function inOrder(view: ComplexView, { of, inverse }: PowerOrder, tables: TableBuilder): ComplexView {
+  const table = tables.integers(`powers${of}${inverse ? 'inverse' : ''}`, () => [...powers(of, inverse), 0]);
+  const placed = ([n, ...others]: readonly IndexLike[]) => [lookup(table, n!), ...others];
+  return {
+    load: (x, at, guard) => view.load(x, placed(at), guard),
+    store: (x, at, value, guard) => view.store(x, placed(at), value, guard),
+  };
 }
 
 /** A view of numbers that are multiplied by factors. */

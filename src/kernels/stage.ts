@@ -28,7 +28,7 @@ import {
 import type { LanesAlong, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
-import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
+import { guardedPairs, type PairItems, type PairRoot, rootsOf } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import type { BuiltSteps, Step } from './steps.ts';
 import { typeOf } from './steps.ts';
@@ -129,7 +129,8 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const c = variable('c', stage.columns);
     const carried = last ? stage.carry : undefined;
     const carrying = carriedView(target, carried);
-    const to = closes ? stage.ends.write(carrying) : carrying;
+    const to = closes ? stage.ends.write(carrying, { input, output }) : carrying;
+    const origin = closes && step.of.write?.origin !== undefined;
     const put = (element: IndexLike, value: Complex) => to.store(x, [element, c], value);
     const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
@@ -138,7 +139,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
         : step.kind === 'pair'
           ? pairsOf(stage, step, source, target, beside).stores(x, b, c)
           : passStores(x, stage, step, { b, c, from, put, first });
-    const tail = limit && !(fromShared && toShared) ? { limit } : {};
+    const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
     const elsewhere = stores.some(({ block }) => block);
     const readsFirst = elsewhere || (fromShared && toShared && arrays.length === 1);
@@ -148,7 +149,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
       stores,
       steps: x.steps,
       // Input and output in place are the same memory only where one pass does both.
-      repeatable: !readsFirst && (fromShared || toShared || !aliased),
+      repeatable: !readsFirst && ((!origin && (fromShared || toShared)) || !aliased),
       ...(readsFirst ? { readsFirst } : {}),
       exchange: elsewhere ? 'cluster' : 'group',
     };
@@ -165,13 +166,13 @@ function itemsOf({ length }: Tile, step: Step): number {
 /** Bins are paired on their way to memory, or from there. */
 function pairsOf(
   { pairRoot }: Stage,
-  { length, by, back }: Extract<Step, { kind: 'pair' }>,
+  { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
   source: ComplexView,
   target: ComplexView,
   beside: ComplexView | undefined,
 ): PairItems {
-  const sides = back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
-  return guardedPairs({ by, ...(back ? { back } : {}), length, sides, root: pairRoot(length) })[0]!;
+  const sides = step.back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
+  return guardedPairs({ ...step, sides, root: pairRoot(rootsOf(step)) })[0]!;
 }
 
 interface PassPlaces {
@@ -198,7 +199,9 @@ function passStores(
     return m === 0 ? point : turn(x, point, add(i, scale(first, stride)), m, c);
   });
   const target = add(scale(div(b, stride), stride * radix), i);
-  return dft(x, values).flatMap((value, k) => put(add(target, scale(mod(add(first, k), radix), stride)), value));
+  return dft(x, values, step.of.convolved).flatMap((value, k) =>
+    put(add(target, scale(mod(add(first, k), radix), stride)), value),
+  );
 }
 
 /** What is stored goes where it is in the next stage, if that is another. */

@@ -9,7 +9,7 @@ import type { VectorLeaf } from './vector-form.ts';
 
 /** A copy, pairs of bins, or a pass of some radix after passes whose radices have the product `stride`. */
 export type Step =
-  | ({ readonly kind: 'pair' } & Pick<PairStep, 'length' | 'by' | 'back'>)
+  | ({ readonly kind: 'pair' } & Omit<PairStep, 'do'>)
   /** Only the first `count` points, where those are all that memory has. */
   | { readonly kind: 'copy'; readonly count?: number }
   | {
@@ -51,6 +51,11 @@ export interface Ends extends Views {
 
 export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
+/** Which way bins are paired, and for what sums. */
+function kindOf({ back, sines }: PairStep): Pick<PairStep, 'back' | 'sines'> {
+  return { ...(back ? { back } : {}), ...(sines ? { sines } : {}) };
+}
+
 /** Each step by itself: a pass for each radix. */
 export function stepsOf(all: readonly LeafStep[]): Step[] {
   return all.flatMap((step, n): Step[] => {
@@ -59,8 +64,7 @@ export function stepsOf(all: readonly LeafStep[]): Step[] {
       const ends = after?.do === 'passes' ? after.read : before?.do === 'passes' ? before.write : undefined;
       return [{ kind: 'copy', ...(ends?.count === undefined ? {} : { count: ends.count }) }];
     }
-    if (step.do === 'pair')
-      return [{ kind: 'pair', length: step.length, by: step.by, ...(step.back ? { back: true } : {}) }];
+    if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...kindOf(step) }];
     let stride = 1;
     return step.radices.map((radix) => {
       const pass: Step = { kind: 'pass', radix, stride, of: step };

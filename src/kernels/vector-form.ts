@@ -33,7 +33,7 @@ const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 const FEW_POINTS = 5;
 
 /** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
-export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong'> {
+export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved'> {
   readonly length: number;
   /** All points are there, and are read and written as they are, of one transform: nothing is multiplied, or transformed again. */
   readonly plain: boolean;
@@ -41,14 +41,17 @@ export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlo
 }
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
-  const [{ radices, lanesAlong, read, write }, ...more] = passesOf(leaf) as [PassesStep, ...PassesStep[]];
+  const [{ radices, convolved = [], lanesAlong, read, write }, ...more] = passesOf(leaf) as [
+    PassesStep,
+    ...PassesStep[],
+  ];
   const sides = [leaf.input, leaf.output];
   const plain =
     !read &&
     !write &&
     more.length === 0 &&
     sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
-  return { ...leaf, length: leaf.lengths[0]!, radices, lanesAlong, plain, staged: stagedOf(leaf) };
+  return { ...leaf, length: leaf.lengths[0]!, radices, convolved, lanesAlong, plain, staged: stagedOf(leaf) };
 }
 
 export interface VectorForm {

@@ -24,11 +24,11 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { PairStep, PassesStep } from '../plan/leaf.ts';
+import type { PassesStep } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
-import { plainPairs } from './pairing.ts';
+import { plainPairs, rootsOf } from './pairing.ts';
 import { PairExpressions } from './pairs.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
@@ -48,6 +48,8 @@ interface Place {
   readonly between: boolean;
   /** A shared array. */
   readonly array?: ArrayRef;
+  /** One element moves between input and output beside it. */
+  readonly beside?: true;
 }
 
 export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutput }: StepsToBuild): BuiltSteps {
@@ -65,14 +67,21 @@ export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutp
     const { radix, stride, of } = step;
     const { read, write } = builder.endsOf(of);
     if (stride === 1) from = { ...from, view: read(from.view) };
-    if (stride * radix === leaf.length) to = { ...to, view: write(to.view) };
+    if (stride * radix === leaf.length) {
+      to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
+    }
     return builder.passes(radix, stride, from, to);
   };
   const phases = steps.map((_, n) => phasesOf(n, ends));
   if (!reverse) return { shared, phases: phases.flat() };
   // What lies between the first and the last is the same both ways.
-  const others = phases.map((own, n) => (n === 0 || n === last ? phasesOf(n, reverse) : own));
+  const others = phases.map((own, n) => (touchesMemory(steps, n) ? phasesOf(n, reverse) : own));
   return { shared, phases: phases.flat(), reverse: others.flat() };
+}
+
+function touchesMemory(steps: readonly Step[], n: number): boolean {
+  const step = steps[n]!;
+  return n === 0 || n === steps.length - 1 || (step.kind === 'pass' && step.of.write?.origin !== undefined);
 }
 
 class VectorPhases {
@@ -145,16 +154,18 @@ class VectorPhases {
 
   /** Bins are paired on their way to memory, or from there. */
   pairs(
-    { length, by, back }: Pick<PairStep, 'length' | 'by' | 'back'>,
+    { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
     from: Place,
     to: Place,
     beside: ComplexView | undefined,
   ): Phase[] {
     const { lanes, lanesAlong, tile } = this.leaf;
     const along = lanesAlong.output === 'axis';
-    const root = pairRoots(this.tables, length, { kind: along ? 'planes' : 'pairs', lanes });
-    const sides = back ? { numbers: to.view, bins: from.view, beside } : { numbers: from.view, bins: to.view, beside };
-    const items = plainPairs({ by, ...(back ? { back } : {}), length, sides, root });
+    const root = pairRoots(this.tables, rootsOf(step), { kind: along ? 'planes' : 'pairs', lanes });
+    const sides = step.back
+      ? { numbers: to.view, bins: from.view, beside }
+      : { numbers: from.view, bins: to.view, beside };
+    const items = plainPairs({ ...step, sides, root });
     return items.map(({ count, stores }, n): Phase => {
       const x = new Expressions();
       const b = variable('b', count);
@@ -208,9 +219,10 @@ class VectorPhases {
     const x = new Expressions();
     const c = variable('c', this.leaf.tile);
     const points = Array.from({ length: radix }, (_, m) => from.view.load(x, [butterflies.point(m), c]));
-    const nest = this.nest(butterflies, c, stride, from.between && to.between);
+    const between = from.between && to.between && !to.beside;
+    const nest = this.nest(butterflies, c, stride, between);
     const put = (by: Expressions, value: Complex, k: number) => to.view.store(by, [butterflies.output(k), c], value);
-    const paired = stride === 1 && to.between ? this.inPairs(points, nest, put) : undefined;
+    const paired = stride === 1 && to.between && !to.beside ? this.inPairs(points, nest, put) : undefined;
     if (paired) return paired;
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
@@ -220,7 +232,7 @@ class VectorPhases {
       stores: outputs.flatMap((value, k) => put(x, value, k)),
       steps: x.steps,
       // Input and output of a leaf in place are the same memory only where one pass does both.
-      repeatable: !inPlace && (from.between || to.between || !this.leaf.aliased),
+      repeatable: !inPlace && ((!to.beside && (from.between || to.between)) || !this.leaf.aliased),
       ...(inPlace ? { inPlace } : {}),
       exchange: inSlices ? 'slice' : 'group',
     };
@@ -237,7 +249,7 @@ class VectorPhases {
       if (m > 0 && stride > 1 && TWIDDLED_FIRST.has(radix)) x.together(value);
       return value;
     });
-    return dft(x, values);
+    return dft(x, values, leaf.convolved);
   }
 
   /** `Phase.inPlace` of a pass. */
@@ -276,6 +288,7 @@ class VectorPhases {
     const outputs = dft(
       x,
       points.map((point) => x.number(point)),
+      this.leaf.convolved,
     );
     const stores: Store[] = [];
     for (const [k, value] of outputs.entries()) {

@@ -2,6 +2,7 @@
 import { largestPrimeFactor, nextSmooth } from '../numeric/primes.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { longLength, paddedLength } from './bluestein.ts';
+import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { convolvedCost, firstUploadCost, leastUploadCost, tripCost, uploadCost, wholeCost } from './cost.ts';
@@ -10,7 +11,7 @@ import type { AxisPlace } from './four-step.ts';
 import type { Dimension } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
-import { chooseRadices, LARGEST_RADIX_PRIME } from './radix.ts';
+import { chooseRadices } from './radix.ts';
 import { rankUploads, type UploadsQuestion } from './uploads.ts';
 
 /** Every dimension of the tensor, as it lies. */
@@ -90,12 +91,31 @@ function severalConvolved(problem: Problem, axis: number, profile: DeviceProfile
   const precision = kernelPrecision(problem.precision);
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
-  if (padded !== undefined) return { value: { length: padded }, price: convolvedCost(length, padded, precision, own) };
-  const long = longLength(length);
+  if (padded !== undefined) {
+    const price = convolvedCost(length, padded, aloneCost(problem, axis, padded, profile), profile);
+    return { value: { length: padded }, price };
+  }
+  const long = longLength(length, profile);
   if (long === undefined) throw tooLong(axis, length);
   const [uploads] = rankUploads(uploadsQuestion(lengthened(problem, axis, long), axis, profile), 1);
   return { value: { length: long, uploads: uploads!.value }, price: (2 * uploads!.price * long) / length };
 }
+
+/**
+ * What one upload of an axis of some length costs, where the axis lies. (Threads that cannot take whole runs of columns waste
+ * most of what they read; how much hardly matters.)
+ */
+export function aloneCost(problem: Problem, axis: number, length: number, profile: DeviceProfile): number {
+  const precision = kernelPrecision(problem.precision);
+  const own = boosted(profile, precision, length, false);
+  const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+  const whole = wholeCost(length, precision, own, elements / problem.size[axis]!);
+  if (isInnermost(problem, axis, profile)) return whole;
+  const columns = uploadCost(length, neighboursOf(problem, axis), false, precision, own);
+  return Number.isFinite(columns) ? columns : WASTEFUL * whole;
+}
+
+const WASTEFUL = 4;
 
 /** The problem with a longer axis whose bins may stay as they come, as between the two halves of a convolution. */
 export function lengthened(problem: Problem, axis: number, length: number): Problem {
@@ -104,7 +124,7 @@ export function lengthened(problem: Problem, axis: number, length: number): Prob
 
 function tooLong(axis: number, length: number): FftError {
   const given = `size[${axis}] = ${length} has the prime factor ${largestPrimeFactor(length)}`;
-  const remedy = `${nextSmooth(length, LARGEST_RADIX_PRIME)} would do`;
+  const remedy = `${nextSmooth(length, LARGEST_LISTED_PRIME)} would do`;
   return new FftError('unsupported-length', `${given}, and is too long to be convolved; ${remedy}.`, {
     path: `size[${axis}]`,
   });
@@ -135,7 +155,7 @@ export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceP
     uploads: uploadsFor(length, tuning),
     whole: () => {
       const price = innermost
-        ? wholeCost(length, precision, own(length, false))
+        ? wholeCost(length, precision, own(length, false), elements / length)
         : uploadCost(length, neighbours, false, precision, own(length, false));
       // A single transform in one upload leaves the other multiprocessors nothing to do.
       const idle = innermost && elements === length && length > aloneUpTo(precision, profile);

@@ -8,19 +8,14 @@
  * which plan time knows, and the way back. In one launch the chirp and the padding are part of what the first pass reads, the
  * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
  */
-import { largestPrimeFactor, smoothBetween } from '../numeric/primes.ts';
+import { smoothBetween } from '../numeric/primes.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Factors, PassesStep } from './leaf.ts';
 import { Memo } from './memo.ts';
 import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { chooseRadices, LARGEST_RADIX_PRIME } from './radix.ts';
-
-/** Whether a length has prime factors that no radix has. */
-export function isConvolved(length: number): boolean {
-  return largestPrimeFactor(length) > LARGEST_RADIX_PRIME;
-}
+import { chooseRadices } from './radix.ts';
 
 /**
  * The passes of a transform of the padded length → those of both of them, for the first `count` points.
@@ -62,12 +57,22 @@ export function paddedLength(length: number, precision: Arithmetic, profile: Dev
   return known.of(profile, `${length},${precision}`, () => {
     const { room } = capacityOf(precision, profile);
     const least = 2 * length - 1;
-    const candidates = smoothBetween(least, 2 * least, LARGEST_FACTOR);
+    const candidates = lengthsFor(length, 2 * least, profile);
     const most = profile.lockstep === 'vector' ? LONGEST : room;
     const fit = candidates.filter((padded) => padded <= most);
     const near = fit.filter((padded) => padded <= SPARE * least);
     return cheapest(near.length > 0 ? near : fit.slice(0, 1), precision, profile);
   });
+}
+
+/** Lengths that an axis may be convolved to: the one that was asked for, or those that have small primes. */
+function lengthsFor(length: number, most: number, { tuning }: DeviceProfile): readonly number[] {
+  const { maxRadix = LARGEST_FACTOR, length: all, pattern = [] } = tuning?.bluestein ?? {};
+  const least = 2 * length - 1;
+  const asked = pattern.findLast(({ from }) => from <= length)?.length ?? all;
+  // An entry of the pattern serves as far as it holds both ends of the chirp.
+  if (asked !== undefined && asked >= least) return [asked];
+  return smoothBetween(least, most, maxRadix);
 }
 
 function cheapest(candidates: readonly number[], precision: Arithmetic, profile: DeviceProfile): number | undefined {
@@ -86,9 +91,9 @@ function cheapest(candidates: readonly number[], precision: Arithmetic, profile:
  * The length of a convolution in several launches: uploads move whole runs where powers of two divide it.
  * @returns undefined where it would take too long to prepare.
  */
-export function longLength(length: number): number | undefined {
+export function longLength(length: number, profile: DeviceProfile): number | undefined {
   const least = 2 * length - 1;
-  const candidates = smoothBetween(least, Math.min(2 * least, LONGEST), LARGEST_FACTOR);
+  const candidates = lengthsFor(length, Math.min(2 * least, LONGEST), profile);
   const near = candidates.filter((padded) => padded <= SPARE * least);
   const twos = (padded: number) => Math.min(WHOLE, padded & -padded);
   return (near.length > 0 ? near : candidates).reduce<number | undefined>(
@@ -128,7 +133,7 @@ export function convolvedInSeveral(there: PlanNode, back: PlanNode, place: AxisP
     return {
       ...leaf,
       title: `${leaf.title}, ${n <= middle ? 'convolved' : 'back'}`,
-      ...(input || output ? { factors: { ...(input ? { input } : {}), ...(output ? { output } : {}) } } : {}),
+      ...(input || output ? { factors: { input: input ? [input] : [], output: output ? [output] : [] } } : {}),
       ...(n === 0 ? { length: tensor } : {}),
       ...(n === last ? { outputLength: tensor } : {}),
       ...(n === 0 || n === last

@@ -129,6 +129,8 @@ export interface Calibration {
     readonly unaligned: number;
     /** By what twiddles multiply a wide butterfly of two factors, over what was measured. */
     readonly wideTwiddled: number;
+    /** What it costs, on threads too, that points come in the order of powers. */
+    readonly permuted: number;
   };
 }
 
@@ -183,7 +185,7 @@ const ASSUMED: Calibration = {
     contiguous: 1.5,
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 4 },
 };
 
 const known = new WeakMap<DeviceProfile, Calibration>();

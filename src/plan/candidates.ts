@@ -3,14 +3,15 @@
  */
 import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
-import { convolvedPrice, uploadsQuestion } from './axis.ts';
-import { isConvolved } from './bluestein.ts';
+import { uploadsQuestion } from './axis.ts';
 import { tripCost } from './cost.ts';
 import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { checkReal, complexPart, isReal, waysOfReal } from './real.ts';
+import { complexPart, isReal, waysOfReal } from './real.ts';
+import { isConvolved, wholePrice } from './scheme.ts';
 import { checkTogether, waysTogether } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
+import { isSums, waysOfSums } from './sums.ts';
 import { checkUploads, rankUploads } from './uploads.ts';
 
 /** A way to split the axes, and what it costs per point in the device's unit (`cost.ts`). */
@@ -27,13 +28,7 @@ export function rankSplits(problem: Problem, profile: DeviceProfile, most: numbe
   const known = new Map<number, Priced<readonly number[]>[]>();
   const uploadsOf = (axis: number) => {
     let own = known.get(axis);
-    if (!own)
-      known.set(
-        axis,
-        (own = isRealAxis(problem, axis)
-          ? waysOfReal(problem, profile, most)
-          : waysAlone(complex, axis, profile, most)),
-      );
+    if (!own) known.set(axis, (own = waysAlone(problem, axis, profile, most)));
     return own;
   };
   for (const { value, price } of waysTogether(complex, profile)) {
@@ -51,9 +46,12 @@ export function rankSplits(problem: Problem, profile: DeviceProfile, most: numbe
 
 /** The ways to transform an axis in launches of its own. */
 function waysAlone(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
-  const length = problem.size[axis]!;
-  if (isConvolved(length)) return [{ value: [length], price: convolvedPrice(problem, axis, profile) }];
-  return rankUploads(uploadsQuestion(problem, axis, profile), most);
+  if (isRealAxis(problem, axis)) return waysOfReal(problem, profile, most);
+  if (isSums(problem)) return waysOfSums(problem, axis, profile, most);
+  const complex = complexPart(problem);
+  const length = complex.size[axis]!;
+  if (isConvolved(complex, axis, profile)) return [{ value: [length], price: wholePrice(complex, axis, profile) }];
+  return rankUploads(uploadsQuestion(complex, axis, profile), most);
 }
 
 /** @throws RangeError where these are no splits that a plan may have. */
@@ -61,11 +59,23 @@ export function checkSplits(problem: Problem, profile: DeviceProfile, { together
   const complex = complexPart(problem);
   const { axes } = checkTogether(together, complex, profile);
   uploads.forEach((factors, axis) => {
-    if (isRealAxis(problem, axis)) return checkReal(problem, profile, factors);
     const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
-    if (alone && !isConvolved(problem.size[axis]!)) checkUploads(factors, uploadsQuestion(complex, axis, profile));
+    if (alone && (isRealAxis(problem, axis) || isSums(problem))) return checkKnown(problem, axis, profile, factors);
+    if (alone && !isConvolved(complex, axis, profile)) checkUploads(factors, uploadsQuestion(complex, axis, profile));
     else checkWhole(factors, axis, alone ? [problem.size[axis]!] : []);
   });
+}
+
+/** Ways of an axis between reals that a saved plan may have taken, more than are ever tried. */
+const KNOWN = 64;
+
+/** @throws RangeError where an axis between reals is not split so */
+function checkKnown(problem: Problem, axis: number, profile: DeviceProfile, given: readonly number[]): void {
+  const known = waysAlone(problem, axis, profile, KNOWN);
+  const isGiven = (value: readonly number[]) =>
+    value.length === given.length && value.every((n, at) => n === given[at]);
+  if (known.some(({ value }) => isGiven(value))) return;
+  throw new RangeError(`axis ${axis} does not come in uploads of ${show(given)}`);
 }
 
 /** @throws RangeError where an axis is split that is convolved as a whole, or has no launch of its own. */
@@ -78,8 +88,9 @@ function isRealAxis(problem: Problem, axis: number): boolean {
   return axis === 0 && isReal(problem);
 }
 
-/** Axes that are more than stepped over. (A single real becomes a complex number.) */
+/** Axes that are more than stepped over. (A single real becomes a complex number, or a sum that is twice as large.) */
 function transformedAxes(problem: Problem): number[] {
   const { size, omit } = problem;
-  return size.flatMap((length, axis) => (omit[axis] || (length === 1 && !isRealAxis(problem, axis)) ? [] : [axis]));
+  const alwaysDone = (axis: number) => isRealAxis(problem, axis) || isSums(problem);
+  return size.flatMap((length, axis) => (omit[axis] || (length === 1 && !alwaysDone(axis)) ? [] : [axis]));
 }

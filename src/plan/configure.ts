@@ -5,29 +5,32 @@
 
 import type { Side, Sides } from '../problem/index.ts';
 import { convolution } from './bluestein.ts';
+import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf } from './capacity.ts';
 import {
   type Beside,
-  type Factors,
   type Leaf,
   type LeafSide,
   type LeafStep,
   type OutsideOf,
   type PassesStep,
+  type PowerOrder,
   passesOf,
   type SharedMemory,
+  type SideFactors,
   type SideLayout,
   type Stored,
   type Stride,
   type Way,
 } from './leaf.ts';
-import type { LeafNode, Place, RealParts, StepTwiddle } from './node.ts';
+import type { Cropped, Extended, LeafNode, MirroredBins, Place, RealParts, StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import { powerOrders, raderPasses } from './rader.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { type Span, threadTiling, vectorTiling } from './tiling.ts';
 
 /** Reals that are taken for parts of complex numbers, where they lie. */
-export interface PlacedReals extends Pick<RealParts, 'side' | 'by'> {
+export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'sines' | 'back'> {
   readonly beside?: Place & {
     /** From the first of two to the second, in elements of each side. */
     readonly apart: Sides<number>;
@@ -61,7 +64,9 @@ export interface PlacedLeaf {
   readonly factors?: LeafNode['factors'];
   readonly real?: PlacedReals;
   /** Bins over the half of `of`, `stride` elements apart, are conjugates of others. */
-  readonly mirrored?: { readonly side: Side; readonly of: number; readonly stride: number };
+  readonly mirrored?: MirroredBins & { readonly stride: number };
+  readonly extended?: Extended & { readonly stride: number };
+  readonly cropped?: Cropped;
 }
 
 /** What a launch is made of beside what its place in the tree says. */
@@ -76,6 +81,8 @@ export interface LaunchShape {
   /** Stride of each dimension of a tile, and where it lies in the tensor. */
   readonly axes: Sides<readonly Stride[]>;
   readonly places: Sides<readonly Place[]>;
+  /** In which order points are read and written, where it is not the natural one. */
+  readonly order?: Sides<PowerOrder>;
   /** The twiddles of `placed`, along the batch as it is ordered here. */
   readonly twiddle?: StepTwiddle | undefined;
 }
@@ -95,7 +102,9 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     batch: batch.map((span) => span[name]),
     offset: offset[name],
     ...extrasOf(placed, places[name], batch, name),
-    ...realExtrasOf(placed, places[name], batch, name),
+    ...(shape.order ? { order: shape.order[name] } : {}),
+    ...partialOf(placed, places[name], batch, name),
+    ...besideOfSide(placed, places[name], batch, name),
   });
   return {
     precision,
@@ -131,32 +140,53 @@ function extrasOf(placed: PlacedLeaf, tile: readonly Place[], batch: readonly Sp
   const absent = placed.absent?.[side].map(
     ({ of, from, to }): OutsideOf => ({ from, to, terms: termsAlong(of, tile, batch, side) }),
   );
-  const { along, ...factors } = placed.factors?.[side] ?? {};
+  const factors = (placed.factors?.[side] ?? []).map(
+    ({ along, ...own }): SideFactors => ({ ...own, terms: termsAlong(along, tile, batch, side) }),
+  );
   return {
     ...(absent && absent.length > 0 ? { absent } : {}),
-    ...(along === undefined
-      ? {}
-      : { factors: { ...(factors as Factors), terms: termsAlong(along, tile, batch, side) } }),
+    ...(factors.length > 0 ? { factors } : {}),
   };
 }
 
-/** Where the second ones of two numbers are on a side, and which bins are conjugates of others. */
-function realExtrasOf(
-  { real, mirrored, absent }: PlacedLeaf,
+/** Which points or bins of a dimension there are on a side, where these are not all. */
+function partialOf(
+  { extended, cropped, mirrored }: PlacedLeaf,
   tile: readonly Place[],
   batch: readonly Span[],
   side: Side,
 ): Partial<LeafSide> {
+  const terms = (of: number) => termsAlong(of, tile, batch, side);
   if (mirrored?.side === side) {
-    return { mirrored: { of: mirrored.of, stride: mirrored.stride, terms: termsAlong(1, tile, batch, side) } };
+    const { side: _, columns, ...own } = mirrored;
+    const all = terms(1);
+    // The first bin of a row is counted along the other dimension.
+    const first = all.filter(({ step }) => step === 1);
+    const twice = columns ? { twice: { from: 1, to: Math.ceil(columns / 2), terms: first } } : {};
+    return { mirrored: { ...own, ...twice, terms: all } };
   }
-  if (!real?.beside || (real.by === 'halves' && real.side !== side)) return {};
+  if (extended?.on === side) {
+    const { of, on: _, ...own } = extended;
+    return { extended: { ...own, terms: terms(of) } };
+  }
+  if (!cropped || side === 'input') return {};
+  return { cropped: { from: cropped.from, to: cropped.from + cropped.count, terms: terms(cropped.of) } };
+}
+
+/** Where the second ones of two numbers are on a side. */
+function besideOfSide(
+  { real, absent }: PlacedLeaf,
+  tile: readonly Place[],
+  batch: readonly Span[],
+  side: Side,
+): Partial<LeafSide> {
+  if (!real?.beside || (real.by !== 'lines' && real.side !== side && real.side !== 'both')) return {};
   const { of, step, apart, last } = real.beside;
   const gone = (absent?.[side] ?? []).map((block): OutsideOf => {
     const back = block.of === of ? step : 0;
     return { from: block.from - back, to: block.to - back, terms: termsAlong(block.of, tile, batch, side) };
   });
-  if (real.by === 'lines') gone.push({ from: last, to: last + 1, terms: termsAlong(of, tile, batch, side) });
+  if (real.by !== 'halves') gone.push({ from: last, to: last + 1, terms: termsAlong(of, tile, batch, side) });
   const beside: Beside = { apart: apart[side], ...(gone.length > 0 ? { absent: gone } : {}) };
   return { beside };
 }
@@ -165,12 +195,17 @@ function realExtrasOf(
 export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { axis, precision, real, padded = placed.axis.count } = placed;
   const batch = mergedBatch(placed);
-  const paired = real && real.by !== 'zeros' ? { do: 'pair' as const, length: axis.count, by: real.by } : undefined;
-  const back = real?.side === 'output';
+  const paired =
+    real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines'
+      ? { do: 'pair' as const, length: axis.count, by: real.by, ...(real.sines ? { sines: true as const } : {}) }
+      : undefined;
+  const back = real?.back ?? real?.side === 'output';
+  // Sums of cosines are those of the transform forwards, whichever comes first.
+  const backward = back && real?.by !== 'cosines';
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
       axis: { ...packedAxis(placed), count: padded },
-      batch,
+      batch: batch.map((span) => packedLines(placed, span)),
       precision,
       twiddled: placed.twiddle !== undefined,
       convolved: padded !== axis.count || paired !== undefined,
@@ -181,10 +216,12 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   // Where there are no sums between two factors, shared memory keeps compilers from making one of them.
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
-  const passes: PassesStep = { do: 'passes', of: 0, radices, columns: [-1], lanesAlong };
-  const inverse = paired && back;
+  const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns: [-1], lanesAlong };
+  const inverse = paired && backward;
   const whole: PassesStep[] = inverse ? [{ ...passes, inverse: true }] : [passes];
-  const steps: LeafStep[] = padded === axis.count ? whole : convolution(passes, axis.count, inverse);
+  const rader = padded < axis.count;
+  const steps: LeafStep[] =
+    padded === axis.count ? whole : rader ? raderPasses(passes, axis.count) : convolution(passes, axis.count, inverse);
   if (paired && back) steps.unshift({ ...paired, back: true });
   else if (paired) steps.push(paired);
   // The step that pairs bins reads or writes memory in its order already.
@@ -199,6 +236,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       coupled: false,
       steps: [...copy(copies.input || alone), ...steps, ...copy(copies.output)],
       axes: { input: [axis.input], output: [axis.output] },
+      ...(rader ? { order: powerOrders(axis.count) } : {}),
       places: placesOf([axis]),
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },
@@ -208,14 +246,31 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
 function packedAxis({ axis, real }: PlacedLeaf): Span {
-  if (real?.by !== 'halves' || real.beside!.apart[real.side] !== 1) return axis;
+  if (real?.by !== 'halves' || real.side === 'both' || real.beside!.apart[real.side] !== 1) return axis;
   return { ...axis, [real.side]: 1 };
+}
+
+/** The same of lines: two side by side are one, whose neighbour is next to them. */
+function packedLines({ real }: PlacedLeaf, span: Span): Span {
+  if (real?.by !== 'lines' || !real.beside) return span;
+  const { apart } = real.beside;
+  const packed = (side: Side) => (apart[side] === 1 && span[side] === 2 ? 1 : span[side]);
+  return { ...span, input: packed('input'), output: packed('output') };
 }
 
 /** The batch dimensions have been reordered; the one that twiddles count along was the first. */
 export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepTwiddle {
   const along = order.indexOf(0);
   return along > 0 ? { ...twiddle, along } : twiddle;
+}
+
+/** The radices of passes, and how the butterflies of large ones go. */
+export function butterfliesOf(
+  radices: readonly number[],
+  profile: DeviceProfile,
+): Pick<PassesStep, 'radices' | 'convolved'> {
+  const convolved = convolvedPrimes(radices, profile);
+  return { radices, ...(convolved.length > 0 ? { convolved } : {}) };
 }
 
 function sharedOf(precision: PlacedLeaf['precision'], profile: DeviceProfile): SharedMemory {
@@ -239,11 +294,12 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 }
 
 /** The batch in as few dimensions as it has. Those that blocks lie along stay themselves. */
-export function mergedBatch({ batch, twiddle, absent, factors, real }: PlacedLeaf): Span[] {
+export function mergedBatch({ batch, twiddle, absent, factors, real, extended, cropped }: PlacedLeaf): Span[] {
   const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
-  for (const each of [factors?.input, factors?.output]) if (each) along.add(each.along);
+  for (const each of [...(factors?.input ?? []), ...(factors?.output ?? [])]) along.add(each.along);
+  for (const part of [extended, cropped]) if (part) along.add(part.of);
   // The last of an odd number of lines has no other one beside it.
-  if (real?.by === 'lines' && real.beside && real.beside.last % 2 === 0) along.add(real.beside.of);
+  if (real?.beside && real.by !== 'halves' && real.beside.last % 2 === 0) along.add(real.beside.of);
   return mergeSpans(batch, twiddle !== undefined, ({ places }) => places !== undefined && along.has(places.input.of));
 }
 

@@ -59,11 +59,13 @@ export function firstUploadCost(n: number, ideal: number, precision: Arithmetic,
   return vectorCost(passes + uploads.firstBalance * Math.abs(Math.log2(n / ideal)), profile);
 }
 
-/** An axis that memory runs along, in one upload. */
-export function wholeCost(length: number, precision: Arithmetic, profile: DeviceProfile): number {
+/** An axis that memory runs along, in one upload. @param beside transforms like it: lanes take those rather than short axes. */
+export function wholeCost(length: number, precision: Arithmetic, profile: DeviceProfile, beside = 1): number {
   const { lanes } = capacityOf(precision, profile);
   if (profile.lockstep === 'vector') {
-    return vectorCost(chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile).cost, profile);
+    const short = beside >= lanes && length < calibrationOf(profile).columns.shortAxis;
+    const lanesAlong = short ? 'batch' : 'axis';
+    return vectorCost(chooseRadices({ length, lanesAlong, lanes, precision }, profile).cost, profile);
   }
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
   const share =
@@ -72,10 +74,13 @@ export function wholeCost(length: number, precision: Arithmetic, profile: Device
   return launchCost(share, [length], precision, profile);
 }
 
-/** An axis of some length as a convolution of another one, in one upload: a transform of that length and back. */
-export function convolvedCost(length: number, padded: number, precision: Arithmetic, profile: DeviceProfile): number {
+/**
+ * An axis of some length as a convolution of another one, in one upload: a transform of that length and back.
+ * @param alone what a transform of the other length costs by itself.
+ */
+export function convolvedCost(length: number, padded: number, alone: number, profile: DeviceProfile): number {
   const trip = tripCost(profile);
-  return trip + (2 * padded * (wholeCost(padded, precision, profile) - trip)) / length;
+  return trip + (2 * padded * (alone - trip)) / length;
 }
 
 /** A launch of vectors. */

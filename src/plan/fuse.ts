@@ -3,7 +3,7 @@ import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
-import { assembled, mergedBatch, type PlacedLeaf, placesOf, twiddleOf } from './configure.ts';
+import { assembled, butterfliesOf, mergedBatch, type PlacedLeaf, placesOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
@@ -151,7 +151,7 @@ function fusedLeaf(
     ({ of, split, columns, along }): PassesStep => ({
       do: 'passes',
       of,
-      radices: choices[of]!.radices,
+      ...butterfliesOf(choices[of]!.radices, profile),
       split,
       columns,
       lanesAlong: { input: along, output: along },

@@ -5,7 +5,7 @@
  * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
  * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
-import type { ComplexLayout } from '../problem/problem.ts';
+import type { Block, ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -44,11 +44,34 @@ export interface Beside {
 
 /** The bins of a real transform in memory that has half of them: the others are conjugates of those in the mirror. */
 export interface Mirrored {
+  /** Where a bin over the half is written below it: others have been. */
+  readonly twice?: CroppedSide;
   /** Bins that there would be. */
   readonly of: number;
   /** Elements from one bin to the next. */
   readonly stride: number;
   /** The number of a bin. */
+  readonly terms: OutsideOf['terms'];
+}
+
+/** Points that continue the reals of a dimension: see `Extended` of the plan tree. */
+export interface ExtendedSide {
+  readonly count: number;
+  readonly shift: number;
+  readonly mirror: number;
+  readonly sign: 1 | -1;
+  /** From one real to the next. */
+  readonly stride: number;
+  /** The number of a point. */
+  readonly terms: OutsideOf['terms'];
+  /** Reals that count as zero. */
+  readonly absent?: readonly Block[];
+}
+
+/** Bins that are written: `from` ≤ Σ step · coordinate < `to`. */
+export interface CroppedSide {
+  readonly from: number;
+  readonly to: number;
   readonly terms: OutsideOf['terms'];
 }
 
@@ -59,6 +82,10 @@ export interface LeafSide {
   readonly beside?: Beside;
   /** Bins over the half are conjugates of others. */
   readonly mirrored?: Mirrored;
+  /** Points that continue what is there. */
+  readonly extended?: ExtendedSide;
+  /** What is written of all bins. */
+  readonly cropped?: CroppedSide;
   /** What its numbers are in memory; as they are computed with where it is missing. */
   readonly storage?: Stored;
   /** Stride of each dimension of a tile. */
@@ -69,7 +96,15 @@ export interface LeafSide {
   /** What is not there: it counts as zero, and is not written. Missing where all is. */
   readonly absent?: readonly OutsideOf[];
   /** By which the numbers in memory are multiplied, as they are read or before they are written. */
-  readonly factors?: SideFactors;
+  readonly factors?: readonly SideFactors[];
+  /** The points of the only dimension are in this order. */
+  readonly order?: PowerOrder;
+}
+
+/** Point n is element g^n modulo the prime `of` in memory, where g is its least primitive root; or element g^−n. */
+export interface PowerOrder {
+  readonly of: number;
+  readonly inverse?: true;
 }
 
 /** What a number in memory can be. */
@@ -118,6 +153,8 @@ export interface PassesStep {
    * only turn from the columns to the dimension, after their first pass.
    */
   readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
+  /** Primes of these radices whose butterflies are convolutions, and of the transforms inside those. */
+  readonly convolved?: readonly number[];
   /** The exponents have the other sign. */
   readonly inverse?: true;
   /** What the first pass reads, and what the last one writes, where that is not simply all points. */
@@ -131,14 +168,20 @@ export interface PointwiseStep {
   readonly count?: number;
   /** Each is multiplied by its factor. */
   readonly factors?: Factors;
+  /**
+   * Before the product, point 0 and the one element in memory that is not in the order of powers add up to what that element
+   * becomes; after it, the element is added to point 0.
+   */
+  readonly origin?: true;
 }
 
 /**
  * Factors of a point n. `chirp`: e^{−πi·n²/of}. `chirp-spectrum`: the transform of the conjugated chirp, laid around both ends
- * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design).
+ * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design). `root-spectrum`: the transform of
+ * e^{−2πi·m/of} at m = g^−n modulo the prime `of`, over its length of − 1 (Rader 1968).
  */
 export interface Factors {
-  readonly kind: 'chirp' | 'chirp-spectrum';
+  readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum' | 'roots';
   readonly of: number;
   /** Points that there are factors for, where that is not the length of the dimension. */
   readonly count?: number;
@@ -146,6 +189,9 @@ export interface Factors {
   readonly order?: readonly number[];
   /** They are conjugated. */
   readonly conjugated?: true;
+  /** Of roots: e^{−2πi·(first + step·n)/of}. */
+  readonly step?: number;
+  readonly first?: number;
 }
 
 /** Factors of a side: of point Σ step · coordinate. */
@@ -156,13 +202,15 @@ export interface SideFactors extends Factors {
 /**
  * Element k together with element N − k (VkFFT guide 2.5.3): what makes the spectrum of reals of that of complex numbers.
  * `halves`: the points of a real sequence were taken two by two for complex numbers. `lines`: two sequences were taken for the real
- * and the imaginary parts of one.
+ * and the imaginary parts of one. `cosines`: the same, of points in an order that makes sums of cosines of the bins, or of `sines`
+ * in reverse order (Makhoul, "A fast cosine transform in one and two dimensions", 1980).
  */
 export interface PairStep {
   readonly do: 'pair';
   /** N. */
   readonly length: number;
-  readonly by: 'halves' | 'lines';
+  readonly by: 'halves' | 'lines' | 'cosines';
+  readonly sines?: true;
   /** From spectra of reals to complex numbers, before their passes. */
   readonly back?: true;
 }

@@ -5,7 +5,7 @@
  * memory: strides follow from the buffer that the assignment chooses (rocFFT buffer assignment, observations 1 and 5).
  */
 
-import type { Side } from '../problem/index.ts';
+import type { Block, Side, Sides } from '../problem/index.ts';
 import type { Factors, PairStep } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
@@ -47,14 +47,50 @@ export interface StepTwiddle {
 
 /** How a leaf makes complex numbers of reals on one of its sides, or reals of complex numbers. */
 export interface RealParts {
-  readonly side: Side;
+  readonly side: Side | 'both';
   /**
    * `halves`: two neighbouring points of a sequence are the parts of a number. `lines`: those of two sequences are. `zeros`:
-   * imaginary parts are zero, and left out.
+   * imaginary parts are zero, and left out. `parts`: as `lines`, but what comes out are two lines again, without pairs.
    */
-  readonly by: PairStep['by'] | 'zeros';
+  readonly by: PairStep['by'] | 'zeros' | 'parts';
+  /** Of cosines: sines instead. */
+  readonly sines?: true;
+  /** Pairs come before passes. */
+  readonly back?: true;
   /** From the first of the two to the second: missing where there is none. */
   readonly beside?: Place;
+}
+
+/**
+ * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
+ * times the real at `mirror` − j, if there is one, else zero. Where the dimension goes in steps of two, j counts these twice.
+ */
+export interface Extended {
+  /** Where the reals are. */
+  readonly on: Side;
+  readonly of: number;
+  /** Reals. */
+  readonly count: number;
+  readonly shift: number;
+  readonly mirror: number;
+  readonly sign: 1 | -1;
+  /** Reals that count as zero. */
+  readonly absent?: readonly Block[];
+}
+
+/** Bins from `from` on, `count` of them, that are elements of the tensor; others are not written. */
+export interface Cropped {
+  readonly of: number;
+  readonly from: number;
+  readonly count: number;
+}
+
+/** Bins of the first axis, `of` in all, of which memory has those up to the half. */
+export interface MirroredBins {
+  readonly side: Side;
+  readonly of: number;
+  /** A row of bins begins at each of the first half of so many; where they are written, those that mirror themselves are so once. */
+  readonly columns?: number;
 }
 
 /** A dimension of the tensor seen as rows × columns between two uploads. */
@@ -82,11 +118,16 @@ export interface LeafNode {
   readonly twiddle?: StepTwiddle;
   /** The axis is transformed as a cyclic convolution of this length. */
   readonly padded?: number;
-  /** Factors of the elements as they are read or written, counted along one dimension of the tensor. */
-  readonly factors?: { readonly input?: ElementFactors; readonly output?: ElementFactors };
+  /** Factors of the elements as they are read or written, in their order, each counted along one dimension of the tensor. */
+  readonly factors?: Sides<readonly ElementFactors[]>;
   readonly real?: RealParts;
+  /** What it reads, and what it writes, are not all points of the axis, or in another order. */
+  readonly extended?: Extended;
+  readonly cropped?: Cropped;
+  /** Its exponents have the sign of the forward direction, whichever it is. */
+  readonly forward?: true;
   /** Bins of a real transform on this side, of which memory holds half; those over it are conjugates. */
-  readonly mirrored?: { readonly side: Side; readonly of: number };
+  readonly mirrored?: MirroredBins;
   /** Its exponents have the other sign than the direction's. */
   readonly backward?: true;
   /** Blocks of the tensor that count as zero where they would be read, and that are not written. */
@@ -143,10 +184,14 @@ export function leavesOf(node: PlanNode): LeafNode[] {
 }
 
 /** True where every element is written to the place in the tensor it was read from. */
-export function keepsPlaces({ axis, more = [], batch, length, outputLength }: LeafNode): boolean {
+export function keepsPlaces({ axis, more = [], batch, length, outputLength, real }: LeafNode): boolean {
+  // Lines that a launch has to itself it reads whole before it writes them.
+  if (real && real.by !== 'zeros' && real.by !== 'parts') return batch.every(stays);
   // A tensor of another size lies in another way.
   if (length.some((count, d) => count !== outputLength[d])) return false;
-  return [axis, ...more, ...batch].every(
-    ({ count, input, output }) => count === 1 || (input.of === output.of && input.step === output.step),
-  );
+  return [axis, ...more, ...batch].every(stays);
+}
+
+function stays({ count, input, output }: Dimension): boolean {
+  return count === 1 || (input.of === output.of && input.step === output.step);
 }

@@ -34,6 +34,7 @@ import { type Pad, padded, paddedElements, paddedStep } from './padding.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isReal, sharesRows } from './real.ts';
 import type { Splits } from './splits.ts';
+import { isSums } from './sums.ts';
 import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
 import { sparesOutput, withBlocks } from './zero-padding.ts';
@@ -146,7 +147,8 @@ function assigned(
     );
     return sparing!.assignments[0].temps < fast!.assignments[0].temps ? sparing! : fast!;
   }
-  if (!padding || !isPacked(usual, problem)) return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
+  if (!padding || isSums(problem) || !isPacked(usual, problem))
+    return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
   const { tree, pads } = padded(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
   return { tree, pads, assignments: assignBuffers(tree, { ...offer, padded: pads.length > 0 }) };
 }
@@ -185,7 +187,8 @@ function offerOf(problem: Problem, direction: Direction, throughWork: boolean): 
     same: inPlace,
     sameLayout: inPlace,
     ...(inPlace && isReal(problem) ? { sameRows: sharesRows(problem) } : {}),
-    ...(throughWork ? { work: { type: 'interleaved', elements } } : {}),
+    ...(isSums(problem) ? { reals: true } : {}),
+    ...(throughWork ? { work: { type: isSums(problem) ? 'real' : 'interleaved', elements } } : {}),
   };
 }
 
@@ -272,16 +275,26 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         ...(node.padded === undefined ? {} : { padded: node.padded }),
         batch,
         ...(node.absent ? { absent: node.absent } : {}),
-        ...(node.factors ? { factors: conjugatedIf(direction === 'inverse', node.factors) } : {}),
+        ...(node.factors ? { factors: conjugatedIf(isInverse(node, direction), node.factors) } : {}),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
         layout: { input: input.type, output: output.type },
         storage: { input: storageOf(input.buffer, problem), output: storageOf(output.buffer, problem) },
-        offset: { input: from.offset + skipped.input, output: to.offset + skipped.output },
-        // Pairs of bins come between memory and passes: these know their sign themselves.
-        inverse: !isPaired(node) && (direction === 'inverse') !== (node.backward ?? false),
+        offset: { input: from.offset + skipped.input, output: to.offset + skipped.output - croppedBy(node, to) },
+        inverse: isInverse(node, direction) !== (node.backward ?? false),
         scale: scaleOf(node, last ? scaleFactors(problem, direction) : NO_SCALE),
         ...(node.real ? { real: placedReals(node, node.real, { input: from, output: to }) } : {}),
-        ...(node.mirrored ? { mirrored: { ...node.mirrored, stride: from.strides[1]! } } : {}),
+        ...(node.extended
+          ? {
+              extended: {
+                ...node.extended,
+                stride: (node.extended.on === 'input' ? from : to).strides[node.extended.of]!,
+              },
+            }
+          : {}),
+        ...(node.cropped ? { cropped: node.cropped } : {}),
+        ...(node.mirrored
+          ? { mirrored: { ...node.mirrored, stride: (node.mirrored.side === 'input' ? from : to).strides[1]! } }
+          : {}),
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,
@@ -298,7 +311,17 @@ function launchesOf(question: LaunchQuestion): Launch[] {
 const NO_SCALE = { input: 1, output: 1 } as const;
 
 function isPaired({ real }: LeafNode): boolean {
-  return real !== undefined && real.by !== 'zeros';
+  return real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines';
+}
+
+/** Whether the exponents of a direction have the other sign; those of passes between pairs of bins have one of their own. */
+function isInverse({ forward }: LeafNode, direction: Direction): boolean {
+  return !forward && direction === 'inverse';
+}
+
+/** Elements before the first one that is written, of bins that begin earlier. */
+function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
+  return cropped ? cropped.from * strides[cropped.of]! : 0;
 }
 
 /** The sums that pairs of bins make are twice what they stand for. */
@@ -310,14 +333,15 @@ function scaleOf(node: LeafNode, { input, output }: Sides<number>): Sides<number
 /** Where the second ones of two numbers lie. */
 function placedReals(
   { length, outputLength }: LeafNode,
-  { side, by, beside }: RealParts,
+  { side, by, sines, back, beside }: RealParts,
   layouts: Sides<BufferLayout>,
 ): PlacedReals {
-  if (!beside) return { side, by };
+  const kind = { side, by, ...(sines ? { sines } : {}), ...(back ? { back } : {}) };
+  if (!beside) return kind;
   const { of, step } = beside;
   const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
-  const last = (side === 'input' ? length : outputLength)[of]! - 1;
-  return { side, by, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, last } };
+  const last = (side === 'output' ? outputLength : length)[of]! - 1;
+  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, last } };
 }
 
 /** The factors of a transform forwards; of one backwards, their conjugates. */
@@ -325,9 +349,9 @@ function conjugatedIf(
   conjugated: boolean,
   { input, output }: NonNullable<LeafNode['factors']>,
 ): NonNullable<LeafNode['factors']> {
-  const own = (factors: ElementFactors | undefined) =>
-    factors && conjugated ? { ...factors, conjugated: true as const } : factors;
-  return { ...(input ? { input: own(input)! } : {}), ...(output ? { output: own(output)! } : {}) };
+  const own = (all: readonly ElementFactors[]) =>
+    conjugated ? all.map((factors) => ({ ...factors, conjugated: true as const })) : all;
+  return { input: own(input), output: own(output) };
 }
 
 /** Steps along a dimension that leaves out a gap. */
@@ -352,7 +376,8 @@ function tilesOf({ problem, profile, assignment: { steps } }: LaunchQuestion): (
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (placed.padded || (placed.real && placed.real.by !== 'zeros')) return oneAxis(placed, profile);
+  if (placed.padded || placed.real?.by === 'halves' || placed.real?.by === 'lines' || placed.real?.by === 'cosines')
+    return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   return fuseAxis(placed, profile) ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);

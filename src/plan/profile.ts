@@ -126,6 +126,16 @@ export interface PlannerTuning {
   readonly registerBoost4Step?: number;
   /** Whether they do for lengths that are no powers of two. */
   readonly registerBoostNonPow2?: boolean;
+  /** What is convolved to which length, by primes up to which, and what by Rader's algorithm. */
+  readonly bluestein?: {
+    readonly maxRadix?: number;
+    readonly length?: number;
+    readonly pattern?: readonly { readonly from: number; readonly length: number }[];
+  };
+  readonly rader?: {
+    readonly multiply?: readonly [least: number, most: number];
+    readonly convolve?: readonly [least: number, most: number];
+  };
   /** The innermost axis is planned like the others. */
   readonly considerAllAxesStrided?: boolean;
 }

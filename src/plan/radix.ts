@@ -6,38 +6,10 @@
  * does not suit them.
  */
 import { primeFactors } from '../numeric/primes.ts';
+import { butterflyOperations, isRadixPrime, largePrimesOf, RADICES } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
-
-/**
- * Radices that passes may use: all composites up to 16 of the primes up to 13. Among equally cheap sequences the one
- * with the larger radices first wins: short passes like the long strides at the end.
- */
-export const RADICES = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2] as const;
-
-/** The largest prime factor that a radix has. */
-export const LARGEST_RADIX_PRIME = 13;
-
-/** Additions plus multiplications of the derived butterflies (checked against kernels/butterfly.ts in a test). */
-export const BUTTERFLY_OPERATIONS: Readonly<Record<number, number>> = {
-  1: 0,
-  2: 4,
-  3: 16,
-  4: 16,
-  5: 44,
-  6: 44,
-  7: 96,
-  8: 56,
-  9: 120,
-  10: 108,
-  11: 240,
-  12: 112,
-  13: 276,
-  14: 220,
-  15: 212,
-  16: 168,
-};
 
 /** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
@@ -95,14 +67,15 @@ function cheapest(
   profile: DeviceProfile,
   { least = 0, ends = 1 }: Wanted,
 ): RadixChoice | undefined {
-  const { length } = question;
+  const { length, precision } = question;
   const best = tailsOf(question, profile);
+  const radices = [...largePrimesOf(length).filter((prime) => isRadixPrime(prime, precision, profile)), ...RADICES];
   const from = (stride: number): RadixChoice | undefined => {
     if (stride === length) return { cost: 0, radices: [] };
     const left = length / stride;
     if (stride > 1 && best.has(left)) return best.get(left);
     let result: RadixChoice | undefined;
-    for (const radix of RADICES) {
+    for (const radix of radices) {
       if ((length / stride) % radix !== 0) continue;
       const isLast = stride * radix === length;
       // (Vectors of two leave one butterfly at the most, which costs what a vector would.)
@@ -193,5 +166,5 @@ function estimate(radix: number, precision: 'single' | 'double', profile: Device
   // A vector register holds fewer doubles; a thread's double takes two of its registers.
   const each = profile.lockstep === 'threads' && precision === 'double' ? 2 : 1;
   const spilled = Math.max(0, 2 * radix + working - profile.registers / each);
-  return (BUTTERFLY_OPERATIONS[radix]! + 6 * (radix - 1) + spill * spilled) / radix + profile.passCost;
+  return (butterflyOperations(radix, profile) + 6 * (radix - 1) + spill * spilled) / radix + profile.passCost;
 }

@@ -5,11 +5,12 @@
  * - `halves`, for even N: points 2n and 2n + 1 are the parts of one complex number; a step pairs bins k and N/2 − k.
  * - `lines`, for odd N: two sequences side by side are the parts of one; a step pairs bins k and N − k. A sequence without
  *   another one is accompanied by zeros.
- * - `zeros`, where that takes several launches: all imaginary parts are zero, and bins over the half are not stored.
+ * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines.
+ * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
  */
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, lengthened, uploadsQuestion } from './axis.ts';
-import { convolvedInSeveral, isConvolved } from './bluestein.ts';
+import { convolvedInSeveral } from './bluestein.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
 import {
@@ -20,10 +21,12 @@ import {
   type LeafNode,
   leafNode,
   leavesOf,
+  type Place,
   type PlanNode,
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
+import { isPadded, isPaddedAxis } from './scheme.ts';
 import { rankUploads } from './uploads.ts';
 
 /** Whether one side of a problem holds reals, and the other one the bins that are not known from others. */
@@ -52,11 +55,12 @@ export function complexPart(problem: Problem): Problem {
  * In place, whether the reals of every line lie in the memory of its own bins, so that a launch may read the ones and write the
  * others, line by line.
  */
-export function sharesRows({ strides, offsets, size }: Problem): boolean {
-  const { input, output } = strides;
-  const alike = input.every((stride, d) => d === 1 || stride === 2 * output[d]!);
-  const rows = output.every((stride, d) => d === 1 || stride >= hermitianLength(size[0]!));
-  return input[1] === 1 && output[1] === 1 && alike && rows && offsets.input === 2 * offsets.output;
+export function sharesRows(problem: Problem): boolean {
+  const { input, output } = problem.strides;
+  const counts = tensorShape(problem, 'input');
+  const others = input.flatMap((stride, d) => (d === 1 || counts[d] === 1 ? [] : [{ stride, bins: output[d]! }]));
+  const alike = others.every(({ stride, bins }) => stride === 2 * bins && bins >= hermitianLength(counts[1]!));
+  return input[1] === 1 && output[1] === 1 && alike && problem.offsets.input === 2 * problem.offsets.output;
 }
 
 /** The first axis of a real problem as a complex one of so many points. */
@@ -70,38 +74,42 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   const length = problem.size[0]!;
   const even = length % 2 === 0;
   const whole = even ? length / 2 : length;
-  const inOne = inOneLaunch(asComplex(problem, whole), profile, most);
+  const inOne = inOneLaunch(asComplex(problem, whole), 0, profile, most);
   if (inOne) return [{ value: [whole], price: inOne.price }];
-  // (Twice as many points as there are numbers.)
   const several = asComplex(problem, length);
-  if (isConvolved(length)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
-  return rankUploads(uploadsQuestion(several, 0, profile), most).map(({ value, price }) => ({
-    value,
-    price: 2 * price,
-  }));
+  if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
+  // Where zeros are not left out, twice as many points as there are numbers are transformed.
+  return rankUploads(uploadsQuestion(several, 0, profile), Math.max(most, CONSIDERED))
+    .map(({ value, price }) => ({ value, price: isColumns(value) ? price : 2 * price }))
+    .sort((a, b) => a.price - b.price)
+    .slice(0, most);
 }
 
-/** The price of an axis in one launch; undefined where it takes several. */
-function inOneLaunch(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]> | undefined {
-  const length = problem.size[0]!;
+/** The best of so many complex ways are weighed as real ones. */
+const CONSIDERED = 8;
+
+/** Whether two uploads are of columns of reals, two by two. */
+function isColumns(uploads: readonly number[]): boolean {
+  return uploads.length === 2 && uploads[1]! % 2 === 0;
+}
+
+/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more. */
+export function inOneLaunch(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  most: number,
+): Priced<readonly number[]> | undefined {
+  const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
-  // Bins are paired in one block.
   const { room } = capacityOf(precision, boosted(profile, precision, length, false));
   if (profile.lockstep === 'threads' && length > room) return undefined;
   if (length === 1) return { value: [1], price: 1 };
-  if (isConvolved(length)) {
-    if (convolvedLength(problem, 0, profile).uploads) return undefined;
-    return { value: [length], price: convolvedPrice(problem, 0, profile) };
+  if (isPadded(length, problem.precision, profile)) {
+    if (convolvedLength(problem, axis, profile).uploads) return undefined;
+    return { value: [length], price: convolvedPrice(problem, axis, profile) };
   }
-  return rankUploads(uploadsQuestion(problem, 0, profile), most).find(({ value }) => value.length === 1);
-}
-
-/** @throws RangeError where an axis of a real problem is not transformed so. */
-export function checkReal(problem: Problem, profile: DeviceProfile, given: readonly number[]): void {
-  const ways = waysOfReal(problem, profile, Number.POSITIVE_INFINITY);
-  const same = ({ value }: Priced<readonly number[]>) =>
-    value.length === given.length && value.every((n, at) => n === given[at]);
-  if (!ways.some(same)) throw new RangeError('the first axis of the real transform is not split so');
+  return rankUploads(uploadsQuestion(problem, axis, profile), most).find(({ value }) => value.length === 1);
 }
 
 /** The launches of a real axis. @param uploads one of `waysOfReal` */
@@ -116,10 +124,48 @@ export function realAxis(
   const shape = shapesOf(problem, side);
   const [whole] = uploads;
   if (uploads.length === 1 && whole === length / 2) return { ...halves(problem, profile, whole!, side), ...shape };
-  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), profile, 1)) {
+  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile, 1)) {
     return { ...lines(problem, profile, side), ...shape };
   }
+  if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {
+    return inColumns(problem, uploads as readonly [number, number], side);
+  }
   return inZeros(problem, direction, profile, uploads, side);
+}
+
+/**
+ * Two uploads of N = n₁·n₂ reals. One is of columns of n₁, two of which are the parts of a complex one, of whose bins there are
+ * ⌊n₁/2⌋ + 1 in each; the other one is of rows of these, n₂ long, and knows bins over the half as conjugates of those below.
+ */
+function inColumns(problem: Problem, [n1, n2]: readonly [number, number], real: 'input' | 'output'): BranchNode {
+  const length = n1 * n2;
+  const kept = hermitianLength(n1);
+  const others = othersOf(problem);
+  const at = (step: number): Place => ({ of: 1, step });
+  const both = (step: number) => ({ input: at(step), output: at(step) });
+  const forward = real === 'input';
+  const turned = (dimension: Dimension): Dimension =>
+    forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
+  const { length: before, outputLength: after } = shapesOf(problem, real);
+  const tensor = before.map((count, of) => (of === 1 ? kept * n2 : count));
+  const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
+    ...leafNode({ title: `${TITLE}, upload ${number} of 2`, axisOf: 0, axis, batch: [batch, ...others], tensor }),
+    ...(number === 1 ? { length: before } : { outputLength: after }),
+  });
+  const columns: LeafNode = {
+    ...upload(forward ? 1 : 2, { count: n1, ...both(n2) }, { count: n2 / 2, ...both(2) }),
+    forward: true,
+    real: { side: real, by: 'lines', beside: at(1) },
+  };
+  const row = turned({ count: n2, input: at(1), output: at(n1) });
+  const rows: LeafNode = {
+    ...upload(forward ? 2 : 1, row, turned({ count: kept, input: at(n2), output: at(1) })),
+    twiddle: { order: length, on: real },
+    mirrored: { side: forward ? 'output' : 'input', of: length, columns: n1 },
+  };
+  const children = forward ? [columns, rows] : [rows, columns];
+  const outer = { length: before, outputLength: after };
+  return { scheme: 'four-step', title: TITLE, axisOf: 0, parts: [n1, n2], ...outer, children };
 }
 
 /** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */
@@ -133,7 +179,7 @@ const TITLE = 'axis 0';
 function whole(problem: Problem, profile: DeviceProfile, length: number, axis: Dimension, batch: readonly Dimension[]) {
   const place = { title: TITLE, axisOf: 0, axis, batch, tensor: tensorShape(problem, 'input') };
   const node = leafNode(place);
-  if (!isConvolved(length)) return node;
+  if (!isPadded(length, problem.precision, profile)) return node;
   return { ...node, padded: convolvedLength(asComplex(problem, length), 0, profile).length };
 }
 
@@ -143,6 +189,7 @@ function halves(problem: Problem, profile: DeviceProfile, half: number, side: 'i
   const axis = { count: half, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
   return {
     ...whole(problem, profile, half, axis, othersOf(problem)),
+    forward: true,
     real: { side, by: 'halves', beside: { of: 1, step: 1 } },
   };
 }
@@ -153,11 +200,15 @@ function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output
   const axis = { count: length, input: along, output: along };
   const others = othersOf(problem);
   const merged = problem.tuning.disableMergeSequencesR2C ? undefined : (others.find(isEven) ?? others[0]);
-  if (!merged) return { ...whole(problem, profile, length, axis, others), real: { side, by: 'lines' } };
+  if (!merged) return { ...whole(problem, profile, length, axis, others), forward: true, real: { side, by: 'lines' } };
   const { of } = merged.input;
   const two = { count: Math.ceil(merged.count / 2), input: { of, step: 2 }, output: { of, step: 2 } };
   const batch = others.map((dimension) => (dimension === merged ? two : dimension));
-  return { ...whole(problem, profile, length, axis, batch), real: { side, by: 'lines', beside: { of, step: 1 } } };
+  return {
+    ...whole(problem, profile, length, axis, batch),
+    forward: true,
+    real: { side, by: 'lines', beside: { of, step: 1 } },
+  };
 }
 
 function isEven({ count }: Dimension): boolean {
@@ -179,7 +230,7 @@ function inZeros(
   const length = problem.size[0]!;
   const complex = asComplex(problem, length);
   const place: AxisPlace = { ...axisPlace(complex, direction, 0, profile), reorderFirst: false };
-  const node = isConvolved(length) ? convolvedWhole(complex, profile, place) : axisNode(place, uploads);
+  const node = isPaddedAxis(complex, 0, profile) ? convolvedWhole(complex, profile, place) : axisNode(place, uploads);
   const { length: before, outputLength: after } = shapesOf(problem, side);
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];

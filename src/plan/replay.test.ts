@@ -8,7 +8,7 @@ import { replay, Undecided } from '../../test/support/replay.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { type Block, normalizeProblem, type ProblemInput } from '../problem/index.ts';
-import type { Stride } from './leaf.ts';
+import { passesOf, type Stride } from './leaf.ts';
 import { type DirectionPlan, type Launch, planDirection, plansOf } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -52,6 +52,9 @@ function profileFrom(seed: number): DeviceProfile {
   const chunked = random.unit() < 0.5 ? { chunks: { ...chunks, ...(vectors ? {} : ahead) } } : {};
   const padding = { multiple: random.pick([64, 256, 1024]), count: random.pick([2, 8]), by: random.pick([16, 64]) };
   const padded = random.unit() < 0.5 ? { padding } : {};
+  const never = [2, 13] as const;
+  // Primes that would be radices, or convolved with one point less.
+  const bluestein = random.unit() < 0.7 ? { tuning: { rader: { multiply: never, convolve: never } } } : {};
   return vectors
     ? {
         ...namedProfiles['wasm-cpu'].profile,
@@ -62,6 +65,7 @@ function profileFrom(seed: number): DeviceProfile {
         multiprocessors: random.pick([1, 2, 8]),
         ...chunked,
         ...padded,
+        ...bluestein,
       }
     : {
         ...namedProfiles.h200.profile,
@@ -72,6 +76,7 @@ function profileFrom(seed: number): DeviceProfile {
         residentBytes: 2 ** 16,
         ...chunked,
         ...padded,
+        ...bluestein,
       };
 }
 
@@ -80,7 +85,9 @@ function featuresOf({ launches, assignment, chunks, turns }: DirectionPlan): str
   const features = {
     'several uploads': launches.some(({ node }) => node.twiddle !== undefined),
     'three uploads': launches.some(({ node }) => /of [3-9]/.test(node.title)),
-    'Bluestein in one launch': launches.some(({ node }) => node.padded !== undefined),
+    'Bluestein in one launch': launches.some(({ node }) => node.padded !== undefined && node.padded > node.axis.count),
+    Rader: launches.some(({ leaf }) => leaf.input.order !== undefined),
+    'large prime radices': launches.some(({ leaf }) => passesOf(leaf).some(({ convolved }) => convolved)),
     'Bluestein in several': launches.some(({ node }) => node.backward),
     'shared axes': launches.some(({ node }) => node.more !== undefined),
     'two digits': launches.some(({ leaf }) => leaf.coupled),

@@ -7,7 +7,6 @@ import { divisors } from '../numeric/primes.ts';
 import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
-import { isConvolved } from './bluestein.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { launchCost, uploadCost } from './cost.ts';
@@ -16,6 +15,7 @@ import { reordering } from './four-step.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
+import { isConvolved } from './scheme.ts';
 import type { Splits } from './splits.ts';
 
 /** Axes that a node takes care of, and the node. */
@@ -72,15 +72,16 @@ function takenBy(together: Splits['together'], axes: readonly number[]): readonl
 }
 
 /** The first axes that are transformed, three at the most, where they may share launches at all; else none. */
-function sharableAxes({ size, omit, leftBatches, unordered }: Problem, profile: DeviceProfile): readonly number[] {
+function sharableAxes(problem: Problem, profile: DeviceProfile): readonly number[] {
+  const { size, omit, leftBatches, unordered, transform } = problem;
   const { tuning = {} } = profile;
   // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
-  if (!mayFuse(profile) || leftBatches > 1 || unordered) return [];
+  if (!mayFuse(profile) || leftBatches > 1 || unordered || transform[0] !== 'c2c') return [];
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
   if (tuning.performBandwidthBoost !== undefined) return [];
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   // Only axes that are transformed by passes alone share launches.
-  const first = all.findIndex((axis) => isConvolved(size[axis]!));
+  const first = all.findIndex((axis) => isConvolved(problem, axis, profile));
   const axes = first < 0 ? all : all.slice(0, first);
   return axes.length < 2 || axes[0] !== 0 ? [] : axes;
 }

@@ -6,13 +6,15 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedLength, dimensionsOf, lengthened } from './axis.ts';
-import { convolvedInSeveral, isConvolved } from './bluestein.ts';
+import { convolvedInSeveral } from './bluestein.ts';
 import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
 import { type BranchNode, type Dimension, isLeaf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { complexPart, isReal, realAxis, sharesRows } from './real.ts';
+import { schemeOf } from './scheme.ts';
 import { sharedAxes } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
+import { copiedReals, isSums, sumsAxis } from './sums.ts';
 
 /**
  * The tree of one direction.
@@ -26,6 +28,7 @@ export function planTree(
   splits: Splits,
   sparing = false,
 ): BranchNode {
+  if (isSums(problem)) return sumsTree(problem, direction, profile, splits);
   const complex = complexPart(problem);
   const children = complexAxes(complex, direction, profile, splits, sparing);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
@@ -42,6 +45,16 @@ export function planTree(
   return { scheme: 'axes', title: direction, length, outputLength: tensorShape(problem, written), children };
 }
 
+function sumsTree(problem: Problem, direction: Direction, profile: DeviceProfile, splits: Splits): BranchNode {
+  const tensor = tensorShape(problem, 'input');
+  const children = problem.size.flatMap((_, axis) =>
+    problem.omit[axis] ? [] : [sumsAxis(problem, direction, axis, profile, splits.uploads[axis]!)],
+  );
+  if (children.length === 0) children.push(copiedReals(problem));
+  if (direction === 'inverse') children.reverse();
+  return { scheme: 'axes', title: direction, length: tensor, outputLength: tensor, children };
+}
+
 /** The nodes of all axes between complex numbers, in their order. */
 function complexAxes(
   problem: Problem,
@@ -55,9 +68,10 @@ function complexAxes(
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
     const place = axisPlace(problem, direction, axis, profile, sparing);
-    children.push(
-      isConvolved(length) ? convolvedAxis(problem, axis, profile, place) : axisNode(place, splits.uploads[axis]!),
-    );
+    const scheme = schemeOf(problem, axis, profile);
+    if (scheme === 'passes') children.push(axisNode(place, splits.uploads[axis]!));
+    else if (scheme === 'rader') children.push(convolvedNode(place, length - 1));
+    else children.push(convolvedAxis(problem, axis, profile, place));
   });
   if (direction === 'inverse') children.reverse();
   if (sparing) children.sort((a, b) => Number(isLeaf(a)) - Number(isLeaf(b)));

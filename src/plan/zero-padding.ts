@@ -47,6 +47,7 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
   const tensor = leaf.length;
   const input: { of: number; from: number; to: number }[] = [];
   const output: typeof input = [];
+  const continued: Block[] = [];
   const gaps = new Map<number, Block>();
   for (const { of, read, written, first, last } of blocks) {
     const before = n <= first ? read : n > last ? written : null;
@@ -56,8 +57,13 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
       if (before) gaps.set(of, before);
       continue;
     }
-    if (before) input.push({ of, ...before });
-    if (after) output.push({ of, ...after });
+    const on = leaf.extended?.of === of ? leaf.extended.on : undefined;
+    if (before && on === 'input') continued.push(before);
+    else if (before) input.push({ of, ...before });
+    // Bins that are cropped are counted from an earlier one.
+    const begin = leaf.cropped?.of === of ? leaf.cropped.from : 0;
+    if (after && on === 'output') continued.push(after);
+    else if (after) output.push({ of, from: after.from + begin, to: after.to + begin });
   }
   const batch = leaf.batch.map((dimension): Dimension => {
     const gap = isWhole(dimension, dimension.input.of, tensor[dimension.input.of]!) && gaps.get(dimension.input.of);
@@ -67,7 +73,12 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
     input: [...(leaf.absent?.input ?? []), ...input],
     output: [...(leaf.absent?.output ?? []), ...output],
   };
-  return { ...leaf, batch, ...(absent.input.length + absent.output.length > 0 ? { absent } : {}) };
+  return {
+    ...leaf,
+    batch,
+    ...(continued.length > 0 ? { extended: { ...leaf.extended!, absent: continued } } : {}),
+    ...(absent.input.length + absent.output.length > 0 ? { absent } : {}),
+  };
 }
 
 function isWhole({ count, input, output }: Dimension, of: number, length: number): boolean {

@@ -35,10 +35,23 @@ interface Arrays {
 /** Any array that a plan may take. */
 export type HostArray = Arrays[keyof Arrays]['taken'];
 
+interface Reals {
+  input: 'real';
+  output: 'real';
+}
+
 /** What lies on each side of a transform. */
 interface Elements {
   c2c: { input: 'complex'; output: 'complex' };
   r2c: { input: 'real'; output: 'complex' };
+  dct1: Reals;
+  dct2: Reals;
+  dct3: Reals;
+  dct4: Reals;
+  dst1: Reals;
+  dst2: Reals;
+  dst3: Reals;
+  dst4: Reals;
 }
 
 /** Real and imaginary parts apart. */

@@ -28,6 +28,7 @@ export {
   elementBytes,
   elementKind,
   hermitianLength,
+  isRealTransform,
   logicalLength,
   realBytes,
   realRowLength,

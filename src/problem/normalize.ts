@@ -45,8 +45,8 @@ const geometryFields = [
 /** Where neither side was given; it inherits nothing. */
 const NO_SIDES: Partial<Sides<readonly number[]>> = Object.freeze(Object.create(null));
 
-/** Of a problem: its fields, those of `zeroPadding` for one, their entries, and those of a block. */
-const LEVELS = 4;
+/** Of a problem: its fields, those of `tuning` for one, theirs, their entries, and those of an entry. */
+const LEVELS = 5;
 
 /** Problems that are normal forms already: normalising one again costs nothing. */
 const normalForms = new WeakSet<object>();

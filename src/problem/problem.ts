@@ -21,8 +21,7 @@ export const releasedPrecisions = ['single', 'double'] as const satisfies readon
 export type ReleasedPrecision = (typeof releasedPrecisions)[number];
 export const releasedStorages = ['half', ...releasedPrecisions] as const satisfies readonly Storage[];
 export type ReleasedStorage = (typeof releasedStorages)[number];
-export const releasedTransforms = ['c2c', 'r2c'] as const satisfies readonly TransformKind[];
-export type ReleasedTransform = (typeof releasedTransforms)[number];
+export type ReleasedTransform = TransformKind;
 
 /** `interleaved`: re, im, re, im … in one array; `planar`: one array for re, one for im. */
 export const complexLayouts = ['interleaved', 'planar'] as const;
@@ -90,6 +89,24 @@ export interface Tuning {
   readonly registerBoost4Step?: number | undefined;
   /** Groups in one dimension of a launch at most; more fold over the others, and over launches. */
   readonly maxGroups?: number | undefined;
+  /**
+   * Lengths of convolutions by Bluestein's algorithm: of primes up to `maxRadix`; or `length`; or by `pattern`, which has a length for
+   * axes of `from` points on, up to the next entry.
+   */
+  readonly bluestein?:
+    | {
+        readonly maxRadix?: number | undefined;
+        readonly length?: number | undefined;
+        readonly pattern?: readonly { readonly from: number; readonly length: number }[] | undefined;
+      }
+    | undefined;
+  /** Primes over 13, from the first number to the second, that are radices (`multiply`), or as lengths convolved (`convolve`). */
+  readonly rader?:
+    | {
+        readonly multiply?: readonly [number, number] | undefined;
+        readonly convolve?: readonly [number, number] | undefined;
+      }
+    | undefined;
   /** True: real sequences of odd length are transformed one by one, not two at a time. */
   readonly disableMergeSequencesR2C?: boolean | undefined;
 }

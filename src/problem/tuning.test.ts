@@ -39,6 +39,58 @@ describe('tuning', () => {
     for (const part of [tuning, tuning.groupedBatch, tuning.uploadSwitch]) expect(Object.isFrozen(part)).toBe(true);
   });
 
+  it('keeps ranges of primes and padded lengths, frozen', () => {
+    const tuning = tuned({
+      rader: { convolve: [17, 4000], multiply: [17, 41] },
+      bluestein: {
+        pattern: [
+          { from: 17, length: 64 },
+          { from: 40, length: 4096 },
+        ],
+        length: 8192,
+        maxRadix: 2,
+      },
+    });
+    expect(JSON.stringify(tuning)).toBe(
+      '{"bluestein":{"maxRadix":2,"length":8192,"pattern":[{"from":17,"length":64},{"from":40,"length":4096}]},' +
+        '"rader":{"multiply":[17,41],"convolve":[17,4000]}}',
+    );
+    const { bluestein, rader } = tuning;
+    const parts = [bluestein, bluestein!.pattern, ...bluestein!.pattern!, rader, rader!.multiply, rader!.convolve];
+    for (const part of parts) expect(Object.isFrozen(part)).toBe(true);
+    expect(tuned({ rader: {}, bluestein: { pattern: [] } })).toEqual({});
+  });
+
+  it.each([
+    [{ rader: { multiply: [41, 17] } }, ['invalid-field tuning.rader.multiply']],
+    [{ rader: { convolve: 17 } }, ['invalid-field tuning.rader.convolve']],
+    [
+      { rader: { multiply: [1, 17], convolve: [17] } },
+      ['invalid-field tuning.rader.multiply', 'invalid-field tuning.rader.convolve'],
+    ],
+    [{ rader: { multiplied: [17, 41] } }, ['unknown-field tuning.rader.multiplied']],
+    [{ bluestein: { maxRadix: 17 } }, ['invalid-field tuning.bluestein.maxRadix']],
+    [{ bluestein: { length: 34 } }, ['invalid-field tuning.bluestein.length']],
+    [{ bluestein: { length: 2 ** 25 } }, ['invalid-field tuning.bluestein.length']],
+    [{ bluestein: { pattern: 64 } }, ['invalid-field tuning.bluestein.pattern']],
+    [{ bluestein: { pattern: [64] } }, ['invalid-field tuning.bluestein.pattern[0]']],
+    [{ bluestein: { pattern: [{ from: 17 }] } }, ['invalid-field tuning.bluestein.pattern[0].length']],
+    [{ bluestein: { pattern: [{ from: 17, length: 32 }] } }, ['invalid-field tuning.bluestein.pattern[0].length']],
+    [
+      {
+        bluestein: {
+          pattern: [
+            { from: 31, length: 64 },
+            { from: 31, length: 128 },
+          ],
+        },
+      },
+      ['invalid-field tuning.bluestein.pattern[1].from'],
+    ],
+  ])('refuses %j', (tuning, expected) => {
+    expect(problemsOf(tuning)).toEqual(expected);
+  });
+
   it('takes one number of transforms per group for all axes', () => {
     expect(tuned({ groupedBatch: 4 })).toEqual({ groupedBatch: [4, 4] });
   });

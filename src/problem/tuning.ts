@@ -6,10 +6,9 @@
 import { show } from './errors.ts';
 import type { FieldReader } from './fields.ts';
 import type { Tuning } from './problem.ts';
+import { count, power, type Reading, span, within } from './readings.ts';
+import { readBluestein, readRader } from './scheme-knobs.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
-
-/** What a knob is set to; undefined where that changes nothing, or was reported. */
-type Reading<T> = (reader: FieldReader, value: unknown, path: string, axes: number) => T | undefined;
 
 /** Every knob, in the order of the normal form. A function, so that bundlers see that nobody needs it who asks for no plan. */
 function knobs(): { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } {
@@ -32,6 +31,8 @@ function knobs(): { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } {
     registerBoostNonPow2: either,
     registerBoost4Step: count(1, 64),
     maxGroups: count(1),
+    bluestein: readBluestein,
+    rader: readRader,
     disableMergeSequencesR2C: flag,
   };
 }
@@ -57,30 +58,6 @@ export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tunin
     }
   }
   return Object.freeze(tuning);
-}
-
-function within(value: unknown, least: number, most: number): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-}
-
-function span(least: number, most: number): string {
-  return most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-}
-
-function count(least: number, most = Number.MAX_SAFE_INTEGER): Reading<number> {
-  return (reader, value, path) => {
-    if (within(value, least, most)) return value;
-    reader.report('invalid-field', path, `${path} is ${show(value)}, but must be a whole number ${span(least, most)}.`);
-    return undefined;
-  };
-}
-
-function power(least: number, most: number): Reading<number> {
-  return (reader, value, path) => {
-    if (within(value, least, most) && Number.isInteger(Math.log2(value))) return value;
-    reader.report('invalid-field', path, `${path} is ${show(value)}, but must be a power of two ${span(least, most)}.`);
-    return undefined;
-  };
 }
 
 /** A flag of which neither setting is what is so anyway. */

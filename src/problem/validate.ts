@@ -7,12 +7,13 @@ import {
   elementBytes,
   elementKind,
   hermitianLength,
+  isRealTransform,
   stridedSpan,
   tensorShape,
   tensorSpan,
 } from './layout.ts';
 import { findCollision } from './overlap.ts';
-import { type Problem, releasedPrecisions, releasedTransforms, type Side, type Storage, sides } from './problem.ts';
+import { type Problem, releasedPrecisions, type Side, type Storage, sides } from './problem.ts';
 
 function found(code: FftErrorCode, path: string, message: string): FftProblem {
   return { code, path, message };
@@ -149,11 +150,12 @@ function dimensionName(problem: Problem, dimension: number): string {
 
 /** What only complex transforms have. */
 function checkReal(problem: Problem): FftProblem[] {
-  if (problem.transform[0] !== 'r2c') return [];
+  if (problem.transform[0] === 'c2c') return [];
   const problems: FftProblem[] = [];
   const refuse = (path: string, message: string) => problems.push(found('unsupported-feature', path, message));
   if (problem.unordered)
     refuse('unordered', 'unordered bins are those of complex transforms; a real one has them in order.');
+  if (isRealTransform(problem.transform[0])) return [...problems, ...checkSums(problem)];
   if (problem.omit[0])
     refuse('omit[0]', 'omit[0] leaves out the axis that makes complex numbers of reals; omit others.');
   const bins = hermitianLength(problem.size[0]!);
@@ -164,6 +166,14 @@ function checkReal(problem: Problem): FftProblem[] {
     problems.push(found('invalid-field', path, `${given}, of which a block leaves some.`));
   }
   return problems;
+}
+
+function checkSums({ size, transform, omit }: Problem): FftProblem[] {
+  return size.flatMap((length, axis) => {
+    if (transform[axis] !== 'dct1' || length > 1 || omit[axis]) return [];
+    const message = `size[${axis}] is 1, but a transform of kind 'dct1' has 2 points or more.`;
+    return [found('invalid-size', `size[${axis}]`, message)];
+  });
 }
 
 /** What is valid, but not to be had from this release. */
@@ -181,8 +191,6 @@ export function checkRelease(problem: Problem): FftProblem[] {
     refuse(path, `${path} is a block of an axis that is omitted; only transformed axes have blocks.`);
   }
   problems.push(...checkReal(problem));
-  const kind = problem.transform.find((word) => !includes(releasedTransforms, word));
-  if (kind !== undefined) refuse('transform', `transform '${kind}' is not supported yet; 'c2c' and 'r2c' are.`);
   if (!includes(releasedPrecisions, problem.precision)) {
     refuse(
       'precision',

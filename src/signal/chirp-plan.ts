@@ -15,8 +15,9 @@ import { resolveAxis } from '../numpy/axes.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import { type ChirpProblem, type ChirpTables, checkSpiral, chirpTables, circleOf } from './chirp-tables.ts';
+import type { Floats } from './floats.ts';
+import { type Work, workOn } from './work.ts';
 
-type Floats = Float32Array | Float64Array;
 type CirclePlan = Plan<{ precision: 'single' | 'double'; placement: 'in-place' }>;
 
 /** The lines of an array along one axis: they begin at outer·n·inner + i, and their elements lie `inner` apart. */
@@ -27,18 +28,12 @@ interface Lines {
   readonly count: number;
 }
 
-/** Memory for the circles of all batches. */
-interface Work {
-  /** As it is now: memory of a CPU device, which needs no copies, may move. */
-  readonly array: () => Floats;
-  readonly free: () => void;
-}
-
 export class ChirpPlan {
   readonly problem: ChirpProblem;
   private readonly length: number;
   private readonly tables: ChirpTables;
   private readonly circle: CirclePlan;
+  /** The circles of all batches. */
   private readonly work: Work;
   private last: Promise<unknown> = Promise.resolve();
   private destroyed = false;
@@ -175,13 +170,4 @@ export class ChirpPlan {
 /** Where a line begins, if lines are of so many elements. */
 function startOf(line: number, inner: number, length: number): number {
   return Math.floor(line / inner) * inner * length + (line % inner);
-}
-
-function workOn(device: Device, entries: number, precision: 'single' | 'double'): Work {
-  if (device.kind !== 'cpu') {
-    const array = zeros(entries, precision === 'single');
-    return { array: () => array, free: () => undefined };
-  }
-  const memory = device.alloc(entries * (precision === 'single' ? 4 : 8), precision);
-  return { array: () => memory.array as Floats, free: () => memory.free() };
 }

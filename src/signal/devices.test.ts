@@ -1,4 +1,4 @@
-/** Chirp z-transforms on devices whose memory the host cannot see. */
+/** Signal functions on devices whose memory the host cannot see. */
 import { describe, expect, it } from 'vitest';
 import { sumsAt, turn } from '../../test/reference/chirp-z.ts';
 import { relativeError, tolerance } from '../../test/support/accuracy.ts';
@@ -6,7 +6,21 @@ import { noOpenCl, openOpenCl } from '../../test/support/opencl.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { noWebGpu, openWebGpu } from '../../test/support/webgpu.ts';
 import type { Device } from '../index.ts';
-import { czt, planCzt, zoomFft } from './index.ts';
+import {
+  coherence,
+  correlate,
+  czt,
+  fftconvolve,
+  hilbert,
+  istft,
+  oaconvolve,
+  planCzt,
+  StftStream,
+  spectrogram,
+  stft,
+  welch,
+  zoomFft,
+} from './index.ts';
 
 const random = randomFor('src/signal/devices');
 
@@ -36,7 +50,46 @@ async function check(device: Device, precision: 'single' | 'double'): Promise<vo
   plan.destroy();
 }
 
-describe('chirp z-transforms', () => {
+/** The other functions give what they give on the CPU. */
+async function checkOthers(device: Device, precision: 'single' | 'double'): Promise<void> {
+  const values = (n: number) => {
+    const made = uniform(random, n, precision);
+    return precision === 'single' ? Float32Array.from(made) : made;
+  };
+  const [x, y] = [values(3000), values(70)];
+  const frames = { nperseg: 100, noverlap: 80 };
+  const pairs = {
+    data: values(2 * 400),
+    shape: [400],
+    dtype: precision === 'single' ? 'complex64' : 'complex128',
+  } as const;
+  const functions: readonly ((chosen: { device?: Device }) => Promise<ArrayLike<number>>)[] = [
+    async (chosen) => (await stft(x, { ...frames, ...chosen })).zxx.data,
+    async (chosen) => (await stft(x, { ...frames, window: 'boxcar', boundary: null, ...chosen })).zxx.data,
+    async (chosen) => (await stft(pairs as never, { ...frames, window: 'boxcar', ...chosen })).zxx.data,
+    async (chosen) => (await istft((await stft(x, frames)).zxx, { ...frames, ...chosen })).x.data,
+    async (chosen) => (await welch(x, { ...frames, ...chosen })).pxx.data,
+    async (chosen) => (await coherence(x, x.slice().reverse(), { ...frames, ...chosen })).cxy.data,
+    async (chosen) => (await fftconvolve(x, y, chosen)).data,
+    async (chosen) => (await oaconvolve(x, y, chosen)).data,
+    async (chosen) => (await correlate(pairs as never, y, chosen)).data,
+    async (chosen) => (await hilbert(x.subarray(0, 97), chosen)).data,
+  ];
+  for (const [k, run] of functions.entries()) {
+    const error = relativeError(Float64Array.from(await run({ device })), Float64Array.from(await run({})));
+    expect(error, `function ${k}`).toBeLessThan(precision === 'single' ? 1e-5 : 1e-13);
+  }
+}
+
+async function checkSpectrogram(device: Device): Promise<void> {
+  const samples = Float32Array.from({ length: 2000 }, (_, k) => Math.sin((2 * Math.PI * 20 * k) / 256));
+  for (const window of ['hann', 'rectangular'] as const) {
+    const { levels, bins } = await spectrogram(samples, { sampleRate: 8000, device, size: 256, window });
+    expect(levels[3 * bins + 20]).toBeCloseTo(0, 3);
+  }
+}
+
+describe('signal functions', () => {
   it.skipIf(noOpenCl)(
     'on OpenCL',
     async () => {
@@ -44,6 +97,13 @@ describe('chirp z-transforms', () => {
       try {
         await check(device, 'single');
         await check(device, 'double');
+        await checkOthers(device, 'single');
+        await checkOthers(device, 'double');
+        await checkSpectrogram(device);
+        const stream = new StftStream({ device, size: 8, window: 'boxcar' });
+        stream.push(new Float32Array(8).fill(1), (bins) =>
+          expect(Array.from(bins, (value) => value + 0)).toEqual([8, ...Array(9).fill(0)]),
+        );
       } finally {
         device.close();
       }
@@ -57,6 +117,12 @@ describe('chirp z-transforms', () => {
       const device = await openWebGpu();
       try {
         await check(device, 'single');
+        await checkOthers(device, 'single');
+        await checkSpectrogram(device);
+        const stream = new StftStream({ device, size: 8 });
+        expect(() => stream.push(new Float32Array(8), () => undefined)).toThrow(
+          expect.objectContaining({ code: 'unsupported-feature' }),
+        );
         await expect(czt(new Float64Array(8), { device })).rejects.toMatchObject({ code: 'unsupported-precision' });
       } finally {
         device.close();

@@ -1,7 +1,9 @@
 /** Samples: what counts as an array of them. */
 import { arrayClass, plainView, refuseDetached } from '../problem/bytes.ts';
 
-export function isFloats(value: unknown): value is Float32Array | Float64Array {
+export type Floats = Float32Array | Float64Array;
+
+export function isFloats(value: unknown): value is Floats {
   return arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';
 }
 
@@ -9,7 +11,12 @@ export function isFloats(value: unknown): value is Float32Array | Float64Array {
  * Samples that can be relied upon.
  * @throws FftError `detached-array`
  */
-export function liveSamples<T extends Float32Array | Float64Array>(samples: T, what: string): T {
+export function liveSamples<T extends Floats>(samples: T, what: string): T {
   refuseDetached(samples, what);
   return plainView(samples, arrayClass(samples) as 'Float32Array' | 'Float64Array');
+}
+
+/** Whether numbers are of single precision, also in an array of another window or context. */
+export function areSingles(samples: Floats): boolean {
+  return arrayClass(samples) === 'Float32Array';
 }

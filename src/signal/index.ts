@@ -2,11 +2,35 @@
 
 export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';
+export {
+  type ConvolutionMode,
+  type ConvolutionOptions,
+  type Convolved,
+  correlate,
+  correlationLags,
+  fftconvolve,
+  oaconvolve,
+} from './convolve.ts';
 export type { ComplexNumber, FrequencyRange } from './curve.ts';
 export { type CztOptions, czt, cztPoints, type ZoomFftOptions, zoomFft } from './czt.ts';
 export { type CztPlan, type CztPlanOptions, planCzt, planZoomFft, type ZoomFftPlanOptions } from './czt-plans.ts';
+export {
+  type Coherence,
+  type CoherenceOptions,
+  type CrossDensity,
+  coherence,
+  csd,
+  type Density,
+  type WelchOptions,
+  welch,
+} from './density.ts';
+export { type HilbertOptions, hilbert } from './hilbert.ts';
+export { type Istft, type IstftOptions, istft } from './istft.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
+export type { SegmentOptions, StftScaling } from './segments.ts';
 export { type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
+export { type Stft, type StftOptions, stft } from './stft.ts';
+export { StftStream, type StftStreamOptions } from './stft-stream.ts';
 export { mixDown, type Recording, readWav } from './wav.ts';
 export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
 export { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';

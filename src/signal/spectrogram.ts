@@ -4,13 +4,14 @@
 
 import { isDevice } from '../engine/is-device.ts';
 import { readOptions } from '../engine/options.ts';
-import type { Device } from '../index.ts';
+import type { Device, Plan } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat32Array } from '../problem/index.ts';
-import { isFloats, liveSamples } from './floats.ts';
+import { areSingles, type Floats, isFloats, liveSamples } from './floats.ts';
+import { type FrameSpec, FrameTransform, frameProblem } from './frames.ts';
 import type { WindowName } from './window-kinds.ts';
-import { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
+import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
 
 export interface SpectrogramOptions {
   /** Samples a second, in hertz. */
@@ -62,9 +63,6 @@ const OPTIONS: readonly (keyof SpectrogramOptions)[] = [
 /** Options, those of the window, and a list among them. */
 const LEVELS = 3;
 
-/** Complex numbers in one batched transform, at most: 16 MiB of single-precision input and output together. */
-const POINTS_AT_ONCE = 2 ** 20;
-
 /** Power below which nothing is told apart: −200 dB. */
 const SILENCE = 1e-20;
 
@@ -72,8 +70,9 @@ const SILENCE = 1e-20;
  * Computes a spectrogram.
  *
  * Frame f covers the samples f·hop … f·hop + size − 1; there are as many frames as fit, or one padded with zeros when the
- * signal is shorter than a frame. All frames go through one plan whose batches are frames; long signals take several
- * rounds of it, so that memory beyond the result does not grow with their length.
+ * signal is shorter than a frame. All frames go through one plan of real transforms whose batches are frames; long signals
+ * take several rounds of it, so that memory beyond the result does not grow with their length. Without a window
+ * (`rectangular`) frames of single precision are read where they lie.
  *
  * @param given One channel; full scale is −1 to 1.
  * @throws FftError `invalid-argument` for options out of range or an empty signal, `unknown-field` for options that there
@@ -106,50 +105,40 @@ export async function spectrogram(
     windowFunction(window, length, ...([own.windowOptions] as WindowArguments<WindowName>));
   // Refuses an unknown name or parameter before there is a plan.
   taperOf(1);
-  const bins = Math.floor(size / 2) + 1;
   const frames = 1 + Math.max(0, Math.floor((samples.length - size) / hop));
-
-  // Rounds of nearly equal size: the last one wastes fewer transforms than there are rounds.
-  const rounds = Math.ceil(frames / Math.max(1, Math.floor(POINTS_AT_ONCE / size)));
-  const batches = Math.ceil(frames / rounds);
-  const plan = await device.plan({ size: [size], batches, precision: 'single', directions: 'forward' });
+  const spec: FrameSpec = {
+    ...{ size, hop, nfft: size, frames, trend: false, scale: 1, flat: isFlat(window) && areSingles(samples) },
+    ...{ complex: false, twoSided: false, precision: 'single' },
+  };
+  const plan = await device.plan(frameProblem(spec));
+  let transform: FrameTransform | undefined;
   try {
     // Only now: the device knows which sizes are too long.
     const taper = taperOf(size);
-    const array = (length: number) => zeros(length, true) as NewFloat32Array;
-    const levels = array(frames * bins);
-    const signal = array(2 * size * batches);
-    const spectrum = array(2 * size * batches);
-    for (let first = 0; first < frames; first += batches) {
-      const count = Math.min(batches, frames - first);
-      fillFrames(signal, samples, taper, { first, count, hop });
-      await plan.forward(signal, spectrum);
-      measure(levels.subarray(first * bins, (first + count) * bins), spectrum, taper);
+    transform = new FrameTransform(device, plan as Plan, spec, taper);
+    const { bins, batches } = transform;
+    const levels = zeros(frames * bins, true) as NewFloat32Array;
+    await transform.each(atLeast(samples, size), (spectra, first, count) => {
+      measure(levels.subarray(first * bins, (first + count) * bins), spectra, taper);
       onProgress?.(first + count, frames);
-    }
+    });
     return { levels, frames, bins, sampleRate, window, size, hop, batches, plan: plan.explain() };
   } finally {
+    transform?.free();
     plan.destroy();
   }
 }
 
-/** Windowed frames as the real parts of a complex batch. */
-function fillFrames(
-  target: Float32Array,
-  samples: Float32Array | Float64Array,
-  taper: Float64Array,
-  { first, count, hop }: { first: number; count: number; hop: number },
-): void {
-  const size = taper.length;
-  for (let frame = 0; frame < count; frame++) {
-    const start = (first + frame) * hop;
-    const base = 2 * frame * size;
-    for (let k = 0; k < size; k++) target[base + 2 * k] = (samples[start + k] ?? 0) * (taper[k] ?? 0);
-  }
+/** Samples, and zeros where there are too few of them. */
+function atLeast(samples: Floats, length: number): Floats {
+  if (samples.length >= length) return samples;
+  const longer = zeros(length, areSingles(samples));
+  longer.set(samples);
+  return longer;
 }
 
-/** Powers of the non-negative frequencies in decibels; `levels` says how many frames of `spectrum` count. */
-function measure(levels: Float32Array, spectrum: Float32Array, taper: Float64Array): void {
+/** Powers of the bins in decibels; `levels` says how many frames of `spectra` count. */
+function measure(levels: Float32Array, spectra: Floats, taper: Float64Array): void {
   const size = taper.length;
   const bins = Math.floor(size / 2) + 1;
   const gain = taper.reduce((sum, value) => sum + value, 0);
@@ -158,9 +147,8 @@ function measure(levels: Float32Array, spectrum: Float32Array, taper: Float64Arr
   const alone = (1 / gain) ** 2;
   for (let i = 0; i < levels.length; i++) {
     const bin = i % bins;
-    const at = 2 * (((i - bin) / bins) * size + bin);
-    const re = spectrum[at] ?? 0;
-    const im = spectrum[at + 1] ?? 0;
+    const re = spectra[2 * i]!;
+    const im = spectra[2 * i + 1]!;
     const scale = bin === 0 || 2 * bin === size ? alone : paired;
     levels[i] = 10 * Math.log10(Math.max((re * re + im * im) * scale, SILENCE));
   }

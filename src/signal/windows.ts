@@ -62,6 +62,11 @@ export function windowFunction<Name extends WindowName>(
   return values;
 }
 
+/** Whether all values of a window are 1, whatever its size: whoever applies it need not. */
+export function isFlat(name: WindowName): boolean {
+  return name === 'boxcar' || name === 'rectangular';
+}
+
 function readWindow(name: WindowName, given: object): { sym: boolean; shape: (m: number) => Shape } {
   const { parameters, shape } = windowKinds[name] as Kind<Record<string, unknown>>;
   const works = ['sym', ...Object.keys(parameters)];

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => device.close());
 
-describe('every length from 1 to 512', () => {
-  it.each(from(0, 7).map((block) => [64 * block + 1, 64 * block + 64] as const))(
+describe('every length from 1 to 640', () => {
+  it.each(from(0, 9).map((block) => [64 * block + 1, 64 * block + 64] as const))(
     'lengths %i to %i are accurate in both precisions and directions',
     async (first, last) => {
       for (const n of from(first, last)) {
@@ -35,6 +35,15 @@ describe('lengths with large primes', () => {
     expect(await lengthComplaints(device, [n], random, ['host'])).toEqual([]);
   });
 
+  it('composites of primes from 17 to 127', async () => {
+    const primes = from(17, 127).filter((n) => largestPrimeFactor(n) === n);
+    const others = [2, 3, 4, 6, 8, 12, 16, 20, 30, 48, 64, 125];
+    const all = primes.flatMap((prime) => [...others, ...primes.filter((n) => n <= prime)].map((n) => n * prime));
+    for (const n of exhaustive ? all : from(1, 12).map(() => random.pick(all))) {
+      expect(await lengthComplaints(device, [n], random, ['host'])).toEqual([]);
+    }
+  });
+
   it('too long to be convolved are refused, naming the prime', async () => {
     for (const n of [8388617, 2 * 10000019]) {
       const error = await device.plan({ size: [n] }).catch((cause: unknown) => cause);
@@ -46,8 +55,8 @@ describe('lengths with large primes', () => {
   });
 });
 
-describe('smooth lengths from 513 to 16384', () => {
-  const smooth = from(513, 2 ** 14).filter(isSmooth);
+describe('smooth lengths from 641 to 16384', () => {
+  const smooth = from(641, 2 ** 14).filter(isSmooth);
   const parts = 8;
   it.each(from(0, parts - 1))('sample %i is accurate', async (part) => {
     const mine = smooth.filter((_, i) => i % parts === part);

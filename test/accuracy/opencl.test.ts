@@ -64,6 +64,15 @@ describe.skipIf(noOpenCl)('on OpenCL', () => {
     await check({ size: [n] }, ['alloc']);
   });
 
+  it.each<() => ProblemInput>([
+    () => ({ size: [random.pick([17, 19, 31]) * random.pick([4, 16, 35])] }),
+    () => ({ size: [random.pick([41, 61, 71])], batches: 5, placement: 'in-place' }),
+    () => ({ size: [random.pick([73, 127, 257, 337, 1009])], batches: 3, layout: 'planar' }),
+    () => ({ size: [12, random.pick([29, 101, 193])], placement: 'in-place' }),
+  ])('large primes, sample %#', async (input) => {
+    await check(input(), ['host']);
+  });
+
   it.each<ProblemInput>([
     { size: [9, 5, 11] },
     { size: [12, 10], leftBatches: 2, coordinates: 3, batches: 2 },

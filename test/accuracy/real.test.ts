@@ -55,9 +55,14 @@ describe('on the CPU', () => {
 
 describe('in several uploads', () => {
   it.each([512, 1024, 2048])('with %i bytes of shared memory', { timeout: 120_000 }, async (sharedBytes) => {
-    const { profile } = namedProfiles.h200;
+    // Clusters would take in one launch what is to take two.
+    const { cluster: _, ...profile } = namedProfiles.h200.profile;
     const device = openInterpreted({ ...profile, sharedBytes: 2 * sharedBytes, residentBytes: 2 * sharedBytes });
-    for (const n of [...[512, 729, 1000, 1155, 1009], random.integer(300, 1500), 2 * random.integer(150, 700)]) {
+    for (const n of [
+      ...[512, 729, 1000, 1155, 1009, 2048, 3000, 1458],
+      random.integer(300, 1500),
+      2 * random.integer(150, 700),
+    ]) {
       await check(device, { size: [n], batches: random.integer(1, 2), precision: random.pick(['single', 'double']) });
     }
     device.close();

@@ -13,15 +13,26 @@ import {
 import * as numpy from '../../src/numpy/index.ts';
 import * as numpySync from '../../src/numpy/sync.ts';
 import {
+  coherence,
+  correlate,
+  correlationLags,
+  csd,
   czt,
   cztPoints,
+  fftconvolve,
+  hilbert,
   hzToMel,
+  istft,
   melFilterBank,
   mixDown,
+  oaconvolve,
   planCzt,
   planZoomFft,
   readWav,
+  StftStream,
   spectrogram,
+  stft,
+  welch,
   windowFunction,
   zoomFft,
 } from '../../src/signal/index.ts';
@@ -178,6 +189,7 @@ export class Scene {
       () => this.numpy(),
       () => this.files(),
       () => this.signals(),
+      () => this.frames(),
     ];
     return random.pick(makers)();
   }
@@ -375,6 +387,45 @@ export class Scene {
           if (Object.getPrototypeOf(asked) === Object.prototype) Object.assign(asked, random.pick(sizes));
         } catch {}
         return melFilterBank(asked);
+      },
+    };
+    const name = random.pick(Object.keys(all));
+    return { name, run: all[name]! };
+  }
+
+  /** Short-time transforms, and what convolves. */
+  private frames(): Attempt {
+    const { random, device } = this;
+    const plain = [new Float32Array(40), new Float64Array(40), this.wrong(new Float32Array(40)), hostile(random)];
+    const array = { data: new Float32Array(48), shape: [4, 6], dtype: 'complex64' };
+    const signal = () => (random.unit() < 0.5 ? spoiled(random, array) : random.pick<unknown>(plain)) as Anything;
+    const frames = { fs: 10, window: 'kaiser', windowOptions: { beta: 2 }, nperseg: 4, noverlap: 2, nfft: 8, device };
+    const whole = { ...frames, window: new Float32Array(4).fill(1), windowOptions: undefined };
+    const given = (more: object) => spoiled(random, { ...random.pick([frames, whole]), ...more }) as Anything;
+    const mode = () => spoiled(random, { mode: random.pick(['full', 'same', 'valid']), device }) as Anything;
+    const zxx = () => spoiled(random, { data: new Float32Array(60), shape: [5, 6], dtype: 'complex64' }) as Anything;
+    const stream = { device, size: 4, hop: 3, nfft: 6, window: 'hann', precision: 'double', from: undefined };
+    const lengths = [3, 4, -1, 2 ** 52, hostile(random)] as Anything[];
+    const all: Readonly<Record<string, () => unknown>> = {
+      stft: () =>
+        stft(signal(), given({ boundary: 'zeros', padded: true, detrend: 'linear', axis: -1, scaling: 'psd' })),
+      istft: () => istft(zxx(), given({ inputOnesided: true, boundary: true, timeAxis: -1, freqAxis: 0 })),
+      welch: () => welch(signal(), given({ average: 'median', scaling: 'spectrum', returnOnesided: true })),
+      csd: () => csd(signal(), signal(), given({ average: 'mean' })),
+      coherence: () => coherence(signal(), signal(), given({ detrend: false, axis: 0 })),
+      fftconvolve: () => fftconvolve(signal(), signal(), mode()),
+      oaconvolve: () => oaconvolve(signal(), signal(), mode()),
+      correlate: () => correlate(signal(), signal(), mode()),
+      correlationLags: () => correlationLags(random.pick(lengths), random.pick(lengths), hostile(random) as Anything),
+      hilbert: () => hilbert(signal(), spoiled(random, { n: 5, axis: 0, device }) as Anything),
+      StftStream: () => {
+        const made = new StftStream(spoiled(random, stream) as Anything);
+        try {
+          // What a function throws that it calls, it throws.
+          return made.push(signal(), random.pick<unknown>([() => undefined, {}, null]) as Anything);
+        } finally {
+          made.destroy();
+        }
       },
     };
     const name = random.pick(Object.keys(all));

@@ -92,8 +92,11 @@ describe.skipIf(!site)('the playground', () => {
     ['scfo101x19', 1e-5],
     ['scfo1', 1e-6],
     ['dcbi1', 1e-14],
+    ['srfo1009*3', 1e-5],
+    ['drfi24x10', 1e-13],
+    ['srbo1', 1e-6],
   ] as const)(
-    'takes %s, whose length has large primes or is 1',
+    'takes %s, whose length has large primes or is 1, or whose numbers are real',
     async (problem, most) => {
       await choose('cpu');
       await setSignal('tones', { first: 3000, second: 9000, level: -20 });
@@ -144,6 +147,20 @@ describe.skipIf(!site)('the playground', () => {
     },
     120_000,
   );
+
+  it('shows the spectrum of a real transform as that of a complex one, for half the work', async () => {
+    await choose('cpu');
+    await setSignal('tones', { first: 3000, second: 9000, level: -20 });
+    await ask('srfo256*4');
+    const said = await read();
+    expect(said).toMatchObject({ problem: '', shown: '256 forward cpu', bin: '16' });
+    expect(said.peak).toMatch(/^bin 16 of 256: 3 kHz, amplitude 0\.909/);
+    expect(said.speeds.map(({ what }) => what)).toEqual(expect.arrayContaining(['omnifft, cpu', 'fft.js']));
+    for (const { milliseconds, gigaflops } of said.speeds) {
+      expect(gigaflops * milliseconds * 1e6).toBeCloseTo(2.5 * 256 * 4 * 8, 3);
+    }
+    expect(faults).toEqual([]);
+  }, 60_000);
 
   it('draws the tree and the buffers of a plan of several launches', async () => {
     await choose('cpu');

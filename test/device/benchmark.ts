@@ -7,7 +7,7 @@ import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
 import type { Cufft } from '../../src/devices/cuda/cufft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
-import type { Device } from '../../src/index.ts';
+import type { Device, ProblemInput } from '../../src/index.ts';
 import type { Timed } from './cases.ts';
 
 type Precision = 'single' | 'double';
@@ -78,13 +78,20 @@ export class Bench {
     return this.cufft ? `cuFFT ${this.cufft.version}` : 'no cuFFT';
   }
 
-  async time({ region, size, batches }: Timed, precision: Precision): Promise<Result> {
+  async time({ region, size, batches, real = false }: Timed, precision: Precision): Promise<Result> {
     const points = size.reduce((a, b) => a * b, 1) * batches;
-    const bytes = points * (precision === 'single' ? 8 : 16);
-    const [input, output] = await this.memory(bytes);
+    const complexBytes = precision === 'single' ? 8 : 16;
+    // Of real data, as many bytes on both sides together as an average of theirs is, twice.
+    const bins = (points / size[0]!) * (Math.floor(size[0]! / 2) + 1);
+    const bytes = real ? ((points / 2 + bins) / 2) * complexBytes : points * complexBytes;
+    const room = real ? bins * complexBytes : bytes;
+    const [input, output] = await this.memory(room);
     const planned = async () => {
       const started = performance.now();
-      const plan = await this.device.plan({ size, batches, precision, directions: 'forward' });
+      const plan = await this.device.plan({
+        ...{ size, batches, precision, directions: 'forward' },
+        ...(real ? { transform: 'r2c' } : {}),
+      } as ProblemInput);
       return { plan, ms: performance.now() - started };
     };
     const first = await planned();
@@ -92,9 +99,9 @@ export class Bench {
     const { plan, ms: warmPlanMs } = await planned();
     const planMs = first.ms;
     try {
-      const peer = this.peerPlan(size, batches, precision);
+      const peer = this.peerPlan(size, batches, precision, real);
       const ours = (repeats: number) => plan.measure('forward', { input: input!, output: output!, repeats });
-      const [a, b] = peer ? (await this.memory(bytes, this.gpu)).map(address) : [];
+      const [a, b] = peer ? (await this.memory(room, this.gpu)).map(address) : [];
       const theirs = peer && (async (repeats: number) => this.timed(repeats, () => peer.run(a!, b!)));
       try {
         const medians = await this.medians(theirs ? [ours, theirs] : [ours]);
@@ -103,7 +110,7 @@ export class Bench {
         const copyMs = await this.copyMs(bytes);
         return {
           region,
-          what: `${size.join('x')} × ${batches}`,
+          what: `${real ? 'real ' : ''}${size.join('x')} × ${batches}`,
           size,
           batches,
           precision,
@@ -170,9 +177,9 @@ export class Bench {
     this.buffers.clear();
   }
 
-  private peerPlan(size: readonly number[], batches: number, precision: Precision) {
+  private peerPlan(size: readonly number[], batches: number, precision: Precision, real: boolean) {
     try {
-      return this.cufft?.plan({ size, batches, precision, direction: 'forward' }, this.gpu!.driver.stream);
+      return this.cufft?.plan({ size, batches, precision, direction: 'forward', real }, this.gpu!.driver.stream);
     } catch (error) {
       console.log(`${size.join('x')} × ${batches}: ${(error as Error).message}`);
       return undefined;

@@ -97,9 +97,9 @@ export function smallProblems(): ProblemInput[] {
     { size: [16, 32, 8], omit: [false, true, false] },
     { size: [16, 32, 8], omit: [true, false, true], batches: 2 },
   ];
-  // Axes with prime factors that no radix has.
+  // Axes with large primes: radices, convolved with one point less, or with more.
   const convolved: ProblemInput[] = [
-    ...[17, 19, 101, 1009, 2053, 4093, 2 * 23, 31 * 37, 8 * 509, 10_007, 65_537, 3 * 100_003].map((n) => ({
+    ...[17, 19, 61, 73, 101, 257, 1009, 2053, 4093, 2 * 23, 31 * 37, 8 * 509, 10_007, 65_537, 3 * 100_003].map((n) => ({
       size: [n],
     })),
     { size: [20_011], batches: 3 },
@@ -174,6 +174,8 @@ export interface Timed {
   readonly region: string;
   readonly size: readonly number[];
   readonly batches: number;
+  /** From reals. */
+  readonly real?: boolean;
 }
 
 /** Of the data on either side, where nothing else is said. */
@@ -201,7 +203,25 @@ export function timedCases(precision: 'single' | 'double', bytes = DEFAULT_BYTES
     ...[64, 128, 256].map((n) => at('2d-small', [n, n])),
     ...[512, 1024, 1080, 2048, 4096].map((n) => at('2d', [n, n])),
     ...[32, 64, 128, 256, 512].map((n) => at('3d', [n, n, n])),
+    ...realCases(bytes / elementBytes, edge),
   ].filter(({ size }) => size.reduce((a, b) => a * b, 1) * elementBytes <= 4 * bytes);
+}
+
+/** Real transforms. @param points complex numbers that as many bytes would be. */
+function realCases(points: number, edge: number): Timed[] {
+  const at = (region: string, ...size: number[]): Timed => ({
+    region,
+    size,
+    batches: Math.max(1, Math.floor((2 * points) / size.reduce((a, b) => a * b, 1))),
+    real: true,
+  });
+  const powers = [4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22].map((k) => 2 ** k);
+  return [
+    ...powers.map((n) => at(n <= 2 * edge ? 'r2c-pow2' : 'r2c-pow2-large', n)),
+    ...[60, 100, 243, 1000, 1001, 3125, 10000].map((n) => at('r2c-smooth', n)),
+    ...[128, 512, 1024, 2048].map((n) => at('r2c-2d', n, n)),
+    ...[64, 128, 256].map((n) => at('r2c-3d', n, n, n)),
+  ];
 }
 
 function isSmooth(n: number): boolean {

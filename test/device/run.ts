@@ -21,6 +21,7 @@ import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
 import { type DeviceKind, type DeviceOptions, listDevices, type ProblemInput, version } from '../../src/index.ts';
 import { blocksSample, triedBlocks } from '../support/blocks.ts';
+import { realProblem, triedReal, withBlocks } from '../support/real.ts';
 import { storageProblems, triedStorage } from '../support/stored.ts';
 import { Bench, type Effort, geometricMean, type Result } from './benchmark.ts';
 import { blockSizes, largeProblems, smallProblems, timedCases, tunedProblems } from './cases.ts';
@@ -142,6 +143,21 @@ async function test(): Promise<void> {
     if (options['no-large']) continue;
     for (const problem of chosen(largeProblems())) {
       await attempt(JSON.stringify(problem), () => checkLarge(device, cpu, problem, precision, random));
+    }
+  }
+  for (let round = 0; round < (options.quick ? 10 : 60); round++) {
+    const problem = realProblem(random, 20_000, precisionsOf(device));
+    const full = round % 3 === 0 ? withBlocks(random, problem) : problem;
+    for (const direction of ['forward', 'inverse'] as const) {
+      await attempt(`real ${JSON.stringify(full)}`, async () => [await triedReal(device, full, direction, random)]);
+    }
+  }
+  for (const length of [2 ** 13, 2 ** 15, 2 ** 17, 2 ** 20, 3 ** 9, 3 ** 12, 10007, 20014, 100_003, 200_006, 50_050]) {
+    for (const direction of ['forward', 'inverse'] as const) {
+      const problem = { size: [length], precision: random.pick(precisionsOf(device)) };
+      await attempt(`real ${JSON.stringify(problem)}`, async () => [
+        await triedReal(device, problem, direction, random),
+      ]);
     }
   }
   const doubles = precisionsOf(device).includes('double');

@@ -48,6 +48,16 @@ describe('memory', () => {
     expect(after! - before!).toBeLessThan(8 * 2 ** 20);
   });
 
+  it('streams of frames leave nothing behind, and make nothing on the way', { timeout: LIMIT }, async () => {
+    const young = ['--min-semi-space-size=128', '--max-semi-space-size=128'];
+    const { frames, garbage, grown, isNumber } = await printedBy('stream.ts', ...young);
+    expect(frames).toBeGreaterThanOrEqual(100_000);
+    expect(isNumber).toBe(1);
+    // An object for each frame would be 16 bytes at least; what there is comes from the engine's compiler.
+    expect(garbage).toBeLessThan(12);
+    expect(grown).toBeLessThan(500_000);
+  });
+
   it('destroyed plans give their device memory back', async () => {
     const device = await openDevice('cpu', { threads: 1 });
     // The first plan leaves kernels, tables and scratch in the caches.

@@ -339,8 +339,10 @@ function pointsOf(leaf: Leaf, node: LeafNode, way: Where, all: Replay): Point[] 
   const counts = axes.map(({ count }) => count);
   const product = (values: readonly number[]) => values.reduce((a, b) => a * b, 1);
   const steps = leaf.steps.flatMap((step) => (step.do === 'passes' ? [step] : []));
-  const read = steps[0]!.read?.count ?? product(leaf.lengths);
-  const written = steps.at(-1)!.write?.count ?? product(leaf.lengths);
+  // What has its points in the order of powers moves one more by itself.
+  const moved = (side: Where) => product(leaf.lengths) + (leaf[side].order ? 1 : 0);
+  const read = steps[0]!.read?.count ?? moved('input');
+  const written = steps.at(-1)!.write?.count ?? moved('output');
   if (read !== product(counts) || written !== product(counts)) {
     throw new Error(`${node.title} takes ${read} points and gives ${written}, of ${product(counts)}`);
   }

@@ -285,7 +285,7 @@ export async function tryPlan(device: Device, plan: Plan, random: Random, trial:
   }
 }
 
-/** Whether some axis has a prime factor that no radix has. */
+/** Whether some axis has a prime factor over 13: it, or the butterflies of its passes, are Rader's or Bluestein's algorithm. */
 export function isConvolved({ size, omit }: Problem): boolean {
   return size.some((length, axis) => !omit[axis] && largestPrimeFactor(length) > 13);
 }

@@ -15,7 +15,20 @@ import {
 } from '../../src/index.ts';
 import { fft, fftfreq, fftshift, irfft, type NumpyArray, rfft, rfftfreq, rfftn } from '../../src/numpy/index.ts';
 import { hfft, ifft, ihfft, irfftn } from '../../src/numpy/sync.ts';
-import { czt, mixDown, planCzt, type Recording, windowFunction, zoomFft } from '../../src/signal/index.ts';
+import {
+  czt,
+  fftconvolve,
+  hilbert,
+  istft,
+  mixDown,
+  planCzt,
+  type Recording,
+  stft,
+  welch,
+  windowFunction,
+  zoomFft,
+} from '../../src/signal/index.ts';
+import { StftStream } from '../../src/signal/sync.ts';
 import { openCpuSync } from '../../src/sync.ts';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -117,8 +130,9 @@ export async function descriptors(device: Device, text: string): Promise<void> {
 }
 
 export async function problems(device: Device, problem: ProblemInput): Promise<void> {
-  // @ts-expect-error: there are no cosine transforms yet
-  await device.plan({ size: [8], transform: 'dct2' });
+  const sums = await device.plan({ size: [8, 4], transform: ['dct2', 'dst1'] });
+  exactly<Singles>()(await sums.forward(single), true);
+  exactly<Singles>()(await sums.inverse(single), true);
   // @ts-expect-error: nor double-double arithmetic
   await device.plan({ size: [8], precision: 'double-double' });
   // @ts-expect-error: a misspelt field
@@ -202,6 +216,20 @@ export async function signals(): Promise<void> {
   windowFunction('hann', 8, { beta: 8 });
   // @ts-expect-error there is no such option
   await czt(single, { n: 8 });
+  exactly<'complex64'>()((await stft(single)).zxx.dtype, true);
+  exactly<'float32' | 'complex64'>()((await istft((await stft(single)).zxx)).x.dtype, true);
+  exactly<'float64'>()((await welch(double, { average: 'median' })).pxx.dtype, true);
+  exactly<'complex64'>()((await hilbert(single)).dtype, true);
+  exactly<'float32'>()((await fftconvolve(single, single)).dtype, true);
+  exactly<'float64'>()((await fftconvolve(single, double)).dtype, true);
+  const pairs = { data: single, shape: [8], dtype: 'complex64' } as const;
+  exactly<'complex64'>()((await fftconvolve(pairs, single)).dtype, true);
+  exactly<'complex128'>()((await fftconvolve(pairs, double)).dtype, true);
+  // @ts-expect-error there is no such mode
+  await fftconvolve(single, single, { mode: 'circular' });
+  const device = openCpuSync();
+  new StftStream({ device }).push(double, (spectrum) => exactly<Float32Array>()(spectrum, true));
+  new StftStream({ device, precision: 'double' }).push(single, (spectrum) => exactly<Float64Array>()(spectrum, true));
   // @ts-expect-error w is a number, or its two parts
   await czt(single, { w: [1, 0] });
 }

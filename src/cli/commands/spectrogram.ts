@@ -1,7 +1,7 @@
 /** `omnifft spectrogram`: a picture of a recording. */
 
 import { basename } from 'node:path';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts';
 import { checkOutput, report, writeOutput } from '../files.ts';
@@ -9,6 +9,9 @@ import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
 import { type DeviceOptions, outputPath, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { captionOf } from '../picture/caption.ts';
+import { type ColourMap, colourMaps } from '../picture/colours.ts';
+import { type FrequencyScaleName, frequencyScales, LEAST_LOG_SIZE } from '../picture/frequency-scale.ts';
+import { LEAST_PIXELS, MOST_PIXELS } from '../picture/style.ts';
 import { startProgress } from '../progress.ts';
 import { withOptionNames } from '../words.ts';
 
@@ -17,6 +20,11 @@ interface SpectrogramOptions extends DeviceOptions {
   readonly size: number;
   readonly hop?: number;
   readonly window: WindowName;
+  readonly frequencies: FrequencyScaleName;
+  readonly dynamicRange?: number;
+  readonly colours: ColourMap;
+  readonly width: number;
+  readonly height: number;
   readonly json: boolean;
 }
 
@@ -37,10 +45,54 @@ export function addSpectrogram(program: Command): void {
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
     // Those without parameters: there is no option to give any.
     .addOption(new Option('-w, --window <name>', 'window function').choices(plainWindowNames).default('hann'));
-  withJson(withDevice(command)).action(spectrogramFile);
+  withJson(withDevice(withPicture(command))).action(spectrogramFile);
+}
+
+/** Adds what the picture is to look like. */
+function withPicture(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--frequencies <scale>', 'axis of frequencies: even, by octaves, or by how high they sound')
+        .choices(frequencyScales)
+        .default('linear'),
+    )
+    .option(
+      '--dynamic-range <decibels>',
+      'from the loudest level to the lowest that is told apart (default: down to the noise floor, 40 to 100)',
+      decibels,
+    )
+    .addOption(new Option('--colours <map>', 'colours of the levels').choices(colourMaps).default('magma'))
+    .option('--width <pixels>', 'width of the picture', pixels(LEAST_PIXELS.width), 1600)
+    .option('--height <pixels>', 'height of the picture', pixels(LEAST_PIXELS.height), 900);
+}
+
+/** The most that levels differ by: there is nothing between silence and a level of single precision. */
+const MOST_DECIBELS = 400;
+
+function decibels(text: string): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value >= 1 && value <= MOST_DECIBELS) return value;
+  throw new InvalidArgumentError(`A number from 1 to ${MOST_DECIBELS} is needed.`);
+}
+
+/** Reads how wide or high a picture is to be. */
+function pixels(least: number): (text: string) => number {
+  return (text) => {
+    const value = positiveInteger(text);
+    if (value >= least && value <= MOST_PIXELS) return value;
+    throw new InvalidArgumentError(`A number of pixels from ${least} to ${MOST_PIXELS} is needed.`);
+  };
+}
+
+/** @throws FftError `invalid-usage` for options that do not go together */
+function checkOptions({ frequencies, size }: SpectrogramOptions): void {
+  if (frequencies !== 'log' || size >= LEAST_LOG_SIZE) return;
+  const message = `--frequencies log needs frames of ${LEAST_LOG_SIZE} samples or more; --size is ${size}, of which no octave is told from another.`;
+  throw new FftError('invalid-usage', message);
 }
 
 async function spectrogramFile(input: string, options: SpectrogramOptions): Promise<void> {
+  checkOptions(options);
   await checkOutput(options.output);
   // Other commands do not need what reads WAV.
   const { mixDown, spectrogram } = await import('../../signal/index.ts');
@@ -70,11 +122,13 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
     const { spectrogramPng } = await import('../picture/render.ts');
     await writeOutput(
       options.output,
-      await spectrogramPng(result, captionOf(basename(inputName(input)), recording, result)),
+      await spectrogramPng(result, captionOf(basename(inputName(input)), recording, result), options),
     );
     progress.stop();
     const { frames, bins, size, hop, window } = result;
-    const summary = { output: options.output, frames, bins, size, hop, window, device, seconds };
+    const { width, height, frequencies, colours } = options;
+    const picture = { width, height, frequencies, colours };
+    const summary = { output: options.output, frames, bins, size, hop, window, ...picture, device, seconds };
     if (options.json) return report(options.output, JSON.stringify(summary));
     report(
       options.output,

@@ -2,47 +2,58 @@
  * Everything of a spectrogram's picture that is lines and letters: title, axes, ticks, units, colour bar, as SVG.
  */
 
-import { tickStep, ticks } from 'd3-array';
 import type { Spectrogram } from '../../signal/index.ts';
 import type { Caption } from './caption.ts';
-import { colours, type LevelRange } from './heatmap.ts';
-import { type Box, INK, MUTED, text } from './svg.ts';
-
-export const PICTURE = { width: 1600, height: 900 } as const;
-/** Where the heat map goes. */
-export const PLOT: Box = { x: 132, y: 128, width: 1268, height: 648 };
-const BAR: Box = { x: PLOT.x + PLOT.width + 36, y: PLOT.y, width: 26, height: PLOT.height };
+import { coloursOf } from './colours.ts';
+import { frequencyScale, type Tick, tickLabels } from './frequency-scale.ts';
+import type { LevelRange } from './heatmap.ts';
+import { type Layout, layoutOf, type PictureStyle } from './style.ts';
+import { type Box, INK, MUTED, type TextStyle, text, widthOf } from './svg.ts';
 
 const TICK = 9;
 
 /** The picture without its heat map, whose area stays empty. */
-export function figure(spectrogram: Spectrogram, range: LevelRange, caption: Caption): string {
+export function figure(
+  spectrogram: Spectrogram,
+  range: LevelRange,
+  caption: Caption,
+  style: PictureStyle = {},
+): string {
   const { frames, hop, size, sampleRate } = spectrogram;
+  const layout = layoutOf(style);
+  const { plot, width, height } = layout;
   const time = timeUnit(((frames - 1) * hop + size) / sampleRate);
-  const frequency = frequencyUnit(sampleRate / 2);
+  const scale = frequencyScale(style.frequencies ?? 'linear', spectrogram);
+  const middle = plot.y + plot.height / 2;
   const parts = [
-    text(PLOT.x, 58, caption.title, { size: 32, weight: 600 }),
-    text(PLOT.x, 96, caption.subtitle, { size: 20, fill: MUTED }),
-    frame(PLOT),
-    ...axisBelow(time.extent),
-    text(PLOT.x + PLOT.width / 2, PLOT.y + PLOT.height + 82, `Time (${time.unit})`, { size: 23, anchor: 'middle' }),
-    ...axisLeft(frequency.extent),
-    upright(48, PLOT.y + PLOT.height / 2, `Frequency (${frequency.unit})`),
-    ...colourBar(range),
-    upright(PICTURE.width - 40, PLOT.y + PLOT.height / 2, 'Level (dB, full-scale sine = 0)'),
+    fitted(plot.x, 58, caption.title, { size: 32, weight: 600 }, width),
+    fitted(plot.x, 96, caption.subtitle, { size: 20, fill: MUTED }, width),
+    frame(plot),
+    ...axisBelow(time.extent, plot),
+    text(plot.x + plot.width / 2, plot.y + plot.height + 82, `Time (${time.unit})`, { size: 23, anchor: 'middle' }),
+    ...axisLeft(scale.ticks(ticksOn(plot.height)), plot),
+    upright(48, middle, scale.title),
+    ...colourBar(range, coloursOf(style.colours ?? 'magma'), layout),
+    upright(width - 40, middle, plot.height < 360 ? 'Level (dB)' : 'Level (dB, full-scale sine = 0)'),
   ];
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${PICTURE.width}" height="${PICTURE.height}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`,
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
     ...parts,
     '</svg>',
   ].join('\n');
 }
 
-/** Round values from 0 up, with as many decimals as the steps between them need. */
-export function tickLabels(low: number, high: number, count: number): { value: number; label: string }[] {
-  const decimals = Math.max(0, -Math.floor(Math.log10(tickStep(low, high, count)) + 1e-9));
-  return ticks(low, high, count).map((value) => ({ value, label: value.toFixed(decimals).replace('-', '−') }));
+/** A line of text in smaller letters, down to half, where it would be wider than the picture. */
+function fitted(x: number, y: number, content: string, style: TextStyle, width: number): string {
+  const room = width - x - 20;
+  const size = style.size * Math.min(1, Math.max(0.5, room / widthOf(content, style)));
+  return text(x, y, content, { ...style, size: Number(size.toFixed(1)) });
+}
+
+/** About how many marks an axis upwards has room for. */
+function ticksOn(height: number): number {
+  return Math.max(2, Math.round(height / 72));
 }
 
 function timeUnit(seconds: number): { extent: number; unit: string } {
@@ -50,39 +61,35 @@ function timeUnit(seconds: number): { extent: number; unit: string } {
   return seconds > 600 ? { extent: seconds / 60, unit: 'min' } : { extent: seconds, unit: 's' };
 }
 
-function frequencyUnit(hertz: number): { extent: number; unit: string } {
-  return hertz >= 2000 ? { extent: hertz / 1000, unit: 'kHz' } : { extent: hertz, unit: 'Hz' };
-}
-
-function axisBelow(extent: number): string[] {
-  const y = PLOT.y + PLOT.height;
-  return tickLabels(0, extent, 10).flatMap(({ value, label }) => {
-    const x = PLOT.x + (value / extent) * PLOT.width;
+function axisBelow(extent: number, plot: Box): string[] {
+  const y = plot.y + plot.height;
+  return tickLabels(0, extent, Math.max(2, Math.round(plot.width / 127))).flatMap(({ value, label }) => {
+    const x = plot.x + (value / extent) * plot.width;
     return [line(x, y, x, y + TICK), text(x, y + 36, label, { size: 20, anchor: 'middle' })];
   });
 }
 
-function axisLeft(extent: number): string[] {
-  return tickLabels(0, extent, 9).flatMap(({ value, label }) => {
-    const y = PLOT.y + PLOT.height * (1 - value / extent);
-    return [line(PLOT.x - TICK, y, PLOT.x, y), text(PLOT.x - 16, y + 7, label, { size: 20, anchor: 'end' })];
+function axisLeft(marks: readonly Tick[], plot: Box): string[] {
+  return marks.flatMap(({ at, label }) => {
+    const y = plot.y + plot.height * (1 - at);
+    return [line(plot.x - TICK, y, plot.x, y), text(plot.x - 16, y + 7, label, { size: 20, anchor: 'end' })];
   });
 }
 
-function colourBar({ low, high }: LevelRange): string[] {
+function colourBar({ low, high }: LevelRange, colours: Uint8Array, { bar }: Layout): string[] {
   const stops = Array.from({ length: 33 }, (_, k) => {
     const [red, green, blue] = colours.subarray(3 * Math.min(8 * k, 255));
     return `<stop offset="${k / 32}" stop-color="rgb(${red},${green},${blue})"/>`;
   });
-  const marks = tickLabels(low, high, 9).flatMap(({ value, label }) => {
-    const x = BAR.x + BAR.width;
-    const y = BAR.y + (BAR.height * (high - value)) / (high - low);
+  const marks = tickLabels(low, high, ticksOn(bar.height)).flatMap(({ value, label }) => {
+    const x = bar.x + bar.width;
+    const y = bar.y + (bar.height * (high - value)) / (high - low);
     return [line(x, y, x + TICK, y), text(x + 16, y + 7, label, { size: 20 })];
   });
   return [
     `<linearGradient id="levels" x1="0" y1="1" x2="0" y2="0">${stops.join('')}</linearGradient>`,
-    `<rect x="${BAR.x}" y="${BAR.y}" width="${BAR.width}" height="${BAR.height}" fill="url(#levels)"/>`,
-    frame(BAR),
+    `<rect x="${bar.x}" y="${bar.y}" width="${bar.width}" height="${bar.height}" fill="url(#levels)"/>`,
+    frame(bar),
     ...marks,
   ];
 }

@@ -2,8 +2,10 @@
  * The coloured area of a spectrogram: levels over time and frequency, brought to the pixels there are.
  */
 
-import { interpolateMagma } from 'd3-scale-chromatic';
 import type { Spectrogram } from '../../signal/index.ts';
+import { coloursOf } from './colours.ts';
+import { frequencyScale } from './frequency-scale.ts';
+import type { PictureStyle } from './style.ts';
 
 /** RGBA pixels, row by row from the top, 8 bits a channel. */
 export interface Pixels {
@@ -18,25 +20,15 @@ export interface LevelRange {
   readonly high: number;
 }
 
-/**
- * The colours, from the lowest level (0) to the highest (255), as RGB bytes. Magma: its lightness grows evenly, so equal
- * steps in decibels look equal, in grey and to colour-blind eyes too.
- */
-export const colours: Uint8Array = Uint8Array.from(
-  Array.from({ length: 256 }, (_, step) => {
-    const hex = /^#(..)(..)(..)$/.exec(interpolateMagma(step / 255)) ?? [];
-    return hex.slice(1).map((channel) => Number.parseInt(channel, 16));
-  }).flat(),
-);
-
 /** The least that the bright end stands for, in decibels: below it there is silence, which is to look dark. */
 const FAINTEST = -100;
 
 /**
  * A range that shows what there is: up to the loudest level, down to where the noise floor starts, at least 40 and at most
  * 100 dB, in steps of 10.
+ * @param dynamicRange decibels from the loudest level down, instead
  */
-export function levelRange({ levels, bins }: Pick<Spectrogram, 'levels' | 'bins'>): LevelRange {
+export function levelRange({ levels, bins }: Pick<Spectrogram, 'levels' | 'bins'>, dynamicRange?: number): LevelRange {
   // Some ten thousand levels are enough to find the floor; the loudest has to be exact.
   const stride = coprime(Math.max(1, Math.floor(levels.length / 20_000)), bins);
   const count = Math.ceil(levels.length / stride);
@@ -44,6 +36,7 @@ export function levelRange({ levels, bins }: Pick<Spectrogram, 'levels' | 'bins'
   const floor = sample[Math.floor(sample.length * 0.1)] ?? 0;
   const loudest = levels.reduce((most, level) => Math.max(most, level), FAINTEST);
   const high = Math.ceil(loudest / 10) * 10;
+  if (dynamicRange !== undefined) return { high, low: high - dynamicRange };
   const low = Math.floor(floor / 10) * 10;
   return { high, low: Math.min(Math.max(low, high - 100), high - 40) };
 }
@@ -56,27 +49,36 @@ function coprime(least: number, bins: number): number {
   return step;
 }
 
-/** Draws a spectrogram over its whole duration (left to right) and all its frequencies (upwards from 0 Hz). */
-export function heatmap(spectrogram: Spectrogram, range: LevelRange, width: number, height: number): Pixels {
-  const { levels, frames, bins, size, hop } = spectrogram;
+/** Draws a spectrogram over its whole duration (left to right) and all frequencies of the scale (upwards). */
+export function heatmap(
+  spectrogram: Spectrogram,
+  range: LevelRange,
+  width: number,
+  height: number,
+  { frequencies = 'linear', colours = 'magma' }: PictureStyle = {},
+): Pixels {
+  const { levels, frames, bins, size, hop, sampleRate } = spectrogram;
   const duration = (frames - 1) * hop + size;
   // A frame is shown at its middle: sample t lies in frame (t − size/2) / hop.
   const columns = resample(levels, frames, bins, width, (x) => ((x / width) * duration - size / 2) / hop);
-  const rows = resample(transpose(columns, width, bins), bins, width, height, (y) => (y / height) * (bins - 1));
-  const data = new Uint8Array(4 * width * height);
+  const { hertzAt } = frequencyScale(frequencies, spectrogram);
+  const binAt = (y: number) => (hertzAt(y / height) * size) / sampleRate;
+  const rows = resample(transpose(columns, width, bins), bins, width, height, binAt);
+  const palette = coloursOf(colours);
+  const data = new Uint8Array(4 * width * height).fill(255);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      const level = rows[(height - 1 - y) * width + x] ?? range.low;
-      data.set(colourOf(level, range), 4 * (y * width + x));
-      data[4 * (y * width + x) + 3] = 255;
+      const step = 3 * stepOf(rows[(height - 1 - y) * width + x] ?? range.low, range);
+      const at = 4 * (y * width + x);
+      for (let channel = 0; channel < 3; channel++) data[at + channel] = palette[step + channel]!;
     }
   }
   return { width, height, data };
 }
 
-function colourOf(level: number, { low, high }: LevelRange): Uint8Array {
-  const step = Math.round(Math.min(Math.max((level - low) / (high - low), 0), 1) * 255);
-  return colours.subarray(3 * step, 3 * step + 3);
+/** Which of 256 colours a level has. */
+function stepOf(level: number, { low, high }: LevelRange): number {
+  return Math.round(Math.min(Math.max((level - low) / (high - low), 0), 1) * 255);
 }
 
 /**

@@ -2,9 +2,15 @@ import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../../test/support/random.ts';
 import type { Spectrogram } from '../../signal/index.ts';
-import { figure, PICTURE, PLOT, tickLabels } from './figure.ts';
-import { colours, heatmap, levelRange } from './heatmap.ts';
+import { colourMaps, coloursOf } from './colours.ts';
+import { figure } from './figure.ts';
+import { frequencyScale, tickLabels } from './frequency-scale.ts';
+import { heatmap, levelRange } from './heatmap.ts';
 import { spectrogramPng } from './render.ts';
+import { LEAST_PIXELS, layoutOf } from './style.ts';
+
+const colours = coloursOf('magma');
+const { plot: PLOT, ...PICTURE } = layoutOf({});
 
 /** Silence at −120 dB with one loud spot, whose place is given as shares of duration and bandwidth. */
 function spot(time: number, frequency: number, frames = 200, bins = 129): Spectrogram {
@@ -40,6 +46,36 @@ describe('heatmap', () => {
     expect(Math.abs(y - frequency)).toBeLessThan(0.01);
   });
 
+  it.each(['linear', 'log', 'mel'] as const)('shows frequencies where the %s axis has them', (frequencies) => {
+    // 8 kHz with 1024 samples in a frame: bin 128 is 1 kHz.
+    const map = heatmap(spot(0.5, 128 / 512, 20, 513), { low: -100, high: 0 }, 100, 600, { frequencies });
+    const [, y] = brightest(map.data, 100, 600);
+    const wanted = {
+      linear: 1000 / 4000,
+      log: Math.log2(1000 / (8000 / 1024)) / 9,
+      mel: 15 / (15 + 27 * (Math.log(4) / Math.log(6.4))),
+    };
+    expect(Math.abs(y - wanted[frequencies])).toBeLessThan(0.01);
+    expect(frequencyScale(frequencies, { sampleRate: 8000, size: 1024 }).hertzAt(wanted[frequencies])).toBeCloseTo(
+      1000,
+      6,
+    );
+  });
+
+  it('has maps of 256 colours, of which no two neighbours are far apart', () => {
+    for (const map of colourMaps) {
+      const table = coloursOf(map);
+      expect(table.length).toBe(768);
+      for (let k = 3; k < 768; k++) expect(Math.abs(table[k]! - table[k - 3]!), map).toBeLessThan(16);
+      const level = (value: number) =>
+        heatmap({ ...spot(0, 0), levels: new Float32Array(200 * 129).fill(value) }, { low: -80, high: 0 }, 1, 1, {
+          colours: map,
+        });
+      expect(level(0).data).toEqual(Uint8Array.of(...table.slice(-3), 255));
+      expect(level(-80).data).toEqual(Uint8Array.of(...table.slice(0, 3), 255));
+    }
+  });
+
   it('grows brighter with the level, from its range’s low to its high end', () => {
     const steps = Array.from({ length: 256 }, (_, k) => {
       const [red = 0, green = 0, blue = 0] = colours.subarray(3 * k);
@@ -64,6 +100,11 @@ describe('levelRange', () => {
     expect(around(-200, -12)).toEqual({ low: -110, high: -10 });
     expect(around(-20, -12)).toEqual({ low: -50, high: -10 });
     expect(around(-130, -120)).toEqual({ low: -140, high: -100 });
+  });
+
+  it('is as wide as asked for', () => {
+    const levels = Float32Array.from({ length: 500 }, (_, k) => (k ? -63 : -12));
+    expect(levelRange({ levels, bins: 5 }, 25)).toEqual({ low: -35, high: -10 });
   });
 
   it('leaves silence dark', () => {
@@ -118,7 +159,44 @@ describe('figure', () => {
   });
 });
 
+describe('frequencyScale', () => {
+  const labels = (name: 'linear' | 'log' | 'mel', sampleRate: number, size = 1024, count = 9) =>
+    frequencyScale(name, { sampleRate, size })
+      .ticks(count)
+      .map(({ label }) => label);
+
+  it('marks round frequencies that are apart', () => {
+    expect(labels('linear', 16_000)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(labels('log', 48_000)).toEqual(['50', '100', '200', '500', '1000', '2000', '5000', '10000', '20000']);
+    expect(labels('mel', 48_000)).toEqual(['0', '500', '1000', '2000', '5000', '10000', '20000']);
+    expect(labels('mel', 8)).toEqual(['0', '0.5', '1', '2']);
+  });
+
+  it('has marks that do not touch, whatever the rate', () => {
+    for (const name of ['log', 'mel'] as const) {
+      for (const sampleRate of [2, 50, 8000, 44_100, 192_000, 5e6]) {
+        const found = frequencyScale(name, { sampleRate, size: 2048 }).ticks(6);
+        expect(found.length).toBeGreaterThan(1);
+        found.forEach(({ at }, k) => expect(at).toBeGreaterThanOrEqual(k ? found[k - 1]!.at + 0.09 : 0));
+        expect(found.at(-1)!.at).toBeLessThanOrEqual(1);
+      }
+    }
+  });
+});
+
 describe('spectrogramPng', () => {
+  it('draws pictures of the size and kind asked for', async () => {
+    const size = { width: 811, height: LEAST_PIXELS.height };
+    const style = { ...size, frequencies: 'mel', colours: 'greys', dynamicRange: 30 } as const;
+    const title = 'A long title that would be wider than the picture if its letters stayed as they are';
+    const { width, height, data } = decode(await spectrogramPng(spot(0.5, 0.5), { title, subtitle: title }, style));
+    expect({ width, height }).toEqual(size);
+    const { plot } = layoutOf(style);
+    // Silence is white on paper.
+    expect(brightness(data, (plot.y + 5) * width + plot.x + 5)).toBe(3 * 255);
+    for (let y = 0; y < height; y++) expect(brightness(data, y * width + width - 2)).toBe(3 * 255);
+  });
+
   it('draws titles whatever characters they have', async () => {
     const title = String.fromCharCode(...Array.from({ length: 160 }, (_, code) => code), 0xd800, 0xfffe, 0xffff);
     const bytes = await spectrogramPng(spot(0.5, 0.5, 20, 17), { title, subtitle: title });

@@ -8,18 +8,27 @@ import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { encode } from 'fast-png';
 import type { Spectrogram } from '../../signal/index.ts';
 import type { Caption } from './caption.ts';
-import { figure, PLOT } from './figure.ts';
+import { figure } from './figure.ts';
 import { heatmap, levelRange, type Pixels } from './heatmap.ts';
+import { layoutOf, type PictureStyle } from './style.ts';
 import { FONT } from './svg.ts';
 
 const require = createRequire(import.meta.url);
 let fonts: Promise<Uint8Array[]> | undefined;
 
-/** Draws a spectrogram with axes, units, a title and a colour scale; returns a PNG file of 1600 × 900 pixels. */
-export async function spectrogramPng(spectrogram: Spectrogram, caption: Caption): Promise<Uint8Array> {
-  const range = levelRange(spectrogram);
-  const picture = await rasterise(figure(spectrogram, range, caption));
-  paste(picture, heatmap(spectrogram, range, PLOT.width, PLOT.height), PLOT.x, PLOT.y);
+/**
+ * Draws a spectrogram with axes, units, a title and a colour scale.
+ * @returns a PNG file, of 1600 × 900 pixels unless the style says otherwise
+ */
+export async function spectrogramPng(
+  spectrogram: Spectrogram,
+  caption: Caption,
+  style: PictureStyle = {},
+): Promise<Uint8Array> {
+  const range = levelRange(spectrogram, style.dynamicRange);
+  const { plot } = layoutOf(style);
+  const picture = await rasterise(figure(spectrogram, range, caption, style));
+  paste(picture, heatmap(spectrogram, range, plot.width, plot.height, style), plot.x, plot.y);
   return encode({ ...picture, channels: 4, depth: 8 });
 }
 

@@ -21,7 +21,11 @@ export interface Cufft {
   plan(problem: PeerProblem, stream: bigint): CufftPlan;
 }
 
-const TYPES = { single: 0x29, double: 0x69 } as const;
+/** The number of each type of transform and the function that runs it: between complex numbers, from reals, to reals. */
+const KINDS = {
+  single: { complex: [0x29, 'C2C'], forward: [0x2a, 'R2C'], inverse: [0x2c, 'C2R'] },
+  double: { complex: [0x69, 'Z2Z'], forward: [0x6a, 'D2Z'], inverse: [0x6c, 'Z2D'] },
+} as const;
 const SIGNS = { forward: -1, inverse: 1 } as const;
 const OUT_OF_MEMORY = [2];
 
@@ -41,28 +45,25 @@ export async function openCufft(): Promise<Cufft> {
   const setStream = library.func('cufftSetStream', 'int', ['int', 'void *']);
   const destroy = library.func('cufftDestroy', 'int', ['int']);
   const getVersion = library.func('cufftGetVersion', 'int', ['void *']);
-  const execute = {
-    single: library.func('cufftExecC2C', 'int', ['int', 'void *', 'void *', 'int']),
-    double: library.func('cufftExecZ2Z', 'int', ['int', 'void *', 'void *', 'int']),
-  };
   const version = new Int32Array(1);
   check('cufftGetVersion', getVersion(version));
   return {
     version: String(version[0]),
-    plan({ size, precision, batches, direction }, stream) {
+    plan({ size, precision, batches, direction, real }, stream) {
       const lengths = Int32Array.from([...size].reverse());
       const points = size.reduce((product, length) => product * length, 1);
       const handle = new Int32Array(1);
       const layout = [null, 1, points] as const;
-      const type = TYPES[precision];
+      const [type, name] = KINDS[precision][real ? direction : 'complex'];
+      const run = library.func(`cufftExec${name}`, 'int', ['int', 'void *', 'void *', ...(real ? [] : ['int'])]);
       check('cufftPlanMany', planMany(handle, lengths.length, lengths, ...layout, ...layout, type, batches));
       const plan = handle[0]!;
       const close = () => check('cufftDestroy', destroy(plan));
       const set = setStream(plan, stream);
       if (set !== 0) close();
       check('cufftSetStream', set);
-      const [run, sign] = [execute[precision], SIGNS[direction]];
-      return { run: (input, output) => check('cufftExec', run(plan, input, output, sign)), close };
+      const sign = real ? [] : [SIGNS[direction]];
+      return { run: (input, output) => check('cufftExec', run(plan, input, output, ...sign)), close };
     },
   };
 }

@@ -6,6 +6,38 @@ import type { DeviceProfile } from '../../plan/profile.ts';
 import { cpuCalibration } from './calibrations.ts';
 
 /**
+ * The same of large primes, on a Zen 4: columns of 16 times as many points. The longer the code of a butterfly the more it costs to
+ * fetch it.
+ */
+const PRIME_COSTS = {
+  17: 4.2,
+  19: 5.5,
+  23: 8.3,
+  29: 7,
+  31: 7.6,
+  37: 7.5,
+  41: 10.5,
+  43: 9.7,
+  47: 29,
+  53: 13,
+  59: 38,
+  61: 12,
+  67: 17,
+  71: 18,
+  73: 14,
+  79: 20.5,
+  83: 44,
+  89: 19.5,
+  97: 17,
+  101: 23.5,
+  103: 30.5,
+  107: 51,
+  109: 24.5,
+  113: 25.5,
+  127: 30,
+};
+
+/**
  * Passes over cached data, timed in column transforms of about 1500 points and divided by radix 4. The engines' register
  * allocation spills wide butterflies, so small radices win although they read and write more often.
  */
@@ -25,6 +57,7 @@ const RADIX_COSTS = {
   14: 2.65,
   15: 2.7,
   16: 3.3,
+  ...PRIME_COSTS,
 };
 
 export const cpuProfile = {

@@ -65,7 +65,7 @@ export class Addresses {
       };
       if (stride < 0)
         return Array.from({ length: lanes }, (_, n) => ({ push: whole(offset + n * stride * bytes), offset: 0 }));
-      const backwards = range({ constant: 0, terms: base.terms })[0] < 0;
+      const backwards = offset < 0 || range({ constant: 0, terms: base.terms })[0] < 0;
       return [backwards ? { push: whole(offset), offset: 0 } : { push, offset }];
     });
   }

@@ -37,6 +37,8 @@ export interface BufferOffer {
   readonly sameLayout: boolean;
   /** In place, the reals of every line lie in the memory of its bins. */
   readonly sameRows?: boolean;
+  /** What lies between axes is real, too. */
+  readonly reals?: boolean;
   /** Temp buffers are padded where a step through them would be slow. */
   readonly padded?: boolean;
   /** When given, every intermediate result goes here or to a temp buffer. */
@@ -82,6 +84,7 @@ export function operandsOf(offer: BufferOffer, temps: TempCount): Operand[] {
   if (!sameAddresses(input, output, offer)) operands.push(input);
   for (const buffer of (['temp', 'temp2'] as const).slice(0, temps)) {
     operands.push({ buffer, type: 'interleaved' }, { buffer, type: 'planar' });
+    if (offer.reals) operands.push({ buffer, type: 'real' });
   }
   return operands;
 }

@@ -41,6 +41,7 @@ interface Shape {
   /** Nothing that was fused into it forbids that it writes the memory that it reads. */
   readonly inPlace: boolean;
   readonly elements: number;
+  readonly writesReals: boolean;
 }
 
 export function createValidity(offer: BufferOffer): Validity {
@@ -53,8 +54,10 @@ export function createValidity(offer: BufferOffer): Validity {
     let shape = shapeOfLeaf.get(leaf);
     if (shape) return shape;
     const inPlace = shimsOf(leaf).every((shim) => shim.inPlace);
-    const facts = { inPlace, elements: leaf.outputLength.reduce((a, b) => a * b, 1) };
-    const key = `${facts.inPlace} ${facts.elements}`;
+    const elements = leaf.outputLength.reduce((a, b) => a * b, 1);
+    const writesReals = leaf.real !== undefined && leaf.real.side !== 'input';
+    const facts = { inPlace, elements, writesReals };
+    const key = `${inPlace} ${elements} ${writesReals}`;
     shape = shapes.get(key) ?? { id: shapes.size, ...facts };
     shapes.set(key, shape);
     shapeOfLeaf.set(leaf, shape);
@@ -92,8 +95,7 @@ function indexOf({ buffer, type }: Operand): number {
 
 function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer: BufferOffer): boolean {
   if (isLast && to.buffer !== 'output') return false;
-  // What lies between launches is complex.
-  if (!isLast && to.type === 'real') return false;
+  if ((to.type === 'real') !== shape.writesReals) return false;
   if (!isLast && !takesIntermediates(to, offer)) return false;
   if (to.buffer !== 'temp' && to.buffer !== 'temp2') {
     const user = offer[to.buffer];

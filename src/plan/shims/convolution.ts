@@ -1,6 +1,6 @@
 import type { Shim } from './shim.ts';
 
-/** Bluestein's algorithm between one load and one store: chirp and padding, product, the way back, chirp and crop. */
+/** A convolution between one load and one store: chirp and padding, or another order; product; the way back; and out as it came in. */
 export const convolution: Shim = {
   name: 'convolution',
   saves: ({ padded }) => (padded === undefined ? 0 : KERNELS - 1),

@@ -1,8 +1,9 @@
 import type { Shim } from './shim.ts';
 
-/** All points are there between launches, half of them in memory: one of several launches reads or writes reals or bins. */
+/** All points are there between launches, part of them in memory: one of several launches reads or writes reals or bins. */
 export const halving: Shim = {
   name: 'halving',
-  saves: ({ real, mirrored }) => Number(real?.by === 'zeros' || mirrored !== undefined),
+  saves: ({ real, mirrored }) =>
+    Number(real?.by === 'zeros' || (real?.by === 'parts' && real.side !== 'both') || mirrored !== undefined),
   inPlace: false,
 };

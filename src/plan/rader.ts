@@ -1,0 +1,54 @@
+/**
+ * Rader's algorithm: a transform of prime length p as a cyclic convolution of p − 1 points (Rader 1968; VkFFT guide 2.5.1). With a
+ * primitive root g every index but 0 is a power of it, and of inputs taken at its powers,
+ *
+ *   X(0) = Σ x(n),   X(g^−k) = x(0) + Σ x(g^n) · w(g^(n − k)),   w(m) = e^{−2πi·m/p}.
+ *
+ * The sum is done by a transform of length p − 1, a product with the spectrum of w(g^−n), which plan time knows, and the way back.
+ * The two orders are part of what the launch reads and writes. Where the first transform ends, its bin 0 is the sum of all
+ * inputs but x(0): with that it is X(0); and x(0), added to it after the product, comes back in every output.
+ */
+import { isPrime } from '../numeric/primes.ts';
+import type { Sides } from '../problem/index.ts';
+import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
+import { calibrationOf } from './calibration.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
+import { convolvedCost } from './cost.ts';
+import type { PassesStep, PowerOrder } from './leaf.ts';
+import type { DeviceProfile } from './profile.ts';
+
+/** Longer ones would take plan time more than seconds to know the spectrum of. */
+const LONGEST = 2 ** 22;
+
+/** Whether a length is a prime whose convolution passes can do, in one launch. */
+export function mayConvolve(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
+  if (length < 5 || length > LONGEST || !isPrime(length) || !waysOf(length, profile).convolved) return false;
+  const { room } = capacityOf(precision, profile);
+  if (profile.lockstep === 'threads' && length - 1 > room) return false;
+  return largePrimesOf(length - 1).every((prime) => isRadixPrime(prime, precision, profile));
+}
+
+/** What an axis costs so. @param alone what a transform of one point less costs by itself. */
+export function raderCost(length: number, alone: number, profile: DeviceProfile): number {
+  const { passes, trip } = calibrationOf(profile);
+  const permuted = profile.lockstep === 'threads' ? passes.permuted / trip.passes : passes.permuted;
+  return convolvedCost(length, length - 1, alone, profile) + permuted;
+}
+
+/** The passes of a transform of one point less → those of both of them. */
+export function raderPasses(passes: PassesStep, prime: number): PassesStep[] {
+  const { input, output } = passes.lanesAlong;
+  return [
+    {
+      ...passes,
+      lanesAlong: { input, output },
+      write: { factors: { kind: 'root-spectrum', of: prime }, origin: true },
+    },
+    { ...passes, lanesAlong: { input: output, output: input }, inverse: true },
+  ];
+}
+
+/** In which order the launch reads and writes the points. */
+export function powerOrders(prime: number): Sides<PowerOrder> {
+  return { input: { of: prime }, output: { of: prime, inverse: true } };
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { cpuProfile } from '../devices/profiles/cpu.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { FftError, normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import type { DeviceProfile, PlannerTuning } from './profile.ts';
+import { isConvolved, schemeOf, wholePrice } from './scheme.ts';
+
+const cpu: DeviceProfile = { ...cpuProfile, name: 'a CPU', multiprocessors: 1 };
+const gpu = namedProfiles.h200.profile as DeviceProfile;
+const never = [2, 13] as const;
+
+function scheme(
+  size: number[],
+  profile: DeviceProfile = cpu,
+  tuning: PlannerTuning = {},
+  input: Partial<ProblemInput> = {},
+) {
+  return schemeOf(normalizeProblem({ ...input, size }), 0, { ...profile, tuning });
+}
+
+describe('how an axis is transformed', () => {
+  it('small primes are passes, whatever was asked for', () => {
+    for (const n of [1, 2, 13, 1000, 2 ** 20])
+      expect(scheme([n], cpu, { rader: { convolve: [2, 100] } })).toBe('passes');
+  });
+
+  it('large primes are radices of composites, prime lengths convolutions of one point less', () => {
+    for (const n of [17 * 64, 31 * 37, 61 * 16]) expect(scheme([n])).toBe('passes');
+    for (const n of [257, 1009, 65537]) expect(scheme([n])).toBe('rader');
+    // 46 = 2 · 23, 1018 = 2 · 509, and 131 is no radix.
+    for (const n of [47, 1019, 131 * 8]) expect(scheme([n])).toBe('bluestein');
+  });
+
+  it('butterflies of more points than threads have registers for are left alone', () => {
+    expect(scheme([31 * 16], gpu)).toBe('passes');
+    expect(scheme([61 * 16], gpu)).toBe('bluestein');
+    expect(scheme([31 * 16], gpu, {}, { precision: 'double' })).toBe('bluestein');
+    expect(scheme([127 * 16], gpu, { rader: { multiply: [17, 127] } })).toBe('passes');
+  });
+
+  it('ranges of primes go the way that was asked for, and others none of it', () => {
+    expect(scheme([1009], cpu, { rader: { convolve: never } })).toBe('bluestein');
+    expect(scheme([47], cpu, { rader: { convolve: [47, 47] } })).not.toBe('bluestein');
+    expect(scheme([47 * 4], cpu, { rader: { multiply: [40, 50] } })).toBe('passes');
+    expect(scheme([17 * 64], cpu, { rader: { multiply: never, convolve: never } })).toBe('bluestein');
+    expect(scheme([61], cpu, { rader: { multiply: [61, 61] } })).toBe('passes');
+  });
+
+  it('what can only be convolved to more points than a plan may have is refused', () => {
+    const long = normalizeProblem({ size: [8388617] });
+    expect(() => isConvolved(long, 0, cpu)).toThrow(FftError);
+    // Of radices, it may be longer.
+    expect(isConvolved(normalizeProblem({ size: [17 * 2 ** 20] }), 0, cpu)).toBe(false);
+  });
+
+  it('costs no more than what was not chosen', () => {
+    for (const n of [17, 31, 61, 127, 257, 1009, 4093]) {
+      const problem = normalizeProblem({ size: [n] });
+      const others = { ...cpu, tuning: { rader: { multiply: never, convolve: never } } };
+      if (isConvolved(problem, 0, cpu)) {
+        expect(wholePrice(problem, 0, cpu)).toBeLessThanOrEqual(wholePrice(problem, 0, others));
+      }
+    }
+  });
+});

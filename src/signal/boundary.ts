@@ -1,0 +1,40 @@
+/** What a signal is taken to be beyond its ends. */
+import type { Floats } from './floats.ts';
+
+/**
+ * SciPy's kinds of boundary: the signal mirrored at its ends (`even`), turned about them (`odd`), its end values (`constant`),
+ * zeros, or nothing.
+ */
+export type Boundary = 'even' | 'odd' | 'constant' | 'zeros' | null;
+export const boundaries: readonly Boundary[] = ['even', 'odd', 'constant', 'zeros', null];
+
+/**
+ * Writes what goes on before and after a signal that stands in `line`.
+ *
+ * @param line of numbers, `parts` for each sample
+ * @param from where the signal begins, in samples
+ * @param length of the signal
+ * @param edge samples to write on either side; at most length − 1 for a mirrored signal
+ */
+export function extend(
+  line: Floats,
+  { from, length, edge, parts }: { from: number; length: number; edge: number; parts: 1 | 2 },
+  boundary: Boundary,
+): void {
+  const last = from + length - 1;
+  for (let k = 1; k <= edge; k++) {
+    for (let part = 0; part < parts; part++) {
+      const at = (sample: number) => sample * parts + part;
+      const [first, end] = [line[at(from)]!, line[at(last)]!];
+      line[at(from - k)] = beyond(boundary, first, line[at(from + k)]!);
+      line[at(last + k)] = beyond(boundary, end, line[at(last - k)]!);
+    }
+  }
+}
+
+/** The value beyond an end that mirrors `inner`. */
+function beyond(boundary: Boundary, end: number, inner: number): number {
+  if (boundary === 'even') return inner;
+  if (boundary === 'odd') return 2 * end - inner;
+  return boundary === 'constant' ? end : 0;
+}

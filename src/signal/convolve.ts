@@ -1,0 +1,163 @@
+/** Convolution and correlation, as `scipy.signal.fftconvolve`, `oaconvolve` and `correlate`. */
+import { readOptions } from '../engine/options.ts';
+import {
+  type ArrayInput,
+  asArray,
+  type ComplexDtype,
+  type DtypeOf,
+  isComplex,
+  type NumpyArray,
+  zeros,
+} from '../numpy/array.ts';
+import { checkLength } from '../numpy/axes.ts';
+import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
+import { excerpt, FftError } from '../problem/errors.ts';
+import { blockLength } from './block-length.ts';
+import { type Cut, convolved, type Region } from './overlap-add.ts';
+import { checkWord } from './segments.ts';
+
+/**
+ * `full`: all of it; `same`: the middle, of the shape of the first array; `valid`: only what depends on no zeros beyond the
+ * ends, for which one array has to be at least as long as the other along each axis.
+ */
+export type ConvolutionMode = 'full' | 'same' | 'valid';
+
+export interface ConvolutionOptions extends DeviceChoice {
+  /** Default `full`. */
+  readonly mode?: ConvolutionMode | undefined;
+}
+
+/** Complex if one of two arrays is; single if both are. */
+export type Convolved<X extends ArrayInput, Y extends ArrayInput> = NumpyArray<
+  Extract<DtypeOf<X> | DtypeOf<Y>, ComplexDtype> extends never
+    ? 'float64' extends DtypeOf<X> | DtypeOf<Y>
+      ? 'float64'
+      : 'float32'
+    : Extract<DtypeOf<X> | DtypeOf<Y>, 'float64' | 'complex128'> extends never
+      ? 'complex64'
+      : 'complex128'
+>;
+
+/**
+ * Convolution of two arrays over all their axes, by transforms of their whole lengths, as `scipy.signal.fftconvolve`:
+ * full[k] = Σ x[j] · y[k − j].
+ *
+ * @param x real or complex, of any shape; it must stay as it is until the promise resolves
+ * @param y with as many axes
+ * @throws FftError (as a rejection) `invalid-argument` for another mode, arrays with different numbers of axes, or for `valid`
+ *   neither of which holds the other, `unknown-field`, `invalid-size` for axes without elements, `wrong-array-type`,
+ *   `wrong-length`, `detached-array`, `out-of-memory`, and those of `device.plan`
+ */
+export async function fftconvolve<X extends ArrayInput, Y extends ArrayInput>(
+  x: X,
+  y: Y,
+  options: ConvolutionOptions = {},
+): Promise<Convolved<X, Y>> {
+  const [a, b] = [asArray(x), asArray(y)];
+  return (await convolve('fftconvolve', a, b, options, () => ({ axis: 0, step: a.shape[0]! }))) as Convolved<X, Y>;
+}
+
+/**
+ * The same, by overlapping and adding up blocks of the longer array, as `scipy.signal.oaconvolve`: faster than `fftconvolve`,
+ * and in less memory, where one array is much longer than the other along an axis. Arguments and errors as there.
+ */
+export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
+  x: X,
+  y: Y,
+  options: ConvolutionOptions = {},
+): Promise<Convolved<X, Y>> {
+  return (await convolve('oaconvolve', asArray(x), asArray(y), options, cutOf)) as Convolved<X, Y>;
+}
+
+/**
+ * Cross-correlation over all axes, as `scipy.signal.correlate`: full[k] = Σ x[j] · conj(y[j − k + n − 1]) for y of n samples,
+ * so that `correlationLags` says by how much y is behind. Arguments and errors as `fftconvolve`.
+ */
+export async function correlate<X extends ArrayInput, Y extends ArrayInput>(
+  x: X,
+  y: Y,
+  options: ConvolutionOptions = {},
+): Promise<Convolved<X, Y>> {
+  const [a, b] = [asArray(x), asArray(y)];
+  return (await convolve('correlate', a, turned(b), options, cutOf)) as Convolved<X, Y>;
+}
+
+/**
+ * The lags that the elements of a correlation of two signals stand for, as `scipy.signal.correlation_lags` (which is off by
+ * one for `same` where x is odd and y even).
+ *
+ * @param x samples of the first one
+ * @param y samples of the second one
+ * @throws FftError `invalid-size`, `invalid-argument` for another mode, `out-of-memory`
+ */
+export function correlationLags(x: number, y: number, mode: ConvolutionMode = 'full'): Float64Array {
+  checkLength(x, 'x');
+  checkLength(y, 'y');
+  const { origin, shape } = regionOf(checkMode(mode), [x], [y]);
+  // Of `valid`, the shorter signal moves along the longer one, whichever that is.
+  const first = origin[0]! - y + 1;
+  const lags = zeros(shape[0]!, false) as Float64Array;
+  for (let k = 0; k < lags.length; k++) lags[k] = first + k;
+  return lags;
+}
+
+async function convolve(
+  what: string,
+  x: NumpyArray,
+  y: NumpyArray,
+  options: ConvolutionOptions,
+  cutFor: (x: NumpyArray, y: NumpyArray) => Cut & { readonly swap?: boolean },
+): Promise<NumpyArray> {
+  const own = readOptions(options, { works: ['mode', 'device'] }, what);
+  const device = checkDevice(own.device);
+  const mode = checkMode(own.mode ?? 'full');
+  if (x.shape.length !== y.shape.length || x.shape.length === 0) {
+    const message = `The arrays have ${x.shape.length} and ${y.shape.length} axes; both need as many, at least one.`;
+    throw new FftError('invalid-argument', message, { path: 'y' });
+  }
+  for (const { shape } of [x, y]) shape.forEach((length, d) => checkLength(length, `The length of axis ${d}`));
+  const region = regionOf(mode, x.shape, y.shape);
+  const { swap = false, ...cut } = cutFor(x, y);
+  const [signal, kernel] = swap ? [y, x] : [x, y];
+  return convolved(signal, kernel, cut, region, device ?? (await sharedDevice()));
+}
+
+function checkMode(mode: ConvolutionMode): ConvolutionMode {
+  return checkWord('mode', mode, ['full', 'same', 'valid']);
+}
+
+/** The part of the whole convolution that a mode is. @throws FftError `invalid-argument` for `valid` */
+function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonly number[]): Region {
+  const full = x.map((length, d) => length + y[d]! - 1);
+  if (mode === 'full') return { origin: full.map(() => 0), shape: full };
+  if (mode === 'same') return { origin: full.map((length, d) => Math.floor((length - x[d]!) / 2)), shape: x };
+  if (!x.every((length, d) => length >= y[d]!) && !x.every((length, d) => length <= y[d]!)) {
+    const shapes = `[${excerpt(x.join(', '))}] and [${excerpt(y.join(', '))}]`;
+    const message = `The shapes ${shapes} have no 'valid' convolution: one array must be at least as long as the other along every axis.`;
+    throw new FftError('invalid-argument', message, { path: 'mode' });
+  }
+  const origin = x.map((length, d) => Math.min(length, y[d]!) - 1);
+  return { origin, shape: x.map((length, d) => Math.abs(length - y[d]!) + 1) };
+}
+
+/** Cuts the longer array along the axis where there is most to be gained. */
+function cutOf(x: NumpyArray, y: NumpyArray): Cut & { swap: boolean } {
+  const ratio = (d: number) => Math.max(x.shape[d]! / y.shape[d]!, y.shape[d]! / x.shape[d]!);
+  const axis = x.shape.reduce((best, _, d) => (ratio(d) > ratio(best) ? d : best), 0);
+  const swap = y.shape[axis]! > x.shape[axis]!;
+  const [long, short] = swap ? [y, x] : [x, y];
+  return { axis, step: blockLength(long.shape[axis]!, short.shape[axis]!), swap };
+}
+
+/** The other way round along all axes, conjugated. */
+function turned({ data, shape, dtype }: NumpyArray): NumpyArray {
+  const reversed = data.slice().reverse();
+  if (!isComplex(dtype)) return { data: reversed, shape, dtype };
+  // Backwards, an imaginary part comes before its real part.
+  for (let k = 0; k < reversed.length; k += 2) {
+    const im = reversed[k]!;
+    reversed[k] = reversed[k + 1]!;
+    reversed[k + 1] = -im;
+  }
+  return { data: reversed, shape, dtype };
+}

@@ -1,0 +1,123 @@
+/** Options that short-time transforms share: how a signal is cut into frames, and what each frame is multiplied by. */
+import { arrayClass } from '../problem/bytes.ts';
+import { FftError, show } from '../problem/errors.ts';
+import { type Floats, isFloats, liveSamples } from './floats.ts';
+import type { WindowName } from './window-kinds.ts';
+import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
+
+/** SciPy's names. */
+export interface SegmentOptions {
+  /** Samples a second, in hertz; default 1. */
+  readonly fs?: number | undefined;
+  /** A window by its name, in periodic form, or its values; default `hann`. */
+  readonly window?: WindowName | Float32Array | Float64Array | undefined;
+  /** Parameters of a window that is named. */
+  readonly windowOptions?: WindowOptions | undefined;
+  /** Samples in a frame; default the length of a window that is given, else 256 or, if it has fewer samples, the signal. */
+  readonly nperseg?: number | undefined;
+  /** Samples that a frame shares with the next one: less than `nperseg`, of which half is the default. */
+  readonly noverlap?: number | undefined;
+  /** Length of the transforms, from `nperseg` on, which is the default: frames are filled up with zeros. */
+  readonly nfft?: number | undefined;
+}
+
+export const SEGMENT_OPTIONS = ['fs', 'window', 'windowOptions', 'nperseg', 'noverlap', 'nfft'] as const;
+
+/** Options, those of the window, and a list among them. */
+export const SEGMENT_LEVELS = 3;
+
+/** `spectrum`: a sine of amplitude 2 has a 1 in its bin; `psd`: squares are powers per hertz. */
+export type StftScaling = 'spectrum' | 'psd';
+export const stftScalings: readonly StftScaling[] = ['spectrum', 'psd'];
+
+/** How a signal is cut. */
+export interface Segments {
+  readonly fs: number;
+  readonly window: Float64Array;
+  /** Whether all of it is 1. */
+  readonly flat: boolean;
+  readonly nperseg: number;
+  /** Samples from frame to frame. */
+  readonly hop: number;
+  readonly nfft: number;
+}
+
+const USUAL = 256;
+
+/**
+ * Reads these options.
+ *
+ * @param length of the signal, or how long a frame is where the options do not say
+ * @param longest most samples that a frame may have
+ * @throws FftError `invalid-argument` for what is out of range, whatever windows throw, `detached-array`
+ */
+export function readSegments(options: SegmentOptions, length: number, longest = length): Segments {
+  const { fs = 1, window = 'hann', windowOptions } = options;
+  check('fs', fs, Number.isFinite(fs) && fs > 0, 'a positive number');
+  const given = isFloats(window) ? liveSamples(window as Floats, 'window') : undefined;
+  if (given && windowOptions !== undefined) {
+    const message = 'windowOptions are those of a window that is named; one that is given as values has none.';
+    throw new FftError('invalid-argument', message, { path: 'windowOptions' });
+  }
+  const nperseg = options.nperseg ?? given?.length ?? Math.min(USUAL, length);
+  check('nperseg', nperseg, Number.isSafeInteger(nperseg) && nperseg >= 1, 'a positive integer');
+  const noverlap = options.noverlap ?? Math.floor(nperseg / 2);
+  const isOverlap = Number.isSafeInteger(noverlap) && noverlap >= 0 && noverlap < nperseg;
+  check('noverlap', noverlap, isOverlap, `an integer from 0 to ${nperseg - 1}, nperseg being ${nperseg}`);
+  const nfft = options.nfft ?? nperseg;
+  check('nfft', nfft, Number.isSafeInteger(nfft) && nfft >= nperseg, `an integer from nperseg, ${nperseg}, on`);
+  check('nperseg', nperseg, nperseg <= longest, `at most the length of the signal, ${longest}`);
+  const values = given ? valuesOf(given, nperseg) : named(window as WindowName, nperseg, windowOptions);
+  const flat = given ? values.every((value) => value === 1) : isFlat(window as WindowName);
+  return { fs, window: values, flat, nperseg, hop: nperseg - noverlap, nfft };
+}
+
+function named(name: WindowName, size: number, options: WindowOptions | undefined): Float64Array {
+  return windowFunction(name, size, ...([options] as WindowArguments<WindowName>));
+}
+
+function valuesOf(given: Floats, nperseg: number): Float64Array {
+  check('nperseg', nperseg, nperseg === given.length, `the length of the window, ${given.length}`);
+  const values = Float64Array.from(given);
+  if (values.every(Number.isFinite) && values.some((value) => value !== 0)) return values;
+  const message = 'window has values that are no finite numbers, or none that is not zero.';
+  throw new FftError('invalid-argument', message, { path: 'window' });
+}
+
+/**
+ * What spectra of windowed frames are divided by.
+ * @throws FftError `invalid-argument` where that is nothing
+ */
+export function gainOf(window: Float64Array, fs: number, scaling: StftScaling): number {
+  const sum = (of: (value: number) => number) => window.reduce((total, value) => total + of(value), 0);
+  const gain = scaling === 'spectrum' ? Math.abs(sum((value) => value)) : Math.sqrt(fs * sum((value) => value * value));
+  if (gain > 0 && Number.isFinite(1 / gain)) return gain;
+  const message = `window has values that sum up to ${gain}, by which nothing can be divided; take the scaling 'psd'.`;
+  throw new FftError('invalid-argument', message, { path: 'window' });
+}
+
+/** How many whole frames there are in so many samples. */
+export function framesIn(length: number, { nperseg, hop }: Pick<Segments, 'nperseg' | 'hop'>): number {
+  return 1 + Math.floor((length - nperseg) / hop);
+}
+
+/** Frequencies of the bins, in the unit of `fs`: of two sides, the second half is negative. */
+export function frequenciesOf({ nfft, fs }: Pick<Segments, 'nfft' | 'fs'>, twoSided: boolean): Float64Array {
+  const half = Math.ceil(nfft / 2);
+  const bins = twoSided ? nfft : Math.floor(nfft / 2) + 1;
+  return Float64Array.from({ length: bins }, (_, k) => ((twoSided && k >= half ? k - nfft : k) * fs) / nfft);
+}
+
+/** @throws FftError `invalid-argument` */
+export function check(path: string, given: unknown, valid: boolean, accepted: string): void {
+  if (valid) return;
+  const shown = arrayClass(given) === undefined ? show(given) : 'an array';
+  throw new FftError('invalid-argument', `${path} takes ${accepted}; ${shown} was given.`, { path });
+}
+
+/** @throws FftError `invalid-argument` for none of some words */
+export function checkWord<T>(path: string, given: T, words: readonly T[]): T {
+  const accepted = words.map((word) => (typeof word === 'string' ? `'${word}'` : String(word))).join(', ');
+  check(path, given, words.includes(given), accepted);
+  return given;
+}

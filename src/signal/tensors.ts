@@ -1,0 +1,39 @@
+/** Blocks of dense arrays: where their rows are. Shapes are slowest first. */
+
+/** A box in an array: where it begins along each axis. */
+export interface Place {
+  readonly shape: readonly number[];
+  readonly origin: readonly number[];
+}
+
+/**
+ * Calls `visit` for each row, along the last axis, of a block that lies in two arrays.
+ *
+ * @param block lengths of the block, none of which is 0
+ * @param visit gets the element where the row begins in each array
+ */
+export function eachRow(block: readonly number[], a: Place, b: Place, visit: (a: number, b: number) => void): void {
+  const stepsOf = ({ shape }: Place) => {
+    let stride = 1;
+    return shape.map((_, d) => (stride *= shape[shape.length - d] ?? 1)).reverse();
+  };
+  const [inA, inB] = [stepsOf(a), stepsOf(b)];
+  const startIn = ({ origin }: Place, steps: readonly number[]) =>
+    origin.reduce((sum, index, d) => sum + index * steps[d]!, 0);
+  const outer = block.length - 1;
+  const index = Array.from({ length: outer }, () => 0);
+  let [atA, atB] = [startIn(a, inA), startIn(b, inB)];
+  for (;;) {
+    visit(atA, atB);
+    let d = outer - 1;
+    for (; d >= 0; d--) {
+      atA += inA[d]!;
+      atB += inB[d]!;
+      if (++index[d]! < block[d]!) break;
+      atA -= index[d]! * inA[d]!;
+      atB -= index[d]! * inB[d]!;
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}

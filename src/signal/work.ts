@@ -1,0 +1,24 @@
+/** Memory to work in, between the host and a plan. */
+import type { Device } from '../engine/index.ts';
+import { zeros } from '../numpy/array.ts';
+import type { Floats } from './floats.ts';
+
+export interface Work {
+  /** As it is now: memory of a CPU device, which needs no copies, may move. */
+  readonly array: () => Floats;
+  readonly free: () => void;
+}
+
+/**
+ * Zeros: memory of a CPU device itself, which plans read and write without a copy, a host array for any other.
+ * @throws FftError `out-of-memory`, `device-closed`
+ */
+export function workOn(device: Device, entries: number, precision: 'single' | 'double'): Work {
+  if (device.kind !== 'cpu') {
+    const array = zeros(entries, precision === 'single');
+    return { array: () => array, free: () => undefined };
+  }
+  const memory = device.alloc(entries * (precision === 'single' ? 4 : 8), precision);
+  (memory.array as Floats).fill(0);
+  return { array: () => memory.array as Floats, free: () => memory.free() };
+}

@@ -1,0 +1,52 @@
+/** Asks SciPy for results, in one run of Python. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type NumpyArray, readNpy, writeNpy } from '../../src/numpy/index.ts';
+import { runProgram } from './programs.ts';
+
+/** A call of a function of `scipy.signal`. */
+export interface ScipyCall {
+  readonly name: string;
+  readonly arrays: readonly NumpyArray[];
+  /** What Python takes by name; an option that is `{ array: 1 }` is the second of the arrays, which no argument is then. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+const SCRIPT = `
+import json, sys
+import numpy, scipy.signal
+folder = sys.argv[1]
+for k, (name, count, options) in enumerate(json.load(open(folder + '/calls.json'))):
+    arrays = [numpy.load(f'{folder}/in{k}-{n}.npy') for n in range(count)]
+    named = {key: value['array'] for key, value in options.items() if isinstance(value, dict)}
+    options.update({key: arrays[n] for key, n in named.items()})
+    arguments = [array for n, array in enumerate(arrays) if n not in named.values()]
+    results = getattr(scipy.signal, name)(*arguments, **options)
+    results = results if isinstance(results, tuple) else (results,)
+    for n, result in enumerate(results):
+        result = numpy.ascontiguousarray(result)
+        numpy.save(f'{folder}/out{k}-{n}.npy', result.astype(float) if result.dtype.kind == 'i' else result)
+`;
+
+/**
+ * @param python that has SciPy
+ * @param results how many arrays a call returns
+ * @returns for each call its results
+ */
+export function askScipy(python: string, calls: readonly ScipyCall[], results: number): NumpyArray[][] {
+  const folder = mkdtempSync(join(tmpdir(), 'omnifft-scipy-'));
+  try {
+    calls.forEach(({ arrays }, k) => {
+      for (const [n, array] of arrays.entries()) writeFileSync(join(folder, `in${k}-${n}.npy`), writeNpy(array));
+    });
+    const asked = calls.map(({ name, arrays, options }) => [name, arrays.length, options]);
+    writeFileSync(join(folder, 'calls.json'), JSON.stringify(asked));
+    runProgram(python, ['-W', 'ignore', '-c', SCRIPT, folder]);
+    return calls.map((_, k) =>
+      Array.from({ length: results }, (_, n) => readNpy(readFileSync(join(folder, `out${k}-${n}.npy`)))),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
