@@ -125,6 +125,8 @@ describe('bad usage ends with 2 and one line on stderr', () => {
     ['a missing output', ['transform', 'a.npy'], /required option.*--output/],
     ['a bad integer', ['spectrogram', 'a.wav', '-o', 'a.png', '--size', '1e3'], /positive integer/],
     ['bad axes', ['transform', 'a.npy', '-o', 'b.npy', '--axes', '0;1'], /Integers separated by commas/],
+    ['a length of complex numbers', ['transform', 'a.npy', '-o', 'b.npy', '-i', '--length', '9'], /--real --inverse/],
+    ['a length of bins', ['transform', 'a.npy', '-o', 'b.npy', '--real', '--length', '9'], /--real --inverse/],
     ['an unknown norm', ['transform', 'a.npy', '-o', 'b.npy', '--norm', 'unit'], /backward, ortho, forward/],
     ['a bad descriptor', ['explain', 'scfo10y4'], /position 6.*\[invalid-descriptor\]/],
     ['bad JSON', ['explain', '{"size": [4'], /JSON.*\[invalid-usage\]/],
@@ -297,6 +299,29 @@ describe('transform', () => {
     const energy = (data: ArrayLike<number>) => Array.from(data).reduce((sum, value) => sum + value * value, 0);
     const gain = { backward: 120, ortho: 1, forward: 1 / 120 }[norm] ?? Number.NaN;
     expect(energy(readNpy(readFileSync(middle)).data) / energy(array.data)).toBeCloseTo(gain, 8);
+  });
+
+  it.each([
+    ['even', 8, []],
+    ['odd', 9, ['--length', '9']],
+  ] as const)('reals to half the bins and back, of %s length', async (_name, length, said) => {
+    const array = sampleArray([3, length, 2], 'float32');
+    const [input, middle, output] = ['real.npy', 'bins.npy', 'reals.npy'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(input, writeNpy(array));
+    const axes = ['--axes', '0,1'];
+    const there = await omnifft('transform', input, '-o', middle, '--real', ...axes);
+    expect(there).toMatchObject({ code: 0, stderr: '' });
+    expect(readNpy(readFileSync(middle))).toMatchObject({ shape: [3, 5, 2], dtype: 'complex64' });
+    const back = await omnifft('transform', middle, '-o', output, '-r', '-i', ...axes, ...said, '--json');
+    expect(back).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(back.stdout)).toMatchObject({ shape: [3, length, 2], dtype: 'float32' });
+    expectClose(readNpy(readFileSync(output)).data, array.data, 1e-6);
+    const refused = await omnifft('transform', middle, '-o', join(folder, 'never.npy'), '--real');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/complex64; --real takes reals/) });
   });
 
   it('takes arrays out of archives, and puts results into them', async () => {

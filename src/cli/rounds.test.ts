@@ -3,7 +3,7 @@ import { relativeError, tolerance } from '../../test/support/accuracy.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { FftError } from '../index.ts';
 import { isSingle, type NumpyArray } from '../numpy/array.ts';
-import { fftn } from '../numpy/index.ts';
+import { fftn, irfft, rfft } from '../numpy/index.ts';
 import { inRounds } from './rounds.ts';
 
 const random = randomFor('rounds');
@@ -36,6 +36,29 @@ describe('inRounds', () => {
       expect(done.reduce((sum, count) => sum + count, 0)).toBe(data.length);
       expect(done.length).toBeGreaterThanOrEqual(rows / 2);
     }
+  });
+
+  it('takes and gives rows of other lengths and kinds', async () => {
+    const array: NumpyArray<'float32'> = {
+      data: new Float32Array(7 * 9).map(random.unit),
+      shape: [7, 9],
+      dtype: 'float32',
+    };
+    const few = (transform: (part: NumpyArray) => Promise<NumpyArray>) => (part: NumpyArray) =>
+      part.shape[0]! > 2 ? Promise.reject(new FftError('device-limit', 'Too many rows.')) : transform(part);
+    const bins = await inRounds(
+      array,
+      [1],
+      few((part) => rfft(part)),
+    );
+    expect(bins).toMatchObject({ shape: [7, 5], dtype: 'complex64' });
+    const back = await inRounds(
+      bins,
+      [1],
+      few((part) => irfft(part, { n: 9 })),
+    );
+    expect(back).toMatchObject({ shape: [7, 9], dtype: 'float32' });
+    expect(relativeError(back.data, array.data)).toBeLessThan(1e-6);
   });
 
   it.each([

@@ -1,35 +1,34 @@
 /** Arrays that a device cannot hold as a whole. */
 
 import { FftError } from '../index.ts';
-import { type ComplexArray, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
+import { isComplex, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
 
 /**
  * Transforms an array at once or, where that is too much for the device, in halves of its first axis, and in halves of
  * these. It has to be one that is not transformed.
  *
- * @param transform keeps the shape
+ * @param transform keeps the length of the first axis
  * @throws FftError what `transform` throws; `device-limit` only where the first axis is transformed or a single step along
  *   it is too much; `out-of-memory`
  */
 export async function inRounds(
   array: NumpyArray,
   axes: readonly number[],
-  transform: (part: NumpyArray) => Promise<ComplexArray>,
-): Promise<ComplexArray> {
+  transform: (part: NumpyArray) => Promise<NumpyArray>,
+): Promise<NumpyArray> {
+  let target: NumpyArray | undefined;
   try {
     return await transform(array);
   } catch (error) {
     const [rows = 1] = array.shape;
-    if (!(error instanceof FftError && error.code === 'device-limit') || axes.includes(0) || rows < 2) throw error;
-    const single = isSingle(array.dtype);
-    const { shape } = array;
-    const data = zeros(2 * product(shape), single);
-    await fill(data, array, 0, rows);
-    return { data, shape: [...shape], dtype: single ? 'complex64' : 'complex128' };
+    if (!isTooMuch(error) || axes.includes(0) || rows < 2) throw error;
+    await fill(0, rows);
+    return target!;
   }
 
   /** The rows from `first` to `end`, in halves. */
-  async function fill(target: NumpyArray['data'], { data, shape, dtype }: NumpyArray, first: number, end: number) {
+  async function fill(first: number, end: number): Promise<void> {
+    const { data, shape, dtype } = array;
     const [rows = 1, ...others] = shape;
     const middle = Math.ceil((first + end) / 2);
     for (const [from, to] of [
@@ -39,11 +38,23 @@ export async function inRounds(
       const part = data.subarray((from * data.length) / rows, (to * data.length) / rows);
       try {
         const result = await transform({ data: part, shape: [to - from, ...others], dtype });
-        target.set(result.data, (from * target.length) / rows);
+        // What a row becomes is known from the first ones.
+        target ??= emptyLike(result, rows);
+        target.data.set(result.data, (from * target.data.length) / rows);
       } catch (error) {
-        if (!(error instanceof FftError && error.code === 'device-limit') || to - from < 2) throw error;
-        await fill(target, { data, shape, dtype }, from, to);
+        if (!isTooMuch(error) || to - from < 2) throw error;
+        await fill(from, to);
       }
     }
   }
+}
+
+function isTooMuch(error: unknown): boolean {
+  return error instanceof FftError && error.code === 'device-limit';
+}
+
+/** An array of as many rows like those of another one. */
+function emptyLike({ shape: [, ...others], dtype }: NumpyArray, rows: number): NumpyArray {
+  const shape = [rows, ...others];
+  return { data: zeros(product(shape) * (isComplex(dtype) ? 2 : 1), isSingle(dtype)), shape, dtype };
 }

@@ -2,10 +2,10 @@
 
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
-import { FftError } from '../../index.ts';
-import { isSingle } from '../../numpy/array.ts';
+import { type Device, FftError } from '../../index.ts';
+import { isComplex, isSingle } from '../../numpy/array.ts';
 import { resolveDistinctAxes } from '../../numpy/axes.ts';
-import { fftn, ifftn, type Norm, type NpyArray } from '../../numpy/index.ts';
+import { fftn, ifftn, irfftn, type Norm, type NpyArray, rfftn } from '../../numpy/index.ts';
 import { npyPieces, readNpyFrom } from '../../numpy/npy.ts';
 import { npzMembers, npzPieces } from '../../numpy/npz.ts';
 import type { ByteSource } from '../../numpy/source.ts';
@@ -14,7 +14,15 @@ import { show } from '../../problem/errors.ts';
 import { type Contents, checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
-import { type DeviceOptions, integerList, outputPath, useDevice, withDevice, withJson } from '../options.ts';
+import {
+  type DeviceOptions,
+  integerList,
+  outputPath,
+  positiveInteger,
+  useDevice,
+  withDevice,
+  withJson,
+} from '../options.ts';
 import { startProgress } from '../progress.ts';
 import { inRounds } from '../rounds.ts';
 
@@ -28,6 +36,8 @@ interface TransformOptions extends DeviceOptions {
   readonly array?: string;
   readonly axes?: number[];
   readonly inverse: boolean;
+  readonly real: boolean;
+  readonly length?: number;
   readonly norm: Norm;
   readonly json: boolean;
 }
@@ -35,7 +45,7 @@ interface TransformOptions extends DeviceOptions {
 export function addTransform(program: Command): void {
   const command = program
     .command('transform')
-    .description('transform an array: .npy or .npz in, .npy or .npz of complex numbers out')
+    .description('transform an array: .npy or .npz in, .npy or .npz out')
     .argument('<input.npy>', 'real or complex array, or a .npz file; - for standard input')
     .requiredOption(
       '-o, --output <output.npy>',
@@ -45,6 +55,12 @@ export function addTransform(program: Command): void {
     .option('--array <name>', 'which array of a .npz file to transform (default: the only one)')
     .option('-a, --axes <list>', 'axes to transform, counted as in NumPy: 0,2 or -1 (default: all)', integerList)
     .option('-i, --inverse', 'compute the inverse transform', false)
+    .option('-r, --real', 'along the last of the axes, half the bins of reals; with --inverse, the reals', false)
+    .option(
+      '--length <n>',
+      'how many reals --real --inverse makes along that axis (default: 2(m - 1) of m bins)',
+      positiveInteger,
+    )
     .addOption(
       new Option('--norm <norm>', 'which direction is scaled, as in NumPy').choices(NORMS).default('backward'),
     );
@@ -52,18 +68,23 @@ export function addTransform(program: Command): void {
 }
 
 async function transformFile(input: string, options: TransformOptions): Promise<void> {
+  if (options.length !== undefined && !(options.real && options.inverse)) {
+    throw new FftError('invalid-usage', '--length is for --real --inverse.');
+  }
   await checkOutput(options.output);
   const progress = startProgress('reading');
   try {
     progress.update(0, 4, 'reading     ');
     const { name, array } = await readWith(input, (source) => readArray(source, options.array));
     const axes = axesOf(options.axes, array, inputName(input));
+    if (options.real && !options.inverse && isComplex(array.dtype)) {
+      throw new FftError('invalid-file', `${inputName(input)}: The array is ${array.dtype}; --real takes reals.`);
+    }
     const precision = isSingle(array.dtype) ? 'single' : 'double';
     const { result, seconds, device } = await useDevice({ ...options, precision }, async (device) => {
       progress.update(1, 4, 'transforming');
       const started = performance.now();
-      const transform = options.inverse ? ifftn : fftn;
-      const result = await inRounds(array, axes, (part) => transform(part, { axes, norm: options.norm, device }));
+      const result = await inRounds(array, axes, (part) => transformed(part, axes, options, device));
       return { result, seconds: (performance.now() - started) / 1000, device: device.name };
     });
     progress.update(3, 4, 'writing     ');
@@ -79,6 +100,19 @@ async function transformFile(input: string, options: TransformOptions): Promise<
   } finally {
     progress.stop();
   }
+}
+
+function transformed(
+  array: NpyArray,
+  axes: readonly number[],
+  { real, inverse, length, norm }: TransformOptions,
+  device: Device,
+): Promise<NpyArray> {
+  const options = { axes, norm, device };
+  if (!real) return (inverse ? ifftn : fftn)(array, options);
+  if (!inverse) return rfftn(array, options);
+  if (length === undefined) return irfftn(array, options);
+  return irfftn(array, { ...options, s: axes.map((_, k) => (k === axes.length - 1 ? length : -1)) });
 }
 
 /**
