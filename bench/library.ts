@@ -48,8 +48,9 @@ export interface Manner {
 
 export async function omnifft(device: Device, workload: Workload, manner: Manner = {}): Promise<Subject> {
   const { name = 'omnifft', buffers = 'alloc', asynchronous = false } = manner;
-  const { size, precision, batches = 1 } = workload;
-  const plan = await device.plan({ size: [...size], batches, precision });
+  const { size, precision, batches = 1, real = false } = workload;
+  const transform = real ? 'r2c' : 'c2c';
+  const plan = await device.plan({ size: [...size], batches, precision, transform });
   const memories: Memory[] = [];
   const make = (bytes: number): RealArray => {
     const length = bytes / (precision === 'single' ? 4 : 8);
@@ -65,7 +66,8 @@ export async function omnifft(device: Device, workload: Workload, manner: Manner
   };
   const input = make(plan.input.bytes);
   const output = make(plan.output.bytes);
-  if (input.length !== 2 * points(workload)) throw new Error(`omnifft's input has ${input.length} numbers`);
+  if (input.length !== (real ? 1 : 2) * points(workload))
+    throw new Error(`omnifft's input has ${input.length} numbers`);
 
   const timeSync = (calls: number) => {
     const start = performance.now();

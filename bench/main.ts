@@ -23,11 +23,24 @@ import { create } from './tables/create.ts';
 import { double } from './tables/double.ts';
 import { lengths } from './tables/lengths.ts';
 import { memory } from './tables/memory.ts';
+import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { alloc, copied } from './tables/single.ts';
 import { threads } from './tables/threads.ts';
 
-const tables: readonly Table[] = [alloc, copied, double, bound, lengths, arithmetic, scipy, threads, create, memory];
+const tables: readonly Table[] = [
+  alloc,
+  copied,
+  double,
+  real,
+  bound,
+  lengths,
+  arithmetic,
+  scipy,
+  threads,
+  create,
+  memory,
+];
 
 function usage(problem: string): never {
   console.error(

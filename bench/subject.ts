@@ -1,5 +1,5 @@
 /**
- * What the benchmark times: one forward complex transform of a fixed workload, by omnifft or by a peer. Every subject
+ * What the benchmark times: one forward transform of a fixed workload, complex unless it says otherwise, by omnifft or by a peer. Every subject
  * fills its own input, so that peers in other processes get the very same numbers, and answers for single bins of its
  * result, so that nothing is timed before it has been checked.
  */
@@ -11,6 +11,8 @@ export interface Workload {
   readonly precision: Precision;
   /** Transforms in one call, packed one after another; 1 when absent. */
   readonly batches?: number;
+  /** The input is real, of one axis: `sample(seed, j)` is number j; bins are those up to the half. */
+  readonly real?: boolean;
 }
 
 export interface Subject {

@@ -1,6 +1,7 @@
 """The child process behind peers/scipy.ts; the requests are described in peers/native.ts.
 
-Timed call: scipy.fft.fftn(x, axes=..., workers=1), or scipy.fft.fft for one axis, on complex64 or complex128. It
+Timed call: scipy.fft.fftn(x, axes=..., workers=1), or scipy.fft.fft for one axis, on complex64 or complex128, or
+scipy.fft.rfft on float32 or float64. It
 returns a new array, as SciPy always does out of place.
 """
 
@@ -23,6 +24,9 @@ def planned(precision, *lengths):
     """An array of batches, and its transform."""
     shape = [int(length) for length in lengths]
     axes = tuple(range(1, len(shape)))
+    if precision.startswith("real-"):
+        x = numpy.zeros(shape, numpy.float32 if precision == "real-single" else numpy.float64)
+        return x, lambda: scipy.fft.rfft(x, workers=1)
     x = numpy.zeros(shape, numpy.complex64 if precision == "single" else numpy.complex128)
     if len(axes) == 1:
         return x, lambda: scipy.fft.fft(x, workers=1)
@@ -40,12 +44,16 @@ def main():
         if request == "close":
             del plans[number], x, transform
         elif request == "load":
+            if x.dtype.kind == "f":
+                x[...] = sample(int(words[0]), x.size).reshape(x.shape)
+                print(answer, flush=True)
+                continue
             values = sample(int(words[0]), 2 * x.size)
             x.real = values[0::2].reshape(x.shape)
             x.imag = values[1::2].reshape(x.shape)
         elif request == "bins":
             y = transform().ravel()
-            assert y.dtype == x.dtype
+            assert y.dtype == numpy.result_type(x.dtype, numpy.complex64)
             answer = " ".join(f"{y[int(k)].real!s} {y[int(k)].imag!s}" for k in words)
         elif request == "time":
             calls = range(int(words[0]))
