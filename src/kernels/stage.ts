@@ -103,15 +103,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room, aligned });
   });
   const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
-  const arrays = ['ping', 'pong'].slice(0, Math.min(layouts.length, shared.arrays)).map(
-    (name): ArrayRef => ({
-      name,
-      space: 'shared',
-      type: typeOf(precision),
-      length: 2 * plane,
-      ...(shared.format === 'halves' ? { half: plane } : {}),
-    }),
-  );
+  const arrays = sharedArrays(Math.min(layouts.length, shared.arrays), plane, asked);
   /** Data between step n and the next, at the coordinates of the next. */
   const between = (n: number): ComplexView => {
     const array = arrays[n % arrays.length]!;
@@ -155,6 +147,17 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     };
   });
   return { shared: arrays, phases };
+}
+
+/** @param plane numbers that each of them holds. */
+function sharedArrays(count: number, plane: number, { precision, shared }: StagesToBuild): ArrayRef[] {
+  return ['ping', 'pong'].slice(0, count).map((name) => ({
+    name,
+    space: 'shared',
+    type: typeOf(precision),
+    length: 2 * plane,
+    ...(shared.format === 'halves' ? { half: plane } : {}),
+  }));
 }
 
 /** Butterflies, points that are copied, or pairs, of one column. */

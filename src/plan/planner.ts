@@ -282,19 +282,7 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output - croppedBy(node, to) },
         inverse: isInverse(node, direction) !== (node.backward ?? false),
         scale: scaleOf(node, last ? scaleFactors(problem, direction) : NO_SCALE),
-        ...(node.real ? { real: placedReals(node, node.real, { input: from, output: to }) } : {}),
-        ...(node.extended
-          ? {
-              extended: {
-                ...node.extended,
-                stride: (node.extended.on === 'input' ? from : to).strides[node.extended.of]!,
-              },
-            }
-          : {}),
-        ...(node.cropped ? { cropped: node.cropped } : {}),
-        ...(node.mirrored
-          ? { mirrored: { ...node.mirrored, stride: (node.mirrored.side === 'input' ? from : to).strides[1]! } }
-          : {}),
+        ...placedEnds(node, { input: from, output: to }),
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
         split,
@@ -328,6 +316,20 @@ function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
 function scaleOf(node: LeafNode, { input, output }: Sides<number>): Sides<number> {
   const { real } = node;
   return real?.side === 'input' && isPaired(node) ? { input, output: output / 2 } : { input, output };
+}
+
+/** What of a leaf has to do with reals, where it lies. */
+function placedEnds(
+  node: LeafNode,
+  layouts: Sides<BufferLayout>,
+): Pick<PlacedLeaf, 'real' | 'extended' | 'cropped' | 'mirrored'> {
+  const { real, extended, cropped, mirrored } = node;
+  return {
+    ...(real ? { real: placedReals(node, real, layouts) } : {}),
+    ...(extended ? { extended: { ...extended, stride: layouts[extended.on].strides[extended.of]! } } : {}),
+    ...(cropped ? { cropped } : {}),
+    ...(mirrored ? { mirrored: { ...mirrored, stride: layouts[mirrored.side].strides[1]! } } : {}),
+  };
 }
 
 /** Where the second ones of two numbers lie. */
