@@ -24,8 +24,8 @@ export function bytesOfSides({
   precision,
 }: DenseProblem): number {
   const points = product(size) * leftBatches * batches;
-  const rest = (points / size[0]!) * hermitianLength(size[0]!);
-  const reals = { c2c: 4 * points, r2c: points + 2 * rest }[transform as string] ?? 2 * points;
+  const bins = (points / size[0]!) * hermitianLength(size[0]!);
+  const reals = transform === 'c2c' ? 4 * points : transform === 'r2c' ? points + 2 * bins : 2 * points;
   return reals * (precision === 'single' ? 4 : 8);
 }
 
