@@ -38,20 +38,20 @@ export interface TensorOptions {
   readonly norm?: Norm | null | undefined;
 }
 
-/** Where there is a choice. */
-export interface DeviceOption {
+/** Options that some functions have, as the caller says them: who takes them looks after them. */
+export interface OtherOptions {
   readonly device?: unknown;
+  readonly type?: unknown;
+  readonly orthogonalize?: unknown;
 }
 
 /** What a function does to an array of some shape. */
-export interface Arguments {
+export interface Arguments extends OtherOptions {
   /** From 0, in the order in which they were given. */
   readonly axes: readonly number[];
   /** Points along each. */
   readonly lengths: readonly number[];
   readonly norm: Norm;
-  /** Where, as the caller says. */
-  readonly device: unknown;
 }
 
 /** Options and the lists in them. */
@@ -69,20 +69,20 @@ export interface Signature {
 /** @throws FftError `invalid-argument`, `unknown-field`, `invalid-size` */
 export function lineArguments(
   shape: readonly number[],
-  options: LineOptions & DeviceOption,
+  options: LineOptions & OtherOptions,
   { name, toReals, more }: Signature,
 ): Arguments {
   const own = readOptions(options, { works: ['n', 'axis', 'norm', ...more] }, name);
   const axis = resolveAxis(own.axis === undefined ? -1 : own.axis, shape.length, 'axis');
   const n = own.n ?? undefined;
   const length = n === undefined ? usualLength(shape, axis, toReals) : checkLength(n, 'n');
-  return { axes: [axis], lengths: [length], norm: checkNorm(own.norm), device: own.device };
+  return { axes: [axis], lengths: [length], norm: checkNorm(own.norm), ...othersOf(own) };
 }
 
 /** @param usual default axes; left out: all. @throws FftError as above */
 export function tensorArguments(
   shape: readonly number[],
-  options: TensorOptions & DeviceOption,
+  options: TensorOptions & OtherOptions,
   { name, toReals, more }: Signature,
   usual?: readonly number[],
 ): Arguments {
@@ -102,7 +102,11 @@ export function tensorArguments(
     if (s === undefined) return usualLength(shape, axis, toReals && k === axes.length - 1);
     return s[k] === -1 ? usualLength(shape, axis, false) : checkLength(s[k]!, `s[${k}]`);
   });
-  return { axes, lengths, norm: checkNorm(own.norm), device: own.device };
+  return { axes, lengths, norm: checkNorm(own.norm), ...othersOf(own) };
+}
+
+function othersOf({ device, type, orthogonalize }: OtherOptions): OtherOptions {
+  return { device, type, orthogonalize };
 }
 
 function lastAxes(count: number): number[] {

@@ -1,13 +1,14 @@
 /**
- * `omnifft/numpy`: Fourier transforms under NumPy's names.
+ * `omnifft/numpy`: Fourier transforms under NumPy's names, cosine and sine transforms under SciPy's.
  *
  * Arrays are `{ data, shape, dtype }`, row-major, shape slowest first; complex numbers lie as `re, im`. A bare typed array
  * is real and has one axis; lists of numbers are real, too. Single precision stays single, all else is double.
  * Forward has the exponent sign −1. Arguments that NumPy takes by name are fields of the last argument.
  */
 import type { LineOptions, TensorOptions } from './arguments.ts';
-import type { ArrayInput, RealOnly, RealTransformed, Transformed } from './array.ts';
+import type { ArrayInput, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
 import type { DeviceChoice } from './choice.ts';
+import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
 import { lineRequest, tensorRequest } from './request.ts';
 import { transform } from './run.ts';
 
@@ -27,6 +28,7 @@ export type {
   TypedArray,
 } from './array.ts';
 export type { DeviceChoice } from './choice.ts';
+export type { SumLineOptions, SumTensorOptions, SumType } from './cosines.ts';
 export {
   type FastLengthOptions,
   fftfreq,
@@ -179,4 +181,74 @@ export async function irfftn<X extends ArrayInput>(
   options: TensorOptions & DeviceChoice = {},
 ): Promise<RealTransformed<X>> {
   return transform(tensorRequest('irfftn', x, options, ['device']));
+}
+
+/**
+ * SciPy's cosine transform of one axis, of one of the types I to IV. Of complex numbers both parts are transformed.
+ *
+ * @param options `type`, `n`, `axis`, `norm`, `orthogonalize`, `device`
+ * @returns an array of the type of `x`, but float64 of integers, and of its shape but for `n`
+ * @throws FftError as `fft`; `invalid-size` also for type 1 of a single point
+ */
+export async function dct<X extends ArrayInput>(
+  x: X,
+  options: SumLineOptions & DeviceChoice = {},
+): Promise<SameArray<X>> {
+  return transform(sumLineRequest('dct', x, options, ['device']));
+}
+
+/** Undoes `dct` of the same `type`, `norm` and `orthogonalize`. Options, result and errors as there. */
+export async function idct<X extends ArrayInput>(
+  x: X,
+  options: SumLineOptions & DeviceChoice = {},
+): Promise<SameArray<X>> {
+  return transform(sumLineRequest('idct', x, options, ['device']));
+}
+
+/** SciPy's sine transform of one axis: otherwise as `dct`, but that type 1 takes a single point, too. */
+export async function dst<X extends ArrayInput>(
+  x: X,
+  options: SumLineOptions & DeviceChoice = {},
+): Promise<SameArray<X>> {
+  return transform(sumLineRequest('dst', x, options, ['device']));
+}
+
+/** Undoes `dst`, as `idct` undoes `dct`. */
+export async function idst<X extends ArrayInput>(
+  x: X,
+  options: SumLineOptions & DeviceChoice = {},
+): Promise<SameArray<X>> {
+  return transform(sumLineRequest('idst', x, options, ['device']));
+}
+
+/** `dct` along any axes, each named once, all by default. Options: `type`, `s`, `axes`, `norm`, `orthogonalize`, `device`. */
+export async function dctn<X extends ArrayInput>(
+  x: X,
+  options: SumTensorOptions & DeviceChoice = {},
+): Promise<SameArray<X>> {
+  return transform(sumTensorRequest('dctn', x, options, ['device']));
+}
+
+/** Undoes `dctn`. */
+export async function idctn<X extends ArrayInput>(
+  x: X,
+  options: SumTensorOptions & DeviceChoice = {},
+): Promise<SameArray<X>> {
+  return transform(sumTensorRequest('idctn', x, options, ['device']));
+}
+
+/** `dst` along any axes, each named once, all by default. Options as of `dctn`. */
+export async function dstn<X extends ArrayInput>(
+  x: X,
+  options: SumTensorOptions & DeviceChoice = {},
+): Promise<SameArray<X>> {
+  return transform(sumTensorRequest('dstn', x, options, ['device']));
+}
+
+/** Undoes `dstn`. */
+export async function idstn<X extends ArrayInput>(
+  x: X,
+  options: SumTensorOptions & DeviceChoice = {},
+): Promise<SameArray<X>> {
+  return transform(sumTensorRequest('idstn', x, options, ['device']));
 }

@@ -1,6 +1,6 @@
 /** Problems of the engine for transforms of dense arrays in C order. */
 import type { ProblemInput } from '../problem/index.ts';
-import { type Direction, hermitianLength } from '../problem/index.ts';
+import { type Direction, hermitianLength, type TransformKind } from '../problem/index.ts';
 import { product } from './array.ts';
 
 /** Problems of this room: interleaved, out of place, stored as they are computed. */
@@ -8,15 +8,24 @@ export type DenseProblem = Omit<
   ProblemInput,
   'layout' | 'placement' | 'transform' | 'precision' | 'storage' | 'edgeStorage'
 > & {
-  readonly transform?: 'c2c' | 'r2c' | undefined;
+  readonly transform?: TransformKind | undefined;
   readonly precision?: 'single' | 'double' | undefined;
 };
 
+/** Cosine and sine transforms: reals on both sides. */
+export type SumKind = Exclude<TransformKind, 'c2c' | 'r2c'>;
+
 /** Both sides of the problem: what stands in for host arrays on the device. */
-export function bytesOfSides({ size, transform, leftBatches = 1, batches = 1, precision }: DenseProblem): number {
+export function bytesOfSides({
+  size,
+  transform = 'c2c',
+  leftBatches = 1,
+  batches = 1,
+  precision,
+}: DenseProblem): number {
   const points = product(size) * leftBatches * batches;
-  const rest = (points / size[0]!) * hermitianLength(size[0]!);
-  const reals = transform === 'r2c' ? points + 2 * rest : 4 * points;
+  const bins = (points / size[0]!) * hermitianLength(size[0]!);
+  const reals = transform === 'c2c' ? 4 * points : transform === 'r2c' ? points + 2 * bins : 2 * points;
   return reals * (precision === 'single' ? 4 : 8);
 }
 
@@ -27,7 +36,9 @@ export interface Wanted {
   /** Which axes are transformed, each once. */
   readonly axes: readonly number[];
   /** The one of them along which there are reals on one side. */
-  readonly realAxis: number | undefined;
+  readonly realAxis?: number | undefined;
+  /** Of reals on both sides, along all of them. */
+  readonly sums?: SumKind | undefined;
   readonly direction: Direction;
   readonly single: boolean;
   readonly scale: number;
@@ -45,14 +56,14 @@ interface Run {
 }
 
 /**
- * The problem in as few dimensions as it has, so that arrays of different shapes share plans: axes of length 1 vanish,
- * neighbours that are not transformed become one, and those at the ends become batches. A real axis is the first one of the
+ * The problem in as few dimensions as it has, so that arrays of different shapes share plans: axes of length 1 vanish
+ * unless cosines and sines multiply them, neighbours that are not transformed become one, and those at the ends become batches. A real axis is the first one of the
  * problem wherever it is in memory: strides say where.
  *
  * @returns `axes`: which axis of the array each one of the problem is; no problem where nothing is transformed.
  */
 export function problemOf(wanted: Wanted): { readonly problem: DenseProblem | undefined; readonly axes: number[] } {
-  const { realAxis, direction, single, scale } = wanted;
+  const { realAxis, sums, direction, single, scale } = wanted;
   const inner = runsOf(wanted);
   if (inner.every(({ omitted }) => omitted)) return { problem: undefined, axes: [] };
   const left = inner[0]!.omitted ? inner.shift() : undefined;
@@ -62,7 +73,7 @@ export function problemOf(wanted: Wanted): { readonly problem: DenseProblem | un
   const along = (side: 'input' | 'output') => [left?.[side] ?? 1, ...runs.map((run) => run[side]), batch?.[side] ?? 1];
   const problem = {
     size: runs.map(({ length }) => length),
-    ...(realAxis === undefined ? {} : { transform: 'r2c' as const }),
+    ...(sums ? { transform: sums } : realAxis === undefined ? {} : { transform: 'r2c' as const }),
     omit: runs.map(({ omitted }) => omitted),
     leftBatches: left?.length ?? 1,
     batches: batch?.length ?? 1,
@@ -76,7 +87,7 @@ export function problemOf(wanted: Wanted): { readonly problem: DenseProblem | un
 }
 
 /** Fastest first. */
-function runsOf({ shape, axes, realAxis }: Wanted): Run[] {
+function runsOf({ shape, axes, realAxis, sums }: Wanted): Run[] {
   const runs: Run[] = [];
   let input = 1;
   let output = 1;
@@ -85,7 +96,7 @@ function runsOf({ shape, axes, realAxis }: Wanted): Run[] {
     const omitted = !axes.includes(axis);
     const last = runs.at(-1);
     if (omitted && last?.omitted) runs[runs.length - 1] = { ...last, length: last.length * length, axis };
-    else if (length > 1 || axis === realAxis) runs.push({ axis, length, omitted, input, output });
+    else if (length > 1 || axis === realAxis || (sums && !omitted)) runs.push({ axis, length, omitted, input, output });
     input *= length;
     output *= axis === realAxis ? hermitianLength(length) : length;
   }

@@ -2,9 +2,9 @@
 import { FftError } from '../problem/errors.ts';
 import {
   type Arguments,
-  type DeviceOption,
   type LineOptions,
   lineArguments,
+  type OtherOptions,
   type TensorOptions,
   tensorArguments,
 } from './arguments.ts';
@@ -39,13 +39,22 @@ const tensors = {
   irfftn: { ...lines.irfft, usual: undefined },
 } as const satisfies Record<string, Kind & { readonly usual: readonly number[] | undefined }>;
 
-/** What is to be done, and to what. */
+/** What is to be done. */
 export interface TransformRequest {
-  readonly kind: Kind;
-  readonly steps: readonly Step[];
-  readonly operand: NumpyArray;
   /** Where, as the caller says. */
   readonly device: unknown;
+  /**
+   * Does it but for what plans do: asks for that, job by job, and is to be given what comes out, a new array. What it returns
+   * are new numbers, none of the caller's. It throws `out-of-memory`.
+   */
+  readonly work: Generator<Job, NumpyArray, Floats>;
+}
+
+/** A transform for a plan to do. */
+export interface Job {
+  readonly step: Step;
+  readonly problem: NonNullable<Step['problem']>;
+  readonly data: Floats;
 }
 
 /**
@@ -55,7 +64,7 @@ export interface TransformRequest {
 export function lineRequest(
   name: keyof typeof lines,
   input: ArrayInput,
-  options: LineOptions & DeviceOption,
+  options: LineOptions & OtherOptions,
   more: readonly string[] = [],
 ): TransformRequest {
   const kind = lines[name];
@@ -67,7 +76,7 @@ export function lineRequest(
 export function tensorRequest(
   name: keyof typeof tensors,
   input: ArrayInput,
-  options: TensorOptions & DeviceOption,
+  options: TensorOptions & OtherOptions,
   more: readonly string[] = [],
 ): TransformRequest {
   const kind = tensors[name];
@@ -91,27 +100,11 @@ function request(name: string, kind: Kind, operand: NumpyArray, given: Arguments
   if (kind.transform === 'r2c' && given.axes.length === 0) {
     throw new FftError('invalid-argument', `axes is []; ${name} takes at least one axis.`, { path: 'axes' });
   }
-  return {
-    kind,
-    steps: stepsOf(operand.shape, given, kind, isSingle(operand.dtype)),
-    operand,
-    device: given.device,
-  };
+  const steps = stepsOf(operand.shape, given, kind, isSingle(operand.dtype));
+  return { device: given.device, work: carryOut(kind, steps, operand) };
 }
 
-/** A transform for a plan to do. */
-export interface Job {
-  readonly step: Step;
-  readonly problem: NonNullable<Step['problem']>;
-  readonly data: Floats;
-}
-
-/**
- * Carries out a request but for what plans do: it asks for that, job by job, and is to be given what comes out, a new array.
- * @returns new numbers: none of the caller's
- * @throws FftError `out-of-memory`
- */
-export function* carryOut({ kind, steps, operand }: TransformRequest): Generator<Job, NumpyArray, Floats> {
+function* carryOut(kind: Kind, steps: readonly Step[], operand: NumpyArray): Generator<Job, NumpyArray, Floats> {
   const single = isSingle(operand.dtype);
   const own = (data: Floats) => (data === operand.data ? copyOf(data) : data);
   let array = operand;

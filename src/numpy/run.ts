@@ -7,7 +7,7 @@ import { checkDevice, sharedDevice } from './choice.ts';
 import type { Floats } from './memory.ts';
 import { PlanCache } from './plans.ts';
 import { bytesOfSides, type DenseProblem } from './problem.ts';
-import { carryOut, type Job, type TransformRequest } from './request.ts';
+import type { Job, TransformRequest } from './request.ts';
 import { inAxes } from './steps.ts';
 
 type Plans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
@@ -21,7 +21,7 @@ const plansOf = new WeakMap<Device, Plans>();
  */
 export async function transform<R extends NumpyArray>(request: TransformRequest): Promise<R> {
   const chosen = checkDevice(request.device);
-  const work = carryOut(request);
+  const { work } = request;
   let state = work.next();
   while (!state.done) state = work.next(await doneOn(chosen ?? (await sharedDevice()), state.value));
   return state.value as R;

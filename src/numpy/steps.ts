@@ -31,7 +31,7 @@ export interface Operand {
   readonly complex: boolean;
 }
 
-interface Line {
+export interface Line {
   readonly axis: number;
   readonly length: number;
 }
@@ -84,10 +84,7 @@ function stepOf(
   const spatial = resized(before, group);
   const realAxis = real ? axes[0]! : undefined;
   const bins = real ? resized(spatial, [{ axis: axes[0]!, length: hermitianLength(points[0]!) }]) : spatial;
-  if (![spatial, bins].every((shape) => Number.isSafeInteger(16 * product(shape)))) {
-    const message = `Shape [${excerpt(spatial.join(', '))}] has more numbers than any memory; crop to less.`;
-    throw new FftError('invalid-size', message);
-  }
+  for (const shape of [spatial, bins]) checkMemory(shape, spatial);
   const sides = [
     { shape: spatial, complex: !real },
     { shape: bins, complex: true },
@@ -98,7 +95,14 @@ function stepOf(
   return { direction, ...problemOf({ shape: spatial, axes, realAxis, direction, single, scale }), from, to };
 }
 
-function resized(shape: readonly number[], lines: readonly Line[]): number[] {
+/** @param asked the shape that the caller knows. @throws FftError `invalid-size` for more numbers than can be counted */
+export function checkMemory(shape: readonly number[], asked = shape): void {
+  if (Number.isSafeInteger(16 * product(shape))) return;
+  const message = `Shape [${excerpt(asked.join(', '))}] has more numbers than any memory; crop to less.`;
+  throw new FftError('invalid-size', message);
+}
+
+export function resized(shape: readonly number[], lines: readonly Line[]): number[] {
   const changed = [...shape];
   for (const { axis, length } of lines) changed[axis] = length;
   return changed;

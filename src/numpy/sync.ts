@@ -5,11 +5,12 @@
 import type { Plan } from '../engine/index.ts';
 import { openCpuSync } from '../engine/open-sync.ts';
 import type { LineOptions, TensorOptions } from './arguments.ts';
-import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, Transformed } from './array.ts';
+import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
+import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
 import type { Floats } from './memory.ts';
 import { PlanCache } from './plans.ts';
 import { bytesOfSides, type DenseProblem } from './problem.ts';
-import { carryOut, type Job, lineRequest, type TransformRequest, tensorRequest } from './request.ts';
+import { type Job, lineRequest, type TransformRequest, tensorRequest } from './request.ts';
 import { inAxes } from './steps.ts';
 
 export type { LineOptions, Norm, TensorOptions } from './arguments.ts';
@@ -27,6 +28,7 @@ export type {
   Transformed,
   TypedArray,
 } from './array.ts';
+export type { SumLineOptions, SumTensorOptions, SumType } from './cosines.ts';
 export {
   type FastLengthOptions,
   fftfreq,
@@ -109,6 +111,46 @@ export function irfftn<X extends ArrayInput>(x: X, options: TensorOptions = {}):
   return transform(tensorRequest('irfftn', x, options));
 }
 
+/** `dct` of `omnifft/numpy`, at once. */
+export function dct<X extends ArrayInput>(x: X, options: SumLineOptions = {}): SameArray<X> {
+  return transform(sumLineRequest('dct', x, options));
+}
+
+/** `idct` of `omnifft/numpy`, at once. */
+export function idct<X extends ArrayInput>(x: X, options: SumLineOptions = {}): SameArray<X> {
+  return transform(sumLineRequest('idct', x, options));
+}
+
+/** `dst` of `omnifft/numpy`, at once. */
+export function dst<X extends ArrayInput>(x: X, options: SumLineOptions = {}): SameArray<X> {
+  return transform(sumLineRequest('dst', x, options));
+}
+
+/** `idst` of `omnifft/numpy`, at once. */
+export function idst<X extends ArrayInput>(x: X, options: SumLineOptions = {}): SameArray<X> {
+  return transform(sumLineRequest('idst', x, options));
+}
+
+/** `dctn` of `omnifft/numpy`, at once. */
+export function dctn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}): SameArray<X> {
+  return transform(sumTensorRequest('dctn', x, options));
+}
+
+/** `idctn` of `omnifft/numpy`, at once. */
+export function idctn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}): SameArray<X> {
+  return transform(sumTensorRequest('idctn', x, options));
+}
+
+/** `dstn` of `omnifft/numpy`, at once. */
+export function dstn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}): SameArray<X> {
+  return transform(sumTensorRequest('dstn', x, options));
+}
+
+/** `idstn` of `omnifft/numpy`, at once. */
+export function idstn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}): SameArray<X> {
+  return transform(sumTensorRequest('idstn', x, options));
+}
+
 type Plans = PlanCache<DenseProblem, Plan<DenseProblem>>;
 
 let plans: Plans | undefined;
@@ -123,8 +165,7 @@ function ownPlans(): Plans {
 }
 
 /** Carries out a request whose result is known to be an `R`. */
-function transform<R extends NumpyArray>(request: TransformRequest): R {
-  const work = carryOut(request);
+function transform<R extends NumpyArray>({ work }: TransformRequest): R {
   let state = work.next();
   while (!state.done) state = work.next(run(state.value));
   return state.value as R;

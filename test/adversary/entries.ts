@@ -346,7 +346,11 @@ export class Scene {
     const lines = { fft: one, ifft: one, rfft: one, irfft: one, hfft: one, ihfft: one };
     const planes = { fft2: many, ifft2: many, rfft2: many, irfft2: many };
     const spaces = { fftn: many, ifftn: many, rfftn: many, irfftn: many };
-    const transforms: Readonly<Record<string, object>> = { ...lines, ...planes, ...spaces };
+    const sum = { ...one, type: 3, orthogonalize: true };
+    const sums = { ...many, type: 1, orthogonalize: false };
+    const cosines = { dct: sum, idct: sum, dctn: sums, idctn: sums };
+    const sines = { dst: sum, idst: sum, dstn: sums, idstn: sums };
+    const transforms: Readonly<Record<string, object>> = { ...lines, ...planes, ...spaces, ...cosines, ...sines };
     const shifts = { fftshift: { axes: [0] }, ifftshift: { axes: 1 } };
     const all: Readonly<Record<string, object>> = { ...transforms, ...shifts };
     const name = random.pick(Object.keys(all));

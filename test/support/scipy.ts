@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type NumpyArray, readNpy, writeNpy } from '../../src/numpy/index.ts';
 import { runProgram } from './programs.ts';
 
-/** A call of a function of `scipy.signal`. */
+/** A call of a function of `scipy.signal` or `scipy.fft`. */
 export interface ScipyCall {
   readonly name: string;
   readonly arrays: readonly NumpyArray[];
@@ -15,14 +15,14 @@ export interface ScipyCall {
 
 const SCRIPT = `
 import json, sys
-import numpy, scipy.signal
+import numpy, scipy.fft, scipy.signal
 folder = sys.argv[1]
 for k, (name, count, options) in enumerate(json.load(open(folder + '/calls.json'))):
     arrays = [numpy.load(f'{folder}/in{k}-{n}.npy') for n in range(count)]
     named = {key: value['array'] for key, value in options.items() if isinstance(value, dict)}
     options.update({key: arrays[n] for key, n in named.items()})
     arguments = [array for n, array in enumerate(arrays) if n not in named.values()]
-    results = getattr(scipy.signal, name)(*arguments, **options)
+    results = (getattr(scipy.signal, name, None) or getattr(scipy.fft, name))(*arguments, **options)
     results = results if isinstance(results, tuple) else (results,)
     for n, result in enumerate(results):
         result = numpy.ascontiguousarray(result)

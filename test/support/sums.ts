@@ -6,10 +6,10 @@ import type { Tried } from './accuracy.ts';
 import type { Random } from './random.ts';
 import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried } from './trial.ts';
 
-type RealTransform = (typeof realTransforms)[number];
+export type RealTransform = (typeof realTransforms)[number];
 
 /** S[k] = Σ weight(n) · x[n] · trig(2π · point(n) · bin(k) / length), with the sine where it is one. */
-interface Sums {
+export interface Sums {
   readonly length: number;
   readonly point: (n: number) => number;
   readonly bin: (k: number) => number;
@@ -22,7 +22,7 @@ const odd = (n: number) => 2 * n + 1;
 const twice = () => 2 as const;
 
 /** FFTW's definitions. */
-function sumsOf(kind: RealTransform, count: number): Sums {
+export function sumsOf(kind: RealTransform, count: number): Sums {
   const last = count - 1;
   const definitions: Readonly<Record<RealTransform, Sums>> = {
     dct1: { length: 2 * last, point: whole, bin: whole, weight: (n) => (n === 0 || n === last ? 1 : 2) },

@@ -13,8 +13,8 @@ import {
   type ProblemInput,
   parseDescriptor,
 } from '../../src/index.ts';
-import { fft, fftfreq, fftshift, irfft, type NumpyArray, rfft, rfftfreq, rfftn } from '../../src/numpy/index.ts';
-import { hfft, ifft, ihfft, irfftn } from '../../src/numpy/sync.ts';
+import { dct, fft, fftfreq, fftshift, irfft, type NumpyArray, rfft, rfftfreq, rfftn } from '../../src/numpy/index.ts';
+import { hfft, idstn, ifft, ihfft, irfftn } from '../../src/numpy/sync.ts';
 import {
   czt,
   fftconvolve,
@@ -190,6 +190,11 @@ export async function numpy(recording: Recording): Promise<void> {
   exactly<Float64Array>()(irfftn(await rfftn([[1, 2, 3]])).data, true);
   exactly<'complex128'>()(ihfft(new BigInt64Array(4)).dtype, true);
   exactly<Float64Array>()(rfftfreq(8, 0.1).data, true);
+  exactly<Float32Array>()((await dct(single, { type: 2, norm: 'ortho', orthogonalize: null })).data, true);
+  exactly<'complex64'>()((await dct(bins, { axis: 0 })).dtype, true);
+  exactly<'float64'>()(idstn([[1, 2]], { s: [4], axes: [-1] }).dtype, true);
+  // @ts-expect-error: there are four types
+  await dct(single, { type: 5 });
   const unknown: NumpyArray = { data: single, shape: [8], dtype: 'float32' };
   await rfft(unknown);
   // @ts-expect-error: complex numbers for reals

@@ -1,0 +1,180 @@
+/** SciPy's cosine and sine transforms (`scipy.fft.dct`, `dst` and their like): what each call of one comes to. */
+import { FftError, show } from '../problem/errors.ts';
+import { logicalLength } from '../problem/index.ts';
+import {
+  type Arguments,
+  type LineOptions,
+  lineArguments,
+  type Norm,
+  type OtherOptions,
+  type TensorOptions,
+  tensorArguments,
+} from './arguments.ts';
+import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, product } from './array.ts';
+import { resolveDistinctAxes } from './axes.ts';
+import { copyOf, fitted } from './fit.ts';
+import type { Floats } from './memory.ts';
+import { problemOf, type SumKind } from './problem.ts';
+import type { Job, TransformRequest } from './request.ts';
+import { checkMemory, resized, type Step } from './steps.ts';
+
+/** I to IV. */
+export type SumType = 1 | 2 | 3 | 4;
+
+interface SumOptions {
+  /** Default 2. The inverse of type 2 is type 3, and the other way round; the others are their own. */
+  readonly type?: SumType | undefined;
+  /**
+   * Whether the first and last numbers are scaled by √2 where that makes the matrix orthogonal but for one factor: of `dct` types
+   * 1 to 3, of `dst` types 2 and 3. Default: where `norm` is `ortho`.
+   */
+  readonly orthogonalize?: boolean | null | undefined;
+}
+
+/** Options of the cosine and sine transforms along one axis. */
+export interface SumLineOptions extends LineOptions, SumOptions {}
+
+/** Options of the cosine and sine transforms along several axes: all by default, each named once. */
+export interface SumTensorOptions extends TensorOptions, SumOptions {}
+
+type Family = 'dct' | 'dst';
+type LineName = `${'' | 'i'}${Family}`;
+
+/** An end of a line. */
+type End = 'first' | 'last';
+
+/** Which ends are multiplied by √2 before the sums, and which are divided by it after them. */
+const ends: Readonly<Partial<Record<SumKind, { readonly before: readonly End[]; readonly after: readonly End[] }>>> = {
+  dct1: { before: ['first', 'last'], after: ['first', 'last'] },
+  dct2: { before: [], after: ['first'] },
+  dct3: { before: ['first'], after: [] },
+  dst2: { before: [], after: ['last'] },
+  dst3: { before: ['last'], after: [] },
+};
+
+/**
+ * @param more options that the caller looks after
+ * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`, and those of `asArray`
+ */
+export function sumLineRequest(
+  name: LineName,
+  input: ArrayInput,
+  options: SumLineOptions & OtherOptions,
+  more: readonly string[] = [],
+): TransformRequest {
+  const operand = asArray(input);
+  return request(name, operand, lineArguments(operand.shape, options, signatureOf(name, more)));
+}
+
+/** For transforms along several axes; parameters and errors as above. */
+export function sumTensorRequest(
+  name: `${LineName}n`,
+  input: ArrayInput,
+  options: SumTensorOptions & OtherOptions,
+  more: readonly string[] = [],
+): TransformRequest {
+  const operand = asArray(input);
+  const given = tensorArguments(operand.shape, options, signatureOf(name, more));
+  resolveDistinctAxes(given.axes, operand.shape.length);
+  return request(name, operand, given);
+}
+
+function signatureOf(name: string, more: readonly string[]) {
+  return { name, toReals: false, more: ['type', 'orthogonalize', ...more] };
+}
+
+function request(name: LineName | `${LineName}n`, operand: NumpyArray, given: Arguments): TransformRequest {
+  const inverse = name.startsWith('i');
+  const kind = kindOf(name.includes('dct') ? 'dct' : 'dst', checkType(given.type), inverse);
+  const orthogonal = checkOrthogonalize(given);
+  given.lengths.forEach((length, k) => {
+    if (kind !== 'dct1' || length > 1) return;
+    const message = `Axis ${given.axes[k]} has one point; ${name} of type 1 takes 2 points or more.`;
+    throw new FftError('invalid-size', message);
+  });
+  const { device, axes } = given;
+  // Parts of complex numbers are neighbours along one more axis, the last, which is left alone.
+  const parts = isComplex(operand.dtype) ? [2] : [];
+  const single = isSingle(operand.dtype);
+  const reals = { data: operand.data, shape: [...operand.shape, ...parts], dtype: dtypeOf(false, single) };
+  const step = stepOf(reals, given, kind, inverse);
+  const after = step.to.shape.slice(0, operand.shape.length);
+  return { device, work: carryOut(reals, step, { kind, axes, orthogonal, shape: after, dtype: operand.dtype }) };
+}
+
+/** The transform that is to be done: inverses are those of other types. */
+function kindOf(family: Family, type: SumType, inverse: boolean): SumKind {
+  return `${family}${inverse && (type === 2 || type === 3) ? ((5 - type) as 2 | 3) : type}`;
+}
+
+function checkType(type: unknown = 2): SumType {
+  if (type === 1 || type === 2 || type === 3 || type === 4) return type;
+  throw new FftError('invalid-argument', `type is ${show(type)}; it must be 1, 2, 3 or 4.`, { path: 'type' });
+}
+
+function checkOrthogonalize({ orthogonalize, norm }: Arguments): boolean {
+  const wish = orthogonalize ?? norm === 'ortho';
+  if (typeof wish === 'boolean') return wish;
+  const message = `orthogonalize is ${show(wish)}; it must be true or false.`;
+  throw new FftError('invalid-argument', message, { path: 'orthogonalize' });
+}
+
+function stepOf(reals: NumpyArray, { axes, lengths, norm }: Arguments, kind: SumKind, inverse: boolean): Step {
+  const shape = resized(
+    reals.shape,
+    axes.map((axis, k) => ({ axis, length: lengths[k]! })),
+  );
+  checkMemory(shape);
+  const side = { shape, complex: false };
+  const direction = 'forward';
+  if (product(shape) === 0) return { direction, problem: undefined, axes: [], from: side, to: side };
+  const scale = scaleOf(norm, inverse, product(lengths.map((length) => logicalLength(kind, length))));
+  const wanted = { shape, axes, sums: kind, direction, single: isSingle(reals.dtype), scale } as const;
+  return { direction, ...problemOf(wanted), from: side, to: side };
+}
+
+/** @param points by which there and back multiplies */
+function scaleOf(norm: Norm, inverse: boolean, points: number): number {
+  if (norm === 'ortho') return 1 / Math.sqrt(points);
+  return inverse === (norm === 'backward') ? 1 / points : 1;
+}
+
+interface Facts {
+  readonly kind: SumKind;
+  readonly axes: readonly number[];
+  readonly orthogonal: boolean;
+  /** Of the result. */
+  readonly shape: readonly number[];
+  readonly dtype: NumpyArray['dtype'];
+}
+
+function* carryOut(
+  reals: NumpyArray,
+  step: Step,
+  { kind, axes, orthogonal, shape, dtype }: Facts,
+): Generator<Job, NumpyArray, Floats> {
+  const { problem, from } = step;
+  const scaled = (orthogonal && ends[kind]) || { before: [], after: [] };
+  let data = fitted(reals, from.shape, false);
+  if (data === reals.data && (!problem || scaled.before.length > 0)) data = copyOf(data);
+  for (const axis of axes) scaleEnds(data, from.shape, { axis, at: scaled.before, factor: Math.SQRT2 });
+  if (problem) data = yield { step, problem, data };
+  for (const axis of axes) scaleEnds(data, from.shape, { axis, at: scaled.after, factor: Math.SQRT1_2 });
+  return { data, shape, dtype };
+}
+
+/** Multiplies ends of all lines along an axis, where they are. */
+function scaleEnds(
+  data: Floats,
+  shape: readonly number[],
+  { axis, at, factor }: { readonly axis: number; readonly at: readonly End[]; readonly factor: number },
+): void {
+  if (data.length === 0) return;
+  const inner = product(shape.slice(axis + 1));
+  const block = shape[axis]! * inner;
+  for (const end of at) {
+    for (let start = end === 'first' ? 0 : block - inner; start < data.length; start += block) {
+      for (let k = start; k < start + inner; k++) data[k] = data[k]! * factor;
+    }
+  }
+}
