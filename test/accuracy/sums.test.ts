@@ -49,12 +49,12 @@ describe('on the CPU', () => {
   });
 
   it('random problems', async () => {
-    for (let round = 0; round < (exhaustive ? 2000 : 30); round++)
+    for (let round = 0; round < (exhaustive ? 2000 : 20); round++)
       await check(device, sumsProblem(random, 4000, ['single', 'double']));
   });
 
   it('blocks of zeros', async () => {
-    for (let round = 0; round < (exhaustive ? 500 : 12); round++)
+    for (let round = 0; round < (exhaustive ? 500 : 8); round++)
       await check(device, withBlocks(random, sumsProblem(random, 2000, ['single', 'double'])));
   });
 });
@@ -93,7 +93,7 @@ describe.each([
   afterAll(() => device?.close());
 
   it.skipIf(missing)('random problems', async () => {
-    for (let round = 0; round < (exhaustive ? 100 : 3); round++) {
+    for (let round = 0; round < (exhaustive ? 100 : 2); round++) {
       const problem = sumsProblem(random, 500, precisionsOf(device));
       await check(device, round % 4 === 0 ? withBlocks(random, problem) : problem);
     }
