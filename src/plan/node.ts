@@ -178,6 +178,14 @@ export function leafNode({
   };
 }
 
+/** The same tree with other launches. @param of gets each leaf, and its number in their order. */
+export function mapLeaves<N extends PlanNode>(tree: N, of: (leaf: LeafNode, number: number) => LeafNode): N {
+  let number = 0;
+  const visit = (node: PlanNode): PlanNode =>
+    isLeaf(node) ? of(node, number++) : { ...node, children: node.children.map(visit) };
+  return visit(tree) as N;
+}
+
 /** The launches of a tree in order. */
 export function leavesOf(node: PlanNode): LeafNode[] {
   return isLeaf(node) ? [node] : node.children.flatMap(leavesOf);

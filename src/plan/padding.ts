@@ -7,7 +7,7 @@
  * a few elements more after every so many. Launches that cut the same dimension differently follow, as long as none of them
  * steps over a place where elements were put in; a dimension of the batch that would is cut in two there.
  */
-import { type Dimension, isLeaf, type LeafNode, leavesOf, type Place, type PlanNode } from './node.ts';
+import { type Dimension, type LeafNode, leavesOf, mapLeaves, type Place, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /** After every `every` elements of the packed tensor there are `by` more. */
@@ -62,10 +62,7 @@ export function padded<N extends PlanNode>(
     all = cut as Between[];
     pads.push({ every, by: by / complexBytes });
   }
-  let number = 0;
-  const visit = (node: PlanNode): PlanNode =>
-    isLeaf(node) ? all[number++]!.leaf : { ...node, children: node.children.map(visit) };
-  return { tree: visit(tree) as N, pads };
+  return { tree: mapLeaves(tree, (_, number) => all[number]!.leaf), pads };
 }
 
 function stepOf({ of, step }: Place, packed: readonly number[]): number {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { vectorProfile as profile } from '../../test/support/devices.ts';
 import { seedFor } from '../../test/support/random.ts';
 import { countOperations, Expressions } from '../ir/index.ts';
 // The counts that the planner believes are those of the butterflies that kernels are made of.
@@ -9,21 +10,6 @@ import { butterflyOperations, convolvedPrimes, RADICES } from './butterflies.ts'
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices, passCost } from './radix.ts';
 
-const profile: DeviceProfile = {
-  name: 'test',
-  lockstep: 'vector',
-  lockstepBytes: 16,
-  sharedBytes: 2 ** 20,
-  coalescedBytes: 128,
-  registers: 16,
-  maxThreads: 1,
-  multiprocessors: 1,
-  doubleBuffered: true,
-  sharedFormat: 'blocked',
-  banks: 1,
-  groupPoints: 1024,
-  passCost: 6,
-};
 const largePrimes = Array.from({ length: 128 }, (_, n) => n).filter((n) => n > 13 && largestPrimeFactor(n) === n);
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
 const smooth = Array.from({ length: 5000 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);

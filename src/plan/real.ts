@@ -9,10 +9,10 @@
  * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
  */
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
-import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, lengthened, uploadsQuestion } from './axis.ts';
-import { convolvedInSeveral } from './bluestein.ts';
+import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
-import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
+import { convolvedPlace } from './convolved.ts';
+import { type AxisPlace, axisNode } from './four-step.ts';
 import {
   type Absent,
   type BranchNode,
@@ -21,6 +21,7 @@ import {
   type LeafNode,
   leafNode,
   leavesOf,
+  mapLeaves,
   type Place,
   type PlanNode,
 } from './node.ts';
@@ -199,11 +200,10 @@ function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output
   const along = { of: 1, step: 1 };
   const axis = { count: length, input: along, output: along };
   const others = othersOf(problem);
-  const merged = problem.tuning.disableMergeSequencesR2C ? undefined : (others.find(isEven) ?? others[0]);
-  if (!merged) return { ...whole(problem, profile, length, axis, others), forward: true, real: { side, by: 'lines' } };
-  const { of } = merged.input;
-  const two = { count: Math.ceil(merged.count / 2), input: { of, step: 2 }, output: { of, step: 2 } };
-  const batch = others.map((dimension) => (dimension === merged ? two : dimension));
+  const of = mergedLines(problem, 0);
+  if (of === undefined)
+    return { ...whole(problem, profile, length, axis, others), forward: true, real: { side, by: 'lines' } };
+  const batch = others.map((dimension) => (dimension.input.of === of ? twoByTwo(dimension) : dimension));
   return {
     ...whole(problem, profile, length, axis, batch),
     forward: true,
@@ -211,8 +211,17 @@ function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output
   };
 }
 
-function isEven({ count }: Dimension): boolean {
-  return count % 2 === 0;
+/** The dimension of which two neighbours are the parts of complex numbers along an axis; missing where there is none. */
+export function mergedLines(problem: Problem, axis: number): number | undefined {
+  if (problem.tuning.disableMergeSequencesR2C) return undefined;
+  const others = dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
+  return (others.find(({ count }) => count % 2 === 0) ?? others[0])?.input.of;
+}
+
+/** Lines that are taken two by two: each first one of two. */
+export function twoByTwo({ count, input: { of } }: Dimension): Dimension {
+  const apart = { of, step: 2 };
+  return { count: Math.ceil(count / 2), input: apart, output: apart };
 }
 
 /** Every dimension but the first axis that has more than one element. */
@@ -230,7 +239,9 @@ function inZeros(
   const length = problem.size[0]!;
   const complex = asComplex(problem, length);
   const place: AxisPlace = { ...axisPlace(complex, direction, 0, profile), reorderFirst: false };
-  const node = isPaddedAxis(complex, 0, profile) ? convolvedWhole(complex, profile, place) : axisNode(place, uploads);
+  const node = isPaddedAxis(complex, 0, profile)
+    ? convolvedPlace(complex, 0, profile, place)
+    : axisNode(place, uploads);
   const { length: before, outputLength: after } = shapesOf(problem, side);
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];
@@ -243,21 +254,10 @@ function inZeros(
     ...(side === 'input' && leaf === last ? { absent: withOutput(leaf, { of: 1, from: bins, to: length }) } : {}),
     ...(side === 'output' && leaf === first ? { mirrored: { side: 'input' as const, of: length } } : {}),
   });
-  const visit = (each: PlanNode): PlanNode =>
-    isLeaf(each) ? outer(each) : { ...each, children: each.children.map(visit) };
-  const all = visit(node);
+  const all = mapLeaves(node, outer);
   return isLeaf(all) ? all : { ...all, length: before, outputLength: after };
 }
 
 function withOutput({ absent }: LeafNode, block: Absent): NonNullable<LeafNode['absent']> {
   return { input: absent?.input ?? [], output: [...(absent?.output ?? []), block] };
-}
-
-function convolvedWhole(problem: Problem, profile: DeviceProfile, place: AxisPlace): BranchNode | LeafNode {
-  const { length, uploads } = convolvedLength(problem, 0, profile);
-  if (!uploads) return convolvedNode(place, length);
-  const longer = lengthened(problem, 0, length);
-  const there = axisPlace(longer, 'forward', 0, profile);
-  const back = axisPlace(longer, 'inverse', 0, profile);
-  return convolvedInSeveral(axisNode(there, uploads), axisNode(back, uploads), place, length);
 }

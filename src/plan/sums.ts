@@ -6,9 +6,9 @@
  * linear in complex numbers, too: two lines of reals are the parts of one, and come out side by side.
  */
 import { type Direction, isRealTransform, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
-import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, lengthened, uploadsQuestion } from './axis.ts';
-import { convolvedInSeveral } from './bluestein.ts';
-import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
+import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { convolvedPlace } from './convolved.ts';
+import { type AxisPlace, axisNode } from './four-step.ts';
 import type { Factors } from './leaf.ts';
 import {
   type Dimension,
@@ -18,12 +18,13 @@ import {
   type LeafNode,
   leafNode,
   leavesOf,
+  mapLeaves,
   type Place,
   type PlanNode,
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inOneLaunch } from './real.ts';
+import { inOneLaunch, mergedLines, twoByTwo } from './real.ts';
 import { isPadded, isPaddedAxis } from './scheme.ts';
 import { rankUploads } from './uploads.ts';
 
@@ -136,7 +137,7 @@ export function sumsAxis(
     tensor: own.tensor.map((count, of) => (of === merged ? Math.ceil(count / 2) : count)),
   };
   const isLong = isPaddedAxis(whole, axis, profile);
-  const node = isLong ? convolved(whole, axis, profile, place) : axisNode(place, uploads);
+  const node = isLong ? convolvedPlace(whole, axis, profile, place) : axisNode(place, uploads);
   const points = isLong ? convolvedLength(whole, axis, profile).length : place.length;
   return withEnds(node, problem, axis, merged, { ...continuationOf(problem, axis, direction), points });
 }
@@ -156,11 +157,7 @@ function pairedAxis(
   // Points come in steps of two, first those with even numbers, then the others backwards.
   const along = load ? { input: one, output: two } : { input: two, output: one };
   const lines = dimensionsOf(problem).filter((dimension, d) => d !== of && dimension.count > 1);
-  const batch = lines.map((dimension): Dimension => {
-    if (dimension.input.of !== merged) return dimension;
-    const apart = { of: merged, step: 2 };
-    return { count: Math.ceil(dimension.count / 2), input: apart, output: apart };
-  });
+  const batch = lines.map((dimension) => (dimension.input.of === merged ? twoByTwo(dimension) : dimension));
   const tensor = tensorShape(problem, 'input');
   const node = leafNode({ title: `axis ${axis}`, axisOf: axis, axis: { count, ...along }, batch, tensor });
   const padded = isPadded(count, problem.precision, profile)
@@ -178,28 +175,6 @@ function pairedAxis(
       ...(merged === undefined ? {} : { beside: { of: merged, step: 1 } }),
     },
   };
-}
-
-function convolved(whole: Problem, axis: number, profile: DeviceProfile, place: AxisPlace): PlanNode {
-  const { length, uploads } = convolvedLength(whole, axis, profile);
-  if (!uploads) return convolvedNode(place, length);
-  const longer = lengthened(whole, axis, length);
-  const longPlace = (direction: Direction): AxisPlace => ({
-    ...axisPlace(longer, direction, axis, profile),
-    others: place.others,
-    tensor: place.tensor.map((count, of) => (of === place.of ? length : count)),
-  });
-  const [there, back] = [axisNode(longPlace('forward'), uploads), axisNode(longPlace('inverse'), uploads)];
-  return convolvedInSeveral(there, back, place, length);
-}
-
-/** The dimension of which two neighbours are the parts of complex numbers; missing where there is none. */
-function mergedLines(problem: Problem, axis: number): number | undefined {
-  if (problem.tuning.disableMergeSequencesR2C) return undefined;
-  const others = dimensionsOf(problem).flatMap(({ count }, of) =>
-    of !== axis + 1 && count > 1 ? [{ of, count }] : [],
-  );
-  return (others.find(({ count }) => count % 2 === 0) ?? others[0])?.of;
 }
 
 /** What is done before and after a transform that goes over so many points, padded ones included. */
@@ -237,9 +212,7 @@ function withEnds(node: PlanNode, problem: Problem, axis: number, merged: number
         : {}),
     };
   };
-  const visit = (each: PlanNode): PlanNode =>
-    isLeaf(each) ? outer(each) : { ...each, children: each.children.map(visit) };
-  const all = visit(node);
+  const all = mapLeaves(node, outer);
   return isLeaf(all) ? all : { ...all, length: tensor, outputLength: tensor };
 }
 

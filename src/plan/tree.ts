@@ -5,9 +5,9 @@
  * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
-import { axisPlace, convolvedLength, dimensionsOf, lengthened } from './axis.ts';
-import { convolvedInSeveral } from './bluestein.ts';
-import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
+import { axisPlace, dimensionsOf } from './axis.ts';
+import { convolvedPlace } from './convolved.ts';
+import { axisNode, convolvedNode } from './four-step.ts';
 import { type BranchNode, type Dimension, isLeaf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { complexPart, isReal, realAxis, sharesRows } from './real.ts';
@@ -71,23 +71,13 @@ function complexAxes(
     const scheme = schemeOf(problem, axis, profile);
     if (scheme === 'passes') children.push(axisNode(place, splits.uploads[axis]!));
     else if (scheme === 'rader') children.push(convolvedNode(place, length - 1));
-    else children.push(convolvedAxis(problem, axis, profile, place));
+    else children.push(convolvedPlace(problem, axis, profile, place));
   });
   if (direction === 'inverse') children.reverse();
   if (sparing) children.sort((a, b) => Number(isLeaf(a)) - Number(isLeaf(b)));
   // First in both directions: where it reorders, that is on the way out of the input, and needs no memory of its own.
   if (shared) children.unshift(shared.node);
   return children;
-}
-
-/** An axis whose length has prime factors that no radix has. @throws FftError `unsupported-length` */
-function convolvedAxis(problem: Problem, axis: number, profile: DeviceProfile, place: AxisPlace): PlanNode {
-  const { length, uploads } = convolvedLength(problem, axis, profile);
-  if (!uploads) return convolvedNode(place, length);
-  const whole = lengthened(problem, axis, length);
-  const there = axisPlace(whole, 'forward', axis, profile);
-  const back = axisPlace(whole, 'inverse', axis, profile);
-  return convolvedInSeveral(axisNode(there, uploads), axisNode(back, uploads), place, length);
 }
 
 /** Nothing to transform: the transform of length 1 of everything, which still scales and changes layouts. */

@@ -4,7 +4,7 @@
  * that it writes, from then on; lines that lie in a block are left out of every launch.
  */
 import { type Block, blocksOf, type Direction, type Problem } from '../problem/index.ts';
-import { type Dimension, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
+import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
 
 /** Both blocks of a dimension of the tensor. */
 interface Blocks {
@@ -33,10 +33,7 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
     return [{ of, ...own, first: launches[0]!, last: launches.at(-1)! }];
   });
   if (blocks.length === 0) return tree;
-  let number = 0;
-  const visit = (node: PlanNode): PlanNode =>
-    isLeaf(node) ? spared(node, number++, blocks) : { ...node, children: node.children.map(visit) };
-  return visit(tree) as N;
+  return mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
 }
 
 function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
