@@ -46,7 +46,7 @@ import type {
   Way,
 } from '../plan/leaf.ts';
 import { type Coordinates, factorAt, placeOf } from './pointwise.ts';
-import { storageTypeOf } from './steps.ts';
+import { storageTypeOf, typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -82,6 +82,7 @@ export interface Views {
 
 /** The memory that a leaf touches, and what it is for either way. */
 export interface Sides {
+  /** Those of both sides, then the operands. */
   readonly globals: readonly ArrayRef[];
   readonly views: (way: Way) => Views;
   /** The coordinates of a place in a tile: those along the dimensions of the tile, then those of the batch. */
@@ -99,7 +100,18 @@ interface SideViews {
   readonly runs?: (format: (array: ArrayRef) => Format) => ComplexView;
 }
 
+/** The arrays that a leaf reads beside its sides, by their names. */
+function operandsOf({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
+  return new Map(
+    operands.map(({ name, storage, reals }) => {
+      const type: StorageType = storage === 'half' ? 'f16' : typeOf(storage);
+      return [name, { name, space: 'global', type, operand: true, ...(reals ? { plane: true } : {}) }];
+    }),
+  );
+}
+
 export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilder): Sides {
+  const operands = operandsOf(leaf);
   const globals: ArrayRef[] = [];
   const declare = (name: string, type: StorageType, plane?: true): ArrayRef => {
     const array: ArrayRef = { name, space: 'global', type, ...(plane ? { plane } : {}) };
@@ -140,7 +152,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
   const input = memory('input');
   const output = memory('output');
   return {
-    globals,
+    globals: [...globals, ...operands.values()],
     coordinates,
     views: ({ inverse, scale }) => {
       const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));

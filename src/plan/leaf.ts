@@ -123,6 +123,15 @@ export interface SharedMemory {
   readonly room: number;
 }
 
+/** An array that a launch reads beside its two sides, and that each run of a plan is given. */
+export interface Operand {
+  /** By which the run names it. */
+  readonly name: string;
+  readonly storage: Stored;
+  /** Reals, which may begin anywhere; missing: complex numbers, re and im side by side. */
+  readonly reals?: true;
+}
+
 /** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
 export interface Way {
   readonly inverse: boolean;
@@ -249,6 +258,8 @@ export interface Leaf extends Way {
   readonly shared: SharedMemory;
   readonly input: LeafSide;
   readonly output: LeafSide;
+  /** What else it reads. */
+  readonly operands?: readonly Operand[];
   /** Twiddles of a four-step decomposition: b is the number of a transform in the batch dimension `along`, by default the first. */
   readonly twiddle?: StepTwiddle;
   /** Input and output may be the same memory. */
