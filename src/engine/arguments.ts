@@ -227,8 +227,9 @@ export function refuseOverlap(extents: readonly Extent[]): void {
       const x = extents[a]!;
       const y = extents[b]!;
       if (x.of !== y.of || x.end <= y.start || y.end <= x.start) continue;
-      // Two planes of one side share none in place either.
-      const apart = x.what.split('.')[0] !== y.what.split('.')[0];
+      // Two planes of one side share none in place either, nor do arrays with what is written.
+      const [one, other] = [x, y].map(({ what }) => what.split('.')[0]);
+      const apart = one !== other && other !== 'arrays';
       const hint = apart ? ", or plan with placement 'in-place'" : '';
       throw new FftError(
         'aliased-buffers',

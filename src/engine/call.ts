@@ -25,6 +25,10 @@ export interface CallParts {
   readonly program: BoundProgram;
   /** All memory that the program is bound to and that others may free. */
   readonly buffers: readonly DeviceBuffer[];
+  /** What callbacks load from, as it was given. */
+  readonly arrays: readonly unknown[];
+  /** Where that is. */
+  readonly operands: readonly { readonly part: PlacedPart; readonly facts: SideFacts }[];
 }
 
 export class Call {
@@ -35,11 +39,13 @@ export class Call {
   readonly copiesOut: readonly Copy[];
   /** What of them belongs to the tensor, where not all does: the rest is the caller's, who may change it meanwhile. */
   readonly runs: ElementRuns | undefined;
+  /** What callbacks load from, as it was given. */
+  readonly arrays: readonly unknown[];
   /** True where nothing has to be copied. */
   readonly direct: boolean;
   /** There are copies to or from memory that host code does not see. */
   readonly staged: boolean;
-  private readonly sides: Pick<CallParts, 'from' | 'to' | 'read' | 'written'>;
+  private readonly sides: Pick<CallParts, 'from' | 'to' | 'read' | 'written' | 'operands'>;
   private readonly buffers: readonly DeviceBuffer[];
   /** What planar sides held: the caller may put other planes into the same object. */
   private readonly planes: {
@@ -55,29 +61,31 @@ export class Call {
   /** What most calls are: there is nothing to copy or `one` is set, two objects are all that tells it, and it can run at once. */
   readonly simple: boolean;
 
-  constructor({ input, output, from, to, read, written, program, buffers }: CallParts) {
+  constructor({ input, output, from, to, read, written, program, buffers, arrays, operands }: CallParts) {
     this.input = input;
     this.output = output;
     this.program = program;
     this.buffers = buffers;
-    this.sides = { from, to, read, written };
+    this.arrays = arrays;
+    this.sides = { from, to, read, written, operands };
     this.planes = { input: planesOf(from), output: planesOf(to) };
     const source = copiesOf(from);
     const target = from === to ? source : copiesOf(to);
     // Where host code does not see the memory, all of it comes back: what lies between goes along, for a device to have
     // read nothing that nobody has written.
     const unseen = written.runs && from !== to ? target.filter(({ view }) => !view) : [];
-    this.copiesIn = [...source, ...unseen];
+    this.copiesIn = [...source, ...copiesOf(operands.map(({ part }) => part)), ...unseen];
     this.copiesOut = target;
     this.runs = written.runs;
     this.direct = this.copiesIn.length === 0 && target.length === 0;
     this.staged = [...this.copiesIn, ...target].some(({ view }) => !view);
-    this.mutable = [...from, ...to].some(({ given }) => mayChange(given));
+    this.mutable = [...from, ...to, ...operands.map(({ part }) => part)].some(({ given }) => mayChange(given));
     const { input: planar } = this.planes;
-    this.pair = planar || this.planes.output ? undefined : hostPair(source[0], target[0]);
+    const more = planar || this.planes.output || operands.length > 0;
+    this.pair = more ? undefined : hostPair(source[0], target[0]);
     const single = source.length === 1 && target.length === 1 && !this.staged && !this.runs;
     this.one = single ? this.pair : undefined;
-    const told = !planar && !this.planes.output && !this.mutable;
+    const told = !more && !this.mutable;
     this.simple = told && (this.direct || this.one !== undefined) && program.runSync !== undefined;
   }
 
@@ -97,10 +105,11 @@ export class Call {
 
   /** Memory of the device. */
   get placed(): Use {
-    const { from, to, read, written } = this.sides;
+    const { from, to, read, written, operands } = this.sides;
     const stretches = (parts: readonly PlacedPart[], facts: SideFacts) =>
       parts.flatMap(({ device, copy }) => (copy ? [] : sideExtents(device, facts, '')));
-    return { reads: stretches(from, read), writes: stretches(to, written) };
+    const loaded = operands.flatMap(({ part, facts }) => stretches([part], facts));
+    return { reads: [...stretches(from, read), ...loaded], writes: stretches(to, written) };
   }
 
   /** Whether all memory of a simple call is still there. */
@@ -128,8 +137,9 @@ export class Call {
   }
 
   /** Whether this is the same call with the same data, all of it still there. */
-  repeats(input: ComplexData, output: ComplexData | undefined): boolean {
+  repeats(input: ComplexData, output: ComplexData | undefined, arrays: readonly unknown[]): boolean {
     if (input !== this.input || output !== this.output || this.mutable) return false;
+    if (arrays.some((array, n) => array !== this.arrays[n])) return false;
     if (!this.whole) return false;
     try {
       if (!this.direct && !this.one) {

@@ -23,6 +23,7 @@ import {
 import { callsBefore, enter, type Pending, quiet, refusePending, type Use } from './arrivals.ts';
 import { type Given, mayChange, readData, readMemory } from './given.ts';
 import { DeviceMemory } from './memory.ts';
+import { type Arrays, boundOperands, operandParts, readArrays } from './operands.ts';
 import { readOptions } from './options.ts';
 import type { DirectionProgram, ProgramBindings, SideBinding } from './program.ts';
 import type { RunnerHost } from './runner.ts';
@@ -45,6 +46,8 @@ export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
    * add to the problem's own `offsets`.
    */
   readonly offsets?: { readonly input?: number; readonly output?: number };
+  /** Memory of the arrays that the direction's callbacks load from, by their names in `callbacks.arrays`. */
+  readonly arrays?: Arrays;
 }
 
 /** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
@@ -57,7 +60,7 @@ export interface EnqueueOptions<Input = ComplexData, Output = ComplexData> exten
   readonly queue?: unknown;
 }
 
-export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets'] as const;
+export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets', 'arrays'] as const;
 const TARGETS: readonly EncodeTarget[] = ['encoder', 'stream', 'queue'];
 const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS], planned: ['kernel'] };
 
@@ -92,6 +95,7 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
 
 const NO_OPTIONS: { readonly [name in keyof Required<EnqueueOptions>]: undefined } = {
   ...{ input: undefined, output: undefined, work: undefined, temp: undefined, offsets: undefined },
+  arrays: undefined,
   ...{ encoder: undefined, stream: undefined, queue: undefined },
 };
 
@@ -164,6 +168,8 @@ interface Asked {
   readonly work: unknown;
   readonly temp: unknown;
   readonly skip: { readonly input: number; readonly output: number };
+  /** In the order of the direction's operands. */
+  readonly arrays: readonly unknown[];
 }
 
 /** What a call was given, after all checks. */
@@ -189,7 +195,8 @@ export function bindMemory(host: RunnerHost, options: MemoryOptions, what: strin
 }
 
 /** @param options fields that change no more. */
-function askedOf({ inPlace }: RunnerHost, options: MemoryOptions, what: string): Asked {
+function askedOf(host: RunnerHost, options: MemoryOptions, what: string): Asked {
+  const { inPlace } = host;
   const { input, output, work, temp } = options;
   const from = input ?? (inPlace ? output : undefined);
   const to = output ?? (inPlace ? input : undefined);
@@ -205,6 +212,7 @@ function askedOf({ inPlace }: RunnerHost, options: MemoryOptions, what: string):
     work: readMemory(work, 'work'),
     temp: readMemory(temp, 'temp'),
     skip,
+    arrays: readArrays(options.arrays, host, what),
   };
 }
 
@@ -220,14 +228,17 @@ function checkMemory(host: RunnerHost, asked: Asked, what: string): Checked {
 
 /** The plan's own temp is for any call: what runs later is in the same order. */
 function useOf(
-  { read, written, workBytes }: RunnerHost,
-  { program, places: { input, output, work, temp }, ownTemp }: Checked,
+  { read, written, workBytes, operands }: RunnerHost,
+  { program, places: { input, output, work, temp, operands: loaded }, ownTemp }: Checked,
 ): Use {
   const extents = (place: Binding | undefined, bytes: number) => (place ? deviceExtents(place, bytes, '') : []);
   const side = ({ re, im }: SideBinding, facts: SideFacts) =>
     [re, im].flatMap((place) => (place ? sideExtents(place, facts, '') : []));
   return {
-    reads: side(input, read),
+    reads: [
+      ...side(input, read),
+      ...operands.flatMap(({ bound, facts }) => sideExtents(loaded!.get(bound)!, facts, '')),
+    ],
     writes: [
       ...side(output, written),
       ...extents(work, workBytes),
@@ -237,14 +248,14 @@ function useOf(
 }
 
 /** Views show any part of a buffer, lists and descriptors may say something else the next time: `check` looks at those. */
-function isLasting({ input, output, work, temp }: Asked): boolean {
-  return [...input, ...output, work, temp].every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
+function isLasting({ input, output, work, temp, arrays }: Asked): boolean {
+  return [...input, ...output, work, temp, ...arrays].every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
 }
 
 /** Whether the same memory was checked already: buffers never change, only whether they can still be used. */
 function repeats(host: RunnerHost, asked: Asked, { program, places, skip, ownTemp }: Checked): boolean {
-  const { backend } = host;
-  const { input, output, work, temp } = asked;
+  const { backend, operands } = host;
+  const { input, output, work, temp, arrays } = asked;
   return (
     skip.input === asked.skip.input &&
     skip.output === asked.skip.output &&
@@ -252,6 +263,9 @@ function repeats(host: RunnerHost, asked: Asked, { program, places, skip, ownTem
     isSide(input, places.input, 'input', backend) &&
     isSide(output, places.output, 'output', backend) &&
     isBuffer(work, places.work?.buffer, 'work', backend) &&
+    operands.every(({ name, bound }, n) =>
+      isBuffer(arrays[n], places.operands!.get(bound)!.buffer, `arrays.${name}`, backend),
+    ) &&
     (ownTemp
       ? program.tempBytes === 0 || host.temp(program.tempBytes) === places.temp!.buffer
       : isBuffer(temp, places.temp?.buffer, 'temp', backend))
@@ -272,11 +286,12 @@ function isBuffer(value: unknown, buffer: DeviceBuffer | undefined, what: string
 }
 
 /** @throws FftError what is wrong with the memory of a call. */
-function check(host: RunnerHost, { input: from, output: to, work, temp, skip }: Asked, what: string): Checked {
-  const { backend, read, written, inPlace } = host;
+function check(host: RunnerHost, { input: from, output: to, work, temp, skip, arrays }: Asked, what: string): Checked {
+  const { backend, read, written, inPlace, operands } = host;
   const source = partsOf(from, read, 'input', backend, skip.input);
   const target = partsOf(to, written, 'output', backend, skip.output);
-  if (![...source, ...target].every(({ device }) => device)) {
+  const loaded = operandParts(arrays, operands, extentsOf(target, written, 'output'), backend);
+  if (![...source, ...target, ...loaded].every(({ device }) => device)) {
     throw new FftError(
       'foreign-buffer',
       `${what} takes memory of this device only; use forward or inverse for host arrays.`,
@@ -291,12 +306,17 @@ function check(host: RunnerHost, { input: from, output: to, work, temp, skip }: 
   const { tempBytes } = program;
   const ownTemp = () => (tempBytes === 0 ? undefined : { buffer: host.temp(tempBytes), byteOffset: 0 });
   const tempAt = temp === undefined ? ownTemp() : scratchBinding(temp, tempBytes, 'temp', backend);
-  refuseOverlap([
-    ...ownExtents,
+  const scratch = [
     ...(workAt ? deviceExtents(workAt, workBytes, 'work') : []),
     ...(tempAt ? deviceExtents(tempAt, tempBytes, 'temp') : []),
-  ]);
-  const places = { input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt };
+  ];
+  refuseOverlap([...ownExtents, ...scratch]);
+  if (scratch.length > 0) operandParts(arrays, operands, scratch, backend);
+  const bindings = loaded.map(({ device }) => device!);
+  const places = {
+    ...{ input: sideBinding(source), output: sideBinding(target), work: workAt, temp: tempAt },
+    operands: boundOperands(operands, bindings),
+  };
   return { program, places, skip, ownTemp: temp === undefined };
 }
 

@@ -6,9 +6,10 @@ import { leastMilliseconds, repeated } from '../devices/clock.ts';
 import type { Backend, BoundProgram, DeviceBuffer } from '../devices/device.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
-import { type ComplexData, realsPerElement, type SideFacts } from './arguments.ts';
+import { type ComplexData, type Data, realsPerElement, type SideFacts } from './arguments.ts';
 import { bindMemory, MEMORY_OPTIONS, type MemoryOptions, offsetsOf } from './enqueue.ts';
 import { DeviceMemory } from './memory.ts';
+import type { Arrays } from './operands.ts';
 import { readOptions } from './options.ts';
 import { bindPeer } from './peer.ts';
 import type { RunnerHost } from './runner.ts';
@@ -44,9 +45,10 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
   try {
     const input = asked.input ?? (host.inPlace ? asked.output : undefined) ?? (await make(host.read, offsets.input));
     const output = asked.output ?? (host.inPlace ? input : await make(host.written, offsets.output));
+    const arrays = asked.arrays ?? (await allocatedArrays(host, make));
     // The plan may have been destroyed meanwhile, or the device closed.
     host.resume();
-    const memory = { ...asked, ...(asked.offsets && { offsets }), input, output };
+    const memory = { ...asked, ...(asked.offsets && { offsets }), input, output, arrays };
     const checked = bindMemory(host, memory, 'measure');
     const bound = peer === undefined ? checked : await bindPeer(host, memory, peer).finally(() => checked.release());
     try {
@@ -57,6 +59,15 @@ export async function measure(host: RunnerHost, options: MeasureOptions): Promis
   } finally {
     for (const buffer of own) buffer.free();
   }
+}
+
+async function allocatedArrays(
+  { operands }: RunnerHost,
+  make: (facts: SideFacts) => Promise<ComplexData>,
+): Promise<Arrays> {
+  const arrays: Record<string, Data> = {};
+  for (const { name, facts } of operands) arrays[name] = (await make(facts)) as Data;
+  return arrays;
 }
 
 /** Memory for one side, zero. @param buffers gets what was allocated, however far it went. */

@@ -22,6 +22,7 @@ import type { CandidateList } from './candidates.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import { type MeasureOptions, measure } from './measure.ts';
+import { type CallOptions, operandsOf } from './operands.ts';
 import type { PlanTypes } from './plan-types.ts';
 import type { DirectionProgram } from './program.ts';
 import { Runner, type RunnerHost } from './runner.ts';
@@ -168,18 +169,25 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @param input `plan.input.length` elements: interleaved complex numbers, two planes of their parts, or reals, as the problem
    * says; a host array or device memory.
    * @param output where to write; a new array when left out. In place it is the input.
+   * @param options `arrays`: what the callbacks of this direction load from, by name.
    * @returns the array or memory that holds the result.
    * @throws FftError (as a rejection) with a code of docs/errors.md; nothing has been written then, but to device memory
    * where the call failed at work (`launch-failed`, `device-lost`).
    */
-  forward<O extends T['forward']['writes']>(input: T['forward']['reads'], output: O): Promise<O>;
+  forward<O extends T['forward']['writes']>(input: T['forward']['reads'], output: O, options?: CallOptions): Promise<O>;
   forward<I extends T['forward']['reads']>(input: I): Promise<T['forward']['makes'] | (I & T['returned'])>;
+  forward<I extends T['forward']['reads']>(
+    input: I,
+    output: undefined,
+    options: CallOptions,
+  ): Promise<T['forward']['makes'] | (I & T['returned'])>;
   forward<I extends T['forward']['reads'], O extends T['forward']['writes']>(
     input: I,
     output: O | undefined,
+    options?: CallOptions,
   ): Promise<T['forward']['makes'] | (I & T['returned']) | O>;
-  forward(input: ComplexData, output?: ComplexData): Promise<ComplexData> {
-    return this.run('forward', input, output);
+  forward(input: ComplexData, output?: ComplexData, options?: CallOptions): Promise<ComplexData> {
+    return this.run('forward', input, output, options);
   }
 
   /**
@@ -187,14 +195,20 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * transforms it is the transform that undoes the forward one, but for a factor.
    * @throws FftError (as a rejection) as `forward`.
    */
-  inverse<O extends T['inverse']['writes']>(input: T['inverse']['reads'], output: O): Promise<O>;
+  inverse<O extends T['inverse']['writes']>(input: T['inverse']['reads'], output: O, options?: CallOptions): Promise<O>;
   inverse<I extends T['inverse']['reads']>(input: I): Promise<T['inverse']['makes'] | (I & T['returned'])>;
+  inverse<I extends T['inverse']['reads']>(
+    input: I,
+    output: undefined,
+    options: CallOptions,
+  ): Promise<T['inverse']['makes'] | (I & T['returned'])>;
   inverse<I extends T['inverse']['reads'], O extends T['inverse']['writes']>(
     input: I,
     output: O | undefined,
+    options?: CallOptions,
   ): Promise<T['inverse']['makes'] | (I & T['returned']) | O>;
-  inverse(input: ComplexData, output?: ComplexData): Promise<ComplexData> {
-    return this.run('inverse', input, output);
+  inverse(input: ComplexData, output?: ComplexData, options?: CallOptions): Promise<ComplexData> {
+    return this.run('inverse', input, output, options);
   }
 
   /**
@@ -205,28 +219,40 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * `aliased-buffers` where it is given memory that an earlier call has yet to write, or would write what an earlier call
    * has yet to read.
    */
-  forwardSync<O extends T['forward']['writes']>(input: T['forward']['reads'], output: O): O;
+  forwardSync<O extends T['forward']['writes']>(input: T['forward']['reads'], output: O, options?: CallOptions): O;
   forwardSync<I extends T['forward']['reads']>(input: I): T['forward']['makes'] | (I & T['returned']);
+  forwardSync<I extends T['forward']['reads']>(
+    input: I,
+    output: undefined,
+    options: CallOptions,
+  ): T['forward']['makes'] | (I & T['returned']);
   forwardSync<I extends T['forward']['reads'], O extends T['forward']['writes']>(
     input: I,
     output: O | undefined,
+    options?: CallOptions,
   ): T['forward']['makes'] | (I & T['returned']) | O;
-  forwardSync(input: ComplexData, output?: ComplexData): ComplexData {
-    return (this.runners.forwardSync ?? this.runner('forward', 'forwardSync')).sync(input, output);
+  forwardSync(input: ComplexData, output?: ComplexData, options?: CallOptions): ComplexData {
+    return (this.runners.forwardSync ?? this.runner('forward', 'forwardSync')).sync(input, output, options);
   }
 
   /**
    * `inverse` on the calling thread.
    * @throws FftError as `forwardSync`.
    */
-  inverseSync<O extends T['inverse']['writes']>(input: T['inverse']['reads'], output: O): O;
+  inverseSync<O extends T['inverse']['writes']>(input: T['inverse']['reads'], output: O, options?: CallOptions): O;
   inverseSync<I extends T['inverse']['reads']>(input: I): T['inverse']['makes'] | (I & T['returned']);
+  inverseSync<I extends T['inverse']['reads']>(
+    input: I,
+    output: undefined,
+    options: CallOptions,
+  ): T['inverse']['makes'] | (I & T['returned']);
   inverseSync<I extends T['inverse']['reads'], O extends T['inverse']['writes']>(
     input: I,
     output: O | undefined,
+    options?: CallOptions,
   ): T['inverse']['makes'] | (I & T['returned']) | O;
-  inverseSync(input: ComplexData, output?: ComplexData): ComplexData {
-    return (this.runners.inverseSync ?? this.runner('inverse', 'inverseSync')).sync(input, output);
+  inverseSync(input: ComplexData, output?: ComplexData, options?: CallOptions): ComplexData {
+    return (this.runners.inverseSync ?? this.runner('inverse', 'inverseSync')).sync(input, output, options);
   }
 
   /**
@@ -310,9 +336,14 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     this.host.forget(this);
   }
 
-  private run(direction: Direction, input: ComplexData, output: ComplexData | undefined): Promise<ComplexData> {
+  private run(
+    direction: Direction,
+    input: ComplexData,
+    output: ComplexData | undefined,
+    options: CallOptions | undefined,
+  ): Promise<ComplexData> {
     try {
-      return (this.runners[direction] ?? this.runner(direction)).async(input, output);
+      return (this.runners[direction] ?? this.runner(direction)).async(input, output, options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -361,6 +392,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       read: direction === 'forward' ? this.facts.input : this.facts.output,
       written: direction === 'forward' ? this.facts.output : this.facts.input,
       inPlace: this.problem.placement === 'in-place',
+      operands: operandsOf(this.problem, direction),
       workBytes: this.workBytes,
       program: (throughWork) => this.program(direction, throughWork),
       temp: (bytes) => this.ownTemp(bytes),

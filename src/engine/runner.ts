@@ -12,6 +12,7 @@ import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './ar
 import { Call, runNow } from './call.ts';
 import { isSame, readData } from './given.ts';
 import { landingFor, newArray, requireWhole, settle, WAITING } from './landings.ts';
+import { boundOperands, type CallOptions, type Operand, operandParts, readCall } from './operands.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
 
@@ -22,6 +23,8 @@ export interface RunnerHost {
   readonly read: SideFacts;
   readonly written: SideFacts;
   readonly inPlace: boolean;
+  /** Arrays that callbacks load from. */
+  readonly operands: readonly Operand[];
   /** What `work` has to hold: the tensor, packed. */
   readonly workBytes: number;
   program(throughWork: boolean): DirectionProgram;
@@ -51,11 +54,19 @@ interface Checked {
   readonly source: readonly Part[];
   /** The same list as `source` in place. */
   readonly target: readonly Part[];
+  /** As they were given, and checked. */
+  readonly arrays: readonly unknown[];
+  readonly operands: readonly Part[];
 }
 
 export class Runner {
   private readonly host: RunnerHost;
-  private readonly staging: { readonly read: Staging; readonly written: Staging };
+  private readonly staging: {
+    readonly read: Staging;
+    readonly written: Staging;
+    /** One for each array. */
+    readonly operands: readonly Staging[];
+  };
   private bound: Bound | undefined;
   /** Of calls that wait only one without host arrays is remembered: others are bound anew anyway. */
   private last: Call | undefined;
@@ -64,26 +75,38 @@ export class Runner {
 
   constructor(host: RunnerHost) {
     this.host = host;
-    const { backend, read, written } = host;
-    this.staging = { read: new Staging(backend, read), written: new Staging(backend, written) };
+    const { backend, read, written, operands } = host;
+    this.staging = {
+      read: new Staging(backend, read),
+      written: new Staging(backend, written),
+      operands: operands.map(({ facts }) => new Staging(backend, facts)),
+    };
   }
 
-  sync(input: ComplexData, given: ComplexData | undefined): ComplexData {
+  sync(input: ComplexData, given: ComplexData | undefined, options: CallOptions | undefined): ComplexData {
     const { last } = this;
     // Short, so that the engine compiles it together with what it calls.
-    if (last?.simple && input === last.input && given === last.output && quiet() && last.whole) {
+    if (
+      last?.simple &&
+      input === last.input &&
+      given === last.output &&
+      options === undefined &&
+      quiet() &&
+      last.whole
+    ) {
       last.runSimply(this.host.backend);
       return given;
     }
-    return this.syncAnew(input, given);
+    return this.syncAnew(input, given, options);
   }
 
-  private syncAnew(input: ComplexData, given: ComplexData | undefined): ComplexData {
+  private syncAnew(input: ComplexData, given: ComplexData | undefined, options: CallOptions | undefined): ComplexData {
     const { host } = this;
+    const arrays = readCall(options, host, `${host.direction}Sync`);
     const output = given ?? (host.inPlace ? input : newData(host.written));
     let call = this.last;
-    if (call === undefined || !(call.repeats(input, output) || call.adopt(input, output, host.backend))) {
-      call = this.last = this.bind(this.check(input, output));
+    if (call === undefined || !(call.repeats(input, output, arrays) || call.adopt(input, output, host.backend))) {
+      call = this.last = this.bind(this.check(input, output, arrays));
     }
     if (!call.direct && !this.forgetting) {
       this.forgetting = true;
@@ -105,11 +128,14 @@ export class Runner {
    * memory that such a call uses. Results are moved into host arrays in the order of the calls.
    * @throws FftError at once, before anything is submitted.
    */
-  async(input: ComplexData, given: ComplexData | undefined): Promise<ComplexData> {
+  async(input: ComplexData, given: ComplexData | undefined, options: CallOptions | undefined): Promise<ComplexData> {
     const { last, host } = this;
     const output = given ?? (host.inPlace ? input : undefined);
-    if (last?.direct && quiet() && last.repeats(input, output)) return last.program.run().then(() => last.output);
-    const call = this.bind(this.check(input, output));
+    const arrays = readCall(options, host, host.direction);
+    if (last?.direct && quiet() && last.repeats(input, output, arrays)) {
+      return last.program.run().then(() => last.output);
+    }
+    const call = this.bind(this.check(input, output, arrays));
     this.last = call.direct ? call : undefined;
     return this.submit(call);
   }
@@ -119,6 +145,7 @@ export class Runner {
     this.bound = this.last = undefined;
     this.staging.read.release();
     this.staging.written.release();
+    for (const staging of this.staging.operands) staging.release();
   }
 
   /** The caller's arrays are the caller's: calls one after another find them here, but they do not stay. */
@@ -139,10 +166,14 @@ export class Runner {
     return endWith(first ? this.defer(call, first, users) : this.carryOut(call, users), ended);
   }
 
-  private async defer({ data, output }: Call, first: Pending, users: Pending | undefined): Promise<ComplexData> {
+  private async defer(
+    { arrays, data, output }: Call,
+    first: Pending,
+    users: Pending | undefined,
+  ): Promise<ComplexData> {
     await first.wait();
     this.host.resume();
-    await this.carryOut(this.bind(this.check(data.input, data.output)), users);
+    await this.carryOut(this.bind(this.check(data.input, data.output, arrays)), users);
     return output;
   }
 
@@ -180,9 +211,13 @@ export class Runner {
     return output;
   }
 
-  private check(input: ComplexData, given: ComplexData | undefined): Checked {
-    const { backend, read, written, inPlace } = this.host;
+  private check(input: ComplexData, given: ComplexData | undefined, arrays: readonly unknown[]): Checked {
+    const { backend, read, written, inPlace, operands } = this.host;
     this.host.check();
+    const others = (parts: readonly Part[]) => ({
+      arrays,
+      operands: operandParts(arrays, operands, extentsOf(parts, written, 'output'), backend),
+    });
     const from = readData(input, 'input');
     const source = partsOf(from, read, 'input', backend);
     if (inPlace) {
@@ -193,30 +228,38 @@ export class Runner {
         );
       }
       if (source.length > 1) refuseOverlap(extentsOf(source, read, 'input'));
-      return { input, output: input, source, target: source };
+      return { input, output: input, source, target: source, ...others(source) };
     }
     const output = given ?? newData(written);
     const target = partsOf(readData(output, 'output'), written, 'output', backend);
     refuseOverlap([...extentsOf(source, read, 'input'), ...extentsOf(target, written, 'output')]);
-    return { input, output, source, target };
+    return { input, output, source, target, ...others(target) };
   }
 
-  private bind({ input, output, source, target }: Checked): Call {
+  private bind({ input, output, source, target, arrays, operands }: Checked): Call {
     const from = this.staging.read.place(source);
     const to = source === target ? from : this.staging.written.place(target);
     const direction = this.host.program(false);
     const { tempBytes } = direction;
     const temp = tempBytes === 0 ? undefined : { buffer: this.host.temp(tempBytes), byteOffset: 0 };
-    const places = [...from, ...to].map(({ device }) => device).concat(temp ?? []);
+    const placed = operands.map((part, n) => this.staging.operands[n]!.place([part])[0]!);
+    const places = [...from, ...to, ...placed].map(({ device }) => device).concat(temp ?? []);
     if (!this.bound || !samePlaces(this.bound.places, places)) {
-      const program = direction.bind({ input: sideBinding(from), output: sideBinding(to), temp });
+      const program = direction.bind({
+        ...{ input: sideBinding(from), output: sideBinding(to), temp },
+        operands: boundOperands(
+          this.host.operands,
+          placed.map(({ device }) => device),
+        ),
+      });
       this.bound?.program.release();
       this.bound = { program, places };
     }
     const { program } = this.bound;
     const buffers = places.map(({ buffer }) => buffer);
     const { read, written } = this.host;
-    return new Call({ input, output, from, to, read, written, program, buffers });
+    const others = placed.map((part, n) => ({ part, facts: this.host.operands[n]!.facts }));
+    return new Call({ input, output, from, to, read, written, program, buffers, arrays, operands: others });
   }
 }
 

@@ -97,15 +97,24 @@ export function mapped(format: Format, element: (at: readonly IndexLike[]) => In
       const needed = guard && simplified(guard);
       if (guard && !needed) return [];
       const e = element(at);
-      const put = (place: readonly [ArrayRef, Index], part: Real): Store => ({
-        array: place[0],
-        index: place[1],
-        value: part,
-        ...(needed && needed.length > 0 ? { guard: needed } : {}),
-      });
-      return [put(format.re(e), value.re), put(format.im(e), value.im)];
+      return [storeAt(format.re(e), value.re, needed), storeAt(format.im(e), value.im, needed)];
     },
   };
+}
+
+/** The real parts alone, through any index map: the others are zero where they are read, and not written. */
+export function realParts(array: ArrayRef, element: (at: readonly IndexLike[]) => Index): ComplexView {
+  return {
+    load: (x, at, guard) => ({ re: x.load(array, element(at), guard), im: x.constant(0) }),
+    store: (_, at, { re }, guard) => {
+      const needed = guard && simplified(guard);
+      return guard && !needed ? [] : [storeAt([array, element(at)], re, needed)];
+    },
+  };
+}
+
+function storeAt([array, index]: readonly [ArrayRef, Index], value: Real, guard: Guard | undefined): Store {
+  return { array, index, value, ...(guard && guard.length > 0 ? { guard } : {}) };
 }
 
 /**

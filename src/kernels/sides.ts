@@ -19,11 +19,11 @@ import {
   mod,
   planar,
   type Real,
+  realParts,
   runs,
   type StorageType,
   type Store,
   scale,
-  simplified,
   sub,
   swapped,
   type TableBuilder,
@@ -33,18 +33,8 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import { powers } from '../numeric/powers.ts';
-import type {
-  Beside,
-  ExtendedSide,
-  Leaf,
-  LeafSide,
-  Mirrored,
-  OutsideOf,
-  PowerOrder,
-  SideFactors,
-  Stride,
-  Way,
-} from '../plan/leaf.ts';
+import type { Leaf, LeafSide, Mirrored, OutsideOf, PowerOrder, SideFactors, Stride, Way } from '../plan/leaf.ts';
+import { type Call, calledView, callOf, type PlaceOf, reached, tensorIndex } from './callbacks.ts';
 import { type Coordinates, factorAt, placeOf } from './pointwise.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
 
@@ -129,24 +119,24 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
     const multiplied = (view: ComplexView) =>
       (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);
-    if (side.layout === 'real') {
+    const called = side.callback && callOf(side.callback, operands);
+    if (side.layout === 'real' && !side.alone) {
       const array = declare(name, type, sharesWords(side) || undefined);
-      return { view: multiplied(realsView(array, side, element, coordinates)) };
+      return { view: multiplied(realsView(array, side, element, coordinates, called)) };
     }
-    const planes =
-      side.layout === 'planar'
-        ? planar(declare(`${name}.re`, type, true), declare(`${name}.im`, type, true))
-        : undefined;
-    const format = planes ?? interleaved(declare(name, type));
-    const [array] = format.re(index(0));
-    const view = mapped(format, element);
+    const numbers = memoryOf(name, side, type, declare);
+    /** What is that far from the elements of the tile, in memory and in the tensor. */
+    const seen = (moved: Moved): ComplexView => {
+      const view = numbers.view((at) => add(element(at), moved.by(at)));
+      return called ? calledView(view, called, (at) => placesOf(side, coordinates(at), moved.in?.(at))) : view;
+    };
+    const view = seen({ by: () => index(0) });
     const there = side.absent ? guarded(view, side.absent, coordinates) : view;
-    const whole = side.mirrored ? mirroredView(there, format, side.mirrored, element, coordinates) : there;
+    const whole = side.mirrored ? mirroredView(there, seen, side.mirrored, coordinates) : there;
     return {
       view: side.order ? inOrder(multiplied(whole), side.order, tables) : multiplied(whole),
-      ...(side.beside ? { beside: besideView(format, side.beside, element, coordinates) } : {}),
-      runs: (format: (array: ArrayRef) => Format) =>
-        planes ? runs(planes, begin) : runs(format(array), (c) => scale(begin(c), 2)),
+      ...(side.beside ? { beside: besideView(seen, side, coordinates) } : {}),
+      ...(numbers.runs ? { runs: (own: (array: ArrayRef) => Format) => numbers.runs!(begin, own) } : {}),
     };
   };
   const input = memory('input');
@@ -167,6 +157,50 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
   };
 }
 
+/** How the numbers of a side that is complex to the transform lie in memory, and those that passes may work in. */
+function memoryOf(
+  name: 'input' | 'output',
+  { layout, alone }: LeafSide,
+  type: StorageType,
+  declare: (name: string, type: StorageType, plane?: true) => ArrayRef,
+): {
+  view: (element: Elements) => ComplexView;
+  runs?: (begin: Begin, own: (array: ArrayRef) => Format) => ComplexView;
+} {
+  if (layout === 'planar') {
+    const format = planar(declare(`${name}.re`, type, true), declare(`${name}.im`, type, true));
+    return { view: (element) => mapped(format, element), runs: (begin) => runs(format, begin) };
+  }
+  const array = declare(name, type, alone);
+  if (alone) return { view: (element) => realParts(array, element) };
+  const format = interleaved(array);
+  return {
+    view: (element) => mapped(format, element),
+    runs: (begin, own) => runs(own(array), (c) => scale(begin(c), 2)),
+  };
+}
+
+/** Where the elements of a transform of the tile begin. */
+type Begin = (c: IndexLike) => Index;
+
+/** From an element of a tile to another one, in memory and, where it is not the same one there, in the tensor. */
+interface Moved {
+  readonly by: (at: readonly IndexLike[]) => Index;
+  readonly in?: (at: readonly IndexLike[]) => Move;
+}
+
+/** To a place along a dimension, or so many steps along it. */
+type Move = { readonly of: number } & ({ readonly to: Index } | { readonly by: number });
+
+/** Where an element is along the dimensions of the tensor that a callback asks for. */
+function placesOf({ callback }: LeafSide, coordinates: readonly IndexLike[], move?: Move): PlaceOf {
+  return (dimension) => {
+    if (move?.of === dimension && 'to' in move) return move.to;
+    const place = tensorIndex(callback!.places.find(({ of }) => of === dimension)!, coordinates);
+    return move?.of === dimension && 'by' in move ? add(place, move.by) : place;
+  };
+}
+
 type Elements = (at: readonly IndexLike[]) => Index;
 
 /** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
@@ -178,118 +212,159 @@ function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
 /** Reals as the parts of complex numbers: the imaginary ones beside the others, or zero. */
 function realsView(
   array: ArrayRef,
-  { absent = [], beside, extended, cropped }: LeafSide,
+  side: LeafSide,
   element: Elements,
   coordinates: Coordinates,
+  called: Call | undefined,
 ): ComplexView {
+  const { absent = [], beside, cropped } = side;
   const there = (absent: readonly OutsideOf[], at: readonly IndexLike[], guard: Guard = []) =>
     outside(absent, coordinates(at), guard);
   const second = (at: readonly IndexLike[]) => add(element(at), beside!.apart);
-  const load = extended ? continuedLoad(array, extended, coordinates) : plainLoad(array);
+  const reals = calledReals(array, called);
+  const points = side.extended ? continued(reals, side, coordinates) : plain(reals, side, coordinates);
   return {
     load: (x, at, guard) => ({
-      re: load(x, at, element(at), there(absent, at, guard)),
-      im: beside ? load(x, at, second(at), there(beside.absent ?? [], at, guard)) : x.constant(0),
+      re: points.load(x, { at, place: element(at) }, there(absent, at, guard)),
+      im: beside
+        ? points.load(x, { at, place: second(at), second: true }, there(beside.absent ?? [], at, guard))
+        : x.constant(0),
     }),
     store: (x, at, { re, im }, guard = []) => {
       const within: Guard = cropped
         ? [...guard, { index: placeOf(cropped.terms, coordinates(at)), from: cropped.from, to: cropped.to }]
         : guard;
-      const put = extended ? continuedStore(array, extended, coordinates) : plainStore(array);
       return [
-        ...put(x, at, element(at), re, there(absent, at, within)),
-        ...(beside ? put(x, at, second(at), im, there(beside.absent ?? [], at, within)) : []),
+        ...points.store(x, { at, place: element(at) }, re, there(absent, at, within)),
+        ...(beside
+          ? points.store(x, { at, place: second(at), second: true }, im, there(beside.absent ?? [], at, within))
+          : []),
       ];
     },
   };
 }
 
-/** Loads a real of a point. @param place where point `at` would be, were all of them in memory. */
-type PointLoad = (x: Expressions, at: readonly IndexLike[], place: Index, guard: Guard) => Real;
-
-function plainLoad(array: ArrayRef): PointLoad {
-  return (x, _, place, guard) => x.load(array, place, guard);
+/** Reals in memory, each at some place in the tensor. */
+interface Reals {
+  load(x: Expressions, place: Index, of: PlaceOf, guard: Guard): Real;
+  store(x: Expressions, place: Index, of: PlaceOf, value: Real, guard: Guard): Store[];
 }
 
-type PointStore = (x: Expressions, at: readonly IndexLike[], place: Index, value: Real, guard: Guard) => Store[];
+function calledReals(array: ArrayRef, called: Call | undefined): Reals {
+  const at = (place: Index, of: PlaceOf): ComplexView => {
+    const view = realParts(array, () => place);
+    return called ? calledView(view, called, () => of) : view;
+  };
+  return {
+    load: (x, place, of, guard) => at(place, of).load(x, [], guard).re,
+    store: (x, place, of, value, guard) => at(place, of).store(x, [], { re: value, im: x.constant(0) }, guard),
+  };
+}
 
-function plainStore(array: ArrayRef): PointStore {
-  return (_, __, place, value, guard) => storeOf(array, place, value, guard);
+/** A point of a tile, or the one beside it. */
+interface Point {
+  readonly at: readonly IndexLike[];
+  /** Where it would be, were all of them in memory. */
+  readonly place: Index;
+  readonly second?: true;
+}
+
+/** The reals of points. */
+interface Points {
+  load(x: Expressions, point: Point, guard: Guard): Real;
+  store(x: Expressions, point: Point, value: Real, guard: Guard): Store[];
+}
+
+/** The second of two is a step further on in the tensor. */
+function stepped({ callback }: LeafSide, { second }: Point): Move | undefined {
+  return second && callback?.beside && { of: callback.beside.of, by: callback.beside.step };
+}
+
+function plain(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
+  const of = (point: Point) => placesOf(side, coordinates(point.at), stepped(side, point));
+  return {
+    load: (x, point, guard) => reals.load(x, point.place, of(point), guard),
+    store: (x, point, value, guard) => reals.store(x, point.place, of(point), value, guard),
+  };
 }
 
 /** Where the real of a point is, if it is in the first half, or in the second one. */
-function continuedPlaces(
-  { count, shift, mirror, stride, terms, absent = [] }: ExtendedSide,
-  coordinates: Coordinates,
-): (at: readonly IndexLike[], place: Index, guard: Guard) => Record<'own' | 'other', readonly [Index, Guard]> {
+function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
+  const { count, shift, mirror, stride, terms, absent = [] } = side.extended!;
   /** Where a real of that number is there. */
   const within = (real: Index): Guard => [
     { index: real, from: 0, to: count },
     ...absent.map(({ from, to }) => ({ index: real, from, to, outside: true as const })),
   ];
-  return (at, place, guard) => {
+  return (own: Point, guard: Guard): Record<'own' | 'other', readonly [Index, PlaceOf, Guard]> => {
+    const { at, place } = own;
     const point = placeOf(terms, coordinates(at));
     const direct = add(point, -shift);
+    const opposite = sub(mirror, point);
     const second: Guard = [{ index: direct, from: count, to: mirror + 1 }];
+    const others = placesOf(side, coordinates(at), stepped(side, own));
+    const of =
+      (real: Index): PlaceOf =>
+      (d) =>
+        d === side.callback?.extended ? real : others(d);
     return {
-      own: [add(place, -shift * stride), [...guard, ...within(direct)]],
+      own: [add(place, -shift * stride), of(direct), [...guard, ...within(direct)]],
       other: [
         add(place, mirror * stride, scale(point, -2 * stride)),
-        [...guard, ...within(sub(mirror, point)), ...second],
+        of(opposite),
+        [...guard, ...within(opposite), ...second],
       ],
     };
   };
 }
 
-/** Points that continue the reals of a dimension. */
-function continuedLoad(array: ArrayRef, side: ExtendedSide, coordinates: Coordinates): PointLoad {
+/** Points that continue the reals of a dimension; and the way back, where every point is a real. */
+function continued(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
   const places = continuedPlaces(side, coordinates);
-  return (x, at, place, guard) => {
-    const { own, other } = places(at, place, guard);
-    const [first, second] = [x.load(array, ...own), x.load(array, ...other)];
-    // What is not read is 0.
-    return side.sign > 0 ? x.add(first, second) : x.sub(first, second);
+  const { sign } = side.extended!;
+  return {
+    load: (x, point, guard) => {
+      const { own, other } = places(point, guard);
+      const [first, second] = [reals.load(x, ...own), reals.load(x, ...other)];
+      // What is not read is 0.
+      return sign > 0 ? x.add(first, second) : x.sub(first, second);
+    },
+    store: (x, point, value, guard) => {
+      const { own, other } = places(point, guard);
+      const signed = sign > 0 ? value : x.neg(value);
+      const put = ([place, of, where]: typeof own, real: Real) => reals.store(x, place, of, real, where);
+      return [...put(own, value), ...put(other, signed)];
+    },
   };
-}
-
-/** The way back, where every point is a real. */
-function continuedStore(array: ArrayRef, side: ExtendedSide, coordinates: Coordinates): PointStore {
-  const places = continuedPlaces(side, coordinates);
-  return (x, at, place, value, guard) => {
-    const { own, other } = places(at, place, guard);
-    const signed = side.sign > 0 ? value : x.neg(value);
-    return [...storeOf(array, own[0], value, own[1]), ...storeOf(array, other[0], signed, other[1])];
-  };
-}
-
-function storeOf(array: ArrayRef, at: Index, value: Real, guard: Guard): Store[] {
-  const needed = simplified(guard);
-  if (!needed) return [];
-  return [{ array, index: at, value, ...(needed.length > 0 ? { guard: needed } : {}) }];
 }
 
 /** The second of two lines of complex numbers. */
-function besideView(
-  format: Format,
-  { apart, absent }: Beside,
-  element: Elements,
-  coordinates: Coordinates,
-): ComplexView {
-  const view = mapped(format, (at) => add(element(at), apart));
+function besideView(seen: (moved: Moved) => ComplexView, side: LeafSide, coordinates: Coordinates): ComplexView {
+  const { apart, absent } = side.beside!;
+  const second = side.callback?.beside;
+  const view = seen({
+    by: () => index(apart),
+    ...(second ? { in: () => ({ of: second.of, by: second.step }) } : {}),
+  });
   return absent ? guarded(view, absent, coordinates) : view;
 }
+
+/** The dimension of the tensor that has the bins of reals. */
+const FIRST_AXIS = 1;
 
 /** All bins of memory that has those up to the half: the others are conjugates. */
 function mirroredView(
   view: ComplexView,
-  format: Format,
+  seen: (moved: Moved) => ComplexView,
   { of, stride, terms, twice }: Mirrored,
-  element: Elements,
   coordinates: Coordinates,
 ): ComplexView {
   const bins = Math.floor(of / 2) + 1;
   const place = (at: readonly IndexLike[]) => placeOf(terms, coordinates(at));
-  const mirror = mapped(format, (at) => add(element(at), of * stride, scale(place(at), -2 * stride)));
+  const mirror = seen({
+    by: (at) => add(of * stride, scale(place(at), -2 * stride)),
+    in: (at) => ({ of: FIRST_AXIS, to: sub(of, place(at)) }),
+  });
   const below = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: 0, to: bins }];
   const above = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: bins, to: of }];
   return {
@@ -371,9 +446,7 @@ function walk(at: IndexLike, stride: Stride): Index {
   if (typeof stride === 'number') return scale(at, stride);
   if ('step' in stride) {
     const { step, count, before, skip } = stride;
-    // Whether it has come to `before`, as a quotient that is 0 or 1.
-    const most = 2 ** Math.ceil(Math.log2(Math.max(before, count - before)));
-    return scale(add(at, scale(div(add(at, most - before), most), skip)), step);
+    return scale(add(at, scale(reached(at, before, count), skip)), step);
   }
   return add(mod(at, stride.run), scale(div(at, stride.run), stride.next));
 }

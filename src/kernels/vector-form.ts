@@ -158,7 +158,7 @@ function reversesDigits(leaf: VectorLeaf): boolean {
 
 /** Whether a first pass along the axis may leave the parts of its numbers together. */
 function readsPairs({ input, plain, scale, twiddle }: VectorLeaf): boolean {
-  const asTheyAre = plain && twiddle?.on !== 'input' && scale.input === 1;
+  const asTheyAre = plain && !input.callback && twiddle?.on !== 'input' && scale.input === 1;
   return input.layout === 'interleaved' && input.axes[0] === 1 && asTheyAre;
 }
 

@@ -3,7 +3,14 @@
  * group, which copies go through shared memory, and the radices. Decided from the profile alone.
  */
 
-import type { Side, Sides } from '../problem/index.ts';
+import {
+  arraysOf,
+  type BuiltCallback,
+  type BuiltCallbacks,
+  dimensionsOf,
+  type Side,
+  type Sides,
+} from '../problem/index.ts';
 import { chirped } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf } from './capacity.ts';
@@ -12,6 +19,7 @@ import {
   type Leaf,
   type LeafSide,
   type LeafStep,
+  type Operand,
   type OutsideOf,
   type PassesStep,
   type PowerOrder,
@@ -21,6 +29,7 @@ import {
   type SideLayout,
   type Stored,
   type Stride,
+  type TensorPlace,
   type Way,
 } from './leaf.ts';
 import type {
@@ -37,7 +46,7 @@ import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
 import { besideOf, threadsFor } from './threads.ts';
-import { type Span, threadTiling, vectorTiling } from './tiling.ts';
+import { type Span, type SpanPlace, threadTiling, vectorTiling } from './tiling.ts';
 
 /** Reals that are taken for parts of complex numbers, where they lie. */
 export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'sines' | 'back'> {
@@ -78,6 +87,11 @@ export interface PlacedLeaf {
   readonly mirrored?: MirroredBins & { readonly stride: number };
   readonly extended?: Extended & { readonly stride: number };
   readonly cropped?: Cropped;
+  readonly callbacks?: Partial<Sides<BuiltCallback>>;
+  /** That they load from. */
+  readonly arrays?: BuiltCallbacks['arrays'];
+  /** Where memory has the reals that callbacks leave of complex numbers. */
+  readonly alone?: Partial<Sides<true>>;
 }
 
 /** What a launch is made of beside what its place in the tree says. */
@@ -108,6 +122,8 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
   const beside = besideOf(points, radices, threads, precision, profile, blocks > 1);
   const side = (name: 'input' | 'output'): LeafSide => ({
     layout: layout[name],
+    ...(placed.alone?.[name] ? { alone: true } : {}),
+    ...callbackOf(placed, places[name], batch, name),
     ...(placed.storage && placed.storage[name] !== precision ? { storage: placed.storage[name] } : {}),
     axes: axes[name],
     batch: batch.map((span) => span[name]),
@@ -133,10 +149,57 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     input: side('input'),
     output: side('output'),
     inverse: placed.inverse,
+    ...operandsOf(placed),
     ...(twiddle ? { twiddle } : {}),
     scale: placed.scale,
     aliased: placed.aliased,
   };
+}
+
+/** What is done to each element of a side, and where that element is. */
+function callbackOf(
+  { callbacks, cropped, extended, real }: PlacedLeaf,
+  tile: readonly Place[],
+  batch: readonly Span[],
+  side: Side,
+): Partial<LeafSide> {
+  const built = callbacks?.[side];
+  if (!built) return {};
+  const all: readonly (SpanPlace | undefined)[] = [...tile, ...batch.map(({ places }) => places?.[side])];
+  const places = [...dimensionsOf(built)].map((of): TensorPlace => {
+    const terms = all.flatMap((place, dimension) => {
+      if (place?.of !== of) return [];
+      const { step, gap } = place;
+      return [{ dimension, step, ...(gap ? { gap: { from: gap.from, to: gap.to } } : {}) }];
+    });
+    return { of, first: side === 'output' && cropped?.of === of ? -cropped.from : 0, terms };
+  });
+  const second = real?.beside;
+  return {
+    callback: {
+      built,
+      arrays: Object.fromEntries(arraysOf(built).map((name) => [name, operandName(name)])),
+      places,
+      ...(second ? { beside: { of: second.of, step: second.step } } : {}),
+      ...(extended?.on === side ? { extended: extended.of } : {}),
+    },
+  };
+}
+
+/** The arrays that the callbacks of a leaf load from. */
+function operandsOf({ callbacks, arrays }: PlacedLeaf): Pick<Leaf, 'operands'> {
+  const names = new Set([callbacks?.input, callbacks?.output].flatMap((built) => (built ? arraysOf(built) : [])));
+  if (names.size === 0) return {};
+  const operands = [...names].map((name): Operand => {
+    const storage = arrays![name]!.type === 'f32' ? 'single' : 'double';
+    return { name: operandName(name), storage, reals: true };
+  });
+  return { operands };
+}
+
+/** How runs name an array of the user's. */
+export function operandName(array: string): string {
+  return `arrays.${array}`;
 }
 
 /** A coordinate of the tensor, in terms of the dimensions of a leaf. */
@@ -327,17 +390,25 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
   return { input: of('input'), output: of('output') };
 }
 
-/** The batch in as few dimensions as it has. Those that blocks lie along stay themselves. */
+/** The batch in as few dimensions as it has. Those that blocks lie along stay themselves, and those that callbacks ask for. */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
-  const { batch, twiddle, absent, factors, product, real, extended, cropped } = placed;
+  const { batch, twiddle, absent, factors, product, real, extended, cropped, callbacks } = placed;
   const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
   for (const each of [...(factors?.input ?? []), ...(factors?.output ?? []), ...(product ? [product] : [])]) {
     along.add(each.along);
   }
   for (const part of [extended, cropped]) if (part) along.add(part.of);
+  const dimensions = (side: Side) => callbacks?.[side] && dimensionsOf(callbacks[side]);
+  const asked = { input: dimensions('input'), output: dimensions('output') };
   // The last of an odd number of lines has no other one beside it.
   if (real?.beside && real.by !== 'halves' && real.beside.last % 2 === 0) along.add(real.beside.of);
-  return mergeSpans(batch, twiddle !== undefined, ({ places }) => places !== undefined && along.has(places.input.of));
+  const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
+    along.has(places[side].of) || (asked[side]?.has(places[side].of) ?? false);
+  return mergeSpans(
+    batch,
+    twiddle !== undefined,
+    ({ places }) => places !== undefined && (isAlong(places, 'input') || isAlong(places, 'output')),
+  );
 }
 
 /** Adjacent loops that step through memory as one become one. The dimension that twiddles count along stays itself. */

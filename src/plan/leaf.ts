@@ -5,6 +5,7 @@
  * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
  * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
+import type { BuiltCallback } from '../problem/callbacks.ts';
 import type { Block, ComplexLayout } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -75,9 +76,36 @@ export interface CroppedSide {
   readonly terms: OutsideOf['terms'];
 }
 
+/** Where an element of a side is along a dimension of the tensor: `first` + Σ step · coordinate, where some step over a gap. */
+export interface TensorPlace {
+  readonly of: number;
+  readonly first: number;
+  readonly terms: readonly {
+    readonly dimension: number;
+    readonly step: number;
+    readonly gap?: { readonly from: number; readonly to: number };
+  }[];
+}
+
+/** What is done to each element in memory, as the user sees it. */
+export interface SideCallback {
+  readonly built: BuiltCallback;
+  /** The operands that it loads from, by the names that it has for them. */
+  readonly arrays: { readonly [name: string]: string };
+  /** Along the dimensions that it asks for. */
+  readonly places: readonly TensorPlace[];
+  /** Where the second of two numbers is, seen from the first one: so many steps along a dimension. */
+  readonly beside?: { readonly of: number; readonly step: number };
+  /** The dimension along which points continue what is there. */
+  readonly extended?: number;
+}
+
 /** One side of a leaf in memory. */
 export interface LeafSide {
   readonly layout: SideLayout;
+  /** Of real sides: each real stands for a complex number, by itself. */
+  readonly alone?: true;
+  readonly callback?: SideCallback;
   /** Of real sides, where a leaf has imaginary parts at all; of complex ones, where two lines are made of one. */
   readonly beside?: Beside;
   /** Bins over the half are conjugates of others. */

@@ -5,12 +5,14 @@ import {
   type Direction,
   defaultStrides,
   elementKind,
+  keepsReals,
   type Problem,
   realBytes,
   type Side,
   type Sides,
   scaleFactors,
   tensorShape,
+  withoutCallbacks,
 } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName, type BufferOffer } from './buffers/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
@@ -88,21 +90,26 @@ export function* plansOf(
   throughWork: boolean,
   splits?: Splits,
 ): Generator<DirectionPlan> {
-  const { tree, pads, assignments } = assigned(problem, direction, profile, throughWork, splits);
+  const seen = withoutCallbacks(problem);
+  const offer = offerOf(problem, direction, throughWork);
+  const { tree, pads, assignments } = assigned(seen, direction, profile, offer, splits);
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
-  const tempElements = paddedElements(Math.max(most, elementsOf(problem)), pads);
+  const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
   // Launches over tensors of other sizes have other batches in a chunk.
-  const alike = most === elementsOf(problem);
+  const alike = most === elementsOf(seen);
   for (const assignment of assignments) {
-    const launches = launchesOf({ problem, direction, profile, tree, assignment, pads });
-    const apart = (name: BufferName) => {
-      const { strides, pads: own } = layoutOf(name, problem, direction, pads);
+    const launches = launchesOf({ problem, seen, direction, profile, tree, assignment, pads });
+    const apart = (name: BufferName, ofUser: boolean) => {
+      const { strides, pads: own } = layoutOf(name, ofUser ? problem : seen, direction, pads);
       return paddedStep(strides.at(-1)!, own);
     };
     const chunking = !alike
       ? { chunks: 1 }
       : chunksOf(
-          launches.map(({ leaf, from, to }) => ({ leaf, from, to, apart: { input: apart(from), output: apart(to) } })),
+          launches.map(({ leaf, from, to }, n) => ({
+            ...{ leaf, from, to },
+            apart: { input: apart(from, n === 0), output: apart(to, n === launches.length - 1) },
+          })),
           problem.batches,
           batchBytesOf(problem, profile),
           profile,
@@ -126,17 +133,16 @@ interface AssignedTree {
   readonly assignments: readonly [Assignment, ...Assignment[]];
 }
 
-/** The tree that the strategy of a problem prefers. */
+/** The tree that the strategy of a problem prefers. @param problem without callbacks. */
 function assigned(
   problem: Problem,
   direction: Direction,
   profile: DeviceProfile,
-  throughWork: boolean,
+  offer: BufferOffer,
   splits: Splits | undefined,
 ): AssignedTree {
   if (splits) checkSplits(problem, profile, splits);
   const chosen = splits ?? rankSplits(problem, profile, 1)[0]!.value;
-  const offer = offerOf(problem, direction, throughWork);
   const treeOf = (sparing: boolean) =>
     withBlocks(planTree(problem, direction, profile, chosen, sparing), problem, direction);
   const { padding } = profile;
@@ -174,16 +180,20 @@ function batchBytesOf(problem: Problem, profile: DeviceProfile): number {
 }
 
 /** The buffers that a direction may use. */
-function offerOf(problem: Problem, direction: Direction, throughWork: boolean): BufferOffer {
+function offerOf(whole: Problem, direction: Direction, throughWork: boolean): BufferOffer {
+  const problem = withoutCallbacks(whole);
   const elements = elementsOf(problem);
   const inPlace = problem.placement === 'in-place';
+  // Out of place, memory that has reals of complex numbers is too small for what lies between launches.
+  const halved = (side: Side) => !inPlace && keepsReals(whole, side);
+  const [read, written] = [sideOf(direction, 'read'), sideOf(direction, 'written')];
   const bufferOf = (side: Side) => ({
     type: elementKind(problem, side) === 'real' ? ('real' as const) : problem.layout[side],
     elements: tensorShape(problem, side).reduce((a, b) => a * b, 1),
   });
   return {
-    input: { ...bufferOf(sideOf(direction, 'read')), writable: !problem.preserveInput },
-    output: { ...bufferOf(sideOf(direction, 'written')), spared: sparesOutput(problem, direction) },
+    input: { ...bufferOf(read), writable: !problem.preserveInput && !halved(read) },
+    output: { ...bufferOf(written), spared: sparesOutput(problem, direction) || halved(written) },
     same: inPlace,
     sameLayout: inPlace,
     ...(inPlace && isReal(problem) ? { sameRows: sharesRows(problem) } : {}),
@@ -233,6 +243,8 @@ function storageOf(name: BufferName, { edgeStorage, storage }: Problem): Stored 
 
 interface LaunchQuestion {
   readonly problem: Problem;
+  /** Without callbacks. */
+  readonly seen: Problem;
   readonly direction: Direction;
   readonly profile: DeviceProfile;
   readonly tree: BranchNode;
@@ -242,14 +254,15 @@ interface LaunchQuestion {
 }
 
 function launchesOf(question: LaunchQuestion): Launch[] {
-  const { problem, direction, profile, tree, assignment, pads } = question;
+  const { problem, seen, direction, profile, tree, assignment, pads } = question;
   const precision = kernelPrecision(problem.precision);
   const { run } = capacityOf(precision, profile);
   const batchBytes = batchBytesOf(problem, profile);
   const tiles = tilesOf(question);
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
-    const from = layoutOf(input.buffer, problem, direction, pads, node.length);
-    const to = layoutOf(output.buffer, problem, direction, pads, node.outputLength);
+    const last = n === assignment.steps.length - 1;
+    const from = layoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
+    const to = layoutOf(output.buffer, last ? problem : seen, direction, pads, node.outputLength);
     // Lines that are left out before all others move the first one.
     const skipped = { input: 0, output: 0 };
     const span = (dimension: Dimension): Span => {
@@ -258,14 +271,15 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         input: strideOf(source, count, from, tiles[n - 1], run),
         output: strideOf(target, count, to, tiles[n], run),
       };
-      const places = { input: source, output: target };
+      const placed = (place: Place) => (gap ? { ...place, gap } : place);
+      const places = { input: placed(source), output: placed(target) };
       if (!gap) return { count, ...strides, places };
       for (const side of ['input', 'output'] as const)
         if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
       return { count, input: past(strides.input, dimension), output: past(strides.output, dimension), places };
     };
     const batch = node.batch.map(span);
-    const last = n === assignment.steps.length - 1;
+    const called = calledOf(problem, direction, n === 0, last);
     const split = isUpload(node, tree);
     const leaf = configureLeaf(
       {
@@ -278,7 +292,11 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         ...(node.absent ? { absent: node.absent } : {}),
         ...(node.factors ? { factors: conjugatedIf(isInverse(node, direction), node.factors) } : {}),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
-        layout: { input: input.type, output: output.type },
+        layout: {
+          input: called.alone.input ? 'real' : input.type,
+          output: called.alone.output ? 'real' : output.type,
+        },
+        ...called,
         storage: { input: storageOf(input.buffer, problem), output: storageOf(output.buffer, problem) },
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output - croppedBy(node, to) },
         inverse: isInverse(node, direction) !== (node.backward ?? false),
@@ -295,6 +313,25 @@ function launchesOf(question: LaunchQuestion): Launch[] {
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
+}
+
+/** What callbacks have to do with a launch: the first one reads what the user gave, the last one writes what the user gets. */
+function calledOf(
+  problem: Problem,
+  direction: Direction,
+  first: boolean,
+  last: boolean,
+): Required<Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'alone'>> {
+  const { load, store } = problem.callbacks?.[direction] ?? {};
+  const alone = (what: 'read' | 'written') => keepsReals(problem, sideOf(direction, what));
+  return {
+    arrays: problem.callbacks?.arrays ?? {},
+    callbacks: { ...(first && load ? { input: load } : {}), ...(last && store ? { output: store } : {}) },
+    alone: {
+      ...(first && alone('read') ? { input: true } : {}),
+      ...(last && alone('written') ? { output: true } : {}),
+    },
+  };
 }
 
 const NO_SCALE = { input: 1, output: 1 } as const;
@@ -364,7 +401,7 @@ function past(stride: Stride, { count, gap }: Dimension): Stride {
 }
 
 /** For each step how what it leaves for the next one lies in tiles, where it does. */
-function tilesOf({ problem, profile, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
+function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
   const { run } = capacityOf(kernelPrecision(problem.precision), profile);
   const packed = packedOf(problem);
   return steps.map(({ leaf, output, inPlace }, n) => {

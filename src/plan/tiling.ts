@@ -5,7 +5,7 @@
 import { calibrationOf } from './calibration.ts';
 import { capacityOf } from './capacity.ts';
 import { type LanesAlong, type PassesStep, type Stride, stepOf } from './leaf.ts';
-import type { Place } from './node.ts';
+import type { Dimension, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfColumns } from './share.ts';
@@ -16,7 +16,12 @@ export interface Span {
   readonly input: Stride;
   readonly output: Stride;
   /** Where it lies in the tensor. */
-  readonly places?: { readonly input: Place; readonly output: Place };
+  readonly places?: { readonly input: SpanPlace; readonly output: SpanPlace };
+}
+
+/** A place that steps over a gap. */
+export interface SpanPlace extends Place {
+  readonly gap?: Dimension['gap'];
 }
 
 export interface TilingQuestion {

@@ -2,6 +2,7 @@
  * From the type of a problem to the types of its arrays. Nothing here exists at run time: a new transform is a row of
  * `Elements`, a new kind of storage a row of `Arrays`.
  */
+import type { AnyCallback } from './callbacks.ts';
 import type {
   ComplexLayout,
   Direction,
@@ -182,6 +183,6 @@ export type Checked<P extends ProblemInput | string> = P extends string
 
 type OnlyKnown<P, Fields> = { [K in keyof P]: K extends keyof Fields ? OnlyKnownIn<P[K], Fields[K]> : never };
 
-type OnlyKnownIn<V, Field> = V extends string | number | boolean | undefined | readonly unknown[]
+type OnlyKnownIn<V, Field> = V extends string | number | boolean | undefined | null | readonly unknown[] | AnyCallback
   ? V
   : OnlyKnown<V, Extract<Field, object>>;

@@ -27,12 +27,13 @@ export const knownFields = [
   'unordered',
   'strategy',
   'zeroPadding',
+  'callbacks',
   'tuning',
   'debug',
 ] as const;
 
 /** Fields whose feature this release does not have. */
-export const plannedFields = ['convolution', 'callbacks'] as const;
+export const plannedFields = ['convolution'] as const;
 
 /** Names that people bring along from other libraries, and ours for the same thing. */
 const foreignNames: Readonly<Record<string, string>> = {

@@ -17,6 +17,25 @@ export type {
   SideData,
   WrittenSide,
 } from './arrays.ts';
+export {
+  arraysOf,
+  type BuiltCallback,
+  type BuiltCallbacks,
+  type Callback,
+  type CallbackArray,
+  type CallbackBuilder,
+  type CallbackComplex,
+  type CallbackCondition,
+  type CallbackIndex,
+  type CallbackNode,
+  type CallbackPlace,
+  type CallbackReal,
+  type CallbackResult,
+  type Callbacks,
+  type CallbackValue,
+  dimensionsOf,
+  loadedArrays,
+} from './callbacks.ts';
 export { parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
 export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
@@ -29,6 +48,7 @@ export {
   elementKind,
   hermitianLength,
   isRealTransform,
+  keepsReals,
   logicalLength,
   realBytes,
   realRowLength,
@@ -36,6 +56,7 @@ export {
   stridedSpan,
   tensorShape,
   tensorSpan,
+  withoutCallbacks,
 } from './layout.ts';
 export { normalizeProblem } from './normalize.ts';
 export type {

@@ -2,6 +2,7 @@
  * Where the elements of a problem's two tensors lie: shapes, default strides, spans and element sizes, for complex and
  * for real data. Rules: docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
  */
+import type { Kind } from './callbacks.ts';
 import {
   type Block,
   type Direction,
@@ -14,10 +15,14 @@ import {
 } from './problem.ts';
 
 /** The facts that shapes and strides follow from; a `Problem` is one. */
-export type TensorFacts = Pick<Problem, 'size' | 'transform' | 'leftBatches' | 'coordinates' | 'batches' | 'placement'>;
+export type TensorFacts = Pick<
+  Problem,
+  'size' | 'transform' | 'leftBatches' | 'coordinates' | 'batches' | 'placement'
+> &
+  Partial<Pick<Problem, 'callbacks'>>;
 
 /** Whether the elements of one side are single reals or complex numbers. */
-export type ElementKind = 'real' | 'complex';
+export type ElementKind = Kind;
 
 /** Length of the complex half of a real transform of n points: ⌊n/2⌋ + 1. */
 export function hermitianLength(n: number): number {
@@ -29,11 +34,44 @@ export function realRowLength(n: number, placement: Placement): number {
   return placement === 'in-place' ? 2 * hermitianLength(n) : n;
 }
 
-/** Type of the elements of one side: real for the forward input of r2c and for both sides of a real-to-real transform. */
-export function elementKind(problem: Pick<Problem, 'transform'>, side: Side): ElementKind {
+/** What one side of a transform has: reals in the forward input of r2c and on both sides of a real-to-real transform. */
+export function transformedKind(problem: Pick<Problem, 'transform'>, side: Side): ElementKind {
   const kind = problem.transform[0];
   if (kind === 'r2c') return side === 'input' ? 'real' : 'complex';
   return isRealTransform(kind) ? 'real' : 'complex';
+}
+
+/** Whether a callback leaves a real of every complex number on one side. */
+export function keepsReals({ callbacks }: Partial<Pick<Problem, 'callbacks'>>, side: Side): boolean {
+  const store = callbacks?.[side === 'output' ? 'forward' : 'inverse'].store;
+  return store?.takes === 'complex' && store.gives === 'real';
+}
+
+/** Type of the elements of one side in memory: what the transform has there, or the reals that a callback leaves of it. */
+export function elementKind(
+  problem: Pick<Problem, 'transform'> & Partial<Pick<Problem, 'callbacks'>>,
+  side: Side,
+): ElementKind {
+  return keepsReals(problem, side) ? 'real' : transformedKind(problem, side);
+}
+
+/**
+ * The problem without its callbacks, as the transform sees it: what they leave reals of are complex numbers. In place, each real lies
+ * where its number's real part would.
+ */
+export function withoutCallbacks(problem: Problem): Problem {
+  if (!problem.callbacks) return problem;
+  const inPlace = problem.placement === 'in-place';
+  const halved = (side: Side) => inPlace && keepsReals(problem, side);
+  const { strides, offsets } = problem;
+  const stridesOf = (side: Side) => (halved(side) ? strides[side].map((stride) => stride / 2) : strides[side]);
+  const offsetOf = (side: Side) => (halved(side) ? offsets[side] / 2 : offsets[side]);
+  return {
+    ...problem,
+    callbacks: null,
+    strides: { input: stridesOf('input'), output: stridesOf('output') },
+    offsets: { input: offsetOf('input'), output: offsetOf('output') },
+  };
 }
 
 /** Whether a transform maps reals to as many reals. */
@@ -57,11 +95,12 @@ export function packedExtents(problem: TensorFacts, side: Side): number[] {
 
 /**
  * Packed strides `[left, axis 0, …, axis D−1, coordinate, batch]` of one side, in its elements. Each is the product of
- * all faster extents; an r2c problem in place pads the rows of its real side to 2(⌊N/2⌋ + 1).
+ * all faster extents; an r2c problem in place pads the rows of its real side to 2(⌊N/2⌋ + 1). Reals that a callback leaves in
+ * place of complex numbers lie where their real parts would.
  */
 export function defaultStrides(problem: TensorFacts, side: Side): number[] {
   const strides: number[] = [];
-  let next = 1;
+  let next = problem.placement === 'in-place' && keepsReals(problem, side) ? 2 : 1;
   for (const extent of packedExtents(problem, side)) {
     strides.push(next);
     next *= extent;
@@ -78,11 +117,13 @@ export function stridedSpan(shape: readonly number[], strides: readonly number[]
 
 /** Elements that a buffer for one side needs at least: its offset plus the span of its tensor (of each array if planar). */
 export function tensorSpan(problem: Problem, side: Side): number {
-  const own = spanOf(problem, side);
-  if (problem.placement !== 'in-place' || elementKind(problem, 'input') === elementKind(problem, 'output')) return own;
+  const changes = elementKind(problem, 'input') !== elementKind(problem, 'output') || keepsReals(problem, 'output');
+  if (problem.placement !== 'in-place' || !changes) return spanOf(problem, side);
   // One buffer holds reals first and then complex numbers, or the other way around: as long as the longer ones need.
-  const complex = Math.max(spanOf(problem, 'output'), Math.ceil(spanOf(problem, 'input') / 2));
-  return side === 'input' ? 2 * complex : complex;
+  const complex = (of: Side) =>
+    elementKind(problem, of) === 'real' ? Math.ceil(spanOf(problem, of) / 2) : spanOf(problem, of);
+  const most = Math.max(complex('input'), complex('output'));
+  return elementKind(problem, side) === 'real' ? 2 * most : most;
 }
 
 function spanOf(problem: Problem, side: Side): number {
@@ -95,7 +136,10 @@ export function realBytes(storage: Storage): number {
 }
 
 /** Bytes of one element of one side as the user stores it; of a planar complex number, both its parts together. */
-export function elementBytes(problem: Pick<Problem, 'transform' | 'edgeStorage'>, side: Side): number {
+export function elementBytes(
+  problem: Pick<Problem, 'transform' | 'edgeStorage'> & Partial<Pick<Problem, 'callbacks'>>,
+  side: Side,
+): number {
   return realBytes(problem.edgeStorage) * (elementKind(problem, side) === 'complex' ? 2 : 1);
 }
 

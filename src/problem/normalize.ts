@@ -5,7 +5,7 @@ import type { PlannedProblem } from './arrays.ts';
 import { parseDescriptor } from './descriptor.ts';
 import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from './errors.ts';
 import { FieldReader, knownFields, plannedFields } from './fields.ts';
-import { defaultStrides, isRealTransform, packedExtents } from './layout.ts';
+import { defaultStrides, elementKind, isRealTransform, keepsReals, packedExtents } from './layout.ts';
 import {
   type AnyProblemInput,
   type Block,
@@ -24,6 +24,7 @@ import {
   type TransformKind,
   transformKinds,
 } from './problem.ts';
+import { readCallbacks } from './read-callbacks.ts';
 import { isRecord, type RawRecord, snapshot } from './snapshot.ts';
 import { knobPaths, readTuning } from './tuning.ts';
 import { checkExtent, checkGeometry, checkRelease } from './validate.ts';
@@ -38,15 +39,22 @@ const geometryFields = [
   'placement',
   'preserveInput',
   'directions',
+  'callbacks',
   'strides',
   'offsets',
 ] as const;
 
+/** Callbacks are only called where these fields are right, which say with what. */
+const calledFields = ['size', 'transform', 'batches', 'leftBatches', 'coordinates', 'directions', 'precision'] as const;
+
+/** What `checkExtent` does not look at. */
+const UNPLACED = { callbacks: null, strides: { input: [], output: [] }, offsets: { input: 0, output: 0 } } as const;
+
 /** Where neither side was given; it inherits nothing. */
 const NO_SIDES: Partial<Sides<readonly number[]>> = Object.freeze(Object.create(null));
 
-/** Of a problem: its fields, those of `tuning` for one, theirs, their entries, and those of an entry. */
-const LEVELS = 5;
+/** Of a problem whose callbacks have been built: its fields, theirs, load and store, their nodes, each one, and a pair in it. */
+const LEVELS = 7;
 
 /** Problems that are normal forms already: normalising one again costs nothing. */
 const normalForms = new WeakSet<object>();
@@ -79,7 +87,7 @@ export function resolveProblem(input: AnyProblemInput | string): Problem {
 /** Reads all fields. The problem is meaningful only where no problems were found, but complete in any case. */
 function resolve(input: AnyProblemInput | string): { problem: Problem; problems: FftProblem[] } {
   const given = typeof input === 'string' ? parseDescriptor(input) : input;
-  const raw = snapshot(given, 'The problem', { code: 'invalid-field', depth: LEVELS });
+  const raw = snapshot(given, 'The problem', { code: 'invalid-field', depth: LEVELS, functions: true });
   if (!isRecord(raw)) {
     const accepted = "an object such as { size: [1024] } or a descriptor such as 'scfo1024'";
     throw new FftError('invalid-field', `The problem is ${show(raw)}, but must be ${accepted}.`);
@@ -96,7 +104,7 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
     coordinates: readCount(reader, raw.coordinates, 'coordinates'),
   };
   const placement = reader.oneOf(raw.placement, 'placement', placements, 'out-of-place');
-  const fields = {
+  const facts = {
     size,
     transform: readTransform(reader, raw.transform, axes),
     omit: readOmit(reader, raw.omit, axes),
@@ -114,6 +122,9 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
     tuning: readTuning(reader, raw.tuning, axes),
     debug: reader.flag(raw.debug, 'debug', false),
   };
+  const isWrong = (field: string) => reader.problems.some(({ path }) => path.split(/[.[]/)[0] === field);
+  const known = !calledFields.some(isWrong) && checkExtent({ ...facts, ...UNPLACED }).length === 0;
+  const fields = { ...facts, callbacks: readCallbacks(reader, raw.callbacks, known ? facts : undefined) };
   const places = {
     strides: axes === undefined ? NO_SIDES : readStrides(reader, raw.strides, fields),
     offsets: readOffsets(reader, raw.offsets),
@@ -126,8 +137,7 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
   });
 
   reader.problems.push(...checkExtent(problem));
-  const isKnown = (field: string) => !reader.problems.some(({ path }) => path.split(/[.[]/)[0] === field);
-  if (geometryFields.every(isKnown)) reader.problems.push(...checkGeometry(problem));
+  if (!geometryFields.some(isWrong)) reader.problems.push(...checkGeometry(problem));
   for (const name of plannedFields) {
     if (raw[name] === undefined) continue;
     reader.report('unsupported-feature', name, `${name} is not supported yet; leave it out.`);
@@ -281,7 +291,12 @@ function fillStrides(
   const one = given.input ?? given.output;
   if (problem.placement === 'in-place' && one !== undefined) {
     const sameElements = problem.transform[0] !== 'r2c';
-    if (sameElements) return bothSides((side) => given[side] ?? one);
+    if (sameElements) {
+      const other = given.input ? 'input' : 'output';
+      // A real is half as long as the complex number in whose place it lies.
+      const times = (side: Side) => (keepsReals(problem, side) ? 2 : 1) / (keepsReals(problem, other) ? 2 : 1);
+      return bothSides((side) => given[side] ?? Object.freeze(one.map((stride) => Math.floor(stride * times(side)))));
+    }
     if (given.input === undefined || given.output === undefined) {
       const message = 'Custom strides of a real transform in place need both strides.input (reals) and strides.output.';
       reader.report('invalid-strides', 'strides', message);
@@ -300,18 +315,17 @@ function readOffsets(reader: FieldReader, value: unknown): Partial<Sides<number>
   return given;
 }
 
-/** In place, one side follows the other; of a real transform to the same byte, where two reals are as long as a complex number. */
-function fillOffsets(
-  reader: FieldReader,
-  given: Partial<Sides<number>>,
-  { placement, transform }: Pick<WithoutStrides, 'placement' | 'transform'>,
-): Problem['offsets'] {
-  if (placement !== 'in-place') return bothSides((side) => given[side] ?? 0);
-  if (transform[0] !== 'r2c') return bothSides((side) => given[side] ?? given.input ?? given.output ?? 0);
-  const { input = 2 * (given.output ?? 0), output = Math.floor(input / 2) } = given;
-  if (given.output === undefined && input % 2 === 1) {
-    const message = `offsets.input ${input} lies within a complex number; give offsets.output as well.`;
-    reader.report('invalid-offset', 'offsets.input', message);
-  }
-  return Object.freeze({ input, output });
+/** In place, one side follows the other, to the same byte: two reals are as long as a complex number. */
+function fillOffsets(reader: FieldReader, given: Partial<Sides<number>>, problem: WithoutStrides): Problem['offsets'] {
+  if (problem.placement !== 'in-place') return bothSides((side) => given[side] ?? 0);
+  const reals = (side: Side) => (elementKind(problem, side) === 'real' ? 1 : 2);
+  return bothSides((side) => {
+    const other = side === 'input' ? 'output' : 'input';
+    const offset = (reals(other) * (given[other] ?? 0)) / reals(side);
+    if (given[side] === undefined && !Number.isInteger(offset)) {
+      const message = `offsets.${other} ${given[other]} lies within a complex number; give offsets.${side} as well.`;
+      reader.report('invalid-offset', `offsets.${other}`, message);
+    }
+    return given[side] ?? Math.floor(offset);
+  });
 }

@@ -2,6 +2,7 @@
  * What a user may ask for (`ProblemInput`) and the one form in which the rest of the library reads it (`Problem`).
  * Types and the lists of accepted words only: normalize.ts turns the first into the second.
  */
+import type { BuiltCallbacks, Callbacks } from './callbacks.ts';
 
 /** The arithmetic that a plan can be asked to do. */
 export const precisions = ['single', 'double', 'double-double'] as const;
@@ -189,6 +190,11 @@ export interface AnyProblemInput {
       }
     | undefined;
   /**
+   * Functions of single elements, fused into what the first launch of a direction reads and what its last launch writes, and the
+   * arrays that they load from: docs/callbacks.md. Default none.
+   */
+  readonly callbacks?: Callbacks | null | undefined;
+  /**
    * `fast`: the plan that the planner reckons to be the fastest. `measure`: its best few candidates are timed on the device,
    * which takes a second or two, and the fastest is kept (FFTW's MEASURE). `least-memory`: the plan that does with as little
    * temp memory (`plan.bytes.temp`) as the planner knows how. Default `fast`.
@@ -236,6 +242,8 @@ export interface Problem {
   readonly strategy: Strategy;
   /** The block of each axis, `null` where it has none. */
   readonly zeroPadding: { readonly space: readonly (Block | null)[]; readonly frequency: readonly (Block | null)[] };
+  /** What the functions have built; `null` where there are none. */
+  readonly callbacks: BuiltCallbacks | null;
   /** What differs from the planner's own choice, in the order of `Tuning`; `groupedBatch` as a list. */
   readonly tuning: Tuning;
   readonly debug: boolean;

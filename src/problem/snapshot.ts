@@ -18,6 +18,8 @@ export interface Reading {
   readonly depth: number;
   /** What else there may be stays as it is (arrays, memory, devices); otherwise only its name for messages does. */
   readonly keep?: boolean;
+  /** Functions stay as they are. */
+  readonly functions?: boolean;
   /** Fields and entries at most. */
   readonly most?: number;
 }
@@ -70,7 +72,7 @@ function copyOf(value: unknown, path: string, depth: number, state: State): unkn
   if (!isObject(value)) return value;
   if (depth > 0 && Array.isArray(value)) return listOf(value, path, depth, state);
   if (depth > 0 && isPlain(value)) return recordOf(value as RawRecord, path, depth, state);
-  return state.keep ? value : new Opaque(value);
+  return state.keep || (state.functions && typeof value === 'function') ? value : new Opaque(value);
 }
 
 function listOf(list: readonly unknown[], path: string, depth: number, state: State): unknown[] {

@@ -8,9 +8,11 @@ import {
   elementKind,
   hermitianLength,
   isRealTransform,
+  keepsReals,
   stridedSpan,
   tensorShape,
   tensorSpan,
+  withoutCallbacks,
 } from './layout.ts';
 import { findCollision } from './overlap.ts';
 import { type Problem, releasedPrecisions, type Side, type Storage, sides } from './problem.ts';
@@ -77,8 +79,11 @@ function sameStrides(problem: Problem): boolean {
 }
 
 /** In place, data that keep their type keep their place. */
-function checkInPlace(problem: Problem): FftProblem[] {
-  if (problem.placement !== 'in-place') return [];
+function checkInPlace(whole: Problem): FftProblem[] {
+  if (whole.placement !== 'in-place') return [];
+  const broken = checkKept(whole);
+  if (broken.length > 0) return broken;
+  const problem = withoutCallbacks(whole);
   const { offsets, layout } = problem;
   if (elementKind(problem, 'input') !== elementKind(problem, 'output')) {
     if (layout.output === 'interleaved') return [];
@@ -99,6 +104,25 @@ function checkInPlace(problem: Problem): FftProblem[] {
     problems.push(found('invalid-field', 'layout', `In place, ${given} must be equal: there is one buffer.`));
   }
   return problems;
+}
+
+/** In place, a real that a callback leaves of a complex number lies where its real part would. */
+function checkKept(problem: Problem): FftProblem[] {
+  return sides.flatMap((side) => {
+    if (!keepsReals(problem, side)) return [];
+    const callback = `callbacks.${side === 'output' ? 'forward' : 'inverse'}.store`;
+    const why = `In place, ${callback} leaves reals where the real parts of complex numbers would be`;
+    if (problem.layout[side] === 'planar') {
+      return [found('invalid-field', 'layout', `${why}: layout.${side} 'planar' cannot be.`)];
+    }
+    const counts = tensorShape(problem, side);
+    if (problem.strides[side].some((stride, d) => counts[d]! > 1 && stride % 2 !== 0)) {
+      return [found('invalid-strides', `strides.${side}`, `${why}: ${stridesText(problem, side)} must be even.`)];
+    }
+    if (problem.offsets[side] % 2 === 0) return [];
+    const given = `offsets.${side} ${problem.offsets[side]}`;
+    return [found('invalid-offset', `offsets.${side}`, `${why}: ${given} must be even.`)];
+  });
 }
 
 function checkAddresses(problem: Problem, side: Side): FftProblem[] {

@@ -1,0 +1,95 @@
+/** The user's arrays that callbacks load from: what a call has to be given, and what it was given. */
+import type { Backend, Binding } from '../devices/device.ts';
+import { bytesOf } from '../ir/index.ts';
+import { operandName } from '../plan/configure.ts';
+import { type Direction, FftError, loadedArrays, type Problem } from '../problem/index.ts';
+import { type Data, type Extent, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
+import { readMemory } from './given.ts';
+import { readOptions } from './options.ts';
+
+/** Arrays of the user's, by the names in `callbacks.arrays`. */
+export type Arrays = { readonly [name: string]: Data };
+
+/** What a call may be given beside its data. */
+export interface CallOptions {
+  /** The arrays that the direction's callbacks load from: host arrays, which are copied at each call, or device memory. */
+  readonly arrays?: Arrays | undefined;
+}
+
+/** An array that a direction loads from. */
+export interface Operand {
+  readonly name: string;
+  /** How programs name it. */
+  readonly bound: string;
+  readonly facts: SideFacts;
+}
+
+/** All that a direction loads from. */
+export function operandsOf(problem: Problem, direction: Direction): Operand[] {
+  return loadedArrays(problem.callbacks, direction).map((name): Operand => {
+    const { type, length } = problem.callbacks!.arrays[name]!;
+    const facts: SideFacts = { layout: 'real', type, length, realBytes: bytesOf(type), runs: undefined };
+    return { name, bound: operandName(name), facts };
+  });
+}
+
+/** What a direction has to know to read arrays. */
+interface Reading {
+  readonly operands: readonly Operand[];
+  readonly problem: Problem;
+}
+
+/** No arrays: what most calls have. */
+const NONE: readonly unknown[] = [];
+
+const CALL_OPTIONS = { works: ['arrays'] };
+
+/**
+ * The arrays of a call, in the order of the operands; others that the problem has are left alone.
+ * @param what the call, in messages
+ * @throws FftError `unknown-field`, `missing-buffer`, `invalid-argument`, `wrong-array-type`
+ */
+export function readCall(options: CallOptions | undefined, host: Reading, what: string): readonly unknown[] {
+  if (options === undefined && host.operands.length === 0) return NONE;
+  return readArrays(options === undefined ? undefined : readOptions(options, CALL_OPTIONS, what).arrays, host, what);
+}
+
+/** The same of the arrays alone. */
+export function readArrays(arrays: unknown, { operands, problem }: Reading, what: string): readonly unknown[] {
+  if (arrays === undefined && operands.length === 0) return NONE;
+  const works = Object.keys(problem.callbacks?.arrays ?? {});
+  const given: Readonly<Record<string, unknown>> =
+    arrays === undefined ? {} : readOptions(arrays as Record<string, unknown>, { works }, `${what}.arrays`);
+  return operands.map(({ name, facts: { type, length } }) => {
+    const value = given[name];
+    if (value !== undefined) return readMemory(value, `arrays.${name}`);
+    const wanted = `${length} numbers of type ${type}`;
+    throw new FftError('missing-buffer', `${what} needs arrays.${name}, which callbacks load from: ${wanted}.`);
+  });
+}
+
+/**
+ * @param written what the call writes: arrays are only read, and are other memory.
+ * @throws FftError what is wrong with an array
+ */
+export function operandParts(
+  arrays: readonly unknown[],
+  operands: readonly Operand[],
+  written: readonly Extent[],
+  backend: Backend,
+): Part[] {
+  return operands.map(({ name, facts }, n) => {
+    const what = `arrays.${name}`;
+    const parts = partsOf([arrays[n]], facts, what, backend);
+    refuseOverlap([...written, ...extentsOf(parts, facts, what)]);
+    return parts[0]!;
+  });
+}
+
+/** What programs are bound to. */
+export function boundOperands(
+  operands: readonly Operand[],
+  places: readonly Binding[],
+): ReadonlyMap<string, Binding> | undefined {
+  return operands.length === 0 ? undefined : new Map(operands.map(({ bound }, n) => [bound, places[n]!]));
+}

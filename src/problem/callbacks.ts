@@ -1,0 +1,170 @@
+/**
+ * Callbacks: what users say of them, and the plain data that they become. A callback is a function that is called once, at plan
+ * time, with symbols instead of numbers; what it builds of them (record.ts) is what every device runs (cuFFT's and rocFFT's load
+ * and store callbacks are functions of the device's own language instead).
+ */
+import type { Direction } from './problem.ts';
+
+declare const REAL: unique symbol;
+declare const CONDITION: unique symbol;
+declare const INDEX: unique symbol;
+
+/** A real number that is not known yet. */
+export interface CallbackReal {
+  readonly [REAL]: true;
+}
+
+/** A complex one: two reals. */
+export interface CallbackComplex {
+  readonly re: CallbackReal;
+  readonly im: CallbackReal;
+}
+
+/** Whether something holds, for `select`. */
+export interface CallbackCondition {
+  readonly [CONDITION]: true;
+}
+
+/** An integer that is not known yet, but whose range is: a place along an axis, or in an array. */
+export interface CallbackIndex {
+  readonly [INDEX]: true;
+}
+
+/**
+ * What a callback is given: `{ re, im }` where that side of the transform has complex numbers, a real where it has reals. (Which of
+ * the two, the problem says; the type is both, so that no callback has to say it again.)
+ */
+export type CallbackValue = CallbackReal & CallbackComplex;
+
+/** What a callback may return: complex numbers, or reals. */
+export type CallbackResult = CallbackReal | CallbackComplex;
+
+/**
+ * Builds expressions. Numbers and symbols are told apart: a number becomes a value by `constant`. Everything is computed in the
+ * problem's precision, by the device's own operations: a quotient in single precision of a GPU may be off by 3 units in the last
+ * place, and what `min`, `max` and `less` make of a NaN is not defined.
+ */
+export interface CallbackBuilder {
+  /** @param value a number of the problem's precision: 0, or one of a magnitude from 2⁻¹²⁶ (single) or 2⁻²⁰⁰ (double) up. */
+  constant(value: number): CallbackReal;
+  add(a: CallbackReal, b: CallbackReal): CallbackReal;
+  sub(a: CallbackReal, b: CallbackReal): CallbackReal;
+  mul(a: CallbackReal, b: CallbackReal): CallbackReal;
+  div(a: CallbackReal, b: CallbackReal): CallbackReal;
+  neg(a: CallbackReal): CallbackReal;
+  sqrt(a: CallbackReal): CallbackReal;
+  abs(a: CallbackReal): CallbackReal;
+  min(a: CallbackReal, b: CallbackReal): CallbackReal;
+  max(a: CallbackReal, b: CallbackReal): CallbackReal;
+  /** a < b */
+  less(a: CallbackReal, b: CallbackReal): CallbackCondition;
+  /** `a` where the condition holds, otherwise `b`. Both are computed. */
+  select(condition: CallbackCondition, a: CallbackReal, b: CallbackReal): CallbackReal;
+  /** Element `index` of the array of that name in `callbacks.arrays`. It has to lie in the array for all values of its parts. */
+  load(name: string, index: CallbackIndex | number): CallbackReal;
+  /** Arithmetic of integers. */
+  readonly index: {
+    add(a: CallbackIndex | number, b: CallbackIndex | number): CallbackIndex;
+    mul(a: CallbackIndex, by: number): CallbackIndex;
+    /** ⌊a / by⌋ for a positive number. */
+    div(a: CallbackIndex, by: number): CallbackIndex;
+    /** What that leaves, from 0 to by − 1. */
+    mod(a: CallbackIndex, by: number): CallbackIndex;
+  };
+}
+
+/** Where the element is in the tensor of the side that is read or written, each from 0 up. */
+export interface CallbackPlace {
+  /** Along each axis, fastest first. */
+  readonly axis: readonly CallbackIndex[];
+  readonly coordinate: CallbackIndex;
+  readonly batch: CallbackIndex;
+  readonly left: CallbackIndex;
+}
+
+/**
+ * A function of one element, called once when the problem is planned.
+ *
+ * As `load`, it gets what memory holds and returns what is transformed: `{ re, im }` for complex transforms, a real for real ones. As
+ * `store`, it gets the result, with `scale` and `normalize` in it, and returns what is written: the same kind of number, or,
+ * of a complex one, a single real. That side is real data then.
+ */
+export type Callback = (x: CallbackBuilder, value: CallbackValue, at: CallbackPlace) => CallbackResult;
+
+/** An array of the user's own that callbacks load numbers from; each call of a plan is given it. */
+export interface CallbackArray {
+  readonly type: 'f32' | 'f64';
+  /** Numbers in it. */
+  readonly length: number;
+}
+
+/** A function; or what one has built, which is in the normal form of a problem. */
+export type AnyCallback = Callback | BuiltCallback | null | undefined;
+
+/** Field `callbacks` of a problem. */
+export interface Callbacks {
+  readonly forward?: { readonly load?: AnyCallback; readonly store?: AnyCallback } | undefined;
+  readonly inverse?: { readonly load?: AnyCallback; readonly store?: AnyCallback } | undefined;
+  readonly arrays?: { readonly [name: string]: CallbackArray } | undefined;
+}
+
+/** Whether an element is one real or a complex number. */
+export type Kind = 'real' | 'complex';
+
+export type RealUnary = 'neg' | 'sqrt' | 'abs';
+export type RealBinary = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max';
+
+/** One step of a callback. Others are named by their numbers, which are smaller. */
+export type CallbackNode =
+  /** The real part of what it is given, or all of it; the imaginary part. */
+  | { readonly op: 're' | 'im' }
+  | { readonly op: 'constant'; readonly value: number }
+  | { readonly op: RealUnary; readonly a: number }
+  | { readonly op: RealBinary; readonly a: number; readonly b: number }
+  | { readonly op: 'select'; readonly less: readonly [number, number]; readonly a: number; readonly b: number }
+  | { readonly op: 'load'; readonly array: string; readonly index: number }
+  /** Indices. A place is along a dimension of the tensor [left, axis 0 …, coordinate, batch]. */
+  | { readonly op: 'place'; readonly dimension: number }
+  | { readonly op: 'integer'; readonly value: number }
+  | { readonly op: 'index-add'; readonly a: number; readonly b: number }
+  | { readonly op: 'index-mul' | 'index-div' | 'index-mod'; readonly a: number; readonly by: number };
+
+/** A callback as plain data: two that do the same in the same order are equal. */
+export interface BuiltCallback {
+  /** What it is given, and what it returns. */
+  readonly takes: Kind;
+  readonly gives: Kind;
+  readonly nodes: readonly CallbackNode[];
+  /** Numbers of the nodes that are the result: a real, or both parts. */
+  readonly result: readonly number[];
+}
+
+/** Both callbacks of a direction; `null` where there is none. */
+export interface BuiltPair<Store extends Kind = Kind> {
+  readonly load: BuiltCallback | null;
+  readonly store: (BuiltCallback & { readonly gives: Store }) | null;
+}
+
+/** The normal form of field `callbacks`. Directions that are not planned have none. */
+export interface BuiltCallbacks {
+  readonly forward: BuiltPair;
+  readonly inverse: BuiltPair;
+  readonly arrays: { readonly [name: string]: CallbackArray };
+}
+
+/** Names of the arrays that a direction loads from, each once. */
+export function loadedArrays(callbacks: BuiltCallbacks | null, direction: Direction): string[] {
+  if (!callbacks) return [];
+  const { load, store } = callbacks[direction];
+  return [...new Set([load, store].flatMap((callback) => (callback ? arraysOf(callback) : [])))];
+}
+
+/** Names of the arrays that a callback loads from, each once. */
+export function arraysOf({ nodes }: BuiltCallback): string[] {
+  return [...new Set(nodes.flatMap((node) => (node.op === 'load' ? [node.array] : [])))];
+}
+
+/** The dimensions of the tensor that a callback asks for. */
+export function dimensionsOf({ nodes }: BuiltCallback): Set<number> {
+  return new Set(nodes.flatMap((node) => (node.op === 'place' ? [node.dimension] : [])));
+}

@@ -1,0 +1,107 @@
+/** Field `callbacks` of a problem: its arrays are checked, and its functions called, each once. */
+import type { BuiltCallback, BuiltCallbacks, BuiltPair, CallbackArray, Kind } from './callbacks.ts';
+import type { FieldReader } from './fields.ts';
+import { tensorShape, transformedKind } from './layout.ts';
+import type { Direction, Problem, Side } from './problem.ts';
+import { record } from './record.ts';
+import type { RawRecord } from './snapshot.ts';
+
+const DIRECTIONS: readonly Direction[] = ['forward', 'inverse'];
+
+/** What a problem has to say before its callbacks can be called. */
+type Facts = Pick<
+  Problem,
+  'size' | 'transform' | 'leftBatches' | 'coordinates' | 'batches' | 'placement' | 'directions' | 'precision'
+>;
+
+/** Names of arrays: those that are names in programs, too. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+const NO_CALLBACKS = Object.freeze({ load: null, store: null });
+
+/**
+ * @param problem undefined where it is not known what callbacks would be called with: only arrays are looked at then.
+ * @returns `null` where there are no callbacks
+ */
+export function readCallbacks(reader: FieldReader, value: unknown, problem: Facts | undefined): BuiltCallbacks | null {
+  if (value === undefined || value === null) return null;
+  const given = reader.record(value, 'callbacks', [...DIRECTIONS, 'arrays']);
+  const arrays = readArrays(reader, given.arrays, problem?.precision);
+  const pairs = Object.fromEntries(
+    DIRECTIONS.map((direction) => [
+      direction,
+      reader.record(given[direction], `callbacks.${direction}`, ['load', 'store']),
+    ]),
+  ) as Record<Direction, RawRecord>;
+  if (!problem) return null;
+  const call = callerOf(reader, problem, arrays);
+  const planned = (direction: Direction) => problem.directions === 'both' || problem.directions === direction;
+  // What one direction leaves in memory is what the other one finds there.
+  const stores = {
+    forward: planned('forward') ? call('forward', 'store', pairs.forward.store) : null,
+    inverse: planned('inverse') ? call('inverse', 'store', pairs.inverse.store) : null,
+  };
+  const pairOf = (direction: Direction): BuiltPair => {
+    if (!planned(direction)) return NO_CALLBACKS;
+    const left = stores[direction === 'forward' ? 'inverse' : 'forward'];
+    return Object.freeze({
+      load: call(direction, 'load', pairs[direction].load, left?.gives),
+      store: stores[direction],
+    });
+  };
+  const built = { forward: pairOf('forward'), inverse: pairOf('inverse'), arrays };
+  const any = DIRECTIONS.some((direction) => built[direction].load ?? built[direction].store);
+  return any ? Object.freeze(built) : null;
+}
+
+/** What calls one callback. @param found kind of the elements that it finds in memory, where that is not the transform's. */
+function callerOf(reader: FieldReader, problem: Facts, arrays: BuiltCallbacks['arrays']) {
+  return (direction: Direction, what: 'load' | 'store', callback: unknown, found?: Kind): BuiltCallback | null => {
+    if (callback === undefined || callback === null) return null;
+    const side: Side = (direction === 'forward') === (what === 'load') ? 'input' : 'output';
+    const kind = transformedKind(problem, side);
+    const path = `callbacks.${direction}.${what}`;
+    const built = record(callback, {
+      shape: tensorShape(problem, side),
+      takes: what === 'load' ? (found ?? kind) : kind,
+      gives: what === 'store' && kind === 'complex' ? ['complex', 'real'] : [kind],
+      precision: problem.precision === 'single' ? 'single' : 'double',
+      arrays,
+    });
+    if (typeof built !== 'string') return built;
+    reader.report('invalid-field', path, `${path} ${built}`);
+    return null;
+  };
+}
+
+function readArrays(
+  reader: FieldReader,
+  value: unknown,
+  precision: Problem['precision'] | undefined,
+): BuiltCallbacks['arrays'] {
+  const arrays: Record<string, CallbackArray> = Object.create(null);
+  if (value === undefined) return Object.freeze(arrays);
+  const names = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+  const record = reader.record(value, 'callbacks.arrays', names);
+  for (const name of Object.keys(record)) {
+    const path = `callbacks.arrays.${name.slice(0, 64)}`;
+    if (!NAME.test(name)) {
+      const accepted = 'a name has letters, digits and _, does not begin with a digit, and is no longer than 64';
+      reader.report('invalid-field', path, `${path} is no name of an array; ${accepted}.`);
+      continue;
+    }
+    const { type, length } = reader.record(record[name], path, ['type', 'length']);
+    const array = {
+      type: reader.oneOf(type, `${path}.type`, ['f32', 'f64'], 'f32'),
+      length: reader.integer(length, `${path}.length`, 'invalid-field', 'a number of elements', 1),
+    };
+    if (type === undefined)
+      reader.report('invalid-field', `${path}.type`, `${path}.type is missing; choose 'f32' or 'f64'.`);
+    if (array.type === 'f64' && precision === 'single') {
+      const message = `${path}.type 'f64' with arithmetic in 'single' is not supported: arrays hold numbers as they are computed, or narrower.`;
+      reader.report('unsupported-feature', `${path}.type`, message);
+    }
+    arrays[name] = Object.freeze(array);
+  }
+  return Object.freeze(arrays);
+}

@@ -1,0 +1,370 @@
+/**
+ * Calls a callback with symbols and writes down what it builds of them. Everything that goes in is checked where it goes in, so
+ * that what comes out is plain data that every device can run.
+ */
+import type {
+  BuiltCallback,
+  CallbackArray,
+  CallbackBuilder,
+  CallbackCondition,
+  CallbackIndex,
+  CallbackNode,
+  CallbackPlace,
+  CallbackReal,
+  CallbackValue,
+  Kind,
+  RealBinary,
+  RealUnary,
+} from './callbacks.ts';
+import { reasonOf, show } from './errors.ts';
+import { isRecord, type RawRecord } from './snapshot.ts';
+
+/** What a callback is called with. */
+export interface Recording {
+  /** Counts of the dimensions of the tensor that its element lies in: [left, axis 0 …, coordinate, batch]. */
+  readonly shape: readonly number[];
+  readonly takes: Kind;
+  /** What it may return. */
+  readonly gives: readonly Kind[];
+  readonly precision: 'single' | 'double';
+  readonly arrays: { readonly [name: string]: CallbackArray };
+}
+
+/** Steps at most: far more than any device has registers for. */
+const MOST_NODES = 4096;
+
+/** Magnitudes of constants: what is smaller has fewer digits, what is larger is no number of the precision. */
+const CONSTANTS = {
+  single: { least: 2 ** -126, most: (2 - 2 ** -23) * 2 ** 127 },
+  double: { least: 2 ** -200, most: Number.MAX_VALUE },
+} as const;
+
+/** What a symbol stands for. */
+type Meaning =
+  | { readonly kind: 'real'; readonly node: number }
+  | { readonly kind: 'condition'; readonly less: readonly [number, number] }
+  /** All values are between `low` and `high`. */
+  | { readonly kind: 'index'; readonly node: number; readonly low: number; readonly high: number };
+
+type Of<K extends Meaning['kind']> = Extract<Meaning, { kind: K }>;
+
+/** What is wrong with a callback, as the end of a sentence that begins with its name. */
+class Fault extends Error {}
+
+/**
+ * @param callback is called once.
+ * @returns what it does, or what is wrong with it, as the end of a sentence that begins with its name
+ */
+export function record(given: unknown, recording: Recording): BuiltCallback | string {
+  const callback = isRecord(given) ? replayed(given) : given;
+  if (typeof callback !== 'function') return `is ${show(given)}, but must be a function (x, value, at) => value.`;
+  const recorder = new Recorder(recording);
+  try {
+    return recorder.built(callback(recorder.builder(), recorder.value(), recorder.place()));
+  } catch (cause) {
+    // What the callback caught does not make it right.
+    return recorder.fault ?? `has thrown an exception: ${reasonOf(cause)}.`;
+  } finally {
+    recorder.close();
+  }
+}
+
+/** What was built once as a function that builds it again, and is checked like any other. */
+function replayed({ nodes, result }: RawRecord): unknown {
+  if (!Array.isArray(nodes) || !Array.isArray(result)) return undefined;
+  return (x: CallbackBuilder, value: CallbackValue, at: CallbackPlace) => {
+    const made: unknown[] = [];
+    const dimensions = [at.left, ...at.axis, at.coordinate, at.batch];
+    for (const node of nodes) {
+      const { op, a, b, by, less = [], index, array, value: number, dimension } = isRecord(node) ? node : {};
+      const of = (n: unknown) => made[n as number] as never;
+      const [one, other] = Array.isArray(less) ? less : [];
+      const again: Readonly<Record<string, () => unknown>> = {
+        re: () => (recordedReal(value) ? value : value.re),
+        im: () => value.im,
+        constant: () => x.constant(number as number),
+        select: () => x.select(x.less(of(one), of(other)), of(a), of(b)),
+        load: () => x.load(array as string, of(index)),
+        place: () => dimensions[dimension as number],
+        // No symbol by itself, but what the others take.
+        integer: () => number,
+        'index-add': () => x.index.add(of(a), of(b)),
+        'index-mul': () => x.index.mul(of(a), by as number),
+        'index-div': () => x.index.div(of(a), by as number),
+        'index-mod': () => x.index.mod(of(a), by as number),
+        ...Object.fromEntries(UNARY.map((name) => [name, () => x[name](of(a))])),
+        ...Object.fromEntries(BINARY.map((name) => [name, () => x[name](of(a), of(b))])),
+      };
+      made.push(typeof op === 'string' && Object.hasOwn(again, op) ? again[op]!() : undefined);
+    }
+    const parts = result.map((n) => made[n as number]);
+    return parts.length === 2 ? { re: parts[0], im: parts[1] } : parts[0];
+  };
+}
+
+const UNARY = ['neg', 'sqrt', 'abs'] as const satisfies readonly RealUnary[];
+const BINARY = ['add', 'sub', 'mul', 'div', 'min', 'max'] as const satisfies readonly RealBinary[];
+
+/** Of what callbacks are given, only complex numbers have parts. */
+function recordedReal(value: CallbackValue): boolean {
+  return !('re' in value);
+}
+
+class Recorder {
+  /** The first thing that was wrong. */
+  fault: string | undefined;
+  private readonly recording: Recording;
+  private readonly nodes: CallbackNode[] = [];
+  private readonly meanings = new WeakMap<object, Meaning>();
+  private closed = false;
+
+  constructor(recording: Recording) {
+    this.recording = recording;
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  builder(): CallbackBuilder {
+    const unary = (op: RealUnary) => (a: CallbackReal) => this.real({ op, a: this.of('real', a, op) });
+    const binary = (op: RealBinary) => (a: CallbackReal, b: CallbackReal) =>
+      this.real({ op, a: this.of('real', a, op), b: this.of('real', b, op) });
+    return Object.freeze({
+      constant: (value: number) => this.constant(value),
+      add: binary('add'),
+      sub: binary('sub'),
+      mul: binary('mul'),
+      div: binary('div'),
+      neg: unary('neg'),
+      sqrt: unary('sqrt'),
+      abs: unary('abs'),
+      min: binary('min'),
+      max: binary('max'),
+      less: (a: CallbackReal, b: CallbackReal) => {
+        const less = [this.of('real', a, 'less'), this.of('real', b, 'less')] as const;
+        return this.symbol<CallbackCondition>({ kind: 'condition', less });
+      },
+      select: (condition: CallbackCondition, a: CallbackReal, b: CallbackReal) => {
+        const { less } = this.meaning('condition', condition, 'select');
+        return this.real({ op: 'select', less, a: this.of('real', a, 'select'), b: this.of('real', b, 'select') });
+      },
+      load: (name: string, index: CallbackIndex | number) => this.load(name, index),
+      index: Object.freeze({
+        add: (a: CallbackIndex | number, b: CallbackIndex | number) => {
+          const [one, other] = [this.index(a, 'index.add'), this.index(b, 'index.add')];
+          const range = { low: one.low + other.low, high: one.high + other.high };
+          return this.integer({ op: 'index-add', a: one.node, b: other.node }, range);
+        },
+        mul: (a: CallbackIndex, by: number) => this.times(a, by),
+        div: (a: CallbackIndex, by: number) => {
+          const { node, low, high } = this.index(a, 'index.div');
+          this.divisor(by, 'index.div');
+          return this.integer(
+            { op: 'index-div', a: node, by },
+            { low: Math.floor(low / by), high: Math.floor(high / by) },
+          );
+        },
+        mod: (a: CallbackIndex, by: number) => {
+          const { node, low, high } = this.index(a, 'index.mod');
+          this.divisor(by, 'index.mod');
+          const within = low >= 0 && high < by;
+          return this.integer({ op: 'index-mod', a: node, by }, within ? { low, high } : { low: 0, high: by - 1 });
+        },
+      }),
+    });
+  }
+
+  value(): CallbackValue {
+    const re = this.real({ op: 're' });
+    if (this.recording.takes === 'real') return re as CallbackValue;
+    return Object.freeze({ re, im: this.real({ op: 'im' }) }) as unknown as CallbackValue;
+  }
+
+  place(): CallbackPlace {
+    const { shape } = this.recording;
+    const along = (dimension: number) =>
+      this.integer({ op: 'place', dimension }, { low: 0, high: shape[dimension]! - 1 });
+    const axis = Object.freeze(shape.slice(1, -2).map((_, d) => along(d + 1)));
+    return Object.freeze({
+      axis,
+      coordinate: along(shape.length - 2),
+      batch: along(shape.length - 1),
+      left: along(0),
+    });
+  }
+
+  /** What the callback has returned, with all that it rests on and nothing else. */
+  built(returned: unknown): BuiltCallback {
+    if (this.fault !== undefined) throw new Fault(this.fault);
+    const { takes, gives: allowed } = this.recording;
+    const parts = this.parts(returned, allowed);
+    const gives = parts.length === 2 ? 'complex' : 'real';
+    const numbers = new Map<number, number>();
+    const nodes: CallbackNode[] = [];
+    const needed = new Set<number>();
+    const visit = (n: number): void => {
+      if (needed.has(n)) return;
+      needed.add(n);
+      for (const operand of operandsOf(this.nodes[n]!)) visit(operand);
+    };
+    parts.forEach(visit);
+    this.nodes.forEach((node, n) => {
+      if (!needed.has(n)) return;
+      numbers.set(n, nodes.length);
+      nodes.push(Object.freeze(renumbered(node, numbers)));
+    });
+    const result = Object.freeze(parts.map((n) => numbers.get(n)!));
+    return Object.freeze({ takes, gives, nodes: Object.freeze(nodes), result });
+  }
+
+  private parts(returned: unknown, allowed: readonly Kind[]): number[] {
+    if (isThenable(returned)) return this.fail('has returned a promise, but must return the value itself.');
+    const known = this.meanings.get(returned as object);
+    if (known?.kind === 'real') {
+      if (allowed.includes('real')) return [known.node];
+      return this.fail('has returned a real, but must return a complex number, { re, im }.');
+    }
+    const isPair = !known && typeof returned === 'object' && returned !== null && 're' in returned && 'im' in returned;
+    if (!isPair) return this.fail(`has returned ${this.named(returned)}, but must return ${KINDS[allowed.join()]}.`);
+    const { re, im } = returned as { readonly re: unknown; readonly im: unknown };
+    if (!allowed.includes('complex')) {
+      return this.fail('has returned a complex number, { re, im }, but must return a real.');
+    }
+    return [re, im].map((part, n) => {
+      const meaning = this.meanings.get(part as object);
+      if (meaning?.kind === 'real') return meaning.node;
+      return this.fail(`has returned ${this.named(part)} as ${n === 0 ? 're' : 'im'}, but must return a value there.`);
+    });
+  }
+
+  private constant(value: number): CallbackReal {
+    if (typeof value !== 'number' || !Number.isFinite(value)) {
+      this.fail(`has made a constant of ${this.named(value)}, but it takes a finite number.`);
+    }
+    const { precision } = this.recording;
+    const { least, most } = CONSTANTS[precision];
+    const size = Math.abs(value);
+    if (size > most || (size < least && size > 0)) {
+      const range = `0 or ${least.toPrecision(2)} to ${most.toPrecision(2)} in magnitude`;
+      this.fail(`has made a constant of ${value}, but in ${precision} precision it may be ${range}.`);
+    }
+    return this.real({ op: 'constant', value: value === 0 ? 0 : value });
+  }
+
+  private load(name: string, at: CallbackIndex | number): CallbackReal {
+    const { arrays } = this.recording;
+    if (typeof name !== 'string' || !Object.hasOwn(arrays, name)) {
+      const known = Object.keys(arrays);
+      const accepted = known.length > 0 ? `callbacks.arrays has ${known.join(', ')}` : 'callbacks.arrays has none';
+      this.fail(`loads from ${show(name)}, but ${accepted}.`);
+    }
+    const { node, low, high } = this.index(at, 'load');
+    const { length } = arrays[name]!;
+    if (low < 0 || high >= length) {
+      const range = low === high ? `${low}` : `${low} to ${high}`;
+      this.fail(
+        `loads ${name}[${range}], but the array has elements 0 to ${length - 1}; index.mod keeps indices in it.`,
+      );
+    }
+    return this.real({ op: 'load', array: name, index: node });
+  }
+
+  private times(a: CallbackIndex, by: number): CallbackIndex {
+    const { node, low, high } = this.index(a, 'index.mul');
+    if (!Number.isSafeInteger(by))
+      this.fail(`has given index.mul ${this.named(by)} to multiply by; it takes an integer.`);
+    const ends = [low * by, high * by];
+    return this.integer(
+      { op: 'index-mul', a: node, by: by === 0 ? 0 : by },
+      { low: Math.min(...ends) + 0, high: Math.max(...ends) + 0 },
+    );
+  }
+
+  private divisor(by: number, what: string): void {
+    if (Number.isSafeInteger(by) && by >= 1 && by <= MOST_INDEX) return;
+    this.fail(`has given ${what} ${this.named(by)} to divide by; it takes a positive integer.`);
+  }
+
+  private index(value: unknown, what: string): Of<'index'> {
+    if (typeof value !== 'number') return this.meaning('index', value, what);
+    if (!Number.isSafeInteger(value)) this.fail(`has given ${what} ${value}, but indices are integers.`);
+    return this.meaning('index', this.integer({ op: 'integer', value }, { low: value, high: value }), what);
+  }
+
+  private of(kind: 'real', value: unknown, what: string): number {
+    return this.meaning(kind, value, what).node;
+  }
+
+  private meaning<K extends Meaning['kind']>(kind: K, value: unknown, what: string): Of<K> {
+    if (this.closed) {
+      throw new Fault('Callbacks are over when they have returned: what they were given builds nothing any more.');
+    }
+    const meaning = this.meanings.get(value as object);
+    if (meaning?.kind === kind) return meaning as Of<K>;
+    const hint = typeof value === 'number' && kind === 'real' ? '; x.constant makes a value of a number' : '';
+    return this.fail(`has given ${what} ${this.named(value)}, but it takes ${NAMES[kind]}${hint}.`);
+  }
+
+  private real(node: CallbackNode): CallbackReal {
+    return this.symbol({ kind: 'real', node: this.append(node) });
+  }
+
+  private integer(node: CallbackNode, { low, high }: { readonly low: number; readonly high: number }): CallbackIndex {
+    if (Math.max(-low, high) > MOST_INDEX) this.fail(`has an index from ${low} to ${high}; ${MOST_INDEX} is the most.`);
+    return this.symbol({ kind: 'index', node: this.append(node), low, high });
+  }
+
+  private append(node: CallbackNode): number {
+    if (this.closed) throw new Fault('This callback has returned: what it was given builds nothing any more.');
+    if (this.nodes.length >= MOST_NODES) this.fail(`takes more than ${MOST_NODES} steps.`);
+    return this.nodes.push(node) - 1;
+  }
+
+  private symbol<S extends object>(meaning: Meaning): S {
+    const symbol = Object.freeze(Object.create(null)) as S;
+    this.meanings.set(symbol, meaning);
+    return symbol;
+  }
+
+  /** What a callback gave where something else was wanted. */
+  private named(value: unknown): string {
+    const meaning = this.meanings.get(value as object);
+    if (meaning) return NAMES[meaning.kind];
+    const isPair = typeof value === 'object' && value !== null && this.meanings.has((value as { re: object }).re);
+    if (isPair) return 'a complex number, { re, im }';
+    return typeof value === 'number' ? `the number ${value}` : show(value);
+  }
+
+  private fail(fault: string): never {
+    this.fault ??= fault;
+    throw new Fault(fault);
+  }
+}
+
+const NAMES = { real: 'a value', condition: 'a condition', index: 'an index' } as const;
+
+const KINDS: Readonly<Record<string, string>> = {
+  real: 'a real',
+  complex: 'a complex number, { re, im }',
+  'complex,real': 'a complex number, { re, im }, or a real',
+};
+
+/** Of indices, on the way to a place too: 32 bits with a sign. */
+const MOST_INDEX = 2 ** 31 - 1;
+
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+function operandsOf(node: CallbackNode): number[] {
+  const { a, b, less = [], index } = node as { a?: number; b?: number; less?: readonly number[]; index?: number };
+  return [a, b, ...less, index].filter((operand) => operand !== undefined);
+}
+
+function renumbered(node: CallbackNode, numbers: ReadonlyMap<number, number>): CallbackNode {
+  const made = { ...node } as Record<string, unknown>;
+  for (const field of ['a', 'b', 'index']) if (field in made) made[field] = numbers.get(made[field] as number)!;
+  if (node.op === 'select') made.less = Object.freeze(node.less.map((n) => numbers.get(n)!));
+  return made as unknown as CallbackNode;
+}
