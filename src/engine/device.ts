@@ -3,7 +3,8 @@
  */
 
 import type { Backend, DeviceKind } from '../devices/device.ts';
-import type { DirectionPlan } from '../plan/planner.ts';
+import type { ConvolutionPlan } from '../plan/convolution.ts';
+import type { DirectionPlan, Task } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import type { Splits } from '../plan/splits.ts';
 import { show, throwIfAny } from '../problem/errors.ts';
@@ -33,7 +34,7 @@ import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { DirectionProgram, tempBytesOf } from './program.ts';
 import { loadPlans, type PlanOf } from './saved.ts';
 import { typeOfStorage } from './storage.ts';
-import { knobProblems, planTuned } from './tuning.ts';
+import { knobProblems, planTuned, planTunedConvolution } from './tuning.ts';
 
 export interface PlanOptions {
   /** Text from `plan.serialize()` for the same problem and device: planning is skipped. */
@@ -55,6 +56,7 @@ export class Device {
   private readonly cache: KernelCache;
   private readonly plans = new Set<Pick<Plan, 'destroy'>>();
   private readonly remembered = new Recent<DirectionPlan>(PLANS_KEPT);
+  private readonly convolutions = new Recent<ConvolutionPlan>(PLANS_KEPT);
   /** What was found out about problems with `strategy: 'measure'`. */
   private readonly measured = new Recent<Measured>(PLANS_KEPT);
   /** Of the plan made last: what `alloc` is most likely for. */
@@ -173,6 +175,8 @@ export class Device {
       backend: this.backend,
       candidates: (of, splits) => candidateFacts(of, this.backend, splits, this.measuredOf(of)),
       program: (of, direction, throughWork) => this.program(of, direction, throughWork, planOf),
+      convolution: (of, throughWork) => this.convolution(of, throughWork),
+      convolving: (of, plan) => this.convolving(of, plan),
       tempBytes: (of, direction, throughWork) => tempBytesOf(planOf(direction, throughWork), of),
       forget: (plan) => this.plans.delete(plan),
       check: () => this.check(),
@@ -240,6 +244,7 @@ export class Device {
     for (const plan of [...this.plans]) plan.destroy();
     this.cache.clear();
     this.remembered.clear();
+    this.convolutions.clear();
     this.measured.clear();
     this.backend.close();
   }
@@ -261,6 +266,20 @@ export class Device {
     const other = both ? () => planOf(direction === 'forward' ? 'inverse' : 'forward', false) : undefined;
     const { backend, cache } = this;
     return new DirectionProgram({ plan, other, problem, backend, cache });
+  }
+
+  private convolution(problem: Problem, throughWork: boolean): ConvolutionPlan {
+    const key = planKey(problem, 'convolve', throughWork);
+    let plan = this.convolutions.get(key);
+    if (!plan) this.convolutions.set(key, (plan = planTunedConvolution(problem, this.backend.profile, throughWork)));
+    return plan;
+  }
+
+  private convolving(problem: Problem, plan: DirectionPlan): DirectionProgram {
+    this.check();
+    refuseTooLarge(problem, tempBytesOf(plan, problem), this.backend.profile);
+    const { backend, cache } = this;
+    return new DirectionProgram({ plan, problem, backend, cache });
   }
 
   private planned(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): DirectionPlan {
@@ -301,6 +320,6 @@ function refuseTooLarge(problem: Problem, temp: number, { name, maxBytes }: Devi
   );
 }
 
-function planKey(problem: Problem, direction: Direction, throughWork: boolean, splits?: Splits): string {
+function planKey(problem: Problem, direction: Task, throughWork: boolean, splits?: Splits): string {
   return `${direction}${throughWork}${JSON.stringify(splits ?? null)}${JSON.stringify(problem)}`;
 }

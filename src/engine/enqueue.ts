@@ -48,6 +48,8 @@ export interface MemoryOptions<Input = ComplexData, Output = ComplexData> {
   readonly offsets?: { readonly input?: number; readonly output?: number };
   /** Memory of the arrays that the direction's callbacks load from, by their names in `callbacks.arrays`. */
   readonly arrays?: Arrays;
+  /** Of `convolve`: a prepared kernel. */
+  readonly kernel?: DeviceMemory;
 }
 
 /** Memory for `enqueue`, and where the work is appended: what the kind of device takes. */
@@ -60,9 +62,9 @@ export interface EnqueueOptions<Input = ComplexData, Output = ComplexData> exten
   readonly queue?: unknown;
 }
 
-export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets', 'arrays'] as const;
+export const MEMORY_OPTIONS = ['input', 'output', 'work', 'temp', 'offsets', 'arrays', 'kernel'] as const;
 const TARGETS: readonly EncodeTarget[] = ['encoder', 'stream', 'queue'];
-const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS], planned: ['kernel'] };
+const OPTIONS = { works: [...MEMORY_OPTIONS, ...TARGETS] };
 
 /**
  * Calls before it that wait, and use the same memory, come first: it waits for them too, but work for the caller's own has
@@ -95,7 +97,7 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
 
 const NO_OPTIONS: { readonly [name in keyof Required<EnqueueOptions>]: undefined } = {
   ...{ input: undefined, output: undefined, work: undefined, temp: undefined, offsets: undefined },
-  arrays: undefined,
+  ...{ arrays: undefined, kernel: undefined },
   ...{ encoder: undefined, stream: undefined, queue: undefined },
 };
 
@@ -212,8 +214,14 @@ function askedOf(host: RunnerHost, options: MemoryOptions, what: string): Asked 
     work: readMemory(work, 'work'),
     temp: readMemory(temp, 'temp'),
     skip,
-    arrays: readArrays(options.arrays, host, what),
+    arrays: host.readKernel ? [host.readKernel(options.kernel, what)] : readArrays(arraysOf(options, what), host, what),
   };
+}
+
+/** @throws FftError `invalid-argument` where a transform is given a kernel */
+function arraysOf({ arrays, kernel }: MemoryOptions, what: string): Arrays | undefined {
+  if (kernel === undefined) return arrays;
+  throw new FftError('invalid-argument', `${what} was given a kernel, which only 'convolve' takes; leave it out.`);
 }
 
 function checkMemory(host: RunnerHost, asked: Asked, what: string): Checked {

@@ -83,7 +83,9 @@ export function chunkText(chunks: number, turns: Turns | undefined): string {
 }
 
 function lengthText({ lengths, radices, digits }: LaunchFacts): string {
-  const each = lengths.map((length, d) => `${length} = ${radices[d]!.join('·')}`);
+  const each = lengths.map((length, d) =>
+    radices[d]!.length > 0 ? `${length} = ${radices[d]!.join('·')}` : `${length} coordinates`,
+  );
   if (!digits) return each.join(' by ');
   const [first, second, ...others] = each;
   return [`${lengths[0]! * lengths[1]!} in two digits, ${first} and ${second}`, ...others].join(', by ');

@@ -2,9 +2,11 @@
 import type { CompiledKernel } from '../devices/device.ts';
 import {
   type Factors,
+  type KernelFactors,
   type Leaf,
   type LeafSide,
   type LeafStep,
+  type MultiplyStep,
   type PairStep,
   type PointwiseStep,
   type PowerOrder,
@@ -52,6 +54,7 @@ export interface OperandFacts {
 /** What a launch does to its tile, one step after another; passes over dimension `of`, from `read` to `write`. */
 export type StepFacts =
   | { readonly do: 'copy' }
+  | MultiplyStep
   | PairStep
   | {
       readonly do: 'passes';
@@ -62,9 +65,14 @@ export type StepFacts =
       readonly inverse?: true;
       /** Primes whose butterflies are convolutions. */
       readonly convolved?: readonly number[];
-      readonly read?: { readonly count?: number; readonly factors?: Factors };
+      readonly read?: { readonly count?: number; readonly factors?: Factors; readonly kernel?: KernelFactors };
       /** With `origin` the point that is in no power order goes its own way. */
-      readonly write?: { readonly count?: number; readonly factors?: Factors; readonly origin?: true };
+      readonly write?: {
+        readonly count?: number;
+        readonly factors?: Factors;
+        readonly kernel?: KernelFactors;
+        readonly origin?: true;
+      };
     };
 
 export interface LaunchFacts {
@@ -175,9 +183,10 @@ function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
   if (step.do !== 'passes') return step;
   const { of, radices, convolved, inverse, read, write } = step;
-  const points = ({ count, factors, origin }: PointwiseStep) => ({
+  const points = ({ count, factors, kernel, origin }: PointwiseStep) => ({
     ...(count === undefined ? {} : { count }),
     ...(factors ? { factors } : {}),
+    ...(kernel ? { kernel } : {}),
     ...(origin ? { origin } : {}),
   });
   return {
@@ -256,6 +265,13 @@ function multiplied({ factors = [] }: OperandFacts): Stage[] {
   return factors.map((own) => product(own.kind === 'roots' ? `roots of ${own.of}` : factorsText(own)));
 }
 
+/** `kernel`, `3 × 3 kernel`, `conjugate of kernel, over its magnitude`. */
+function kernelText({ matrix, symmetric, conjugate, crossPower }: KernelFactors): string {
+  const size = matrix === 1 ? '' : `${symmetric ? 'symmetric ' : ''}${matrix} × ${matrix} `;
+  const conjugated = conjugate === 'none' ? '' : `, ${conjugate} conjugated`;
+  return `${size}kernel${conjugated}${crossPower ? ', over the magnitude' : ''}`;
+}
+
 function factorsText({ kind }: Factors): string {
   return kind.replace('-', ' ');
 }
@@ -269,9 +285,13 @@ function scaled({ scale }: OperandFacts): Stage[] {
 function stepStages(step: StepFacts): Stage[] {
   if (step.do === 'copy') return [{ kind: 'move', text: 'transpose' }];
   if (step.do === 'pair') return [{ kind: 'move', text: PAIRS[step.by] }];
+  if (step.do === 'multiply') return [product(kernelText(step.kernel))];
   const { length, radices, inverse, read, write } = step;
   const passes = { kind: 'passes' as const, text: `${inverse ? 'inverse ' : ''}${passesText(length, radices)}` };
-  const factors = (points: typeof read) => (points?.factors ? [product(factorsText(points.factors))] : []);
+  const factors = (points: typeof read) => [
+    ...(points?.factors ? [product(factorsText(points.factors))] : []),
+    ...(points?.kernel ? [product(kernelText(points.kernel))] : []),
+  ];
   return [
     ...(read?.count ? [{ kind: 'move' as const, text: `${read.count} points, then zeros` }] : []),
     ...factors(read),

@@ -37,6 +37,8 @@ export function operandsOf(problem: Problem, direction: Direction): Operand[] {
 interface Reading {
   readonly operands: readonly Operand[];
   readonly problem: Problem;
+  /** Of a convolution: what is wrong with a kernel. */
+  readonly readKernel?: ((value: unknown, what: string) => unknown) | undefined;
 }
 
 /** No arrays: what most calls have. */
@@ -45,13 +47,18 @@ const NONE: readonly unknown[] = [];
 const CALL_OPTIONS = { works: ['arrays'] };
 
 /**
- * The arrays of a call, in the order of the operands; others that the problem has are left alone.
+ * The arrays of a call, or the kernel that a convolution is given in place of options, in the order of the operands; others that the problem has are left alone.
  * @param what the call, in messages
  * @throws FftError `unknown-field`, `missing-buffer`, `invalid-argument`, `wrong-array-type`
  */
-export function readCall(options: CallOptions | undefined, host: Reading, what: string): readonly unknown[] {
+export function readCall(options: unknown, host: Reading, what: string): readonly unknown[] {
+  if (host.readKernel) return [host.readKernel(options, what)];
   if (options === undefined && host.operands.length === 0) return NONE;
-  return readArrays(options === undefined ? undefined : readOptions(options, CALL_OPTIONS, what).arrays, host, what);
+  return readArrays(
+    options === undefined ? undefined : readOptions(options as CallOptions, CALL_OPTIONS, what).arrays,
+    host,
+    what,
+  );
 }
 
 /** The same of the arrays alone. */

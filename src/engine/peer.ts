@@ -1,6 +1,6 @@
 /** Transforms by another library for the same device, on the same memory, to compare with. */
 import type { PeerProgram } from '../devices/device.ts';
-import { defaultStrides, FftError, type Problem, tensorShape } from '../problem/index.ts';
+import { type Direction, defaultStrides, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { partsOf } from './arguments.ts';
 import { readData } from './given.ts';
 import type { MeasureOptions } from './measure.ts';
@@ -16,7 +16,9 @@ export async function bindPeer(host: RunnerHost, options: MeasureOptions, peer: 
   if (!backend.bindPeer) {
     throw new FftError('unsupported-feature', `No library is known to compare a ${backend.kind} device with.`);
   }
-  const kind = unusual(problem) ?? (options.offsets || options.work || options.temp ? 'offsets or scratch' : undefined);
+  const task = direction === 'convolve' || direction === 'prepareKernel' ? 'a convolution' : undefined;
+  const kind =
+    task ?? unusual(problem) ?? (options.offsets || options.work || options.temp ? 'offsets or scratch' : undefined);
   if (kind !== undefined) {
     throw new FftError(
       'unsupported-feature',
@@ -31,7 +33,7 @@ export async function bindPeer(host: RunnerHost, options: MeasureOptions, peer: 
   const { size, batches, coordinates } = problem;
   const precision = problem.precision === 'single' ? 'single' : 'double';
   const real = problem.transform[0] === 'r2c';
-  const asked = { size, precision, direction, batches: batches * coordinates, real } as const;
+  const asked = { size, precision, direction: direction as Direction, batches: batches * coordinates, real } as const;
   return backend.bindPeer(peer, asked, from.device, to.device);
 }
 

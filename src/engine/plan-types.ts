@@ -29,6 +29,10 @@ export interface PlanTypes {
   readonly directions: Direction;
   readonly forward: CallTypes;
   readonly inverse: CallTypes;
+  /** What `convolve` takes and returns, and `prepareKernel` takes; nothing where the plan has no convolution. */
+  readonly convolve: CallTypes & { readonly kernels: ComplexData };
+  /** What else than directions can be enqueued. */
+  readonly tasks: 'convolve';
   /** `unknown` where a call may return what it has read, being in place, else `never`: `Input & this` is what it returns. */
   readonly returned: unknown;
 }
@@ -44,12 +48,32 @@ type CallOf<F extends Facts, D extends Direction> =
       }
     : { readonly reads: never; readonly writes: never; readonly makes: never };
 
+/** The side that has what the result of a convolution has: reals are convolved to reals. */
+type ResultSide<F extends Facts> = F['transform'][number] extends 'c2c'
+  ? 'output'
+  : 'r2c' extends F['transform'][number]
+    ? 'c2c' extends F['transform'][number]
+      ? 'input' | 'output'
+      : 'input'
+    : 'output';
+
+type ConvolveOf<F extends Facts> = [F['convolution']] extends [null]
+  ? { readonly reads: never; readonly writes: never; readonly makes: never; readonly kernels: never }
+  : {
+      readonly reads: SideData<F, 'input', Memory>;
+      readonly writes: SideData<F, ResultSide<F>, Memory>;
+      readonly makes: 'out-of-place' extends F['placement'] ? NewData<F, ResultSide<F>> : never;
+      readonly kernels: SideData<F, 'input', Memory>;
+    };
+
 type PlanTypesOf<F> = F extends Facts
   ? {
       readonly problem: PlannedProblem<F>;
       readonly directions: PlannedDirection<F>;
       readonly forward: CallOf<F, 'forward'>;
       readonly inverse: CallOf<F, 'inverse'>;
+      readonly convolve: ConvolveOf<F>;
+      readonly tasks: [F['convolution']] extends [null] ? never : 'convolve';
       readonly returned: 'in-place' extends F['placement'] ? unknown : never;
     }
   : never;

@@ -5,7 +5,8 @@
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
 import { bytesOf } from '../ir/index.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
-import type { DirectionPlan } from '../plan/planner.ts';
+import type { ConvolutionPlan } from '../plan/convolution.ts';
+import type { DirectionPlan, Task } from '../plan/planner.ts';
 import { type Splits, splitsOf } from '../plan/splits.ts';
 import { show } from '../problem/errors.ts';
 import {
@@ -21,7 +22,9 @@ import { type ComplexData, factsOf, type SideFacts } from './arguments.ts';
 import type { CandidateList } from './candidates.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
+import { type ConvolutionFacts, convolutionFacts, noteKernel, readKernel } from './kernels.ts';
 import { type MeasureOptions, measure } from './measure.ts';
+import { DeviceMemory } from './memory.ts';
 import { type CallOptions, operandsOf } from './operands.ts';
 import type { PlanTypes } from './plan-types.ts';
 import type { DirectionProgram } from './program.ts';
@@ -33,6 +36,9 @@ import { typeOfStorage } from './storage.ts';
 export interface PlanHost {
   readonly backend: Backend;
   program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
+  /** How a problem is convolved, and a program for a part of that. */
+  convolution(problem: Problem, throughWork: boolean): ConvolutionPlan;
+  convolving(problem: Problem, plan: DirectionPlan): DirectionProgram;
   /** What such a program needs, without making it. */
   tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
   /** The candidates of a problem, of which a plan with these splits is one, or none. */
@@ -40,6 +46,14 @@ export interface PlanHost {
   forget(plan: Pick<Plan, 'destroy'>): void;
   /** @throws FftError `device-closed` */
   check(): void;
+}
+
+type ConvolvingTask = 'prepareKernel' | 'convolve';
+
+/** What a plan that convolves knows. */
+interface Convolving {
+  readonly plan: ConvolutionPlan;
+  readonly facts: ConvolutionFacts;
 }
 
 /** One side of a plan, for allocating arrays. */
@@ -62,7 +76,7 @@ export interface PlanSide {
 
 /** A kernel as `plan.kernels` shows it. */
 export interface PlanKernel {
-  readonly direction: Direction;
+  readonly direction: Task;
   /** Of its function, such as `stockham1024`. */
   readonly name: string;
   /** What the launch is for, to people: `axis 0`, `axis 0, upload 1 of 2` … */
@@ -89,7 +103,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   private readonly host: PlanHost;
   private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
   /** Calls that wait and calls that cannot have staging memory of their own: one may come in the middle of another. */
-  private runners: { [name in Direction | `${Direction}Sync`]?: Runner } = {};
+  private runners: { [name in Task | `${Task}Sync`]?: Runner } = {};
+  private convolving: Convolving | undefined;
   private readonly programs = new Map<string, DirectionProgram>();
   private temp: DeviceBuffer | undefined;
   private destroyed = false;
@@ -101,6 +116,11 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     this.facts = { input: factsOf(problem, 'input'), output: factsOf(problem, 'output') };
     try {
       for (const direction of directionsOf(this.problem)) this.program(direction, false);
+      if (problem.convolution) {
+        const plan = host.convolution(problem, false);
+        this.convolving = { plan, facts: convolutionFacts(problem, plan) };
+        for (const task of ['prepareKernel', 'convolve'] as const) this.convolution(task, false);
+      }
     } catch (error) {
       this.destroy();
       throw error;
@@ -139,6 +159,16 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     return 2 * bytesOf(typeOfStorage(this.problem.storage)) * elements;
   }
 
+  /** Of every direction, and of a convolution. @throws FftError `destroyed` */
+  private get allPrograms(): DirectionProgram[] {
+    this.check();
+    const tasks = this.convolving ? (['prepareKernel', 'convolve'] as const) : [];
+    return [
+      ...directionsOf(this.problem).map((direction) => this.program(direction, false)),
+      ...tasks.map((task) => this.convolution(task, false)),
+    ];
+  }
+
   /** Temp memory of the programs made so far. */
   private get madeTemp(): number {
     return Math.max(0, ...[...this.programs.values()].map((program) => program.tempBytes));
@@ -149,8 +179,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @throws FftError `destroyed`
    */
   get kernels(): PlanKernel[] {
-    return directionsOf(this.problem).flatMap((direction) => {
-      const { plan, running } = this.program(direction, false);
+    return this.allPrograms.flatMap(({ plan, running }) => {
+      const { direction } = plan;
       const titles = plan.launches.map(({ node }) => node.title);
       return running.map(({ kernel, language, source }, n) => {
         const title = running.length === titles.length ? titles[n]! : titles.join(' and ');
@@ -256,6 +286,90 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
+   * Prepares a kernel for `convolve`: its spectrum, over the number of points, in the order in which this plan finds the bins of
+   * a signal.
+   * @param h `size` elements, packed, of as many entries as its matrices have (1; or m², rows first; or m(m + 1)/2 of symmetric ones,
+   * the rows of the upper triangle) and as many `kernels`, the slowest; in the layout of the input side.
+   * @returns memory of the device, to be freed when it is no longer needed. Plans for the same problem take it, too.
+   * @throws FftError (as a rejection) as `forward`; `direction-not-planned` where the plan has no `convolution`; `out-of-memory`
+   */
+  prepareKernel(h: T['convolve']['kernels']): Promise<DeviceMemory>;
+  async prepareKernel(h: ComplexData): Promise<DeviceMemory> {
+    const memory = this.kernelMemory();
+    try {
+      await this.taskRunner('prepareKernel').async(h, memory, undefined);
+      return noteKernel(memory, this.convolving!.plan.kernel.key);
+    } catch (error) {
+      memory.free();
+      throw error;
+    }
+  }
+
+  /**
+   * `prepareKernel` on the calling thread.
+   * @throws FftError as `forwardSync`, `prepareKernel`
+   */
+  prepareKernelSync(h: T['convolve']['kernels']): DeviceMemory;
+  prepareKernelSync(h: ComplexData): DeviceMemory {
+    const memory = this.kernelMemory();
+    try {
+      this.taskRunner('prepareKernel', 'prepareKernelSync').sync(h, memory, undefined);
+      return noteKernel(memory, this.convolving!.plan.kernel.key);
+    } catch (error) {
+      memory.free();
+      throw error;
+    }
+  }
+
+  /**
+   * The circular convolution of a signal with a kernel, or their correlation, times `scale.forward`.
+   * @param input the signal: what the forward transform reads.
+   * @param kernel from `prepareKernel` of this plan, or of one for the same problem.
+   * @param output where to write the result: as many systems as batches × kernels, the kernels slowest, each where the output side
+   * of the plan has it, or, of reals, as the signal lies; a new array when left out. In place it is the input.
+   * @returns the array or memory that holds the result.
+   * @throws FftError (as a rejection) as `forward`; `wrong-kernel`, `missing-buffer`, and `direction-not-planned` where the plan has
+   * no `convolution`
+   */
+  convolve<O extends T['convolve']['writes']>(
+    input: T['convolve']['reads'],
+    kernel: DeviceMemory,
+    output: O,
+  ): Promise<O>;
+  convolve<I extends T['convolve']['reads']>(
+    input: I,
+    kernel: DeviceMemory,
+  ): Promise<T['convolve']['makes'] | (I & T['returned'])>;
+  convolve(input: ComplexData, kernel: DeviceMemory, output?: ComplexData): Promise<ComplexData> {
+    try {
+      return this.taskRunner('convolve').async(input, output, kernel);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * `convolve` on the calling thread.
+   * @throws FftError as `forwardSync`, `convolve`
+   */
+  convolveSync<O extends T['convolve']['writes']>(input: T['convolve']['reads'], kernel: DeviceMemory, output: O): O;
+  convolveSync<I extends T['convolve']['reads']>(
+    input: I,
+    kernel: DeviceMemory,
+  ): T['convolve']['makes'] | (I & T['returned']);
+  convolveSync(input: ComplexData, kernel: DeviceMemory, output?: ComplexData): ComplexData {
+    return this.taskRunner('convolve', 'convolveSync').sync(input, output, kernel);
+  }
+
+  /** @throws FftError `destroyed`, `direction-not-planned`, `out-of-memory` */
+  private kernelMemory(): DeviceMemory {
+    this.check();
+    const { facts } = this.requireConvolving('prepareKernel');
+    const { length, realBytes, type } = facts.kernel;
+    return new DeviceMemory(this.host.backend.allocate(length * realBytes), type);
+  }
+
+  /**
    * Appends the transform to the device's work, or to the caller's own, and returns at once. It runs after all calls made
    * before it, those that wait for host arrays too.
    * @returns a promise of its completion, for those who want to wait here; `device.finish()` waits for everything. Where
@@ -264,12 +378,12 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * not exist or not yet, what a call with such data would be refused for, and `aliased-buffers` where work for the
    * caller's own would come before an earlier call that waits and uses the same memory.
    */
-  enqueue<D extends T['directions']>(
+  enqueue<D extends T['directions'] | T['tasks']>(
     direction: D,
     options: EnqueueOptions<T[D]['reads'], T[D]['writes']>,
   ): Promise<void>;
-  enqueue(direction: Direction, options: EnqueueOptions): Promise<void> {
-    return enqueue(this.runnerHost(direction), options);
+  enqueue(direction: Direction | 'convolve', options: EnqueueOptions): Promise<void> {
+    return enqueue(this.hostOf(direction), options);
   }
 
   /**
@@ -281,12 +395,12 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @returns milliseconds, by the device's own clock where it has one.
    * @throws FftError (as a rejection) as `enqueue`; for a `peer` also `device-unavailable`
    */
-  measure<D extends T['directions']>(
+  measure<D extends T['directions'] | T['tasks']>(
     direction: D,
     options?: MeasureOptions<T[D]['reads'], T[D]['writes']>,
   ): Promise<number>;
-  async measure(direction: Direction, options: MeasureOptions = {}): Promise<number> {
-    return measure(this.runnerHost(direction), options);
+  async measure(direction: Direction | 'convolve', options: MeasureOptions = {}): Promise<number> {
+    return measure(this.hostOf(direction), options);
   }
 
   /**
@@ -303,7 +417,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    */
   toJSON(): ReturnType<typeof planToJson> {
     this.check();
-    const programs = directionsOf(this.problem).map((direction) => this.program(direction, false));
+    const programs = this.allPrograms;
     return planToJson(this.problem, this.host.backend, programs, {
       tables: this.bytes.tables,
       candidates: this.host.candidates(this.problem, splitsOf(programs[0]!.plan.tree, this.problem.size.length)),
@@ -373,6 +487,51 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     return runner;
   }
 
+  /** The same of the parts of a convolution. @throws FftError `destroyed`, `direction-not-planned` */
+  private taskRunner(task: ConvolvingTask, name: ConvolvingTask | `${ConvolvingTask}Sync` = task): Runner {
+    let runner = this.runners[name];
+    if (!runner) this.runners[name] = runner = new Runner(this.taskHost(task));
+    return runner;
+  }
+
+  /** @throws FftError `destroyed`, `direction-not-planned` */
+  private requireConvolving(what: string): Convolving {
+    this.check();
+    if (this.convolving) return this.convolving;
+    const message = `This plan has no ${what}: it was made without convolution; plan with convolution: {} to have it.`;
+    throw new FftError('direction-not-planned', message);
+  }
+
+  private convolution(task: ConvolvingTask, throughWork: boolean): DirectionProgram {
+    this.check();
+    const key = `${task}${throughWork}`;
+    let program = this.programs.get(key);
+    if (!program) {
+      const { convolve, prepare } = this.host.convolution(this.problem, throughWork);
+      program = this.host.convolving(this.problem, task === 'convolve' ? convolve : prepare);
+      this.programs.set(key, program);
+    }
+    return program;
+  }
+
+  /** What `enqueue` and `measure` run. */
+  private hostOf(direction: Direction | 'convolve'): RunnerHost {
+    return direction === 'convolve' ? this.taskHost(direction) : this.runnerHost(direction);
+  }
+
+  private taskHost(task: ConvolvingTask): RunnerHost {
+    const { facts, plan } = this.requireConvolving(task);
+    const { given, kernel, result, operands } = facts;
+    const own = { direction: task, program: (throughWork: boolean) => this.convolution(task, throughWork) } as const;
+    if (task === 'prepareKernel') {
+      return { ...this.shared, ...own, read: given, written: kernel, inPlace: false, operands: [] };
+    }
+    return {
+      ...{ ...this.shared, ...own, read: this.facts.input, written: result, operands },
+      readKernel: (value, what) => readKernel(value, plan.kernel.key, what),
+    };
+  }
+
   /** @throws FftError `destroyed`, `direction-not-planned` */
   private runnerHost(direction: Direction): RunnerHost {
     this.check();
@@ -386,16 +545,23 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       );
     }
     return {
-      backend: this.host.backend,
-      problem: this.problem,
+      ...this.shared,
       direction,
       read: direction === 'forward' ? this.facts.input : this.facts.output,
       written: direction === 'forward' ? this.facts.output : this.facts.input,
-      inPlace: this.problem.placement === 'in-place',
       operands: operandsOf(this.problem, direction),
-      workBytes: this.workBytes,
       program: (throughWork) => this.program(direction, throughWork),
-      temp: (bytes) => this.ownTemp(bytes),
+    };
+  }
+
+  /** What all runners have of this plan. */
+  private get shared() {
+    return {
+      backend: this.host.backend,
+      problem: this.problem,
+      inPlace: this.problem.placement === 'in-place',
+      workBytes: this.workBytes,
+      temp: (bytes: number) => this.ownTemp(bytes),
       check: () => this.check(),
       resume: () => {
         // Closing a device destroys its plans, but that is not what the caller did.

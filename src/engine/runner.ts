@@ -5,26 +5,29 @@
  * little more than the launches.
  */
 import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
+import type { Task } from '../plan/planner.ts';
 import { refuseDetached } from '../problem/bytes.ts';
-import { type Direction, FftError, type Problem } from '../problem/index.ts';
+import { FftError, type Problem } from '../problem/index.ts';
 import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
 import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
 import { isSame, readData } from './given.ts';
 import { landingFor, newArray, requireWhole, settle, WAITING } from './landings.ts';
-import { boundOperands, type CallOptions, type Operand, operandParts, readCall } from './operands.ts';
+import { boundOperands, type Operand, operandParts, readCall } from './operands.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
 
 export interface RunnerHost {
   readonly backend: Backend;
   readonly problem: Problem;
-  readonly direction: Direction;
+  readonly direction: Task;
   readonly read: SideFacts;
   readonly written: SideFacts;
   readonly inPlace: boolean;
-  /** Arrays that callbacks load from. */
+  /** Arrays that callbacks load from; or the kernel of a convolution. */
   readonly operands: readonly Operand[];
+  /** Of a convolution: a kernel that was prepared for it. @throws FftError `missing-buffer`, `wrong-kernel` */
+  readonly readKernel?: (value: unknown, what: string) => unknown;
   /** What `work` has to hold: the tensor, packed. */
   readonly workBytes: number;
   program(throughWork: boolean): DirectionProgram;
@@ -83,7 +86,7 @@ export class Runner {
     };
   }
 
-  sync(input: ComplexData, given: ComplexData | undefined, options: CallOptions | undefined): ComplexData {
+  sync(input: ComplexData, given: ComplexData | undefined, options: unknown): ComplexData {
     const { last } = this;
     // Short, so that the engine compiles it together with what it calls.
     if (
@@ -100,7 +103,7 @@ export class Runner {
     return this.syncAnew(input, given, options);
   }
 
-  private syncAnew(input: ComplexData, given: ComplexData | undefined, options: CallOptions | undefined): ComplexData {
+  private syncAnew(input: ComplexData, given: ComplexData | undefined, options: unknown): ComplexData {
     const { host } = this;
     const arrays = readCall(options, host, `${host.direction}Sync`);
     const output = given ?? (host.inPlace ? input : newData(host.written));
@@ -128,7 +131,7 @@ export class Runner {
    * memory that such a call uses. Results are moved into host arrays in the order of the calls.
    * @throws FftError at once, before anything is submitted.
    */
-  async(input: ComplexData, given: ComplexData | undefined, options: CallOptions | undefined): Promise<ComplexData> {
+  async(input: ComplexData, given: ComplexData | undefined, options: unknown): Promise<ComplexData> {
     const { last, host } = this;
     const output = given ?? (host.inPlace ? input : undefined);
     const arrays = readCall(options, host, host.direction);

@@ -3,6 +3,7 @@
  */
 import type { Backend, CompileOptions } from '../devices/device.ts';
 import { type Candidate, rankSplits } from '../plan/candidates.ts';
+import { type ConvolutionPlan, planConvolution } from '../plan/convolution.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile, PlannerTuning } from '../plan/profile.ts';
 import type { Splits } from '../plan/splits.ts';
@@ -158,6 +159,12 @@ export function planTuned(
 ): DirectionPlan {
   const tuned = tunedProfile(profile, problem);
   return fitting(tuned, () => planDirection(problem, direction, tuned, throughWork, splits));
+}
+
+/** The plans of a convolution. @throws FftError as `planTuned`, `unsupported-length` */
+export function planTunedConvolution(problem: Problem, profile: DeviceProfile, throughWork: boolean): ConvolutionPlan {
+  const tuned = tunedProfile(profile, problem);
+  return fitting(tuned, () => planConvolution(problem, tuned, throughWork));
 }
 
 /**

@@ -25,7 +25,8 @@ import {
 } from '../ir/index.ts';
 import { type Leaf, type LeafStep, passesOf, stagedOf, type Way } from '../plan/leaf.ts';
 import { Geometry } from './geometry.ts';
-import { passEnds } from './pointwise.ts';
+import { type PassContext, passEnds } from './pointwise.ts';
+import { kernelView } from './products.ts';
 import { dimensionsOfAxis, type Sides, sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf, typeOf } from './steps.ts';
@@ -53,12 +54,13 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
       ends,
       inOutput: sides.inOutput,
       coordinates: sides.coordinates,
+      kernel: sides.kernel,
       ...(reverse ? { reverse: twiddled(sides.views(reverse)) } : {}),
     });
   } else {
     const geometry = passesOf(leaf).map((passes) => new Geometry(leaf, passes, rank));
     built = stagePhases({
-      stages: stagesOf(leaf, geometry, tables, { rank, coordinates: sides.coordinates }),
+      stages: stagesOf(leaf, geometry, tables, { ...sides, rank }),
       precision: leaf.precision,
       shared: leaf.shared,
       input: atElements(ends.input, geometry[0]!),
@@ -119,7 +121,7 @@ function stagesOf(
   leaf: Leaf,
   geometry: readonly Geometry[],
   tables: TableBuilder,
-  { rank, coordinates }: Pick<Sides, 'coordinates'> & { readonly rank: IndexLike },
+  { rank, coordinates, kernel }: Pick<Sides, 'coordinates' | 'kernel'> & { readonly rank: IndexLike },
 ): Stage[] {
   const passes = passesOf(leaf);
   return stepsByPasses(leaf.steps).map((run, n): Stage => {
@@ -128,6 +130,10 @@ function stagesOf(
     const { length, columns } = own;
     const next = geometry[n + 1];
     const exchanges = next && passes[n + 1]!.split !== split;
+    const context: PassContext = {
+      ...{ tables, format: { kind: 'pairs', lanes: 1 }, kernel },
+      coordinates: ([n, c]) => coordinates(own.element(n!, c!)),
+    };
     const before = after === undefined ? 1 : leaf.lengths[after]!;
     const steps = stepsOf(run);
     return {
@@ -144,9 +150,8 @@ function stagesOf(
         return (x, value, i, m, c) => turn(x, value, add(own.coordinate(after, c), scale(i, before)), m);
       },
       pairRoot: (points) => pairRoots(tables, points, { kind: 'pairs', lanes: 1 }),
-      ends: passEnds(passes[n]!, length, tables, { kind: 'pairs', lanes: 1 }, ([n, c]) =>
-        coordinates(own.element(n!, c!)),
-      ),
+      ends: passEnds(passes[n]!, length, context),
+      numbers: (factors) => kernelView(factors, kernel!, context.coordinates),
       ...(next ? { carry: (at, c) => next.placeOf(own.element(at, c), own) } : {}),
     };
   });

@@ -3,6 +3,7 @@
  * there, factors, and the other sign of the exponents.
  */
 import {
+  type ArrayRef,
   add,
   blocked,
   type Complex,
@@ -10,7 +11,6 @@ import {
   type Expressions,
   type Format,
   type Guard,
-  type Index,
   type IndexLike,
   index,
   interleaved,
@@ -24,7 +24,9 @@ import {
 import { chirp, chirpSpectrum } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
-import type { Factors, OutsideOf, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import type { Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import { type Coordinates, placeOf } from './places.ts';
+import { kernelView, multiplied } from './products.ts';
 import type { Views } from './sides.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
@@ -40,19 +42,23 @@ export interface PassEnds {
   readonly write: (view: ComplexView, memory: Views) => ComplexView;
 }
 
-/** Coordinates of a leaf, of a place in its tile: those along the dimensions of the tile, then those of the batch. */
-export type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
+/** Where passes are, and what they are given. */
+export interface PassContext {
+  readonly tables: TableBuilder;
+  readonly format: FactorFormat;
+  /** Of the places at both ends. */
+  readonly coordinates: Coordinates;
+  /** The kernel of a convolution. */
+  readonly kernel: ArrayRef | undefined;
+}
 
-/** @param coordinates of the places at both ends. */
 export function passEnds(
   { read, write, inverse }: Pick<PassesStep, 'read' | 'write' | 'inverse'>,
   length: number,
-  tables: TableBuilder,
-  format: FactorFormat,
-  coordinates: Coordinates,
+  context: PassContext,
 ): PassEnds {
-  const first = read && pointwise(read, length, tables, format, coordinates);
-  const last = write && pointwise(write, length, tables, format, coordinates);
+  const first = read && pointwise(read, length, context);
+  const last = write && pointwise(write, length, context);
   if (!first && !last && !inverse) return { read: (view) => view, write: (view) => view };
   return {
     read: (view) => ({
@@ -91,16 +97,18 @@ function atOrigin(
   return { kept, stores: output.store(x, element, x.cadd(value, kept), guard) };
 }
 
-function pointwise(
-  { count, factors }: PointwiseStep,
-  length: number,
-  tables: TableBuilder,
-  format: FactorFormat,
-  coordinates: Coordinates,
-) {
+function pointwise({ count, factors, kernel }: PointwiseStep, length: number, context: PassContext) {
+  const { tables, format, coordinates } = context;
   const guard = (n: IndexLike): Guard | undefined =>
     count === undefined ? undefined : [{ index: index(n), from: 0, to: count }];
+  if (kernel) return { guard, factor: kernelAt(kernel, context) };
   return { guard, factor: factors && factorAt(factors, length, tables, format, coordinates) };
+}
+
+/** Multiplies the bin at a place by its number of the kernel. */
+function kernelAt(kernel: KernelFactors, context: PassContext): ViewMap {
+  const numbers = kernelView(kernel, context.kernel!, context.coordinates);
+  return (x, value, at) => multiplied(x, kernel, value, numbers(x, at, 0));
 }
 
 /** Multiplies the point at a place by its factor. */
@@ -116,11 +124,6 @@ export function factorAt(
   return terms ? (x, value, at) => factor(x, value, [placeOf(terms, coordinates(at))]) : factor;
 }
 
-/** Σ step · coordinate. */
-export function placeOf(terms: OutsideOf['terms'], coordinates: readonly IndexLike[]): Index {
-  return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
-}
-
 /** Multiplies point n by its factor. */
 function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind: as, lanes }: FactorFormat): ViewMap {
   const { kind, of, order, conjugated } = factors;
@@ -133,8 +136,9 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
         ? split(tables.ref, plane)
         : interleaved(tables.ref);
   const precision = tables.ref.type === 'f32' ? 'single' : 'double';
-  const start = tables.appendValues(`${kind}${of}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
-    const values = VALUES[kind](of, length, precision);
+  const name = `${kind}${of}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
+  const start = tables.appendValues(`${name}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
+    const values = kind === 'band' ? band(factors, length) : VALUES[kind](of, length, precision);
     const placed = new Float64Array(2 * plane);
     for (let n = 0; n < length; n++) {
       const [re, im] = format.at(order ? unorderedPlace(n, order) : n);
@@ -151,11 +155,18 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
   };
 }
 
+/** 0 for the points of a block, 1 for all others. */
+function band({ from, to }: Factors, length: number): Float64Array {
+  const values = new Float64Array(2 * length);
+  for (let n = 0; n < length; n++) values[2 * n] = n >= from! && n < to! ? 0 : 1;
+  return values;
+}
+
 const VALUES = {
   chirp,
   'chirp-spectrum': chirpSpectrum,
   'root-spectrum': rootSpectrum,
-} as const satisfies Record<Exclude<Factors['kind'], 'roots'>, (of: number, length: number) => Float64Array>;
+} as const satisfies Record<Exclude<Factors['kind'], 'roots' | 'band'>, (of: number, length: number) => Float64Array>;
 
 /** Multiplies point n by e^{−2πi·(first + step·n)/of}. */
 function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: number, tables: TableBuilder): ViewMap {

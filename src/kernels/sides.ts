@@ -33,9 +33,20 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import { powers } from '../numeric/powers.ts';
-import type { Leaf, LeafSide, Mirrored, OutsideOf, PowerOrder, SideFactors, Stride, Way } from '../plan/leaf.ts';
+import {
+  KERNEL,
+  type Leaf,
+  type LeafSide,
+  type Mirrored,
+  type OutsideOf,
+  type PowerOrder,
+  type SideFactors,
+  type Stride,
+  type Way,
+} from '../plan/leaf.ts';
 import { type Call, calledView, callOf, type PlaceOf, reached, tensorIndex } from './callbacks.ts';
-import { type Coordinates, factorAt, placeOf } from './pointwise.ts';
+import { type Coordinates, placeOf } from './places.ts';
+import { factorAt } from './pointwise.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
@@ -77,6 +88,8 @@ export interface Sides {
   readonly views: (way: Way) => Views;
   /** The coordinates of a place in a tile: those along the dimensions of the tile, then those of the batch. */
   readonly coordinates: Coordinates;
+  /** The kernel of a convolution. */
+  readonly kernel: ArrayRef | undefined;
   /**
    * The output while the passes of a transform work in it: [element, transform of the tile]. Where it is interleaved, in
    * the given format. For outputs whose elements lie side by side.
@@ -122,7 +135,8 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const called = side.callback && callOf(side.callback, operands);
     if (side.layout === 'real' && !side.alone) {
       const array = declare(name, type, sharesWords(side) || undefined);
-      return { view: multiplied(realsView(array, side, element, coordinates, called)) };
+      const reals = (by: number) => realsView(array, side, (at) => add(element(at), by), coordinates, called);
+      return { view: multiplied(goingRound(reals, side, coordinates)) };
     }
     const numbers = memoryOf(name, side, type, declare);
     /** What is that far from the elements of the tile, in memory and in the tensor. */
@@ -130,7 +144,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
       const view = numbers.view((at) => add(element(at), moved.by(at)));
       return called ? calledView(view, called, (at) => placesOf(side, coordinates(at), moved.in?.(at))) : view;
     };
-    const view = seen({ by: () => index(0) });
+    const view = goingRound((by) => seen({ by: () => index(by) }), side, coordinates);
     const there = side.absent ? guarded(view, side.absent, coordinates) : view;
     const whole = side.mirrored ? mirroredView(there, seen, side.mirrored, coordinates) : there;
     return {
@@ -144,6 +158,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
   return {
     globals: [...globals, ...operands.values()],
     coordinates,
+    kernel: operands.get(KERNEL),
     views: ({ inverse, scale }) => {
       const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));
       const stored = (view: ComplexView) => mappedStore(inverse ? swapped(view) : view, times(scale.output));
@@ -154,6 +169,24 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
       if (!output.runs) throw new RangeError('Passes do not work in an output of reals.');
       return output.runs(format);
     },
+  };
+}
+
+/** A view of points of which some are there once more. @param view of what is so many elements away. */
+function goingRound(view: (by: number) => ComplexView, { wrapped }: LeafSide, coordinates: Coordinates): ComplexView {
+  const own = view(0);
+  if (!wrapped) return own;
+  const { count, from, to, back, terms } = wrapped;
+  const again = view(-back);
+  const within = (at: readonly IndexLike[], from: number, to: number, guard: Guard = []): Guard => [
+    ...guard,
+    { index: placeOf(terms, coordinates(at)), from, to },
+  ];
+  return {
+    // What is not read is 0.
+    load: (x, at, guard) =>
+      x.cadd(own.load(x, at, within(at, 0, count, guard)), again.load(x, at, within(at, from, to, guard))),
+    store: own.store,
   };
 }
 

@@ -25,11 +25,12 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { LanesAlong, SharedMemory } from '../plan/leaf.ts';
+import type { KernelFactors, LanesAlong, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot, rootsOf } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
+import { type KernelView, matrixStores } from './products.ts';
 import type { BuiltSteps, Step } from './steps.ts';
 import { typeOf } from './steps.ts';
 
@@ -60,6 +61,8 @@ export interface Stage extends Tile {
   /** Of pairs of bins. */
   readonly pairRoot: (length: number) => PairRoot;
   readonly twiddle: (step: Extract<Step, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
+  /** Of the kernel of a convolution, at coordinates [element, column]. */
+  readonly numbers: (factors: KernelFactors) => KernelView;
   /** What is done to single points before its first pass and after its last one, at coordinates [element, column]. */
   readonly ends: PassEnds;
   /** Missing in the last stage. */
@@ -118,7 +121,8 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const closes = step.kind === 'pass' && step.stride * step.radix === stage.length;
     const x = new Expressions();
     const b = variable('b', itemsOf(stage, step));
-    const c = variable('c', stage.columns);
+    const rows = step.kind === 'multiply' ? step.kernel.matrix : 1;
+    const c = variable('c', stage.columns / rows);
     const carried = last ? stage.carry : undefined;
     const carrying = carriedView(target, carried);
     const to = closes ? stage.ends.write(carrying, { input, output }) : carrying;
@@ -128,9 +132,14 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const stores =
       step.kind === 'copy'
         ? put(b, from.load(x, [b, c]))
-        : step.kind === 'pair'
-          ? pairsOf(stage, step, source, target, beside).stores(x, b, c)
-          : passStores(x, stage, step, { b, c, from, put, first });
+        : step.kind === 'multiply'
+          ? matrixStores(x, step.kernel, { from, to, numbers: stage.numbers(step.kernel) }, (row) => [
+              b,
+              add(c, (row * stage.columns) / rows),
+            ])
+          : step.kind === 'pair'
+            ? pairsOf(stage, step, source, target, beside).stores(x, b, c)
+            : passStores(x, stage, step, { b, c, from, put, first });
     const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
     const elsewhere = stores.some(({ block }) => block);
@@ -162,6 +171,7 @@ function sharedArrays(count: number, plane: number, { precision, shared }: Stage
 
 /** Butterflies, points that are copied, or pairs, of one column. */
 function itemsOf({ length }: Tile, step: Step): number {
+  if (step.kind === 'multiply') return length;
   if (step.kind === 'copy') return step.count ?? length;
   return step.kind === 'pair' ? Math.floor(step.length / 2) + 1 : length / step.radix;
 }
@@ -239,7 +249,7 @@ function sample({ step, along, stage, last }: Placed, side: 'load' | 'store', wa
   const items = butterflies * columns;
   const starts = new Set([0, wave, 2 * wave, 5 * wave, Math.floor(items / 2 / wave) * wave]);
   const element = (b: number, m: number): number => {
-    if (step.kind === 'copy') return b;
+    if (step.kind === 'copy' || step.kind === 'multiply') return b;
     if (step.kind === 'pair') return m === 0 ? b : (step.length - b) % step.length;
     if (side === 'load') return b + m * butterflies;
     const i = b % step.stride;

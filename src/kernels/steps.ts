@@ -3,13 +3,14 @@
  * become phases depends on what runs in lockstep: vector-phases.ts and stage.ts.
  */
 import type { ElementType, Index, Kernel, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
-import type { LanesAlong, Leaf, LeafSide, LeafStep, PairStep, PassesStep } from '../plan/leaf.ts';
+import type { LanesAlong, Leaf, LeafSide, LeafStep, MultiplyStep, PairStep, PassesStep } from '../plan/leaf.ts';
 import type { Sides, Views } from './sides.ts';
 import type { VectorLeaf } from './vector-form.ts';
 
-/** A copy, pairs of bins, or a pass of some radix after passes whose radices have the product `stride`. */
+/** A copy, pairs of bins, matrices, or a pass of some radix after passes whose radices have the product `stride`. */
 export type Step =
   | ({ readonly kind: 'pair' } & Omit<PairStep, 'do'>)
+  | ({ readonly kind: 'multiply' } & Omit<MultiplyStep, 'do'>)
   /** Only the first `count` points, where those are all that memory has. */
   | { readonly kind: 'copy'; readonly count?: number }
   | {
@@ -42,6 +43,7 @@ export interface StepsToBuild {
   /** The output while passes work in it. */
   readonly inOutput: Sides['inOutput'];
   readonly coordinates: Sides['coordinates'];
+  readonly kernel: Sides['kernel'];
 }
 
 /** Where the first step begins and the last one ends. */
@@ -65,6 +67,7 @@ export function stepsOf(all: readonly LeafStep[]): Step[] {
       const ends = after?.do === 'passes' ? after.read : before?.do === 'passes' ? before.write : undefined;
       return [{ kind: 'copy', ...(ends?.count === undefined ? {} : { count: ends.count }) }];
     }
+    if (step.do === 'multiply') return [{ kind: 'multiply', kernel: step.kernel }];
     if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...kindOf(step) }];
     let stride = 1;
     return step.radices.map((radix) => {

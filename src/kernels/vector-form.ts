@@ -98,7 +98,7 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
     turned,
     pitch,
     slice:
-      inPlace && tile === 1 && lanesAlong.output === 'axis' && bytes > SLICES.above
+      inPlace && tile === 1 && leaf.lengths.length === 1 && lanesAlong.output === 'axis' && bytes > SLICES.above
         ? longestSlice(radices, (SLICES.each * length) / bytes)
         : 0,
     ...centredPasses(leaf),

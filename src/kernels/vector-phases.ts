@@ -13,6 +13,7 @@ import {
   Expressions,
   type Format,
   type Index,
+  type IndexLike,
   type Loop,
   mappedStore,
   type Phase,
@@ -24,13 +25,15 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { PassesStep } from '../plan/leaf.ts';
+import type { KernelFactors, PassesStep } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { plainPairs, rootsOf } from './pairing.ts';
 import { PairExpressions } from './pairs.ts';
-import { type Coordinates, type PassEnds, passEnds } from './pointwise.ts';
+import type { Coordinates } from './places.ts';
+import { type PassEnds, passEnds } from './pointwise.ts';
+import { kernelView, matrixStores } from './products.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
@@ -52,29 +55,23 @@ interface Place {
   readonly beside?: true;
 }
 
-export function vectorPhases({
-  leaf,
-  steps,
-  tables,
-  limit,
-  ends,
-  reverse,
-  inOutput,
-  coordinates,
-}: StepsToBuild): BuiltSteps {
-  const builder = new VectorPhases(leaf, tables, limit);
+export function vectorPhases(asked: StepsToBuild): BuiltSteps {
+  const { leaf, steps, ends, reverse, inOutput } = asked;
+  const builder = new VectorPhases(asked);
   const last = steps.length - 1;
   const places = builder.places(steps, inOutput);
   const shared = [...new Set(places.flatMap(({ array }) => array ?? []))];
-  const phasesOf = (n: number, { input, output, beside, beforeCopy }: Ends): Phase[] => {
+  const phasesOf = (n: number, { beside, beforeCopy, ...sides }: Ends): Phase[] => {
+    const [input, output] = [builder.rowsLast(sides.input), builder.rowsLast(sides.output)];
     let from = n === 0 ? { view: input, between: false } : places[n - 1]!;
     let to = n === last ? { view: output, between: false } : places[n]!;
     if (beforeCopy && n === last - 1) to = { ...to, view: mappedStore(to.view, beforeCopy) };
     const step = steps[n]!;
     if (step.kind === 'copy') return [builder.copy(from, to, step.count)];
+    if (step.kind === 'multiply') return [builder.multiply(step.kernel, from, to)];
     if (step.kind === 'pair') return builder.pairs(step, from, to, beside);
     const { radix, stride, of } = step;
-    const { read, write } = builder.endsOf(of, coordinates);
+    const { read, write } = builder.endsOf(of);
     if (stride === 1) from = { ...from, view: read(from.view) };
     if (stride * radix === leaf.length) {
       to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
@@ -99,18 +96,64 @@ class VectorPhases {
   private readonly tables: TableBuilder;
   private readonly limit: Index | undefined;
 
-  constructor(leaf: VectorLeaf, tables: TableBuilder, limit: Index | undefined) {
+  /** Coordinates that share a tile, which phases take one after another. */
+  private readonly rows: number;
+  private readonly coordinates: Coordinates;
+  private readonly kernel: ArrayRef | undefined;
+
+  constructor({ leaf, tables, limit, coordinates, kernel }: StepsToBuild) {
     this.leaf = leaf;
     this.form = vectorForm(leaf);
     this.tables = tables;
     this.limit = limit;
+    this.rows = leaf.lengths[1] ?? 1;
+    this.coordinates = this.rows === 1 ? coordinates : ([n, c, row]) => coordinates([n!, row!, c!]);
+    this.kernel = kernel;
+  }
+
+  /** A view of memory, [element, coordinate, transform], at the places of phases: [element, transform, coordinate]. */
+  rowsLast(view: ComplexView): ComplexView {
+    if (this.rows === 1) return view;
+    return {
+      load: (x, [n, c, row], guard) => view.load(x, [n!, row!, c!], guard),
+      store: (x, [n, c, row], value, guard) => view.store(x, [n!, row!, c!], value, guard),
+    };
+  }
+
+  /** The loop over the coordinates that share a tile, if there are several, and the place of an element in it. */
+  private row(): { readonly around: Loop[]; readonly at: (n: IndexLike, c: IndexLike) => IndexLike[] } {
+    if (this.rows === 1) return { around: [], at: (n, c) => [n, c] };
+    const row = variable('row', this.rows);
+    return { around: [{ variable: row }], at: (n, c) => [n, c, row] };
+  }
+
+  /** Bins of all coordinates times matrices. */
+  multiply(kernel: KernelFactors, from: Place, to: Place): Phase {
+    const { length, lanesAlong, tile } = this.leaf;
+    const x = new Expressions();
+    const n = variable('n', length);
+    const c = variable('c', tile);
+    const along = lanesAlong.output === 'axis';
+    const column: Loop = { variable: c, ...(this.limit ? { limit: this.limit } : {}) };
+    const numbers = kernelView(kernel, this.kernel!, this.coordinates);
+    const inPlace = from.array === to.array;
+    return {
+      loops: along ? [...(tile > 1 ? [column] : []), { variable: n }] : [{ variable: n }, column],
+      lanes: along ? n : c,
+      stores: matrixStores(x, kernel, { from: from.view, to: to.view, numbers }, (row) => [n, c, row]),
+      steps: x.steps,
+      repeatable: !inPlace,
+      ...(inPlace ? { inPlace: 1 } : {}),
+      exchange: 'group',
+    };
   }
 
   /** What is done to single points before and after all passes. */
-  endsOf(passes: PassesStep, coordinates: Coordinates): PassEnds {
+  endsOf(passes: PassesStep): PassEnds {
     const { lanes, lanesAlong, length } = this.leaf;
     const kind = lanesAlong.output === 'batch' ? 'pairs' : this.form.aligned ? 'blocked' : 'planes';
-    return passEnds(passes, length, this.tables, { kind, lanes }, coordinates);
+    const { tables, coordinates, kernel } = this;
+    return passEnds(passes, length, { tables, format: { kind, lanes }, coordinates, kernel });
   }
 
   /** Where each step but the last one leaves the data. */
@@ -142,9 +185,9 @@ class VectorPhases {
     return ['ping', 'pong'].slice(0, count).map((name, n) => {
       const inTurns = this.form.turned && n > 0;
       const plane = Math.ceil((this.form.pitch * (inTurns ? 1 : tile)) / lanes) * lanes;
-      const array: ArrayRef = { name, space: 'shared', type, length: 2 * plane };
-      const format: Format = this.form.aligned ? blocked(array, lanes) : split(array, plane);
-      const strides = lanesAlong.output === 'batch' ? [tile, 1] : [1, inTurns ? 0 : this.form.pitch];
+      const array: ArrayRef = { name, space: 'shared', type, length: 2 * plane * this.rows };
+      const format: Format = this.form.aligned ? blocked(array, lanes) : split(array, plane * this.rows);
+      const strides = lanesAlong.output === 'batch' ? [tile, 1, plane] : [1, inTurns ? 0 : this.form.pitch, plane];
       return { array, view: strided(format, strides), between: true };
     });
   }
@@ -206,11 +249,12 @@ class VectorPhases {
     const n = variable('n', run);
     const c = variable('c', tile);
     const at = add(scale(block, run), n);
+    const row = this.row();
     const columns: Loop = { variable: c, unroll: lanes, ...(this.limit ? { limit: this.limit } : {}) };
     return {
-      loops: [{ variable: block }, columns, { variable: n }],
+      loops: [...row.around, { variable: block }, columns, { variable: n }],
       lanes: n,
-      stores: to.view.store(x, [at, c], from.view.load(x, [at, c])),
+      stores: to.view.store(x, row.at(at, c), from.view.load(x, row.at(at, c))),
       repeatable: from.between !== to.between || !this.leaf.aliased,
       exchange: 'group',
     };
@@ -227,10 +271,13 @@ class VectorPhases {
   private pass(radix: number, stride: number, butterflies: Butterflies, from: Place, to: Place): Phase {
     const x = new Expressions();
     const c = variable('c', this.leaf.tile);
-    const points = Array.from({ length: radix }, (_, m) => from.view.load(x, [butterflies.point(m), c]));
+    const row = this.row();
+    const points = Array.from({ length: radix }, (_, m) => from.view.load(x, row.at(butterflies.point(m), c)));
     const between = from.between && to.between && !to.beside;
-    const nest = this.nest(butterflies, c, stride, between);
-    const put = (by: Expressions, value: Complex, k: number) => to.view.store(by, [butterflies.output(k), c], value);
+    const { loops, lanes } = this.nest(butterflies, c, stride, between);
+    const nest = { loops: [...row.around, ...loops], lanes };
+    const put = (by: Expressions, value: Complex, k: number) =>
+      to.view.store(by, row.at(butterflies.output(k), c), value);
     const paired = stride === 1 && to.between && !to.beside ? this.inPairs(points, nest, put) : undefined;
     if (paired) return paired;
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);

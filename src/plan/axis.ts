@@ -115,27 +115,47 @@ function longConvolved(
   const length = problem.size[axis]!;
   const apart = profile.tuning?.bluestein?.launches === 'separate';
   const question = uploadsQuestion(lengthened(problem, axis, padded), axis, profile);
-  const trip = tripCost(profile);
-  // Half of what it costs there and back: all others are counted once, and come back for as much.
-  const turning = (alone: number) => (apart ? alone : convolvedCost(1, 1, alone, profile) / 2);
-  const { cost, whole } = question;
-  const asked: UploadsQuestion = {
-    ...question,
-    trip: turning(trip),
-    whole: () => turning(whole()),
-    cost: (n, columns, last) => (last ? turning(cost(n, columns, last)) : cost(n, columns, last)),
-    least: (n) => turning(question.least!(n)),
-  };
   try {
-    const [best] = rankUploads(asked, 1);
+    const [best] = rankUploads(apart ? question : turning(question, profile), 1);
     const value = { length: padded, uploads: best!.value, ...(apart ? { apart } : {}) };
-    const spared = (trip * (padded - length)) / length;
+    const spared = (tripCost(profile) * (padded - length)) / length;
     return { value, price: (2 * best!.price * padded) / length - spared };
   } catch (cause) {
     // Its factors do not fit into uploads.
     if (cause instanceof RangeError) return undefined;
     throw cause;
   }
+}
+
+/**
+ * The same question of an axis whose last upload turns round, in half of what it costs there and back: other uploads are counted
+ * once, and come back for as much.
+ */
+function turning(question: UploadsQuestion, profile: DeviceProfile): UploadsQuestion {
+  const { cost, whole, least, trip } = question;
+  const half = (alone: number) => convolvedCost(1, 1, alone, profile) / 2;
+  return {
+    ...question,
+    trip: half(trip),
+    whole: () => half(whole()),
+    cost: (n, columns, last) => (last ? half(cost(n, columns, last)) : cost(n, columns, last)),
+    least: (n) => half(least!(n)),
+  };
+}
+
+/**
+ * The uploads of an axis whose last one turns round.
+ * @param clusters whether that may be a cluster of blocks.
+ * @throws RangeError where there are none
+ */
+export function turningUploads(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  clusters: boolean,
+): readonly number[] {
+  const question = turning(uploadsQuestion(problem, axis, profile), profile);
+  return rankUploads(clusters ? question : { ...question, fusable: () => false }, 1)[0]!.value;
 }
 
 /**

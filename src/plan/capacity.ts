@@ -94,6 +94,13 @@ function formatted(profile: DeviceProfile, sharedFormat: DeviceProfile['sharedFo
   return variant;
 }
 
+/** The profile to one of several coordinates that share a tile. */
+export function coordinatesProfile(count: number, profile: DeviceProfile): DeviceProfile {
+  if (count === 1) return profile;
+  const { cluster: _, ...alone } = profile;
+  return { ...alone, sharedBytes: Math.floor(profile.sharedBytes / count) };
+}
+
 /** The arithmetic that kernels are built for. */
 export type Arithmetic = 'single' | 'double';
 

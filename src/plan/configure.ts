@@ -3,6 +3,7 @@
  * group, which copies go through shared memory, and the radices. Decided from the profile alone.
  */
 
+import { divisors } from '../numeric/primes.ts';
 import {
   arraysOf,
   type BuiltCallback,
@@ -13,9 +14,10 @@ import {
 } from '../problem/index.ts';
 import { chirped } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
-import { capacityOf } from './capacity.ts';
+import { capacityOf, coordinatesProfile } from './capacity.ts';
 import {
   type Beside,
+  KERNEL,
   type Leaf,
   type LeafSide,
   type LeafStep,
@@ -31,17 +33,9 @@ import {
   type Stride,
   type TensorPlace,
   type Way,
+  type WrappedSide,
 } from './leaf.ts';
-import type {
-  Cropped,
-  ElementFactors,
-  Extended,
-  LeafNode,
-  MirroredBins,
-  Place,
-  RealParts,
-  StepTwiddle,
-} from './node.ts';
+import type { Cropped, Extended, LeafNode, MirroredBins, Place, RealParts, StepTwiddle, Wrapped } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
@@ -82,6 +76,8 @@ export interface PlacedLeaf {
   readonly absent?: LeafNode['absent'];
   readonly factors?: LeafNode['factors'];
   readonly product?: LeafNode['product'];
+  readonly coordinates?: Span;
+  readonly wrapped?: Wrapped & { readonly stride: number };
   readonly real?: PlacedReals;
   /** Bins over the half of `of`, `stride` elements apart, are conjugates of others. */
   readonly mirrored?: MirroredBins & { readonly stride: number };
@@ -186,8 +182,9 @@ function callbackOf(
   };
 }
 
-/** The arrays that the callbacks of a leaf load from. */
-function operandsOf({ callbacks, arrays }: PlacedLeaf): Pick<Leaf, 'operands'> {
+/** The kernel of a leaf, and the arrays that its callbacks load from. */
+function operandsOf({ callbacks, arrays, product, precision }: PlacedLeaf): Pick<Leaf, 'operands'> {
+  if (product && 'strides' in product) return { operands: [{ name: KERNEL, storage: precision }] };
   const names = new Set([callbacks?.input, callbacks?.output].flatMap((built) => (built ? arraysOf(built) : [])));
   if (names.size === 0) return {};
   const operands = [...names].map((name): Operand => {
@@ -217,7 +214,13 @@ function extrasOf(placed: PlacedLeaf, tile: readonly Place[], batch: readonly Sp
   const factors = (placed.factors?.[side] ?? []).map(
     ({ along, ...own }): SideFactors => ({ ...own, terms: termsAlong(along, tile, batch, side) }),
   );
+  const { wrapped } = placed;
+  const again = (): WrappedSide => {
+    const { of, count, from, to, shift, stride } = wrapped!;
+    return { count, from, to, back: shift * stride, terms: termsAlong(of, tile, batch, side) };
+  };
   return {
+    ...(wrapped && side === 'input' ? { wrapped: again() } : {}),
     ...(absent && absent.length > 0 ? { absent } : {}),
     ...(factors.length > 0 ? { factors } : {}),
   };
@@ -267,7 +270,7 @@ function besideOfSide(
 
 /** A leaf that transforms one axis, which one block of threads holds. */
 export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
-  const { axis, precision, real, padded = placed.axis.count } = placed;
+  const { axis, precision, real, coordinates, padded = placed.axis.count } = placed;
   const batch = mergedBatch(placed);
   const paired =
     real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines'
@@ -285,17 +288,20 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined,
       ...wishedGroup(placed, profile),
     },
-    profile,
+    coordinatesProfile(coordinates?.count ?? 1, profile),
   );
+  const shared = coordinates && profile.lockstep === 'threads' ? dividing(tile, batch[order[0]!]!.count) : tile;
   // Where there are no sums between two factors, shared memory keeps compilers from making one of them.
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
-  const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns: [-1], lanesAlong };
+  const columns = coordinates ? [-1, 1] : [-1];
+  const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns, lanesAlong };
   const inverse = paired && backward;
   const rader = padded < axis.count;
   const trip = roundTripOf(placed, order, inverse ?? false);
   const whole = inverse ? { ...passes, inverse: true as const } : passes;
   const steps: LeafStep[] = trip ? roundTrip(passes, trip, inverse) : [whole];
+  const dimensions = coordinates ? [axis, coordinates] : [axis];
   if (paired && back) steps.unshift({ ...paired, back: true });
   else if (paired) steps.push(paired);
   // The step that pairs bins reads or writes memory in its order already.
@@ -304,41 +310,64 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     placed,
     {
       batch: order.map((d) => batch[d]!),
-      lengths: [padded],
-      tile,
+      lengths: coordinates ? [padded, coordinates.count] : [padded],
+      tile: shared,
       blocks: 1,
       coupled: false,
       steps: [...copy(copies.input || alone), ...steps, ...copy(copies.output)],
-      axes: { input: [axis.input], output: [axis.output] },
+      axes: { input: dimensions.map(({ input }) => input), output: dimensions.map(({ output }) => output) },
       ...(rader ? { order: powerOrders(axis.count) } : {}),
-      places: placesOf([axis]),
+      places: placesOf(dimensions),
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },
     profile,
   );
 }
 
-/** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
-function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): RoundTrip | undefined {
-  const { axis, padded = axis.count, product } = placed;
-  if (padded > axis.count) return chirped(axis.count, conjugated);
-  if (padded < axis.count) return permuted(axis.count);
-  if (!product) return undefined;
-  const batch = mergedBatch(placed);
-  return productOf(
-    product,
-    placesOf([axis]).output,
-    order.map((d) => batch[d]!),
-  );
+/** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */
+function dividing(tile: number, count: number): number {
+  return Math.max(...divisors(count).filter((n) => n <= tile));
 }
 
-/** A product with factors that are counted along the tensor. @param tile where its dimensions lie once they are bins. */
+/** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
+function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): RoundTrip | undefined {
+  const { axis, padded = axis.count, product, coordinates } = placed;
+  if (!product && padded > axis.count) return chirped(axis.count, conjugated);
+  if (!product && padded < axis.count) return permuted(axis.count);
+  if (!product) return undefined;
+  const batch = mergedBatch(placed);
+  const places = placesOf(coordinates ? [axis, coordinates] : [axis]).output;
+  const trip = productOf(
+    product,
+    places,
+    order.map((d) => batch[d]!),
+  );
+  return padded > axis.count ? { ...trip, ends: { count: axis.count } } : trip;
+}
+
+/**
+ * What bins are multiplied by on the way: factors that are known, or the kernel of a convolution.
+ * @param tile where its dimensions lie once they are bins.
+ */
 export function productOf(
-  { along, ...factors }: ElementFactors,
+  product: NonNullable<LeafNode['product']>,
   tile: readonly Place[],
   batch: readonly Span[],
 ): RoundTrip {
-  return { product: { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } } };
+  if (!('strides' in product)) {
+    const { along, ...factors } = product;
+    return { product: { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } } };
+  }
+  const { strides, kernel, ...own } = product;
+  const places = [...tile, ...batch.map(({ places }) => places?.output)];
+  // The dimension that counts kernels reads the same signal for each.
+  const repeats = [...tile.map(() => false), ...batch.map(({ places }) => places?.input.step === 0)];
+  const terms = places.flatMap((place, dimension) => {
+    const step = repeats[dimension] ? kernel : place ? strides[place.of]! * place.step : 0;
+    return step === 0 ? [] : [{ dimension, step }];
+  });
+  const factors = { ...own, terms };
+  return { product: own.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors } };
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
@@ -392,11 +421,13 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 
 /** The batch in as few dimensions as it has. Those that blocks lie along stay themselves, and those that callbacks ask for. */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
-  const { batch, twiddle, absent, factors, product, real, extended, cropped, callbacks } = placed;
+  const { batch, twiddle, absent, factors, product, wrapped, real, extended, cropped, callbacks } = placed;
   const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
-  for (const each of [...(factors?.input ?? []), ...(factors?.output ?? []), ...(product ? [product] : [])]) {
-    along.add(each.along);
-  }
+  const known = product && 'along' in product ? [product] : [];
+  for (const each of [...(factors?.input ?? []), ...(factors?.output ?? []), ...known]) along.add(each.along);
+  if (wrapped) along.add(wrapped.of);
+  // The kernel has strides of its own.
+  const apart = product !== undefined && 'strides' in product;
   for (const part of [extended, cropped]) if (part) along.add(part.of);
   const dimensions = (side: Side) => callbacks?.[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };
@@ -407,7 +438,7 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   return mergeSpans(
     batch,
     twiddle !== undefined,
-    ({ places }) => places !== undefined && (isAlong(places, 'input') || isAlong(places, 'output')),
+    ({ places }) => places !== undefined && (apart || isAlong(places, 'input') || isAlong(places, 'output')),
   );
 }
 

@@ -6,7 +6,7 @@
  * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
 import type { BuiltCallback } from '../problem/callbacks.ts';
-import type { Block, ComplexLayout } from '../problem/problem.ts';
+import type { Block, ComplexLayout, Convolution } from '../problem/problem.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -121,6 +121,8 @@ export interface LeafSide {
   /** Stride of each batch dimension. */
   readonly batch: readonly Stride[];
   readonly offset: number;
+  /** What is there once more. */
+  readonly wrapped?: WrappedSide;
   /** What is not there: it counts as zero, and is not written. Missing where all is. */
   readonly absent?: readonly OutsideOf[];
   /** By which the numbers in memory are multiplied, as they are read or before they are written. */
@@ -209,6 +211,8 @@ export interface PointwiseStep {
   readonly count?: number;
   /** Each is multiplied by its factor. */
   readonly factors?: Factors;
+  /** Each is multiplied by a number of the kernel. */
+  readonly kernel?: KernelFactors;
   /**
    * Before the product, point 0 and the one element in memory that is not in the order of powers add up to what that element
    * becomes; after it, the element is added to point 0.
@@ -219,10 +223,10 @@ export interface PointwiseStep {
 /**
  * Factors of a point n. `chirp`: e^{−πi·n²/of}. `chirp-spectrum`: the transform of the conjugated chirp, laid around both ends
  * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design). `root-spectrum`: the transform of
- * e^{−2πi·m/of} at m = g^−n modulo the prime `of`, over its length of − 1 (Rader 1968).
+ * e^{−2πi·m/of} at m = g^−n modulo the prime `of`, over its length of − 1 (Rader 1968). `band`: 0 in a block of points, else 1.
  */
 export interface Factors {
-  readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum' | 'roots';
+  readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum' | 'roots' | 'band';
   readonly of: number;
   /** Points that there are factors for, where that is not the length of the dimension. */
   readonly count?: number;
@@ -235,6 +239,37 @@ export interface Factors {
   /** Of roots: e^{−2πi·(first + step·n)/of}. */
   readonly step?: number;
   readonly first?: number;
+  /** Of a band: points from the first one to the last, which is none of them, become zero. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** What the kernel of a convolution is called among the operands of a launch. */
+export const KERNEL = 'kernel';
+
+/** What bins are multiplied by that an operand holds, the kernel of a convolution: numbers, or matrices over coordinates. */
+export interface KernelFactors extends Omit<Convolution, 'kernels'> {
+  /** Where the number of a bin is: Σ step · coordinate, in complex numbers. */
+  readonly terms: OutsideOf['terms'];
+  /** From one entry of a matrix to the next. */
+  readonly entry: number;
+}
+
+/** Bins of all coordinates of a tile are multiplied by matrices. */
+export interface MultiplyStep {
+  readonly do: 'multiply';
+  readonly kernel: KernelFactors;
+}
+
+/** Points that are there once more: see `Wrapped` of the plan tree. */
+export interface WrappedSide {
+  readonly count: number;
+  readonly from: number;
+  readonly to: number;
+  /** From a point to the element that it is once more, in elements of the side. */
+  readonly back: number;
+  /** The number of a point. */
+  readonly terms: OutsideOf['terms'];
 }
 
 /** Factors of a side. */
@@ -258,7 +293,7 @@ export interface PairStep {
   readonly back?: true;
 }
 
-export type LeafStep = CopyStep | PassesStep | PairStep;
+export type LeafStep = CopyStep | PassesStep | PairStep | MultiplyStep;
 
 /**
  * One launch. Where a cluster of blocks holds a tile together, they exchange their shares between steps: a cluster is a

@@ -6,7 +6,7 @@
  */
 
 import type { Block, Side, Sides } from '../problem/index.ts';
-import type { Factors, PairStep } from './leaf.ts';
+import type { Factors, KernelFactors, PairStep } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
@@ -26,6 +26,26 @@ export interface Dimension {
 /** A factor for each element along dimension `along` of the tensor. */
 export interface ElementFactors extends Factors {
   readonly along: number;
+}
+
+/** A product with the kernel of a convolution, which each run is given. */
+export interface KernelProduct extends Omit<KernelFactors, 'terms'> {
+  /** From one bin of the kernel to the next along each dimension of the tensor. */
+  readonly strides: readonly number[];
+  /** From one kernel to the next, where a dimension counts them: it reads the same elements again. */
+  readonly kernel: number;
+}
+
+/**
+ * Points of a period along a dimension, of which the tensor has the first `count`; those from `from` to `to`, which is none of them,
+ * are the same again, `shift` points later.
+ */
+export interface Wrapped {
+  readonly of: number;
+  readonly count: number;
+  readonly from: number;
+  readonly to: number;
+  readonly shift: number;
 }
 
 /** Elements of the tensor whose coordinate along a dimension lies in a block. */
@@ -119,7 +139,11 @@ export interface LeafNode {
   /** The axis is transformed as a cyclic convolution of this length. */
   readonly padded?: number;
   /** The axis is transformed, multiplied by this, and transformed back. */
-  readonly product?: ElementFactors;
+  readonly product?: ElementFactors | KernelProduct;
+  /** Coordinates that a matrix multiplies: a tile holds all of them. */
+  readonly coordinates?: Dimension;
+  /** The points that it reads go round. */
+  readonly wrapped?: Wrapped;
   /** Factors of the elements as they are read or written, in their order, each counted along one dimension of the tensor. */
   readonly factors?: Sides<readonly ElementFactors[]>;
   readonly real?: RealParts;

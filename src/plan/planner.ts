@@ -20,7 +20,7 @@ import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capac
 import { type Chunking, chunksOf } from './chunks.ts';
 import { oneAxis, type PlacedLeaf, type PlacedReals } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
-import { type Leaf, type Stored, type Stride, stepOf } from './leaf.ts';
+import { type Leaf, type SideLayout, type Stored, type Stride, stepOf } from './leaf.ts';
 import {
   type BranchNode,
   type Dimension,
@@ -49,8 +49,11 @@ export interface Launch {
   readonly leaf: Leaf;
 }
 
+/** What a plan can do: transform either way; or convolve, and prepare the kernels for that. */
+export type Task = Direction | 'convolve' | 'prepareKernel';
+
 export interface DirectionPlan extends Chunking {
-  readonly direction: Direction;
+  readonly direction: Task;
   readonly tree: BranchNode;
   readonly assignment: Assignment;
   /** Valid assignments that were found; the first of them won. */
@@ -124,6 +127,58 @@ export function* plansOf(
       ...chunking,
     };
   }
+}
+
+/** Launches that have been arranged already, and the memory at both ends. */
+export interface ArrangedPlan {
+  readonly name: Task;
+  /** Its input side is what is read; its output side has the strides of what is written. */
+  readonly problem: Problem;
+  readonly tree: BranchNode;
+  readonly profile: DeviceProfile;
+  readonly throughWork: boolean;
+  readonly written: {
+    readonly layout: SideLayout;
+    readonly offset: number;
+    readonly shape: readonly number[];
+    /** What numbers are there, where that is not as the problem says. */
+    readonly storage?: Stored;
+  };
+  readonly scale: number;
+}
+
+/** The plan of the best assignment of buffers to such launches. */
+export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
+  const { name, problem: given, tree, profile, throughWork, written, scale } = arranged;
+  const problem: Problem = { ...given, offsets: { input: given.offsets.input, output: written.offset } };
+  const inPlace = problem.placement === 'in-place';
+  const read: SideLayout = elementKind(problem, 'input') === 'real' ? 'real' : problem.layout.input;
+  const elementsIn = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
+  const [shape, work] = [tensorShape(problem, 'input'), tensorShape(problem, 'output')];
+  const offer: BufferOffer = {
+    input: { type: read, elements: elementsIn(shape), shape, writable: !problem.preserveInput },
+    output: {
+      ...{ type: written.layout, elements: elementsIn(written.shape), shape: written.shape },
+      spared: name === 'prepareKernel' || sparesOutput(problem, 'inverse'),
+    },
+    same: inPlace,
+    sameLayout: inPlace,
+    ...(throughWork ? { work: { type: 'interleaved', elements: elementsIn(work) } } : {}),
+  };
+  const assignments = assignBuffers(tree, offer);
+  const [assignment] = assignments;
+  const storage: Sides<Stored> = {
+    input: problem.edgeStorage as Stored,
+    output: written.storage ?? (problem.edgeStorage as Stored),
+  };
+  const question = { problem, seen: problem, direction: 'forward', profile, tree, assignment, pads: [] } as const;
+  return {
+    direction: name,
+    ...{ tree, assignment, candidates: assignments.length },
+    launches: launchesOf({ ...question, scale, storage }),
+    tempElements: Math.max(...leavesOf(tree).map(({ outputLength }) => elementsIn(outputLength))),
+    chunks: 1,
+  };
 }
 
 /** A tree, how its temp buffers are padded, and every valid assignment of buffers to it, best first. */
@@ -237,8 +292,9 @@ function packed(tensor: readonly number[]): number[] {
   });
 }
 
-function storageOf(name: BufferName, { edgeStorage, storage }: Problem): Stored {
-  return (name === 'input' || name === 'output' ? edgeStorage : storage) as Stored;
+function storageOf(name: BufferName, { problem, storage }: LaunchQuestion): Stored {
+  if (name !== 'input' && name !== 'output') return problem.storage as Stored;
+  return storage?.[name] ?? (problem.edgeStorage as Stored);
 }
 
 interface LaunchQuestion {
@@ -251,6 +307,10 @@ interface LaunchQuestion {
   readonly assignment: Assignment;
   /** Of the temp buffers. */
   readonly pads: readonly Pad[];
+  /** Of what the last launch writes, where the direction does not say it. */
+  readonly scale?: number;
+  /** Of the buffers of the user, where the problem does not say it. */
+  readonly storage?: Sides<Stored>;
 }
 
 function launchesOf(question: LaunchQuestion): Launch[] {
@@ -259,6 +319,7 @@ function launchesOf(question: LaunchQuestion): Launch[] {
   const { run } = capacityOf(precision, profile);
   const batchBytes = batchBytesOf(problem, profile);
   const tiles = tilesOf(question);
+  const ends = question.scale === undefined ? scaleFactors(problem, direction) : { input: 1, output: question.scale };
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
     const last = n === assignment.steps.length - 1;
     const from = layoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
@@ -288,6 +349,8 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         ...(node.more ? { more: node.more.map(span) } : {}),
         ...(node.padded === undefined ? {} : { padded: node.padded }),
         ...(node.product ? { product: node.product } : {}),
+        ...(node.coordinates ? { coordinates: span(node.coordinates) } : {}),
+        ...(node.wrapped ? { wrapped: { ...node.wrapped, stride: from.strides[node.wrapped.of]! } } : {}),
         batch,
         ...(node.absent ? { absent: node.absent } : {}),
         ...(node.factors ? { factors: conjugatedIf(isInverse(node, direction), node.factors) } : {}),
@@ -297,10 +360,10 @@ function launchesOf(question: LaunchQuestion): Launch[] {
           output: called.alone.output ? 'real' : output.type,
         },
         ...called,
-        storage: { input: storageOf(input.buffer, problem), output: storageOf(output.buffer, problem) },
+        storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output - croppedBy(node, to) },
         inverse: isInverse(node, direction) !== (node.backward ?? false),
-        scale: scaleOf(node, last ? scaleFactors(problem, direction) : NO_SCALE),
+        scale: scaleOf(node, last ? ends : NO_SCALE),
         ...placedEnds(node, { input: from, output: to }),
         aliased,
         ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
@@ -416,7 +479,13 @@ function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuesti
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (placed.padded || placed.real?.by === 'halves' || placed.real?.by === 'lines' || placed.real?.by === 'cosines')
+  if (
+    placed.padded ||
+    placed.coordinates ||
+    placed.real?.by === 'halves' ||
+    placed.real?.by === 'lines' ||
+    placed.real?.by === 'cosines'
+  )
     return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);

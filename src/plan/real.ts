@@ -65,7 +65,7 @@ export function sharesRows(problem: Problem): boolean {
 }
 
 /** The first axis of a real problem as a complex one of so many points. */
-function asComplex(problem: Problem, length: number): Problem {
+export function asComplex(problem: Problem, length: number): Problem {
   const whole = complexPart(problem);
   return { ...whole, size: [length, ...whole.size.slice(1)], omit: [false, ...whole.omit.slice(1)] };
 }

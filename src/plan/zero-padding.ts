@@ -36,6 +36,25 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
   return mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
 }
 
+/**
+ * The same of a convolution, whose signal and result have the same blocks.
+ * @param turn number of the launch that goes there and back.
+ */
+export function withSpace<N extends PlanNode>(tree: N, problem: Problem, turn: number): N {
+  const leaves = leavesOf(tree);
+  const blocks = blocksOf(problem, 'input').flatMap((block, axis): Blocks[] => {
+    if (!block) return [];
+    const of = axis + 1;
+    const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+    const [there, back] = [launches.filter((n) => n <= turn), launches.filter((n) => n >= turn)];
+    return [
+      { of, read: block, written: null, first: there[0]!, last: there.at(-1)! },
+      { of, read: null, written: block, first: back[0]!, last: back.at(-1)! },
+    ];
+  });
+  return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
+}
+
 function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
   return [axis, ...more].some(({ input }) => input.of === of);
 }

@@ -5,6 +5,7 @@
 import type { AnyCallback } from './callbacks.ts';
 import type {
   ComplexLayout,
+  Convolution,
   Direction,
   Directions,
   Placement,
@@ -106,6 +107,7 @@ export interface Facts<
   Output = ComplexLayout,
   A = Placement,
   D = Directions,
+  C = Convolution | null,
 > {
   readonly precision: P;
   readonly storage: Storage;
@@ -114,12 +116,16 @@ export interface Facts<
   readonly layout: { readonly input: Input; readonly output: Output };
   readonly placement: A;
   readonly directions: D;
+  readonly convolution: C;
 }
 
 type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
 
 /** Half precision is short for single arithmetic. */
 type Arithmetic<Word> = Word extends 'half' ? 'single' : Word;
+
+/** Whether a plan convolves, as far as the type of its problem tells. */
+type ConvolutionOf<Given> = Given extends null ? null : Convolution;
 
 type FactsOfFields<P> = Facts<
   Arithmetic<Field<P, 'precision', 'single'>>,
@@ -129,7 +135,8 @@ type FactsOfFields<P> = Facts<
   LayoutOf<Field<P, 'layout', 'interleaved'>, 'input'>,
   LayoutOf<Field<P, 'layout', 'interleaved'>, 'output'>,
   Field<P, 'placement', 'out-of-place'>,
-  Field<P, 'directions', 'both'>
+  Field<P, 'directions', 'both'>,
+  ConvolutionOf<Field<P, 'convolution', null>>
 >;
 
 /** The facts about a problem of the type `P`, or about the problem that a descriptor of that type says. */

@@ -27,6 +27,7 @@ export const fftErrorCodes = [
   'buffer-usage',
   'foreign-buffer',
   'aliased-buffers',
+  'wrong-kernel',
   'detached-array',
   'shared-array',
   'direction-not-planned',

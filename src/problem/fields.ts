@@ -28,12 +28,10 @@ export const knownFields = [
   'strategy',
   'zeroPadding',
   'callbacks',
+  'convolution',
   'tuning',
   'debug',
 ] as const;
-
-/** Fields whose feature this release does not have. */
-export const plannedFields = ['convolution'] as const;
 
 /** Names that people bring along from other libraries, and ours for the same thing. */
 const foreignNames: Readonly<Record<string, string>> = {

@@ -36,6 +36,7 @@ export {
   dimensionsOf,
   loadedArrays,
 } from './callbacks.ts';
+export { entriesOf } from './convolution.ts';
 export { parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
 export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
@@ -63,6 +64,7 @@ export type {
   AnyProblemInput,
   Block,
   ComplexLayout,
+  Convolution,
   Direction,
   Directions,
   Placement,

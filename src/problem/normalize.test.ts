@@ -41,6 +41,7 @@ describe('the normal form', () => {
       tuning: {},
       zeroPadding: { space: [null], frequency: [null] },
       callbacks: null,
+      convolution: null,
       debug: false,
     };
     expect(normalizeProblem({ size: [1024], batches: 16, precision: 'single' })).toEqual(expected);
@@ -212,10 +213,6 @@ describe('offsets of a real transform in place', () => {
 });
 
 describe('fields', () => {
-  it.each(['convolution'])('%s is refused until it is there', (name) => {
-    expect(codes({ size: [4], [name]: {} })).toEqual(['unsupported-feature']);
-  });
-
   it.each([
     ['sizes', 'size'],
     ['batch', 'batches'],
@@ -244,7 +241,7 @@ describe('fields', () => {
   });
 
   // Where nothing is near, or what is near cannot be used yet.
-  it.each(['constructor', '', 'quadrature', 'colour', 'convolutions', 'callback', 'x'.repeat(1000)])(
+  it.each(['constructor', '', 'quadrature', 'colour', 'x'.repeat(1000)])(
     '%s is unknown and nothing proposed',
     (name) => {
       const error = refusal({ size: [4], [name]: 1 });
@@ -329,16 +326,16 @@ describe('one error', () => {
       placement: 'inplace',
       offsets: { input: -2 },
       strides: { output: [1, 2] },
-      convolution: {},
+      convolution: { matrix: 4 },
     });
     expect(error.problems.map(({ path }) => path)).toEqual([
       'precison',
       'size[0]',
+      'convolution.matrix',
       'batches',
       'placement',
       'strides.output',
       'offsets.input',
-      'convolution',
     ]);
     expect(error.code).toBe('unknown-field');
     for (const { message } of error.problems) expect(error.message).toContain(message);

@@ -2,9 +2,10 @@
  * From what a user wrote to the one normal form. Everything that is wrong is found in one pass and thrown as one error.
  */
 import type { PlannedProblem } from './arrays.ts';
+import { readConvolution } from './convolution.ts';
 import { parseDescriptor } from './descriptor.ts';
 import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from './errors.ts';
-import { FieldReader, knownFields, plannedFields } from './fields.ts';
+import { FieldReader, knownFields } from './fields.ts';
 import { defaultStrides, elementKind, isRealTransform, keepsReals, packedExtents } from './layout.ts';
 import {
   type AnyProblemInput,
@@ -93,15 +94,18 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
     throw new FftError('invalid-field', `The problem is ${show(raw)}, but must be ${accepted}.`);
   }
   const reader = new FieldReader();
-  reader.onlyKnown(raw, knownFields, '', { planned: plannedFields, inside: knobPaths() });
+  reader.onlyKnown(raw, knownFields, '', { inside: knobPaths() });
 
   const size = readSize(reader, raw.size);
   // Without a list of lengths nothing that has one entry per axis can be judged.
   const axes = Array.isArray(raw.size) && raw.size.length > 0 ? size.length : undefined;
+  const convolution = readConvolution(reader, raw.convolution as AnyProblemInput['convolution']);
+  // A matrix says how many coordinates there are.
+  const coordinates = raw.coordinates === undefined ? convolution?.matrix : raw.coordinates;
   const extents = {
     batches: readCount(reader, raw.batches, 'batches'),
     leftBatches: readCount(reader, raw.leftBatches, 'leftBatches'),
-    coordinates: readCount(reader, raw.coordinates, 'coordinates'),
+    coordinates: readCount(reader, coordinates, 'coordinates'),
   };
   const placement = reader.oneOf(raw.placement, 'placement', placements, 'out-of-place');
   const facts = {
@@ -119,6 +123,7 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
     unordered: reader.flag(raw.unordered, 'unordered', false),
     strategy: reader.oneOf(raw.strategy, 'strategy', strategies, 'fast'),
     zeroPadding: readZeroPadding(reader, raw.zeroPadding, size, axes),
+    convolution,
     tuning: readTuning(reader, raw.tuning, axes),
     debug: reader.flag(raw.debug, 'debug', false),
   };
@@ -138,10 +143,6 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
 
   reader.problems.push(...checkExtent(problem));
   if (!geometryFields.some(isWrong)) reader.problems.push(...checkGeometry(problem));
-  for (const name of plannedFields) {
-    if (raw[name] === undefined) continue;
-    reader.report('unsupported-feature', name, `${name} is not supported yet; leave it out.`);
-  }
   return { problem, problems: reader.problems };
 }
 

@@ -120,6 +120,20 @@ export interface Block {
   readonly to: number;
 }
 
+/** What the products of a convolution are of. */
+export interface Convolution {
+  /** Kernels that each signal is convolved with; the result has batches × kernels systems, the kernels slowest. */
+  readonly kernels: number;
+  /** Rows and columns of the matrix that a kernel has at each point, by which the coordinates of the signal are multiplied. */
+  readonly matrix: 1 | 2 | 3;
+  /** Only the upper triangle of the matrix is there. */
+  readonly symmetric: boolean;
+  /** Which spectrum is conjugated before the product. */
+  readonly conjugate: 'none' | 'signal' | 'kernel';
+  /** Each product is divided by its magnitude. */
+  readonly crossPower: boolean;
+}
+
 type PartialSides<T> = { readonly [S in Side]?: T | undefined };
 
 /**
@@ -195,6 +209,12 @@ export interface AnyProblemInput {
    */
   readonly callbacks?: Callbacks | null | undefined;
   /**
+   * The plan also convolves (`prepareKernel`, `convolve`): with so many `kernels` (default 1), numbers or matrices of `matrix` rows
+   * (default 1: numbers) of which `symmetric` ones have their upper triangle only; the spectrum of the signal or the kernel
+   * conjugated (a correlation); with `crossPower` each product divided by its magnitude, or 0 where that is 0.
+   */
+  readonly convolution?: { readonly [F in keyof Convolution]?: Convolution[F] | undefined } | null | undefined;
+  /**
    * `fast`: the plan that the planner reckons to be the fastest. `measure`: its best few candidates are timed on the device,
    * which takes a second or two, and the fastest is kept (FFTW's MEASURE). `least-memory`: the plan that does with as little
    * temp memory (`plan.bytes.temp`) as the planner knows how. Default `fast`.
@@ -244,6 +264,8 @@ export interface Problem {
   readonly zeroPadding: { readonly space: readonly (Block | null)[]; readonly frequency: readonly (Block | null)[] };
   /** What the functions have built; `null` where there are none. */
   readonly callbacks: BuiltCallbacks | null;
+  /** `null` where the plan does not convolve. */
+  readonly convolution: Convolution | null;
   /** What differs from the planner's own choice, in the order of `Tuning`; `groupedBatch` as a list. */
   readonly tuning: Tuning;
   readonly debug: boolean;

@@ -1,6 +1,7 @@
 /**
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
+import { checkConvolution } from './convolution.ts';
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
 import {
   blocksOf,
@@ -214,7 +215,7 @@ export function checkRelease(problem: Problem): FftProblem[] {
     const path = `zeroPadding.${side === 'input' ? 'space' : 'frequency'}[${axis}]`;
     refuse(path, `${path} is a block of an axis that is omitted; only transformed axes have blocks.`);
   }
-  problems.push(...checkReal(problem));
+  problems.push(...checkReal(problem), ...checkConvolution(problem));
   if (!includes(releasedPrecisions, problem.precision)) {
     refuse(
       'precision',

@@ -47,7 +47,7 @@ function elementsOf(problem: Problem, side: Side): Element[] {
 }
 
 /** One side of a problem and the memory that it is in. In place both sides are in the same memory. */
-class Edge {
+export class Edge {
   readonly arrays: readonly Numbers[];
   readonly elements: readonly Element[];
   /** Numbers of an element. */
@@ -110,7 +110,7 @@ class Edge {
 const POISON = 0x7e01;
 
 /** Poisoned memory for so many elements of a side. */
-function poisoned(problem: Problem, side: Side, length: number): Numbers[] {
+export function poisoned(problem: Problem, side: Side, length: number): Numbers[] {
   const complex = elementKind(problem, side) === 'complex';
   const planar = complex && problem.layout[side] === 'planar';
   const reals = complex && !planar ? 2 * length : length;
@@ -121,12 +121,12 @@ function poisoned(problem: Problem, side: Side, length: number): Numbers[] {
   return planar ? [make(), make()] : [make()];
 }
 
-function bitsOf(arrays: readonly Numbers[]): Uint8Array[] {
+export function bitsOf(arrays: readonly Numbers[]): Uint8Array[] {
   return arrays.map((array) => new Uint8Array(array.buffer.slice(0)));
 }
 
 /** The words that differ from what they were, but for those that may. */
-function changed(
+export function changed(
   what: string,
   arrays: readonly Numbers[],
   before: readonly Uint8Array[],

@@ -23,6 +23,8 @@ export interface UserBuffer {
   readonly type: ArrayType;
   /** Elements of the tensor that it holds, all batches included, gaps between strided elements not. */
   readonly elements: number;
+  /** Lengths of that tensor, where those of what lies between launches may be others. */
+  readonly shape?: readonly number[];
 }
 
 /** What one direction of a plan runs on: `input` is what this direction reads. */

@@ -41,6 +41,7 @@ interface Shape {
   /** Nothing that was fused into it forbids that it writes the memory that it reads. */
   readonly inPlace: boolean;
   readonly elements: number;
+  readonly tensor: readonly number[];
   readonly writesReals: boolean;
 }
 
@@ -56,8 +57,8 @@ export function createValidity(offer: BufferOffer): Validity {
     const inPlace = shimsOf(leaf).every((shim) => shim.inPlace);
     const elements = leaf.outputLength.reduce((a, b) => a * b, 1);
     const writesReals = leaf.real !== undefined && leaf.real.side !== 'input';
-    const facts = { inPlace, elements, writesReals };
-    const key = `${inPlace} ${elements} ${writesReals}`;
+    const facts = { inPlace, elements, tensor: leaf.outputLength, writesReals };
+    const key = `${inPlace} ${leaf.outputLength} ${writesReals}`;
     shape = shapes.get(key) ?? { id: shapes.size, ...facts };
     shapes.set(key, shape);
     shapeOfLeaf.set(leaf, shape);
@@ -100,6 +101,7 @@ function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer
   if (to.buffer !== 'temp' && to.buffer !== 'temp2') {
     const user = offer[to.buffer];
     if (!user || user.type !== to.type || user.elements < shape.elements) return false;
+    if (user.shape?.some((count, d) => count < shape.tensor[d]!)) return false;
   }
   const oneMemory = memoryOf(from.buffer, offer) === memoryOf(to.buffer, offer);
   return !oneMemory || (shape.inPlace && (sameAddresses(from, to, offer) || sameRows(from, to, offer)));

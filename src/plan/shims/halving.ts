@@ -4,6 +4,10 @@ import type { Shim } from './shim.ts';
 export const halving: Shim = {
   name: 'halving',
   saves: ({ real, mirrored }) =>
-    Number(real?.by === 'zeros' || (real?.by === 'parts' && real.side !== 'both') || mirrored !== undefined),
+    Number(
+      (real?.by === 'zeros' && real.side !== 'both') ||
+        (real?.by === 'parts' && real.side !== 'both') ||
+        mirrored !== undefined,
+    ),
   inPlace: false,
 };

@@ -1,0 +1,61 @@
+/** Prepared kernels: memory of a device that a plan has filled with the spectrum of what it is to convolve with. */
+import type { StorageType } from '../ir/index.ts';
+import { bytesOf } from '../ir/index.ts';
+import { type ConvolutionPlan, kernelProblem, resultProblem } from '../plan/convolution.ts';
+import { KERNEL } from '../plan/leaf.ts';
+import { FftError, type Problem } from '../problem/index.ts';
+import { factsOf, type SideFacts } from './arguments.ts';
+import { givenName } from './given.ts';
+import { DeviceMemory } from './memory.ts';
+import type { Operand } from './operands.ts';
+import { typeOfStorage } from './storage.ts';
+
+/** What each prepared kernel was made for. */
+const prepared = new WeakMap<DeviceMemory, string>();
+
+/** What the calls of a convolution read and write. */
+export interface ConvolutionFacts {
+  /** `h`. */
+  readonly given: SideFacts;
+  /** The memory of a prepared kernel. */
+  readonly kernel: SideFacts;
+  readonly result: SideFacts;
+  readonly operands: readonly Operand[];
+}
+
+export function convolutionFacts(problem: Problem, { kernel: { elements } }: ConvolutionPlan): ConvolutionFacts {
+  const type: StorageType = typeOfStorage(problem.precision);
+  const memory = { type, length: 2 * elements, realBytes: bytesOf(type), runs: undefined };
+  return {
+    given: factsOf(kernelProblem(problem), 'input'),
+    kernel: { layout: 'interleaved', ...memory },
+    result: factsOf(resultProblem(problem), 'input'),
+    operands: [{ name: KERNEL, bound: KERNEL, facts: { layout: 'real', ...memory } }],
+  };
+}
+
+/** @returns the memory, from now on a kernel for plans with that key. */
+export function noteKernel(memory: DeviceMemory, key: string): DeviceMemory {
+  prepared.set(memory, key);
+  return memory;
+}
+
+/**
+ * A kernel that was prepared for plans with a key.
+ * @param what the call, in messages.
+ * @throws FftError `missing-buffer`, `wrong-kernel`
+ */
+export function readKernel(value: unknown, key: string, what: string): DeviceMemory {
+  if (value === undefined) {
+    throw new FftError('missing-buffer', `${what} needs a kernel: what prepareKernel of this plan resolves to.`);
+  }
+  const memory = DeviceMemory.bufferOf(value) ? (value as DeviceMemory) : undefined;
+  const known = memory && prepared.get(memory);
+  if (known === key) return memory!;
+  const given =
+    known === undefined ? `${givenName([value])}, which no plan has prepared` : 'one that another plan has prepared';
+  throw new FftError(
+    'wrong-kernel',
+    `${what} was given ${given}; it takes what prepareKernel of this plan resolves to.`,
+  );
+}

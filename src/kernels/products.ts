@@ -1,0 +1,81 @@
+/**
+ * Bins times the kernel of a convolution (VkFFT guide 2.5.8): numbers, or matrices over the coordinates; either conjugated; and
+ * divided by the magnitude of the product, where what has none becomes 0.
+ */
+import {
+  type ArrayRef,
+  add,
+  type Complex,
+  type ComplexView,
+  type Expressions,
+  type IndexLike,
+  interleaved,
+  mapped,
+  type Store,
+} from '../ir/index.ts';
+import * as exact from '../numeric/exact.ts';
+import type { KernelFactors } from '../plan/leaf.ts';
+import { type Coordinates, placeOf } from './places.ts';
+
+/** The numbers of a kernel: entry `n` of what belongs to the bin at a place. */
+export type KernelView = (x: Expressions, at: readonly IndexLike[], n: number) => Complex;
+
+export function kernelView({ terms, entry }: KernelFactors, array: ArrayRef, coordinates: Coordinates): KernelView {
+  const view = mapped(interleaved(array), ([place]) => add(place!, 0));
+  return (x, at, n) => view.load(x, [add(placeOf(terms, coordinates(at)), n * entry)]);
+}
+
+/** The product of a bin and its number. */
+export function multiplied(x: Expressions, kernel: KernelFactors, bin: Complex, factor: Complex): Complex {
+  const { conjugate, crossPower } = kernel;
+  const product = x.cmul(
+    conjugate === 'signal' ? conjugated(x, bin) : bin,
+    conjugate === 'kernel' ? conjugated(x, factor) : factor,
+  );
+  return crossPower ? ofMagnitudeOne(x, product) : product;
+}
+
+/**
+ * Stores for the bins of all coordinates at a place their products with its matrix.
+ * @param at the place, for each coordinate.
+ */
+export function matrixStores(
+  x: Expressions,
+  kernel: KernelFactors,
+  { from, to, numbers }: { readonly from: ComplexView; readonly to: ComplexView; readonly numbers: KernelView },
+  at: (coordinate: number) => readonly IndexLike[],
+): Store[] {
+  const rows = Array.from({ length: kernel.matrix }, (_, n) => n);
+  const bins = rows.map((row) => from.load(x, at(row)));
+  const entry = (row: number, column: number) => numbers(x, at(0), entryOf(kernel, row, column));
+  return rows.flatMap((row) => {
+    const products = rows.map((column) => multiplied(x, kernel, bins[column]!, entry(row, column)));
+    const sum = products.reduce((all, one) => x.cadd(all, one));
+    return to.store(x, at(row), sum);
+  });
+}
+
+/** Which number of a matrix is in a row and a column: rows first, or the rows of the upper triangle. */
+function entryOf({ matrix, symmetric }: KernelFactors, row: number, column: number): number {
+  if (!symmetric) return row * matrix + column;
+  const [first, second] = row < column ? [row, column] : [column, row];
+  return first * matrix - (first * (first - 1)) / 2 + second - first;
+}
+
+function conjugated(x: Expressions, { re, im }: Complex): Complex {
+  return { re, im: x.neg(im) };
+}
+
+/** Divided by the larger part first, so that no square is too large or too small. Less than a normal single counts as nothing. */
+function ofMagnitudeOne(x: Expressions, { re, im }: Complex): Complex {
+  const [zero, one] = [x.constant(exact.ZERO), x.constant(exact.ONE)];
+  const larger = x.max(x.abs(re), x.abs(im));
+  const isThere = (then: Complex['re'], otherwise: Complex['re']) =>
+    x.select('less', LEAST(x), larger, then, otherwise);
+  const divisor = isThere(larger, one);
+  const [a, b] = [x.div(isThere(re, one), divisor), x.div(isThere(im, zero), divisor)];
+  const magnitude = x.sqrt(x.add(x.mul(a, a), x.mul(b, b)));
+  return { re: isThere(x.div(a, magnitude), zero), im: isThere(x.div(b, magnitude), zero) };
+}
+
+const LEAST = (x: Expressions) => x.constant(exact.exact(2 ** -126));

@@ -1,0 +1,200 @@
+/** Convolutions on trial: any problem, its kernel prepared and its signal convolved once, every gap looked at. */
+import type { Device, Problem, ProblemInput } from '../../src/index.ts';
+import type { Block } from '../../src/problem/index.ts';
+
+import { directConvolution, weightedKernel } from '../reference/convolution.ts';
+import { hasLargePrimes, relativeError, type Tried, tolerance } from './accuracy.ts';
+import type { Random } from './random.ts';
+import { bitsOf, blockIn, changed, Edge, poisoned, stridesOf } from './trial.ts';
+
+/** What of a plan is called here; its types follow from the problem, which is any. */
+interface Convolving {
+  readonly problem: Problem;
+  readonly input: { readonly length: number };
+  prepareKernel(h: unknown): Promise<{ free(): void }>;
+  convolve(x: unknown, kernel: unknown, y?: unknown): Promise<unknown>;
+  toJSON(): { directions: readonly { direction: string; launches: readonly { title: string }[] }[] };
+  destroy(): void;
+}
+
+/** A problem whose input side is where a result belongs. */
+function resultOf(problem: Problem): Problem {
+  const batches = problem.batches * problem.convolution!.kernels;
+  if (problem.transform[0] === 'r2c') return { ...problem, batches };
+  const { strides, offsets, layout } = problem;
+  const own = <T>({ output }: { output: T }) => ({ input: output, output });
+  return { ...problem, batches, strides: own(strides), offsets: own(offsets), layout: own(layout) };
+}
+
+/** A problem whose input side is a packed kernel. */
+function kernelOf(problem: Problem): Problem {
+  const { kernels, matrix, symmetric } = problem.convolution!;
+  const coordinates = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
+  const counts = [1, ...problem.size, coordinates, kernels];
+  const packed = counts.map((_, d) => counts.slice(0, d).reduce((a, b) => a * b, 1));
+  const none = problem.size.map(() => null);
+  return {
+    ...problem,
+    leftBatches: 1,
+    coordinates,
+    batches: kernels,
+    placement: 'out-of-place',
+    strides: { input: packed, output: packed },
+    offsets: { input: 0, output: 0 },
+    zeroPadding: { space: none, frequency: none },
+  };
+}
+
+/** Elements from the first to the last, the offset included. */
+function spanOf(problem: Problem): number {
+  const counts = [problem.leftBatches, ...problem.size, problem.coordinates, problem.batches];
+  const strides = problem.strides.input;
+  return 1 + problem.offsets.input + counts.reduce((sum, count, d) => sum + (count - 1) * strides[d]!, 0);
+}
+
+function complex(values: Float64Array, parts: 1 | 2): Float64Array {
+  if (parts === 2) return values;
+  const all = new Float64Array(2 * values.length);
+  values.forEach((value, n) => {
+    all[2 * n] = value;
+  });
+  return all;
+}
+
+/** Plans a problem with a convolution, prepares a random kernel, and convolves a random signal with it. */
+export async function triedConvolution(device: Device, input: ProblemInput, random: Random): Promise<Tried> {
+  const plan = (await device.plan({ ...input, debug: true } as ProblemInput)) as unknown as Convolving;
+  const { problem } = plan;
+  const [given, result] = [kernelOf(problem), resultOf(problem)];
+  const inPlace = problem.placement === 'in-place';
+  const h = new Edge(given, 'input', poisoned(given, 'input', spanOf(given)));
+  const x = new Edge(problem, 'input', poisoned(problem, 'input', plan.input.length));
+  const memory = inPlace ? x.arrays : poisoned(result, 'input', spanOf(result));
+  const y = new Edge(result, 'input', memory);
+  const [signal, kernel] = [x.fill(random), h.fill(random)];
+  const [before, after] = [bitsOf(x.arrays), bitsOf(y.arrays)];
+  const prepared = await plan.prepareKernel(h.given);
+  await plan.convolve(x.given, prepared, ...(inPlace ? [] : [y.given]));
+  prepared.free();
+  const { launches } = plan.toJSON().directions.find(({ direction }) => direction === 'convolve')!;
+  plan.destroy();
+  const mine = y.owned(false);
+  if (inPlace) for (const word of x.owned(true)[0]!) mine[0]!.add(word);
+  const { convolution, size, omit, leftBatches, coordinates, batches } = problem;
+  const shape = { size, omit, leftBatches, coordinates, batches, ...convolution! };
+  const full = complex(kernel, h.parts);
+  const { frequency } = problem.zeroPadding;
+  const isAbsent = (at: readonly number[]) => binOf(problem, at).some((k, axis) => inBlock(frequency[axis]!, k));
+  const plain = frequency.every((block) => block === null);
+  const seen = plain ? full : weightedKernel(shape, full, (at) => (isAbsent(at) ? 0 : 1));
+  const exact = directConvolution(shape, complex(signal, x.parts), seen);
+  return {
+    what: `${JSON.stringify(input)}: ${launches.map(({ title }) => title).join('; ')}`,
+    error: errorOf(y, exact, problem.scale.forward, 2 / y.parts),
+    allowed: allowedOf(problem, launches.length),
+    damage: [
+      ...(inPlace ? [] : changed('the signal', x.arrays, before, [])),
+      ...changed('a gap of the result', y.arrays, after, mine),
+    ],
+  };
+}
+
+/** The bin that memory has: of reals, those over the half are conjugates of others. */
+function binOf({ transform, size, omit }: Problem, at: readonly number[]): readonly number[] {
+  if (transform[0] !== 'r2c' || 2 * at[0]! <= size[0]!) return at;
+  return at.map((k, axis) => (omit[axis] ? k : (size[axis]! - k) % size[axis]!));
+}
+
+function inBlock(block: Block | null, k: number): boolean {
+  return block !== null && k >= block.from && k < block.to;
+}
+
+/** @param step from one number of the reference to the next. */
+function errorOf(
+  y: Edge,
+  { hi, lo }: { readonly hi: Float64Array; readonly lo: Float64Array },
+  scale: number,
+  step: number,
+): number {
+  const [want, low, got]: [number[], number[], number[]] = [[], [], []];
+  const all: number[] = [];
+  y.elements.forEach(({ at, absent }, n) => {
+    for (let part = 0; part < y.parts; part++) {
+      const place = step * (y.parts * n + part);
+      all.push(hi[place]! * scale);
+      if (absent) continue;
+      got.push(y.get(at, part));
+      want.push(hi[place]! * scale);
+      low.push(lo[place]! * scale);
+    }
+  });
+  const norm = (values: readonly number[]) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+  // Rounding spreads over all results alike: those that are left answer for their part of it.
+  const share = norm(all) * Math.sqrt(want.length / all.length);
+  return norm(want) > 0 ? relativeError(got, want, low) * (norm(want) / share) : 0;
+}
+
+/** Three transforms, each of which may be so far off: those of the signal and the kernel, and the one back. */
+function allowedOf({ size, omit, precision, storage, edgeStorage }: Problem, launches: number): number {
+  const stored = [edgeStorage, ...(launches > 1 ? [storage] : []), precision];
+  const narrowest = stored.includes('half') ? 'half' : stored.includes('single') ? 'single' : 'double';
+  const axes = size.filter((_, axis) => !omit[axis]);
+  const points = axes.reduce((a, b) => a * b, 1);
+  return 3 * tolerance(narrowest, points, hasLargePrimes(axes) ? 5 : 1);
+}
+
+const LENGTHS = [1, 2, 3, 4, 5, 8, 12, 16, 17, 24, 31, 32, 37, 49, 64, 74, 149] as const;
+
+/** A random problem with a convolution, of so few points that direct sums are no matter. */
+export function convolutionProblem(random: Random, precisions: readonly ('single' | 'double')[]): ProblemInput {
+  const one = (of: number) => random.integer(0, of) === 0;
+  const size: number[] = [];
+  for (let left = random.pick([150, 300, 600]); size.length < random.pick([1, 1, 2, 2, 3]); ) {
+    const length = random.pick(LENGTHS.filter((n) => n <= left));
+    size.push(length);
+    left = Math.floor(left / length);
+  }
+  const real = one(2);
+  const matrix = random.pick([1, 1, 1, 2, 3] as const);
+  const inPlace = one(3);
+  const kernels = inPlace ? 1 : random.pick([1, 1, 2, 3]);
+  const leftBatches = random.pick([1, 1, 1, 2, 5]);
+  const batches = random.pick([1, 1, 2, 3]);
+  const coordinates = matrix > 1 ? matrix : random.pick([1, 1, 2]);
+  const omit = size.map((_, axis) => size.length > 1 && axis === size.length - 1 && one(5));
+  const counts = [leftBatches, ...size, coordinates, batches];
+  const strided = !real && !inPlace && one(2);
+  const bins = (n: number, axis: number) => (real && axis === 0 ? Math.floor(n / 2) + 1 : n);
+  const blocks = () => ({
+    space: size.map((n, axis) => (omit[axis] || one(1) ? null : blockIn(random, n))),
+    // Products of matrices are not weighted here.
+    ...(matrix === 1 && one(1)
+      ? { frequency: size.map((n, axis) => (omit[axis] ? null : blockIn(random, bins(n, axis)))) }
+      : {}),
+  });
+  return {
+    ...{ size, leftBatches, batches, coordinates, omit },
+    transform: real ? 'r2c' : 'c2c',
+    precision: random.pick(precisions),
+    ...(one(5) ? { edgeStorage: random.pick(['half', 'single'] as const) } : {}),
+    placement: inPlace ? 'in-place' : 'out-of-place',
+    layout: real || inPlace ? 'interleaved' : random.pick(['interleaved', 'planar'] as const),
+    preserveInput: one(1),
+    scale: { forward: random.pick([1, 1, 0.3]) },
+    ...(strided ? { strides: { input: stridesOf(random, counts), output: resultStrides(random, counts) } } : {}),
+    ...(strided ? { offsets: { input: 3, output: 2 } } : {}),
+    ...(one(2) ? { zeroPadding: blocks() } : {}),
+    convolution: {
+      ...{ kernels, matrix },
+      symmetric: matrix > 1 && one(1),
+      conjugate: random.pick(['none', 'signal', 'kernel'] as const),
+    },
+  };
+}
+
+/** With gaps, the batch the slowest: kernels go on where batches end. */
+function resultStrides(random: Random, counts: readonly number[]): number[] {
+  const strides = stridesOf(random, counts.slice(0, -1));
+  const last = counts.slice(0, -1).reduce((end, count, d) => Math.max(end, count * strides[d]!), 1);
+  return [...strides, last + random.integer(0, 2)];
+}
