@@ -56,6 +56,7 @@ export {
   stridedSpan,
   tensorShape,
   tensorSpan,
+  transformedKind,
   withoutCallbacks,
 } from './layout.ts';
 export { normalizeProblem } from './normalize.ts';
