@@ -2,7 +2,7 @@
  * From the type of a problem to the types of its arrays. Nothing here exists at run time: a new transform is a row of
  * `Elements`, a new kind of storage a row of `Arrays`.
  */
-import type { AnyCallback } from './callbacks.ts';
+import type { AnyCallback, CallbackComplex, Kind } from './callbacks.ts';
 import type {
   ComplexLayout,
   Direction,
@@ -106,6 +106,8 @@ export interface Facts<
   Output = ComplexLayout,
   A = Placement,
   D = Directions,
+  KeptInput extends Kind = Kind,
+  KeptOutput extends Kind = Kind,
 > {
   readonly precision: P;
   readonly storage: Storage;
@@ -114,7 +116,29 @@ export interface Facts<
   readonly layout: { readonly input: Input; readonly output: Output };
   readonly placement: A;
   readonly directions: D;
+  readonly callbacks: {
+    readonly forward: { readonly store: { readonly gives: KeptOutput } | null };
+    readonly inverse: { readonly store: { readonly gives: KeptInput } | null };
+  } | null;
 }
+
+/** A field of what may have it or not; undefined where it does not. */
+type At<T, K extends PropertyKey> = T extends object ? (K extends keyof T ? T[K] : undefined) : undefined;
+
+/** What a callback leaves of a complex number: one that returns it, or whatever both a real and a complex number may be, all of it. */
+type Left<C> = C extends (...args: never[]) => infer R
+  ? R extends CallbackComplex
+    ? 'complex'
+    : 'real'
+  : C extends { readonly gives: infer K extends Kind }
+    ? K
+    : 'complex';
+
+/** What the store of a direction leaves, where that direction is planned. */
+type LeftBy<P, D extends Direction> =
+  | (D extends Field<P, 'directions', 'both'> ? Left<At<At<At<P, 'callbacks'>, D>, 'store'>> : never)
+  | ('both' extends Field<P, 'directions', 'both'> ? Left<At<At<At<P, 'callbacks'>, D>, 'store'>> : never)
+  | (Exclude<Field<P, 'directions', 'both'>, D | 'both'> extends never ? never : 'complex');
 
 type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
 
@@ -129,7 +153,9 @@ type FactsOfFields<P> = Facts<
   LayoutOf<Field<P, 'layout', 'interleaved'>, 'input'>,
   LayoutOf<Field<P, 'layout', 'interleaved'>, 'output'>,
   Field<P, 'placement', 'out-of-place'>,
-  Field<P, 'directions', 'both'>
+  Field<P, 'directions', 'both'>,
+  LeftBy<P, 'inverse'>,
+  LeftBy<P, 'forward'>
 >;
 
 /** The facts about a problem of the type `P`, or about the problem that a descriptor of that type says. */
@@ -152,7 +178,16 @@ export type PlannedDirection<F extends Facts> = F['directions'] extends infer D
 export type ReadSide<D extends Direction> = D extends 'forward' ? 'input' : 'output';
 export type WrittenSide<D extends Direction> = D extends 'forward' ? 'output' : 'input';
 
-type ElementOf<F extends Facts, S extends Side> = Elements[F['transform'][number]][S];
+/** What callbacks leave of complex numbers on a side. */
+type Kept<F extends Facts, S extends Side> = NonNullable<
+  NonNullable<F['callbacks']>[S extends 'output' ? 'forward' : 'inverse']['store']
+>['gives'];
+
+type ElementOf<F extends Facts, S extends Side> = Elements[F['transform'][number]][S] extends infer E
+  ? E extends 'complex'
+    ? Kept<F, S>
+    : E
+  : never;
 
 type Laid<Element, Layout, A> = Element extends 'complex' ? (Layout extends 'planar' ? PlanarData<A> : A) : A;
 
