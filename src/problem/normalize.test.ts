@@ -244,7 +244,7 @@ describe('fields', () => {
   });
 
   // Where nothing is near, or what is near cannot be used yet.
-  it.each(['constructor', '', 'quadrature', 'colour', 'convolutions', 'callback', 'x'.repeat(1000)])(
+  it.each(['constructor', '', 'quadrature', 'colour', 'convolutions', 'convolutions', 'x'.repeat(1000)])(
     '%s is unknown and nothing proposed',
     (name) => {
       const error = refusal({ size: [4], [name]: 1 });
