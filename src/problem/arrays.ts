@@ -106,8 +106,7 @@ export interface Facts<
   Output = ComplexLayout,
   A = Placement,
   D = Directions,
-  KeptInput extends Kind = Kind,
-  KeptOutput extends Kind = Kind,
+  C = Leaving<Kind, Kind>,
 > {
   readonly precision: P;
   readonly storage: Storage;
@@ -116,11 +115,16 @@ export interface Facts<
   readonly layout: { readonly input: Input; readonly output: Output };
   readonly placement: A;
   readonly directions: D;
-  readonly callbacks: {
-    readonly forward: { readonly store: { readonly gives: KeptOutput } | null };
-    readonly inverse: { readonly store: { readonly gives: KeptInput } | null };
-  } | null;
+  readonly callbacks: C;
 }
+
+/** Callbacks that leave numbers of these kinds on both sides. */
+type Leaving<Input extends Kind, Output extends Kind> =
+  | { readonly forward: { readonly store: Store<Output> }; readonly inverse: { readonly store: Store<Input> } }
+  | ('complex' extends Input ? ('complex' extends Output ? null : never) : never);
+
+/** What a callback has built that leaves numbers of a kind: none leaves what there is. */
+type Store<K extends Kind> = K extends 'real' ? { readonly gives: 'real' } : { readonly gives: 'complex' } | null;
 
 /** A field of what may have it or not; undefined where it does not. */
 type At<T, K extends PropertyKey> = T extends object ? (K extends keyof T ? T[K] : undefined) : undefined;
@@ -154,8 +158,7 @@ type FactsOfFields<P> = Facts<
   LayoutOf<Field<P, 'layout', 'interleaved'>, 'output'>,
   Field<P, 'placement', 'out-of-place'>,
   Field<P, 'directions', 'both'>,
-  LeftBy<P, 'inverse'>,
-  LeftBy<P, 'forward'>
+  Leaving<LeftBy<P, 'inverse'>, LeftBy<P, 'forward'>>
 >;
 
 /** The facts about a problem of the type `P`, or about the problem that a descriptor of that type says. */
