@@ -4,7 +4,9 @@
  * `openDevice` gives a device, `device.plan` a plan, `plan.forward` a spectrum.
  */
 export {
+  type Arrays,
   type AvailableDevice,
+  type CallOptions,
   type ComplexData,
   type Data,
   Device,
@@ -35,6 +37,19 @@ export {
   profileNames,
 } from './engine/index.ts';
 export {
+  type BuiltCallback,
+  type BuiltCallbacks,
+  type Callback,
+  type CallbackArray,
+  type CallbackBuilder,
+  type CallbackComplex,
+  type CallbackCondition,
+  type CallbackIndex,
+  type CallbackPlace,
+  type CallbackReal,
+  type CallbackResult,
+  type Callbacks,
+  type CallbackValue,
   type ComplexLayout,
   type Direction,
   FftError,

@@ -4,7 +4,7 @@
 import type { Backend } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
 import type { PlanNode } from '../plan/node.ts';
-import { type Problem, tensorShape } from '../problem/index.ts';
+import { arraysOf, type Problem, tensorShape } from '../problem/index.ts';
 import type { CandidateFacts, CandidateList } from './candidates.ts';
 import { copied } from './copied.ts';
 import { type LaunchFacts, launchFacts, operandText, stagesOf } from './launch-facts.ts';
@@ -102,6 +102,7 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
   const { problem, device } = plan;
   const lines = [
     `${problem.size.join(' × ')} ${transformText(problem)}, ${problem.precision} precision, ${problem.placement}, on ${device.name} (${device.kind})`,
+    ...callbackLines(problem),
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
     `candidates by price in ${plan.candidates.unit}: ${plan.candidates.list.map(candidateText).join('; ')}`,
   ];
@@ -136,6 +137,23 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     walk(tree, 1);
   }
   return lines.join('\n');
+}
+
+/** Which callbacks there are; nothing where there are none. */
+function callbackLines({ callbacks }: Pick<Problem, 'callbacks'>): string[] {
+  if (!callbacks) return [];
+  const names = (['forward', 'inverse'] as const).flatMap((direction) =>
+    (['load', 'store'] as const).flatMap((what) => {
+      const built = callbacks[direction][what];
+      if (!built) return [];
+      const arrays = arraysOf(built);
+      const from = arrays.length > 0 ? ` of ${arrays.join(', ')}` : '';
+      return [
+        `${direction}.${what}${from}${built.takes === built.gives ? '' : ` to ${built.gives === 'real' ? 'reals' : 'complex numbers'}`}`,
+      ];
+    }),
+  );
+  return [`callbacks ${names.join(', ') || 'none, but arrays'}`];
 }
 
 /** One word, unless axes differ in what is computed along them. */

@@ -28,6 +28,7 @@ export {
   type ProfileOptions,
   profileNames,
 } from './open-profile.ts';
+export type { Arrays, CallOptions } from './operands.ts';
 export type { PlanKernel, PlanSide } from './plan.ts';
 
 /** A plan for problems, or descriptors, of the type `P`: those of one type have the same arrays. `Plan` alone: for any problem. */

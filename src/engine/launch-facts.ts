@@ -20,7 +20,7 @@ import {
 import type { LeafNode } from '../plan/node.ts';
 import type { Launch } from '../plan/planner.ts';
 import { shimsOf } from '../plan/shims/index.ts';
-import { realBytes } from '../problem/index.ts';
+import { type ElementKind, realBytes } from '../problem/index.ts';
 
 /** Elements of an axis, `from` ≤ n < `to`, that count as zero where they would be read and are not written. */
 export interface AbsentFacts {
@@ -47,6 +47,8 @@ export interface OperandFacts {
   readonly evenFirst?: true;
   /** Of an axis of which only some bins are written: how many. */
   readonly kept?: number;
+  /** What the user's callback takes from memory or gives to it, and the arrays that it loads from. */
+  readonly callback?: { readonly takes: ElementKind; readonly gives: ElementKind; readonly arrays: readonly string[] };
   /** By what else the numbers are multiplied, one factor for each place along an axis. */
   readonly factors?: readonly Factors[];
 }
@@ -156,11 +158,17 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
   const kept = side === 'output' ? (node.cropped?.count ?? beyond?.from) : undefined;
   const mirrored = side === 'input' ? mirroredOf(node) : undefined;
   const scale = leaf.scale[side];
-  const { order, factors } = leaf[side];
+  const { order, factors, callback } = leaf[side];
+  const called = callback && {
+    takes: callback.built.takes,
+    gives: callback.built.gives,
+    arrays: Object.keys(callback.arrays),
+  };
   return {
     ...{ buffer: side === 'input' ? from : to, layout, storage, absent },
     ...(scale === 1 ? {} : { scale }),
     ...(order ? { order } : {}),
+    ...(called ? { callback: called } : {}),
     ...(mirrored ? { mirrored } : {}),
     ...(node.real?.by === 'cosines' && node.extended?.on === side ? { evenFirst: true as const } : {}),
     ...(kept === undefined ? {} : { kept }),
@@ -228,6 +236,7 @@ export function stagesOf(launch: LaunchFacts): Stage[] {
   const first = steps.findIndex((step) => step.do === 'passes' && step.of < 2);
   return [
     { kind: 'memory', text: `load ${input.storage}` },
+    ...called(input),
     ...ordered(input),
     ...mirroring(input),
     ...multiplied(input),
@@ -243,12 +252,17 @@ export function stagesOf(launch: LaunchFacts): Stage[] {
     ...ordered(output),
     ...mirroring(output),
     ...(output.kept === undefined ? [] : [{ kind: 'move' as const, text: `keep ${output.kept} bins` }]),
+    ...called(output),
     { kind: 'memory', text: `store ${output.storage}` },
   ];
 }
 
-function product(text: string): Stage {
-  return { kind: 'product', text: `× ${text}` };
+function called({ callback }: OperandFacts): Stage[] {
+  return callback ? [{ kind: 'product', text: 'callback' }] : [];
+}
+
+function product(by: string): Stage {
+  return { kind: 'product', text: `× ${by}` };
 }
 
 function ordered({ order }: OperandFacts): Stage[] {

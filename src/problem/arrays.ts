@@ -2,7 +2,7 @@
  * From the type of a problem to the types of its arrays. Nothing here exists at run time: a new transform is a row of
  * `Elements`, a new kind of storage a row of `Arrays`.
  */
-import type { AnyCallback } from './callbacks.ts';
+import type { AnyCallback, CallbackComplex, Kind } from './callbacks.ts';
 import type {
   ComplexLayout,
   Convolution,
@@ -107,7 +107,8 @@ export interface Facts<
   Output = ComplexLayout,
   A = Placement,
   D = Directions,
-  C = Convolution | null,
+  C = Leaving<Kind, Kind>,
+  V = Convolution | null,
 > {
   readonly precision: P;
   readonly storage: Storage;
@@ -116,8 +117,35 @@ export interface Facts<
   readonly layout: { readonly input: Input; readonly output: Output };
   readonly placement: A;
   readonly directions: D;
-  readonly convolution: C;
+  readonly callbacks: C;
+  readonly convolution: V;
 }
+
+/** Callbacks that leave numbers of these kinds on both sides. */
+type Leaving<Input extends Kind, Output extends Kind> =
+  | { readonly forward: { readonly store: Store<Output> }; readonly inverse: { readonly store: Store<Input> } }
+  | ('complex' extends Input ? ('complex' extends Output ? null : never) : never);
+
+/** What a callback has built that leaves numbers of a kind: none leaves what there is. */
+type Store<K extends Kind> = K extends 'real' ? { readonly gives: 'real' } : { readonly gives: 'complex' } | null;
+
+/** A field of what may have it or not; undefined where it does not. */
+type At<T, K extends PropertyKey> = T extends object ? (K extends keyof T ? T[K] : undefined) : undefined;
+
+/** What a callback leaves of a complex number: one that returns it, or whatever both a real and a complex number may be, all of it. */
+type Left<C> = C extends (...args: never[]) => infer R
+  ? R extends CallbackComplex
+    ? 'complex'
+    : 'real'
+  : C extends { readonly gives: infer K extends Kind }
+    ? K
+    : 'complex';
+
+/** What the store of a direction leaves, where that direction is planned. */
+type LeftBy<P, D extends Direction> =
+  | (D extends Field<P, 'directions', 'both'> ? Left<At<At<At<P, 'callbacks'>, D>, 'store'>> : never)
+  | ('both' extends Field<P, 'directions', 'both'> ? Left<At<At<At<P, 'callbacks'>, D>, 'store'>> : never)
+  | (Exclude<Field<P, 'directions', 'both'>, D | 'both'> extends never ? never : 'complex');
 
 type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
 
@@ -136,6 +164,7 @@ type FactsOfFields<P> = Facts<
   LayoutOf<Field<P, 'layout', 'interleaved'>, 'output'>,
   Field<P, 'placement', 'out-of-place'>,
   Field<P, 'directions', 'both'>,
+  Leaving<LeftBy<P, 'inverse'>, LeftBy<P, 'forward'>>,
   ConvolutionOf<Field<P, 'convolution', null>>
 >;
 
@@ -159,7 +188,16 @@ export type PlannedDirection<F extends Facts> = F['directions'] extends infer D
 export type ReadSide<D extends Direction> = D extends 'forward' ? 'input' : 'output';
 export type WrittenSide<D extends Direction> = D extends 'forward' ? 'output' : 'input';
 
-type ElementOf<F extends Facts, S extends Side> = Elements[F['transform'][number]][S];
+/** What callbacks leave of complex numbers on a side. */
+type Kept<F extends Facts, S extends Side> = NonNullable<
+  NonNullable<F['callbacks']>[S extends 'output' ? 'forward' : 'inverse']['store']
+>['gives'];
+
+type ElementOf<F extends Facts, S extends Side> = Elements[F['transform'][number]][S] extends infer E
+  ? E extends 'complex'
+    ? Kept<F, S>
+    : E
+  : never;
 
 type Laid<Element, Layout, A> = Element extends 'complex' ? (Layout extends 'planar' ? PlanarData<A> : A) : A;
 

@@ -3,7 +3,7 @@
  */
 import { maximumAxes, sidesOf } from './descriptor.ts';
 import { type FftProblem, throwIfAny } from './errors.ts';
-import { defaultStrides } from './layout.ts';
+import { blocksOf, defaultStrides } from './layout.ts';
 import { resolveProblem } from './normalize.ts';
 import type { AnyProblemInput, Problem } from './problem.ts';
 
@@ -58,6 +58,12 @@ function unsayable(problem: Problem): FftProblem[] {
     ['preserveInput', problem.preserveInput || problem.placement === 'in-place', 'an input that may be overwritten'],
     ['offsets', offsets.input === 0 && offsets.output === 0, 'offsets'],
     ['normalize', !problem.normalize, 'normalisation'],
+    [
+      'zeroPadding',
+      !blocksOf(problem, 'input').some(Boolean) && !blocksOf(problem, 'output').some(Boolean),
+      'blocks of zeros',
+    ],
+    ['callbacks', problem.callbacks === null, 'callbacks'],
     ['scale', scale.forward === 1 && scale.inverse === 1, 'scale factors'],
     ['unordered', !problem.unordered, 'unordered results'],
     ['strategy', problem.strategy === 'fast', `the strategy '${problem.strategy}'`],

@@ -57,6 +57,7 @@ export {
   stridedSpan,
   tensorShape,
   tensorSpan,
+  transformedKind,
   withoutCallbacks,
 } from './layout.ts';
 export { normalizeProblem } from './normalize.ts';

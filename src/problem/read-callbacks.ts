@@ -51,7 +51,7 @@ export function readCallbacks(reader: FieldReader, value: unknown, problem: Fact
   };
   const built = { forward: pairOf('forward'), inverse: pairOf('inverse'), arrays };
   const any = DIRECTIONS.some((direction) => built[direction].load ?? built[direction].store);
-  return any ? Object.freeze(built) : null;
+  return any || Object.keys(arrays).length > 0 ? Object.freeze(built) : null;
 }
 
 /** What calls one callback. @param found kind of the elements that it finds in memory, where that is not the transform's. */

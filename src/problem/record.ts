@@ -116,6 +116,11 @@ class Recorder {
   private readonly recording: Recording;
   private readonly nodes: CallbackNode[] = [];
   private readonly meanings = new WeakMap<object, Meaning>();
+  /** What JavaScript's own arithmetic asks of all symbols. */
+  private readonly symbols = Object.freeze({
+    __proto__: null,
+    [Symbol.toPrimitive]: () => this.fail('takes a symbol for a number; x.mul, x.add, x.less … compute with symbols.'),
+  });
   private closed = false;
 
   constructor(recording: Recording) {
@@ -322,7 +327,7 @@ class Recorder {
   }
 
   private symbol<S extends object>(meaning: Meaning): S {
-    const symbol = Object.freeze(Object.create(null)) as S;
+    const symbol = Object.freeze(Object.create(this.symbols)) as S;
     this.meanings.set(symbol, meaning);
     return symbol;
   }

@@ -63,6 +63,13 @@ const problems: readonly ProblemInput[] = [
   { size: [N], layout: { input: 'interleaved', output: 'planar' }, leftBatches: 2, coordinates: 2, debug: true },
   { size: [16], tuning: { sharedBytes: 8192, coalescedBytes: 64, groupedBatch: [2], uploadSwitch: { two: 8 } } },
   { size: [16], storage: 'single', edgeStorage: 'single', unordered: true, preserveInput: false },
+  {
+    size: [N],
+    callbacks: {
+      forward: { load: (x, v, at) => ({ re: x.mul(x.load('w', at.axis[0]!), v.re), im: v.im }), store: (_, v) => v.re },
+      arrays: { w: { type: 'f32', length: N } },
+    },
+  },
   { size: [16, 17], zeroPadding: { space: [{ from: 8, to: 16 }, null], frequency: [null, { from: 3, to: 5 }] } },
 ];
 

@@ -2,6 +2,7 @@
 import type { Device, Problem, ProblemInput } from '../../src/index.ts';
 import { referenceTransform } from '../reference/transform.ts';
 import type { Tried } from './accuracy.ts';
+import type { Called } from './called.ts';
 import type { Random } from './random.ts';
 import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried } from './trial.ts';
 
@@ -65,8 +66,14 @@ function reference(problem: Problem, direction: Direction, packed: Float64Array)
 }
 
 /** Plans a real problem and runs one direction of it once. */
-export function triedReal(device: Device, input: ProblemInput, direction: Direction, random: Random): Promise<Tried> {
-  return tried(device, { ...input, transform: 'r2c' } as ProblemInput, direction, random, reference);
+export function triedReal(
+  device: Device,
+  input: ProblemInput,
+  direction: Direction,
+  random: Random,
+  called?: Called,
+): Promise<Tried> {
+  return tried(device, { ...input, transform: 'r2c' } as ProblemInput, direction, random, reference, called);
 }
 
 /** A random real problem of at most so many reals, of everything that one can say. */

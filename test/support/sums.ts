@@ -3,6 +3,7 @@ import type { Device, Problem, ProblemInput } from '../../src/index.ts';
 import { realTransforms } from '../../src/problem/problem.ts';
 import { referenceTransform } from '../reference/transform.ts';
 import type { Tried } from './accuracy.ts';
+import type { Called } from './called.ts';
 import type { Random } from './random.ts';
 import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried } from './trial.ts';
 
@@ -87,8 +88,14 @@ function reference(problem: Problem, direction: Direction, packed: Float64Array)
 }
 
 /** Plans a problem of cosines and sines and runs one direction of it once. */
-export function triedSums(device: Device, input: ProblemInput, direction: Direction, random: Random): Promise<Tried> {
-  return tried(device, input, direction, random, reference);
+export function triedSums(
+  device: Device,
+  input: ProblemInput,
+  direction: Direction,
+  random: Random,
+  called?: Called,
+): Promise<Tried> {
+  return tried(device, input, direction, random, reference, called);
 }
 
 /** A random problem of at most so many reals, of everything that one can say, with one kind for all axes or one for each. */

@@ -1,8 +1,9 @@
 /** Transforms with reals on one side or both, on trial: any problem, either direction, every gap looked at. */
 import type { Device, Problem, ProblemInput } from '../../src/index.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
-import { elementKind, logicalLength, tensorShape } from '../../src/problem/index.ts';
+import { elementKind, logicalLength, tensorShape, transformedKind } from '../../src/problem/index.ts';
 import { relativeError, type Tried, tolerance } from './accuracy.ts';
+import { type Called, type Numeric, withCalled } from './called.ts';
 import { fromHalf, toHalf } from './halves.ts';
 import { type Random, uniform } from './random.ts';
 
@@ -22,6 +23,7 @@ export type Reference = (problem: Problem, direction: Direction, packed: Float64
 /** An element: where it is, which coordinates it has, and whether it lies in a block of zeros. */
 interface Element {
   readonly at: number;
+  readonly coordinates: readonly number[];
   readonly absent: boolean;
 }
 
@@ -42,7 +44,7 @@ function elementsOf(problem: Problem, side: Side): Element[] {
     const absent = blocks.some(
       (block, axis) => block && coordinates[axis + 1]! >= block.from && coordinates[axis + 1]! < block.to,
     );
-    return { at, absent };
+    return { at, coordinates, absent };
   });
 }
 
@@ -147,24 +149,42 @@ function pointsOf({ size, omit, transform }: Problem): number {
   return size.reduce((product, n, d) => (omit[d] ? product : product * logicalLength(transform[d]!, n)), 1);
 }
 
+/** What is transformed, of what memory holds: a callback is not called for what is absent. */
+function loaded(problem: Problem, side: Side, source: Edge, packed: Float64Array, load?: Numeric): Float64Array {
+  const parts = transformedKind(problem, side) === 'complex' ? 2 : 1;
+  if (!load && parts === source.parts) return packed;
+  const values = new Float64Array(parts * source.elements.length);
+  source.elements.forEach(({ coordinates, absent }, n) => {
+    if (absent) return;
+    const value = [...packed.subarray(source.parts * n, source.parts * (n + 1))];
+    values.set(load ? load(value, coordinates) : value, parts * n);
+  });
+  return values;
+}
+
 /** How far what was written is off, with the share of rounding that falls on elements which are not left out. */
-function errorOf(problem: Problem, direction: Direction, target: Edge, { hi, lo }: Exact): number {
+function errorOf(problem: Problem, direction: Direction, target: Edge, { hi, lo }: Exact, store?: Numeric): number {
   const divisor = direction === 'inverse' && problem.normalize ? pointsOf(problem) : 1;
   const scale = problem.scale[direction] / divisor;
-  const [want, low, got]: [number[], number[], number[]] = [[], [], []];
-  target.elements.forEach(({ at, absent }, n) => {
-    for (let part = 0; part < target.parts && !absent; part++) {
+  const parts = hi.length / target.elements.length;
+  const [all, want, low, got]: [number[], number[], number[], number[]] = [[], [], [], []];
+  target.elements.forEach(({ at, coordinates, absent }, n) => {
+    const scaled = (from: Float64Array) => [...from.subarray(parts * n, parts * (n + 1))].map((value) => value * scale);
+    const value = store ? store(scaled(hi), coordinates) : scaled(hi);
+    const rest = store ? value.map(() => 0) : scaled(lo);
+    for (let part = 0; part < target.parts; part++) {
+      all.push(value[part]!);
+      if (absent) continue;
       got.push(target.get(at, part));
-      want.push(hi[target.parts * n + part]! * scale);
-      low.push(lo[target.parts * n + part]! * scale);
+      want.push(value[part]!);
+      low.push(rest[part]!);
     }
   });
   const raw = relativeError(got, want, low);
-  if (want.length === hi.length) return raw;
+  if (want.length === all.length) return raw;
   // Rounding spreads over all results alike: those that are left answer for their part of it.
-  const norm = (values: readonly number[] | Float64Array) =>
-    Math.sqrt([...values].reduce((sum, value) => sum + value * value, 0));
-  const share = Math.sqrt(want.length / hi.length) * norm(hi) * Math.abs(scale);
+  const norm = (values: readonly number[]) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+  const share = Math.sqrt(want.length / all.length) * norm(all);
   return norm(want) > 0 ? raw * (norm(want) / share) : raw;
 }
 
@@ -177,6 +197,12 @@ function allowedOf(problem: Problem, launches: number, blocked: boolean): number
   return (convolved ? 5 : blocked ? 2 : 1) * tolerance(narrowest, pointsOf(problem));
 }
 
+/** What callbacks lose beside the transform: some roundings before it, and what its errors become after it. */
+function allowedOfCalls(problem: Problem, { growth }: Called, direction: Direction, transform: number): number {
+  const stored = problem.edgeStorage === 'half' ? 'half' : problem.precision === 'single' ? 'single' : 'double';
+  return growth[direction] * (transform + 2 * tolerance(stored, 1));
+}
+
 /** Plans a problem and runs one direction of it once. */
 export async function tried(
   device: Device,
@@ -184,8 +210,12 @@ export async function tried(
   direction: Direction,
   random: Random,
   reference: Reference,
+  called?: Called,
 ): Promise<Tried> {
-  const plan = await device.plan({ ...input, debug: true } as ProblemInput);
+  const plan = await device.plan({
+    ...(called ? withCalled(input, called) : input),
+    debug: true,
+  } as ProblemInput);
   const problem = plan.problem as Problem;
   const [read, written]: [Side, Side] = direction === 'forward' ? ['input', 'output'] : ['output', 'input'];
   const inPlace = problem.placement === 'in-place';
@@ -194,23 +224,23 @@ export async function tried(
   const target = new Edge(problem, written, memory);
   const packed = source.fill(random);
   const [sourceBefore, targetBefore] = [bitsOf(source.arrays), bitsOf(target.arrays)];
-  const run = plan[direction] as (from: unknown, to?: unknown) => Promise<unknown>;
-  await run.call(plan, source.given, ...(inPlace ? [] : [target.given]));
+  const run = plan[direction] as (from: unknown, to?: unknown, options?: unknown) => Promise<unknown>;
+  const options = called ? [{ arrays: called.arrays }] : [];
+  await run.call(plan, source.given, inPlace ? undefined : target.given, ...options);
 
   const mine = target.owned(false);
   // In place, what was read may be overwritten.
-  if (inPlace) for (const word of source.owned(true)[0]!) mine[0]!.add(word);
-  const exact = reference(problem, direction, packed);
+  if (inPlace) for (const [n, words] of source.owned(true).entries()) for (const word of words) mine[n]!.add(word);
+  const { load, store } = called?.numeric[direction] ?? {};
+  const exact = reference(problem, direction, loaded(problem, read, source, packed, load));
   const launches = plan.toJSON().directions.find((one) => one.direction === direction)!.launches;
+  const isBlocked = target.elements.some(({ absent }) => absent);
+  const allowed = allowedOf(problem, launches.length, isBlocked);
   plan.destroy();
   return {
-    what: `${JSON.stringify(input)} ${direction}: ${launches.map(({ title }) => title).join('; ')}`,
-    error: errorOf(problem, direction, target, exact),
-    allowed: allowedOf(
-      problem,
-      launches.length,
-      target.elements.some(({ absent }) => absent),
-    ),
+    what: `${JSON.stringify(called ? problem : input)} ${direction}: ${launches.map(({ title }) => title).join('; ')}`,
+    error: errorOf(problem, direction, target, exact, store),
+    allowed: called ? allowedOfCalls(problem, called, direction, allowed) : allowed,
     damage: [
       ...(inPlace ? [] : changed('the input', source.arrays, sourceBefore, [])),
       ...changed('a gap of the output', target.arrays, targetBefore, mine),

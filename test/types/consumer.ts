@@ -3,6 +3,7 @@
  * here, and by the oldest and the newest one as a user of the package (types.test.ts).
  */
 import {
+  type CallbackIndex,
   type Device,
   type DeviceMemory,
   listDevices,
@@ -237,4 +238,52 @@ export async function signals(): Promise<void> {
   new StftStream({ device, precision: 'double' }).push(single, (spectrum) => exactly<Float64Array>()(spectrum, true));
   // @ts-expect-error w is a number, or its two parts
   await czt(single, { w: [1, 0] });
+}
+
+/** What a store leaves is what a side has. */
+export async function callbacks(device: Device): Promise<void> {
+  const power = await device.plan({
+    size: [8],
+    layout: 'planar',
+    callbacks: {
+      forward: {
+        load: (x, value, at) => {
+          const w = x.load('w', at.axis[0] as CallbackIndex);
+          return { re: x.mul(w, value.re), im: x.mul(w, value.im) };
+        },
+        store: (x, value) => x.add(x.mul(value.re, value.re), x.mul(value.im, value.im)),
+      },
+      arrays: { w: { type: 'f32', length: 8 } },
+    },
+  });
+  const arrays = { w: single };
+  const powers = await power.forward(planes, undefined, { arrays });
+  exactly<Singles>()(powers, true);
+  exactly<Singles>()(power.forwardSync(planes, undefined, { arrays }), true);
+  exactly<PlanarData<Singles>>()(await power.inverse(powers), true);
+  // @ts-expect-error: the output is real
+  await power.inverse(planes);
+  // @ts-expect-error: no such option
+  await power.forward(planes, undefined, { array: arrays });
+  const whole = await device.plan({
+    size: [8],
+    layout: 'planar',
+    callbacks: { forward: { store: (_, value) => value } },
+  });
+  exactly<PlanarData<Singles>>()(await whole.forward(planes), true);
+  const backwards = await device.plan({
+    size: [8],
+    layout: 'planar',
+    directions: 'inverse',
+    callbacks: { forward: { store: (x, value) => x.abs(value.re) } },
+  });
+  exactly<PlanarData<Singles>>()(await backwards.inverse(planes), true);
+  const again = await device.plan(power.problem);
+  exactly<Singles>()(await again.forward(planes, undefined, { arrays }), true);
+  // @ts-expect-error: a number is no value
+  await device.plan({ size: [8], callbacks: { forward: { load: (_, value) => ({ re: 1, im: value.im }) } } });
+  // @ts-expect-error: no such direction
+  await device.plan({ size: [8], callbacks: { backward: {} } });
+  // @ts-expect-error: no such type of numbers
+  await device.plan({ size: [8], callbacks: { arrays: { w: { type: 'f16', length: 8 } } } });
 }
