@@ -23,6 +23,7 @@ import { type DeviceKind, type DeviceOptions, listDevices, type ProblemInput, ve
 import { blocksSample, triedBlocks } from '../support/blocks.ts';
 import { realProblem, triedReal, withBlocks } from '../support/real.ts';
 import { storageProblems, triedStorage } from '../support/stored.ts';
+import { sumsProblem, triedSums } from '../support/sums.ts';
 import { Bench, type Effort, geometricMean, type Result } from './benchmark.ts';
 import { blockSizes, largeProblems, smallProblems, timedCases, tunedProblems } from './cases.ts';
 import { checkClosedForms, checkLarge, checkSmall, failed, openReference, type Verdict } from './correctness.ts';
@@ -57,6 +58,9 @@ function precisionsOf({ profile }: Pick<Device, 'profile'>): ('single' | 'double
 
 /** Bytes that 10 000 plans may cost. */
 const LEAK = 10 * 2 ** 20;
+
+/** Seconds from which on an attempt is said to be slow: compilers may take long over large kernels. */
+const SLOW = 2;
 
 const toolkit = findToolkit();
 if (toolkit) process.env.CUDA_PATH ??= toolkit;
@@ -116,8 +120,11 @@ async function test(): Promise<void> {
   };
   const attempt = async (what: string, work: () => Promise<Verdict[]>) => {
     if (options.filter && !what.includes(options.filter)) return;
+    const start = performance.now();
     try {
       report(await work());
+      const seconds = (performance.now() - start) / 1000;
+      if (seconds > SLOW) console.log(`slow ${seconds.toFixed(1)} s  ${what}`);
     } catch (error) {
       tried++;
       bad.push(`FAIL ${what}: ${(error as Error).message}`);
@@ -158,6 +165,12 @@ async function test(): Promise<void> {
       await attempt(`real ${JSON.stringify(problem)}`, async () => [
         await triedReal(device, problem, direction, random),
       ]);
+    }
+  }
+  for (let round = 0; round < (options.quick ? 10 : 60); round++) {
+    const problem = sumsProblem(random, 20_000, precisionsOf(device));
+    for (const direction of ['forward', 'inverse'] as const) {
+      await attempt(`sums ${JSON.stringify(problem)}`, async () => [await triedSums(device, problem, direction, random)]);
     }
   }
   const doubles = precisionsOf(device).includes('double');
