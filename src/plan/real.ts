@@ -79,9 +79,9 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   if (inOne) return [{ value: [whole], price: inOne.price }];
   const several = asComplex(problem, length);
   if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
-  // Where zeros are not left out, twice as many points as there are numbers are transformed.
+  // Where zeros are carried from one launch to the next, twice as many points as there are numbers are moved.
   return rankUploads(uploadsQuestion(several, 0, profile), Math.max(most, CONSIDERED))
-    .map(({ value, price }) => ({ value, price: isColumns(value) ? price : 2 * price }))
+    .map(({ value, price }) => ({ value, price: value.length === 1 || isColumns(value) ? price : 2 * price }))
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
 }
