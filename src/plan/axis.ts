@@ -1,7 +1,7 @@
 /** An axis of a problem on a device: how it lies, and what its uploads may be and cost. */
 import { largestPrimeFactor, nextSmooth } from '../numeric/primes.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
-import { longLength, paddedLength } from './bluestein.ts';
+import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
@@ -71,6 +71,8 @@ function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): 
 export interface Convolved {
   readonly length: number;
   readonly uploads?: readonly number[];
+  /** The last upload there and the first one back are two launches. */
+  readonly apart?: true;
 }
 
 /**
@@ -91,14 +93,49 @@ function severalConvolved(problem: Problem, axis: number, profile: DeviceProfile
   const precision = kernelPrecision(problem.precision);
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
-  if (padded !== undefined) {
+  if (padded !== undefined && uploadsFor(padded, profile.tuning ?? {}) === 1) {
     const price = convolvedCost(length, padded, aloneCost(problem, axis, padded, profile), profile);
     return { value: { length: padded }, price };
   }
-  const long = longLength(length, profile);
-  if (long === undefined) throw tooLong(axis, length);
-  const [uploads] = rankUploads(uploadsQuestion(lengthened(problem, axis, long), axis, profile), 1);
-  return { value: { length: long, uploads: uploads!.value }, price: (2 * uploads!.price * long) / length };
+  const offers = longLengths(length, profile).flatMap((long) => longConvolved(problem, axis, profile, long) ?? []);
+  if (offers.length === 0) throw tooLong(axis, length);
+  return offers.reduce((best, other) => (other.price < best.price ? other : best));
+}
+
+/**
+ * An axis as a convolution of some length in several launches: uploads there, the last one there and back, the others back. The
+ * first launch of all reads no more points than there are, and the last one writes no more.
+ */
+function longConvolved(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  padded: number,
+): Priced<Convolved> | undefined {
+  const length = problem.size[axis]!;
+  const apart = profile.tuning?.bluestein?.launches === 'separate';
+  const question = uploadsQuestion(lengthened(problem, axis, padded), axis, profile);
+  const trip = tripCost(profile);
+  // Half of what it costs there and back: all others are counted once, and come back for as much.
+  const turning = (alone: number) => (apart ? alone : convolvedCost(1, 1, alone, profile) / 2);
+  const { cost, whole } = question;
+  const asked: UploadsQuestion = {
+    ...question,
+    trip: turning(trip),
+    whole: () => turning(whole()),
+    cost: (n, columns, last) => (last ? turning(cost(n, columns, last)) : cost(n, columns, last)),
+    least: (n) => turning(question.least!(n)),
+  };
+  try {
+    const [best] = rankUploads(asked, 1);
+    const value = { length: padded, uploads: best!.value, ...(apart ? { apart } : {}) };
+    const spared = (trip * (padded - length)) / length;
+    return { value, price: (2 * best!.price * padded) / length - spared };
+  } catch (cause) {
+    // Its factors do not fit into uploads.
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
 }
 
 /**

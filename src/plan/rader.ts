@@ -14,8 +14,9 @@ import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import { convolvedCost } from './cost.ts';
-import type { PassesStep, PowerOrder } from './leaf.ts';
+import type { PowerOrder } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
+import type { RoundTrip } from './round-trip.ts';
 
 /** Longer ones would take plan time more than seconds to know the spectrum of. */
 const LONGEST = 2 ** 22;
@@ -35,17 +36,9 @@ export function raderCost(length: number, alone: number, profile: DeviceProfile)
   return convolvedCost(length, length - 1, alone, profile) + permuted;
 }
 
-/** The passes of a transform of one point less → those of both of them. */
-export function raderPasses(passes: PassesStep, prime: number): PassesStep[] {
-  const { input, output } = passes.lanesAlong;
-  return [
-    {
-      ...passes,
-      lanesAlong: { input, output },
-      write: { factors: { kind: 'root-spectrum', of: prime }, origin: true },
-    },
-    { ...passes, lanesAlong: { input: output, output: input }, inverse: true },
-  ];
+/** What is done to the bins of a transform of one point less. */
+export function permuted(prime: number): RoundTrip {
+  return { product: { factors: { kind: 'root-spectrum', of: prime }, origin: true } };
 }
 
 /** In which order the launch reads and writes the points. */
