@@ -5,7 +5,17 @@ import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
-import { convolvedCost, firstUploadCost, leastUploadCost, tripCost, uploadCost, wholeCost } from './cost.ts';
+import {
+  clusterExposure,
+  convolvedCost,
+  exposure,
+  firstUploadCost,
+  groupCost,
+  leastUploadCost,
+  tripCost,
+  uploadCost,
+  wholeCost,
+} from './cost.ts';
 import { cutAxis } from './cuts.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Dimension } from './node.ts';
@@ -90,16 +100,28 @@ export function convolvedPrice(problem: Problem, axis: number, profile: DevicePr
 
 function severalConvolved(problem: Problem, axis: number, profile: DeviceProfile): Priced<Convolved> {
   const length = problem.size[axis]!;
+  const alone = convolvedAlone(problem, axis, profile);
+  const offers: Priced<Convolved>[] = alone ? [{ value: { length: alone.value }, price: alone.price }] : [];
+  // Several vectors' launches are never better than one, nor are those of threads where groups hide what others do.
+  if (!alone || (profile.lockstep === 'threads' && alone.price > LONG_TRIPS * tripCost(profile))) {
+    offers.push(...longLengths(length, profile).flatMap((long) => longConvolved(problem, axis, profile, long) ?? []));
+  }
+  if (offers.length === 0) throw tooLong(axis, length);
+  return offers.reduce((best, other) => (other.price < best.price ? other : best));
+}
+
+/** A convolution in several launches, or in one of a cluster, takes so many trips to memory at least. */
+const LONG_TRIPS = 4;
+
+/** How many points an axis is convolved with in one launch of one group, and what it costs; undefined where that is too few. */
+export function convolvedAlone(problem: Problem, axis: number, profile: DeviceProfile): Priced<number> | undefined {
+  const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
-  if (padded !== undefined && uploadsFor(padded, profile.tuning ?? {}) === 1) {
-    const price = convolvedCost(length, padded, aloneCost(problem, axis, padded, profile), profile);
-    return { value: { length: padded }, price };
-  }
-  const offers = longLengths(length, profile).flatMap((long) => longConvolved(problem, axis, profile, long) ?? []);
-  if (offers.length === 0) throw tooLong(axis, length);
-  return offers.reduce((best, other) => (other.price < best.price ? other : best));
+  if (padded === undefined || uploadsFor(padded, profile.tuning ?? {}) > 1) return undefined;
+  const alone = aloneCost(problem, axis, padded, profile);
+  return { value: padded, price: convolvedCost(length, padded, alone, profile, exposure(padded, precision, own)) };
 }
 
 /**
@@ -116,7 +138,7 @@ function longConvolved(
   const apart = profile.tuning?.bluestein?.launches === 'separate';
   const question = uploadsQuestion(lengthened(problem, axis, padded), axis, profile);
   try {
-    const [best] = rankUploads(apart ? question : turning(question, profile), 1);
+    const [best] = rankUploads(apart ? question : turning(question, kernelPrecision(problem.precision), profile), 1);
     const value = { length: padded, uploads: best!.value, ...(apart ? { apart } : {}) };
     const spared = (tripCost(profile) * (padded - length)) / length;
     return { value, price: (2 * best!.price * padded) / length - spared };
@@ -131,13 +153,13 @@ function longConvolved(
  * The same question of an axis whose last upload turns round, in half of what it costs there and back: other uploads are counted
  * once, and come back for as much.
  */
-function turning(question: UploadsQuestion, profile: DeviceProfile): UploadsQuestion {
-  const { cost, whole, least, trip } = question;
-  const half = (alone: number) => convolvedCost(1, 1, alone, profile) / 2;
+function turning(question: UploadsQuestion, precision: Arithmetic, profile: DeviceProfile): UploadsQuestion {
+  const { cost, whole, least, trip, length } = question;
+  const half = (alone: number, exposed = 1) => convolvedCost(1, 1, alone, profile, exposed) / 2;
   return {
     ...question,
     trip: half(trip),
-    whole: () => half(whole()),
+    whole: () => half(whole(), clusterExposure(length, precision, profile)),
     cost: (n, columns, last) => (last ? half(cost(n, columns, last)) : cost(n, columns, last)),
     least: (n) => half(least!(n)),
   };
@@ -154,19 +176,22 @@ export function turningUploads(
   profile: DeviceProfile,
   clusters: boolean,
 ): readonly number[] {
-  const question = turning(uploadsQuestion(problem, axis, profile), profile);
+  const question = turning(uploadsQuestion(problem, axis, profile), kernelPrecision(problem.precision), profile);
   return rankUploads(clusters ? question : { ...question, fusable: () => false }, 1)[0]!.value;
 }
 
 /**
- * What one upload of an axis of some length costs, where the axis lies. (Threads that cannot take whole runs of columns waste
+ * What one upload of an axis of some length costs one group, where the axis lies. (Threads that cannot take whole runs of columns waste
  * most of what they read; how much hardly matters.)
  */
 export function aloneCost(problem: Problem, axis: number, length: number, profile: DeviceProfile): number {
   const precision = kernelPrecision(problem.precision);
   const own = boosted(profile, precision, length, false);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
-  const whole = wholeCost(length, precision, own, elements / problem.size[axis]!);
+  const threads = profile.lockstep === 'threads';
+  const whole = threads
+    ? groupCost(length, precision, own)
+    : wholeCost(length, precision, own, elements / problem.size[axis]!);
   if (isInnermost(problem, axis, profile)) return whole;
   const columns = uploadCost(length, neighboursOf(problem, axis), false, precision, own);
   return Number.isFinite(columns) ? columns : WASTEFUL * whole;

@@ -77,8 +77,9 @@ function cheapest(candidates: readonly number[], precision: Arithmetic, profile:
 }
 
 /**
- * Lengths that a convolution in several launches may have: uploads move whole runs where powers of two divide it, so of
- * those that as many twos divide the shortest is enough. None where it would take too long to prepare.
+ * Lengths that a convolution in several launches, or in one of a cluster, may have: uploads move whole runs where powers of two
+ * divide it, so of those that as many twos divide the shortest is enough; clusters are best at powers of two, however long. None
+ * where it would take too long to prepare.
  */
 export function longLengths(length: number, profile: DeviceProfile): number[] {
   const least = 2 * length - 1;
@@ -89,7 +90,8 @@ export function longLengths(length: number, profile: DeviceProfile): number[] {
     const twos = Math.min(WHOLE, padded & -padded);
     if (!shortest.has(twos)) shortest.set(twos, padded);
   }
-  return [...shortest.values()];
+  const powers = candidates.filter((padded) => (padded & -padded) === padded).slice(0, 1);
+  return [...new Set([...shortest.values(), ...powers])];
 }
 
 /** Runs are no longer than this many points. */

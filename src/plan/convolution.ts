@@ -16,9 +16,8 @@ import {
   type Sides,
   tensorShape,
 } from '../problem/index.ts';
-import { axisPlace, dimensionsOf, lengthened, turningUploads, uploadsQuestion } from './axis.ts';
-import { longLengths, paddedLength } from './bluestein.ts';
-import { boosted, coordinatesProfile, kernelPrecision } from './capacity.ts';
+import { axisPlace, convolvedLength, dimensionsOf, turningUploads, uploadsQuestion } from './axis.ts';
+import { coordinatesProfile, kernelPrecision } from './capacity.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
 import {
@@ -152,8 +151,8 @@ function turnOf(problem: Problem, profile: DeviceProfile): Turn {
   for (const axis of crossPower ? [] : axes) {
     // Of a longer period, the bins are others.
     if (blocksOf(problem, 'output')[axis]) continue;
-    const period = ifFits(() => longerPeriod(complex, axis, own, clusters));
-    if (period) return { ...none, axis, ...period };
+    const period = ifFits(() => convolvedLength(complex, axis, own));
+    if (period) return { ...none, axis, own: complex.size[axis]!, ...period };
   }
   // Then reals go through the transform that there is for them.
   return { ...none, real: real && axes.length === 0 };
@@ -167,16 +166,6 @@ function ifFits<T>(way: () => T): T | undefined {
     if (cause instanceof RangeError) return undefined;
     throw cause;
   }
-}
-
-function longerPeriod(problem: Problem, axis: number, profile: DeviceProfile, clusters: boolean) {
-  const own = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
-  const length = paddedLength(own, precision, boosted(profile, precision, own, false));
-  if (length !== undefined) return { own, length };
-  const [long] = longLengths(own, profile).toReversed();
-  if (long === undefined) throw new RangeError(`axis ${axis} of ${own} points is too long for a longer period`);
-  return { own, length: long, uploads: turningUploads(lengthened(problem, axis, long), axis, profile, clusters) };
 }
 
 function isMatrix({ convolution }: Problem): boolean {
