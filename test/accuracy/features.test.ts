@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, ProblemInput } from '../../src/index.ts';
 import type { Tried } from '../support/accuracy.ts';
 import { blocksSample, triedBlocks } from '../support/blocks.ts';
+import { convolutionProblem, triedConvolution } from '../support/convolution.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
 import { randomFor } from '../support/random.ts';
 import { storageProblems, triedStorage } from '../support/stored.ts';
@@ -46,6 +47,13 @@ describe.each(devices)('on $name', ({ name, missing, open, doubles }) => {
     for (let round = 0; round < rounds; round++) {
       const sample = blocksSample(random, sizes, true);
       for (const direction of directions) expectGood(await triedBlocks(device, sample, direction, random));
+    }
+  });
+
+  it.skipIf(missing)('convolutions', async () => {
+    for (let round = 0; round < rounds; round++) {
+      const problem = convolutionProblem(random, doubles ? ['single', 'double'] : ['single']);
+      expectGood(await triedConvolution(device, problem, random));
     }
   });
 

@@ -275,4 +275,7 @@ export const compiledProblems: readonly ProblemInput[] = [
   { size: [10000], precision: 'double', placement: 'in-place' },
   { size: [48, 100], batches: 3 },
   { size: [32, 15, 64], strides: { input: [1, 2, 70, 1100, 71000] }, precision: 'double' },
+  { size: [1009], convolution: { kernels: 2, conjugate: 'signal' } },
+  { size: [256, 60], transform: 'r2c', convolution: { matrix: 3, symmetric: true } },
+  { size: [2 ** 16], precision: 'double', convolution: { crossPower: true, conjugate: 'kernel' } },
 ];

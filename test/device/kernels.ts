@@ -1,18 +1,26 @@
 /** The kernels of a list of problems, built for a device that need not be there. */
 import type { Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
-import { planDirection } from '../../src/plan/planner.ts';
+import { planConvolution } from '../../src/plan/convolution.ts';
+import { type Launch, planDirection } from '../../src/plan/planner.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
-import { normalizeProblem, type ProblemInput } from '../../src/problem/index.ts';
+import { normalizeProblem, type Problem, type ProblemInput } from '../../src/problem/index.ts';
 
 /** Each kernel once. */
 export function kernelsOf(problems: readonly ProblemInput[], profile: DeviceProfile): Kernel[] {
   const kernels = new Map<string, Kernel>();
   for (const problem of problems) {
-    for (const { leaf } of planDirection(normalizeProblem(problem), 'forward', profile, false).launches) {
+    for (const { leaf } of launchesOf(normalizeProblem(problem), profile)) {
       const key = JSON.stringify(leaf);
       if (!kernels.has(key)) kernels.set(key, buildKernel(leaf));
     }
   }
   return [...kernels.values()];
+}
+
+/** Of the forward transform; or of a convolution, and what it needs. */
+function launchesOf(problem: Problem, profile: DeviceProfile): readonly Launch[] {
+  if (!problem.convolution) return planDirection(problem, 'forward', profile, false).launches;
+  const { convolve, prepare } = planConvolution(problem, profile, false);
+  return [...prepare.launches, ...convolve.launches];
 }

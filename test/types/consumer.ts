@@ -287,3 +287,21 @@ export async function callbacks(device: Device): Promise<void> {
   // @ts-expect-error: no such type of numbers
   await device.plan({ size: [8], callbacks: { arrays: { w: { type: 'f16', length: 8 } } } });
 }
+
+/** Convolutions: results are what the signal is; a plan without one has none. */
+export async function convolutions(device: Device): Promise<void> {
+  const reals = await device.plan({ size: [8], transform: 'r2c', precision: 'double', convolution: { kernels: 2 } });
+  const kernel = await reals.prepareKernel(new Float64Array(16));
+  exactly<DeviceMemory>()(kernel, true);
+  exactly<Doubles>()(await reals.convolve(new Float64Array(8), kernel), true);
+  await reals.enqueue('convolve', { input: device.alloc(64), output: device.alloc(128), kernel });
+  const planar = await device.plan({ size: [8], layout: { output: 'planar' }, convolution: {} });
+  exactly<PlanarData<Singles>>()(planar.convolveSync(new Float32Array(16), kernel), true);
+  // @ts-expect-error a plan of doubles takes no singles
+  await reals.convolve(new Float32Array(8), kernel);
+  const plain = await device.plan({ size: [8] });
+  // @ts-expect-error it does not convolve
+  await plain.convolve(new Float32Array(16), kernel);
+  // @ts-expect-error nor can that be enqueued
+  await plain.enqueue('convolve', {});
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { crossPower, directConvolution } from '../../test/reference/convolution.ts';
+import { relativeError, tolerance } from '../../test/support/accuracy.ts';
+import { codeOf } from '../../test/support/device-kernels.ts';
+import { openInterpreted } from '../../test/support/interpreted.ts';
+import { randomFor, uniform } from '../../test/support/random.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { type Device, openDevice, type ProblemInput } from '../index.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
+
+const random = randomFor('engine/convolution');
+const numbers = (count: number) => Float64Array.from(uniform(random, count, 'double'));
+let device: Device;
+beforeAll(async () => {
+  device = await openDevice('cpu', { threads: 2 });
+});
+afterAll(() => device.close());
+
+async function launchesOf(on: Pick<Device, 'plan'>, problem: ProblemInput): Promise<string[]> {
+  const plan = await on.plan(problem);
+  const { directions } = plan.toJSON();
+  const { launches } = directions.find(({ direction }) => direction === 'convolve')!;
+  expect(plan.explain()).toMatch(/× .*kernel/);
+  plan.destroy();
+  return launches.map(({ title }) => title);
+}
+
+describe('launches of a convolution', () => {
+  const gpu = openInterpreted(namedProfiles.h200.profile as DeviceProfile);
+  const rader = { multiply: [2, 13], convolve: [2, 13] } as const;
+
+  it.each<[string, ProblemInput, number]>([
+    ['one upload', { size: [1024], convolution: {} }, 1],
+    ['one upload of reals', { size: [1024], transform: 'r2c', convolution: {} }, 1],
+    ['a length with a large prime', { size: [1009], tuning: { rader }, convolution: {} }, 1],
+    ['matrices', { size: [256], convolution: { matrix: 3 } }, 1],
+    ['two axes', { size: [64, 1024], convolution: {} }, 3],
+    ['two axes of reals', { size: [64, 1024], transform: 'r2c', convolution: { kernels: 2 } }, 3],
+    ['two uploads', { size: [4096], tuning: { uploadSwitch: { two: 1024 } }, convolution: {} }, 3],
+    ['phases of a length with a large prime', { size: [1009], convolution: { crossPower: true } }, 3],
+  ])('%s: as few as can be', async (_, problem, count) => {
+    for (const on of [device, gpu]) expect(await launchesOf(on as Device, problem)).toHaveLength(count);
+  });
+});
+
+describe('a convolution', () => {
+  const size = [12, 10];
+  const problem = { size, precision: 'double', convolution: {} } as const;
+  const points = 120;
+
+  it('is the same by every way to call it', async () => {
+    const plan = await device.plan(problem);
+    const [x, h] = [numbers(2 * points), numbers(2 * points)];
+    const { hi, lo } = directConvolution({ size }, x, h);
+    const kernel = await plan.prepareKernel(h);
+    const check = (y: Float64Array) => expect(relativeError(y, hi, lo)).toBeLessThan(3 * tolerance('double', points));
+    check(await plan.convolve(x, kernel));
+    const own = new Float64Array(2 * points);
+    expect(await plan.convolve(x, kernel, own)).toBe(own);
+    check(own);
+    const other = plan.prepareKernelSync(h);
+    check(plan.convolveSync(x, other));
+    for (let round = 0; round < 3; round++) check(plan.convolveSync(x, other, own.fill(Number.NaN)));
+    const [input, output] = [device.alloc(16 * points, 'double'), device.alloc(16 * points, 'double')];
+    const work = device.alloc(plan.bytes.work, 'double');
+    input.array.set(x);
+    for (const more of [{}, { work }]) {
+      output.array.fill(Number.NaN);
+      await plan.enqueue('convolve', { input, kernel, output, ...more });
+      check(output.array);
+    }
+    expect(await plan.measure('convolve', { kernel, repeats: 1 })).toBeGreaterThan(0);
+    // Transforms are what they are without it.
+    const alone = await device.plan({ size, precision: 'double' });
+    expect(await plan.forward(x)).toEqual(await alone.forward(x));
+    expect(await plan.inverse(x)).toEqual(await alone.inverse(x));
+  });
+
+  it('may take its kernels in turns', async () => {
+    const plan = await device.plan(problem);
+    const x = numbers(2 * points);
+    const kernels = await Promise.all([1, 2].map((at) => plan.prepareKernel(impulse(at))));
+    const results = await Promise.all([0, 1, 0].map((n) => plan.convolve(x, kernels[n]!)));
+    results.forEach((y, n) => {
+      const shift = n === 1 ? 2 : 1;
+      for (const k of [0, 5]) expect(y[2 * k]).toBeCloseTo(x[2 * ((k + 12 - shift) % 12)]!, 12);
+    });
+  });
+
+  function impulse(at: number): Float64Array {
+    const h = new Float64Array(2 * points);
+    h[2 * at] = 1;
+    return h;
+  }
+
+  it.each([
+    [[60], 'none'],
+    [[64], 'kernel'],
+    [[17], 'signal'],
+  ] as const)('of phases finds the normalised cross-power spectrum: %j, %s', async (size, conjugate) => {
+    const plan = await device.plan({ size, precision: 'double', convolution: { crossPower: true, conjugate } });
+    const [x, h] = [numbers(2 * size[0]), numbers(2 * size[0])];
+    const y = await plan.convolve(x, await plan.prepareKernel(h));
+    const { result, growth } = crossPower({ size, conjugate }, x, h);
+    const large = size[0] === 17 ? 5 : 1;
+    expect(relativeError(y, result)).toBeLessThan(3 * large * tolerance('double', size[0]) * growth);
+  });
+
+  it.each(['single', 'double'] as const)(
+    'of phases where there is nothing is nothing, in %s precision',
+    async (precision) => {
+      const plan = await device.plan({ size: [32], precision, transform: 'r2c', convolution: { crossPower: true } });
+      const make = (values: number[]) =>
+        precision === 'single' ? Float32Array.from(values) : Float64Array.from(values);
+      const [nothing, huge] = [
+        make(Array(32).fill(0)),
+        make(Array.from({ length: 32 }, (_, n) => 1e18 * Math.sin(n * n))),
+      ];
+      const kernel = await plan.prepareKernel(huge as never);
+      expect(await plan.convolve(nothing as never, kernel)).toEqual(nothing);
+      const phases = await plan.convolve(huge as never, kernel);
+      expect([...phases].every((value) => Number.isFinite(value) && Math.abs(value) <= 1.001)).toBe(true);
+    },
+  );
+});
+
+describe('what cannot be convolved is refused', () => {
+  it.each<[object, string]>([
+    [{ convolution: 7 }, 'invalid-field'],
+    [{ convolution: { kernels: 0 } }, 'invalid-field'],
+    [{ convolution: { matrix: 4 } }, 'invalid-field'],
+    [{ convolution: { conjugate: 'both' } }, 'invalid-field'],
+    [{ convolution: { kernal: 2 } }, 'unknown-field'],
+    [{ convolution: { matrix: 2 }, coordinates: 3 }, 'invalid-field'],
+    [{ convolution: { symmetric: true } }, 'invalid-field'],
+    [{ convolution: { matrix: 2, crossPower: true } }, 'unsupported-feature'],
+    [{ convolution: { kernels: 2 }, placement: 'in-place' }, 'unsupported-feature'],
+    [{ convolution: {}, unordered: true }, 'unsupported-feature'],
+    [{ convolution: {}, transform: 'dct2' }, 'unsupported-feature'],
+    [{ convolution: {}, omit: [true] }, 'unsupported-feature'],
+  ])('%j', async (fields, code) => {
+    expect(await codeOf(() => device.plan({ size: [16], ...fields } as ProblemInput))).toBe(code);
+  });
+
+  it('by a plan that does not convolve, or with what is no kernel of it', async () => {
+    const plain = await device.plan({ size: [16] });
+    const plan = await device.plan({ size: [16], convolution: {} });
+    const other = await device.plan({ size: [18], convolution: {} });
+    const again = await device.plan({ size: [16], convolution: {} });
+    const x = new Float32Array(32);
+    const y = new Float32Array(32).fill(7);
+    const call = (of: unknown, name: string, ...args: unknown[]) =>
+      codeOf(async () => (of as Record<string, (...args: unknown[]) => unknown>)[name]!(...args));
+    const kernel = await plan.prepareKernel(x);
+    for (const name of ['convolve', 'convolveSync']) {
+      expect(await call(plain, name, x, kernel, y)).toBe('direction-not-planned');
+      expect(await call(plan, name, x, undefined, y)).toBe('missing-buffer');
+      for (const wrong of [x, {}, 'kernel', device.alloc(128), await other.prepareKernel(new Float32Array(36))])
+        expect(await call(plan, name, x, wrong, y)).toBe('wrong-kernel');
+      expect(await call(plan, name, x.subarray(2), kernel, y)).toBe('wrong-length');
+      expect(await call(plan, name, x, kernel, new Float64Array(32))).toBe('wrong-array-type');
+    }
+    expect(await call(plain, 'prepareKernel', x)).toBe('direction-not-planned');
+    expect(await call(plan, 'prepareKernel', new Float32Array(31))).toBe('wrong-length');
+    const memory = device.alloc(128);
+    expect(await call(plan, 'enqueue', 'forward', { input: memory, output: device.alloc(128), kernel })).toBe(
+      'invalid-argument',
+    );
+    expect(await call(plan, 'enqueue', 'convolve', { input: memory, output: device.alloc(128) })).toBe(
+      'missing-buffer',
+    );
+    expect(await call(plan, 'enqueue', 'convolve', { input: memory, output: kernel, kernel })).toBe('aliased-buffers');
+    expect([...y].every((value) => value === 7)).toBe(true);
+    expect(await again.convolve(x, kernel)).toEqual(x);
+    kernel.free();
+    expect(await call(plan, 'convolve', x, kernel)).toBe('destroyed');
+  });
+});
