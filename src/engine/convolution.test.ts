@@ -124,6 +124,47 @@ describe('a convolution', () => {
   );
 });
 
+describe('sizes of reports in VkFFT’s issue tracker', () => {
+  // #159, #79 (several uploads), #156, #75, and those that pyvkfft's tests refuse (pyvkfft #33).
+  it.each<ProblemInput>([
+    { size: [449], transform: 'r2c', batches: 11 },
+    { size: [4096], precision: 'double', tuning: { uploadSwitch: { two: 4096 } } },
+    { size: [4096], coordinates: 3 },
+    { size: [256, 54], transform: 'r2c' },
+    { size: [256, 75], transform: 'r2c', tuning: { uploadSwitch: { two: 64 } } },
+    { size: [512, 127], transform: 'r2c' },
+    { size: [512, 128], transform: 'r2c' },
+    { size: [39, 39] },
+    { size: [44, 44], placement: 'in-place' },
+  ])('%j: an impulse moves the signal', async (given) => {
+    const plan = await device.plan({ precision: 'single', ...given, convolution: {} } as ProblemInput);
+    const { size, transform, precision } = plan.problem;
+    const parts = transform[0] === 'r2c' ? 1 : 2;
+    const points = size.reduce((a, b) => a * b, 1);
+    const make = (count: number) => (precision === 'single' ? new Float32Array(count) : new Float64Array(count));
+    const h = make(parts * points);
+    const by = size.map((n) => random.integer(0, n - 1));
+    h[parts * by.reduceRight((at, k, axis) => at * size[axis]! + k, 0)] = 1;
+    const x = make(plan.input.length * parts).map(() => random.integer(-9, 9));
+    const signal = x.slice();
+    const y = (await plan.convolve(x as never, await plan.prepareKernel(h as never))) as typeof x;
+    const moved = signal.map((_, at) => {
+      let rest = Math.floor(at / parts);
+      const system = Math.floor(rest / points);
+      let from = 0;
+      let stride = 1;
+      size.forEach((n, axis) => {
+        from += stride * ((rest + n - by[axis]!) % n);
+        rest = Math.floor(rest / n);
+        stride *= n;
+      });
+      return signal[parts * (from + system * points) + (at % parts)]!;
+    });
+    expect(relativeError(y, moved)).toBeLessThan(15 * tolerance(precision, points));
+    plan.destroy();
+  });
+});
+
 describe('what cannot be convolved is refused', () => {
   it.each<[object, string]>([
     [{ convolution: 7 }, 'invalid-field'],

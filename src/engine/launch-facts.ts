@@ -298,7 +298,10 @@ function scaled({ scale }: OperandFacts): Stage[] {
 
 function stepStages(step: StepFacts): Stage[] {
   if (step.do === 'copy') return [{ kind: 'move', text: 'transpose' }];
-  if (step.do === 'pair') return [{ kind: 'move', text: PAIRS[step.by] }];
+  if (step.do === 'pair') {
+    const pairs = { kind: 'move' as const, text: PAIRS[step.by] };
+    return step.kernel ? [pairs, product(kernelText(step.kernel)), pairs] : [pairs];
+  }
   if (step.do === 'multiply') return [product(kernelText(step.kernel))];
   const { length, radices, inverse, read, write } = step;
   const passes = { kind: 'passes' as const, text: `${inverse ? 'inverse ' : ''}${passesText(length, radices)}` };

@@ -20,6 +20,7 @@ import {
   type Store,
   sub,
 } from '../ir/index.ts';
+import * as exact from '../numeric/exact.ts';
 import type { PairStep } from '../plan/leaf.ts';
 
 /** Root number k of the pairs: e^{−2πi·k/2N}. */
@@ -43,6 +44,8 @@ export interface PairItems {
 export interface PairQuestion extends Omit<PairStep, 'do'> {
   readonly sides: PairSides;
   readonly root: PairRoot;
+  /** There and back: a bin times its number of the kernel. */
+  readonly multiplied?: ((x: Expressions, bin: Complex, k: IndexLike, c: IndexLike) => Complex) | undefined;
 }
 
 /** Of how many pairs the roots would be that the pairs of a step take. */
@@ -113,6 +116,7 @@ interface Pair {
 function pairAt(question: PairQuestion, x: Expressions, pair: Pair): Store[] {
   const { by, back } = question;
   if (by === 'cosines') return back ? cosinesBack(question, x, pair) : cosines(question, x, pair);
+  if (by === 'halves' && question.multiplied) return halvesRound(question, x, pair);
   if (by === 'halves') return back ? halvesBack(question, x, pair) : halves(question, x, pair);
   return back ? linesBack(question, x, pair) : lines(question, x, pair);
 }
@@ -152,6 +156,27 @@ function halvesBack({ sides: { numbers, bins }, root, length }: PairQuestion, x:
   return [
     ...numbers.store(x, [k, c], x.cadd(e, o)),
     ...numbers.store(x, [wrapped, c], conjugate(x, x.csub(e, o)), last),
+  ];
+}
+
+/** There, the products with a kernel, and back: `bins` is where numbers go. */
+function halvesRound({ sides, root, length, multiplied }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+  const { numbers, bins: target } = sides;
+  const { k, mirror, wrapped, c, within } = pair;
+  const w = root(x, k);
+  const [even, odd] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
+  const turned = x.cmul(odd, w);
+  const o = { re: turned.im, im: x.neg(turned.re) };
+  // Both are twice the bins.
+  const half = x.constant(exact.div(exact.ONE, exact.exact(2)));
+  const own = multiplied!(x, x.cscale(x.cadd(even, o), half), k, c);
+  const other = multiplied!(x, x.cscale(conjugate(x, x.csub(even, o)), half), mirror, c);
+  const [e, d] = sums(x, own, other);
+  const back = quarter(x.cmul(d, conjugate(x, w)), x);
+  const last = within && [...within, ...inside(k, length)];
+  return [
+    ...target.store(x, [k, c], x.cadd(e, back)),
+    ...target.store(x, [wrapped, c], conjugate(x, x.csub(e, back)), last),
   ];
 }
 

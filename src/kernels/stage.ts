@@ -30,7 +30,7 @@ import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from 
 import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot, rootsOf } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
-import { type KernelView, matrixStores } from './products.ts';
+import { type KernelView, matrixStores, multiplied } from './products.ts';
 import type { BuiltSteps, Step } from './steps.ts';
 import { typeOf } from './steps.ts';
 
@@ -138,7 +138,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
               add(c, (row * stage.columns) / rows),
             ])
           : step.kind === 'pair'
-            ? pairsOf(stage, step, source, target, beside).stores(x, b, c)
+            ? pairsOf(stage, step, source, step.kernel ? to : target, beside).stores(x, b, c)
             : passStores(x, stage, step, { b, c, from, put, first });
     const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
@@ -178,14 +178,18 @@ function itemsOf({ length }: Tile, step: Step): number {
 
 /** Bins are paired on their way to memory, or from there. */
 function pairsOf(
-  { pairRoot }: Stage,
+  { pairRoot, numbers: products }: Stage,
   { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
   source: ComplexView,
   target: ComplexView,
   beside: ComplexView | undefined,
 ): PairItems {
   const sides = step.back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
-  return guardedPairs({ ...step, sides, root: pairRoot(rootsOf(step)) })[0]!;
+  const numbers = step.kernel && products(step.kernel);
+  return guardedPairs({
+    ...{ ...step, sides, root: pairRoot(rootsOf(step)) },
+    multiplied: numbers && ((x, bin, k, c) => multiplied(x, step.kernel!, bin, numbers(x, [k, c], 0))),
+  })[0]!;
 }
 
 interface PassPlaces {

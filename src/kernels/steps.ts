@@ -55,8 +55,8 @@ export interface Ends extends Views {
 export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
 /** Which way bins are paired, and for what sums. */
-function kindOf({ back, sines }: PairStep): Pick<PairStep, 'back' | 'sines'> {
-  return { ...(back ? { back } : {}), ...(sines ? { sines } : {}) };
+function kindOf({ back, sines, kernel }: PairStep): Pick<PairStep, 'back' | 'sines' | 'kernel'> {
+  return { ...(back ? { back } : {}), ...(sines ? { sines } : {}), ...(kernel ? { kernel } : {}) };
 }
 
 /** Each step by itself: a pass for each radix. */

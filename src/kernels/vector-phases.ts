@@ -33,7 +33,7 @@ import { plainPairs, rootsOf } from './pairing.ts';
 import { PairExpressions } from './pairs.ts';
 import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
-import { kernelView, matrixStores } from './products.ts';
+import { kernelView, matrixStores, multiplied } from './products.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
@@ -165,8 +165,12 @@ class VectorPhases {
     const turn = (n: number) => (this.form.inPlace ? steps.slice(0, n + 1).filter(begins).length - copied : n) % 2;
     if (!this.form.worksInOutput) {
       const arrays = this.sharedPlaces(new Set(numbers.map(turn)).size);
-      const paired = steps[0]!.kind === 'pair' ? 0 : steps.at(-1)!.kind === 'pair' ? numbers.length - 1 : -1;
-      return numbers.map((n) => (n === paired ? this.pairedPlace() : arrays[turn(n)]!));
+      // Before pairs and, where they are in the middle, after them.
+      const pair = steps.findIndex(({ kind }) => kind === 'pair');
+      const isPaired = (n: number) => pair >= 0 && (n === pair - 1 || n === pair);
+      return numbers.map((n) =>
+        isPaired(n) ? this.pairedPlace(n === pair ? 'multiplied' : 'paired') : arrays[turn(n)]!,
+      );
     }
     const { lanes, length } = this.leaf;
     const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
@@ -196,10 +200,10 @@ class VectorPhases {
    * Where numbers are between passes and pairs: an array by itself, whose parts lie apart, so that vectors may begin anywhere and
    * go backwards.
    */
-  private pairedPlace(): Place {
+  private pairedPlace(name: string): Place {
     const { lanes, lanesAlong, length, precision, tile } = this.leaf;
     const plane = Math.ceil((length * tile) / lanes) * lanes;
-    const array: ArrayRef = { name: 'paired', space: 'shared', type: typeOf(precision), length: 2 * plane };
+    const array: ArrayRef = { name, space: 'shared', type: typeOf(precision), length: 2 * plane };
     const strides = lanesAlong.output === 'batch' ? [tile, 1] : [1, length];
     return { array, view: strided(split(array, plane), strides), between: true };
   }
@@ -217,7 +221,12 @@ class VectorPhases {
     const sides = step.back
       ? { numbers: to.view, bins: from.view, beside }
       : { numbers: from.view, bins: to.view, beside };
-    const items = plainPairs({ ...step, sides, root });
+    const { kernel } = step;
+    const numbers = kernel && kernelView(kernel, this.kernel!, this.coordinates);
+    const items = plainPairs({
+      ...{ ...step, sides, root },
+      multiplied: numbers && ((x, bin, k, c) => multiplied(x, kernel, bin, numbers(x, [k, c], 0))),
+    });
     return items.map(({ count, stores }, n): Phase => {
       const x = new Expressions();
       const b = variable('b', count);

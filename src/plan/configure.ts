@@ -273,7 +273,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { axis, precision, real, coordinates, padded = placed.axis.count } = placed;
   const batch = mergedBatch(placed);
   const paired =
-    real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines'
+    !placed.product && (real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines')
       ? { do: 'pair' as const, length: axis.count, by: real.by, ...(real.sines ? { sines: true as const } : {}) }
       : undefined;
   const back = real?.back ?? real?.side === 'output';
@@ -342,6 +342,9 @@ function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: b
     places,
     order.map((d) => batch[d]!),
   );
+  const { product: multiplied } = trip;
+  if (placed.real?.by === 'halves' && 'kernel' in multiplied && multiplied.kernel)
+    return { product: { do: 'pair', length: axis.count, by: 'halves', kernel: multiplied.kernel } };
   return padded > axis.count ? { ...trip, ends: { count: axis.count } } : trip;
 }
 
@@ -372,8 +375,10 @@ export function productOf(
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
 function packedAxis({ axis, real }: PlacedLeaf): Span {
-  if (real?.by !== 'halves' || real.side === 'both' || real.beside!.apart[real.side] !== 1) return axis;
-  return { ...axis, [real.side]: 1 };
+  if (real?.by !== 'halves') return axis;
+  const { apart } = real.beside!;
+  const packed = (side: Side) => ((real.side === side || real.side === 'both') && apart[side] === 1 ? 1 : axis[side]);
+  return { ...axis, input: packed('input'), output: packed('output') };
 }
 
 /** The same of lines: two side by side are one, whose neighbour is next to them. */

@@ -25,6 +25,7 @@ import {
   type BranchNode,
   type Dimension,
   type ElementFactors,
+  type KernelProduct,
   type LeafNode,
   leafNode,
   leavesOf,
@@ -122,6 +123,8 @@ interface Turn {
   readonly after: boolean;
   /** The only axis that is transformed is one of reals. */
   readonly real: boolean;
+  /** Two of them at a time are complex numbers, whose bins are paired. */
+  readonly halves?: true;
 }
 
 /** The problem between complex numbers: that of the bins of reals, or, where nothing else is transformed, of the reals themselves. */
@@ -140,6 +143,7 @@ function turnOf(problem: Problem, profile: DeviceProfile): Turn {
   const { crossPower, conjugate } = problem.convolution!;
   const axes = transformedAxes(complex);
   const none = { axis: undefined, own: 1, length: 1, after: conjugate === 'signal', real };
+  if (real && !isMatrix(problem) && takesHalves(problem, profile)) return { ...none, axis: 0, real, halves: true };
   const own = forCoordinates(problem, profile);
   const clusters = !isMatrix(problem);
   for (const axis of axes) {
@@ -156,6 +160,15 @@ function turnOf(problem: Problem, profile: DeviceProfile): Turn {
   }
   // Then reals go through the transform that there is for them.
   return { ...none, real: real && axes.length === 0 };
+}
+
+/** Whether an axis of reals goes there and back in one launch as complex numbers half as many. */
+function takesHalves(problem: Problem, profile: DeviceProfile): boolean {
+  const half = problem.size[0]! / 2;
+  if (!Number.isInteger(half) || half < 2) return false;
+  const complex = { ...asComplex(problem, half), unordered: true };
+  if (schemeOf(complex, 0, profile) !== 'passes') return false;
+  return ifFits(() => turningUploads(complex, 0, profile, false))?.length === 1;
 }
 
 /** What there is, where it fits the profile. */
@@ -178,7 +191,8 @@ function forCoordinates({ convolution }: Problem, profile: DeviceProfile): Devic
 }
 
 /** Lengths of the tensor of a prepared kernel. */
-function kernelShape(given: Problem, { axis, length, real }: Turn): number[] {
+function kernelShape(given: Problem, { axis, length, real, halves }: Turn): number[] {
+  if (halves) return tensorShape(given, 'output');
   return tensorShape(complexOf(given, real), 'input').map((count, of) =>
     axis !== undefined && of === axis + 1 ? length : count,
   );
@@ -248,6 +262,7 @@ function turningLaunches({ problem, complex, returning, turn, bins, profile }: T
   const convolution = problem.convolution!;
   const { axis, length, own, real } = turn;
   const [before, after] = [complex, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
+  if (turn.halves) return halvesThrough(problem, bins, before, after);
   if (axis === undefined) {
     const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
     const point = { of: 1, step: 0 };
@@ -277,6 +292,28 @@ function turningLaunches({ problem, complex, returning, turn, bins, profile }: T
   const children = ended(all, turn, { input: before, output: after }, real);
   if (children.length === 1) return children[0]!;
   return { scheme: 'convolution', title: `axis ${axis}`, axisOf: axis, length: before, outputLength: after, children };
+}
+
+/** The one launch of an axis of reals, two of which at a time are complex numbers. */
+function halvesThrough(
+  problem: Problem,
+  bins: readonly number[],
+  before: readonly number[],
+  after: readonly number[],
+): LeafNode {
+  const two = { of: 1, step: 2 };
+  const axis = { count: before[1]! / 2, input: two, output: two };
+  const batch = dimensionsOf(problem).filter(({ count }, of) => of !== 1 && count > 1);
+  const leaf = leafNode({ title: 'axis 0, there and back', axisOf: 0, axis, batch, tensor: before });
+  const { product, ...own } = turned({ ...leaf, outputLength: after }, problem.convolution!, bins, before);
+  const { strides, ...kernel } = product as KernelProduct;
+  return {
+    ...own,
+    // There is a bin for two points.
+    product: { ...kernel, strides: strides.map((stride, of) => (of === 1 ? stride / 2 : stride)) },
+    forward: true,
+    real: { side: 'both', by: 'halves', beside: { of: 1, step: 1 } },
+  };
 }
 
 /** The first and the last launch of an axis read and write what is there of it. */
@@ -345,14 +382,16 @@ function backwards<N extends PlanNode>(node: N): N {
 /** The launches that make a kernel's spectrum, in the order in which those of the signal find its bins. */
 function preparingTree(given: Problem, turn: Turn, bins: readonly number[], profile: DeviceProfile): BranchNode {
   const complex = complexOf(given, turn.real);
-  const { axis, real } = turn;
-  const others = transformedAxes(complex).filter((one) => one !== axis);
+  const { real: alone, halves } = turn;
+  const real = alone && !halves;
+  const axis = halves ? undefined : turn.axis;
+  const others = halves ? [] : transformedAxes(complex).filter((one) => one !== axis);
   const children = others.map((one) => banded(axisThrough(complex, 'forward', one, profile), given, one));
   const before = tensorShape(complex, 'input');
   if (isReal(given) && !real) {
     // The second of two lines has no factors.
-    const alone = { ...given, tuning: { ...given.tuning, disableMergeSequencesR2C: true } };
-    const whole = blocksOf(given, 'output')[0] ? alone : given;
+    const unmerged = { ...given, tuning: { ...given.tuning, disableMergeSequencesR2C: true } };
+    const whole = blocksOf(given, 'output')[0] ? unmerged : given;
     const node = realAxis(whole, 'forward', profile, waysOfReal(whole, profile, 1)[0]!.value);
     children.unshift(banded(node, given, 0, 'natural'));
   }

@@ -291,6 +291,8 @@ export interface PairStep {
   readonly sines?: true;
   /** From spectra of reals to complex numbers, before their passes. */
   readonly back?: true;
+  /** Of `halves`, there and back: bins are multiplied by numbers of a kernel, and become complex numbers again. */
+  readonly kernel?: KernelFactors;
 }
 
 export type LeafStep = CopyStep | PassesStep | PairStep | MultiplyStep;

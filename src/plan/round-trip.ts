@@ -2,12 +2,12 @@
  * There and back in one launch: passes along an axis, a product with what is known of its bins, and the passes back. That is a
  * cyclic convolution (rocFFT Bluestein design, "the convolution building block"; VkFFT guide 2.5.8): bins need no order in between.
  */
-import type { LeafStep, MultiplyStep, PassesStep, PointwiseStep } from './leaf.ts';
+import type { LeafStep, MultiplyStep, PairStep, PassesStep, PointwiseStep } from './leaf.ts';
 
 /** What is done to single points on the way. */
 export interface RoundTrip {
   /** To the bins, as the last pass there writes them. */
-  readonly product: PointwiseStep | MultiplyStep;
+  readonly product: PointwiseStep | MultiplyStep | PairStep;
   /** To the points, as the first pass of all reads them and the last one writes them. */
   readonly ends?: PointwiseStep;
 }
