@@ -27,6 +27,7 @@ import { KernelCache, Recent } from './cache.ts';
 import { candidateFacts, type Measured, measureCandidates } from './candidates.ts';
 import { copied } from './copied.ts';
 import { noteDevice } from './is-device.ts';
+import { convolutionFacts } from './kernels.ts';
 import { DeviceMemory } from './memory.ts';
 import { readOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
@@ -272,6 +273,10 @@ export class Device {
     const key = planKey(problem, 'convolve', throughWork);
     let plan = this.convolutions.get(key);
     if (!plan) this.convolutions.set(key, (plan = planTunedConvolution(problem, this.backend.profile, throughWork)));
+    const { kernel, result } = convolutionFacts(problem, plan);
+    const beside =
+      kernel.length * kernel.realBytes + (1 - 1 / problem.convolution!.kernels) * result.length * result.realBytes;
+    refuseTooLarge(problem, beside + tempBytesOf(plan.convolve, problem), this.backend.profile);
     return plan;
   }
 

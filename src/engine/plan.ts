@@ -27,7 +27,7 @@ import { type MeasureOptions, measure } from './measure.ts';
 import { DeviceMemory } from './memory.ts';
 import { type CallOptions, operandsOf } from './operands.ts';
 import type { PlanTypes } from './plan-types.ts';
-import type { DirectionProgram } from './program.ts';
+import { type DirectionProgram, tempBytesOf } from './program.ts';
 import { Runner, type RunnerHost } from './runner.ts';
 import { serializePlan } from './saved.ts';
 import { typeOfStorage } from './storage.ts';
@@ -147,9 +147,14 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     const tables = new Map([...this.programs.values()].flatMap((program) => [...program.tables]));
     // Calls that are given `work` have plans of their own, which may need more.
     const others = this.destroyed ? [] : directionsOf(this.problem);
+    const convolving = this.convolving && !this.destroyed ? [this.host.convolution(this.problem, true).convolve] : [];
     return {
       tables: [...tables.values()].reduce((sum, bytes) => sum + bytes, 0),
-      temp: Math.max(this.madeTemp, ...others.map((direction) => this.host.tempBytes(this.problem, direction, true))),
+      temp: Math.max(
+        this.madeTemp,
+        ...others.map((direction) => this.host.tempBytes(this.problem, direction, true)),
+        ...convolving.map((plan) => tempBytesOf(plan, this.problem)),
+      ),
       work: this.workBytes,
     };
   }
