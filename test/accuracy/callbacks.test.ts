@@ -1,6 +1,8 @@
 /** Callbacks on every device that runs here: random ones, in random problems, against the same functions of numbers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Device as EngineDevice } from '../../src/engine/device.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
+import { buildSimulator } from '../device/simulator.ts';
 import { type Called, randomCalled, shapesOf } from '../support/called.ts';
 import { complexProblem, triedComplex } from '../support/complex.ts';
 import { randomThreads, variedDevices, vectorProfile } from '../support/devices.ts';
@@ -54,7 +56,7 @@ describe('on the CPU', () => {
   });
 
   it.each(kinds)('random problems, %s', async (kind) => {
-    for (let round = 0; round < (exhaustive ? 1500 : 25); round++) {
+    for (let round = 0; round < (exhaustive ? 1500 : 12); round++) {
       const device = random.pick(devices);
       await check(device, kind, problemOf(kind, 3000, device));
     }
@@ -75,12 +77,24 @@ describe('on the CPU', () => {
 
 describe('by the interpreter', () => {
   it.each(kinds)('plans for any device, %s', async (kind) => {
-    for (let round = 0; round < (exhaustive ? 300 : 8); round++) {
+    for (let round = 0; round < (exhaustive ? 300 : 6); round++) {
       const profile = { ...vectorProfile, ...randomThreads(random) };
       const device = openInterpreted(profile);
       await check(device, kind, problemOf(kind, 600, device));
       device.close();
     }
+  });
+});
+
+/** CUDA text, compiled for the processor: see the simulator. */
+const simulator = await buildSimulator();
+afterAll(() => simulator?.remove());
+
+describe.runIf(simulator)('on a simulated GPU', () => {
+  it.each(kinds)('a random problem, %s', async (kind) => {
+    const device = new EngineDevice(await simulator!.open());
+    await check(device, kind, problemOf(kind, 1000, device));
+    device.close();
   });
 });
 

@@ -1,5 +1,5 @@
 /** What is tried and timed on a GPU. */
-import type { ProblemInput } from '../../src/index.ts';
+import type { Callback, ProblemInput } from '../../src/index.ts';
 import type { Random } from '../support/random.ts';
 
 /** Problems small enough for the double-double reference, with everything that a plan can have. */
@@ -279,3 +279,30 @@ export const compiledProblems: readonly ProblemInput[] = [
   { size: [256, 60], transform: 'r2c', convolution: { matrix: 3, symmetric: true } },
   { size: [2 ** 16], precision: 'double', convolution: { crossPower: true, conjugate: 'kernel' } },
 ];
+
+/** Callbacks that say all that callbacks can, in every kind of side. */
+export function calledProblems(): ProblemInput[] {
+  const everything: Callback = (x, v, at) => {
+    const index = x.index.mod(x.index.add(x.index.mul(at.batch, 3), x.index.div(at.axis[0]!, 2)), 16);
+    const w = x.load('w', index);
+    const bounded = x.max(x.min(v.re, x.constant(2)), x.neg(x.abs(v.im)));
+    return { re: x.select(x.less(v.re, w), bounded, x.div(v.re, x.sqrt(x.abs(w)))), im: x.sub(v.im, w) };
+  };
+  const power: Callback = (x, v) => x.add(x.mul(v.re, v.re), x.mul(v.im, v.im));
+  const weighted: Callback = (x, v, at) => x.mul(x.load('w', x.index.mod(at.axis[0]!, 16)), v);
+  const arrays = { w: { type: 'f32', length: 16 } } as const;
+  const complex = { forward: { load: everything, store: power }, arrays };
+  return [
+    { size: [128], batches: 9, callbacks: complex },
+    { size: [2 ** 16], precision: 'double', callbacks: { forward: { load: everything, store: everything }, arrays } },
+    { size: [64, 64], placement: 'in-place', edgeStorage: 'half', callbacks: complex },
+    {
+      size: [100],
+      transform: 'r2c',
+      batches: 5,
+      callbacks: { forward: { load: weighted, store: everything }, arrays },
+    },
+    { size: [30], transform: 'dct2', batches: 3, callbacks: { forward: { load: weighted, store: weighted }, arrays } },
+    { size: [1009], callbacks: complex },
+  ];
+}

@@ -108,19 +108,21 @@ class Maker {
     };
   }
 
-  real(shape: readonly number[]): Loose {
+  /** @param store results keep their size: errors are measured by it. */
+  real(shape: readonly number[], store: boolean): Loose {
     const w = this.weights(shape);
     return this.random.pick<Loose>([
+      ...(store ? [] : [((x, v, at) => x.div(x.max(v, x.constant(-0.5)), w(x, v, at))) as Loose]),
       (x, v, at) => x.mul(w(x, v, at), v),
       (x, v, at) => x.add(v, w(x, v, at)),
       (x, v) => x.abs(v),
-      (x, v) => x.select(x.less(v, x.constant(0)), x.mul(v, x.constant(0.25)), v),
-      (x, v, at) => x.div(x.max(v, x.constant(-0.5)), w(x, v, at)),
+      (x, v) => x.select(x.less(v, x.constant(0)), x.mul(v, x.constant(0.75)), v),
+      (x, v, at) => x.div(v, w(x, v, at)),
       (_, v) => v,
     ]);
   }
 
-  complex(shape: readonly number[]): Loose {
+  complex(shape: readonly number[], store: boolean): Loose {
     const w = this.weights(shape);
     const u = this.weights(shape);
     return this.random.pick<Loose>([
@@ -131,7 +133,7 @@ class Maker {
       }),
       (x, v) => ({ re: v.im, im: x.neg(v.re) }),
       (x, v, at) => ({ re: x.add(v.re, w(x, v, at)), im: x.sub(v.im, x.constant(0.5)) }),
-      (x, v) => ({ re: x.abs(v.re), im: x.min(v.im, x.constant(0.5)) }),
+      (x, v) => ({ re: x.abs(v.re), im: store ? v.im : x.min(v.im, x.constant(0.5)) }),
       (_, v) => v,
     ]);
   }
@@ -158,7 +160,7 @@ export function randomCalled(random: Random, { problem, shapes, complex }: Calle
     const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
     const mayKeep = complex[written] && !(problem.placement === 'in-place' && planar(written));
     const keep = mayKeep && random.integer(0, 1) === 1 ? maker.kept(shapes[written], half) : undefined;
-    const plain = complex[written] ? maker.complex(shapes[written]) : maker.real(shapes[written]);
+    const plain = complex[written] ? maker.complex(shapes[written], true) : maker.real(shapes[written], true);
     const store = random.integer(0, 3) === 0 ? undefined : (keep?.callback ?? plain);
     return { read, keeps: store !== undefined && keep !== undefined, store, growth: keep?.growth ?? 3 };
   };
@@ -167,9 +169,9 @@ export function randomCalled(random: Random, { problem, shapes, complex }: Calle
   const loadOf = (direction: Direction): Loose | undefined => {
     const { read } = all[direction];
     if (random.integer(0, 3) === 0) return undefined;
-    if (!complex[read]) return maker.real(shapes[read]);
+    if (!complex[read]) return maker.real(shapes[read], false);
     const found = all[direction === 'forward' ? 'inverse' : 'forward'];
-    const whole = maker.complex(shapes[read]);
+    const whole = maker.complex(shapes[read], false);
     // Reals that the other direction has left become complex numbers again.
     return both && found.keeps ? (x, v, at) => whole(x, { re: v, im: x.constant(0.25) }, at) : whole;
   };

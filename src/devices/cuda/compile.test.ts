@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { compiledProblems } from '../../../test/device/cases.ts';
+import { calledProblems, compiledProblems } from '../../../test/device/cases.ts';
 import { kernelsOf } from '../../../test/device/kernels.ts';
 import { findNvcc } from '../../../test/support/nvcc.ts';
 import { emitCuda } from '../../emit/cuda/index.ts';
@@ -50,7 +50,7 @@ describe.runIf(nvcc)('CUDA', () => {
       maxThreads: 1024,
       multiprocessors: 132,
     };
-    const kernels = kernelsOf(compiledProblems, profile);
+    const kernels = kernelsOf([...compiledProblems, ...calledProblems()], profile);
     expect(kernels.length).toBeGreaterThanOrEqual(compiledProblems.length);
     const programs = kernels.map((kernel) => emitCuda(kernel));
     expect(Math.max(...programs.map(({ cluster }) => cluster))).toBeGreaterThan(1);

@@ -1,6 +1,6 @@
 /** Every kernel of a fixed list of plans goes through AMD's run-time compiler, which needs no GPU. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { compiledProblems } from '../../../test/device/cases.ts';
+import { calledProblems, compiledProblems } from '../../../test/device/cases.ts';
 import { kernelsOf } from '../../../test/device/kernels.ts';
 import { codeOf } from '../../../test/support/device-kernels.ts';
 import { halfSamples } from '../../../test/support/emitted.ts';
@@ -44,7 +44,7 @@ describe.runIf(compiler)('HIP', () => {
       maxThreads: 1024,
       multiprocessors: 104,
     };
-    const kernels = kernelsOf(compiledProblems, profile);
+    const kernels = kernelsOf([...compiledProblems, ...calledProblems()], profile);
     const tuned = { computedRoots: true, launches: 2 };
     const programs = [
       ...kernels.map((kernel) => emitCuda(kernel, { dialect: 'hip' })),
