@@ -146,17 +146,17 @@ function turnOf(problem: Problem, profile: DeviceProfile): Turn {
   if (real && !isMatrix(problem) && takesHalves(problem, profile)) return { ...none, axis: 0, real, halves: true };
   const own = forCoordinates(problem, profile);
   const clusters = !isMatrix(problem);
-  for (const axis of axes) {
-    if (schemeOf(complex, axis, profile) !== 'passes') continue;
+  const schemes = axes.map((axis) => ({ axis, scheme: schemeOf(complex, axis, profile) }));
+  // An axis that would be padded there and padded back has most to gain; then come those that need nothing of the kind.
+  const order = ['bluestein', 'passes', 'rader'] as const;
+  for (const { axis, scheme } of order.flatMap((one) => schemes.filter((own) => own.scheme === one))) {
     const length = complex.size[axis]!;
-    const uploads = ifFits(() => turningUploads(complex, axis, own, clusters));
+    const uploads = scheme === 'passes' && ifFits(() => turningUploads(complex, axis, own, clusters));
     if (uploads) return { ...none, axis, own: length, length, uploads };
-  }
-  for (const axis of crossPower ? [] : axes) {
     // Of a longer period, the bins are others.
-    if (blocksOf(problem, 'output')[axis]) continue;
+    if (crossPower || blocksOf(problem, 'output')[axis]) continue;
     const period = ifFits(() => convolvedLength(complex, axis, own));
-    if (period) return { ...none, axis, own: complex.size[axis]!, ...period };
+    if (period) return { ...none, axis, own: length, ...period };
   }
   // Then reals go through the transform that there is for them.
   return { ...none, real: real && axes.length === 0 };
