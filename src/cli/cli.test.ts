@@ -233,7 +233,7 @@ describe('failures end with 1 and one line on stderr', () => {
     ['a device that is not built yet', ['explain', 'scfo8', '--device', 'vulkan'], /`omnifft devices`.*-unavailable\]/],
     [
       'a precision that a device has not',
-      ['explain', 'dcfo8', '--profile', 'webgpu-default'],
+      ['explain', '{"size":[8],"precision":"double-double"}', '--profile', 'webgpu-default'],
       /--device auto finds.*\[unsupported-precision\]/,
     ],
     [

@@ -97,7 +97,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   constructor(host: PlanHost, problem: T['problem']) {
     this.host = host;
     fix(this, 'problem', problem);
-    this.facts = { input: factsOf(problem, 'input'), output: factsOf(problem, 'output') };
+    const { profile } = host.backend;
+    this.facts = { input: factsOf(problem, 'input', profile), output: factsOf(problem, 'output', profile) };
     try {
       for (const direction of directionsOf(this.problem)) this.program(direction, false);
     } catch (error) {

@@ -6,7 +6,7 @@
 import type { Side, Sides } from '../problem/index.ts';
 import { convolution } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
-import { capacityOf } from './capacity.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
 import {
   type Beside,
   type Leaf,
@@ -41,7 +41,7 @@ export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'sines' | '
 
 /** A leaf whose buffers are known. */
 export interface PlacedLeaf {
-  readonly precision: 'single' | 'double';
+  readonly precision: Arithmetic;
   readonly axis: Span;
   /** Slower axes that are transformed in the same launch. */
   readonly more?: readonly Span[];

@@ -6,6 +6,7 @@
  * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
 import type { Block, ComplexLayout } from '../problem/problem.ts';
+import type { Arithmetic } from './capacity.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -108,7 +109,7 @@ export interface PowerOrder {
 }
 
 /** What a number in memory can be. */
-export type Stored = 'half' | 'single' | 'double';
+export type Stored = 'half' | Arithmetic;
 
 export type LanesAlong = 'axis' | 'batch';
 
@@ -126,7 +127,15 @@ export interface SharedMemory {
 /** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
 export interface Way {
   readonly inverse: boolean;
-  readonly scale: { readonly input: number; readonly output: number };
+  /**
+   * Factors of what is read and what is written. Where the second is a quotient of two numbers that has more digits than they, and
+   * these count, `quotient` are the two.
+   */
+  readonly scale: {
+    readonly input: number;
+    readonly output: number;
+    readonly quotient?: readonly [number, number];
+  };
 }
 
 /** Moves the tile from one place to another: where the lanes of a pass would not walk along memory. */
@@ -222,7 +231,7 @@ export type LeafStep = CopyStep | PassesStep | PairStep;
  * bigger upload.
  */
 export interface Leaf extends Way {
-  readonly precision: 'single' | 'double';
+  readonly precision: Arithmetic;
   /** Lengths of the dimensions of a tile. */
   readonly lengths: readonly number[];
   readonly steps: readonly LeafStep[];

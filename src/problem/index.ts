@@ -36,6 +36,7 @@ export {
   stridedSpan,
   tensorShape,
   tensorSpan,
+  wordsOf,
 } from './layout.ts';
 export { normalizeProblem } from './normalize.ts';
 export type {
@@ -48,7 +49,6 @@ export type {
   Precision,
   Problem,
   ProblemInput,
-  ReleasedStorage,
   Side,
   Sides,
   Storage,

@@ -26,7 +26,7 @@ interface Element {
 }
 
 /** The elements of a side, in the order of a packed tensor. */
-function elementsOf(problem: Problem, side: Side): Element[] {
+export function elementsOf(problem: Problem, side: Side): Element[] {
   const counts = tensorShape(problem, side);
   const { space, frequency } = problem.zeroPadding;
   const blocks = side === 'input' ? space : frequency;
@@ -121,12 +121,12 @@ function poisoned(problem: Problem, side: Side, length: number): Numbers[] {
   return planar ? [make(), make()] : [make()];
 }
 
-function bitsOf(arrays: readonly Numbers[]): Uint8Array[] {
+export function bitsOf(arrays: readonly Numbers[]): Uint8Array[] {
   return arrays.map((array) => new Uint8Array(array.buffer.slice(0)));
 }
 
 /** The words that differ from what they were, but for those that may. */
-function changed(
+export function changed(
   what: string,
   arrays: readonly Numbers[],
   before: readonly Uint8Array[],

@@ -61,6 +61,7 @@ export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonl
 class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   readonly kind = 'cpu';
   readonly runsBothWays = true;
+  readonly pairForm = { ordered: true };
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly queue = new Queue();

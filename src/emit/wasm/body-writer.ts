@@ -4,10 +4,10 @@
 import {
   type BinaryOp,
   dependsOn,
+  type ElementType,
   type Guard,
   guardAt,
   index,
-  type Kernel,
   operandsOf,
   type Phase,
   type Real,
@@ -38,13 +38,13 @@ const EXACT = { exactAdd: 'add', exactSub: 'sub', exactMul: 'mul' } as const;
 export class BodyWriter {
   private readonly asm: FunctionAssembler;
   private readonly addresses: Addresses;
-  private readonly precision: Kernel['precision'];
+  private readonly precision: ElementType;
   private readonly lanes: number;
   private readonly constants: Constants;
   /** The last bound that a counter was compared with in vain. */
   private never = 0;
 
-  constructor(asm: FunctionAssembler, addresses: Addresses, precision: Kernel['precision'], lanes: number) {
+  constructor(asm: FunctionAssembler, addresses: Addresses, precision: ElementType, lanes: number) {
     this.asm = asm;
     this.addresses = addresses;
     this.precision = precision;
