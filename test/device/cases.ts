@@ -244,4 +244,5 @@ export const compiledProblems: readonly ProblemInput[] = [
   { size: [10000], precision: 'double', placement: 'in-place' },
   { size: [48, 100], batches: 3 },
   { size: [32, 15, 64], strides: { input: [1, 2, 70, 1100, 71000] }, precision: 'double' },
+  { size: [120], precision: 'double-double', batches: 9, storage: 'double' },
 ];
