@@ -141,6 +141,14 @@ export class BodyWriter {
       unit.operation(COMPARISONS[node.comparison]);
       return unit.chosen();
     }
+    if (node.op === 'exactFma') {
+      // c − a·b is an instruction, too.
+      const negative = node.a.op === 'neg' ? node.a.a : undefined;
+      return unit.fusedOnce(
+        negative ? 'sub' : 'add',
+        [negative ?? node.a, node.b, node.c].map((operand) => () => value(operand)),
+      );
+    }
     for (const operand of operandsOf(node)) value(operand);
     switch (node.op) {
       case 'swap':
@@ -157,7 +165,6 @@ export class BodyWriter {
       case 'exactMul':
         // Nothing else is made of them: only sums and products of the other kind are taken together.
         return unit.operation(EXACT[node.op]);
-      case 'exactFma':
       case 'sum':
       case 'const':
       case 'conj':
