@@ -24,7 +24,7 @@ import {
 } from '../problem/index.ts';
 import { type Given, givenName, unreadable } from './given.ts';
 import { DeviceMemory } from './memory.ts';
-import { typeOfStorage } from './storage.ts';
+import { typeOfArrays } from './storage.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
 export type Data = HostArray | DeviceMemory | ForeignMemory;
@@ -59,7 +59,7 @@ export function factsOf(problem: Problem, side: Side, { precisions }: DeviceProf
   const span = tensorSpan(problem, side);
   const layout = elementKind(problem, side) === 'real' ? 'real' : problem.layout[side];
   const words = wordsOf(problem.edgeStorage);
-  const type = words === 2 ? 'f64' : typeOfStorage(problem.edgeStorage);
+  const type = typeOfArrays(problem.edgeStorage);
   const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
   return {
     layout,

@@ -34,7 +34,7 @@ import { Plan, type PlanHost } from './plan.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { DirectionProgram, tempBytesOf } from './program.ts';
 import { loadPlans, type PlanOf } from './saved.ts';
-import { typeOfStorage } from './storage.ts';
+import { typeOfArrays } from './storage.ts';
 import { knobProblems, planTuned } from './tuning.ts';
 
 export interface PlanOptions {
@@ -235,7 +235,7 @@ export class Device {
         `alloc was asked for precision ${show(precision)}; it takes one of ${words}.`,
       );
     }
-    return new DeviceMemory(this.backend.allocate(bytes), typeOfStorage(precision));
+    return new DeviceMemory(this.backend.allocate(bytes), typeOfArrays(precision));
   }
 
   /**

@@ -71,6 +71,28 @@ describe('double-doubles on the CPU', () => {
     for (let round = 0; round < (exhaustive ? 1000 : 24); round++) await check(device, problem(500));
   });
 
+  it('in memory of the device, from some number on', async () => {
+    const plan = await device.plan({ size: [4], precision: wide, batches: 2 });
+    expect(plan.input.bytes).toBe(8 * 32);
+    const memory = [device.alloc(plan.input.bytes + 32), device.alloc(plan.output.bytes + 64)] as const;
+    const [input, output] = memory.map(({ array }) => (array as Float64Array).fill(0.5)) as [
+      Float64Array,
+      Float64Array,
+    ];
+    input.subarray(4).fill(0);
+    // One number in each batch, which is all that its bins are.
+    input.set([1, 2 ** -60, 2, 2 ** -70], 4);
+    input.set([3, 2 ** -80, 4, 2 ** -90], 4 + 16);
+    await plan.enqueue('forward', { input: memory[0], output: memory[1], offsets: { input: 1, output: 2 } });
+    await device.finish();
+    const bins = [1, 2 ** -60, 2, 2 ** -70].concat([3, 2 ** -80, 4, 2 ** -90]);
+    expect(Array.from(output)).toEqual([
+      ...Array(8).fill(0.5),
+      ...Array.from({ length: 32 }, (_, n) => bins[(n >> 4) * 4 + (n % 4)]),
+    ]);
+    expect(() => plan.forwardSync(new Float64Array(16))).toThrow(/exactly 32|needs 32/);
+  });
+
   it('in several uploads', async () => {
     for (const size of [[512], [360]])
       await check(split, { size, precision: wide, storage: random.pick([wide, 'double']) });
@@ -110,6 +132,12 @@ describe.skipIf(noWebGpu)('doubles of two singles on WebGPU', { timeout: 180_000
   it('a sample', async () => {
     const device = await openWebGpu();
     await check(device, { size: [random.pick([16, 20, 27])], precision: 'double', batches: 3 }, 'single-pair');
+    const plan = await device.plan({ size: [8], precision: 'double', normalize: true });
+    const memory = device.alloc(plan.output.bytes);
+    const x = Float64Array.from({ length: 16 }, () => random.unit());
+    await plan.forward(x, memory as never);
+    const again = await plan.inverse(memory as never);
+    for (const [n, value] of again.entries()) expect(Math.abs(value - x[n]!)).toBeLessThan(1e-12);
     await check(device, { size: [12], transform: 'r2c', precision: 'double', edgeStorage: 'single' }, 'single-pair');
     device.close();
   });
