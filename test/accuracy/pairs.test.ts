@@ -119,11 +119,17 @@ describe('pairs for threads', () => {
   });
 });
 
-describe.skipIf(noOpenCl)('double-doubles on OpenCL', { timeout: 180_000 }, () => {
-  it('a sample', async () => {
+describe.skipIf(noOpenCl)('on OpenCL', { timeout: 180_000 }, () => {
+  it('doubles of two singles, where a device has no doubles', async () => {
+    const device = await openOpenCl({ profile: { precisions: ['single'] } });
+    await check(device, { size: [random.pick([24, 25])], precision: 'double', layout: 'planar' }, 'single-pair');
+    device.close();
+  });
+
+  it('double-doubles', async () => {
     const device = await openOpenCl();
     await check(device, { size: [random.pick([32, 60, 100])], precision: wide, batches: 3 });
-    await check(device, { size: [random.pick([24, 17])], transform: 'r2c', precision: wide });
+    await check(device, { size: [random.pick([24, 34])], transform: 'r2c', precision: wide, storage: 'double' });
     device.close();
   });
 });
