@@ -466,6 +466,38 @@ describe('explain, devices and bench', () => {
     for (const { kind } of devices) expect(table.stdout).toMatch(new RegExp(`^${kind} +(available|missing) `, 'm'));
   });
 
+  it('verify measures errors, draws them, and says what it does not know', async () => {
+    const { code, stdout, stderr } = await omnifft(
+      ...[
+        'verify',
+        '--suite',
+        'precision',
+        '--most',
+        '4',
+        '--rounds',
+        '1',
+        '--device',
+        'cpu',
+        '--json',
+        '--svg',
+        'errors',
+      ],
+    );
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    const rows = JSON.parse(stdout) as Record<'set' | 'precision', string>[] & { maximum: number; bound: number }[];
+    expect(new Set(rows.map(({ precision }) => precision))).toEqual(
+      new Set(['half', 'single', 'double', 'double-double']),
+    );
+    expect(new Set(rows.map(({ set }) => set)).size).toBe(11);
+    for (const { maximum, bound } of rows) expect(maximum).toBeLessThanOrEqual(bound);
+    expect(readFileSync(join(folder, 'errors', 'precision-double.svg'), 'utf8')).toMatch(/^<svg.*<\/svg>$/s);
+    expect((await omnifft('verify', '--most', '2', '--precision', 'single', '--rounds', '1')).stdout).toMatch(
+      /c2c, powers of two +single +2 +forward +\S+ +\S+ +0\.\d\d/,
+    );
+    expect((await omnifft('verify', '--suite', 'speed')).code).toBe(2);
+  });
+
   it('bench times each problem', async () => {
     const problems = ['scfo256*64', 'dcbo1000', 'scfi128x32', 'srfo1000*8'];
     const { code, stdout, stderr } = await omnifft('bench', ...problems, '--json');
