@@ -15,6 +15,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** File of the bundle → what it consists of. */
 export const libraryEntries = {
   omnifft: 'src/index.ts',
+  numeric: 'src/numeric.ts',
   numpy: 'src/numpy/index.ts',
   'numpy-sync': 'src/numpy/sync.ts',
   signal: 'src/signal/index.ts',

@@ -17,6 +17,7 @@ const command = 'cli/main';
 const entries = [
   'index',
   'sync',
+  'numeric',
   'numpy/index',
   'numpy/sync',
   'signal/index',

@@ -12,7 +12,15 @@ import {
   type MeasureOptions,
   type Plan,
 } from '../index.ts';
-import { elementBytes, elementKind, type PlannedProblem, type Side, tensorShape } from '../problem/index.ts';
+import {
+  elementBytes,
+  elementKind,
+  type PlannedProblem,
+  realBytes,
+  type Side,
+  tensorShape,
+  wordsOf,
+} from '../problem/index.ts';
 
 export type Peer = NonNullable<MeasureOptions['peer']>;
 
@@ -97,14 +105,17 @@ function planCopy(device: Device, { precision }: PlannedProblem, points: number)
 
 /** Writes numbers up to an amplitude, through a copy on the device: not every device lets the host see its memory. */
 async function fill(device: Device, problem: PlannedProblem, memory: readonly DeviceMemory[], amplitude: number) {
-  const bytes = problem.precision === 'single' ? 8 : 16;
+  const bytes = 2 * realBytes(problem.precision);
+  const words = wordsOf(problem.precision);
   for (const part of memory) {
     const elements = Math.floor(part.bytes / bytes);
     const each = Math.min(MOST_FILLED, elements);
     if (each === 0) continue;
     const copy = await planCopy(device, problem, each);
-    const numbers = (bytes === 8 ? new Float32Array(2 * each) : new Float64Array(2 * each)).map(
-      () => amplitude * (Math.random() - 0.5),
+    const length = 2 * words * each;
+    // The lower part of a double-double may be 0.
+    const numbers = (bytes === 8 ? new Float32Array(length) : new Float64Array(length)).map((_, n) =>
+      n % words === 0 ? amplitude * (Math.random() - 0.5) : 0,
     );
     const some = device.alloc(each * bytes);
     try {
@@ -123,7 +134,7 @@ async function fill(device: Device, problem: PlannedProblem, memory: readonly De
 
 /** Seconds to copy so many bytes on the device; undefined where it cannot hold them twice. */
 async function copyTime(device: Device, problem: PlannedProblem, bytes: number): Promise<number | undefined> {
-  const points = Math.max(1, Math.floor(bytes / (problem.precision === 'single' ? 8 : 16)));
+  const points = Math.max(1, Math.floor(bytes / (2 * realBytes(problem.precision))));
   try {
     const plan = await planCopy(device, problem, points);
     const memory: DeviceMemory[] = [];

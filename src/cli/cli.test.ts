@@ -233,7 +233,7 @@ describe('failures end with 1 and one line on stderr', () => {
     ['a device that is not built yet', ['explain', 'scfo8', '--device', 'vulkan'], /`omnifft devices`.*-unavailable\]/],
     [
       'a precision that a device has not',
-      ['explain', 'dcfo8', '--profile', 'webgpu-default'],
+      ['explain', '{"size":[8],"precision":"double-double"}', '--profile', 'webgpu-default'],
       /--device auto finds.*\[unsupported-precision\]/,
     ],
     [
@@ -464,6 +464,38 @@ describe('explain, devices and bench', () => {
     for (const { available, reason } of devices) expect(available || (reason ?? '').length > 0).toBe(true);
     const table = await omnifft('devices');
     for (const { kind } of devices) expect(table.stdout).toMatch(new RegExp(`^${kind} +(available|missing) `, 'm'));
+  });
+
+  it('verify measures errors, draws them, and says what it does not know', async () => {
+    const { code, stdout, stderr } = await omnifft(
+      ...[
+        'verify',
+        '--suite',
+        'precision',
+        '--most',
+        '4',
+        '--rounds',
+        '1',
+        '--device',
+        'cpu',
+        '--json',
+        '--svg',
+        'errors',
+      ],
+    );
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    const rows = JSON.parse(stdout) as Record<'set' | 'precision', string>[] & { maximum: number; bound: number }[];
+    expect(new Set(rows.map(({ precision }) => precision))).toEqual(
+      new Set(['half', 'single', 'double', 'double-double']),
+    );
+    expect(new Set(rows.map(({ set }) => set)).size).toBe(11);
+    for (const { maximum, bound } of rows) expect(maximum).toBeLessThanOrEqual(bound);
+    expect(readFileSync(join(folder, 'errors', 'precision-double.svg'), 'utf8')).toMatch(/^<svg.*<\/svg>$/s);
+    expect((await omnifft('verify', '--most', '2', '--precision', 'single', '--rounds', '1')).stdout).toMatch(
+      /c2c, powers of two +single +2 +forward +\S+ +\S+ +0\.\d\d/,
+    );
+    expect((await omnifft('verify', '--suite', 'speed')).code).toBe(2);
   });
 
   it('bench times each problem', async () => {

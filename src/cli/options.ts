@@ -74,7 +74,8 @@ async function open({ device, threads, profile, language, precision }: DeviceOpt
   }
   return openDevice(device as OpenableKind, {
     ...(threads === undefined ? {} : { threads }),
-    ...(precision === undefined ? {} : { precision }),
+    // A device that is named makes pairs for what it does not compute in.
+    ...(precision === undefined || (device ?? 'auto') !== 'auto' ? {} : { precision }),
   });
 }
 

@@ -9,6 +9,7 @@ import { addDevices } from './commands/devices.ts';
 import { addExplain } from './commands/explain.ts';
 import { addSpectrogram } from './commands/spectrogram.ts';
 import { addTransform } from './commands/transform.ts';
+import { addVerify } from './commands/verify.ts';
 import { complain, wantsJson } from './failures.ts';
 
 /** 0: done; 1: it was understood but failed; 2: it was not understood. */
@@ -60,6 +61,7 @@ function program(json: boolean): Command {
   addExplain(root);
   addDevices(root);
   addBench(root);
+  addVerify(root);
   addHelp(root);
   return root;
 }

@@ -1,6 +1,7 @@
 /**
  * What a device offers to the engine: memory, compilation, launches. One folder per kind implements it.
  */
+import type { PairForm } from '../emit/pairs/index.ts';
 import type { Kernel, StorageType } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import type { FftError } from '../problem/errors.ts';
@@ -171,6 +172,12 @@ export interface Backend {
   readonly severalStreams?: boolean;
   /** Whether kernels can compute roots of unity, as exactly as tables have them but for a rounding or two. */
   readonly computesRoots?: boolean;
+  /** How numbers that are pairs of those it computes in are computed with. */
+  readonly pairForm?: PairForm;
+  /** Tries, once, whether its compilers leave alone what pairs rest on; where that is not known beforehand. */
+  probePairs?(): Promise<void>;
+  /** What was wrong then: undefined before it was tried, and '' where nothing was. */
+  readonly pairsBroken?: string | undefined;
   /** Whether it takes kernels that run both ways: half as many to compile. */
   readonly runsBothWays?: true;
   /**

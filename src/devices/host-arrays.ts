@@ -2,7 +2,8 @@
 import type { StorageType } from '../ir/index.ts';
 import type { RealArray } from './device.ts';
 
-const TYPES = { f32: Float32Array, f64: Float64Array, f16: Uint16Array, u32: Uint32Array } as const;
+/** A double-double is two doubles: arrays of them are taken for arrays of doubles. */
+const TYPES = { f32: Float32Array, f64: Float64Array, dd: Float64Array, f16: Uint16Array, u32: Uint32Array } as const;
 
 /** What a host array holds. (Arrays of a user's may be of another window or context; tables are ours.) */
 export function typeOfArray(array: RealArray): StorageType {

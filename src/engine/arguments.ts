@@ -6,6 +6,7 @@ import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch 
 import { arrayNameOf } from '../devices/host-arrays.ts';
 import { bytesOf, type StorageType } from '../ir/index.ts';
 import type { SideLayout } from '../plan/leaf.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
 import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../problem/bytes.ts';
 import {
   blocksOf,
@@ -17,12 +18,14 @@ import {
   type PlanarData,
   type Problem,
   type Side,
+  type Storage,
   tensorShape,
   tensorSpan,
+  wordsOf,
 } from '../problem/index.ts';
 import { type Given, givenName, unreadable } from './given.ts';
 import { DeviceMemory } from './memory.ts';
-import { typeOfStorage } from './storage.ts';
+import { typeOfArrays } from './storage.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
 export type Data = HostArray | DeviceMemory | ForeignMemory;
@@ -33,9 +36,14 @@ export type ComplexData = Data | PlanarData<Data>;
 export interface SideFacts {
   readonly layout: SideLayout;
   readonly type: StorageType;
-  /** Reals in each array. */
+  /** Numbers in each array. */
   readonly length: number;
-  readonly realBytes: number;
+  /** Of them, for each real: a double-double has two. */
+  readonly words: 1 | 2;
+  /** Of a number. */
+  readonly bytes: number;
+  /** On the device each double is two singles, hi and lo. */
+  readonly pairs: boolean;
   /** Where the elements are, if the arrays also hold what does not belong to the tensor. */
   readonly runs: ElementRuns | undefined;
 }
@@ -48,16 +56,21 @@ export interface Part {
   readonly given: unknown;
 }
 
-export function factsOf(problem: Problem, side: Side): SideFacts {
+/** An array that holds so many reals of a kind, side by side. */
+export function numbersOf(storage: Storage, reals: number, { precisions }: DeviceProfile): Omit<SideFacts, 'layout'> {
+  const words = wordsOf(storage);
+  const type = typeOfArrays(storage);
+  const pairs = type === 'f64' && precisions?.includes('double') === false;
+  return { type, length: words * reals, words, bytes: bytesOf(type), pairs, runs: undefined };
+}
+
+export function factsOf(problem: Problem, side: Side, profile: DeviceProfile): SideFacts {
   const span = tensorSpan(problem, side);
   const layout = elementKind(problem, side) === 'real' ? 'real' : problem.layout[side];
-  const type = typeOfStorage(problem.edgeStorage);
   const elements = tensorShape(problem, side).reduce((product, count) => product * count, 1);
   return {
     layout,
-    type,
-    length: layout === 'interleaved' ? 2 * span : span,
-    realBytes: bytesOf(type),
+    ...numbersOf(problem.edgeStorage, layout === 'interleaved' ? 2 * span : span, profile),
     runs: span === elements && !blocksOf(problem, side).some((block) => block) ? undefined : elementRuns(problem, side),
   };
 }
@@ -72,29 +85,30 @@ export function partsOf(given: Given, facts: SideFacts, what: string, backend: B
       throw wrongType(what, given, `{ re, im }, two ${arrayName(facts)}s, because this side's layout is planar`);
     }
     const [re, im] = given;
-    return [part(re, facts, `${what}.re`, backend, offset), part(im, facts, `${what}.im`, backend, offset)];
+    const skip = numbersPerElement(facts) * offset;
+    return [part(re, facts, `${what}.re`, backend, skip), part(im, facts, `${what}.im`, backend, skip)];
   }
   if (given.length !== 1) {
     const why = facts.layout === 'real' ? 'this side is real' : "this side's layout is interleaved";
     const wanted = facts.layout === 'real' ? 'reals' : 'interleaved re, im';
     throw wrongType(what, given, `one ${arrayName(facts)} of ${wanted}, because ${why}`);
   }
-  return [part(given[0], facts, what, backend, realsPerElement(facts) * offset)];
+  return [part(given[0], facts, what, backend, numbersPerElement(facts) * offset)];
 }
 
-/** Reals of each array that belong to one element. */
-export function realsPerElement({ layout }: Pick<SideFacts, 'layout'>): 1 | 2 {
-  return layout === 'interleaved' ? 2 : 1;
+/** Numbers of each array that belong to one element. */
+export function numbersPerElement({ layout, words }: Pick<SideFacts, 'layout' | 'words'>): number {
+  return words * (layout === 'interleaved' ? 2 : 1);
 }
 
-/** @param skip reals before the data. */
+/** @param skip numbers before the data. */
 function part(value: unknown, facts: SideFacts, what: string, backend: Backend, skip: number): Part {
-  const needed = (skip + facts.length) * facts.realBytes;
+  const needed = (skip + facts.length) * facts.bytes;
   const isArray = isArrayOf(value, facts);
   const memory = isArray ? undefined : deviceBuffer(value, what, backend);
   if (memory) {
     if (memory.bytes < needed) throw tooSmall(what, memory.bytes, needed);
-    return { device: { buffer: memory, byteOffset: skip * facts.realBytes }, host: undefined, given: value };
+    return { device: { buffer: memory, byteOffset: skip * facts.bytes }, host: undefined, given: value };
   }
   if (!isArray) throw wrongType(what, [value], `a ${arrayName(facts)} of ${facts.length} numbers`);
   refuseDetached(value, what);
@@ -208,9 +222,9 @@ export function sideExtents({ buffer, byteOffset }: Binding, facts: SideFacts, w
   return deviceExtents({ buffer, byteOffset: byteOffset + before }, bytes, what);
 }
 
-function elementBytesOf({ length, realBytes, runs }: SideFacts): { before: number; bytes: number } {
-  const before = (runs?.start ?? 0) * realBytes;
-  return { before, bytes: length * realBytes - before };
+function elementBytesOf({ length, bytes, runs }: SideFacts): { before: number; bytes: number } {
+  const before = (runs?.start ?? 0) * bytes;
+  return { before, bytes: length * bytes - before };
 }
 
 export function deviceExtents({ buffer, byteOffset }: Binding, bytes: number, what: string): Extent[] {

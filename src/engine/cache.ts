@@ -7,7 +7,7 @@
 import type { Backend, Binding, CompiledKernel, CompileOptions, DeviceBuffer, Schedule } from '../devices/device.ts';
 import { arrayFor } from '../devices/host-arrays.ts';
 import { bytesOf, type Kernel, type Table } from '../ir/index.ts';
-import { NearestRoots, type RealTable } from '../numeric/nearest-roots.ts';
+import { fillTable } from './tables.ts';
 
 interface Entry<T> {
   readonly value: T;
@@ -245,22 +245,6 @@ export class KernelCache {
 function fill(backend: Backend, buffer: DeviceBuffer, table: Table): Promise<void> | undefined {
   const direct = buffer.view?.(table.type);
   const data = direct ?? arrayFor(table.type, table.length);
-  for (const { start, values } of table.values?.() ?? []) data.set(values, start);
-  const runs = table.runs();
-  let order = 1;
-  let wanted = 0;
-  for (const { q, count } of runs) {
-    order = Math.max(order, q);
-    wanted += count;
-  }
-  // Passes mostly ask for roots of orders that divide the longest one's: one generator serves them all.
-  const longest = new NearestRoots(order, wanted);
-  const others = new Map<number, NearestRoots>();
-  for (const run of runs) {
-    let roots = longest.n % run.q === 0 ? longest : others.get(run.q);
-    if (!roots) others.set(run.q, (roots = new NearestRoots(run.q)));
-    // Only tables of singles or doubles have roots.
-    roots.fill(data as RealTable, run);
-  }
+  fillTable(data, table);
   return direct ? undefined : backend.upload({ buffer, byteOffset: 0 }, data);
 }

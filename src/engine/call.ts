@@ -11,7 +11,7 @@ import type { ElementRuns, HostArray, PlanarData } from '../problem/index.ts';
 import { type ComplexData, type Data, type SideFacts, sideExtents } from './arguments.ts';
 import { quiet, refusePending, type Use } from './arrivals.ts';
 import { mayChange } from './given.ts';
-import { landingFor, settle } from './landings.ts';
+import { arrived, landingFor, sent, settle } from './landings.ts';
 import type { Copy, PlacedPart } from './staging.ts';
 
 export interface CallParts {
@@ -252,9 +252,9 @@ export function runNow(call: Call, backend: Backend): void {
 
 /** The same through the device's copies, where host code does not see its memory. */
 function runStaged({ copiesIn, copiesOut, program, runs }: Call, backend: Backend): void {
-  const landings = copiesOut.map(({ host }) => landingFor(host));
-  for (const { host, device } of copiesIn) backend.uploadSync!(device, host);
+  const landings = copiesOut.map(landingFor);
+  for (const copy of copiesIn) backend.uploadSync!(copy.device, sent(copy));
   program.runSync!();
   for (const [n, { device }] of copiesOut.entries()) backend.downloadSync!(device, landings[n]!);
-  for (const [n, { host }] of copiesOut.entries()) settle(host, landings[n]!, runs);
+  for (const [n, copy] of copiesOut.entries()) settle(copy.host, arrived(copy, landings[n]!), runs);
 }

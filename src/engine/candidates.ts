@@ -168,9 +168,11 @@ interface Memory {
 async function memoryOf(problem: Problem, backend: Backend): Promise<Memory> {
   const buffers: DeviceBuffer[] = [];
   try {
-    const input = await allocateFor(factsOf(problem, 'input'), 0, backend, buffers);
+    const input = await allocateFor(factsOf(problem, 'input', backend.profile), 0, backend, buffers);
     const inPlace = problem.placement === 'in-place';
-    const output = inPlace ? input : await allocateFor(factsOf(problem, 'output'), 0, backend, buffers);
+    const output = inPlace
+      ? input
+      : await allocateFor(factsOf(problem, 'output', backend.profile), 0, backend, buffers);
     return { input, output, buffers };
   } catch (error) {
     for (const buffer of buffers) buffer.free();

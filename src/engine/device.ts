@@ -3,6 +3,7 @@
  */
 
 import type { Backend, DeviceKind } from '../devices/device.ts';
+import { isInPairs } from '../plan/capacity.ts';
 import type { ConvolutionPlan } from '../plan/convolution.ts';
 import type { DirectionPlan, Task } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
@@ -18,10 +19,11 @@ import {
   type PlannedProblem,
   type Problem,
   type ProblemInput,
-  type ReleasedStorage,
   type Side,
+  type Storage,
   tensorSpan,
 } from '../problem/index.ts';
+import { storages } from '../problem/problem.ts';
 import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
 import { candidateFacts, type Measured, measureCandidates } from './candidates.ts';
@@ -34,7 +36,7 @@ import { Plan, type PlanHost } from './plan.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { DirectionProgram, tempBytesOf } from './program.ts';
 import { loadPlans, type PlanOf } from './saved.ts';
-import { typeOfStorage } from './storage.ts';
+import { typeOfArrays } from './storage.ts';
 import { knobProblems, planTuned, planTunedConvolution } from './tuning.ts';
 
 export interface PlanOptions {
@@ -61,7 +63,7 @@ export class Device {
   /** What was found out about problems with `strategy: 'measure'`. */
   private readonly measured = new Recent<Measured>(PLANS_KEPT);
   /** Of the plan made last: what `alloc` is most likely for. */
-  private precision: 'half' | 'single' | 'double' = 'single';
+  private precision: Storage = 'single';
   private closed = false;
 
   /** @internal Made by `openDevice`. */
@@ -101,6 +103,8 @@ export class Device {
     options: PlanOptions = {},
   ): Promise<Plan<PlanTypesFor<P>>> {
     const asked = this.asked(problem, options);
+    if (this.mustProbe(asked)) await this.backend.probePairs!();
+    refuseBrokenPairs(asked.problem, this.backend);
     if (this.mustMeasure(asked)) await this.measure(asked.problem);
     return this.warm(this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked)));
   }
@@ -126,6 +130,11 @@ export class Device {
     options: PlanOptions = {},
   ): Plan<PlanTypesFor<P>> {
     const asked = this.asked(problem, options);
+    if (this.mustProbe(asked)) {
+      const message = `Whether ${this.name} keeps to the rounding that pairs of singles rest on has yet to be tried; plan() does, once.`;
+      throw new FftError('unsupported-feature', message, { path: 'precision' });
+    }
+    refuseBrokenPairs(asked.problem, this.backend);
     if (this.mustMeasure(asked)) {
       const message = "strategy 'measure' takes its time, which planSync does not wait for; use plan(), or 'fast'.";
       throw new FftError('unsupported-feature', message, { path: 'strategy' });
@@ -149,6 +158,16 @@ export class Device {
     if (from !== undefined) return loadPlans(from, problem, this.backend);
     const splits = this.measuredOf(problem)?.splits;
     return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
+  }
+
+  /** Pairs rest on what compilers may have broken, which is not known yet. */
+  private mustProbe({ problem }: Asked): boolean {
+    const { backend } = this;
+    return (
+      isInPairs(problem.precision, backend.profile) &&
+      backend.probePairs !== undefined &&
+      backend.pairsBroken === undefined
+    );
   }
 
   private measuredOf(problem: Problem): Measured | undefined {
@@ -204,9 +223,9 @@ export class Device {
   alloc(bytes: number): DeviceMemory;
   alloc(bytes: number, precision: 'half'): DeviceMemory<Uint16Array>;
   alloc(bytes: number, precision: 'single'): DeviceMemory<Float32Array>;
-  alloc(bytes: number, precision: 'double'): DeviceMemory<Float64Array>;
-  alloc(bytes: number, precision?: ReleasedStorage): DeviceMemory;
-  alloc(bytes: number, precision: ReleasedStorage = this.precision): DeviceMemory {
+  alloc(bytes: number, precision: 'double' | 'double-double'): DeviceMemory<Float64Array>;
+  alloc(bytes: number, precision?: Storage): DeviceMemory;
+  alloc(bytes: number, precision: Storage = this.precision): DeviceMemory {
     this.check();
     if (!Number.isSafeInteger(bytes) || bytes <= 0) {
       throw new FftError(
@@ -214,13 +233,14 @@ export class Device {
         `alloc was asked for ${show(bytes)} bytes; it takes a positive whole number.`,
       );
     }
-    if (precision !== 'half' && precision !== 'single' && precision !== 'double') {
+    if (!storages.includes(precision)) {
+      const words = storages.map((word) => `'${word}'`).join(', ');
       throw new FftError(
         'invalid-argument',
-        `alloc was asked for precision ${show(precision)}; it takes 'half', 'single' or 'double'.`,
+        `alloc was asked for precision ${show(precision)}; it takes one of ${words}.`,
       );
     }
-    return new DeviceMemory(this.backend.allocate(bytes), typeOfStorage(precision));
+    return new DeviceMemory(this.backend.allocate(bytes), typeOfArrays(precision));
   }
 
   /**
@@ -273,9 +293,8 @@ export class Device {
     const key = planKey(problem, 'convolve', throughWork);
     let plan = this.convolutions.get(key);
     if (!plan) this.convolutions.set(key, (plan = planTunedConvolution(problem, this.backend.profile, throughWork)));
-    const { kernel, result } = convolutionFacts(problem, plan);
-    const beside =
-      kernel.length * kernel.realBytes + (1 - 1 / problem.convolution!.kernels) * result.length * result.realBytes;
+    const { kernel, result } = convolutionFacts(problem, plan, this.backend.profile);
+    const beside = kernel.length * kernel.bytes + (1 - 1 / problem.convolution!.kernels) * result.length * result.bytes;
     refuseTooLarge(problem, beside + tempBytesOf(plan.convolve, problem), this.backend.profile);
     return plan;
   }
@@ -300,12 +319,25 @@ export class Device {
 
 /** `unsupported-precision` where the device cannot compute in the precision of a problem. */
 function precisionProblems({ precision }: Problem, { name, profile }: Backend): FftProblem[] {
+  // Pairs of doubles are double-doubles, pairs of singles are doubles.
+  const needed = precision === 'double-double' ? 'double' : 'single';
   const { precisions } = profile;
-  if (!precisions || precisions.some((known) => known === precision)) return [];
+  if (!precisions || precisions.includes(needed)) return [];
   const message =
-    `${name} computes in ${precisions.join(' and ')} precision only; '${precision}' was asked for. ` +
-    `openDevice('auto', { precision: '${precision}' }) finds a device that does, if only the CPU.`;
+    `${name} computes in ${precisions.join(' and ')} precision only, and pairs of ${needed}s were asked for: '${precision}'. ` +
+    `openDevice('auto', { precision: '${needed}' }) finds a device that does, if only the CPU.`;
   return [{ code: 'unsupported-precision', path: 'precision', message }];
+}
+
+/** @throws FftError `unsupported-precision` where a device was tried and does not keep to what pairs rest on */
+function refuseBrokenPairs({ precision }: Problem, { name, pairsBroken, profile }: Backend): void {
+  if (!pairsBroken || !isInPairs(precision, profile)) return;
+  throw new FftError(
+    'unsupported-precision',
+    `${name} cannot compute in '${precision}' precision: ${pairsBroken}. openDevice('auto', { precision: 'double' }) ` +
+      'finds a device that does, if only the CPU.',
+    { path: 'precision' },
+  );
 }
 
 /** @throws FftError `device-limit` where the buffers of a problem exceed what the device can address. */

@@ -353,8 +353,8 @@ export function offsetsOf(
 
 /** @throws FftError `aliased-buffers` where both sides of an in-place plan are not the same memory. */
 function refuseTwoPlaces(source: readonly Part[], target: readonly Part[], read: SideFacts, written: SideFacts): void {
-  const whole = (parts: readonly Part[], { length, realBytes }: SideFacts) =>
-    parts.flatMap(({ device }) => deviceExtents(device!, length * realBytes, ''));
+  const whole = (parts: readonly Part[], { length, bytes }: SideFacts) =>
+    parts.flatMap(({ device }) => deviceExtents(device!, length * bytes, ''));
   const to = whole(target, written);
   const apart = whole(source, read).some(({ of, start }, n) => of !== to[n]!.of || start !== to[n]!.start);
   if (apart) {

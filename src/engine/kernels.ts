@@ -1,14 +1,12 @@
 /** Prepared kernels: memory of a device that a plan has filled with the spectrum of what it is to convolve with. */
-import type { StorageType } from '../ir/index.ts';
-import { bytesOf } from '../ir/index.ts';
 import { type ConvolutionPlan, kernelProblem, resultProblem } from '../plan/convolution.ts';
 import { KERNEL } from '../plan/leaf.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
 import { FftError, type Problem } from '../problem/index.ts';
-import { factsOf, type SideFacts } from './arguments.ts';
+import { factsOf, numbersOf, type SideFacts } from './arguments.ts';
 import { givenName } from './given.ts';
 import { DeviceMemory } from './memory.ts';
 import type { Operand } from './operands.ts';
-import { typeOfStorage } from './storage.ts';
 
 /** What each prepared kernel was made for. */
 const prepared = new WeakMap<DeviceMemory, string>();
@@ -23,13 +21,16 @@ export interface ConvolutionFacts {
   readonly operands: readonly Operand[];
 }
 
-export function convolutionFacts(problem: Problem, { kernel: { elements } }: ConvolutionPlan): ConvolutionFacts {
-  const type: StorageType = typeOfStorage(problem.precision);
-  const memory = { type, length: 2 * elements, realBytes: bytesOf(type), runs: undefined };
+export function convolutionFacts(
+  problem: Problem,
+  { kernel: { elements } }: ConvolutionPlan,
+  profile: DeviceProfile,
+): ConvolutionFacts {
+  const memory = numbersOf(problem.precision, 2 * elements, profile);
   return {
-    given: factsOf(kernelProblem(problem), 'input'),
+    given: factsOf(kernelProblem(problem), 'input', profile),
     kernel: { layout: 'interleaved', ...memory },
-    result: factsOf(resultProblem(problem), 'input'),
+    result: factsOf(resultProblem(problem), 'input', profile),
     operands: [{ name: KERNEL, bound: KERNEL, facts: { layout: 'real', ...memory } }],
   };
 }

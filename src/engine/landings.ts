@@ -4,13 +4,31 @@ import { arrayFor, typeOfArray } from '../devices/host-arrays.ts';
 import { bytesOf, type StorageType } from '../ir/index.ts';
 import { copyInto, lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { copyElements, type ElementRuns, FftError, type HostArray } from '../problem/index.ts';
+import type { Copy } from './staging.ts';
+import { fromPairs, toPairs } from './tables.ts';
 
 /** Of an array, in messages. */
 export const WAITING = 'An array of a waiting call';
 
-/** An array like the caller's. @throws FftError `out-of-memory` */
-export function landingFor(host: RealArray): RealArray {
-  return newArray(typeOfArray(host), lengthOf(host));
+/** What is copied to the device. @throws FftError `out-of-memory` */
+export function sent({ host, pairs }: Copy): RealArray {
+  if (!pairs) return host;
+  const singles = newArray('f32', 2 * lengthOf(host)) as Float32Array;
+  toPairs(host, singles);
+  return singles;
+}
+
+/** An array for what comes back: like the caller's, or in pairs. @throws FftError `out-of-memory` */
+export function landingFor({ host, pairs }: Copy): RealArray {
+  return pairs ? newArray('f32', 2 * lengthOf(host)) : newArray(typeOfArray(host), lengthOf(host));
+}
+
+/** What has come back, as the caller's arrays have it. */
+export function arrived({ pairs }: Copy, landing: RealArray): RealArray {
+  if (!pairs) return landing;
+  const doubles = newArray('f64', landing.length / 2) as Float64Array;
+  fromPairs(landing, doubles);
+  return doubles;
 }
 
 /** An array for a result. @throws FftError `out-of-memory` */

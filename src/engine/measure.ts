@@ -6,7 +6,7 @@ import { leastMilliseconds, repeated } from '../devices/clock.ts';
 import type { Backend, BoundProgram, DeviceBuffer } from '../devices/device.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
-import { type ComplexData, type Data, realsPerElement, type SideFacts } from './arguments.ts';
+import { type ComplexData, type Data, numbersPerElement, type SideFacts } from './arguments.ts';
 import { bindMemory, MEMORY_OPTIONS, type MemoryOptions, offsetsOf } from './enqueue.ts';
 import { DeviceMemory } from './memory.ts';
 import type { Arrays } from './operands.ts';
@@ -79,7 +79,7 @@ export async function allocateFor(
 ): Promise<ComplexData> {
   const planar = facts.layout === 'planar';
   const part = async () => {
-    const bytes = (realsPerElement(facts) * offset + facts.length) * facts.realBytes;
+    const bytes = (numbersPerElement(facts) * offset + facts.length) * facts.bytes;
     const buffer = backend.allocate(bytes);
     buffers.push(buffer);
     await clear(backend, buffer, bytes);

@@ -1,9 +1,18 @@
 /** The user's arrays that callbacks load from: what a call has to be given, and what it was given. */
 import type { Backend, Binding } from '../devices/device.ts';
-import { bytesOf } from '../ir/index.ts';
 import { operandName } from '../plan/configure.ts';
+import type { DeviceProfile } from '../plan/profile.ts';
 import { type Direction, FftError, loadedArrays, type Problem } from '../problem/index.ts';
-import { type Data, type Extent, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
+import {
+  type Data,
+  type Extent,
+  extentsOf,
+  numbersOf,
+  type Part,
+  partsOf,
+  refuseOverlap,
+  type SideFacts,
+} from './arguments.ts';
 import { readMemory } from './given.ts';
 import { readOptions } from './options.ts';
 
@@ -25,10 +34,11 @@ export interface Operand {
 }
 
 /** All that a direction loads from. */
-export function operandsOf(problem: Problem, direction: Direction): Operand[] {
+export function operandsOf(problem: Problem, direction: Direction, profile: DeviceProfile): Operand[] {
   return loadedArrays(problem.callbacks, direction).map((name): Operand => {
     const { type, length } = problem.callbacks!.arrays[name]!;
-    const facts: SideFacts = { layout: 'real', type, length, realBytes: bytesOf(type), runs: undefined };
+    const numbers = numbersOf(type === 'f64' ? 'double' : 'single', length, profile);
+    const facts: SideFacts = { layout: 'real', ...numbers };
     return { name, bound: operandName(name), facts };
   });
 }

@@ -113,12 +113,13 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   constructor(host: PlanHost, problem: T['problem']) {
     this.host = host;
     fix(this, 'problem', problem);
-    this.facts = { input: factsOf(problem, 'input'), output: factsOf(problem, 'output') };
+    const { profile } = host.backend;
+    this.facts = { input: factsOf(problem, 'input', profile), output: factsOf(problem, 'output', profile) };
     try {
       for (const direction of directionsOf(this.problem)) this.program(direction, false);
       if (problem.convolution) {
         const plan = host.convolution(problem, false);
-        this.convolving = { plan, facts: convolutionFacts(problem, plan) };
+        this.convolving = { plan, facts: convolutionFacts(problem, plan, profile) };
         for (const task of ['prepareKernel', 'convolve'] as const) this.convolution(task, false);
       }
     } catch (error) {
@@ -370,8 +371,8 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   private kernelMemory(): DeviceMemory {
     this.check();
     const { facts } = this.requireConvolving('prepareKernel');
-    const { length, realBytes, type } = facts.kernel;
-    return new DeviceMemory(this.host.backend.allocate(length * realBytes), type);
+    const { length, bytes, type } = facts.kernel;
+    return new DeviceMemory(this.host.backend.allocate(length * bytes), type);
   }
 
   /**
@@ -554,7 +555,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
       direction,
       read: direction === 'forward' ? this.facts.input : this.facts.output,
       written: direction === 'forward' ? this.facts.output : this.facts.input,
-      operands: operandsOf(this.problem, direction),
+      operands: operandsOf(this.problem, direction, this.host.backend.profile),
       program: (throughWork) => this.program(direction, throughWork),
     };
   }

@@ -12,7 +12,7 @@ import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type Si
 import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
 import { isSame, readData } from './given.ts';
-import { landingFor, newArray, requireWhole, settle, WAITING } from './landings.ts';
+import { arrived, landingFor, newArray, requireWhole, sent, settle, WAITING } from './landings.ts';
 import { boundOperands, type Operand, operandParts, readCall } from './operands.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
@@ -190,9 +190,9 @@ export class Runner {
       whole();
       settle(into, from, runs);
     };
-    const landings = copiesOut.map(({ host, view }) => (view ? undefined : landingFor(host)));
+    const landings = copiesOut.map((copy) => (copy.view ? undefined : landingFor(copy)));
     const submit = () => [
-      ...copiesIn.map(({ host, device }) => backend.upload(device, host)),
+      ...copiesIn.map((copy) => backend.upload(copy.device, sent(copy))),
       program.run(),
       ...copiesOut.map(({ device, host, view }, n) =>
         view ? backend.download(device, host, move) : backend.download(device, landings[n]!),
@@ -210,7 +210,7 @@ export class Runner {
     if (users?.ended === false) await users.wait();
     // Where host code sees the device's memory results are there already, but the caller looks for them in vain.
     whole();
-    landings.forEach((landing, n) => landing && settle(outputs[n]!, landing, runs));
+    landings.forEach((landing, n) => landing && settle(outputs[n]!, arrived(copiesOut[n]!, landing), runs));
     return output;
   }
 

@@ -10,6 +10,8 @@ export interface Copy {
   readonly device: Binding;
   /** The stand-in as an array, where host code can see it. */
   readonly view: RealArray | undefined;
+  /** On the device each double is two singles. */
+  readonly pairs: boolean;
 }
 
 /** Where one array or plane is on the device, and what has to be copied for that. */
@@ -42,7 +44,7 @@ export class Staging {
       let standIn = this.standIns[n];
       // Memory that the device could not give after all is freed already.
       if (!standIn || standIn.device.buffer.freed) standIn = this.standIns[n] = this.allocate();
-      return { device: standIn.device, copy: { host: host!, ...standIn }, given };
+      return { device: standIn.device, copy: { host: host!, ...standIn, pairs: this.facts.pairs }, given };
     });
   }
 
@@ -51,8 +53,8 @@ export class Staging {
   }
 
   private allocate(): StandIn {
-    const { length, realBytes, type } = this.facts;
-    const buffer: DeviceBuffer = this.backend.allocate(length * realBytes);
-    return { device: { buffer, byteOffset: 0 }, view: buffer.view?.(type).subarray(0, length) };
+    const { length, bytes, pairs, type } = this.facts;
+    const buffer: DeviceBuffer = this.backend.allocate(length * bytes);
+    return { device: { buffer, byteOffset: 0 }, view: pairs ? undefined : buffer.view?.(type).subarray(0, length) };
   }
 }

@@ -2,7 +2,12 @@
 import type { StorageType } from '../ir/index.ts';
 import type { Storage } from '../problem/problem.ts';
 
-/** @param storage one that kernels know: no double-double */
 export function typeOfStorage(storage: Storage): StorageType {
-  return storage === 'half' ? 'f16' : storage === 'single' ? 'f32' : 'f64';
+  return ({ half: 'f16', single: 'f32', double: 'f64', 'double-double': 'dd' } as const)[storage];
+}
+
+/** What arrays of them hold: a double-double is two doubles. */
+export function typeOfArrays(storage: Storage): Exclude<StorageType, 'dd'> {
+  const type = typeOfStorage(storage);
+  return type === 'dd' ? 'f64' : type;
 }

@@ -3,6 +3,7 @@
  */
 import type { Backend, CompileOptions } from '../devices/device.ts';
 import { type Candidate, rankSplits } from '../plan/candidates.ts';
+import { isInPairs } from '../plan/capacity.ts';
 import { type ConvolutionPlan, planConvolution } from '../plan/convolution.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile, PlannerTuning } from '../plan/profile.ts';
@@ -74,7 +75,7 @@ export function compileOptions({ tuning: { maxGroups, streams, twiddles } }: Pro
 export function knobProblems(problem: Problem, backend: Backend): FftProblem[] {
   const { tuning } = problem;
   return [
-    ...missing(tuning, backend),
+    ...missing(problem, backend),
     ...misplaced(backend.profile, tuning),
     ...excesses(backend.profile, tuning),
     ...tooShort(problem).map((short): FftProblem => ({ code: 'invalid-field', ...short })),
@@ -82,7 +83,11 @@ export function knobProblems(problem: Problem, backend: Backend): FftProblem[] {
 }
 
 /** Several streams, exact sines. */
-function missing({ streams, twiddles }: Tuning, { kind, severalStreams, computesRoots }: Backend): FftProblem[] {
+function missing(
+  { precision, tuning }: Problem,
+  { kind, severalStreams, computesRoots, profile }: Backend,
+): FftProblem[] {
+  const { streams, twiddles } = tuning;
   const refuse = (knob: keyof Tuning, why: string): FftProblem => {
     const path = `tuning.${knob}`;
     const message = `${path} cannot be followed by a device of kind ${kind}: ${why}.`;
@@ -95,6 +100,9 @@ function missing({ streams, twiddles }: Tuning, { kind, severalStreams, computes
   if (twiddles === 'computed' && !computesRoots) {
     const why = "it has no sines that are exact enough; use 'table' there, cuda, hip and opencl compute them";
     problems.push(refuse('twiddles', why));
+  }
+  if (twiddles === 'computed' && computesRoots && isInPairs(precision, profile)) {
+    problems.push(refuse('twiddles', `its sines are not as exact as numbers in '${precision}' precision; use 'table'`));
   }
   return problems;
 }

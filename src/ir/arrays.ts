@@ -1,14 +1,20 @@
 /** The arrays that kernels touch: of reals, in memory or in tables, and of integers that indices are looked up in. */
 import type { IntegerTable } from './tables.ts';
 
-/** What kernels compute in. */
+/** What devices compute in. */
 export type ElementType = 'f32' | 'f64';
+
+/**
+ * What kernels compute in. A `dd` (double-double) is the sum hi + lo of two doubles, some 106 bits. No language has it: kernels of
+ * numbers that a device has not are made kernels of pairs before they are printed (emit/pairs/).
+ */
+export type NumberType = ElementType | 'dd';
 
 /**
  * What arrays hold. Reals of another type than the kernel's are converted where they are loaded and rounded to nearest even
  * where they are stored; halves as IEEE 754 has them, with infinities and subnormals. Integers are for `lookup` alone.
  */
-export type StorageType = ElementType | 'f16' | 'u32';
+export type StorageType = NumberType | 'f16' | 'u32';
 
 /**
  * An array that a kernel touches. `global`: bound at launch. `shared`: one per group, of known length.
@@ -35,8 +41,14 @@ export interface ArrayRef {
 }
 
 /** Bytes of an element. */
-export function bytesOf(type: StorageType): 2 | 4 | 8 {
-  return type === 'f16' ? 2 : type === 'f64' ? 8 : 4;
+export function bytesOf(type: StorageType): 2 | 4 | 8 | 16 {
+  return type === 'f16' ? 2 : type === 'f64' ? 8 : type === 'dd' ? 16 : 4;
+}
+
+/** What a device computes in. @throws RangeError for numbers that no language has */
+export function elementOf(type: NumberType): ElementType {
+  if (type === 'dd') throw new RangeError('double-doubles have to be made pairs before they are printed');
+  return type;
 }
 
 /** Whether an array holds integers, and what they are. */

@@ -7,7 +7,7 @@
  * outlive its phase except through a shared array, or the group's own part of a global one; so nothing can be carried
  * across a barrier by mistake. `verify` (verify.ts) checks the rest.
  */
-import type { ArrayRef, ElementType } from './arrays.ts';
+import type { ArrayRef, NumberType } from './arrays.ts';
 import type { Guard } from './guard.ts';
 import type { Index, Var } from './integer.ts';
 import type { Real } from './real.ts';
@@ -74,7 +74,7 @@ export interface Phase {
 
 export interface Kernel {
   readonly name: string;
-  readonly precision: ElementType;
+  readonly precision: NumberType;
   /** The group's number, 0 … groups − 1. */
   readonly group: Var;
   /**

@@ -3,9 +3,9 @@
  * reals, each rounded once from the nearest double; and integers that indices are looked up in.
  */
 import type { RootRun } from '../numeric/nearest-roots.ts';
-import type { ArrayRef, ElementType } from './arrays.ts';
+import type { ArrayRef, NumberType } from './arrays.ts';
 
-/** Reals in a table from element `start` on. */
+/** Reals in a table from element `start` on; double-doubles as hi, lo, hi, lo … */
 export interface ValueRun {
   readonly start: number;
   readonly values: ArrayLike<number>;
@@ -16,6 +16,8 @@ export interface Table extends ArrayRef {
   readonly space: 'table';
   readonly length: number;
   readonly key: string;
+  /** Each number is two elements, hi and lo; runs and values are about numbers. */
+  readonly pairs?: true;
   /** The roots of unity that it holds, exactly; what lies between the runs is never read. */
   runs(): RootRun[];
   /** What else it holds; missing where that is nothing. */
@@ -62,14 +64,14 @@ export class TableBuilder {
   private readonly parts: Segment[] = [];
   private readonly lookedUp = new Map<string, IntegerTable>();
   private size = 0;
-  private readonly array: { name: string; space: 'table'; type: ElementType };
+  private readonly array: { name: string; space: 'table'; type: NumberType };
 
-  constructor(type: ElementType) {
+  constructor(type: NumberType) {
     this.array = { name: 'table', space: 'table', type };
   }
 
   /** What kernels load from: one object for all segments of this table. */
-  get ref(): ArrayRef & { readonly type: ElementType } {
+  get ref(): ArrayRef & { readonly type: NumberType } {
     return this.array;
   }
 
@@ -83,7 +85,11 @@ export class TableBuilder {
     return this.segment(key, length, (start) => ({ key, start, append }));
   }
 
-  /** The same for any reals. @param values computed when the table is filled, each the double nearest to what is meant. */
+  /**
+   * The same for any reals.
+   * @param values computed when the table is filled, each the double nearest to what is meant; as double-doubles, two each, where
+   * the table has those.
+   */
   appendValues(key: string, length: number, values: () => ArrayLike<number>): number {
     return this.segment(key, length, (start) => ({ key, start, values }));
   }

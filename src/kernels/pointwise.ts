@@ -21,7 +21,7 @@ import {
   type TableBuilder,
   type ViewMap,
 } from '../ir/index.ts';
-import { chirp, chirpSpectrum } from '../numeric/chirp.ts';
+import { chirp, chirpSpectrum, type Rounding } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
 import type { Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
@@ -135,15 +135,18 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
       : as === 'planes'
         ? split(tables.ref, plane)
         : interleaved(tables.ref);
-  const precision = tables.ref.type === 'f32' ? 'single' : 'double';
+  const precision = ROUNDINGS[tables.ref.type];
+  const words = precision === 'double-double' ? 2 : 1;
   const name = `${kind}${of}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
   const start = tables.appendValues(`${name}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
-    const values = kind === 'band' ? band(factors, length) : VALUES[kind](of, length, precision);
-    const placed = new Float64Array(2 * plane);
+    const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](of, length, precision);
+    const placed = new Float64Array(words * 2 * plane);
     for (let n = 0; n < length; n++) {
-      const [re, im] = format.at(order ? unorderedPlace(n, order) : n);
-      placed[re] = values[2 * n]!;
-      placed[im] = values[2 * n + 1]!;
+      const at = format.at(order ? unorderedPlace(n, order) : n);
+      for (let word = 0; word < 2 * words; word++) {
+        const part = Math.floor(word / words);
+        placed[words * at[part]! + (word % words)] = values[2 * words * n + word]!;
+      }
     }
     return placed;
   });
@@ -155,18 +158,23 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
   };
 }
 
-/** 0 for the points of a block, 1 for all others. */
-function band({ from, to }: Factors, length: number): Float64Array {
-  const values = new Float64Array(2 * length);
-  for (let n = 0; n < length; n++) values[2 * n] = n >= from! && n < to! ? 0 : 1;
+/** 0 for the points of a block, 1 for all others. @param words of a number */
+function band({ from, to }: Factors, length: number, words: number): Float64Array {
+  const values = new Float64Array(2 * words * length);
+  for (let n = 0; n < length; n++) values[2 * words * n] = n >= from! && n < to! ? 0 : 1;
   return values;
 }
+
+const ROUNDINGS = { f32: 'single', f64: 'double', dd: 'double-double' } as const;
 
 const VALUES = {
   chirp,
   'chirp-spectrum': chirpSpectrum,
   'root-spectrum': rootSpectrum,
-} as const satisfies Record<Exclude<Factors['kind'], 'roots' | 'band'>, (of: number, length: number) => Float64Array>;
+} as const satisfies Record<
+  Exclude<Factors['kind'], 'roots' | 'band'>,
+  (of: number, length: number, precision: Rounding) => Float64Array
+>;
 
 /** Multiplies point n by e^{−2πi·(first + step·n)/of}. */
 function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: number, tables: TableBuilder): ViewMap {

@@ -160,8 +160,9 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     coordinates,
     kernel: operands.get(KERNEL),
     views: ({ inverse, scale }) => {
-      const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));
-      const stored = (view: ComplexView) => mappedStore(inverse ? swapped(view) : view, times(scale.output));
+      const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times([scale.input]));
+      const stored = (view: ComplexView) =>
+        mappedStore(inverse ? swapped(view) : view, times(scale.quotient ?? [scale.output]));
       const beside = input.beside ? loaded(input.beside) : output.beside && stored(output.beside);
       return { input: loaded(input.view), output: stored(output.view), ...(beside ? { beside } : {}) };
     },
@@ -428,10 +429,20 @@ function outside(absent: readonly OutsideOf[], coordinates: readonly IndexLike[]
   ];
 }
 
-function times(scale: number): ViewMap {
-  const factors = factorsOf(scale).map((factor) => exact.exact(factor));
+function times([scale, over = 1]: readonly [number, number?]): ViewMap {
+  const [first, ...more] = factorsOf(scale).map((factor) => exact.exact(factor)) as [exact.Exact, ...exact.Exact[]];
+  const divided =
+    over === 1
+      ? [first]
+      : Math.abs(scale) >= LEAST_DIVIDED
+        ? [exact.div(first, exact.exact(over))]
+        : [first, exact.rational(1, over)];
+  const factors = [...divided, ...more];
   return (x, value) => factors.reduce((product, by) => x.cscale(product, x.constant(by)), value);
 }
+
+/** Numbers from here on are divided by others with digits enough to spare. */
+const LEAST_DIVIDED = 2 ** -64;
 
 /** Constants end at 2^−256, and singles at 2^128: numbers that would lose digits or overflow there are products. */
 function factorsOf(scale: number): number[] {

@@ -6,6 +6,7 @@
 import {
   type ArrayRef,
   add,
+  bytesOf,
   type Complex,
   type ComplexView,
   div,
@@ -25,7 +26,7 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { KernelFactors, LanesAlong, SharedMemory } from '../plan/leaf.ts';
+import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot, rootsOf } from './pairing.ts';
@@ -71,7 +72,7 @@ export interface Stage extends Tile {
 
 export interface StagesToBuild {
   readonly stages: readonly Stage[];
-  readonly precision: 'single' | 'double';
+  readonly precision: Leaf['precision'];
   readonly shared: SharedMemory;
   /** All at coordinates [element, column], of the first and the last stage. */
   readonly input: ComplexView;
@@ -96,7 +97,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
   const steps: Placed[] = stages.flatMap((stage) =>
     stage.walks.map((walk, n) => ({ ...walk, stage, last: n === stage.walks.length - 1 })),
   );
-  const realBytes = precision === 'single' ? 4 : 8;
+  const realBytes = bytesOf(typeOf(precision));
   const wave = Math.max(1, (4 * shared.banks) / (shared.format === 'pairs' ? 2 * realBytes : realBytes));
   const layouts = steps.slice(1).map((reader, n): SharedLayout => {
     const writer = steps[n]!;

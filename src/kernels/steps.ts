@@ -2,7 +2,7 @@
  * What one group does with its tile, step by step: copies through shared memory and Stockham passes. How the steps
  * become phases depends on what runs in lockstep: vector-phases.ts and stage.ts.
  */
-import type { ElementType, Index, Kernel, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { Index, Kernel, NumberType, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { LanesAlong, Leaf, LeafSide, LeafStep, MultiplyStep, PairStep, PassesStep } from '../plan/leaf.ts';
 import type { Sides, Views } from './sides.ts';
 import type { VectorLeaf } from './vector-form.ts';
@@ -22,8 +22,8 @@ export type Step =
     };
 
 /** What numbers of a precision are in memory. */
-export function typeOf(precision: Leaf['precision']): ElementType {
-  return precision === 'single' ? 'f32' : 'f64';
+export function typeOf(precision: Leaf['precision']): NumberType {
+  return precision === 'single' ? 'f32' : precision === 'double' ? 'f64' : 'dd';
 }
 
 /** What numbers of one side of a leaf are in memory. */

@@ -3,7 +3,20 @@
  */
 
 import type { Complex, Expressions, Index, IndexLike, Real, TableBuilder, ViewMap } from '../ir/index.ts';
-import { add, blocked, div, type Format, index, interleaved, mod, range, scale, split, sub } from '../ir/index.ts';
+import {
+  add,
+  blocked,
+  bytesOf,
+  div,
+  type Format,
+  index,
+  interleaved,
+  mod,
+  range,
+  scale,
+  split,
+  sub,
+} from '../ir/index.ts';
 import { type Leaf, passesOf } from '../plan/leaf.ts';
 import type { FactorFormat } from './pointwise.ts';
 import { dimensionsOfAxis, type Tiles } from './sides.ts';
@@ -190,7 +203,7 @@ export function threadPassTwiddles(
   { shifted = false, uncached = false }: ThreadPassTable = {},
 ): PassTwiddle {
   if (stride === 1) return (_, value) => value;
-  const bytes = (radix - 1) * stride * (tables.ref.type === 'f32' ? 8 : 16);
+  const bytes = (radix - 1) * stride * 2 * bytesOf(tables.ref.type);
   const powers = uncached || bytes >= LONG_TABLE;
   const read = Array.from({ length: radix - 1 }, (_, n) => n + 1).filter(
     (m) => !powers || Number.isInteger(Math.log2(m)),
@@ -332,7 +345,7 @@ function threadStepTwiddles(
 ): ViewMap {
   const rootsOf = (key: string, rows: number, cells: number, step: (row: number) => number) =>
     new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, (row) => [0, step(row)], 1);
-  const powers = (points - 1) * count * (tables.ref.type === 'f32' ? 8 : 16) >= LONG_TABLE;
+  const powers = (points - 1) * count * 2 * bytesOf(tables.ref.type) >= LONG_TABLE;
   const known = new Map<string, RootMatrix>();
   const once = (key: string, make: () => RootMatrix): RootMatrix => {
     let matrix = known.get(key);

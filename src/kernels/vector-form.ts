@@ -2,8 +2,11 @@
  * The form that passes take whose lanes are elements of vectors: whether they work in place or from array to array, where
  * the data lies meanwhile, and whether it goes through them in slices. Known from the leaf alone.
  */
+
+import { bytesOf } from '../ir/index.ts';
 import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/leaf.ts';
 import { belowZero } from './centred.ts';
+import { typeOf } from './steps.ts';
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
 export const LONGEST_VECTOR = 4;
@@ -78,7 +81,7 @@ export interface VectorForm {
 export function vectorForm(leaf: VectorLeaf): VectorForm {
   const { lanes, lanesAlong, length, precision, radices, shared, tile } = leaf;
   const [firstRadix, ...rest] = radices;
-  const bytes = length * (precision === 'single' ? 8 : 16);
+  const bytes = 2 * length * bytesOf(typeOf(precision));
   // The first pass of a tile that is turned writes all its transforms side by side: a line more between them, because
   // lines that lie a power of two apart share few places in a cache.
   const turned = lanesAlong.input !== lanesAlong.output && tile > 1;

@@ -1,8 +1,8 @@
 /** The chirp of Bluestein's algorithm and its spectrum. */
 import { productError } from './doubledouble.ts';
-import { PAIRS, pairRoots } from './pairs.ts';
+import { PAIRS } from './pairs.ts';
 import { QUADS } from './quads.ts';
-import { symmetricTransform } from './symmetric.ts';
+import { asAWhole, symmetricTransform } from './symmetric.ts';
 
 /** n² modulo 2·of for n = 0, 1, …, from differences, so that nothing grows. */
 function squares(of: number, count: number): Float64Array {
@@ -14,11 +14,15 @@ function squares(of: number, count: number): Float64Array {
   return found;
 }
 
-/** e^{−πi·n²/of} for n below `of`, then zeros: pairs, each part the nearest double. */
-export function chirp(of: number, length: number): Float64Array {
+/** What values are for: rounded to doubles, or to double-doubles, which have two words. */
+export type Rounding = 'single' | 'double' | 'double-double';
+
+/** e^{−πi·n²/of} for n below `of`, then zeros: pairs, each part the nearest double, or a double-double. */
+export function chirp(of: number, length: number, precision: Rounding = 'double'): Float64Array {
   const exponents = squares(of, of);
-  const values = new Float64Array(2 * length);
-  values.set(pairRoots(2 * of, of, (n) => exponents[n]!));
+  const { words, roots } = precision === 'double-double' ? QUADS : PAIRS;
+  const values = new Float64Array(words * length);
+  values.set(roots(2 * of, of, (n) => exponents[n]!));
   return values;
 }
 
@@ -31,20 +35,21 @@ const kept = new Map<string, Float64Array>();
 /**
  * The transform of e^{πi·n²/of} for |n| < of, laid around both ends of a circle of so many points, over that number: pairs.
  * @param precision of the tables that it is for. For doubles it is computed in double-double, whose error of some 2^-100 is lost
- * in the last rounding; for singles in doubles, some ten times as fast.
+ * in the last rounding; for singles in doubles, some ten times as fast. For double-doubles nothing is rounded.
  */
-export function chirpSpectrum(of: number, length: number, precision: 'single' | 'double' = 'double'): Float64Array {
+export function chirpSpectrum(of: number, length: number, precision: Rounding = 'double'): Float64Array {
   const half = keptHalf(of, length, precision);
-  const values = new Float64Array(2 * length);
+  const words = precision === 'double-double' ? 4 : 2;
+  const values = new Float64Array(words * length);
   values.set(half);
   for (let k = Math.floor(length / 2) + 1; k < length; k++) {
-    values[2 * k] = half[2 * (length - k)]!;
-    values[2 * k + 1] = half[2 * (length - k) + 1]!;
+    const mirror = words * (length - k);
+    values.set(half.subarray(mirror, mirror + words), words * k);
   }
   return values;
 }
 
-function keptHalf(of: number, length: number, precision: 'single' | 'double'): Float64Array {
+function keptHalf(of: number, length: number, precision: Rounding): Float64Array {
   const key = `${of},${length},${precision}`;
   const half = kept.get(key) ?? halfSpectrum(of, length, precision);
   kept.delete(key);
@@ -59,12 +64,13 @@ function keptHalf(of: number, length: number, precision: 'single' | 'double'): F
   return half;
 }
 
-function halfSpectrum(of: number, length: number, precision: 'single' | 'double'): Float64Array {
+function halfSpectrum(of: number, length: number, precision: Rounding): Float64Array {
   const numbers = precision === 'single' ? PAIRS : QUADS;
   const { words } = numbers;
   const exponents = squares(of, of);
   const circle = new Float64Array(words * (Math.floor(length / 2) + 1));
   circle.set(numbers.roots(2 * of, of, (n) => exponents[n]!));
+  if (precision === 'double-double') return conjugatedQuotients(asAWhole(circle, length, numbers), length);
   const spectrum = symmetricTransform(circle, length, numbers);
   // What is symmetric and conjugated has a conjugated transform.
   const values = new Float64Array((2 * spectrum.length) / words);
@@ -74,6 +80,21 @@ function halfSpectrum(of: number, length: number, precision: 'single' | 'double'
     const hi = spectrum[at]!;
     const scaled = part === 1 ? hi / length : quotient(hi, spectrum[at + 1]!, length);
     values[n] = n % 2 === 0 ? scaled : 0 - scaled;
+  }
+  return values;
+}
+
+/** The conjugates of double-doubles over a number. */
+function conjugatedQuotients(quads: Float64Array, n: number): Float64Array {
+  const values = new Float64Array(quads.length);
+  for (let at = 0; at < values.length; at += 2) {
+    const [hi, lo] = [quads[at]!, quads[at + 1]!];
+    const near = hi / n;
+    const product = near * n;
+    const rest = (hi - product - productError(near, n, product) + lo) / n;
+    const sign = at % 4 === 0 ? 1 : -1;
+    values[at] = sign * (near + rest);
+    values[at + 1] = sign * (rest - (near + rest - near));
   }
   return values;
 }

@@ -78,3 +78,23 @@ export function ddMulComplex(
   ddAdd(out, at, p[0] as number, p[1] as number, -(p[2] as number), -(p[3] as number));
   ddAdd(out, at + 2, p[4] as number, p[5] as number, p[6] as number, p[7] as number);
 }
+
+/** Quotient of two double-doubles, relative error at most 10u². */
+export function ddDiv(out: Float64Array, at: number, aHi: number, aLo: number, bHi: number, bLo: number): void {
+  const near = aHi / bHi;
+  const product = near * bHi;
+  const rest = (aHi - product - productError(near, bHi, product) + aLo - near * bLo) / bHi;
+  const hi = near + rest;
+  out[at] = hi;
+  out[at + 1] = rest - (hi - near);
+}
+
+/** Square root of a double-double: one step of Newton's from the root of hi. Relative error at most 4u². */
+export function ddSqrt(out: Float64Array, at: number, hi: number, lo: number): void {
+  const near = Math.sqrt(hi);
+  const square = near * near;
+  const rest = near > 0 ? (hi - square - productError(near, near, square) + lo) / (2 * near) : 0;
+  const root = near + rest;
+  out[at] = root;
+  out[at + 1] = rest - (root - near);
+}

@@ -1,4 +1,5 @@
 /** The order that Rader's algorithm takes the indices of a prime length in, and the spectrum of the roots of unity in it. */
+import type { Rounding } from './chirp.ts';
 import { rational, toDoubleDouble } from './exact.ts';
 import { inverseModulo, primitiveRoot } from './primes.ts';
 import { quadRoots, scaleQuad, transformQuads } from './quads.ts';
@@ -12,9 +13,10 @@ export function powers(prime: number, inverse = false): number[] {
   return found;
 }
 
-/** The transform of e^{−2πi·m/of} at m = g^−n, over its length of − 1: pairs. */
-export function rootSpectrum(of: number): Float64Array {
+/** The transform of e^{−2πi·m/of} at m = g^−n, over its length of − 1: pairs, of doubles or of double-doubles. */
+export function rootSpectrum(of: number, _length?: number, precision?: Rounding): Float64Array {
   const quads = rootSpectrumQuads(of);
+  if (precision === 'double-double') return quads;
   const values = new Float64Array(quads.length / 2);
   for (let n = 0; n < values.length; n++) values[n] = quads[2 * n]! + quads[2 * n + 1]!;
   return values;

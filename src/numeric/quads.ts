@@ -6,34 +6,72 @@
  * and results are (Lange and Rump, "Faithfully rounded floating-point computations", 2020). An error is still some u² of the
  * largest operand.
  */
-import { ddMul, ddMulComplex, productError } from './doubledouble.ts';
+import { ddAdd, ddMul, ddMulComplex, productError } from './doubledouble.ts';
 import * as exactly from './exact.ts';
 import { cosTurn, sinTurn, toDoubleDouble } from './exact.ts';
+import type { RootRun } from './nearest-roots.ts';
 import { type Butterfly, type Numbers, type Sum, transformed } from './passes.ts';
+
+/** Up to this order each root is a table's own. */
+const FEW_ROOTS = 1024;
+
+/** The roots of unity of order n: cosines and sines to about u² of 1. */
+export class QuadRoots {
+  readonly n: number;
+  private readonly near: number;
+  /** Roots `near` apart, and how far the ones between them are from the one before: a small product that is added. */
+  private readonly coarse: Float64Array;
+  private readonly fine: Float64Array;
+
+  constructor(n: number) {
+    this.n = n;
+    this.near = n <= FEW_ROOTS ? 1 : 2 ** Math.floor(Math.log2(n) / 2);
+    this.coarse = powersOfRoot(Math.ceil(n / this.near), this.near, n, exactly.ZERO);
+    this.fine = powersOfRoot(this.near, 1, n, exactly.ONE);
+  }
+
+  /** Writes e^(−2πi·p/n) to `target[re]` and `target[im]`, hi before lo. @param p an integer from 0 to n − 1. */
+  write(target: Float64Array, re: number, im: number, p: number): void {
+    const { coarse, fine, near } = this;
+    const whole = Math.floor(p / near);
+    const [c, f] = [4 * whole, 4 * (p - whole * near)];
+    ddMulComplex(product, 0, coarse, c, fine, f);
+    ddAdd(target, re, coarse[c]!, coarse[c + 1]!, product[0]!, product[1]!);
+    ddAdd(target, im, coarse[c + 2]!, coarse[c + 3]!, product[2]!, product[3]!);
+  }
+
+  /** Writes a run of roots; places and distances of the run are in double-doubles. @param run whose order divides n. */
+  fill(target: Float64Array, { p, step, q, count, re, im, stride, block, skip, signs }: RootRun): void {
+    const by = this.n / q;
+    for (let i = 0; i < count; i++) {
+      const rest = (p + step * i) % q;
+      const at = stride * i + skip * Math.floor(i / block);
+      const [x, y] = [2 * (re + at), 2 * (im + at)];
+      this.write(target, x, y, by * (rest < 0 ? rest + q : rest));
+      if (!signs?.[i % signs.length]) continue;
+      for (const place of [x, x + 1, y, y + 1]) target[place] = 0 - target[place]!;
+    }
+  }
+}
+
+const product = new Float64Array(4);
 
 /** `count` roots e^(−2πi·exponent(i)/n). @param exponent integers from 0 to n − 1. */
 export function quadRoots(n: number, count: number, exponent: (i: number) => number): Float64Array {
-  // Each is the product of one of √n roots side by side and one of √n that lie √n apart.
-  const near = Math.ceil(Math.sqrt(n));
-  const fine = powersOfRoot(near, 1, n);
-  const coarse = powersOfRoot(Math.ceil(n / near), near, n);
+  const all = new QuadRoots(n);
   const roots = new Float64Array(4 * count);
-  for (let i = 0; i < count; i++) {
-    const p = exponent(i);
-    const whole = Math.floor(p / near);
-    ddMulComplex(roots, 4 * i, coarse, 4 * whole, fine, 4 * (p - whole * near));
-  }
+  for (let i = 0; i < count; i++) all.write(roots, 4 * i, 4 * i + 2, exponent(i));
   return roots;
 }
 
-/** e^(−2πi·by·j/n) for j = 0, 1, …, each the last one turned further, in 256 bits. */
-function powersOfRoot(count: number, by: number, n: number): Float64Array {
+/** e^(−2πi·by·j/n) − less for j = 0, 1, …, each the last one turned further, in 256 bits. */
+function powersOfRoot(count: number, by: number, n: number, less: exactly.Exact): Float64Array {
   const table = new Float64Array(4 * count);
   const [cosine, sine] = [cosTurn(by, n), sinTurn(by, n)];
   let [re, im]: [exactly.Exact, exactly.Exact] = [exactly.ONE, exactly.ZERO];
   for (let j = 0; j < count; j++) {
     const [hi, lo] = toDoubleDouble(im);
-    table.set([...toDoubleDouble(re), 0 - hi, 0 - lo], 4 * j);
+    table.set([...toDoubleDouble(exactly.sub(re, less)), 0 - hi, 0 - lo], 4 * j);
     [re, im] = [
       exactly.sub(exactly.mul(re, cosine), exactly.mul(im, sine)),
       exactly.add(exactly.mul(im, cosine), exactly.mul(re, sine)),

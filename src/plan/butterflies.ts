@@ -3,6 +3,7 @@
  * of points (Rader's direct multiplication, VkFFT guide 4.3.6), or as a cyclic convolution by transforms of one point less (Rader 1968).
  */
 import { primeFactors } from '../numeric/primes.ts';
+import { type Arithmetic, isInPairs, wordsOf } from './capacity.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /**
@@ -16,6 +17,12 @@ export const LARGEST_LISTED_PRIME = 13;
 
 /** Up to here butterflies are sooner computed than a longer convolution, and not too long to compile. */
 export const LARGEST_RADIX_PRIME = 127;
+
+/** The same of pairs of numbers, whose butterflies are some twenty times as long. */
+const LARGEST_PAIRED_PRIME = 31;
+
+/** Composite radices up to here keep butterflies of pairs as short as others. */
+export const LARGEST_PAIRED_RADIX = 9;
 
 /** Prime factors of a length that no listed radix has, the largest one first. */
 export function largePrimesOf(length: number): number[] {
@@ -84,9 +91,10 @@ export function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): Pr
  * Whether a large prime is a radix. Where shared memory is not memory like any other, threads whose registers would not hold all of
  * its points leave it alone, unless somebody asked for it: there is no cache for what spills, and compilers take minutes.
  */
-export function isRadixPrime(prime: number, precision: 'single' | 'double', profile: DeviceProfile): boolean {
+export function isRadixPrime(prime: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   if (wayOf(prime, profile) === undefined) return false;
-  const reals = 2 * prime * (precision === 'single' ? 1 : 2);
+  if (isInPairs(precision, profile) && prime > LARGEST_PAIRED_PRIME && !waysOf(prime, profile).asked) return false;
+  const reals = 2 * prime * wordsOf(precision);
   return profile.banks === 1 || reals <= profile.registers || waysOf(prime, profile).asked;
 }
 

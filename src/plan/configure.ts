@@ -14,7 +14,7 @@ import {
 } from '../problem/index.ts';
 import { chirped } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
-import { capacityOf, coordinatesProfile } from './capacity.ts';
+import { type Arithmetic, capacityOf, coordinatesProfile } from './capacity.ts';
 import {
   type Beside,
   KERNEL,
@@ -54,7 +54,7 @@ export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'sines' | '
 
 /** A leaf whose buffers are known. */
 export interface PlacedLeaf {
-  readonly precision: 'single' | 'double';
+  readonly precision: Arithmetic;
   readonly axis: Span;
   /** Slower axes that are transformed in the same launch. */
   readonly more?: readonly Span[];

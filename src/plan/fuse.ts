@@ -121,7 +121,7 @@ function digitPlaces(span: Span, [a, b]: readonly number[]): Sides<readonly Plac
  */
 function turnsOf({ lengths, blocks }: Cut, coupled: boolean, precision: Arithmetic): readonly number[] {
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];
-  const turned = blocks > 1 && !coupled && more.length === 0 && (precision === 'double' || fast < slow);
+  const turned = blocks > 1 && !coupled && more.length === 0 && (precision !== 'single' || fast < slow);
   return turned ? [1, 0] : lengths.map((_, d) => d);
 }
 

@@ -7,6 +7,7 @@
  */
 import type { BuiltCallback } from '../problem/callbacks.ts';
 import type { Block, ComplexLayout, Convolution } from '../problem/problem.ts';
+import type { Arithmetic } from './capacity.ts';
 import type { StepTwiddle } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -138,7 +139,7 @@ export interface PowerOrder {
 }
 
 /** What a number in memory can be. */
-export type Stored = 'half' | 'single' | 'double';
+export type Stored = 'half' | Arithmetic;
 
 export type LanesAlong = 'axis' | 'batch';
 
@@ -165,7 +166,15 @@ export interface Operand {
 /** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
 export interface Way {
   readonly inverse: boolean;
-  readonly scale: { readonly input: number; readonly output: number };
+  /**
+   * Factors of what is read and what is written. Where the second is a quotient of two numbers that has more digits than they, and
+   * these count, `quotient` are the two.
+   */
+  readonly scale: {
+    readonly input: number;
+    readonly output: number;
+    readonly quotient?: readonly [number, number];
+  };
 }
 
 /** Moves the tile from one place to another: where the lanes of a pass would not walk along memory. */
@@ -302,7 +311,7 @@ export type LeafStep = CopyStep | PassesStep | PairStep | MultiplyStep;
  * bigger upload.
  */
 export interface Leaf extends Way {
-  readonly precision: 'single' | 'double';
+  readonly precision: Arithmetic;
   /** Lengths of the dimensions of a tile. */
   readonly lengths: readonly number[];
   readonly steps: readonly LeafStep[];

@@ -20,7 +20,7 @@ import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capac
 import { type Chunking, chunksOf } from './chunks.ts';
 import { oneAxis, type PlacedLeaf, type PlacedReals } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
-import { type Leaf, type SideLayout, type Stored, type Stride, stepOf } from './leaf.ts';
+import { type Leaf, type SideLayout, type Stored, type Stride, stepOf, type Way } from './leaf.ts';
 import {
   type BranchNode,
   type Dimension,
@@ -414,9 +414,10 @@ function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
 }
 
 /** The sums that pairs of bins make are twice what they stand for. */
-function scaleOf(node: LeafNode, { input, output }: Sides<number>): Sides<number> {
-  const { real } = node;
-  return real?.side === 'input' && isPaired(node) ? { input, output: output / 2 } : { input, output };
+function scaleOf(node: LeafNode, scale: Way['scale']): Way['scale'] {
+  if (node.real?.side !== 'input' || !isPaired(node)) return scale;
+  const { input, output, quotient } = scale;
+  return { input, output: output / 2, ...(quotient ? { quotient: [quotient[0] / 2, quotient[1]] } : {}) };
 }
 
 /** What of a leaf has to do with reals, where it lies. */

@@ -5,21 +5,24 @@
  * and what spills when the butterfly outgrows the registers; then come the lanes that idle or scatter when the stride
  * does not suit them.
  */
-import { primeFactors } from '../numeric/primes.ts';
-import { butterflyOperations, isRadixPrime, largePrimesOf, RADICES } from './butterflies.ts';
+import { largestPrimeFactor, primeFactors } from '../numeric/primes.ts';
+import { butterflyOperations, isRadixPrime, LARGEST_PAIRED_RADIX, largePrimesOf, RADICES } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
+import { type Arithmetic, isInPairs, wordsOf } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
+/** Operations of a device in one on pairs. */
+const PAIR_OPERATIONS = 16;
 /** Sums of the same costs in another order differ by their rounding only. */
 const TIE = 1e-9;
 export interface RadixQuestion {
   readonly length: number;
   readonly lanesAlong: 'axis' | 'batch';
   readonly lanes: number;
-  readonly precision: 'single' | 'double';
+  readonly precision: Arithmetic;
 }
 
 /** A radix sequence and what it costs per point, in passes of radix 4; without what waiting for memory adds. */
@@ -69,7 +72,9 @@ function cheapest(
 ): RadixChoice | undefined {
   const { length, precision } = question;
   const best = tailsOf(question, profile);
-  const radices = [...largePrimesOf(length).filter((prime) => isRadixPrime(prime, precision, profile)), ...RADICES];
+  const most = isInPairs(precision, profile) ? LARGEST_PAIRED_RADIX : Number.POSITIVE_INFINITY;
+  const listed = RADICES.filter((radix) => radix <= most || radix === largestPrimeFactor(radix));
+  const radices = [...largePrimesOf(length).filter((prime) => isRadixPrime(prime, precision, profile)), ...listed];
   const from = (stride: number): RadixChoice | undefined => {
     if (stride === length) return { cost: 0, radices: [] };
     const left = length / stride;
@@ -124,7 +129,7 @@ function passOf(question: RadixQuestion, radix: number, stride: number): PassQue
 /** What a pass of autosort form costs at least, where the data does not stay in the first-level cache. */
 function leastCost({ length, lanesAlong, precision }: RadixQuestion, { firstLevel }: DeviceProfile): number {
   if (!firstLevel || lanesAlong === 'batch') return 0;
-  const bytes = 2 * length * (precision === 'single' ? 8 : 16);
+  const bytes = 2 * length * 8 * wordsOf(precision);
   return bytes > firstLevel.bytes ? firstLevel.beyond : 0;
 }
 
@@ -136,7 +141,7 @@ export interface PassQuestion {
   readonly lanesAlong: 'axis' | 'batch';
   /** Neighbouring butterflies of one transform that run in lockstep. */
   readonly lanes: number;
-  readonly precision: 'single' | 'double';
+  readonly precision: Arithmetic;
 }
 
 /** Cost per point of one pass, in passes of radix 4. @param least what it takes however little there is to compute. */
@@ -146,7 +151,8 @@ export function passCost(question: PassQuestion, profile: DeviceProfile, least =
     passes,
     columns: { rows },
   } = calibrationOf(profile);
-  const measured = profile.radixCosts?.[radix];
+  const inPairs = isInPairs(precision, profile);
+  const measured = inPairs ? undefined : profile.radixCosts?.[radix];
   const own = measured ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
   const twiddled = measured !== undefined && stride > 1 && WIDE.has(radix) ? passes.wideTwiddled : 1;
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
@@ -161,10 +167,13 @@ export function passCost(question: PassQuestion, profile: DeviceProfile, least =
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
-function estimate(radix: number, precision: 'single' | 'double', profile: DeviceProfile): number {
+function estimate(radix: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { working, spill } = calibrationOf(profile).registers;
+  // Beside so much arithmetic neither memory nor what spills counts for much.
+  if (isInPairs(precision, profile))
+    return (butterflyOperations(radix, profile) + 6 * (radix - 1)) / radix + profile.passCost / PAIR_OPERATIONS;
   // A vector register holds fewer doubles; a thread's double takes two of its registers.
-  const each = profile.lockstep === 'threads' && precision === 'double' ? 2 : 1;
+  const each = profile.lockstep === 'threads' ? wordsOf(precision) : 1;
   const spilled = Math.max(0, 2 * radix + working - profile.registers / each);
   return (butterflyOperations(radix, profile) + 6 * (radix - 1) + spill * spilled) / radix + profile.passCost;
 }

@@ -9,12 +9,12 @@ import type {
   Direction,
   Directions,
   Placement,
+  Precision,
   Problem,
   ProblemInput,
-  ReleasedPrecision,
-  ReleasedStorage,
   ReleasedTransform,
   Side,
+  Storage,
 } from './problem.ts';
 
 /**
@@ -32,6 +32,8 @@ interface Arrays {
   half: { taken: Uint16Array; made: NewUint16Array };
   single: { taken: Float32Array; made: NewFloat32Array };
   double: { taken: Float64Array; made: NewFloat64Array };
+  /** Two doubles each, hi and lo. */
+  'double-double': { taken: Float64Array; made: NewFloat64Array };
 }
 
 /** Any array that a plan may take. */
@@ -85,7 +87,7 @@ type DescribedProblem<S extends string> =
     keyof Letters['transform']}${infer D extends keyof Letters['directions']}${infer A extends
     keyof Letters['placement']}${string}`
     ? Described<Letters['precision'][P], Letters['transform'][T], Letters['directions'][D], Letters['placement'][A]>
-    : Described<ReleasedPrecision, ReleasedTransform, Direction, Placement>;
+    : Described<Precision, ReleasedTransform, Direction, Placement>;
 
 /** A field of a problem, or its default where the problem does not say or may not. */
 type Field<P, K extends PropertyKey, Default> = K extends keyof P
@@ -99,9 +101,9 @@ type LayoutOf<L, S extends Side> = L extends ComplexLayout ? L : Field<L, S, 'in
 
 /** What types tell of the normal form of a problem: all that its arrays depend on. */
 export interface Facts<
-  P = ReleasedPrecision,
-  Storage = ReleasedStorage,
-  Edge = Storage,
+  P = Precision,
+  Stored = Storage,
+  Edge = Stored,
   T = ReleasedTransform,
   Input = ComplexLayout,
   Output = ComplexLayout,
@@ -111,7 +113,7 @@ export interface Facts<
   V = Convolution | null,
 > {
   readonly precision: P;
-  readonly storage: Storage;
+  readonly storage: Stored;
   readonly edgeStorage: Edge;
   readonly transform: readonly T[];
   readonly layout: { readonly input: Input; readonly output: Output };

@@ -2,7 +2,7 @@
  * The elements of a strided tensor in an array that also holds other things: copied without touching what lies between.
  */
 import { copyInto, partOf } from './bytes.ts';
-import { blocksOf, elementKind, tensorShape } from './layout.ts';
+import { blocksOf, elementKind, tensorShape, wordsOf } from './layout.ts';
 import type { Problem, Side } from './problem.ts';
 
 /** From step number `before` on, `skip` steps more are left out in the middle. */
@@ -13,7 +13,7 @@ export interface ElementSteps {
   readonly skip: number;
 }
 
-/** Where elements lie, in reals: runs of `length` from `start` on, one for each combination of steps. */
+/** Where elements lie, in numbers of a host array: runs of `length` from `start` on, one for each combination of steps. */
 export interface ElementRuns {
   readonly start: number;
   readonly length: number;
@@ -23,7 +23,8 @@ export interface ElementRuns {
 
 /** The elements of one side in each of its arrays: interleaved complex numbers, or the reals of a plane. */
 export function elementRuns(problem: Problem, side: Side): ElementRuns {
-  const unit = elementKind(problem, side) === 'complex' && problem.layout[side] !== 'planar' ? 2 : 1;
+  const parts = elementKind(problem, side) === 'complex' && problem.layout[side] !== 'planar' ? 2 : 1;
+  const unit = parts * wordsOf(problem.edgeStorage);
   const strides = problem.strides[side];
   const blocks = blocksOf(problem, side);
   const steps = tensorShape(problem, side)

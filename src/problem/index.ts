@@ -59,6 +59,7 @@ export {
   tensorSpan,
   transformedKind,
   withoutCallbacks,
+  wordsOf,
 } from './layout.ts';
 export { normalizeProblem } from './normalize.ts';
 export type {
@@ -72,7 +73,6 @@ export type {
   Precision,
   Problem,
   ProblemInput,
-  ReleasedStorage,
   Side,
   Sides,
   Storage,

@@ -135,6 +135,11 @@ export function realBytes(storage: Storage): number {
   return { half: 2, single: 4, double: 8, 'double-double': 16 }[storage];
 }
 
+/** Numbers of a host array that a real is: a double-double is two doubles, hi and lo. */
+export function wordsOf(storage: Storage): 1 | 2 {
+  return storage === 'double-double' ? 2 : 1;
+}
+
 /** Bytes of one element of one side as the user stores it; of a planar complex number, both its parts together. */
 export function elementBytes(
   problem: Pick<Problem, 'transform' | 'edgeStorage'> & Partial<Pick<Problem, 'callbacks'>>,
@@ -154,13 +159,20 @@ export function logicalLength(kind: TransformKind, n: number): number {
 /** The least normal number of each precision: what is smaller has fewer digits, or is taken for zero. */
 const LEAST_NORMAL = { single: 2 ** -126, double: 2 ** -1022 } as const;
 
+/** Factors of both sides. Where doubles are no arithmetic to divide in, the output's as a quotient, too. */
+export interface ScaleFactors {
+  readonly input: number;
+  readonly output: number;
+  readonly quotient?: readonly [scale: number, points: number];
+}
+
 /**
  * The factors of one direction, on what is read and on what is written. Their product is its `scale`, divided by ∏ of the
  * transformed axes where an inverse is normalised. The first one is 1, unless the product is no normal number: then it is
  * a power of two, and either takes half of the exponent. (The sums of the transform stand between the two. Side by side
  * they would be one small constant again for compilers that may reorder products.)
  */
-export function scaleFactors(problem: Problem, direction: Direction): { readonly [S in Side]: number } {
+export function scaleFactors(problem: Problem, direction: Direction): ScaleFactors {
   const scale = problem.scale[direction];
   let points = 1;
   if (direction === 'inverse' && problem.normalize) {
@@ -168,13 +180,15 @@ export function scaleFactors(problem: Problem, direction: Direction): { readonly
       if (!problem.omit[axis]) points *= logicalLength(problem.transform[axis]!, n);
     });
   }
+  const exactly = (of: number): Pick<ScaleFactors, 'quotient'> =>
+    problem.precision === 'double-double' && points > 1 ? { quotient: [of, points] } : {};
   const least = LEAST_NORMAL[problem.precision === 'single' ? 'single' : 'double'];
   const size = Math.abs(scale);
-  if (scale === 0 || size / points >= least) return { input: 1, output: scale / points };
+  if (scale === 0 || size / points >= least) return { input: 1, output: scale / points, ...exactly(scale) };
   // A single that is smaller still makes nothing but zeros of singles.
   const half = Math.round((Math.log2(size) - Math.log2(points)) / 2);
   const input = Math.max(2 ** half, least);
-  return { input, output: scale / input / points };
+  return { input, output: scale / input / points, ...exactly(scale / input) };
 }
 
 /** The block of zeros of each axis on one side of a problem, `null` where it has none. */

@@ -301,7 +301,6 @@ describe('fields', () => {
     [{ transform: 'dst4', unordered: true }, 'unordered'],
     [{ transform: 'r2c', unordered: true }, 'unordered'],
     [{ transform: 'r2c', omit: [true] }, 'omit[0]'],
-    [{ precision: 'double-double', storage: 'double-double' }, 'precision'],
     [{ precision: 'single', storage: 'double' }, 'storage'],
     [{ edgeStorage: 'double' }, 'edgeStorage'],
   ] as const)('%j is valid but not to be had yet', (fields, path) => {

@@ -17,11 +17,6 @@ export const realTransforms = ['dct1', 'dct2', 'dct3', 'dct4', 'dst1', 'dst2', '
 export const transformKinds = ['c2c', 'r2c', ...realTransforms] as const;
 export type TransformKind = (typeof transformKinds)[number];
 
-/** What this release computes; it knows the other words, and refuses them. */
-export const releasedPrecisions = ['single', 'double'] as const satisfies readonly Precision[];
-export type ReleasedPrecision = (typeof releasedPrecisions)[number];
-export const releasedStorages = ['half', ...releasedPrecisions] as const satisfies readonly Storage[];
-export type ReleasedStorage = (typeof releasedStorages)[number];
 export type ReleasedTransform = TransformKind;
 
 /** `interleaved`: re, im, re, im … in one array; `planar`: one array for re, one for im. */
@@ -229,9 +224,9 @@ export interface AnyProblemInput {
 /** What a user may ask for: the part of the language that this release computes. */
 export interface ProblemInput extends AnyProblemInput {
   readonly transform?: ReleasedTransform | readonly ReleasedTransform[] | undefined;
-  readonly precision?: ReleasedStorage | undefined;
-  readonly storage?: ReleasedStorage | undefined;
-  readonly edgeStorage?: ReleasedStorage | undefined;
+  readonly precision?: Storage | undefined;
+  readonly storage?: Storage | undefined;
+  readonly edgeStorage?: Storage | undefined;
 }
 
 /** The normal form of a problem: every field present, valid and frozen. Two equal problems have equal normal forms. */

@@ -16,7 +16,7 @@ import {
   withoutCallbacks,
 } from './layout.ts';
 import { findCollision } from './overlap.ts';
-import { type Problem, releasedPrecisions, type Side, type Storage, sides } from './problem.ts';
+import { type Problem, type Side, type Storage, sides } from './problem.ts';
 
 function found(code: FftErrorCode, path: string, message: string): FftProblem {
   return { code, path, message };
@@ -216,12 +216,6 @@ export function checkRelease(problem: Problem): FftProblem[] {
     refuse(path, `${path} is a block of an axis that is omitted; only transformed axes have blocks.`);
   }
   problems.push(...checkReal(problem), ...checkConvolution(problem));
-  if (!includes(releasedPrecisions, problem.precision)) {
-    refuse(
-      'precision',
-      `precision '${problem.precision}' is not supported yet; ${releasedPrecisions.map((word) => `'${word}'`).join(' and ')} are.`,
-    );
-  }
   const widths: readonly Storage[] = ['half', 'single', 'double', 'double-double'];
   const wide = new Set<Storage>([problem.precision]);
   for (const field of ['storage', 'edgeStorage'] as const) {
@@ -233,8 +227,4 @@ export function checkRelease(problem: Problem): FftProblem[] {
     refuse(field, `${given} is not supported: numbers are stored as they are computed, or narrower.`);
   }
   return problems;
-}
-
-function includes(words: readonly string[], word: string): boolean {
-  return words.includes(word);
 }

@@ -262,7 +262,7 @@ describe.skipIf(!site)('the playground', () => {
     await ask('{ "size": [1024 }');
     expect((await read()).problem).toMatch(/This is not JSON/);
     await choose('webgpu');
-    await ask('dcfo8');
+    await ask('{ "size": [8], "precision": "double-double" }');
     expect((await read()).problem).toMatch(/unsupported-precision/);
 
     await choose('cpu');

@@ -7,10 +7,9 @@ import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
 import type { Cufft } from '../../src/devices/cuda/cufft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
-import type { Device, ProblemInput } from '../../src/index.ts';
+import type { Device, Precision, ProblemInput } from '../../src/index.ts';
+import { realBytes } from '../../src/problem/index.ts';
 import type { Timed } from './cases.ts';
-
-type Precision = 'single' | 'double';
 
 export interface Result {
   readonly region: string;
@@ -80,7 +79,7 @@ export class Bench {
 
   async time({ region, size, batches, real = false, inPlace = false }: Timed, precision: Precision): Promise<Result> {
     const points = size.reduce((a, b) => a * b, 1) * batches;
-    const complexBytes = precision === 'single' ? 8 : 16;
+    const complexBytes = 2 * realBytes(precision);
     // Of real data, as many bytes on both sides together as an average of theirs is, twice.
     const bins = (points / size[0]!) * (Math.floor(size[0]! / 2) + 1);
     const bytes = real ? ((points / 2 + bins) / 2) * complexBytes : points * complexBytes;
@@ -157,7 +156,7 @@ export class Bench {
 
   /** Microseconds from the call to its result in device memory, one call at a time. */
   async latency(size: readonly number[], precision: Precision): Promise<{ us: number; deviceUs: number }> {
-    const bytes = size.reduce((a, b) => a * b, 1) * (precision === 'single' ? 8 : 16);
+    const bytes = size.reduce((a, b) => a * b, 1) * 2 * realBytes(precision);
     const [input, output] = await this.memory(bytes);
     const plan = await this.device.plan({ size, precision, directions: 'forward' });
     try {
@@ -180,6 +179,7 @@ export class Bench {
   }
 
   private peerPlan(size: readonly number[], batches: number, precision: Precision, real: boolean) {
+    if (precision === 'double-double') return undefined;
     try {
       return this.cufft?.plan({ size, batches, precision, direction: 'forward', real }, this.gpu!.driver.stream);
     } catch (error) {

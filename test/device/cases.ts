@@ -278,6 +278,7 @@ export const compiledProblems: readonly ProblemInput[] = [
   { size: [1009], convolution: { kernels: 2, conjugate: 'signal' } },
   { size: [256, 60], transform: 'r2c', convolution: { matrix: 3, symmetric: true } },
   { size: [2 ** 16], precision: 'double', convolution: { crossPower: true, conjugate: 'kernel' } },
+  { size: [120], precision: 'double-double', batches: 9, storage: 'double' },
 ];
 
 /** Callbacks that say all that callbacks can, in every kind of side. */

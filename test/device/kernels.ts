@@ -1,4 +1,5 @@
 /** The kernels of a list of problems, built for a device that need not be there. */
+import { inPairs, partsOf } from '../../src/emit/pairs/index.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
 import { planConvolution } from '../../src/plan/convolution.ts';
@@ -12,7 +13,10 @@ export function kernelsOf(problems: readonly ProblemInput[], profile: DeviceProf
   for (const problem of problems) {
     for (const { leaf } of launchesOf(normalizeProblem(problem), profile)) {
       const key = JSON.stringify(leaf);
-      if (!kernels.has(key)) kernels.set(key, buildKernel(leaf));
+      if (kernels.has(key)) continue;
+      const kernel = buildKernel(leaf);
+      const part = partsOf(kernel.precision, true);
+      kernels.set(key, part ? inPairs(kernel, part, { fused: true }) : kernel);
     }
   }
   return [...kernels.values()];

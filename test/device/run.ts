@@ -5,12 +5,12 @@
  *   ./node run.mjs info                              what there is
  *   ./node run.mjs test  [--device cuda] [--quick] [--filter TEXT] [--precision single|double] [--no-large]
  *   ./node run.mjs limits                            transforms over 4 GiB, and 10 000 plans (CUDA)
- *   ./node run.mjs bench [--device cuda] [--precision single|double] [--region NAME,…] [--filter 1024,256x256]
+ *   ./node run.mjs bench [--device cuda] [--precision single|double|double-double] [--region NAME,…] [--filter 1024,256x256]
  *                        [--sizes 1000,24x14] [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
  *
  * On WebGPU the regions are pow2, smooth, larger, 1024x1024 and peers: the last is omnifft beside TensorFlow.js and jax-js.
  * The regions `chance` and `chance in place`, of lengths that nobody has tuned for, are timed when they are asked for.
- * A precision that the device has not is left out. `--profile JSON` replaces parts of the profile that the planner sees, `--seed N` fixes the random data.
+ * A precision that the device has not is left out, unless a benchmark is asked for it: doubles are pairs of singles then. `--profile JSON` replaces parts of the profile that the planner sees, `--seed N` fixes the random data.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,8 +20,17 @@ import { openCufft } from '../../src/devices/cuda/cufft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
-import { type DeviceKind, type DeviceOptions, listDevices, type ProblemInput, version } from '../../src/index.ts';
+import {
+  type DeviceKind,
+  type DeviceOptions,
+  listDevices,
+  type Precision,
+  type ProblemInput,
+  version,
+} from '../../src/index.ts';
 import { blocksSample, triedBlocks } from '../support/blocks.ts';
+import { complexProblem, triedPairs } from '../support/paired.ts';
+import type { Random } from '../support/random.ts';
 import { realProblem, triedReal, withBlocks } from '../support/real.ts';
 import { storageProblems, triedStorage } from '../support/stored.ts';
 import { sumsProblem, triedSums } from '../support/sums.ts';
@@ -60,6 +69,35 @@ const { values: options, positionals } = parseArgs({
 });
 
 const PRECISIONS = (options.precision ? [options.precision] : ['single', 'double']) as ('single' | 'double')[];
+
+/** Numbers that are pairs of the device's own: double-doubles, or doubles where it has none. */
+async function attemptPairs(
+  device: Device,
+  random: Random,
+  attempt: (what: string, work: () => Promise<Verdict[]>) => Promise<void>,
+): Promise<void> {
+  const precision = device.profile.precisions?.includes('double') === false ? 'double' : 'double-double';
+  const fixed = [
+    { size: [64] },
+    { size: [100], batches: 9 },
+    { size: [127] },
+    { size: [34], transform: 'r2c' },
+  ] as const;
+  const complex = Array.from({ length: options.quick ? 2 : 12 }, () => complexProblem(random, 600));
+  for (const problem of [...fixed, ...complex]) {
+    const full = { ...problem, precision } as ProblemInput;
+    for (const direction of ['forward', 'inverse'] as const) {
+      await attempt(`pairs ${JSON.stringify(full)}`, async () => [
+        await triedPairs(device, full, direction, random, 'single-pair'),
+      ]);
+    }
+  }
+}
+
+/** What is timed: where somebody asks for it, also in numbers that the device makes pairs for. */
+function timedPrecisions(device: Device): readonly Precision[] {
+  return options.precision ? [options.precision as Precision] : precisionsOf(device);
+}
 
 /** Of the precisions asked for, those that the device has. */
 function precisionsOf({ profile }: Pick<Device, 'profile'>): ('single' | 'double')[] {
@@ -188,6 +226,7 @@ async function test(): Promise<void> {
       ]);
     }
   }
+  await attemptPairs(device, random, attempt);
   const doubles = precisionsOf(device).includes('double');
   for (const problem of storageProblems.filter(({ precision }) => doubles || precision !== 'double')) {
     for (const direction of ['forward', 'inverse'] as const) {
@@ -245,10 +284,11 @@ async function bench(): Promise<void> {
       : !LATE.includes(region) && (region !== 'peers' || !options.filter);
   // Loaded late: it prints its seed.
   const random = wanted('chance') && (await import('../support/random.ts')).randomFor('device/bench');
-  for (const precision of precisionsOf(device)) {
-    const chance = random ? chanceCases(random, precision, bytes) : [];
-    const cases = webGpu ? webGpuCases(backend.profile, bytes) : timedCases(precision, bytes);
-    for (const timed of options.sizes ? askedCases(options.sizes, precision, bytes) : [...cases, ...chance]) {
+  for (const precision of timedPrecisions(device)) {
+    const like = precision === 'single' ? precision : 'double';
+    const chance = random ? chanceCases(random, like, bytes) : [];
+    const cases = webGpu ? webGpuCases(backend.profile, bytes) : timedCases(like, bytes);
+    for (const timed of options.sizes ? askedCases(options.sizes, like, bytes) : [...cases, ...chance]) {
       if (!options.sizes && !wanted(timed.region)) continue;
       if (options.filter && !options.filter.split(',').includes(timed.size.join('x'))) continue;
       try {
@@ -302,7 +342,7 @@ async function openCuda(): Promise<CudaBackend | undefined> {
   return (await module?.availability())?.available ? ((await module!.create({})) as CudaBackend) : undefined;
 }
 
-async function explain(device: Device, size: readonly number[], batches: number, precision: 'single' | 'double') {
+async function explain(device: Device, size: readonly number[], batches: number, precision: Precision) {
   const plan = await device.plan({ size, batches, precision, directions: 'forward' });
   console.log(plan.explain());
   plan.destroy();
@@ -336,7 +376,7 @@ function summary(results: readonly Result[]): void {
       `planned in ${most(({ planMs }) => planMs)} ms at most, again in ${most(({ warmPlanMs }) => warmPlanMs)} ms`,
     );
   }
-  for (const precision of PRECISIONS) {
+  for (const precision of new Set(results.map((result) => result.precision))) {
     for (const region of new Set(results.map((result) => result.region))) {
       const own = results.filter((result) => result.region === region && result.precision === precision);
       if (own.length === 0) continue;

@@ -19,7 +19,13 @@ import type { LanguageSample, Memory } from './language.ts';
 import { type Random, uniform } from './random.ts';
 
 /** Relative to the largest number of an array; a product and a sum may have been one operation. */
-const TOLERANCE: Readonly<Record<StorageType, number>> = { f16: 2 ** -9, f32: 2 ** -19, f64: 2 ** -48, u32: 0 };
+const TOLERANCE: Readonly<Record<StorageType, number>> = {
+  f16: 2 ** -9,
+  f32: 2 ** -19,
+  f64: 2 ** -48,
+  dd: 2 ** -98,
+  u32: 0,
+};
 
 /** A copy, with the same types. */
 export function copied(memory: Memory): Memory {

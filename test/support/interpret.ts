@@ -2,6 +2,7 @@
 import {
   type ArrayRef,
   type ElementType,
+  elementOf,
   evaluate,
   holds,
   joined,
@@ -153,7 +154,7 @@ export function interpret(
   memory: Readonly<Record<string, RealArray>>,
   phases: readonly Phase[] = kernel.phases,
 ): void {
-  const arithmetic = new Arithmetic(kernel.precision);
+  const arithmetic = new Arithmetic(elementOf(kernel.precision));
   for (let group = 0; group < kernel.group.count; group++) {
     const blocks = kernel.cluster?.blocks ?? 1;
     const shared = Array.from(

@@ -1,5 +1,5 @@
 /** Real transforms on trial, against the complex reference transform. */
-import type { Device, Problem, ProblemInput } from '../../src/index.ts';
+import type { Device, Precision, Problem, ProblemInput } from '../../src/index.ts';
 import { referenceTransform } from '../reference/transform.ts';
 import type { Tried } from './accuracy.ts';
 import type { Called } from './called.ts';
@@ -77,7 +77,7 @@ export function triedReal(
 }
 
 /** A random real problem of at most so many reals, of everything that one can say. */
-export function realProblem(random: Random, most: number, precisions: readonly ('single' | 'double')[]): ProblemInput {
+export function realProblem(random: Random, most: number, precisions: readonly Precision[]): ProblemInput {
   const { size, batches, leftBatches, coordinates } = tensorFrom(random, most);
   const inPlace = random.integer(0, 2) === 0;
   const bins = Math.floor(size[0]! / 2) + 1;

@@ -1,5 +1,5 @@
 /** Cosine and sine transforms on trial, against sums that are bins of a complex transform over zeros in between. */
-import type { Device, Problem, ProblemInput } from '../../src/index.ts';
+import type { Device, Precision, Problem, ProblemInput } from '../../src/index.ts';
 import { realTransforms } from '../../src/problem/problem.ts';
 import { referenceTransform } from '../reference/transform.ts';
 import type { Tried } from './accuracy.ts';
@@ -39,7 +39,7 @@ export function sumsOf(kind: RealTransform, count: number): Sums {
 }
 
 /** The transform that another one's inverse is, but for a factor. */
-function inverseOf(kind: RealTransform): RealTransform {
+export function inverseOf(kind: RealTransform): RealTransform {
   const pairs: Partial<Record<RealTransform, RealTransform>> = {
     dct2: 'dct3',
     dct3: 'dct2',
@@ -99,7 +99,7 @@ export function triedSums(
 }
 
 /** A random problem of at most so many reals, of everything that one can say, with one kind for all axes or one for each. */
-export function sumsProblem(random: Random, most: number, precisions: readonly ('single' | 'double')[]): ProblemInput {
+export function sumsProblem(random: Random, most: number, precisions: readonly Precision[]): ProblemInput {
   const tensor = tensorFrom(random, most);
   const { leftBatches, coordinates, batches } = tensor;
   const one = (of: number) => random.integer(0, of) === 0;

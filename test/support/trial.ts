@@ -28,7 +28,7 @@ interface Element {
 }
 
 /** The elements of a side, in the order of a packed tensor. */
-function elementsOf(problem: Problem, side: Side): Element[] {
+export function elementsOf(problem: Problem, side: Side): Element[] {
   const counts = tensorShape(problem, side);
   const { space, frequency } = problem.zeroPadding;
   const blocks = side === 'input' ? space : frequency;

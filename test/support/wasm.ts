@@ -4,7 +4,7 @@ import { compileModule } from '../../src/devices/cpu/relaxed.ts';
 import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
 import { emitWasm } from '../../src/emit/wasm/lower.ts';
 import type { VectorArithmetic } from '../../src/emit/wasm/multiply-adds.ts';
-import { bytesOf, type ElementType, type Kernel, verify } from '../../src/ir/index.ts';
+import { bytesOf, type Kernel, type NumberType, verify } from '../../src/ir/index.ts';
 import { interpret } from './interpret.ts';
 import { poison } from './poison.ts';
 import { randomFor, uniform } from './random.ts';
@@ -51,7 +51,7 @@ export function runWasm<T extends AnyNumbers>(
   return Object.fromEntries(Object.entries(views).map(([name, view]) => [name, view.slice() as T]));
 }
 
-export function numbers(type: ElementType, length: number): Numbers {
+export function numbers(type: NumberType, length: number): Numbers {
   const values = uniform(random, length, 'single');
   return type === 'f32' ? new Float32Array(values) : values;
 }

@@ -134,8 +134,8 @@ export async function problems(device: Device, problem: ProblemInput): Promise<v
   const sums = await device.plan({ size: [8, 4], transform: ['dct2', 'dst1'] });
   exactly<Singles>()(await sums.forward(single), true);
   exactly<Singles>()(await sums.inverse(single), true);
-  // @ts-expect-error: nor double-double arithmetic
-  await device.plan({ size: [8], precision: 'double-double' });
+  const pairs = await device.plan({ size: [8], precision: 'double-double' });
+  exactly<Doubles>()(await pairs.forward(new Float64Array(32)), true);
   // @ts-expect-error: a misspelt field
   await device.plan({ size: [8], batch: 2 });
   // @ts-expect-error: a misspelt field in a field

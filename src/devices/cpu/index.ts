@@ -2,6 +2,7 @@
  * The CPU as a device: kernels are WebAssembly SIMD, device memory is one WebAssembly memory, multiprocessors are
  * worker threads.
  */
+import type { PairForm } from '../../emit/pairs/index.ts';
 import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
@@ -16,7 +17,7 @@ import { CpuAllocator, type CpuBuffer } from './memory.ts';
 import { MOST_THREADS, Pool } from './pool.ts';
 import { type CpuHost, CpuProgram, isWorthSharing } from './program.ts';
 import { DONE, immediately, Queue } from './queue.ts';
-import { hasRelaxedSimd } from './relaxed.ts';
+import { hasRelaxedSimd, roundsOnce } from './relaxed.ts';
 import { Scratch } from './scratch.ts';
 import { beginWarmUp, warmUp } from './warmup.ts';
 
@@ -61,6 +62,7 @@ export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonl
 class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   readonly kind = 'cpu';
   readonly runsBothWays = true;
+  readonly pairForm: PairForm;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly queue = new Queue();
@@ -73,6 +75,7 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
     super();
     this.name = name;
     this.vectors = { relaxedSimd: hasRelaxedSimd(), separateAdders: hasSeparateAdders(name) };
+    this.pairForm = { fused: this.vectors.relaxedSimd === true && roundsOnce(), ordered: true };
     this.memory = new CpuAllocator(threads > 1, this);
     this.profile = {
       ...cpuProfile,

@@ -29,6 +29,33 @@ export function hasRelaxedSimd(): boolean {
   return known;
 }
 
+/** Exports `run`: a·b + c of doubles, by the instruction for vectors. */
+const MULTIPLY_ADD = new Uint8Array([
+  0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 8, 1, 0x60, 3, 0x7c, 0x7c, 0x7c, 1, 0x7c, 3, 2, 1, 0, 7, 7, 1, 3, 0x72, 0x75,
+  0x6e, 0, 0, 10, 22, 1, 20, 0, 0x20, 0, 0xfd, 0x14, 0x20, 1, 0xfd, 0x14, 0x20, 2, 0xfd, 0x14, 0xfd, 0x87, 0x02, 0xfd,
+  0x21, 0, 0x0b,
+]);
+
+let once: boolean | undefined;
+
+/**
+ * Whether those instructions round once. The standard leaves it to the engine, which has to stay with its choice wherever the
+ * instruction stands: it is that of the processor. Where there are no such instructions, it does not matter.
+ */
+export function roundsOnce(): boolean {
+  if (once !== undefined) return once;
+  try {
+    const { run } = new WebAssembly.Instance(compileModule(MULTIPLY_ADD)).exports as {
+      readonly run: (a: number, b: number, c: number) => number;
+    };
+    const a = 1 + 2 ** -30;
+    once = run(a, a, -(1 + 2 ** -29)) === 2 ** -60;
+  } catch {
+    once = false;
+  }
+  return once;
+}
+
 /** A module that may have such instructions. @throws WebAssembly.CompileError */
 export function compileModule(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   const compile = () => new WebAssembly.Module(bytes);

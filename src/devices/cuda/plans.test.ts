@@ -4,6 +4,7 @@ import { smallProblems, tunedProblems } from '../../../test/device/cases.ts';
 import { buildSimulator, type Simulator } from '../../../test/device/simulator.ts';
 import { relativeError, tolerance } from '../../../test/support/accuracy.ts';
 import { codeOf } from '../../../test/support/device-kernels.ts';
+import { triedPairs } from '../../../test/support/paired.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { complaints, exhaustive, expectedOf } from '../../../test/support/transforms.ts';
 import { Device } from '../../engine/device.ts';
@@ -47,6 +48,18 @@ describe.runIf(simulator)('on a simulated GPU', () => {
     const precision = random.pick(['single', 'double'] as const);
     const modes = [random.pick(['host', 'alloc'] as const), random.pick(['enqueue', 'work'] as const)];
     expect(await complaints(device, { ...problem, precision }, random, modes)).toEqual([]);
+  });
+
+  it.each<ProblemInput>([
+    { size: [random.pick([60, 64, 77])], batches: 3 },
+    { size: [random.pick([30, 34])], transform: 'r2c', storage: 'double' },
+  ])('double-doubles, %j', async (problem) => {
+    for (const direction of ['forward', 'inverse'] as const) {
+      const wide = { ...problem, precision: 'double-double' } as const;
+      const { what, error, allowed, damage } = await triedPairs(device, wide, direction, random);
+      expect(damage, what).toEqual([]);
+      expect(error, what).toBeLessThanOrEqual(allowed);
+    }
   });
 
   it("appends to a caller's stream, over memory of the caller's, with offsets", async () => {

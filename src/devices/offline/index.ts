@@ -2,6 +2,7 @@
  * A device that is not there: its profile is planned for and its kernels are written, but it has no memory and runs
  * nothing. What plans need only to describe themselves (the sizes of tables) is pretended.
  */
+import type { PairForm } from '../../emit/pairs/index.ts';
 import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
@@ -67,6 +68,7 @@ class OfflineBackend implements Backend {
   readonly profile: DeviceProfile;
   readonly severalStreams: boolean;
   readonly computesRoots: boolean;
+  readonly pairForm: PairForm;
   private readonly language: OfflineLanguage;
   private readonly write: Writer;
   private readonly writePipelined: PipelineWriter | undefined;
@@ -77,6 +79,7 @@ class OfflineBackend implements Backend {
     this.profile = profile;
     this.severalStreams = language === 'cuda' || language === 'hip';
     this.computesRoots = this.severalStreams || language === 'opencl';
+    this.pairForm = { fused: this.computesRoots, ordered: language === 'wasm' };
     this.language = language;
     this.write = write;
     this.writePipelined = writePipelined;

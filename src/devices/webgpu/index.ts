@@ -12,6 +12,7 @@ import { Bindings, type WebGpuHost } from './bound.ts';
 import { WebGpuKernel } from './kernel.ts';
 import { USAGE, WebGpuAllocator, type WebGpuBuffer } from './memory.ts';
 import { checkWebGpuOptions, type Limits, type WebGpuSettings } from './options.ts';
+import { pairsSurvive } from './probe.ts';
 import { WebGpuProgram } from './program.ts';
 import { Transfers } from './transfer.ts';
 import { Work } from './work.ts';
@@ -46,6 +47,9 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
   private readonly transfers: Transfers;
   private readonly bindings: Bindings;
   private readonly uniforms = new Map<string, GPUBuffer>();
+  unguarded = false;
+  pairsBroken: string | undefined;
+  private probing: Promise<void> | undefined;
 
   constructor(opened: Opened, limits: Limits, profile: Partial<DeviceProfile>) {
     super();
@@ -57,6 +61,26 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
     this.memory = new WebGpuAllocator(this.work, limits, this);
     this.transfers = new Transfers(this.work, limits);
     this.bindings = new Bindings(this);
+  }
+
+  /** Once: as it is written first, then with what keeps compilers from making something else of it. */
+  probePairs(): Promise<void> {
+    this.probing ??= this.tryPairs().catch((error) => {
+      this.probing = undefined;
+      throw error;
+    });
+    return this.probing;
+  }
+
+  private async tryPairs(): Promise<void> {
+    this.unguarded = true;
+    if (await pairsSurvive(this)) this.pairsBroken = '';
+    else {
+      this.unguarded = false;
+      this.pairsBroken = (await pairsSurvive(this))
+        ? ''
+        : 'its compiler reorders the sums that pairs of singles rest on, whatever stands between them';
+    }
   }
 
   bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {

@@ -18,6 +18,8 @@ export interface Compiler {
   readonly limits: Limits;
   /** Layouts of bindings, shared by all pipelines that have the same. */
   readonly layouts: Map<string, GPUBindGroupLayout>;
+  /** Compilers were found to leave exact operations alone by themselves. */
+  readonly unguarded: boolean;
 }
 
 export class WebGpuKernel extends DeviceKernel {
@@ -26,7 +28,8 @@ export class WebGpuKernel extends DeviceKernel {
   readonly uses: readonly Use[];
   private readonly compiler: Compiler;
   /** Of one dimension of a dispatch. */
-  private readonly maxGroups: number;
+  readonly maxGroups: number;
+  readonly unguarded: boolean;
   private readonly variants = new Map<string, Variant>();
   private readonly usual: Variant;
 
@@ -35,6 +38,7 @@ export class WebGpuKernel extends DeviceKernel {
     super(kernel);
     this.compiler = compiler;
     this.maxGroups = Math.min(maxGroups, compiler.limits.maxComputeWorkgroupsPerDimension);
+    this.unguarded = compiler.unguarded;
     this.uses = usesOf(kernel);
     this.usual = this.variant(defaultArrangement(kernel));
     this.source = this.usual.program.source;
@@ -55,7 +59,7 @@ export class WebGpuKernel extends DeviceKernel {
     const key = JSON.stringify(arrangement);
     let variant = this.variants.get(key);
     if (!variant) {
-      this.variants.set(key, (variant = new Variant(this.kernel, arrangement, this.maxGroups, this.compiler)));
+      this.variants.set(key, (variant = new Variant(this.kernel, arrangement, this, this.compiler)));
     }
     return variant;
   }
@@ -76,12 +80,17 @@ export class Variant {
   private pipeline: GPUComputePipeline | undefined;
   private preparing: Promise<void> | undefined;
 
-  constructor(kernel: Kernel, arrangement: Arrangement, maxGroups: number, { work, limits, layouts }: Compiler) {
+  constructor(
+    kernel: Kernel,
+    arrangement: Arrangement,
+    { maxGroups, unguarded }: Pick<WebGpuKernel, 'maxGroups' | 'unguarded'>,
+    { work, limits, layouts }: Compiler,
+  ) {
     this.work = work;
     this.name = kernel.name;
     const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = limits;
     const threads = Math.min(kernel.threads, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX);
-    this.program = written(kernel, 'WGSL', () => emitWgsl(kernel, { threads, maxGroups, arrangement }));
+    this.program = written(kernel, 'WGSL', () => emitWgsl(kernel, { threads, maxGroups, arrangement, unguarded }));
     const { sharedBytes, bindings, launches } = this.program;
     requireBindings(arrangement.bindings, bindings.length - arrangement.bindings, limits, kernel.name);
     if (sharedBytes > limits.maxComputeWorkgroupStorageSize) {

@@ -23,7 +23,7 @@ const profile = {
   maxThreads: 1024,
   multiprocessors: 8,
 };
-const kernels = kernelsOf(compiledProblems, profile);
+const kernels = kernelsOf(compiledProblems, profile).filter(({ tables }) => !tables.some(({ pairs }) => pairs));
 
 /** An index where every variable has a value. */
 const numberOf = (index: Index, at: ReadonlyMap<Var, Index>): number => {

@@ -186,7 +186,9 @@ export function place(
   { arrangement, starts, sizes }: Lay,
   memory: Readonly<Record<string, Numbers>>,
 ): { readonly bindings: Numbers[]; collect(): Record<string, Numbers> } {
-  const type = { f16: Uint16Array, f32: Float32Array, f64: Float64Array, u32: Uint32Array }[kernel.globals[0]!.type];
+  const type = { f16: Uint16Array, f32: Float32Array, f64: Float64Array, dd: Float64Array, u32: Uint32Array }[
+    kernel.globals[0]!.type
+  ];
   const bindings = sizes.map((size) => new type(size).fill(7));
   const visit = (n: number, at: (binding: Numbers, place: number, element: number) => void): void => {
     const pieces: readonly Piece[] = arrangement ? arrangement.globals[n]!.pieces : [{ binding: n }];

@@ -4,7 +4,7 @@
  * Each phase becomes the items of one thread; each exchange a barrier that all threads of the group reach: what not
  * every thread does stands under a condition, and nobody leaves early.
  */
-import { type Index, type Kernel, type Phase, range, sub, type Var, variable } from '../../ir/index.ts';
+import { elementOf, type Index, type Kernel, type Phase, range, sub, type Var, variable } from '../../ir/index.ts';
 import { readBy, writtenBy } from './accesses.ts';
 import { type Grid, grid, groupsOf } from './grid.ts';
 import { inHalves } from './halves.ts';
@@ -202,7 +202,10 @@ class Lowering {
   private item(values: PhaseValues, slot: Slot, scope: Scope, apart = false): void {
     const conditions = [...this.surplus, ...slot.conditions].filter((condition) => range(condition)[0] <= 0);
     const inside = conditions.length > 0 ? new Scope(scope) : scope;
-    const item = new Item(values, slot, inside, this.kernel.precision, { memory: this.memory, names: this.names });
+    const item = new Item(values, slot, inside, elementOf(this.kernel.precision), {
+      memory: this.memory,
+      names: this.names,
+    });
     item.loads();
     item.compute();
     if (apart && conditions.length > 0) item.keep();

@@ -7,6 +7,7 @@ import {
   add,
   bytesOf,
   type ElementType,
+  elementOf,
   type Index,
   type IntegerTable,
   isIntegers,
@@ -128,7 +129,7 @@ export class Memory {
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
   constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
-    this.precision = kernel.precision;
+    this.precision = elementOf(kernel.precision);
     this.target = target;
     this.streamed = streamed;
     this.taken = new Set(target.reserved);
@@ -318,7 +319,7 @@ export function conversionName(from: ValueType, to: ValueType): string {
 }
 
 function valueName({ type, pair }: ValueType): string {
-  return `${{ f16: 'half', f32: 'float', f64: 'double', u32: 'uint' }[type]}${pair ? '2' : ''}`;
+  return `${{ f16: 'half', f32: 'float', f64: 'double', u32: 'uint', dd: 'dd' }[type]}${pair ? '2' : ''}`;
 }
 
 function converted(value: Expression, from: ValueType, to: ValueType): Expression {

@@ -14,6 +14,8 @@ export interface SpmdOptions {
   readonly launches?: number;
   /** Roots of unity are computed, and no tables of them bound. */
   readonly computedRoots?: boolean;
+  /** The language's compiler leaves exact operations alone by itself, which somebody has tried: nothing has to keep it from more. */
+  readonly unguarded?: boolean;
   /** What nobody reads or writes again soon: what it loads from globals, or what it stores to them. */
   readonly streamed?: 'loads' | 'stores';
   /** How globals are bound; absent: each its own array at offset 0. */

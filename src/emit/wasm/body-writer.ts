@@ -4,10 +4,10 @@
 import {
   type BinaryOp,
   dependsOn,
+  type ElementType,
   type Guard,
   guardAt,
   index,
-  type Kernel,
   operandsOf,
   type Phase,
   type Real,
@@ -38,13 +38,13 @@ const EXACT = { exactAdd: 'add', exactSub: 'sub', exactMul: 'mul' } as const;
 export class BodyWriter {
   private readonly asm: FunctionAssembler;
   private readonly addresses: Addresses;
-  private readonly precision: Kernel['precision'];
+  private readonly precision: ElementType;
   private readonly lanes: number;
   private readonly constants: Constants;
   /** The last bound that a counter was compared with in vain. */
   private never = 0;
 
-  constructor(asm: FunctionAssembler, addresses: Addresses, precision: Kernel['precision'], lanes: number) {
+  constructor(asm: FunctionAssembler, addresses: Addresses, precision: ElementType, lanes: number) {
     this.asm = asm;
     this.addresses = addresses;
     this.precision = precision;
@@ -141,6 +141,14 @@ export class BodyWriter {
       unit.operation(COMPARISONS[node.comparison]);
       return unit.chosen();
     }
+    if (node.op === 'exactFma') {
+      // c − a·b is an instruction, too.
+      const negative = node.a.op === 'neg' ? node.a.a : undefined;
+      return unit.fusedOnce(
+        negative ? 'sub' : 'add',
+        [negative ?? node.a, node.b, node.c].map((operand) => () => value(operand)),
+      );
+    }
     for (const operand of operandsOf(node)) value(operand);
     switch (node.op) {
       case 'swap':
@@ -157,7 +165,6 @@ export class BodyWriter {
       case 'exactMul':
         // Nothing else is made of them: only sums and products of the other kind are taken together.
         return unit.operation(EXACT[node.op]);
-      case 'exactFma':
       case 'sum':
       case 'const':
       case 'conj':

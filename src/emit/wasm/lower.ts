@@ -7,6 +7,7 @@
 import {
   type ArrayRef,
   bytesOf,
+  elementOf,
   type Index,
   joined,
   type Kernel,
@@ -14,6 +15,7 @@ import {
   type Var,
   variable,
 } from '../../ir/index.ts';
+import { withoutSums } from '../sums.ts';
 import { pointerKey } from './accesses.ts';
 import { Addresses } from './addresses.ts';
 import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
@@ -21,7 +23,6 @@ import { BodyWriter, type Scope } from './body-writer.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
 import type { VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Node, schedule } from './schedule.ts';
-import { withoutSums } from './sums.ts';
 
 /** Bytes of a vector register. */
 const VECTOR_BYTES = 16;
@@ -99,7 +100,7 @@ class Lowering {
     }
     this.sharedBytes = offset;
     this.addresses = new Addresses(this.asm, bases);
-    this.bodies = new BodyWriter(this.asm, this.addresses, kernel.precision, this.lanes);
+    this.bodies = new BodyWriter(this.asm, this.addresses, elementOf(kernel.precision), this.lanes);
     this.group = this.asm.local('i32');
     this.addresses.enter(kernel.group, 0, this.group);
     this.current = kernel.phases[0]!;

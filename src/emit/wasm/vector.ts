@@ -141,6 +141,17 @@ export class VectorUnit {
     this.asm.op(FUSED[this.element][name]);
   }
 
+  /** The same of three values that are pushed, for engines that round once. Scalars have no such instruction. */
+  fusedOnce(name: 'add' | 'sub', operands: readonly (() => void)[]): void {
+    const scalar = this.lanes === 1;
+    for (const push of operands) {
+      push();
+      if (scalar) this.asm.op(this.element === 'f32' ? 'f32x4.splat' : 'f64x2.splat');
+    }
+    this.fused(name);
+    if (scalar) this.asm.lane(this.element === 'f32' ? 'f32x4.extract_lane' : 'f64x2.extract_lane', 0);
+  }
+
   /** One instruction does the whole load. */
   loadsDirectly({ access }: Group<LoadNode>): boolean {
     if (access.array.type !== this.element) return false;

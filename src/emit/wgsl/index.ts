@@ -51,7 +51,7 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     const start = uniform(number);
     return constant(`${name}_start`, 'unsigned', pair ? binary('>>', start, integer(1)) : start);
   });
-  const exact = exactFunctions(mathIn(statements));
+  const exact = exactFunctions(mathIn(statements), options.unguarded === true);
   const body = [constant('group', 'unsigned', chain('+', numbers)), ...starts, ...statements];
   const source = [
     ...bindings.map((array, n) => {
@@ -71,7 +71,7 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     '',
     `@compute @workgroup_size(${threads})`,
     `fn ${entry}(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_index) t: u32) {`,
-    ...(exact.length > 0 ? [`  ${NOTHING}`] : []),
+    ...(exact.length > 0 && !options.unguarded ? [`  ${NOTHING}`] : []),
     ...indented(lines(body, WORDS)),
     '}',
     '',

@@ -12,7 +12,7 @@ import {
   reachable,
   Substitution,
   type Var,
-} from '../../ir/index.ts';
+} from '../ir/index.ts';
 
 export function withoutSums(kernel: Kernel): Kernel {
   const written = (phases: readonly Phase[]) => phases.map((phase) => (hasSums(phase) ? writtenOut(phase) : phase));

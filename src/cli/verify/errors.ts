@@ -1,0 +1,186 @@
+/**
+ * How far transforms of random numbers are off, in the L2 norm of all results: against double-doubles, and those against sums in
+ * fixed point at some of the bins.
+ */
+import type { Device, Plan, ProblemInput } from '../../index.ts';
+import { exact, FRACTION_BITS } from '../../numeric/exact.ts';
+import { fixedResult } from '../../numeric/fixed-sums.ts';
+import { largestPrimeFactor } from '../../numeric/primes.ts';
+import { logicalLength, type Problem } from '../../problem/index.ts';
+import type { TransformKind } from '../../problem/problem.ts';
+import type { SuitePrecision } from './suite.ts';
+
+type Direction = 'forward' | 'inverse';
+
+/** Relative errors of one transform over some sets of random numbers. */
+export interface Measured {
+  readonly direction: Direction;
+  readonly average: number;
+  readonly maximum: number;
+  /** What the error may be. */
+  readonly bound: number;
+}
+
+/** Units of rounding, as the accuracy of omnifft is stated in them. */
+const UNITS = { half: 2 ** -11, single: 2 ** -24, double: 2 ** -53, 'double-double': 2 ** -104 } as const;
+/** Of doubles that are two singles. */
+const PAIRED = 2 ** -44;
+
+/** 1.2 u √(1 + log₂ N), five times that where the length has large primes. */
+export function boundOf(transform: TransformKind, n: number, precision: SuitePrecision, { profile }: Device): number {
+  const paired = precision === 'double' && profile.precisions?.includes('double') === false;
+  const points = Math.max(1, logicalLength(transform, n));
+  const factor = largestPrimeFactor(points) > 13 ? 5 : 1;
+  return factor * 1.2 * (paired ? PAIRED : UNITS[precision]) * Math.sqrt(1 + Math.log2(points));
+}
+
+/** Random numbers from −1 to 1 in the arrays of a precision, and as double-doubles. */
+function randomNumbers(count: number, precision: SuitePrecision): { data: never; words: Float64Array } {
+  const words = new Float64Array(2 * count);
+  if (precision === 'double-double') {
+    for (let n = 0; n < count; n++) {
+      words[2 * n] = 2 * Math.random() - 1;
+      words[2 * n + 1] = words[2 * n]! * 2 ** -54 * (2 * Math.random() - 1);
+    }
+    return { data: words as never, words };
+  }
+  const make = { half: Uint16Array, single: Float32Array, double: Float64Array }[precision];
+  const data = new make(count);
+  for (let n = 0; n < count; n++) {
+    const value = 2 * Math.random() - 1;
+    data[n] = precision === 'half' ? halfBits(value) : value;
+    words[2 * n] = precision === 'half' ? fromHalf(data[n]!) : data[n]!;
+  }
+  return { data: data as never, words };
+}
+
+/** A normal half near a number that is not 0 and not over 1. */
+function halfBits(value: number): number {
+  const exponent = Math.max(-14, Math.min(-1, Math.floor(Math.log2(Math.abs(value)))));
+  const mantissa = Math.min(1023, Math.max(0, Math.round((Math.abs(value) / 2 ** exponent - 1) * 1024)));
+  return (value < 0 ? 0x8000 : 0) | ((exponent + 15) << 10) | mantissa;
+}
+
+function fromHalf(bits: number): number {
+  const [exponent, mantissa] = [(bits >> 10) & 31, bits & 1023];
+  const size =
+    exponent === 0
+      ? mantissa * 2 ** -24
+      : exponent === 31
+        ? mantissa > 0
+          ? Number.NaN
+          : Number.POSITIVE_INFINITY
+        : (1 + mantissa / 1024) * 2 ** (exponent - 15);
+  return bits & 0x8000 ? -size : size;
+}
+
+/** ‖actual − (hi + lo)‖ / ‖hi‖; infinite where something is no number. */
+function relative(actual: readonly number[], hi: readonly number[], lo: readonly number[]): number {
+  let [error, norm] = [0, 0];
+  actual.forEach((value, n) => {
+    error += (value - hi[n]! - lo[n]!) ** 2;
+    norm += hi[n]! ** 2;
+  });
+  return Number.isFinite(error) ? Math.sqrt(error / norm) : Number.POSITIVE_INFINITY;
+}
+
+/** Bins that a double-double transform is looked at in: all of a short one. */
+const BINS = 12;
+
+/** Of a forward transform in double-double. */
+function fixedError(problem: Problem, words: Float64Array, result: Float64Array): number {
+  const [kind, n] = [problem.transform[0]!, problem.size[0]!];
+  const fixed = Array.from({ length: words.length / 2 }, (_, i) => sumOf(words, i));
+  const parts = kind === 'c2c' ? 2 : 1;
+  const re = fixed.filter((_, i) => i % parts === 0);
+  const im = parts === 2 ? fixed.filter((_, i) => i % 2 === 1) : undefined;
+  const complex = kind === 'c2c' || kind === 'r2c';
+  const results = result.length / (complex ? 4 : 2);
+  const bins =
+    n <= BINS
+      ? Array.from({ length: results }, (_, k) => k)
+      : Array.from({ length: BINS }, () => Math.floor(Math.random() * results));
+  let [error, norm] = [0, 0];
+  for (const k of bins) {
+    const want = fixedResult(kind, re, im, k);
+    for (let part = 0; part < (complex ? 2 : 1); part++) {
+      const off = sumOf(result, complex ? 2 * k + part : k) - want[part]!;
+      error += toNumber(off) ** 2;
+      norm += toNumber(want[part]!) ** 2;
+    }
+  }
+  return Math.sqrt(error / norm);
+}
+
+/** The double-double at a place, in fixed point. */
+function sumOf(words: Float64Array, n: number): bigint {
+  return exact(words[2 * n]!).fixed + exact(words[2 * n + 1]!).fixed;
+}
+
+function toNumber(fixed: bigint): number {
+  return Number(fixed >> BigInt(FRACTION_BITS - 180)) * 2 ** -180;
+}
+
+/** Against the same transform in double-double on the CPU. */
+async function referenceError(
+  reference: Plan,
+  precision: SuitePrecision,
+  direction: Direction,
+  words: Float64Array,
+  result: ArrayLike<number>,
+): Promise<number> {
+  const run = reference[direction] as (input: Float64Array) => Promise<Float64Array>;
+  const want = await run.call(reference, words);
+  const actual = Array.from(result, precision === 'half' ? fromHalf : (value) => value);
+  return relative(
+    actual,
+    actual.map((_, n) => want[2 * n]!),
+    actual.map((_, n) => want[2 * n + 1]!),
+  );
+}
+
+/** What is tried: one transform. */
+export interface Tried {
+  readonly transform: TransformKind;
+  readonly length: number;
+  readonly precision: SuitePrecision;
+}
+
+/**
+ * Both directions of a transform; double-doubles forward only.
+ * @param cpu computes what others are held against
+ * @param rounds sets of random numbers
+ */
+export async function measureErrors(device: Device, cpu: Device, tried: Tried, rounds: number): Promise<Measured[]> {
+  const { transform, length, precision } = tried;
+  const problem = { size: [length], transform, precision } as ProblemInput;
+  const wide = { size: [length], transform, precision: 'double-double' } as ProblemInput;
+  const directions: readonly Direction[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
+  const plan: Plan = await device.plan(problem);
+  const reference: Plan | undefined = precision === 'double-double' ? undefined : await cpu.plan(wide);
+  try {
+    const measured: Measured[] = [];
+    for (const direction of directions) {
+      const side = direction === 'forward' ? 'input' : 'output';
+      const complex = transform === 'c2c' || (transform === 'r2c' && side === 'output');
+      const errors: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const { data, words } = randomNumbers(plan[side].length * (complex ? 2 : 1), precision);
+        const run = plan[direction] as (input: never) => Promise<Float64Array>;
+        const result = await run.call(plan, data);
+        errors.push(
+          reference
+            ? await referenceError(reference, precision, direction, words, result)
+            : fixedError(plan.problem, words, result),
+        );
+      }
+      const average = errors.reduce((sum, error) => sum + error, 0) / rounds;
+      const bound = boundOf(transform, length, precision, device);
+      measured.push({ direction, average, maximum: Math.max(...errors), bound });
+    }
+    return measured;
+  } finally {
+    plan.destroy();
+    reference?.destroy();
+  }
+}

@@ -1,0 +1,92 @@
+/** What the precision suite measures with, and its pictures. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fixed, fixedTransform, toFixed } from '../../../test/reference/fixed.ts';
+import { randomFor } from '../../../test/support/random.ts';
+import { type Device, openDevice } from '../../index.ts';
+import { fixedResult } from '../../numeric/fixed-sums.ts';
+import { normalizeProblem } from '../../problem/index.ts';
+import { transformKinds } from '../../problem/problem.ts';
+import { errorChart } from './chart.ts';
+import { boundOf, measureErrors } from './errors.ts';
+import { precisionSets, suitePrecisions } from './suite.ts';
+
+const random = randomFor('cli/verify');
+
+describe('sums in fixed point', () => {
+  it.each(transformKinds)('are those of %s', (kind) => {
+    for (const n of [2, 3, random.integer(4, 16)]) {
+      const complex = kind === 'c2c';
+      const values = Array.from(
+        { length: n },
+        (): Fixed => [toFixed(2 * random.unit() - 1), complex ? toFixed(2 * random.unit() - 1) : 0n],
+      );
+      const want = fixedTransform(normalizeProblem({ size: [n], transform: kind }), 'forward', values);
+      const im = complex ? values.map(([, part]) => part) : undefined;
+      want.forEach((result, k) => {
+        const got = fixedResult(
+          kind,
+          values.map(([re]) => re),
+          im,
+          k,
+        );
+        for (const part of [0, 1] as const) {
+          const off = got[part] - result[part];
+          expect(off < 0n ? -off : off).toBeLessThan(2n ** 20n);
+        }
+      });
+    }
+  });
+});
+
+describe('errors', () => {
+  let device: Device;
+  beforeAll(async () => {
+    device = await openDevice('cpu', { threads: 1 });
+  });
+  afterAll(() => device.close());
+
+  it.each(suitePrecisions)('in %s are within bounds, and not nothing', async (precision) => {
+    for (const transform of ['c2c', 'r2c', 'dct4'] as const) {
+      const measured = await measureErrors(device, device, { transform, length: 24, precision }, 2);
+      expect(measured.map(({ direction }) => direction)).toEqual(
+        precision === 'double-double' ? ['forward'] : ['forward', 'inverse'],
+      );
+      for (const { average, maximum, bound } of measured) {
+        expect(average).toBeGreaterThan(bound / 1000);
+        expect(maximum).toBeGreaterThanOrEqual(average);
+        expect(maximum).toBeLessThanOrEqual(bound);
+      }
+    }
+  });
+
+  it('may be more for large primes, and for doubles that are two singles', () => {
+    const single = { profile: { precisions: ['single'] } } as unknown as Device;
+    expect(boundOf('c2c', 17, 'double', device) / boundOf('c2c', 16, 'double', device)).toBeCloseTo(5, 0);
+    expect(boundOf('c2c', 16, 'double', single)).toBe(2 ** 9 * boundOf('c2c', 16, 'double', device));
+  });
+});
+
+it('sets hold lengths up to the longest that is asked for', () => {
+  expect(precisionSets(1)).toEqual([]);
+  const sets = precisionSets(100);
+  expect(sets).toHaveLength(11);
+  for (const { lengths } of sets) {
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(100);
+    expect(lengths).toEqual([...new Set(lengths)].sort((a, b) => a - b));
+  }
+});
+
+it('a picture has a line for each set, and one for the bound', () => {
+  const points = [
+    [2, 1e-16],
+    [1024, 3e-16],
+  ] as const;
+  const svg = errorChart('Errors', 'a < b', [
+    { name: 'c2c', points },
+    { name: 'allowed', points: points.map(([x, y]) => [x, 4 * y]), bound: true },
+  ]);
+  expect(svg.match(/<polyline/g)).toHaveLength(2);
+  expect(svg).toContain('a &#60; b');
+  expect(svg).toContain('1e-16');
+  expect(svg).not.toMatch(/NaN|Infinity|undefined/);
+});

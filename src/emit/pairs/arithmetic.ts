@@ -1,0 +1,254 @@
+/**
+ * Arithmetic on unevaluated sums hi + lo of two numbers that a device computes in: as many bits as both have together, and the
+ * range of one.
+ *
+ * Error-free transforms (Dekker 1971; Knuth, TAOCP vol. 2, 4.2.2) find what a rounded sum or product has lost; what they
+ * rest on are operations that nobody contracts or reorders. All else is of low order, and may be. A pair is in shape where |lo| is at
+ * most half a unit in the last place of hi, as what is stored is, and what is multiplied; results of sums and products are
+ * brought there only when it matters (Lange and Rump, "Faithfully rounded floating-point computations", 2020).
+ *
+ * With u the roundoff of one number, a product is off by at most 5u² of itself, a quotient by 10u² (Joldes, Muller and
+ * Popescu, "Tight and rigorous error bounds for basic building blocks of double-word arithmetic", 2017). A sum is off by a
+ * few u² of |a| + |b|: of the larger operand where they cancel, which is what bounds the error of a Fourier transform in the
+ * norm of all numbers.
+ */
+import type { ElementType, Expressions, Guard, Real } from '../../ir/index.ts';
+import * as exact from '../../numeric/exact.ts';
+
+/** What a device says of its operations. */
+export interface PairForm {
+  /** It multiplies and adds with one rounding. */
+  readonly fused?: boolean;
+  /** Whatever is not `exactly` is computed as written, too, but that a product may be rounded together with a sum. */
+  readonly ordered?: boolean;
+}
+
+/** hi + lo. */
+export interface Pair {
+  readonly hi: Real;
+  readonly lo: Real;
+  /** lo may be some units in the last place of hi, or what is left where hi has cancelled. */
+  readonly loose?: true;
+}
+
+type Comparison = Extract<Real, { op: 'select' }>['comparison'];
+
+export class PairArithmetic {
+  private readonly x: Expressions;
+  private readonly element: ElementType;
+  private readonly form: PairForm;
+  private readonly zero: Real;
+  /** Numbers as two of half as many bits. */
+  private readonly split = new Map<Real, readonly [upper: Real, lower: Real]>();
+  private readonly shapes = new Map<Pair, Pair>();
+
+  constructor(x: Expressions, element: ElementType, form: PairForm) {
+    this.x = x;
+    this.element = element;
+    this.form = form;
+    this.zero = x.constant(0);
+  }
+
+  /** A number that is no pair. */
+  of(hi: Real): Pair {
+    return { hi, lo: this.zero };
+  }
+
+  constant(value: exact.Exact): Pair {
+    const hi = exact.exact(this.rounded(value));
+    const lo = exact.exact(this.rounded(exact.sub(value, hi)));
+    return { hi: this.x.constant(hi), lo: this.x.constant(lo) };
+  }
+
+  /** The same in shape. */
+  shaped(a: Pair): Pair {
+    if (!a.loose) return a;
+    let made = this.shapes.get(a);
+    if (!made) this.shapes.set(a, (made = this.quickTwoSum(a.hi, a.lo)));
+    return made;
+  }
+
+  neg(a: Pair): Pair {
+    return this.each((part) => this.x.neg(part), a);
+  }
+
+  add(a: Pair, b: Pair): Pair {
+    const { x } = this;
+    const sum = this.twoSum(a.hi, b.hi);
+    const low = x.add(a.lo, b.lo);
+    return isZero(low) ? sum : { hi: sum.hi, lo: x.add(sum.lo, low), loose: true };
+  }
+
+  sub(a: Pair, b: Pair): Pair {
+    return this.add(a, this.neg(b));
+  }
+
+  mul(a: Pair, b: Pair): Pair {
+    const { x } = this;
+    const power = [a, b].find(isPowerOfTwo);
+    if (power) return this.each((part) => x.mul(power.hi, part), power === a ? b : a);
+    const [p, q] = [this.shaped(a), this.shaped(b)];
+    const { hi, lo } = this.twoProduct(p.hi, q.hi);
+    const low = x.add(x.mul(p.hi, q.lo), x.mul(p.lo, q.hi));
+    return isZero(low) ? { hi, lo } : { hi, lo: x.add(low, lo), loose: true };
+  }
+
+  div(a: Pair, b: Pair): Pair {
+    const { x } = this;
+    const [p, q] = [this.shaped(a), this.shaped(b)];
+    const near = this.settled(x.div(p.hi, q.hi));
+    const rest = this.shaped(this.sub(p, this.mul(this.of(near), q)));
+    return this.quickTwoSum(near, x.div(rest.hi, q.hi));
+  }
+
+  /** One step of Newton's from the root of hi. */
+  sqrt(a: Pair): Pair {
+    const { x, zero } = this;
+    const p = this.shaped(a);
+    const near = this.settled(x.sqrt(p.hi));
+    const rest = this.shaped(this.sub(p, this.twoProduct(near, near)));
+    const low = x.div(rest.hi, x.add(near, near));
+    return this.quickTwoSum(near, x.select('equal', near, zero, zero, low));
+  }
+
+  abs(a: Pair): Pair {
+    return this.choose('less', a, this.of(this.zero), this.neg(a), a);
+  }
+
+  min(a: Pair, b: Pair): Pair {
+    return this.choose('less', b, a, b, a);
+  }
+
+  max(a: Pair, b: Pair): Pair {
+    return this.choose('less', a, b, b, a);
+  }
+
+  /** `a` where left and right compare so, otherwise `b`. */
+  choose(comparison: Comparison, left: Pair, right: Pair, a: Pair, b: Pair): Pair {
+    const { x } = this;
+    const [p, q] = [this.shaped(left), this.shaped(right)];
+    return this.each(
+      (one, other) => {
+        const low = x.select(comparison, p.lo, q.lo, one, other);
+        const equal = x.select('equal', p.hi, q.hi, low, other);
+        return comparison === 'equal' ? equal : x.select('less', p.hi, q.hi, one, equal);
+      },
+      a,
+      b,
+    );
+  }
+
+  where(guard: Guard, a: Pair, b: Pair): Pair {
+    return this.each((one, other) => this.x.where(guard, one, other), a, b);
+  }
+
+  /** The same for both parts. */
+  each(of: (one: Real, other: Real) => Real, a: Pair, b: Pair = a): Pair {
+    const loose = a.loose || b.loose ? ({ loose: true } as const) : {};
+    return { hi: of(a.hi, b.hi), lo: of(a.lo, b.lo), ...loose };
+  }
+
+  /** Without the order of sizes that `quickTwoSum` wants. */
+  private twoSum(a: Real, b: Real): Pair {
+    const sum = this.add1(a, b);
+    const other = this.sub1(sum, a);
+    return { hi: sum, lo: this.add1(this.sub1(a, this.sub1(sum, other)), this.sub1(b, other)) };
+  }
+
+  /** |a| is not less than |b|, or a is 0. */
+  private quickTwoSum(a: Real, b: Real): Pair {
+    const sum = this.add1(a, b);
+    return { hi: sum, lo: this.sub1(b, this.sub1(sum, a)) };
+  }
+
+  private twoProduct(a: Real, b: Real): Pair {
+    if (a.op === 'neg') return this.neg(this.twoProduct(a.a, b));
+    if (b.op === 'neg') return this.neg(this.twoProduct(a, b.a));
+    const { x } = this;
+    const product = x.exactly('mul', a, b);
+    // With the sign at a factor, where it costs nothing.
+    if (this.form.fused) return { hi: product, lo: x.neg(x.exactFma(x.neg(a), b, product)) };
+    const [a1, a2] = this.halves(a);
+    const [b1, b2] = this.halves(b);
+    // All of these products are exact, and so are the sums: together with one another they may be rounded, or not.
+    const { add, sub, mul } = this.form.ordered ? this.plain : this.kept;
+    const lo = add(add(add(sub(mul(a1, b1), product), mul(a1, b2)), mul(a2, b1)), mul(a2, b2));
+    return { hi: product, lo };
+  }
+
+  private readonly plain = {
+    add: (a: Real, b: Real) => this.x.add(a, b),
+    sub: (a: Real, b: Real) => this.x.sub(a, b),
+    mul: (a: Real, b: Real) => this.x.mul(a, b),
+  };
+
+  private readonly kept = {
+    add: (a: Real, b: Real) => this.add1(a, b),
+    sub: (a: Real, b: Real) => this.sub1(a, b),
+    mul: (a: Real, b: Real) => (isZero(a) || isZero(b) ? this.zero : this.x.exactly('mul', a, b)),
+  };
+
+  /** Dekker's splitting: upper bits and the rest, whose products are exact. Of constants, both are known. */
+  private halves(a: Real): readonly [upper: Real, lower: Real] {
+    let known = this.split.get(a);
+    if (known) return known;
+    const { x } = this;
+    const splitter = this.element === 'f32' ? 2 ** 12 + 1 : 2 ** 27 + 1;
+    if (a.op === 'const' || a.op === 'conj') {
+      const value = this.rounded(a.value);
+      const scaled = this.round(splitter * value);
+      const upper = this.round(scaled - this.round(scaled - value));
+      const part = (number: number) => (a.op === 'conj' ? x.conj(x.constant(number)) : x.constant(number));
+      known = [part(upper), part(value - upper)];
+    } else {
+      const scaled = x.exactly('mul', x.constant(splitter), a);
+      const upper = this.sub1(scaled, this.sub1(scaled, a));
+      known = [upper, this.sub1(a, upper)];
+    }
+    this.split.set(a, known);
+    return known;
+  }
+
+  /** A value of which compilers see that it is one, and not how it came about. */
+  private settled(a: Real): Real {
+    return this.form.ordered || this.form.fused ? a : this.x.exactly('add', a, this.zero);
+  }
+
+  /** a + b, rounded once. Signs and zeros are no reason to compute. */
+  private add1(a: Real, b: Real): Real {
+    const { x } = this;
+    if (isZero(a)) return b;
+    if (isZero(b)) return a;
+    if (b.op === 'neg') return this.sub1(a, b.a);
+    if (a.op === 'neg') return this.sub1(b, a.a);
+    return a.id < b.id ? x.exactly('add', a, b) : x.exactly('add', b, a);
+  }
+
+  private sub1(a: Real, b: Real): Real {
+    const { x } = this;
+    if (isZero(b)) return a;
+    if (isZero(a)) return x.neg(b);
+    if (a === b) return this.zero;
+    if (b.op === 'neg') return this.add1(a, b.a);
+    if (a.op === 'neg') return x.neg(this.add1(a.a, b));
+    return x.exactly('sub', a, b);
+  }
+
+  private rounded(value: exact.Exact): number {
+    return this.element === 'f32' ? exact.toSingle(value) : exact.toNumber(value);
+  }
+
+  private round(value: number): number {
+    return this.element === 'f32' ? Math.fround(value) : value;
+  }
+}
+
+function isZero(a: Real): boolean {
+  return a.op === 'const' && exact.isZero(a.value);
+}
+
+function isPowerOfTwo({ hi, lo }: Pair): boolean {
+  if (hi.op !== 'const' || !isZero(lo)) return false;
+  const size = Math.abs(exact.toNumber(hi.value));
+  return size > 0 && Number.isInteger(Math.log2(size)) && 2 ** Math.log2(size) === size;
+}
