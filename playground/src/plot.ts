@@ -95,7 +95,12 @@ function optionsOf({ x, y, curves, logarithmic, marked }: LinePlot, width: numbe
       ...(right ? { right: { range: [right.from, right.to] } } : {}),
     },
     axes: [
-      { ...axis, label: x.label, size: 34 },
+      {
+        ...axis,
+        label: x.label,
+        size: 34,
+        ...(logarithmic ? { splits: (_, __, from, to) => decades(from, to), filter: (_, splits) => splits } : {}),
+      },
       { ...axis, label: y.label, size: 52 },
       ...(right
         ? [{ ...axis, scale: 'right', side: 1 as const, label: right.label, grid: { show: false }, size: 44 }]
@@ -111,6 +116,13 @@ function optionsOf({ x, y, curves, logarithmic, marked }: LinePlot, width: numbe
     cursor: { drag: { x: true, y: false } },
     hooks: marked ? { draw: [(plot) => mark(plot, marked, logarithmic ? 1 : 0)] } : {},
   };
+}
+
+/** 1, 2 and 5 of every power of ten between two frequencies; uPlot counts on from where the axis begins. */
+function decades(from: number, to: number): number[] {
+  const first = Math.floor(Math.log10(Math.max(from, 1e-9)));
+  const powers = Array.from({ length: Math.ceil(Math.log10(to)) - first + 1 }, (_, n) => 10 ** (first + n));
+  return powers.flatMap((power) => [1, 2, 5].map((step) => step * power)).filter((at) => at >= from && at <= to);
 }
 
 function coloursOf(name: string): string {

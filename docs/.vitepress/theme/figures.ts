@@ -39,6 +39,8 @@ function ofText(text: string): Figure[] {
     const first = lines.findIndex((line) => /^\s*2\^\d+\s/.test(line));
     if (first < 2) return [];
     const names = [...lines[first - 1]!.matchAll(/(\S.*?) µs/g)].map(([, name = '']) => name.replace(/^\(×\)\s*/, ''));
+    // Other units, or none.
+    if (names.length === 0) return [];
     const rows = lines
       .filter((line) => /^\s*2\^\d+\s/.test(line))
       .map((line) => {
