@@ -23,12 +23,15 @@ export interface ProgramBindings {
   readonly output: SideBinding;
   readonly work?: Binding | undefined;
   readonly temp?: Binding | undefined;
+  /** What launches read beside their sides, by name. */
+  readonly operands?: ReadonlyMap<string, Binding> | undefined;
 }
 
 /** Parts of temp memory begin where any device can bind them. */
 const ALIGNMENT = 256;
 
-const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp: 5 } as const;
+/** Operands come after these. */
+const SLOTS = { inputRe: 0, inputIm: 1, outputRe: 2, outputIm: 3, work: 4, temp: 5, operands: 6 } as const;
 
 export interface ProgramOptions {
   readonly plan: DirectionPlan;
@@ -44,6 +47,8 @@ export class DirectionProgram {
   /** Bytes of each table, by its key. */
   readonly tables: ReadonlyMap<string, number>;
   readonly tempBytes: number;
+  /** Names of what its launches read beside their sides, each once. */
+  readonly operands: readonly string[];
   private readonly backend: Backend;
   private readonly cache: KernelCache;
   private readonly steps: Step[] = [];
@@ -60,6 +65,9 @@ export class DirectionProgram {
     this.tempBytes = tempBytesOf(plan, problem);
     const argumentsOf = (name: BufferName, layout: SideLayout) =>
       bufferArguments(name, layout === 'planar', name === 'work' ? plane : tempPlane);
+    this.operands = operandsOf(plan);
+    const operandArguments = ({ operands = [] }: Leaf) =>
+      operands.map(({ name }): Argument => ({ slot: SLOTS.operands + this.operands.indexOf(name), byteOffset: 0 }));
     const seen = new Map<string, number>();
     const launching = compileOptions(problem);
     const keyOf = (leaf: Leaf) => JSON.stringify(launching ? [leaf, launching] : leaf);
@@ -89,7 +97,12 @@ export class DirectionProgram {
         this.steps.push({
           kernel,
           reverse,
-          arguments: [...argumentsOf(from, input.layout), ...argumentsOf(to, output.layout), ...fixed],
+          arguments: [
+            ...argumentsOf(from, input.layout),
+            ...argumentsOf(to, output.layout),
+            ...operandArguments(leaf),
+            ...fixed,
+          ],
         });
       }
       const { chunks, turns } = plan;
@@ -116,9 +129,11 @@ export class DirectionProgram {
     return this.pipelined ? [this.pipelined] : this.kernels;
   }
 
-  bind({ input, output, work, temp }: ProgramBindings): BoundProgram {
+  /** @throws FftError `missing-buffer` where there is nothing for an operand, and what binding throws */
+  bind({ input, output, work, temp, operands }: ProgramBindings): BoundProgram {
     this.cache.requireTables(this.tables.keys());
-    const slots = [input.re, input.im, output.re, output.im, work, temp];
+    const others = this.operands.map((name) => operands?.get(name));
+    const slots = [input.re, input.im, output.re, output.im, work, temp, ...others];
     return this.backend.bind(this.steps, slots, this.plan.chunks, this.pipelined);
   }
 
@@ -139,6 +154,11 @@ function oppositeOf(leaf: Leaf, other: ProgramOptions['other']): Leaf | undefine
   return other()
     .launches.map((launch) => launch.leaf)
     .find((own) => JSON.stringify({ ...own, inverse, scale }) === key);
+}
+
+/** Names of what the launches of a plan read beside their sides, each once. */
+export function operandsOf({ launches }: Pick<DirectionPlan, 'launches'>): string[] {
+  return [...new Set(launches.flatMap(({ leaf: { operands = [] } }) => operands.map(({ name }) => name)))];
 }
 
 /** Of work and temp memory. */

@@ -20,6 +20,11 @@ export interface ArrayRef {
   readonly type: StorageType;
   /** Of a global: one plane of complex numbers. It may begin at any real, so its neighbours are never read as pairs. */
   readonly plane?: true;
+  /**
+   * Of a global: an operand beside the two sides of a transform. It is only read, and no other array of the kernel is the same
+   * memory.
+   */
+  readonly operand?: true;
   /** Elements; required for `shared`. */
   readonly length?: number;
   /**

@@ -87,7 +87,7 @@ export interface Kernel {
   /** Blocks that should find room side by side on a multiprocessor: a compiler may not spend more registers than that. */
   readonly beside?: number;
   readonly globals: readonly ArrayRef[];
-  /** The globals may be the same memory: the transform is in place. */
+  /** The globals that are no operands may be the same memory: the transform is in place. */
   readonly aliased?: boolean;
   readonly tables: readonly Table[];
   readonly shared: readonly ArrayRef[];

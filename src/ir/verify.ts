@@ -130,6 +130,7 @@ class AccessRules {
         if (!phase.readsFirst || phase.exchange !== 'cluster') say(`stores to other blocks, which may not be ready`);
       }
       if (store.array.space === 'table') say(`writes the table ${store.array.name}`);
+      if (store.array.operand) say(`writes the operand ${store.array.name}`);
       if (phase.repeatable && reads.has(store.array))
         say(`is called repeatable but writes ${store.array.name}, which it reads`);
     }
@@ -357,7 +358,8 @@ function complaintsOfSlices({ aliased, globals }: Kernel, run: readonly Phase[])
     if (steps.size > 1 || !(rewritten || apart)) problems.push(`slices get into each other's way in ${array.name}`);
   }
   // Names of one memory: whose places are whose cannot be seen.
-  if (aliased && globals.some((array) => read.has(array)) && globals.some((array) => written.has(array))) {
+  const sides = globals.filter(({ operand }) => !operand);
+  if (aliased && sides.some((array) => read.has(array)) && sides.some((array) => written.has(array))) {
     problems.push('slices may write what others have yet to read');
   }
   return problems;

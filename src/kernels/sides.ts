@@ -45,8 +45,8 @@ import type {
   Stride,
   Way,
 } from '../plan/leaf.ts';
-import { factorOf } from './pointwise.ts';
-import { storageTypeOf } from './steps.ts';
+import { type Coordinates, factorAt, placeOf } from './pointwise.ts';
+import { storageTypeOf, typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -82,8 +82,11 @@ export interface Views {
 
 /** The memory that a leaf touches, and what it is for either way. */
 export interface Sides {
+  /** Those of both sides, then the operands. */
   readonly globals: readonly ArrayRef[];
   readonly views: (way: Way) => Views;
+  /** The coordinates of a place in a tile: those along the dimensions of the tile, then those of the batch. */
+  readonly coordinates: Coordinates;
   /**
    * The output while the passes of a transform work in it: [element, transform of the tile]. Where it is interleaved, in
    * the given format. For outputs whose elements lie side by side.
@@ -97,13 +100,25 @@ interface SideViews {
   readonly runs?: (format: (array: ArrayRef) => Format) => ComplexView;
 }
 
+/** The arrays that a leaf reads beside its sides, by their names. */
+function operandsOf({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
+  return new Map(
+    operands.map(({ name, storage, reals }) => {
+      const type: StorageType = storage === 'half' ? 'f16' : typeOf(storage);
+      return [name, { name, space: 'global', type, operand: true, ...(reals ? { plane: true } : {}) }];
+    }),
+  );
+}
+
 export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilder): Sides {
+  const operands = operandsOf(leaf);
   const globals: ArrayRef[] = [];
   const declare = (name: string, type: StorageType, plane?: true): ArrayRef => {
     const array: ArrayRef = { name, space: 'global', type, ...(plane ? { plane } : {}) };
     globals.push(array);
     return array;
   };
+  const coordinates: Coordinates = (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
   const memory = (name: 'input' | 'output'): SideViews => {
     const side = leaf[name];
     const type = storageTypeOf(side, leaf.precision);
@@ -112,7 +127,6 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const begin = (c: IndexLike) => add(origin, walk(add(first, c), side.batch[0]!));
     const element = (at: readonly IndexLike[]) =>
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
-    const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
     const multiplied = (view: ComplexView) =>
       (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);
     if (side.layout === 'real') {
@@ -138,7 +152,8 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
   const input = memory('input');
   const output = memory('output');
   return {
-    globals,
+    globals: [...globals, ...operands.values()],
+    coordinates,
     views: ({ inverse, scale }) => {
       const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));
       const stored = (view: ComplexView) => mappedStore(inverse ? swapped(view) : view, times(scale.output));
@@ -153,7 +168,6 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
 }
 
 type Elements = (at: readonly IndexLike[]) => Index;
-type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
 
 /** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
 function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
@@ -298,10 +312,6 @@ function mirroredView(
   };
 }
 
-function placeOf(terms: OutsideOf['terms'], coordinates: readonly IndexLike[]): Index {
-  return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
-}
-
 /** A guard that also keeps out of blocks. */
 function outside(absent: readonly OutsideOf[], coordinates: readonly IndexLike[], guard: Guard = []): Guard {
   return [
@@ -336,24 +346,19 @@ function inOrder(view: ComplexView, { of, inverse }: PowerOrder, tables: TableBu
 /** A view of numbers that are multiplied by factors. */
 function factored(
   view: ComplexView,
-  { terms, ...factors }: SideFactors,
-  coordinates: (at: readonly IndexLike[]) => readonly IndexLike[],
+  factors: SideFactors,
+  coordinates: Coordinates,
   tables: TableBuilder,
 ): ComplexView {
-  const factor = factorOf(factors, factors.count!, tables, { kind: 'pairs', lanes: 1 });
-  const point = (at: readonly IndexLike[]) => [placeOf(terms, coordinates(at))];
+  const factor = factorAt(factors, 0, tables, { kind: 'pairs', lanes: 1 }, coordinates);
   return {
-    load: (x, at, guard) => factor(x, view.load(x, at, guard), point(at)),
-    store: (x, at, value, guard) => view.store(x, at, factor(x, value, point(at)), guard),
+    load: (x, at, guard) => factor(x, view.load(x, at, guard), at),
+    store: (x, at, value, guard) => view.store(x, at, factor(x, value, at), guard),
   };
 }
 
 /** A view of what is not all there. @param coordinates of a place: those of the tile, then those of the batch. */
-function guarded(
-  view: ComplexView,
-  absent: readonly OutsideOf[],
-  coordinates: (at: readonly IndexLike[]) => readonly IndexLike[],
-): ComplexView {
+function guarded(view: ComplexView, absent: readonly OutsideOf[], coordinates: Coordinates): ComplexView {
   const within = (at: readonly IndexLike[], guard?: Guard) => outside(absent, coordinates(at), guard);
   return {
     load: (x, at, guard) => view.load(x, at, within(at, guard)),

@@ -123,6 +123,15 @@ export interface SharedMemory {
   readonly room: number;
 }
 
+/** An array that a launch reads beside its two sides, and that each run of a plan is given. */
+export interface Operand {
+  /** By which the run names it. */
+  readonly name: string;
+  readonly storage: Stored;
+  /** Reals, which may begin anywhere; missing: complex numbers, re and im side by side. */
+  readonly reals?: true;
+}
+
 /** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
 export interface Way {
   readonly inverse: boolean;
@@ -157,6 +166,10 @@ export interface PassesStep {
   readonly convolved?: readonly number[];
   /** The exponents have the other sign. */
   readonly inverse?: true;
+  /**
+   * Of the digits of an axis (`Leaf.coupled`), the other one, whose passes came before: those along this one carry on from there.
+   */
+  readonly after?: number;
   /** What the first pass reads, and what the last one writes, where that is not simply all points. */
   readonly read?: PointwiseStep;
   readonly write?: PointwiseStep;
@@ -189,12 +202,14 @@ export interface Factors {
   readonly order?: readonly number[];
   /** They are conjugated. */
   readonly conjugated?: true;
+  /** Where a point is Σ step · coordinate; of passes it is the coordinate along their dimension where this is missing. */
+  readonly terms?: OutsideOf['terms'];
   /** Of roots: e^{−2πi·(first + step·n)/of}. */
   readonly step?: number;
   readonly first?: number;
 }
 
-/** Factors of a side: of point Σ step · coordinate. */
+/** Factors of a side. */
 export interface SideFactors extends Factors {
   readonly terms: OutsideOf['terms'];
 }
@@ -243,6 +258,8 @@ export interface Leaf extends Way {
   readonly shared: SharedMemory;
   readonly input: LeafSide;
   readonly output: LeafSide;
+  /** What else it reads. */
+  readonly operands?: readonly Operand[];
   /** Twiddles of a four-step decomposition: b is the number of a transform in the batch dimension `along`, by default the first. */
   readonly twiddle?: StepTwiddle;
   /** Input and output may be the same memory. */

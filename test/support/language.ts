@@ -56,8 +56,8 @@ class Sketch {
   }
 
   /** A global of random numbers in [−1, 1], of other sizes where they are halves. */
-  global(name: string, length: number, type: StorageType = this.precision): ArrayRef {
-    const array: ArrayRef = { name, space: 'global', type };
+  global(name: string, length: number, type: StorageType = this.precision, more: Partial<ArrayRef> = {}): ArrayRef {
+    const array: ArrayRef = { name, space: 'global', type, ...more };
     this.globals.push(array);
     this.memory[name] = randomNumbers(this.random, type, length);
     return array;
@@ -76,7 +76,12 @@ class Sketch {
     return add(this.i, scale(this.group, this.items));
   }
 
-  sample(name: string, more: Partial<Phase> = {}, loops: readonly Loop[] = [{ variable: this.i }]): LanguageSample {
+  sample(
+    name: string,
+    more: Partial<Phase> = {},
+    loops: readonly Loop[] = [{ variable: this.i }],
+    kind: Pick<Kernel, 'aliased'> = {},
+  ): LanguageSample {
     const { stores, globals, tables, group, i, memory } = this;
     const phase: Phase = { loops, lanes: i, stores, repeatable: true, exchange: 'group', ...more };
     for (const table of tables) {
@@ -94,6 +99,7 @@ class Sketch {
       tables,
       shared: [],
       phases: [phase],
+      ...kind,
     };
     return { name, kernel, memory };
   }
@@ -253,6 +259,24 @@ function errorFree(random: Random, precision: ElementType): LanguageSample {
   return sketch.sample('error-free transforms');
 }
 
+/** A kernel in place that also reads an operand, whose name is no word of a language: forwards, and the same few all over. */
+function operands(random: Random, precision: ElementType): LanguageSample {
+  const sketch = new Sketch(random, precision);
+  const { x, i, items, all, place } = sketch;
+  const [input, output] = ['input', 'output'].map((name) => sketch.global(name, 2 * all)) as [ArrayRef, ArrayRef];
+  const few = random.integer(1, items);
+  const type = precision === 'f64' ? random.pick(['f32', 'f64'] as const) : 'f32';
+  const kind = { operand: true, plane: true } as const;
+  const each = sketch.global('arrays.each', items, type, kind);
+  const other = sketch.global('arrays.float', few, precision, kind);
+  const factor = x.mul(x.load(each, i), x.load(other, mod(scale(i, 3), few)));
+  for (const part of [0, 1]) {
+    const index = add(scale(place, 2), part);
+    sketch.stores.push({ array: output, index, value: x.mul(factor, x.load(input, index)) });
+  }
+  return sketch.sample('operands', { repeatable: false }, undefined, { aliased: true });
+}
+
 /** One sample of each kind. */
 export function languageSamples(random: Random, precision: ElementType): LanguageSample[] {
   const types: StorageType[] = precision === 'f32' ? ['f16', 'f32'] : ['f16', 'f32', 'f64'];
@@ -263,5 +287,6 @@ export function languageSamples(random: Random, precision: ElementType): Languag
     ...types.flatMap((from) => types.map((to) => conversions(random, precision, from, to))),
     sums(random, precision),
     errorFree(random, precision),
+    operands(random, precision),
   ];
 }

@@ -58,11 +58,12 @@ export function usesOf(kernel: Kernel): Use[] {
 
 /** The arrangement of arrays that begin at the beginning of buffers of their own; in place, of each side's. */
 export function defaultArrangement({ globals, aliased }: Kernel): Arrangement {
-  // Sides have the same number of arrays where they are the same memory.
-  const bindings = aliased ? globals.length / 2 : globals.length;
+  // Sides have the same number of arrays where they are the same memory. Operands follow them.
+  const sides = globals.filter(({ operand }) => !operand).length;
+  const shown = aliased ? sides / 2 : sides;
   return {
-    globals: globals.map((_, n) => ({ pieces: [{ binding: n % bindings }] })),
-    bindings,
+    globals: globals.map((_, n) => ({ pieces: [{ binding: n < sides ? n % shown : n - sides + shown }] })),
+    bindings: globals.length - sides + shown,
     offsets: false,
   };
 }

@@ -154,7 +154,7 @@ export class Memory {
         ...(first ? this.valueType(first) : { type: kernel.precision, pair: false }),
         name: this.name(own ? first.name : `memory${b}`),
         written: arrays.some((array) => this.written.has(array)),
-        aliased: kernel.aliased === true || arrays.length > 1,
+        aliased: (kernel.aliased === true && !arrays.every(({ operand }) => operand)) || arrays.length > 1,
       };
     });
     globals.forEach((array, n) => {
@@ -273,7 +273,8 @@ export class Memory {
   }
 
   private element(array: ArrayRef, of: Expression, at: Expression): Expression {
-    const streamed = array.space === 'global' && this.streamed ? { streamed: this.streamed } : {};
+    // Operands are read again by other groups.
+    const streamed = array.space === 'global' && !array.operand && this.streamed ? { streamed: this.streamed } : {};
     return {
       ...element(of, at, this.valueType(array)),
       space: array.space,
@@ -352,7 +353,7 @@ function keepUniform(
   kernel.globals.forEach((array, n) => {
     if (pieces[n]!.some(({ elements }) => elements !== undefined && elements % 2 !== 0)) paired.delete(array);
   });
-  const together = kernel.aliased ? [...users, kernel.globals] : users;
+  const together = kernel.aliased ? [...users, kernel.globals.filter(({ operand }) => !operand)] : users;
   for (const arrays of together) {
     const types = new Set(arrays.map(({ type }) => type));
     if (types.size > 1) throw new RangeError(`one memory cannot hold ${[...types].join(' and ')}`);
