@@ -39,6 +39,11 @@ export async function serve({ port = 0, entries = {}, define = {} } = {}) {
     define,
   });
   const server = createServer(async (request, response) => {
+    // The page finds its files beside it.
+    if (request.method === 'GET' && /^\/(\?|$)/.test(request.url ?? '/')) {
+      response.writeHead(302, { ...HEADERS, Location: '/playground/' }).end();
+      return;
+    }
     const file =
       request.method === 'GET' || request.method === 'HEAD' ? await find(request.url ?? '/', files) : undefined;
     const { status, type, body } = file ?? { status: 404, type: 'text/plain', body: 'There is nothing here.' };
@@ -67,8 +72,7 @@ async function find(url, files) {
   } catch {
     return undefined;
   }
-  if (path === '/') path = '/playground/index.html';
-  else if (path.endsWith('/')) path += 'index.html';
+  if (path.endsWith('/')) path += 'index.html';
   const bundled = path.startsWith('/dist/browser/') ? files.get(path.slice('/dist/browser/'.length)) : undefined;
   const type = TYPES[extname(path)] ?? 'application/octet-stream';
   if (bundled) return { status: 200, type, body: bundled };

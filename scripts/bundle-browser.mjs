@@ -5,10 +5,11 @@
 // omnifft.js is the package's main entry, the others are its further entries. What they share, and every device, is a
 // chunk of its own: a page loads only the device that it opens.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { withNotices } from './notices.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -94,23 +95,9 @@ export async function bundleBrowser({ entries = { ...libraryEntries, ...parts },
   });
   const files = outputFiles.map(({ path, contents }) => {
     const name = path.slice(root.length + 1);
-    return [name, withNotices(contents, Object.keys(metafile.outputs[name]?.inputs ?? {}))];
+    return [name, withNotices(contents, Object.keys(metafile.outputs[name]?.inputs ?? {}), root)];
   });
   return { metafile, files: new Map(files) };
-}
-
-/** Copies of packages carry their licences, as comments that other bundlers keep. */
-function withNotices(contents, inputs) {
-  const packages = inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
-  const notices = [...new Set(packages)].map((name) => {
-    const folder = join(root, 'node_modules', name);
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    const { license, author, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    // Some packages have no such file, only the name of the licence.
-    const named = [license, author?.name ?? author, homepage].filter((text) => typeof text === 'string').join(', ');
-    return `/*! ${name}\n${file ? readFileSync(join(folder, file), 'utf8').trim() : named}\n*/\n`;
-  });
-  return notices.length === 0 ? contents : Buffer.concat([contents, Buffer.from(`\n${notices.join('')}`)]);
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1])).href) {

@@ -4,11 +4,14 @@
 //
 // What they share, and every device, is a chunk of its own: a program loads only the device that it opens. One file for
 // each source would be as good, but Node takes three times as long to find, read and link some hundred of them.
+// Small packages that only the command needs are in the command's chunks; peers stay outside.
 
-import { chmodSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { withNotices } from './notices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const command = 'cli/main';
@@ -30,9 +33,32 @@ const entries = [
   'devices/webgpu/software',
 ];
 
+/** What is loaded where it is installed. */
+const peers = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).peerDependencies);
+
+/**
+ * Packages in CommonJS ask for Node's modules by `require`, which ES modules have not got: they get what an import of the
+ * module gives as its default.
+ */
+const nodeModules = {
+  name: 'node-modules',
+  setup(plugin) {
+    plugin.onResolve({ filter: /.*/ }, ({ path, kind, namespace }) => {
+      if (kind !== 'require-call' || !isBuiltin(path)) return;
+      return { path, namespace: namespace === 'required' ? 'imported' : 'required' };
+    });
+    plugin.onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)}).default;`,
+    }));
+    plugin.onLoad({ filter: /.*/, namespace: 'imported' }, ({ path }) => ({
+      contents: `export { default } from 'node:${path.replace(/^node:/, '')}';`,
+    }));
+  },
+};
+
 /** @param {string} folder where the modules go; it is not emptied. */
 export async function bundleNode(folder) {
-  await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
     outdir: folder,
@@ -41,11 +67,19 @@ export async function bundleNode(folder) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    packages: 'external',
+    external: peers,
     chunkNames: 'chunk-[hash]',
-    sourcemap: 'linked',
+    legalComments: 'none',
+    plugins: [nodeModules],
+    metafile: true,
+    write: false,
     logLevel: 'warning',
   });
+  for (const { path, contents } of outputFiles) {
+    const [, { inputs }] = Object.entries(metafile.outputs).find(([name]) => resolve(root, name) === path);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, withNotices(contents, Object.keys(inputs), root));
+  }
   chmodSync(join(folder, `${command}.js`), 0o755);
 }
 

@@ -63,7 +63,7 @@ function npm(...command) {
 }
 
 function build(always) {
-  const bundlers = ['bundle-node.mjs', 'bundle-browser.mjs'];
+  const bundlers = ['bundle-node.mjs', 'bundle-browser.mjs', 'bundle-types.mjs', 'notices.mjs'];
   const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
   const inputs = ['src', ...settings, ...bundlers.map((name) => join('scripts', name))].map((name) => join(root, name));
   if (!always && existsSync(buildStamp) && newest(inputs) <= statSync(buildStamp).mtimeMs) return;
@@ -74,9 +74,12 @@ function build(always) {
   const next = join(root, 'dist.next');
   rmSync(next, { recursive: true, force: true });
   const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
-  // Types, module by module; code for Node; code for browsers.
+  const declarations = join(root, 'out', 'declarations');
+  rmSync(declarations, { recursive: true, force: true });
+  // Types, module by module and then for each entry; code for Node; code for browsers.
   for (const step of [
-    [compiler, '-p', 'tsconfig.build.json', '--outDir', next],
+    [compiler, '-p', 'tsconfig.build.json', '--outDir', declarations],
+    [join('scripts', 'bundle-types.mjs'), declarations, next],
     [join('scripts', 'bundle-node.mjs'), next],
     [join('scripts', 'bundle-browser.mjs'), join(next, 'browser')],
   ]) {

@@ -1,10 +1,17 @@
 /** The package as a program in Node finds it: entries that export what their sources do. `npm test` has built it. */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+
+/** Bytes that installing the package may take, as README promises. */
+const MOST_BYTES = 3e6;
+/** Bytes that its tarball may have. */
+const MOST_PACKED = 0.8e6;
 
 type Targets = string | { readonly types: string; readonly default: string };
 
@@ -69,5 +76,46 @@ describe('the package', () => {
     expect(unknown.filter((place) => !place.includes('webpackIgnore: true'))).toEqual([]);
     // Node's own modules, and packages that need not be there.
     expect(unknown.length).toBeGreaterThan(0);
+  });
+
+  it('brings no other package along, and is small', () => {
+    const settings = { cwd: fileURLToPath(root), encoding: 'utf8', shell: process.platform === 'win32' } as const;
+    const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], settings);
+    const [{ files, size, unpackedSize }] = JSON.parse(stdout) as [
+      { files: { path: string; size: number }[]; size: number; unpackedSize: number },
+    ];
+    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
+      readFileSync(new URL('package.json', root), 'utf8'),
+    );
+    expect([dependencies, optionalDependencies]).toEqual([undefined, undefined]);
+    for (const name of Object.keys(peerDependencies)) expect(peerDependenciesMeta[name]).toEqual({ optional: true });
+    // On the disk each file takes whole blocks.
+    const blocks = files.reduce((sum, file) => sum + Math.ceil(file.size / 4096), 0);
+    console.info(`${size} bytes packed, ${unpackedSize} unpacked, ${4096 * blocks} on the disk`);
+    expect(4096 * blocks).toBeLessThan(MOST_BYTES);
+    expect(size).toBeLessThan(MOST_PACKED);
+    const paths = files.map(({ path }) => path);
+    expect(paths).toContain('dist/index.js');
+    expect(paths.filter((path) => /\.map$|-notes|\.test\.|^docs\/.*[^d]$/.test(path))).toEqual([]);
+  });
+
+  it('has a command that runs where nothing else is installed, and says what pictures need', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'omnifft-bare-'));
+    for (const name of ['dist', 'package.json']) {
+      cpSync(new URL(name, root), join(folder, 'node_modules', 'omnifft', name), { recursive: true });
+    }
+    const guitar = fileURLToPath(new URL('examples/data/guitar.wav', root));
+    const omnifft = (...args: string[]) =>
+      spawnSync(process.execPath, [join(folder, 'node_modules', 'omnifft', 'dist', 'cli', 'main.js'), ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+    expect(omnifft('explain', 'scfo1024', '--device', 'cpu')).toMatchObject({ status: 0, stderr: '' });
+    expect(omnifft('spectrogram', guitar, '-o', 'guitar.png')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/npm install @resvg\/resvg-wasm @fontsource\/inter'.*\[missing-package\]\n$/),
+    });
+    expect(omnifft('explain', 'scfo8', '--device', 'opencl').stderr).toMatch(/npm install koffi/);
+    rmSync(folder, { recursive: true });
   });
 });

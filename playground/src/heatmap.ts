@@ -55,7 +55,7 @@ export function showHeatmap(figure: HTMLElement, map: Heatmap): void {
   figure.append(html('figcaption', {}, `${map.title}: ${scale}`), canvas);
 }
 
-function colour(level: number): number[] {
+export function colour(level: number): number[] {
   const place = Math.min(1, Math.max(0, level)) * (STOPS.length - 1);
   const below = STOPS[Math.min(STOPS.length - 2, Math.floor(place))] ?? STOPS[0];
   const above = STOPS[Math.min(STOPS.length - 1, Math.floor(place) + 1)] ?? STOPS[0];

@@ -1,7 +1,10 @@
 /** The playground: a problem is planned, run on a signal, drawn, checked and timed. */
 import { listDevices, type OpenableKind, version } from '../../src/index.ts';
+import { offerCode, programOf } from './code.ts';
 import { byId, html } from './dom.ts';
+import { startImage } from './image.ts';
 import { showKernels } from './kernel-view.ts';
+import { startLive } from './live.ts';
 import { accuracy, type Speed, speeds } from './measure.ts';
 import { duration, short } from './numbers.ts';
 import { planPicture } from './plan-picture.ts';
@@ -55,6 +58,7 @@ function planAndRun(): void {
     planned = await session.make(readProblem(text), kind ?? 'cpu', count);
     history.replaceState(null, '', `#${encodeURIComponent(text.trim())}`);
     showPlan(planned);
+    offerCode(byId('plan-code'), programOf(readProblem(text), planned));
     await transform(planned);
     await time(planned, current);
   });
@@ -178,6 +182,9 @@ async function start(): Promise<void> {
   threads.value = String(crossOriginIsolated ? navigator.hardwareConcurrency : 1);
   threads.disabled = !crossOriginIsolated;
   showSamples();
+  for (const section of [startLive, startImage]) {
+    section().catch((error) => errors.replaceChildren(...lines(error)));
+  }
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     planAndRun();

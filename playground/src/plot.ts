@@ -1,6 +1,14 @@
-/** A curve over two axes as SVG, drawn again when its place changes width. */
-import { html, svg } from './dom.ts';
-import { short, ticks } from './numbers.ts';
+/** Curves: uPlot, with what all plots of the page have alike. Dragging zooms, a double click shows all again. */
+
+import { language } from './language.ts';
+
+const LANGUAGE = language;
+
+// Only now, which a statement in between sees to.
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { html } from './dom.ts';
+import { short } from './numbers.ts';
 
 export interface PlotAxis {
   readonly label: string;
@@ -8,117 +16,143 @@ export interface PlotAxis {
   readonly to: number;
 }
 
+export interface Curve {
+  readonly name: string;
+  /** Evenly spread from x.from to x.to; null where there is nothing to show. */
+  readonly values: ArrayLike<number | null>;
+  /** An axis of its own on the right, where it is not of the plot's y. */
+  readonly right?: PlotAxis;
+}
+
 export interface LinePlot {
   readonly title: string;
   readonly x: PlotAxis;
   readonly y: PlotAxis;
-  /** Evenly spread from x.from to x.to. */
-  readonly values: ArrayLike<number>;
-  /** A value to point at. */
+  readonly curves: readonly Curve[];
+  /** A logarithmic axis to the right: what lies at 0 is left out. */
+  readonly logarithmic?: boolean;
+  /** A value of the first curve to point at. */
   readonly marked?: { readonly index: number; readonly text: string };
 }
 
 const HEIGHT = 260;
-const MARGIN = { left: 58, right: 16, top: 12, bottom: 42 };
-const observers = new WeakMap<Element, ResizeObserver>();
+const COLOURS = ['--accent', '--warm'];
+const clearers = new WeakMap<Element, () => void>();
 
-/** Draws into a figure, now and at every new width. */
-export function showPlot(figure: HTMLElement, plot: LinePlot): void {
+/** Draws into a figure, now and at every new width. @returns the plot, for new values and for what is zoomed into. */
+export function showPlot(figure: HTMLElement, plot: LinePlot): uPlot {
   clearFigure(figure);
-  const holder = html('div');
+  const holder = html('div', { role: 'img', lang: LANGUAGE, 'aria-label': plot.title });
   figure.append(html('figcaption', {}, plot.title), holder);
-  let drawn = 0;
-  const observer = new ResizeObserver(() => {
-    const width = Math.floor(figure.clientWidth);
-    if (width === drawn || width === 0) return;
-    drawn = width;
-    holder.replaceChildren(draw(plot, width));
-  });
+  const width = () => Math.max(200, Math.floor(figure.clientWidth));
+  const drawn = new uPlot(optionsOf(plot, width()), dataOf(plot), holder);
+  const observer = new ResizeObserver(() => drawn.setSize({ width: width(), height: HEIGHT }));
   observer.observe(figure);
-  observers.set(figure, observer);
+  clearers.set(figure, () => {
+    observer.disconnect();
+    drawn.destroy();
+  });
+  return drawn;
 }
 
 /** Takes away what a figure shows, and what keeps it up to date. */
 export function clearFigure(figure: HTMLElement): void {
-  observers.get(figure)?.disconnect();
-  observers.delete(figure);
+  clearers.get(figure)?.();
+  clearers.delete(figure);
   figure.replaceChildren();
 }
 
-function draw({ title, x, y, values, marked }: LinePlot, width: number): SVGSVGElement {
-  const right = width - MARGIN.right;
-  const bottom = HEIGHT - MARGIN.bottom;
-  const toX = (value: number) => MARGIN.left + ((value - x.from) / (x.to - x.from || 1)) * (right - MARGIN.left);
-  const toY = (value: number) => {
-    const clipped = Math.min(y.to, Math.max(y.from, value));
-    return bottom - ((clipped - y.from) / (y.to - y.from || 1)) * (bottom - MARGIN.top);
-  };
-  const picture = svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, height: HEIGHT, role: 'img', 'aria-label': title });
-  for (const value of ticks(x.from, x.to, (right - MARGIN.left) / 90)) {
-    const at = toX(value);
-    picture.append(
-      svg('line', { class: 'grid', x1: at, x2: at, y1: MARGIN.top, y2: bottom }),
-      svg('text', { x: at, y: bottom + 16, 'text-anchor': 'middle' }, short(value, 5)),
-    );
-  }
-  for (const value of ticks(y.from, y.to, 5)) {
-    const at = toY(value);
-    picture.append(
-      svg('line', { class: 'grid', x1: MARGIN.left, x2: right, y1: at, y2: at }),
-      svg('text', { x: MARGIN.left - 6, y: at + 4, 'text-anchor': 'end' }, short(value)),
-    );
-  }
-  const middle = (MARGIN.top + bottom) / 2;
-  picture.append(
-    svg('text', { x: (MARGIN.left + right) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, x.label),
-    svg('text', { x: 12, y: middle, 'text-anchor': 'middle', transform: `rotate(-90 12 ${middle})` }, y.label),
-    svg('path', { class: 'curve', d: pathOf(values, toX, toY, x, right - MARGIN.left) }),
-  );
-  if (marked) {
-    const step = (x.to - x.from) / Math.max(1, values.length - 1);
-    const at = toX(x.from + marked.index * step);
-    const height = toY(values[marked.index] ?? 0);
-    const leftward = at > width * 0.6;
-    picture.append(
-      svg('circle', { class: 'marker', cx: at, cy: height, r: 3.5 }),
-      svg(
-        'text',
-        {
-          class: 'marked',
-          x: at + (leftward ? -8 : 8),
-          y: Math.max(MARGIN.top + 10, height + 4),
-          'text-anchor': leftward ? 'end' : 'start',
-        },
-        marked.text,
-      ),
-    );
-  }
-  return picture;
+/** The values of a plot as uPlot takes them. */
+export function dataOf({ x, curves, logarithmic }: Pick<LinePlot, 'x' | 'curves' | 'logarithmic'>): uPlot.AlignedData {
+  const count = curves[0]?.values.length ?? 0;
+  const first = logarithmic ? 1 : 0;
+  const at = Array.from({ length: Math.max(0, count - first) }, (_, n) => placeOf(x, n + first, count));
+  return [at, ...curves.map(({ values }) => Array.from({ length: at.length }, (_, n) => values[n + first] ?? null))];
 }
 
-/** A point for each value; where many share a column of pixels, the least and the greatest of them. */
-function pathOf(
-  values: ArrayLike<number>,
-  toX: (value: number) => number,
-  toY: (value: number) => number,
-  { from, to }: PlotAxis,
-  columns: number,
-): string {
-  const step = (to - from) / Math.max(1, values.length - 1);
-  const point = (index: number) => `${toX(from + index * step).toFixed(1)},${toY(values[index] ?? 0).toFixed(1)}`;
-  const points: string[] = [];
-  const perColumn = values.length / columns;
-  if (perColumn <= 2) for (let k = 0; k < values.length; k++) points.push(point(k));
-  else {
-    for (let column = 0; column < columns; column++) {
-      const first = Math.floor(column * perColumn);
-      let [low, high] = [first, first];
-      for (let k = first; k < Math.min(values.length, Math.floor((column + 1) * perColumn)); k++) {
-        if ((values[k] ?? 0) < (values[low] ?? 0)) low = k;
-        if ((values[k] ?? 0) > (values[high] ?? 0)) high = k;
-      }
-      points.push(...(low < high ? [point(low), point(high)] : [point(high), point(low)]));
-    }
-  }
-  return points.length === 0 ? '' : `M${points.join('L')}`;
+function placeOf({ from, to }: PlotAxis, n: number, count: number): number {
+  return count < 2 ? from : from + ((to - from) * n) / (count - 1);
+}
+
+function optionsOf({ x, y, curves, logarithmic, marked }: LinePlot, width: number): uPlot.Options {
+  const colour = (name: string) => () => coloursOf(name);
+  const axis = {
+    stroke: colour('--quiet'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { stroke: colour('--line'), width: 1 },
+    labelSize: 20,
+    labelFont: '12px system-ui',
+    font: '12px system-ui',
+  };
+  const right = curves.find((curve) => curve.right)?.right;
+  const told = (_: uPlot, value: number | null) => (value === null || value === undefined ? '–' : short(value, 4));
+  return {
+    ...{ width, height: HEIGHT },
+    scales: {
+      // As far as the values go, or as was zoomed to: not on to the next power of ten.
+      x: { time: false, range: (_, from, to) => [from, to], ...(logarithmic ? { distr: 3 as const } : {}) },
+      y: { range: [y.from, y.to] },
+      ...(right ? { right: { range: [right.from, right.to] } } : {}),
+    },
+    axes: [
+      {
+        ...axis,
+        label: x.label,
+        size: 34,
+        ...(logarithmic ? { splits: (_, __, from, to) => decades(from, to), filter: (_, splits) => splits } : {}),
+      },
+      { ...axis, label: y.label, size: 52 },
+      ...(right
+        ? [{ ...axis, scale: 'right', side: 1 as const, label: right.label, grid: { show: false }, size: 44 }]
+        : []),
+    ],
+    series: [
+      { label: x.label, value: told },
+      ...curves.map((curve, n) => ({
+        ...{ label: curve.name, value: told, width: curve.right ? 1 : 1.5, points: { show: false } },
+        ...{ stroke: colour(COLOURS[n % COLOURS.length]!), scale: curve.right ? 'right' : 'y' },
+      })),
+    ],
+    cursor: { drag: { x: true, y: false } },
+    hooks: marked ? { draw: [(plot) => mark(plot, marked, logarithmic ? 1 : 0)] } : {},
+  };
+}
+
+/** 1, 2 and 5 of every power of ten between two frequencies; uPlot counts on from where the axis begins. */
+function decades(from: number, to: number): number[] {
+  const first = Math.floor(Math.log10(Math.max(from, 1e-9)));
+  const powers = Array.from({ length: Math.ceil(Math.log10(to)) - first + 1 }, (_, n) => 10 ** (first + n));
+  return powers.flatMap((power) => [1, 2, 5].map((step) => step * power)).filter((at) => at >= from && at <= to);
+}
+
+function coloursOf(name: string): string {
+  // `light-dark()` is resolved for properties that the browser knows, and for no others.
+  const probe = document.createElement('span');
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+/** A ring around a value, and what it says. */
+function mark(plot: uPlot, { index, text }: { index: number; text: string }, first: number): void {
+  const [xs, values] = plot.data as [number[], (number | null)[]];
+  const value = values[index - first];
+  if (value === null || value === undefined) return;
+  const [left, top] = [plot.valToPos(xs[index - first]!, 'x', true), plot.valToPos(value, 'y', true)];
+  const { ctx, bbox } = plot;
+  if (left < bbox.left || left > bbox.left + bbox.width) return;
+  const ratio = devicePixelRatio || 1;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = coloursOf('--warm');
+  ctx.lineWidth = 2 * ratio;
+  ctx.beginPath();
+  ctx.arc(left, top, 4 * ratio, 0, 2 * Math.PI);
+  ctx.stroke();
+  const isRight = left > bbox.left + bbox.width / 2;
+  ctx.textAlign = isRight ? 'right' : 'left';
+  ctx.font = `${12 * ratio}px system-ui`;
+  ctx.fillText(text, left + (isRight ? -9 : 9) * ratio, Math.max(top, bbox.top + 12 * ratio));
+  ctx.restore();
 }

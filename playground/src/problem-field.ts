@@ -3,12 +3,13 @@ import { FftError, type ProblemInput } from '../../src/index.ts';
 import { html } from './dom.ts';
 
 export const SAMPLES = [
+  '1024',
+  '256x256',
   'scfo1024',
   'srfo1024',
   'scfo4096*64',
   'dcfo1000*8',
   'scfo1009',
-  'scfo256x256',
   'drfo256x256',
   'scfo1048576',
   '{ "size": [360], "batches": 10, "layout": "planar" }',
@@ -24,12 +25,17 @@ export class UnreadableText extends Error {
   }
 }
 
+/** Lengths alone, and perhaps how many transforms: `1024`, `256x256`, `64 x 64 * 10`. */
+const LENGTHS = /^(\d+(?:\s*[x×]\s*\d+)*)(?:\s*\*\s*(\d+))?$/;
+
 /**
- * A descriptor, or the object that JSON text describes. Whether it is a good problem is for the library to say.
+ * A descriptor, lengths alone, or the object that JSON text describes. Whether it is a good problem is for the library to say.
  * @throws UnreadableText
  */
 export function readProblem(text: string): ProblemInput | string {
   const trimmed = text.trim();
+  const [, size, batches = '1'] = LENGTHS.exec(trimmed) ?? [];
+  if (size) return { size: size.split(/[x×]/).map(Number), batches: Number(batches) };
   if (!trimmed.startsWith('{')) return trimmed;
   try {
     return JSON.parse(trimmed) as ProblemInput;

@@ -10,43 +10,64 @@ const TAP = `registerProcessor('tap', class extends AudioWorkletProcessor {
 });`;
 
 /**
- * Records the microphone.
+ * Hands on what the microphone hears, block by block.
+ * @returns what ends it
  * @throws DOMException where there is none, or the user does not allow it
  */
-export async function recordMicrophone(seconds: number): Promise<Float32Array> {
+export async function listenMicrophone(hear: (block: Float32Array) => void): Promise<() => Promise<void>> {
   if (!navigator.mediaDevices) throw new Error('This browser gives pages no microphone (it needs https or localhost).');
   const stream = await navigator.mediaDevices.getUserMedia({
     audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false },
   });
   const context = new AudioContext({ sampleRate: SAMPLE_RATE });
+  const stop = async () => {
+    for (const track of stream.getTracks()) track.stop();
+    await context.close();
+  };
   const url = URL.createObjectURL(new Blob([TAP], { type: 'text/javascript' }));
   try {
     await context.audioWorklet.addModule(url);
     await context.resume();
-    const tap = new AudioWorkletNode(context, 'tap', {
-      numberOfOutputs: 0,
-      channelCount: 1,
-      channelCountMode: 'explicit',
-    });
-    const recorded = new Float32Array(Math.ceil(seconds * SAMPLE_RATE));
+    const options = { numberOfOutputs: 0, channelCount: 1, channelCountMode: 'explicit' } as const;
+    const tap = new AudioWorkletNode(context, 'tap', options);
+    tap.port.onmessage = ({ data }: MessageEvent<Float32Array>) => hear(data);
+    context.createMediaStreamSource(stream).connect(tap);
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/**
+ * Records the microphone.
+ * @throws DOMException where there is none, or the user does not allow it
+ */
+export async function recordMicrophone(seconds: number): Promise<Float32Array> {
+  const recorded = new Float32Array(Math.ceil(seconds * SAMPLE_RATE));
+  let filled = 0;
+  let heard = (): void => undefined;
+  const stop = await listenMicrophone((block) => {
+    const room = Math.min(block.length, recorded.length - filled);
+    recorded.set(block.subarray(0, room), filled);
+    filled += room;
+    heard();
+  });
+  try {
     await new Promise<void>((done, fail) => {
       const patience = setTimeout(() => fail(new Error('The microphone gives no samples.')), seconds * 1000 + 5000);
-      let filled = 0;
-      tap.port.onmessage = ({ data }: MessageEvent<Float32Array>) => {
-        const room = Math.min(data.length, recorded.length - filled);
-        recorded.set(data.subarray(0, room), filled);
-        filled += room;
+      heard = () => {
         if (filled < recorded.length) return;
         clearTimeout(patience);
         done();
       };
-      context.createMediaStreamSource(stream).connect(tap);
+      heard();
     });
     return recorded;
   } finally {
-    URL.revokeObjectURL(url);
-    for (const track of stream.getTracks()) track.stop();
-    await context.close();
+    await stop();
   }
 }
 

@@ -31,7 +31,7 @@ function showLines({ plan, direction }: Shown, read: Side, input: Arrays, writte
     title: `Input: ${length} samples at ${SAMPLE_RATE / 1000} kHz`,
     x: { label: 'time (ms)', from: 0, to: ((length - 1) / SAMPLE_RATE) * 1000 },
     y: { label: 'amplitude', from: -largest, to: largest },
-    values: signal,
+    curves: [{ name: 'amplitude', values: signal }],
   });
   // A real signal has a mirrored spectrum: one half, at twice its height, tells all. Cosines and sines are such halves.
   const logical = logicalLength(plan.problem.transform[0] ?? 'c2c', length);
@@ -47,7 +47,7 @@ function showLines({ plan, direction }: Shown, read: Side, input: Arrays, writte
     title: `Spectrum: ${magnitudes.length} bins of ${frequency(SAMPLE_RATE / logical)}`,
     x: { label: 'frequency (kHz)', from: 0, to: ((magnitudes.length - 1) * SAMPLE_RATE) / logical / 1000 },
     y: { label: 'amplitude (dB)', from: FLOOR_DECIBELS, to: top },
-    values: levels,
+    curves: [{ name: 'amplitude (dB)', values: levels }],
     marked: { index: peak, text: frequency(hertz) },
   });
   sayPeak([peak], `${peak} of ${length}: ${frequency(hertz)}, amplitude ${short(magnitudes[peak] ?? 0, 4)}`);

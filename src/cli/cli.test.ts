@@ -3,22 +3,17 @@
  * outputs.test.ts.
  */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
-import { noOpenCl } from '../../test/support/opencl.ts';
-import { compileModule } from '../devices/cpu/relaxed.ts';
-import { listDevices } from '../index.ts';
 import { type NpyArray, readNpy, writeNpy } from '../numpy/npy.ts';
 import { readNpz, writeNpz } from '../numpy/npz.ts';
 import { sampleArray, workplace } from './fixture.ts';
 
 const guitar = fileURLToPath(new URL('../../examples/data/guitar.wav', import.meta.url));
 const { folder, omnifft, put } = workplace();
-/** Kinds of devices that are here, whose memory the host cannot see. */
-const others = (await listDevices()).flatMap(({ kind, available }) => (available && kind !== 'cpu' ? [kind] : []));
 const first = sampleArray([4, 6], 'float64');
 const second = sampleArray([5, 3], 'complex64');
 const twoArrays = await writeNpz({ first, second });
@@ -391,173 +386,6 @@ describe('spectrogram', () => {
     const { code, stderr } = await omnifft('spectrogram', guitar, '-o', 'never.png', '--window', 'kaiser');
     expect(code).toBe(2);
     expect(stderr).toMatch(/kaiser.*hann.*blackmanharris.*tukey.*\[invalid-usage\]/);
-  });
-});
-
-describe('explain, devices and bench', () => {
-  it('explain prints the plan as text and as JSON', async () => {
-    const text = await omnifft('explain', 'scfo1024*16');
-    expect(text).toMatchObject({ code: 0, stderr: '' });
-    expect(text.stdout).toContain('1024');
-    const json = await omnifft('explain', '{"size": [1024], "batches": 16}', '--json', '--device', 'cpu');
-    expect(json).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(json.stdout)).toBeTypeOf('object');
-  });
-
-  it('explain writes kernels that compile', async () => {
-    const { code, stderr } = await omnifft('explain', 'dcfo1000', '--device', 'cpu', '--source', 'kernels');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const files = readdirSync(join(folder, 'kernels'));
-    expect(files.length).toBeGreaterThan(0);
-    for (const name of files) {
-      expect(name).toMatch(/^forward-.*\.wasm$/);
-      const bytes = new Uint8Array(readFileSync(join(folder, 'kernels', name)));
-      expect(compileModule(bytes), name).toBeInstanceOf(WebAssembly.Module);
-    }
-    expect(await omnifft('explain', 'dcfo1000', '--source', put('file', new Uint8Array(1)))).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/there is a file of that name.*\[unwritable-output\]/),
-    });
-  });
-
-  it('explain draws the plan of a device or a profile, and prints it', async () => {
-    for (const device of [
-      ['--device', 'cpu'],
-      ['--profile', 'h200', '--json'],
-    ]) {
-      const name = `${device[1]}.SVG`;
-      const told = await omnifft('explain', 'scfo1009', ...device);
-      expect(await omnifft('explain', 'scfo1009', ...device, '--svg', name)).toEqual(told);
-      const drawn = readFileSync(join(folder, name), 'utf8');
-      expect(drawn).toMatch(/^<svg .*>FFT of 1009 points, on [^<]+<.*<\/svg>\n$/s);
-      const both = await omnifft('explain', 'scfo1009', ...device, '--svg', '-');
-      expect(both).toEqual({ code: 0, stdout: drawn, stderr: told.stdout });
-    }
-    const refused = await omnifft('explain', 'scfo1009', '--svg', 'nowhere/plan.svg');
-    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\[unwritable-output\]/) });
-  });
-
-  it('explain plans for devices that are not there, and writes each kernel once', async () => {
-    const extensions = { h200: 'cu', mi250x: 'hip', arc: 'cl', 'webgpu-default': 'wgsl', 'wasm-cpu': 'wasm' };
-    for (const [profile, extension] of Object.entries(extensions)) {
-      const size = profile === 'wasm-cpu' ? 2 ** 20 : 2 ** 16;
-      const problem = JSON.stringify({ size: [size], directions: 'forward' });
-      const { code, stdout, stderr } = await omnifft('explain', problem, '--profile', profile, '--source', profile);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain('(profile)');
-      const files = readdirSync(join(folder, profile));
-      expect(files.every((name) => name.startsWith('forward-') && name.endsWith(`.${extension}`))).toBe(true);
-      const launches = Number(/forward: (\d+) launch/.exec(stdout)?.[1]);
-      expect(files.length).toBe(launches);
-      expect(new Set(files.map((name) => readFileSync(join(folder, profile, name), 'latin1'))).size).toBe(launches);
-    }
-    const other = await omnifft('explain', 'scfo64', '--profile', 'h200', '--language', 'opencl', '--source', 'other');
-    expect(other.code).toBe(0);
-    expect(readdirSync(join(folder, 'other'))).toEqual(['forward-stockham64.cl']);
-  });
-
-  it('devices lists every kind, with a reason where it is missing', async () => {
-    const { code, stdout } = await omnifft('devices', '--json');
-    expect(code).toBe(0);
-    const devices = JSON.parse(stdout) as { kind: string; available: boolean; reason?: string }[];
-    expect(devices.find(({ kind }) => kind === 'cpu')).toMatchObject({ available: true });
-    for (const { available, reason } of devices) expect(available || (reason ?? '').length > 0).toBe(true);
-    const table = await omnifft('devices');
-    for (const { kind } of devices) expect(table.stdout).toMatch(new RegExp(`^${kind} +(available|missing) `, 'm'));
-  });
-
-  it('verify measures errors, draws them, and says what it does not know', async () => {
-    const { code, stdout, stderr } = await omnifft(
-      ...[
-        'verify',
-        '--suite',
-        'precision',
-        '--most',
-        '4',
-        '--rounds',
-        '1',
-        '--device',
-        'cpu',
-        '--json',
-        '--svg',
-        'errors',
-      ],
-    );
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-    const rows = JSON.parse(stdout) as Record<'set' | 'precision', string>[] & { maximum: number; bound: number }[];
-    expect(new Set(rows.map(({ precision }) => precision))).toEqual(
-      new Set(['half', 'single', 'double', 'double-double']),
-    );
-    expect(new Set(rows.map(({ set }) => set)).size).toBe(11);
-    for (const { maximum, bound } of rows) expect(maximum).toBeLessThanOrEqual(bound);
-    expect(readFileSync(join(folder, 'errors', 'precision-double.svg'), 'utf8')).toMatch(/^<svg.*<\/svg>$/s);
-    expect((await omnifft('verify', '--most', '2', '--precision', 'single', '--rounds', '1')).stdout).toMatch(
-      /c2c, powers of two +single +2 +forward +\S+ +\S+ +0\.\d\d/,
-    );
-    expect((await omnifft('verify', '--suite', 'speed')).code).toBe(2);
-  });
-
-  it('bench times each problem', async () => {
-    const problems = ['scfo256*64', 'dcbo1000', 'scfi128x32', 'srfo1000*8'];
-    const { code, stdout, stderr } = await omnifft('bench', ...problems, '--json');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const results = JSON.parse(stdout) as Record<string, number | string>[];
-    expect(results.map(({ problem }) => problem)).toEqual(problems);
-    expect(results.map(({ direction }) => direction)).toEqual(['forward', 'inverse', 'forward', 'forward']);
-    for (const { seconds, gflops, gigabytes, samples, copyFraction, peer } of results) {
-      expect(Number(copyFraction)).toBeGreaterThan(0);
-      expect(peer).toBe(undefined);
-      expect(seconds).toBeGreaterThan(1e-9);
-      expect(Number(samples)).toBeGreaterThanOrEqual(5);
-      expect(Number(gflops)).toBeGreaterThan(0);
-      expect(Number(gigabytes)).toBeGreaterThan(0);
-    }
-    // 5 N log2 N for 64 transforms of 256 points, and 8 bytes a point in and out.
-    const first = results[0];
-    expect(Number(first?.gflops) * Number(first?.seconds)).toBeCloseTo((5 * 64 * 256 * 8) / 1e9, 12);
-    expect(Number(first?.gigabytes) * Number(first?.seconds)).toBeCloseTo((2 * 64 * 256 * 8) / 1e9, 12);
-    // Of reals half of that, 4 bytes a point in and 8 a bin out.
-    const last = results[3];
-    expect(Number(last?.gflops) * Number(last?.seconds)).toBeCloseTo((2.5 * 8000 * Math.log2(1000)) / 1e9, 12);
-    expect(Number(last?.gigabytes) * Number(last?.seconds)).toBeCloseTo((8 * (4 * 1000 + 8 * 501)) / 1e9, 12);
-    expect((await omnifft('bench', 'scfo64')).stdout).toMatch(/scfo64 +forward .*s .*GFLOP\/s .*GB\/s .* of copy/);
-  });
-
-  it.skipIf(noOpenCl)('devices lists OpenCL as the tests know it', () => {
-    expect(others).toContain('opencl');
-  });
-
-  it.each(others)('bench times devices whose memory the host cannot see: %s', async (kind) => {
-    const planar = '{"size": [60, 4], "layout": "planar", "placement": "in-place", "batches": 2}';
-    const { code, stdout, stderr } = await omnifft('bench', 'scfo64*8', planar, '--device', kind, '--json');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const results = JSON.parse(stdout) as Record<string, number>[];
-    expect(results).toHaveLength(2);
-    for (const { seconds, copyFraction } of results) {
-      expect(seconds).toBeGreaterThan(1e-9);
-      expect(copyFraction).toBeGreaterThan(0);
-    }
-  });
-
-  it('bench times lengths of large primes, and one that takes no time', async () => {
-    const problems = ['scfo1', 'scfo1009*4', 'dcfo17x19'];
-    const { code, stdout, stderr } = await omnifft('bench', ...problems, '--device', 'cpu', '--json');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const results = JSON.parse(stdout) as Record<string, number>[];
-    expect(results.map(({ gflops }) => gflops! > 0)).toEqual([false, true, true]);
-    expect((await omnifft('bench', 'scfo1', '--device', 'cpu')).stdout).not.toMatch(/NaN|Infinity/);
-  });
-
-  it('bench compares only with what is known for a device', async () => {
-    expect(await omnifft('bench', 'scfo64', '--device', 'cpu', '--peer', 'cufft')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/cpu.*\[unsupported-feature\]\n$/),
-    });
-    expect(await omnifft('bench', 'scfo64', '--peer', 'mkl')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('cufft'),
-    });
   });
 });
 

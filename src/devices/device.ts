@@ -116,6 +116,8 @@ export interface BoundProgram {
   run(): Promise<void>;
   /** Runs all steps, and returns when they and all work before them have run; absent where a device cannot do that. */
   runSync?(): void;
+  /** Whether a run now would be over before it returns, because nothing else runs and no other thread is needed; absent: never. */
+  readonly immediate?: boolean;
   /**
    * Appends all steps to work of the caller's own, which the caller submits: a `GPUCommandEncoder` or a compute pass, a
    * stream, a queue.

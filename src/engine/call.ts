@@ -112,6 +112,11 @@ export class Call {
     return { reads: [...stretches(from, read), ...loaded], writes: stretches(to, written) };
   }
 
+  /** Whether the call would be over before it returns, with its copies: host code sees the memory, and nothing else runs. */
+  get immediate(): boolean {
+    return !this.staged && this.program.immediate === true;
+  }
+
   /** Whether all memory of a simple call is still there. */
   get whole(): boolean {
     const { buffers, one } = this;

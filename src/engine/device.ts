@@ -28,6 +28,7 @@ import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
 import { candidateFacts, type Measured, measureCandidates } from './candidates.ts';
 import { copied } from './copied.ts';
+import { asyncDispose, dispose } from './dispose.ts';
 import { noteDevice } from './is-device.ts';
 import { convolutionFacts } from './kernels.ts';
 import { DeviceMemory } from './memory.ts';
@@ -268,6 +269,17 @@ export class Device {
     this.convolutions.clear();
     this.measured.clear();
     this.backend.close();
+  }
+
+  /** `close`, for `using`. */
+  [dispose](): void {
+    this.close();
+  }
+
+  /** `close` when all calls made so far have ended, for `await using`. */
+  async [asyncDispose](): Promise<void> {
+    if (!this.closed) await this.finish().catch(() => undefined);
+    this.close();
   }
 
   private check(): void {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { openCpuBackend } from '../devices/cpu/index.ts';
+import { Pool } from '../devices/cpu/pool.ts';
 import type { Job, Queue } from '../devices/cpu/queue.ts';
 import { Device } from './device.ts';
 
@@ -10,7 +11,7 @@ const N = 30;
 let device: Device;
 let queue: Queue;
 beforeEach(() => {
-  const backend = openCpuBackend({ threads: 2 });
+  const backend = openCpuBackend({ threads: 2, workers: Pool });
   ({ queue } = backend as unknown as { queue: Queue });
   device = new Device(backend);
 });

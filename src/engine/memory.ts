@@ -4,6 +4,7 @@
 import type { DeviceBuffer, RealArray } from '../devices/device.ts';
 import type { StorageType } from '../ir/index.ts';
 import { FftError, type HostArray } from '../problem/index.ts';
+import { dispose } from './dispose.ts';
 
 /** Memory of a device, from `device.alloc`; `A` is how its `array` shows it. */
 export class DeviceMemory<A extends HostArray = HostArray> {
@@ -55,6 +56,11 @@ export class DeviceMemory<A extends HostArray = HostArray> {
   /** Gives the memory back. Views of it must not be used afterwards. A second call does nothing. */
   free(): void {
     this.#buffer.free();
+  }
+
+  /** `free`, for `using`. */
+  [dispose](): void {
+    this.free();
   }
 
   private view(type: StorageType): RealArray {

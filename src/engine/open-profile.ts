@@ -7,6 +7,7 @@ import type { ProfileName } from '../devices/profiles/names.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import type { Checked, ProblemInput, ProblemLike } from '../problem/index.ts';
 import type { Device, PlanOptions } from './device.ts';
+import type { asyncDispose, dispose } from './dispose.ts';
 import type { Plan } from './plan.ts';
 import type { PlanTypesFor } from './plan-types.ts';
 
@@ -20,11 +21,22 @@ export interface ProfileOptions {
 /** What a plan is there for where nothing can run. */
 export type ProfiledPlan<P extends ProblemLike = ProblemInput> = Pick<
   Plan<PlanTypesFor<P>>,
-  'problem' | 'input' | 'output' | 'directions' | 'bytes' | 'kernels' | 'explain' | 'toJSON' | 'serialize' | 'destroy'
+  | 'problem'
+  | 'input'
+  | 'output'
+  | 'directions'
+  | 'bytes'
+  | 'kernels'
+  | 'explain'
+  | 'toJSON'
+  | 'serialize'
+  | 'destroy'
+  | typeof dispose
 >;
 
 /** A device that plans, and has no memory and runs nothing. */
-export interface ProfiledDevice extends Pick<Device, 'kind' | 'name' | 'profile' | 'finish' | 'close'> {
+export interface ProfiledDevice
+  extends Pick<Device, 'kind' | 'name' | 'profile' | 'finish' | 'close' | typeof dispose | typeof asyncDispose> {
   /** As `plan` of a device. */
   plan<const P extends ProblemInput | string>(problem: P & Checked<P>, options?: PlanOptions): Promise<ProfiledPlan<P>>;
   /** As `planSync` of a device. */

@@ -20,6 +20,7 @@ import {
 } from '../problem/index.ts';
 import { type ComplexData, factsOf, type SideFacts } from './arguments.ts';
 import type { CandidateList } from './candidates.ts';
+import { dispose } from './dispose.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import { type ConvolutionFacts, convolutionFacts, noteKernel, readKernel } from './kernels.ts';
@@ -454,6 +455,11 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     this.programs.clear();
     this.temp?.free();
     this.host.forget(this);
+  }
+
+  /** `destroy`, for `using`. */
+  [dispose](): void {
+    this.destroy();
   }
 
   private run(

@@ -1,9 +1,10 @@
 /** What a plan refuses, by code; whatever is refused leaves every buffer as it was. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openUnseen } from '../../test/support/gate.ts';
 import { changedOutside, poison, snapshot } from '../../test/support/poison.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
-import { type Device, type DeviceMemory, openDevice } from './index.ts';
+import { Device, type DeviceMemory, openDevice } from './index.ts';
 import { openCpuSync } from './open-sync.ts';
 
 const random = randomFor('engine/refusals');
@@ -104,14 +105,24 @@ describe('arrays that do not fit', () => {
     await refused('detached-array', plan, x, gone, [x]);
   });
 
-  it('an array that is detached while its call waits', async () => {
-    const plan = await device.plan({ size: [N] });
-    const [x, y, read, written] = [signal(), blank(), signal(), blank()];
-    const calls = [plan.forward(x, y), plan.forward(x, written), plan.forward(read, blank()), plan.forward(x, blank())];
-    for (const { buffer } of [written, read]) structuredClone(buffer, { transfer: [buffer as ArrayBuffer] });
-    const codes = await Promise.all(calls.map((call) => codeOf(() => call)));
-    // What has been read already is not missed.
-    expect(codes).toEqual([undefined, 'detached-array', undefined, undefined]);
+  it('an array that is detached while its call waits, but not where the call is over before it is awaited', async () => {
+    const unseen = new Device(openUnseen());
+    for (const [on, expected] of [
+      [unseen, [undefined, 'detached-array', undefined, undefined]],
+      [device, [undefined, undefined, undefined, undefined]],
+    ] as const) {
+      const plan = await on.plan({ size: [N] });
+      const [x, y, read, written] = [signal(), blank(), signal(), blank()];
+      const calls = [plan.forward(x, y), plan.forward(x, written), plan.forward(read, blank())];
+      calls.push(plan.forward(x, blank()));
+      const [moved] = [written, read].map((array) =>
+        structuredClone(array, { transfer: [array.buffer as ArrayBuffer] }),
+      );
+      // What has been read already is not missed.
+      expect(await Promise.all(calls.map((call) => codeOf(() => call)))).toEqual(expected);
+      if (on === device) expect(Array.from(moved!)).toEqual(Array.from(y));
+    }
+    unseen.close();
   });
 
   it('takes arrays over shared memory like any other', async () => {

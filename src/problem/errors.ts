@@ -48,6 +48,7 @@ export const fftErrorCodes = [
   'unreadable-input',
   'unwritable-output',
   'invalid-usage',
+  'missing-package',
   // Our own mistakes.
   'internal-error',
 ] as const;

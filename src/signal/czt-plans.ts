@@ -1,4 +1,5 @@
 /** Chirp z-transforms that are kept and called many times, as SciPy's `CZT` and `ZoomFFT`. */
+import { dispose } from '../engine/dispose.ts';
 import { readOptions } from '../engine/options.ts';
 import type { ArrayInput, ComplexArray } from '../numpy/array.ts';
 import { checkLength } from '../numpy/axes.ts';
@@ -56,6 +57,8 @@ export interface CztPlan<P extends Precision = Precision> {
   points(): ComplexArray<'complex128'>;
   /** Gives its memory back when the calls made so far have ended. A second call does nothing. */
   destroy(): void;
+  /** `destroy`, for `using`. */
+  [dispose](): void;
 }
 
 const CZT = ['n', 'm', 'w', 'a', 'device', 'precision', 'batches'];
@@ -109,6 +112,7 @@ async function planned<P extends Precision>(
     },
     points: () => pointArray(curve, m),
     destroy: () => plan.destroy(),
+    [dispose]: () => plan.destroy(),
   });
 }
 

@@ -104,6 +104,14 @@ describe('spectrogram', () => {
     expect([...new Set(result.levels)]).toEqual([-200]);
   });
 
+  it('needs no more than samples', async () => {
+    const samples = sine(0.1, 0.5, 3000);
+    const { plan: _, ...alone } = await spectrogram(samples);
+    expect(alone).toMatchObject({ sampleRate: 1, size: 1024, hop: 256, window: 'hann' });
+    const { levels } = await spectrogram(samples, { sampleRate, device });
+    expect(Array.from(alone.levels)).toEqual(Array.from(levels));
+  });
+
   it('refuses what it cannot hold, and what is no signal or device', async () => {
     const samples = new Float32Array(64);
     for (const size of [2 ** 40, 2 ** 52]) {
@@ -113,8 +121,8 @@ describe('spectrogram', () => {
         code: expect.stringMatching(/^(device-limit|invalid-size)$/),
       });
     }
-    const bad = [['samples', 'x', { sampleRate, device }] as const, ['device', samples, undefined] as const];
-    for (const [path, signal, options] of [...bad, ['device', samples, { sampleRate }] as const]) {
+    const bad = [['samples', 'x', { sampleRate, device }] as const, ['device', samples, { device: {} }] as const];
+    for (const [path, signal, options] of [...bad, ['device', samples, { sampleRate, device: null }] as const]) {
       const refused = spectrogram(signal as Float32Array, options as never);
       await expect(refused).rejects.toMatchObject({ code: 'invalid-argument', problems: [{ path }] });
     }

@@ -2,10 +2,10 @@
  * Short-time Fourier transform: how the power of a signal spreads over time and frequency.
  */
 
-import { isDevice } from '../engine/is-device.ts';
 import { readOptions } from '../engine/options.ts';
 import type { Device, Plan } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
+import { checkDevice, sharedDevice } from '../numpy/choice.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat32Array } from '../problem/index.ts';
 import { areSingles, type Floats, isFloats, liveSamples } from './floats.ts';
@@ -14,10 +14,10 @@ import type { WindowName } from './window-kinds.ts';
 import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
 
 export interface SpectrogramOptions {
-  /** Samples a second, in hertz. */
-  readonly sampleRate: number;
-  /** Where to transform. It stays open. */
-  readonly device: Device;
+  /** Samples a second, in hertz; 1 when left out: frequencies are in parts of it then. */
+  readonly sampleRate?: number;
+  /** Where to transform: a CPU device that all calls share when left out. It stays open. */
+  readonly device?: Device;
   /** Window function; `hann` when left out. */
   readonly window?: WindowName;
   /** Its parameters, where it has any: `{ beta: 8 }` for kaiser. */
@@ -80,19 +80,15 @@ const SILENCE = 1e-20;
  */
 export async function spectrogram(
   given: Float32Array | Float64Array,
-  options: SpectrogramOptions,
+  options: SpectrogramOptions = {},
 ): Promise<Spectrogram> {
   if (!isFloats(given)) {
     throw new FftError('invalid-argument', 'samples takes a Float32Array or a Float64Array.', { path: 'samples' });
   }
   const samples = liveSamples(given, 'samples');
   const own = readOptions(options ?? {}, { works: OPTIONS }, 'spectrogram', LEVELS);
-  const { sampleRate, device, window = 'hann', size = 1024, onProgress } = own;
-  if (!isDevice(device)) {
-    throw new FftError('invalid-argument', 'device takes an open device, as openDevice() gives it.', {
-      path: 'device',
-    });
-  }
+  const { sampleRate = 1, window = 'hann', size = 1024, onProgress } = own;
+  const chosen = checkDevice(own.device);
   check('size', size, Number.isSafeInteger(size) && size >= 1, 'a positive integer');
   const hop = own.hop ?? Math.max(1, Math.floor(size / 4));
   check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
@@ -110,6 +106,7 @@ export async function spectrogram(
     ...{ size, hop, nfft: size, frames, trend: false, scale: 1, flat: isFlat(window) && areSingles(samples) },
     ...{ complex: false, twoSided: false, precision: 'single' },
   };
+  const device = chosen ?? (await sharedDevice());
   const plan = await device.plan(frameProblem(spec));
   let transform: FrameTransform | undefined;
   try {

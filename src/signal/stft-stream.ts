@@ -2,6 +2,7 @@
  * Short-time transforms of a signal that arrives bit by bit, without waiting: for audio threads, and for recordings that are
  * longer than memory.
  */
+import { dispose } from '../engine/dispose.ts';
 import type { Device, Plan } from '../engine/index.ts';
 import { isDevice } from '../engine/is-device.ts';
 import { readOptions } from '../engine/options.ts';
@@ -150,6 +151,11 @@ export class StftStream<P extends Precision = 'single'> {
     this.wave.free();
     this.spectrum.free();
     this.plan.destroy();
+  }
+
+  /** `destroy`, for `using`. */
+  [dispose](): void {
+    this.destroy();
   }
 
   private ready(samples: unknown, onFrame: unknown): void {

@@ -43,6 +43,42 @@ describe.skipIf(!site)('examples in a browser', () => {
     expect(high).toBeLessThan(-60);
   });
 
+  it('an ocean whose waves are as high as their spectrum says, drawn', async () => {
+    const { page, faults } = await site!.open('examples/ocean/?still', { viewport: { width: 320, height: 200 } });
+    const result = page.locator('#result');
+    await page.waitForFunction(() => document.querySelector('#result')?.textContent !== '…', undefined, {
+      timeout: 60_000,
+    });
+    const [, rms, expected] = /of ([\d.]+) m \(rms\), by their spectrum ([\d.]+) m/.exec(await result.innerText())!;
+    expect(Number(rms)).toBeGreaterThan(0.2);
+    expect(Math.abs(Number(rms) - Number(expected))).toBeLessThanOrEqual(0.0011);
+    const shades = await page.evaluate(() => {
+      const canvas = document.querySelector('canvas')!;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      const row = (y: number) =>
+        new Set(Array.from({ length: canvas.width }, (_, x) => data[4 * (y * canvas.width + x) + 1])).size;
+      return { sky: row(10), water: row(canvas.height - 40) };
+    });
+    // The sky is of one colour, the water of many.
+    expect(shades.sky).toBe(1);
+    expect(shades.water).toBeGreaterThan(10);
+    expect(faults).toEqual([]);
+    await page.close();
+  }, 90_000);
+
+  it('a waterfall of spectra from the audio thread', async () => {
+    const { page, faults } = await site!.open('examples/waterfall/');
+    // Ten seconds of 48 000 samples, 1024 from frame to frame.
+    await page.waitForFunction(() =>
+      /^46[78] spectra of 1025/.test(document.querySelector('#result')?.textContent ?? ''),
+    );
+    const hertz = Number(/at (\d+) Hz/.exec(await page.locator('#result').innerText())?.[1]);
+    expect(hertz).toBeGreaterThan(100);
+    expect(hertz).toBeLessThan(700);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
   it("a transform in a program's own WebGPU pipeline", async () => {
     expect(await resultOf('webgpu-pipeline')).toMatch(/^64 of 64 right: 5 8 11 /);
   });

@@ -50,6 +50,12 @@ async function setSignal(source: string, values: Readonly<Record<string, number>
   }
 }
 
+/** What a plot says of the place that the pointer is at, in the middle. */
+async function readCursor(figure: string): Promise<string> {
+  await page.locator(`${figure} .u-over`).hover();
+  return (await page.locator(`${figure} .u-legend`).innerText()).replace(/\s+/g, ' ');
+}
+
 /** What the page says, as numbers and text. */
 function read() {
   return page.evaluate(() => {
@@ -77,6 +83,72 @@ function read() {
 }
 
 describe.skipIf(!site)('the playground', () => {
+  it('opens on a signal that goes on, and says where its tones are', async () => {
+    const { page: fresh, faults: wrong } = await site!.open('', { viewport: { width: 1280, height: 900 } });
+    await fresh.waitForFunction(() => Number(document.body.dataset.live) > 2, undefined, { timeout: 60_000 });
+    const bottom = (await fresh.locator('#waterfall').boundingBox())!;
+    expect(bottom.y + bottom.height).toBeLessThan(900);
+    const strongest = async () => Number(/([\d.]+) (k?)Hz/.exec(await fresh.locator('#live-peak').innerText())?.[1]);
+    expect(Math.abs((await strongest()) - 880)).toBeLessThan(24);
+    await fresh.locator('#live-tone').fill('500');
+    await fresh.waitForFunction(() =>
+      /4\d\d|5\d\d\.?\d* Hz/.test(document.getElementById('live-peak')?.textContent ?? ''),
+    );
+    const before = await fresh.evaluate(() => Number(document.body.dataset.live));
+    await fresh.check('#live-phase');
+    await fresh.uncheck('#live-log');
+    await fresh.selectOption('#live-source', 'microphone');
+    await fresh.waitForFunction((n) => Number(document.body.dataset.live) > n, before + 3);
+    // Dragging zooms, and the waterfall goes along; a double click shows all.
+    const over = fresh.locator('#live-spectrum .u-over');
+    const box = (await over.boundingBox())!;
+    await fresh.mouse.move(box.x + 100, box.y + 50);
+    await fresh.mouse.down();
+    await fresh.mouse.move(box.x + 300, box.y + 50, { steps: 4 });
+    await fresh.mouse.up();
+    await over.dblclick();
+    await fresh.locator('#live-code summary').click();
+    expect(await fresh.locator('#live-code pre').innerText()).toMatch(/size: \[2048\], transform: 'r2c'/);
+    expect(wrong).toEqual([]);
+    await fresh.close();
+  }, 60_000);
+
+  it('takes the stripes out of a picture by painting over two spots of its spectrum', async () => {
+    /** How much neighbouring pixels of what is left differ. */
+    const roughness = () =>
+      page.evaluate(() => {
+        const canvas = document.getElementById('image-out') as HTMLCanvasElement;
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, 256, 40);
+        let sum = 0;
+        for (let n = 4; n < data.length; n += 4) if (n % 1024) sum += Math.abs(data[n]! - data[n - 4]!);
+        return sum / (256 * 40);
+      });
+    await page.waitForFunction(() => Number(document.body.dataset.image) > 0);
+    const striped = await roughness();
+    const spectrum = page.locator('#image-spectrum');
+    await spectrum.scrollIntoViewIfNeeded();
+    const { x, y, width } = (await spectrum.boundingBox())!;
+    await page.mouse.click(x + (width * (128 + 44)) / 256, y + (width * (128 + 28)) / 256);
+    await page.waitForFunction(() => Number(document.body.dataset.image) > 1);
+    expect(striped).toBeGreaterThan(20);
+    expect(await roughness()).toBeLessThan(striped / 5);
+    await page.click('#image-all');
+    expect(await roughness()).toBeCloseTo(striped, 0);
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ['1024', '1024 forward cpu', '{"size":[1024],"batches":1}'],
+    ['96 x 64 * 2', '96x64 forward cpu', '{"size":[96,64],"batches":2}'],
+  ])('takes %s alone, and shows the program for it', async (text, shown, problem) => {
+    await choose('cpu');
+    await ask(text);
+    const said = await read();
+    expect(said).toMatchObject({ problem: '', shown });
+    expect(said.error).toBeLessThanOrEqual(said.bound);
+    expect(await page.locator('#plan-code pre').textContent()).toContain(`device.plan(${problem})`);
+  });
+
   it('has shared memory, and lists the devices that browsers have', async () => {
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
     expect(await page.locator('#devices input').evaluateAll((inputs) => inputs.map((input) => input.id))).toEqual([
@@ -141,7 +213,7 @@ describe.skipIf(!site)('the playground', () => {
         expect(milliseconds).toBeGreaterThan(0);
         expect(gigaflops * milliseconds * 1e6).toBeCloseTo(5 * 256 * 4 * 8, 3);
       }
-      expect(await page.locator('#spectrum-plot svg path.curve').getAttribute('d')).toMatch(/^M[\d.]+,[\d.]+L/);
+      expect(await readCursor('#spectrum-plot')).toMatch(/^frequency \(kHz\):? ?[\d.]+ ?amplitude \(dB\):? ?−?[\d.]+$/);
       await page.screenshot({ path: `${pictures}/${kind}.png`, fullPage: true });
       expect(faults).toEqual([]);
     },
@@ -277,15 +349,21 @@ describe.skipIf(!site)('the playground', () => {
 
   it('works with the keyboard, on a narrow screen and in the dark', async () => {
     const { page: phone, faults: wrong } = await site!.open('#scfo128x64', {
-      viewport: { width: 360, height: 740 },
+      viewport: { width: 375, height: 740 },
       colorScheme: 'dark',
     });
     await phone.waitForFunction(() => document.body.dataset.state === 'idle', undefined, { timeout: 60_000 });
     expect(await phone.inputValue('#problem')).toBe('scfo128x64');
-    expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375);
+    const cut = await phone.evaluate(() =>
+      Array.from(document.querySelectorAll('button, input, select, textarea, canvas, .u-over'))
+        .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.scroll'))
+        .map(({ id, className }) => id || className),
+    );
+    expect(cut).toEqual([]);
     const seen: string[] = [];
     await phone.focus('#theme');
-    for (let n = 0; n < 16; n++) {
+    for (let n = 0; n < 45; n++) {
       seen.push(await phone.evaluate(() => document.activeElement?.id ?? ''));
       await phone.keyboard.press('Tab');
     }

@@ -33,7 +33,7 @@ describe("the playground's server", () => {
   });
 
   it.each([
-    ['/', 'text/html', /<title>omnifft playground/],
+    ['/playground/', 'text/html', /<title>omnifft playground/],
     ['/dist/browser/omnifft.js', 'text/javascript', /openDevice/],
     ['/examples/browser/', 'text/html', /omnifft/],
     ['/playground/style.css', 'text/css', /color-scheme/],
@@ -46,6 +46,12 @@ describe("the playground's server", () => {
     expect(answer.body).toMatch(body);
     const head = await get(path, 'HEAD');
     expect([head.status, head.body]).toEqual([200, '']);
+  });
+
+  it('leads to the playground, whose files lie beside it', async () => {
+    const { status, headers } = await get('/');
+    expect([status, headers.location]).toEqual([302, '/playground/']);
+    expect(await get('/dist/browser/playground.css')).toMatchObject({ status: 200 });
   });
 
   it.each([

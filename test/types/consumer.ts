@@ -32,6 +32,15 @@ import {
 import { StftStream } from '../../src/signal/sync.ts';
 import { openCpuSync } from '../../src/sync.ts';
 
+export async function using(device: Device): Promise<void> {
+  const plan = await device.plan({ size: [8] });
+  const disposables: { [Symbol.dispose](): void }[] = [device, plan, device.alloc(64), openCpuSync()];
+  const stream = new StftStream({ device });
+  disposables.push(stream, await planCzt({ n: 8 }), await openProfile('h200'));
+  for (const one of disposables) one[Symbol.dispose]();
+  await device[Symbol.asyncDispose]();
+}
+
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 /** Compiles where the value has exactly the type that is named. */

@@ -94,7 +94,9 @@ function checkOptions({ frequencies, size }: SpectrogramOptions): void {
 async function spectrogramFile(input: string, options: SpectrogramOptions): Promise<void> {
   checkOptions(options);
   await checkOutput(options.output);
-  // Other commands do not need what reads WAV.
+  // The drawing libraries take longer to load than the other commands to run, which do not need what reads WAV either.
+  const { loadRenderer, spectrogramPng } = await import('../picture/render.ts');
+  await loadRenderer();
   const { mixDown, spectrogram } = await import('../../signal/index.ts');
   const { readWavFrom } = await import('../../signal/wav.ts');
   const recording = await readWith(input, (source) => readWavFrom(source));
@@ -118,8 +120,6 @@ async function spectrogramFile(input: string, options: SpectrogramOptions): Prom
         `${inputName(input)}: there are samples that are no numbers, or so large that their power is none; full scale is −1 to 1.`,
       );
     }
-    // The drawing libraries take longer to load than the other commands to run.
-    const { spectrogramPng } = await import('../picture/render.ts');
     await writeOutput(
       options.output,
       await spectrogramPng(result, captionOf(basename(inputName(input)), recording, result), options),

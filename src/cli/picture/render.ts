@@ -1,11 +1,12 @@
 /**
  * From a spectrogram to the bytes of a PNG file. Letters come from a font inside an npm package: the machine needs none.
+ * That package and the one that draws are peers, which who draws nothing need not install.
  */
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { encode } from 'fast-png';
+import { FftError } from '../../index.ts';
 import type { Spectrogram } from '../../signal/index.ts';
 import type { Caption } from './caption.ts';
 import { figure } from './figure.ts';
@@ -14,11 +15,28 @@ import { layoutOf, type PictureStyle } from './style.ts';
 import { FONT } from './svg.ts';
 
 const require = createRequire(import.meta.url);
-let fonts: Promise<Uint8Array[]> | undefined;
+/** What draws, and the fonts that it draws with. */
+interface Renderer {
+  readonly Resvg: typeof import('@resvg/resvg-wasm').Resvg;
+  readonly fonts: Uint8Array[];
+}
+
+let renderer: Promise<Renderer> | undefined;
+
+/**
+ * Loads what draws, for who wants to know in time whether it is there.
+ * @throws FftError `missing-package`
+ */
+export function loadRenderer(): Promise<Renderer> {
+  // The renderer's module can be started only once in a process.
+  renderer ??= start();
+  return renderer;
+}
 
 /**
  * Draws a spectrogram with axes, units, a title and a colour scale.
  * @returns a PNG file, of 1600 × 900 pixels unless the style says otherwise
+ * @throws FftError `missing-package`
  */
 export async function spectrogramPng(
   spectrogram: Spectrogram,
@@ -33,9 +51,8 @@ export async function spectrogramPng(
 }
 
 async function rasterise(svg: string): Promise<Pixels> {
-  // The renderer's module can be started only once in a process.
-  fonts ??= start();
-  const image = new Resvg(svg, { font: { fontBuffers: await fonts, defaultFontFamily: FONT } });
+  const { Resvg, fonts } = await loadRenderer();
+  const image = new Resvg(svg, { font: { fontBuffers: fonts, defaultFontFamily: FONT } });
   const rendered = image.render();
   // `pixels` looks into the module's memory: copied before it is freed.
   const pixels = { width: rendered.width, height: rendered.height, data: Uint8Array.from(rendered.pixels) };
@@ -44,10 +61,23 @@ async function rasterise(svg: string): Promise<Pixels> {
   return pixels;
 }
 
-async function start(): Promise<Uint8Array[]> {
-  await initWasm(await readFile(require.resolve('@resvg/resvg-wasm/index_bg.wasm')));
+async function start(): Promise<Renderer> {
   const faces = ['inter-latin-400-normal.woff2', 'inter-latin-600-normal.woff2'];
-  return Promise.all(faces.map((face) => readFile(require.resolve(`@fontsource/inter/files/${face}`))));
+  try {
+    const { initWasm, Resvg } = await import(/* webpackIgnore: true */ '@resvg/resvg-wasm');
+    const paths = ['@resvg/resvg-wasm/index_bg.wasm', ...faces.map((face) => `@fontsource/inter/files/${face}`)];
+    const [wasm, ...fonts] = await Promise.all(
+      paths.map((path) => require.resolve(path)).map((path) => readFile(path)),
+    );
+    await initWasm(wasm!);
+    return { Resvg, fonts };
+  } catch (cause) {
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test((cause as NodeJS.ErrnoException).code ?? '')) throw cause;
+    const message =
+      'Pictures need two packages that omnifft does not bring along, because they are larger than it is: ' +
+      "run 'npm install @resvg/resvg-wasm @fontsource/inter' where omnifft is installed.";
+    throw new FftError('missing-package', message, { cause });
+  }
 }
 
 function paste(target: Pixels, source: Pixels, x: number, y: number): void {

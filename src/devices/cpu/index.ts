@@ -1,31 +1,11 @@
-/**
- * The CPU as a device: kernels are WebAssembly SIMD, device memory is one WebAssembly memory, multiprocessors are
- * worker threads.
- */
-import type { PairForm } from '../../emit/pairs/index.ts';
-import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
-import type { Kernel } from '../../ir/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
-import { FftError } from '../../problem/errors.ts';
-import { BaseBackend } from '../common/backend.ts';
-import type { Backend, Binding, BoundProgram, CompiledKernel, RealArray, Step } from '../device.ts';
-import type { DeviceOptions, Overridden } from '../options.ts';
-import { cpuProfile } from '../profiles/cpu.ts';
-import { canShareMemory, cpuAvailability, hasSeparateAdders, processorCount } from './host.ts';
-import { CpuKernel } from './kernel.ts';
-import { CpuAllocator, type CpuBuffer } from './memory.ts';
-import { MOST_THREADS, Pool } from './pool.ts';
-import { type CpuHost, CpuProgram, isWorthSharing } from './program.ts';
-import { DONE, immediately, Queue } from './queue.ts';
-import { hasRelaxedSimd, roundsOnce } from './relaxed.ts';
-import { Scratch } from './scratch.ts';
-import { beginWarmUp, warmUp } from './warmup.ts';
+/** The room's door: opening the CPU. */
+import type { Backend } from '../device.ts';
+import { type CpuOptions, MOST_THREADS, openCpuBackend, requireCount } from './backend.ts';
+import { canShareMemory, processorCount } from './host.ts';
 
+export { type CpuOptions, openCpuBackend } from './backend.ts';
 export { cpuAvailability, cpuAvailability as availability } from './host.ts';
 export { createCpuBackend as create };
-
-/** Threads count the calling one; default, and at most: as many as the machine runs at once. */
-export type CpuOptions = Pick<DeviceOptions, 'threads'> & Overridden;
 
 /**
  * Opens the CPU. Where memory cannot be shared (browser pages without cross-origin isolation) there is one thread,
@@ -39,142 +19,8 @@ export async function createCpuBackend(options: CpuOptions = {}): Promise<Backen
   const { threads = most } = options;
   requireCount(threads);
   // More would only share the cores, and each takes its time to start and some megabytes.
-  return openCpuBackend({ ...options, threads: Math.min(threads, most) });
-}
-
-function requireCount(threads: number): void {
-  if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return;
-  throw new FftError(
-    'invalid-argument',
-    `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
-    { path: 'threads' },
-  );
-}
-
-/** The same at once, where the number of threads is known. */
-export function openCpuBackend({ threads, profile = {} }: CpuOptions & { readonly threads: number }): Backend {
-  const { available, reason, name } = cpuAvailability();
-  if (!available) throw new FftError('device-unavailable', `The CPU device cannot work: ${reason}.`);
-  requireCount(threads);
-  return new CpuBackend(name, canShareMemory() ? threads : 1, profile);
-}
-
-class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
-  readonly kind = 'cpu';
-  readonly runsBothWays = true;
-  readonly pairForm: PairForm;
-  readonly name: string;
-  readonly profile: DeviceProfile;
-  readonly queue = new Queue();
-  readonly memory: CpuAllocator;
-  readonly scratch: Scratch;
-  readonly pool: Pool | undefined;
-  private readonly vectors: VectorArithmetic;
-
-  constructor(name: string, threads: number, profile: Partial<DeviceProfile>) {
-    super();
-    this.name = name;
-    this.vectors = { relaxedSimd: hasRelaxedSimd(), separateAdders: hasSeparateAdders(name) };
-    this.pairForm = { fused: this.vectors.relaxedSimd === true && roundsOnce(), ordered: true };
-    this.memory = new CpuAllocator(threads > 1, this);
-    this.profile = {
-      ...cpuProfile,
-      name: `${name}, ${threads === 1 ? '1 thread' : `${threads} threads`}`,
-      maxBytes: this.memory.buffer.byteLength,
-      multiprocessors: threads,
-      ...profile,
-    };
-    this.scratch = new Scratch(this.memory, threads);
-    this.pool = threads > 1 ? new Pool(this.memory, this.scratch, threads) : undefined;
-  }
-
-  override locate(array: ArrayBufferView): Binding | undefined {
-    return this.memory.locate(array);
-  }
-
-  override async warmUp(kernels: readonly CompiledKernel[], watched = true): Promise<void> {
-    this.requireOpen();
-    const own = kernels.map((kernel) => this.own(kernel));
-    const { pool } = this;
-    if (pool) for (const kernel of own) if (isWorthSharing(kernel)) pool.prepare(kernel);
-    // The engine compiles them anyway; whoever watched would hold them until then.
-    if (watched) await Promise.all([warmUp(own), pool?.ready()]);
-  }
-
-  override discard(kernel: CompiledKernel): void {
-    super.discard(kernel);
-    this.pool?.discard(this.own(kernel));
-  }
-
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks = 1): BoundProgram {
-    this.requireOpen();
-    return new CpuProgram(this, steps, slots, chunks);
-  }
-
-  /** Copies at once unless something is in flight; then `data` must stay as it is until the promise resolves. */
-  upload(target: Binding, data: RealArray): Promise<void> {
-    return this.copy(target, data, (device) => device.set(data));
-  }
-
-  download(source: Binding, into: RealArray, move?: (into: RealArray, from: RealArray) => void): Promise<void> {
-    return this.copy(source, into, (device) => (move ? move(into, device) : into.set(device)));
-  }
-
-  together<T>(submit: () => T): T {
-    return this.queue.together(submit);
-  }
-
-  finish(): Promise<void> {
-    if (this.closed || this.queue.idle) return DONE;
-    return this.queue.push(immediately(() => {}));
-  }
-
-  finishSync(): void {
-    if (!this.queue.idle) this.queue.drain();
-  }
-
-  override whenUnused(action: () => void): void {
-    if (this.queue.idle) action();
-    else void this.queue.push(immediately(action)).catch(() => {});
-  }
-
-  override drain(): void {
-    this.finishSync();
-  }
-
-  protected translate(kernel: Kernel): CpuKernel {
-    const compiled = new CpuKernel(kernel, this.memory, this.vectors);
-    this.scratch.reserve(compiled.sharedBytes);
-    beginWarmUp(compiled);
-    return compiled;
-  }
-
-  protected stop(failure: FftError): void {
-    this.queue.abort(failure);
-  }
-
-  protected override leave(): void {
-    this.pool?.close();
-  }
-
-  private copy(place: Binding, host: RealArray, move: (device: RealArray) => void): Promise<void> {
-    try {
-      const device = this.copied(place, host).window(place.byteOffset, host);
-      return this.queue.push(immediately(() => moveWhole(host, device, move)));
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-}
-
-/** @throws FftError `detached-array` where the caller has made the array shorter or longer since it was given. */
-function moveWhole(host: RealArray, device: RealArray, move: (device: RealArray) => void): void {
-  if (host.length !== device.length) {
-    throw new FftError(
-      'detached-array',
-      `An array of a waiting call had ${device.length} numbers and has ${host.length} now: it was transferred away or ` +
-        'resized. Leave it alone until the call has ended.',
-    );
-  }
-  move(device);
+  const count = canShareMemory() ? Math.min(threads, most) : 1;
+  // Who computes on one thread need not load what runs others.
+  const workers = count > 1 ? (await import('./pool.ts')).Pool : undefined;
+  return openCpuBackend({ ...options, threads: count, workers });
 }

@@ -23,9 +23,6 @@ import {
   workerMain,
 } from './worker.ts';
 
-/** Threads at most: the state word has room for that many. */
-export const MOST_THREADS = JOINED_MASK;
-
 /** Looks at a word of shared memory before going to sleep, about 10 ns each: longer than most gaps between two steps. */
 const WORKER_SPINS = 5000;
 /** How long the calling thread looks before it returns to its event loop. */

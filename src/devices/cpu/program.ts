@@ -61,7 +61,8 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
     const { queue, pool } = this;
     try {
       if (this.generation !== this.memory.generation) this.requireUsable();
-      if (!pool || (!this.shares && queue.idle)) {
+      // Without other threads nothing ever waits.
+      if (!pool || this.immediate) {
         this.launch(0, this.groups);
         return DONE;
       }
@@ -71,6 +72,10 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
       queue.fail(failure);
       return Promise.reject(failure);
     }
+  }
+
+  get immediate(): boolean {
+    return !this.shares && this.queue.idle;
   }
 
   /** Earlier runs that are still in flight are finished first, on this thread. */

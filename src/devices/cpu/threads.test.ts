@@ -19,7 +19,7 @@ const opened: Backend[] = [];
 
 /** As many threads as that, on any machine. */
 async function open(options: { readonly threads: number }): Promise<Backend> {
-  const device = openCpuBackend(options);
+  const device = openCpuBackend({ ...options, workers: Pool });
   opened.push(device);
   return device;
 }
@@ -276,8 +276,9 @@ describe('worker threads', () => {
     const url = new URL('./index.ts', import.meta.url).href;
     const source = `
       import { openCpuBackend } from '${url}';
+      import { Pool } from '${new URL('./pool.ts', import.meta.url).href}';
       import { add, Expressions, scale, variable } from '${new URL('../../ir/index.ts', import.meta.url).href}';
-      const device = openCpuBackend({ threads: 3 });
+      const device = openCpuBackend({ threads: 3, workers: Pool });
       const array = (name) => ({ name, space: 'global', type: 'f32' });
       const [input, output] = [array('input'), array('output')];
       const group = variable('group', 300);

@@ -1,0 +1,27 @@
+// The documentation site, as static files in out/site/: the guides, the reference out of the docstrings, and beside them the
+// library, the playground and the examples, which the pages run.
+//
+//   npm run docs                        (OMNIFFT_SITE_BASE=/omnifft/ where it is not served from the root)
+//   npm run docs -- --preview           builds it and serves it on this machine
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildPlayground } from '../playground/build.mjs';
+import { root } from './bundle-browser.mjs';
+
+const site = join(root, 'out', 'site');
+
+rmSync(join(root, 'docs', 'reference'), { recursive: true, force: true });
+run('typedoc', 'bin/typedoc', ['--options', 'docs/typedoc.json']);
+run('vitepress', 'bin/vitepress.js', ['build', 'docs']);
+await buildPlayground(site);
+cpSync(join(root, 'examples'), join(site, 'examples'), { recursive: true });
+console.log(`omnifft: the site is in ${site}`);
+if (process.argv.includes('--preview')) run('vitepress', 'bin/vitepress.js', ['preview', 'docs']);
+
+function run(packageName, script, arguments_) {
+  const path = join(root, 'node_modules', packageName, script);
+  const { status } = spawnSync(process.execPath, [path, ...arguments_], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
