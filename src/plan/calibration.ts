@@ -35,6 +35,8 @@ export interface Calibration {
     readonly excludes: number;
     /** Groups side by side from which on barriers cost more than the shared memory that they save is worth. */
     readonly roomy: number;
+    /** Threads outside clusters that hold more points than this in a pass cost so many times as much: there are too few of them. */
+    readonly burdened: { readonly above: number; readonly times: number };
   };
   /** Registers of a thread, in reals of its precision where it does not say otherwise. */
   readonly registers: {
@@ -157,6 +159,7 @@ const ASSUMED: Calibration = {
     crowdedBelow: 3,
     excludes: 1.25,
     roomy: 12,
+    burdened: { above: 12, times: 1.15 },
   },
   registers: {
     always: 4,

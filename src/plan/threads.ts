@@ -39,7 +39,8 @@ function butterfliesOf(
       if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
       // Beside a group of so many threads there is no room for another one, where shared memory would have some.
       const alone = pairable && threads > maxThreads / 2 && held <= few ? occupancy.excludes : 1;
-      const idle = alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
+      const burden = !clustered && held > occupancy.burdened.above ? occupancy.burdened.times : 1;
+      const idle = burden * alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
       if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best !== clustered)) {
         best = threads;
         least = idle;

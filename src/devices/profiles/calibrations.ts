@@ -16,6 +16,7 @@ export const h200Calibration = {
     crowdedBelow: 10 / 3,
     excludes: 1.3,
     roomy: 12,
+    burdened: { above: 12, times: 1.15 },
   },
   registers: {
     always: 4,
