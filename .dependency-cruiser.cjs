@@ -34,7 +34,8 @@ module.exports = {
     ...roomRules,
     {
       name: 'faces',
-      comment: 'index.ts, sync.ts, numeric.ts, numpy/, cli/ and signal/ may import engine, problem, numeric and one another.',
+      comment:
+        'index.ts, sync.ts, numeric.ts, numpy/, cli/ and signal/ may import engine, problem, numeric and one another.',
       severity: 'error',
       from: { path: `^src/(${FACES.join('|')})`, pathNot: TESTS },
       to: {
