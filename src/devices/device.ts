@@ -176,6 +176,8 @@ export interface Backend {
   readonly computesRoots?: boolean;
   /** How numbers that are pairs of those it computes in are computed with. */
   readonly pairForm?: PairForm;
+  /** A kernel in numbers that the device computes in. */
+  computable(kernel: Kernel): Kernel;
   /** Tries, once, whether its compilers leave alone what pairs rest on; where that is not known beforehand. */
   probePairs?(): Promise<void>;
   /** What was wrong then: undefined before it was tried, and '' where nothing was. */

@@ -155,9 +155,10 @@ describe('options', () => {
   it('enqueue refuses what it does not know and what is not there yet', async () => {
     const plan = await device.plan({ size: [N] });
     const [input, output] = [device.alloc(plan.input.bytes), device.alloc(plan.output.bytes)];
-    for (const name of ['kernel', 'encoder', 'stream', 'queue']) {
+    for (const name of ['encoder', 'stream', 'queue']) {
       expect(codeOf(() => plan.enqueue('forward', { input, output, [name]: {} }))).toBe('unsupported-feature');
     }
+    expect(codeOf(() => plan.enqueue('forward', { input, output, kernel: input }))).toBe('invalid-argument');
     expect(codeOf(() => plan.enqueue('forward', { input, output, ...{ works: input } }))).toBe('unknown-field');
     await plan.enqueue('forward', { input, output });
   });

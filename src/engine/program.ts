@@ -2,8 +2,7 @@
  * A direction plan, compiled: kernels and tables taken from the device's cache, arguments as slots to bind at launch.
  */
 import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, Step } from '../devices/device.ts';
-import { inPairs, partsOf } from '../emit/pairs/index.ts';
-import { bytesOf, type Kernel, type Table, verify } from '../ir/index.ts';
+import { bytesOf, type Table, verify } from '../ir/index.ts';
 import { buildKernel, sharesPasses } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
 import type { Leaf, SideLayout } from '../plan/leaf.ts';
@@ -79,7 +78,7 @@ export class DirectionProgram {
           const reverse = opposite && keyOf(opposite);
           const alone = !reverse || known(reverse);
           const built = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
-          const kernel = computable(built, backend);
+          const kernel = backend.computable(built);
           const broken = problem.debug ? [built, ...(kernel === built ? [] : [kernel])].flatMap(verify) : [];
           if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
           return alone ? { kernel } : { kernel, reverse };
@@ -145,12 +144,6 @@ export class DirectionProgram {
     this.pipelined = undefined;
     for (const { key, tables } of this.taken.splice(0)) this.cache.release(key, tables);
   }
-}
-
-/** The kernel in numbers that the device computes in. */
-function computable(kernel: Kernel, { profile, pairForm = {} }: Backend): Kernel {
-  const part = partsOf(kernel.precision, profile.precisions?.includes('double') !== false);
-  return part ? inPairs(kernel, part, pairForm) : kernel;
 }
 
 /** The leaf of the other direction that differs in nothing else, where one kernel had best do both. */

@@ -2,6 +2,7 @@
  * A device that runs kernels by the interpreter (interpret.ts): plans for any profile, GPUs included, can be tried
  * without one. Slow, exact in its rounding, and it sees every rule of the kernel language.
  */
+
 import type {
   Backend,
   Binding,
@@ -12,6 +13,7 @@ import type {
   Step,
 } from '../../src/devices/device.ts';
 import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
+import { computable } from '../../src/emit/pairs/index.ts';
 import { Device } from '../../src/engine/device.ts';
 import { bytesOf, type Kernel, type StorageType, verify } from '../../src/ir/index.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
@@ -56,6 +58,10 @@ class InterpretingBackend implements Backend {
 
   owns(buffer: DeviceBuffer): boolean {
     return buffer instanceof HostBuffer;
+  }
+
+  computable(kernel: Kernel): Kernel {
+    return computable(kernel, this);
   }
 
   compile(kernel: Kernel): CompiledKernel {

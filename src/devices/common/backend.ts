@@ -1,4 +1,5 @@
 /** A device as the engine sees it, as far as devices do not differ. */
+import { computable, type PairForm } from '../../emit/pairs/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
@@ -24,6 +25,7 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
   abstract readonly name: string;
   abstract readonly profile: DeviceProfile;
   abstract readonly memory: Allocator<B>;
+  readonly pairForm?: PairForm;
   protected closed = false;
   /** Compiled here and not discarded. */
   private readonly kernels = new Set<DeviceKernel>();
@@ -47,6 +49,10 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
 
   owns(buffer: DeviceBuffer): buffer is B {
     return this.memory.owns(buffer);
+  }
+
+  computable(kernel: Kernel): Kernel {
+    return computable(kernel, this);
   }
 
   compile(kernel: Kernel, options: CompileOptions = {}): CompiledKernel {

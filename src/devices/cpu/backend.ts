@@ -55,7 +55,7 @@ export function openCpuBackend({ threads, workers, profile = {} }: CpuOptions & 
 class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
   readonly kind = 'cpu';
   readonly runsBothWays = true;
-  readonly pairForm: PairForm;
+  override readonly pairForm: PairForm;
   readonly name: string;
   readonly profile: DeviceProfile;
   readonly queue = new Queue();

@@ -19,7 +19,7 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
   readonly kind: DeviceKind;
   readonly target: EncodeTarget;
   readonly computesRoots = true;
-  readonly pairForm = { fused: true };
+  override readonly pairForm = { fused: true };
   readonly name: string;
   readonly profile: DeviceProfile;
   abstract readonly driver: NativeDriver;

@@ -31,6 +31,18 @@ export function partsOf(type: NumberType, doubles: boolean): ElementType | undef
   return type === 'dd' ? 'f64' : type === 'f64' && !doubles ? 'f32' : undefined;
 }
 
+/** The kernel in numbers that a device computes in. */
+export function computable(
+  kernel: Kernel,
+  {
+    profile,
+    pairForm = {},
+  }: { readonly profile: { readonly precisions?: readonly string[] | undefined }; readonly pairForm?: PairForm },
+): Kernel {
+  const part = partsOf(kernel.precision, profile.precisions?.includes('double') !== false);
+  return part ? inPairs(kernel, part, pairForm) : kernel;
+}
+
 /**
  * The kernel in pairs.
  * @param part what each number is two of.
