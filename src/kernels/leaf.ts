@@ -26,7 +26,7 @@ import {
 import { type Leaf, type LeafStep, passesOf, stagedOf, type Way } from '../plan/leaf.ts';
 import { Geometry } from './geometry.ts';
 import { passEnds } from './pointwise.ts';
-import { dimensionsOfAxis, sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
+import { dimensionsOfAxis, type Sides, sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf, typeOf } from './steps.ts';
 import { leafStepTwiddles, pairRoots, stepTwiddles, threadPassTwiddles } from './twiddles.ts';
@@ -52,12 +52,13 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
       limit: tiles.limit,
       ends,
       inOutput: sides.inOutput,
+      coordinates: sides.coordinates,
       ...(reverse ? { reverse: twiddled(sides.views(reverse)) } : {}),
     });
   } else {
     const geometry = passesOf(leaf).map((passes) => new Geometry(leaf, passes, rank));
     built = stagePhases({
-      stages: stagesOf(leaf, geometry, tables, rank),
+      stages: stagesOf(leaf, geometry, tables, { rank, coordinates: sides.coordinates }),
       precision: leaf.precision,
       shared: leaf.shared,
       input: atElements(ends.input, geometry[0]!),
@@ -114,15 +115,21 @@ function twiddledElement(leaf: Leaf, at: readonly IndexLike[]): IndexLike {
 const MANY_BLOCKS = 8;
 
 /** What threads do along one dimension after another. */
-function stagesOf(leaf: Leaf, geometry: readonly Geometry[], tables: TableBuilder, rank: IndexLike): Stage[] {
+function stagesOf(
+  leaf: Leaf,
+  geometry: readonly Geometry[],
+  tables: TableBuilder,
+  { rank, coordinates }: Pick<Sides, 'coordinates'> & { readonly rank: IndexLike },
+): Stage[] {
   const passes = passesOf(leaf);
-  return stepsByPasses(leaf.steps).map((own, n): Stage => {
-    const { of, split, lanesAlong } = passes[n]!;
-    const { length, columns } = geometry[n]!;
+  return stepsByPasses(leaf.steps).map((run, n): Stage => {
+    const { split, lanesAlong, after } = passes[n]!;
+    const own = geometry[n]!;
+    const { length, columns } = own;
     const next = geometry[n + 1];
     const exchanges = next && passes[n + 1]!.split !== split;
-    const before = leaf.coupled && of === 1 ? leaf.lengths[0]! : 1;
-    const steps = stepsOf(own);
+    const before = after === undefined ? 1 : leaf.lengths[after]!;
+    const steps = stepsOf(run);
     return {
       length,
       columns,
@@ -132,13 +139,15 @@ function stagesOf(leaf: Leaf, geometry: readonly Geometry[], tables: TableBuilde
         : {}),
       twiddle: ({ radix, stride }, shifted) => {
         const turn = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
-        if (before === 1) return turn;
+        if (after === undefined) return turn;
         // The digit that an earlier stage has produced counts on.
-        return (x, value, i, m, c) => turn(x, value, add(geometry[n]!.coordinate(0, c), scale(i, before)), m);
+        return (x, value, i, m, c) => turn(x, value, add(own.coordinate(after, c), scale(i, before)), m);
       },
       pairRoot: (points) => pairRoots(tables, points, { kind: 'pairs', lanes: 1 }),
-      ends: passEnds(passes[n]!, length, tables, { kind: 'pairs', lanes: 1 }),
-      ...(next ? { carry: (at, c) => next.placeOf(geometry[n]!.element(at, c), geometry[n]!) } : {}),
+      ends: passEnds(passes[n]!, length, tables, { kind: 'pairs', lanes: 1 }, ([n, c]) =>
+        coordinates(own.element(n!, c!)),
+      ),
+      ...(next ? { carry: (at, c) => next.placeOf(own.element(at, c), own) } : {}),
     };
   });
 }

@@ -10,6 +10,7 @@ import {
   type Expressions,
   type Format,
   type Guard,
+  type Index,
   type IndexLike,
   index,
   interleaved,
@@ -23,7 +24,7 @@ import {
 import { chirp, chirpSpectrum } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
-import type { Factors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import type { Factors, OutsideOf, PassesStep, PointwiseStep } from '../plan/leaf.ts';
 import type { Views } from './sides.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
@@ -39,14 +40,19 @@ export interface PassEnds {
   readonly write: (view: ComplexView, memory: Views) => ComplexView;
 }
 
+/** Coordinates of a leaf, of a place in its tile: those along the dimensions of the tile, then those of the batch. */
+export type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
+
+/** @param coordinates of the places at both ends. */
 export function passEnds(
   { read, write, inverse }: Pick<PassesStep, 'read' | 'write' | 'inverse'>,
   length: number,
   tables: TableBuilder,
   format: FactorFormat,
+  coordinates: Coordinates,
 ): PassEnds {
-  const first = read && pointwise(read, length, tables, format);
-  const last = write && pointwise(write, length, tables, format);
+  const first = read && pointwise(read, length, tables, format, coordinates);
+  const last = write && pointwise(write, length, tables, format, coordinates);
   if (!first && !last && !inverse) return { read: (view) => view, write: (view) => view };
   return {
     read: (view) => ({
@@ -85,19 +91,38 @@ function atOrigin(
   return { kept, stores: output.store(x, element, x.cadd(value, kept), guard) };
 }
 
-function pointwise({ count, factors }: PointwiseStep, length: number, tables: TableBuilder, format: FactorFormat) {
+function pointwise(
+  { count, factors }: PointwiseStep,
+  length: number,
+  tables: TableBuilder,
+  format: FactorFormat,
+  coordinates: Coordinates,
+) {
   const guard = (n: IndexLike): Guard | undefined =>
     count === undefined ? undefined : [{ index: index(n), from: 0, to: count }];
-  return { guard, factor: factors && factorOf(factors, length, tables, format) };
+  return { guard, factor: factors && factorAt(factors, length, tables, format, coordinates) };
 }
 
-/** Multiplies point n by its factor. */
-export function factorOf(
+/** Multiplies the point at a place by its factor. */
+export function factorAt(
   factors: Factors,
   length: number,
   tables: TableBuilder,
-  { kind: as, lanes }: FactorFormat,
+  format: FactorFormat,
+  coordinates: Coordinates,
 ): ViewMap {
+  const { terms } = factors;
+  const factor = factorOf(factors, factors.count ?? length, tables, format);
+  return terms ? (x, value, at) => factor(x, value, [placeOf(terms, coordinates(at))]) : factor;
+}
+
+/** Σ step · coordinate. */
+export function placeOf(terms: OutsideOf['terms'], coordinates: readonly IndexLike[]): Index {
+  return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
+}
+
+/** Multiplies point n by its factor. */
+function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind: as, lanes }: FactorFormat): ViewMap {
   const { kind, of, order, conjugated } = factors;
   if (kind === 'roots') return rootFactors(factors, length, tables);
   const plane = Math.ceil(length / lanes) * lanes;

@@ -35,7 +35,7 @@ import * as exact from '../numeric/exact.ts';
 import { powers } from '../numeric/powers.ts';
 import type { Leaf, LeafSide, Mirrored, OutsideOf, PowerOrder, SideFactors, Stride, Way } from '../plan/leaf.ts';
 import { type Call, calledView, callOf, type PlaceOf, reached, tensorIndex } from './callbacks.ts';
-import { factorOf } from './pointwise.ts';
+import { type Coordinates, factorAt, placeOf } from './pointwise.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
@@ -75,6 +75,8 @@ export interface Sides {
   /** Those of both sides, then the operands. */
   readonly globals: readonly ArrayRef[];
   readonly views: (way: Way) => Views;
+  /** The coordinates of a place in a tile: those along the dimensions of the tile, then those of the batch. */
+  readonly coordinates: Coordinates;
   /**
    * The output while the passes of a transform work in it: [element, transform of the tile]. Where it is interleaved, in
    * the given format. For outputs whose elements lie side by side.
@@ -106,6 +108,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     globals.push(array);
     return array;
   };
+  const coordinates: Coordinates = (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
   const memory = (name: 'input' | 'output'): SideViews => {
     const side = leaf[name];
     const type = storageTypeOf(side, leaf.precision);
@@ -114,7 +117,6 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const begin = (c: IndexLike) => add(origin, walk(add(first, c), side.batch[0]!));
     const element = (at: readonly IndexLike[]) =>
       add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
-    const coordinates = (at: readonly IndexLike[]) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
     const multiplied = (view: ComplexView) =>
       (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);
     const called = side.callback && callOf(side.callback, operands);
@@ -141,6 +143,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
   const output = memory('output');
   return {
     globals: [...globals, ...operands.values()],
+    coordinates,
     views: ({ inverse, scale }) => {
       const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));
       const stored = (view: ComplexView) => mappedStore(inverse ? swapped(view) : view, times(scale.output));
@@ -199,7 +202,6 @@ function placesOf({ callback }: LeafSide, coordinates: readonly IndexLike[], mov
 }
 
 type Elements = (at: readonly IndexLike[]) => Index;
-type Coordinates = (at: readonly IndexLike[]) => readonly IndexLike[];
 
 /** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
 function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
@@ -385,10 +387,6 @@ function mirroredView(
   };
 }
 
-function placeOf(terms: OutsideOf['terms'], coordinates: readonly IndexLike[]): Index {
-  return add(0, ...terms.map(({ dimension, step }) => scale(coordinates[dimension]!, step)));
-}
-
 /** A guard that also keeps out of blocks. */
 function outside(absent: readonly OutsideOf[], coordinates: readonly IndexLike[], guard: Guard = []): Guard {
   return [
@@ -423,24 +421,19 @@ function inOrder(view: ComplexView, { of, inverse }: PowerOrder, tables: TableBu
 /** A view of numbers that are multiplied by factors. */
 function factored(
   view: ComplexView,
-  { terms, ...factors }: SideFactors,
-  coordinates: (at: readonly IndexLike[]) => readonly IndexLike[],
+  factors: SideFactors,
+  coordinates: Coordinates,
   tables: TableBuilder,
 ): ComplexView {
-  const factor = factorOf(factors, factors.count!, tables, { kind: 'pairs', lanes: 1 });
-  const point = (at: readonly IndexLike[]) => [placeOf(terms, coordinates(at))];
+  const factor = factorAt(factors, 0, tables, { kind: 'pairs', lanes: 1 }, coordinates);
   return {
-    load: (x, at, guard) => factor(x, view.load(x, at, guard), point(at)),
-    store: (x, at, value, guard) => view.store(x, at, factor(x, value, point(at)), guard),
+    load: (x, at, guard) => factor(x, view.load(x, at, guard), at),
+    store: (x, at, value, guard) => view.store(x, at, factor(x, value, at), guard),
   };
 }
 
 /** A view of what is not all there. @param coordinates of a place: those of the tile, then those of the batch. */
-function guarded(
-  view: ComplexView,
-  absent: readonly OutsideOf[],
-  coordinates: (at: readonly IndexLike[]) => readonly IndexLike[],
-): ComplexView {
+function guarded(view: ComplexView, absent: readonly OutsideOf[], coordinates: Coordinates): ComplexView {
   const within = (at: readonly IndexLike[], guard?: Guard) => outside(absent, coordinates(at), guard);
   return {
     load: (x, at, guard) => view.load(x, at, within(at, guard)),

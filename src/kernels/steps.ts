@@ -41,6 +41,7 @@ export interface StepsToBuild {
   readonly reverse?: Ends;
   /** The output while passes work in it. */
   readonly inOutput: Sides['inOutput'];
+  readonly coordinates: Sides['coordinates'];
 }
 
 /** Where the first step begins and the last one ends. */

@@ -30,7 +30,7 @@ import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { plainPairs, rootsOf } from './pairing.ts';
 import { PairExpressions } from './pairs.ts';
-import { type PassEnds, passEnds } from './pointwise.ts';
+import { type Coordinates, type PassEnds, passEnds } from './pointwise.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
@@ -52,7 +52,16 @@ interface Place {
   readonly beside?: true;
 }
 
-export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutput }: StepsToBuild): BuiltSteps {
+export function vectorPhases({
+  leaf,
+  steps,
+  tables,
+  limit,
+  ends,
+  reverse,
+  inOutput,
+  coordinates,
+}: StepsToBuild): BuiltSteps {
   const builder = new VectorPhases(leaf, tables, limit);
   const last = steps.length - 1;
   const places = builder.places(steps, inOutput);
@@ -65,7 +74,7 @@ export function vectorPhases({ leaf, steps, tables, limit, ends, reverse, inOutp
     if (step.kind === 'copy') return [builder.copy(from, to, step.count)];
     if (step.kind === 'pair') return builder.pairs(step, from, to, beside);
     const { radix, stride, of } = step;
-    const { read, write } = builder.endsOf(of);
+    const { read, write } = builder.endsOf(of, coordinates);
     if (stride === 1) from = { ...from, view: read(from.view) };
     if (stride * radix === leaf.length) {
       to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
@@ -98,10 +107,10 @@ class VectorPhases {
   }
 
   /** What is done to single points before and after all passes. */
-  endsOf(passes: PassesStep): PassEnds {
+  endsOf(passes: PassesStep, coordinates: Coordinates): PassEnds {
     const { lanes, lanesAlong, length } = this.leaf;
     const kind = lanesAlong.output === 'batch' ? 'pairs' : this.form.aligned ? 'blocked' : 'planes';
-    return passEnds(passes, length, this.tables, { kind, lanes });
+    return passEnds(passes, length, this.tables, { kind, lanes }, coordinates);
   }
 
   /** Where each step but the last one leaves the data. */

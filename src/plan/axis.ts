@@ -1,11 +1,21 @@
 /** An axis of a problem on a device: how it lies, and what its uploads may be and cost. */
 import { largestPrimeFactor, nextSmooth } from '../numeric/primes.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
-import { longLength, paddedLength } from './bluestein.ts';
+import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
-import { convolvedCost, firstUploadCost, leastUploadCost, tripCost, uploadCost, wholeCost } from './cost.ts';
+import {
+  clusterExposure,
+  convolvedCost,
+  exposure,
+  firstUploadCost,
+  groupCost,
+  leastUploadCost,
+  tripCost,
+  uploadCost,
+  wholeCost,
+} from './cost.ts';
 import { cutAxis } from './cuts.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Dimension } from './node.ts';
@@ -71,6 +81,8 @@ function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): 
 export interface Convolved {
   readonly length: number;
   readonly uploads?: readonly number[];
+  /** The last upload there and the first one back are two launches. */
+  readonly apart?: true;
 }
 
 /**
@@ -88,28 +100,79 @@ export function convolvedPrice(problem: Problem, axis: number, profile: DevicePr
 
 function severalConvolved(problem: Problem, axis: number, profile: DeviceProfile): Priced<Convolved> {
   const length = problem.size[axis]!;
+  const alone = convolvedAlone(problem, axis, profile);
+  const offers: Priced<Convolved>[] = alone ? [{ value: { length: alone.value }, price: alone.price }] : [];
+  // Several vectors' launches are never better than one, nor are those of threads where groups hide what others do.
+  if (!alone || (profile.lockstep === 'threads' && alone.price > LONG_TRIPS * tripCost(profile))) {
+    offers.push(...longLengths(length, profile).flatMap((long) => longConvolved(problem, axis, profile, long) ?? []));
+  }
+  if (offers.length === 0) throw tooLong(axis, length);
+  return offers.reduce((best, other) => (other.price < best.price ? other : best));
+}
+
+/** A convolution in several launches, or in one of a cluster, takes so many trips to memory at least. */
+const LONG_TRIPS = 4;
+
+/** How many points an axis is convolved with in one launch of one group, and what it costs; undefined where that is too few. */
+export function convolvedAlone(problem: Problem, axis: number, profile: DeviceProfile): Priced<number> | undefined {
+  const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
-  if (padded !== undefined) {
-    const price = convolvedCost(length, padded, aloneCost(problem, axis, padded, profile), profile);
-    return { value: { length: padded }, price };
-  }
-  const long = longLength(length, profile);
-  if (long === undefined) throw tooLong(axis, length);
-  const [uploads] = rankUploads(uploadsQuestion(lengthened(problem, axis, long), axis, profile), 1);
-  return { value: { length: long, uploads: uploads!.value }, price: (2 * uploads!.price * long) / length };
+  if (padded === undefined || uploadsFor(padded, profile.tuning ?? {}) > 1) return undefined;
+  const alone = aloneCost(problem, axis, padded, profile);
+  return { value: padded, price: convolvedCost(length, padded, alone, profile, exposure(padded, precision, own)) };
 }
 
 /**
- * What one upload of an axis of some length costs, where the axis lies. (Threads that cannot take whole runs of columns waste
+ * An axis as a convolution of some length in several launches: uploads there, the last one there and back, the others back. The
+ * first launch of all reads no more points than there are, and the last one writes no more.
+ */
+function longConvolved(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  padded: number,
+): Priced<Convolved> | undefined {
+  const length = problem.size[axis]!;
+  const apart = profile.tuning?.bluestein?.launches === 'separate';
+  const question = uploadsQuestion(lengthened(problem, axis, padded), axis, profile);
+  const trip = tripCost(profile);
+  // Half of what it costs there and back: all others are counted once, and come back for as much.
+  const turning = (alone: number, exposed = 1) => (apart ? alone : convolvedCost(1, 1, alone, profile, exposed) / 2);
+  const { cost, whole } = question;
+  const precision = kernelPrecision(problem.precision);
+  const asked: UploadsQuestion = {
+    ...question,
+    trip: turning(trip),
+    whole: () => turning(whole(), clusterExposure(padded, precision, profile)),
+    cost: (n, columns, last) => (last ? turning(cost(n, columns, last)) : cost(n, columns, last)),
+    least: (n) => turning(question.least!(n)),
+  };
+  try {
+    const [best] = rankUploads(asked, 1);
+    const value = { length: padded, uploads: best!.value, ...(apart ? { apart } : {}) };
+    const spared = (trip * (padded - length)) / length;
+    return { value, price: (2 * best!.price * padded) / length - spared };
+  } catch (cause) {
+    // Its factors do not fit into uploads.
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
+}
+
+/**
+ * What one upload of an axis of some length costs one group, where the axis lies. (Threads that cannot take whole runs of columns waste
  * most of what they read; how much hardly matters.)
  */
 export function aloneCost(problem: Problem, axis: number, length: number, profile: DeviceProfile): number {
   const precision = kernelPrecision(problem.precision);
   const own = boosted(profile, precision, length, false);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
-  const whole = wholeCost(length, precision, own, elements / problem.size[axis]!);
+  const threads = profile.lockstep === 'threads';
+  const whole = threads
+    ? groupCost(length, precision, own)
+    : wholeCost(length, precision, own, elements / problem.size[axis]!);
   if (isInnermost(problem, axis, profile)) return whole;
   const columns = uploadCost(length, neighboursOf(problem, axis), false, precision, own);
   return Number.isFinite(columns) ? columns : WASTEFUL * whole;

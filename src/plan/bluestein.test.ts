@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openInterpreted } from '../../test/support/interpreted.ts';
 import { randomFor } from '../../test/support/random.ts';
+import { triedReal } from '../../test/support/real.ts';
 import { complaints, openWith } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
@@ -92,6 +93,56 @@ describe('transforms by convolution', () => {
       }
     },
   );
+
+  it('in several launches, as WebAssembly, the last one there and the first one back together or apart', async () => {
+    const device = await openWith({}, 1);
+    for (const launches of ['fused', 'separate'] as const) {
+      const forced = { ...tuning, uploadSwitch: { two: 256 }, bluestein: { launches } };
+      for (const problem of [
+        { size: [random.pick([211, 997, 2003])] },
+        { size: [1021, 3], placement: 'in-place', precision: 'double' },
+        { size: [2, 1009], batches: 2, layout: 'planar' },
+        { size: [1021], transform: 'r2c' },
+      ] as const) {
+        const given = { ...problem, tuning: forced, debug: true };
+        if ('transform' in problem) {
+          const { error, allowed, damage } = await triedReal(
+            device,
+            given,
+            random.pick(['forward', 'inverse']),
+            random,
+          );
+          expect(damage).toEqual([]);
+          expect(error).toBeLessThan(allowed);
+        } else expect(await complaints(device, given, random, ['host', 'alloc'])).toEqual([]);
+        const plan = await device.plan({ ...given, directions: 'forward' });
+        const titles = plan.toJSON().directions[0]!.launches.map(({ title }) => title);
+        const turns = titles.filter((title) => title.endsWith('there and back'));
+        expect(turns).toHaveLength(launches === 'fused' ? 1 : 0);
+        const [there, back] = ['there', 'back'].map((way) => titles.filter((title) => title.endsWith(`, ${way}`)));
+        expect(there!.length).toBe(back!.length);
+        expect(there!.length).toBeGreaterThan(0);
+        plan.destroy();
+      }
+    }
+    device.close();
+  });
+
+  it('in one launch of a cluster of blocks', async () => {
+    const device = openInterpreted({ ...(namedProfiles.h200.profile as DeviceProfile), sharedBytes: 8192 });
+    const n = random.pick([919, 997]);
+    for (const problem of [
+      { size: [n], strides: { input: [1, 2, 2 * n + 5] }, batches: random.integer(1, 4) },
+      { size: [n], placement: 'in-place', normalize: true },
+    ] as const) {
+      const given = { ...problem, tuning, debug: true };
+      const plan = await device.plan({ ...given, directions: 'forward' });
+      const [launch, ...others] = plan.toJSON().directions[0]!.launches;
+      expect(others).toEqual([]);
+      expect(launch!.blocks).toBeGreaterThan(1);
+      expect(await complaints(device, given, random, ['host'])).toEqual([]);
+    }
+  });
 
   it('look their points up in order: no more is read or written than is there', async () => {
     const device = openInterpreted(namedProfiles.h200.profile as DeviceProfile);

@@ -11,31 +11,20 @@
 import { smoothBetween } from '../numeric/primes.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { AxisPlace } from './four-step.ts';
-import type { Factors, PassesStep } from './leaf.ts';
+import type { Factors } from './leaf.ts';
 import { Memo } from './memo.ts';
 import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import type { RoundTrip } from './round-trip.ts';
 
 /**
- * The passes of a transform of the padded length → those of both of them, for the first `count` points.
- * @param inverse the transform of the other sign: everything is conjugated.
+ * What is done to points and bins where an axis of `count` points is convolved in one launch.
+ * @param conjugated everything is: of the transform of the other sign.
  */
-export function convolution(passes: PassesStep, count: number, inverse = false): PassesStep[] {
-  const { input, output } = passes.lanesAlong;
-  const factors = (kind: Factors['kind']): Factors => ({ kind, of: count, ...(inverse ? { conjugated: true } : {}) });
-  const chirp = { count, factors: factors('chirp') };
-  const sign = (backward: boolean) => (backward === inverse ? {} : { inverse: true as const });
-  return [
-    {
-      ...passes,
-      ...sign(false),
-      lanesAlong: { input, output },
-      read: chirp,
-      write: { factors: factors('chirp-spectrum') },
-    },
-    { ...passes, ...sign(true), lanesAlong: { input: output, output }, write: chirp },
-  ];
+export function chirped(count: number, conjugated = false): RoundTrip {
+  const factors = (kind: Factors['kind']): Factors => ({ kind, of: count, ...(conjugated ? { conjugated } : {}) });
+  return { product: { factors: factors('chirp-spectrum') }, ends: { count, factors: factors('chirp') } };
 }
 
 /** Prime factors over this make passes that cost more than a somewhat longer convolution. */
@@ -88,18 +77,21 @@ function cheapest(candidates: readonly number[], precision: Arithmetic, profile:
 }
 
 /**
- * The length of a convolution in several launches: uploads move whole runs where powers of two divide it.
- * @returns undefined where it would take too long to prepare.
+ * Lengths that a convolution in several launches, or in one of a cluster, may have: uploads move whole runs where powers of two
+ * divide it, so of those that as many twos divide the shortest is enough; clusters are best at powers of two, however long. None
+ * where it would take too long to prepare.
  */
-export function longLength(length: number, profile: DeviceProfile): number | undefined {
+export function longLengths(length: number, profile: DeviceProfile): number[] {
   const least = 2 * length - 1;
   const candidates = lengthsFor(length, Math.min(2 * least, LONGEST), profile);
   const near = candidates.filter((padded) => padded <= SPARE * least);
-  const twos = (padded: number) => Math.min(WHOLE, padded & -padded);
-  return (near.length > 0 ? near : candidates).reduce<number | undefined>(
-    (best, padded) => (best !== undefined && twos(best) >= twos(padded) ? best : padded),
-    undefined,
-  );
+  const shortest = new Map<number, number>();
+  for (const padded of near.length > 0 ? near : candidates.slice(0, 1)) {
+    const twos = Math.min(WHOLE, padded & -padded);
+    if (!shortest.has(twos)) shortest.set(twos, padded);
+  }
+  const powers = candidates.filter((padded) => (padded & -padded) === padded).slice(0, 1);
+  return [...new Set([...shortest.values(), ...powers])];
 }
 
 /** Runs are no longer than this many points. */
@@ -107,38 +99,47 @@ const WHOLE = 4096;
 
 /**
  * The same in several launches: the uploads of the transform, which leave their bins as they come, and those of the way back,
- * which begin there. The chirp and the padding are part of what the first one reads, the product of what the last upload of the
- * transform writes, chirp and crop of what the last one of all writes.
+ * which begin there. The chirp and the padding are part of what the first one reads, chirp and crop of what the last one writes.
+ * The last upload there, the product and the first one back are one launch; or, `apart`, two, the product being part of
+ * what the first of them writes.
  * @param there the transform of the padded axis, `back` the same in reverse.
  * @param place of the axis as the problem has it.
  */
-export function convolvedInSeveral(there: PlanNode, back: PlanNode, place: AxisPlace, padded: number): BranchNode {
-  const { of, length, tensor, title } = place;
+export function convolvedInSeveral(
+  { there, back }: { readonly there: PlanNode; readonly back: PlanNode },
+  { of, length, tensor, title }: AxisPlace,
+  padded: number,
+  apart: boolean,
+): BranchNode {
   const order = isLeaf(there) ? undefined : there.parts!;
-  const chirp = { kind: 'chirp', of: length, count: padded, along: of } as const;
-  const spectrum = {
-    kind: 'chirp-spectrum',
-    of: length,
-    count: padded,
-    along: of,
-    ...(order ? { order } : {}),
-  } as const;
-  const outside = { of, from: length, to: padded };
-  const launches = [...leavesOf(there), ...leavesOf(back).map((leaf): LeafNode => ({ ...leaf, backward: true }))];
-  const middle = leavesOf(there).length - 1;
-  const last = launches.length - 1;
+  const known = { of: length, count: padded, along: of };
+  const chirp = { ...known, kind: 'chirp' } as const;
+  const spectrum = { ...known, kind: 'chirp-spectrum', ...(order ? { order } : {}) } as const;
+  const block = { of, from: length, to: padded };
+  const [uploads, returns] = [leavesOf(there), leavesOf(back)];
+  const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
+  const turn = uploads.at(-1)!;
+  const middle: LeafNode[] = apart
+    ? [
+        { ...named(turn, 'there'), factors: { input: [], output: [spectrum] } },
+        { ...named(returns[0]!, 'back'), backward: true },
+      ]
+    : [{ ...named(turn, 'there and back'), product: spectrum }];
+  const launches = [
+    ...uploads.slice(0, -1).map((leaf) => named(leaf, 'there')),
+    ...middle,
+    ...returns.slice(1).map((leaf): LeafNode => ({ ...named(leaf, 'back'), backward: true })),
+  ];
   const children = launches.map((leaf, n): LeafNode => {
-    const input = n === 0 ? chirp : undefined;
-    const output = n === middle ? spectrum : n === last ? chirp : undefined;
+    const ends = { input: n === 0, output: n === launches.length - 1 };
+    if (!ends.input && !ends.output) return leaf;
+    const { input = [], output = [] } = leaf.factors ?? {};
     return {
       ...leaf,
-      title: `${leaf.title}, ${n <= middle ? 'convolved' : 'back'}`,
-      ...(input || output ? { factors: { input: input ? [input] : [], output: output ? [output] : [] } } : {}),
-      ...(n === 0 ? { length: tensor } : {}),
-      ...(n === last ? { outputLength: tensor } : {}),
-      ...(n === 0 || n === last
-        ? { absent: { input: n === 0 ? [outside] : [], output: n === last ? [outside] : [] } }
-        : {}),
+      factors: { input: ends.input ? [chirp] : input, output: ends.output ? [chirp] : output },
+      absent: { input: ends.input ? [block] : [], output: ends.output ? [block] : [] },
+      ...(ends.input ? { length: tensor } : {}),
+      ...(ends.output ? { outputLength: tensor } : {}),
     };
   });
   return { scheme: 'convolution', title, axisOf: of - 1, length: tensor, outputLength: tensor, children };

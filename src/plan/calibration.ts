@@ -121,6 +121,14 @@ export interface Calibration {
       readonly shortShare: number;
     };
   };
+  /** By what the passes of a convolution in one launch multiply those of a transform as long, on threads … */
+  readonly exposure: {
+    /** … where fewer groups than this fit on a multiprocessor side by side, or at least as many, or in a cluster. */
+    readonly fewBelow: number;
+    readonly few: number;
+    readonly several: number;
+    readonly cluster: number;
+  };
   /** Passes of vectors, in passes of radix 4. */
   readonly passes: {
     /** What it costs to store a complex number lane by lane. */
@@ -185,6 +193,7 @@ const ASSUMED: Calibration = {
     contiguous: 1.5,
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
+  exposure: { fewBelow: 4, few: 2, several: 1, cluster: 1.3 },
   passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 4 },
 };
 

@@ -11,7 +11,7 @@ import {
   type Side,
   type Sides,
 } from '../problem/index.ts';
-import { convolution } from './bluestein.ts';
+import { chirped } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf } from './capacity.ts';
 import {
@@ -32,9 +32,19 @@ import {
   type TensorPlace,
   type Way,
 } from './leaf.ts';
-import type { Cropped, Extended, LeafNode, MirroredBins, Place, RealParts, StepTwiddle } from './node.ts';
+import type {
+  Cropped,
+  ElementFactors,
+  Extended,
+  LeafNode,
+  MirroredBins,
+  Place,
+  RealParts,
+  StepTwiddle,
+} from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { powerOrders, raderPasses } from './rader.ts';
+import { permuted, powerOrders } from './rader.ts';
+import { type RoundTrip, roundTrip } from './round-trip.ts';
 import { besideOf, threadsFor } from './threads.ts';
 import { type Span, type SpanPlace, threadTiling, vectorTiling } from './tiling.ts';
 
@@ -71,6 +81,7 @@ export interface PlacedLeaf {
   readonly split?: boolean;
   readonly absent?: LeafNode['absent'];
   readonly factors?: LeafNode['factors'];
+  readonly product?: LeafNode['product'];
   readonly real?: PlacedReals;
   /** Bins over the half of `of`, `stride` elements apart, are conjugates of others. */
   readonly mirrored?: MirroredBins & { readonly stride: number };
@@ -271,7 +282,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       batch: batch.map((span) => packedLines(placed, span)),
       precision,
       twiddled: placed.twiddle !== undefined,
-      convolved: padded !== axis.count || paired !== undefined,
+      convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined,
       ...wishedGroup(placed, profile),
     },
     profile,
@@ -281,10 +292,10 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns: [-1], lanesAlong };
   const inverse = paired && backward;
-  const whole: PassesStep[] = inverse ? [{ ...passes, inverse: true }] : [passes];
   const rader = padded < axis.count;
-  const steps: LeafStep[] =
-    padded === axis.count ? whole : rader ? raderPasses(passes, axis.count) : convolution(passes, axis.count, inverse);
+  const trip = roundTripOf(placed, order, inverse ?? false);
+  const whole = inverse ? { ...passes, inverse: true as const } : passes;
+  const steps: LeafStep[] = trip ? roundTrip(passes, trip, inverse) : [whole];
   if (paired && back) steps.unshift({ ...paired, back: true });
   else if (paired) steps.push(paired);
   // The step that pairs bins reads or writes memory in its order already.
@@ -305,6 +316,29 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     },
     profile,
   );
+}
+
+/** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
+function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): RoundTrip | undefined {
+  const { axis, padded = axis.count, product } = placed;
+  if (padded > axis.count) return chirped(axis.count, conjugated);
+  if (padded < axis.count) return permuted(axis.count);
+  if (!product) return undefined;
+  const batch = mergedBatch(placed);
+  return productOf(
+    product,
+    placesOf([axis]).output,
+    order.map((d) => batch[d]!),
+  );
+}
+
+/** A product with factors that are counted along the tensor. @param tile where its dimensions lie once they are bins. */
+export function productOf(
+  { along, ...factors }: ElementFactors,
+  tile: readonly Place[],
+  batch: readonly Span[],
+): RoundTrip {
+  return { product: { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } } };
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
@@ -358,9 +392,11 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 
 /** The batch in as few dimensions as it has. Those that blocks lie along stay themselves, and those that callbacks ask for. */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
-  const { batch, twiddle, absent, factors, real, extended, cropped, callbacks } = placed;
+  const { batch, twiddle, absent, factors, product, real, extended, cropped, callbacks } = placed;
   const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
-  for (const each of [...(factors?.input ?? []), ...(factors?.output ?? [])]) along.add(each.along);
+  for (const each of [...(factors?.input ?? []), ...(factors?.output ?? []), ...(product ? [product] : [])]) {
+    along.add(each.along);
+  }
   for (const part of [extended, cropped]) if (part) along.add(part.of);
   const dimensions = (side: Side) => callbacks?.[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };

@@ -11,7 +11,7 @@ import type { DeviceProfile } from './profile.ts';
  * @throws FftError `unsupported-length`
  */
 export function convolvedPlace(problem: Problem, axis: number, profile: DeviceProfile, place: AxisPlace): PlanNode {
-  const { length, uploads } = convolvedLength(problem, axis, profile);
+  const { length, uploads, apart } = convolvedLength(problem, axis, profile);
   if (!uploads) return convolvedNode(place, length);
   const longer = lengthened(problem, axis, length);
   const longPlace = (direction: Direction): AxisPlace => ({
@@ -19,6 +19,6 @@ export function convolvedPlace(problem: Problem, axis: number, profile: DevicePr
     others: place.others,
     tensor: place.tensor.map((count, of) => (of === place.of ? length : count)),
   });
-  const [there, back] = [axisNode(longPlace('forward'), uploads), axisNode(longPlace('inverse'), uploads)];
-  return convolvedInSeveral(there, back, place, length);
+  const ways = { there: axisNode(longPlace('forward'), uploads), back: axisNode(longPlace('inverse'), uploads) };
+  return convolvedInSeveral(ways, place, length, apart ?? false);
 }

@@ -67,20 +67,49 @@ export function wholeCost(length: number, precision: Arithmetic, profile: Device
     const lanesAlong = short ? 'batch' : 'axis';
     return vectorCost(chooseRadices({ length, lanesAlong, lanes, precision }, profile).cost, profile);
   }
+  const cluster = clusterFor(length, 1, 0, precision, profile);
+  return cluster ? launchCost(cluster.share, [length], precision, profile) : groupCost(length, precision, profile);
+}
+
+/** The same by threads of one group. */
+export function groupCost(length: number, precision: Arithmetic, profile: DeviceProfile): number {
+  const { lanes } = capacityOf(precision, profile);
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
-  const share =
-    clusterFor(length, 1, 0, precision, profile)?.share ??
-    shareOfGroup({ points: length, radices, fused: false }, precision, profile);
+  const share = shareOfGroup({ points: length, radices, fused: false }, precision, profile);
   return launchCost(share, [length], precision, profile);
 }
 
 /**
  * An axis of some length as a convolution of another one, in one upload: a transform of that length and back.
  * @param alone what a transform of the other length costs by itself.
+ * @param exposed by what the work in it is multiplied, as in `exposure`.
  */
-export function convolvedCost(length: number, padded: number, alone: number, profile: DeviceProfile): number {
+export function convolvedCost(
+  length: number,
+  padded: number,
+  alone: number,
+  profile: DeviceProfile,
+  exposed = 1,
+): number {
   const trip = tripCost(profile);
-  return trip + (2 * padded * (alone - trip)) / length;
+  return trip + (2 * padded * exposed * (alone - trip)) / length;
+}
+
+/**
+ * By what the passes of a convolution in one launch multiply those of a transform as long: they are too many for the trips to
+ * memory of other groups to hide, the fewer of these there are.
+ */
+export function exposure(padded: number, precision: Arithmetic, profile: DeviceProfile): number {
+  if (profile.lockstep === 'vector') return 1;
+  const { fewBelow, few, several } = calibrationOf(profile).exposure;
+  const { sharedBytes } = capacityOf(precision, profile);
+  return padded * sharedBytes * fewBelow > (profile.residentBytes ?? profile.sharedBytes) ? few : several;
+}
+
+/** The same where it may be a cluster's launch. */
+export function clusterExposure(padded: number, precision: Arithmetic, profile: DeviceProfile): number {
+  const { cluster } = calibrationOf(profile).exposure;
+  return clusterFor(padded, 1, 0, precision, profile) ? cluster : exposure(padded, precision, profile);
 }
 
 /** A launch of vectors. */

@@ -3,7 +3,7 @@ import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
-import { assembled, butterfliesOf, mergedBatch, type PlacedLeaf, placesOf, twiddleOf } from './configure.ts';
+import { assembled, butterfliesOf, mergedBatch, type PlacedLeaf, placesOf, productOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
@@ -23,12 +23,38 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | und
   const columns = (side: 'input' | 'output', d: number) =>
     cut.tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
   const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
+  const shape = digitsOf(axis, cut.lengths);
+  const places = digitPlaces(axis, cut.lengths);
+  const stages: StageShape[] = [
+    { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
+    { of: 1, split: 0, columns: columns('output', 0), along: 'batch', after: 0 },
+  ];
+  const { product } = placed;
+  if (!product) {
+    return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled: true }, profile, {
+      ...shape,
+      places,
+      stages,
+    });
+  }
+  // On the way back the digits of the bins are those of the points in reverse, and come back to where these were.
+  const [slow, fast] = stages as [StageShape, StageShape];
+  const written = axis.places?.output;
+  const returning = {
+    ...axis,
+    input: axis.output,
+    ...(written ? { places: { input: written, output: written } } : {}),
+  };
+  const turn = productOf(product, places.output, batch).product;
   return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled: true }, profile, {
-    ...digitsOf(axis, cut.lengths),
-    places: digitPlaces(axis, cut.lengths),
+    input: shape.input,
+    output: digitsOf(returning, cut.lengths).input,
+    places: { input: places.input, output: digitPlaces(returning, cut.lengths).input },
     stages: [
-      { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
-      { of: 1, split: 0, columns: columns('output', 0), along: 'batch' },
+      slow,
+      { ...fast, write: turn },
+      { of: 1, split: 0, columns: fast.columns, along: 'batch', inverse: true },
+      { of: 0, split: 1, columns: slow.columns, along: 'batch', after: 1, inverse: true },
     ],
   });
 }
@@ -69,7 +95,8 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     stages: turnsOf(cut, coupled, precision).map((of, turn) => {
       const split = of === 0 ? splitBefore(lengths, blocks) : 0;
       const along = turn === last ? walks.output : walks.input;
-      return { of, split, columns: columns(of, along), along: of === last ? along : 'batch' };
+      const after = coupled && of === 1 ? { after: 0 } : {};
+      return { of, split, columns: columns(of, along), along: of === last ? along : 'batch', ...after };
     }),
   });
 }
@@ -128,7 +155,7 @@ function tileOfColumns(
 }
 
 /** Passes along one of several dimensions, and along what neighbouring threads walk in them. */
-interface StageShape extends Pick<PassesStep, 'of' | 'columns'> {
+interface StageShape extends Pick<PassesStep, 'of' | 'columns' | 'after' | 'inverse' | 'write'> {
   readonly split: number;
   readonly along: LanesAlong;
 }
@@ -148,12 +175,11 @@ function fusedLeaf(
   const { lengths, blocks, tile, coupled } = cut;
   const choices = radicesOf(lengths, placed.precision, profile);
   const steps = shape.stages.map(
-    ({ of, split, columns, along }): PassesStep => ({
+    ({ of, along, ...own }): PassesStep => ({
       do: 'passes',
       of,
       ...butterfliesOf(choices[of]!.radices, profile),
-      split,
-      columns,
+      ...own,
       lanesAlong: { input: along, output: along },
     }),
   );

@@ -194,6 +194,10 @@ export interface PassesStep {
   readonly convolved?: readonly number[];
   /** The exponents have the other sign. */
   readonly inverse?: true;
+  /**
+   * Of the digits of an axis (`Leaf.coupled`), the other one, whose passes came before: those along this one carry on from there.
+   */
+  readonly after?: number;
   /** What the first pass reads, and what the last one writes, where that is not simply all points. */
   readonly read?: PointwiseStep;
   readonly write?: PointwiseStep;
@@ -226,12 +230,14 @@ export interface Factors {
   readonly order?: readonly number[];
   /** They are conjugated. */
   readonly conjugated?: true;
+  /** Where a point is Σ step · coordinate; of passes it is the coordinate along their dimension where this is missing. */
+  readonly terms?: OutsideOf['terms'];
   /** Of roots: e^{−2πi·(first + step·n)/of}. */
   readonly step?: number;
   readonly first?: number;
 }
 
-/** Factors of a side: of point Σ step · coordinate. */
+/** Factors of a side. */
 export interface SideFactors extends Factors {
   readonly terms: OutsideOf['terms'];
 }

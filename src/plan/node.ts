@@ -118,6 +118,8 @@ export interface LeafNode {
   readonly twiddle?: StepTwiddle;
   /** The axis is transformed as a cyclic convolution of this length. */
   readonly padded?: number;
+  /** The axis is transformed, multiplied by this, and transformed back. */
+  readonly product?: ElementFactors;
   /** Factors of the elements as they are read or written, in their order, each counted along one dimension of the tensor. */
   readonly factors?: Sides<readonly ElementFactors[]>;
   readonly real?: RealParts;

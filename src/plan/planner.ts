@@ -287,6 +287,7 @@ function launchesOf(question: LaunchQuestion): Launch[] {
         axis: span(node.axis),
         ...(node.more ? { more: node.more.map(span) } : {}),
         ...(node.padded === undefined ? {} : { padded: node.padded }),
+        ...(node.product ? { product: node.product } : {}),
         batch,
         ...(node.absent ? { absent: node.absent } : {}),
         ...(node.factors ? { factors: conjugatedIf(isInverse(node, direction), node.factors) } : {}),

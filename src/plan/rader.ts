@@ -13,9 +13,10 @@ import type { Sides } from '../problem/index.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
-import { convolvedCost } from './cost.ts';
-import type { PassesStep, PowerOrder } from './leaf.ts';
+import { convolvedCost, exposure } from './cost.ts';
+import type { PowerOrder } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
+import type { RoundTrip } from './round-trip.ts';
 
 /** Longer ones would take plan time more than seconds to know the spectrum of. */
 const LONGEST = 2 ** 22;
@@ -29,23 +30,15 @@ export function mayConvolve(length: number, precision: Arithmetic, profile: Devi
 }
 
 /** What an axis costs so. @param alone what a transform of one point less costs by itself. */
-export function raderCost(length: number, alone: number, profile: DeviceProfile): number {
+export function raderCost(length: number, alone: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { passes, trip } = calibrationOf(profile);
   const permuted = profile.lockstep === 'threads' ? passes.permuted / trip.passes : passes.permuted;
-  return convolvedCost(length, length - 1, alone, profile) + permuted;
+  return convolvedCost(length, length - 1, alone, profile, exposure(length - 1, precision, profile)) + permuted;
 }
 
-/** The passes of a transform of one point less → those of both of them. */
-export function raderPasses(passes: PassesStep, prime: number): PassesStep[] {
-  const { input, output } = passes.lanesAlong;
-  return [
-    {
-      ...passes,
-      lanesAlong: { input, output },
-      write: { factors: { kind: 'root-spectrum', of: prime }, origin: true },
-    },
-    { ...passes, lanesAlong: { input: output, output: input }, inverse: true },
-  ];
+/** What is done to the bins of a transform of one point less. */
+export function permuted(prime: number): RoundTrip {
+  return { product: { factors: { kind: 'root-spectrum', of: prime }, origin: true } };
 }
 
 /** In which order the launch reads and writes the points. */

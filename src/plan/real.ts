@@ -9,7 +9,7 @@
  * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
  */
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
-import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { axisPlace, convolvedAlone, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode } from './four-step.ts';
@@ -79,9 +79,9 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   if (inOne) return [{ value: [whole], price: inOne.price }];
   const several = asComplex(problem, length);
   if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
-  // Where zeros are not left out, twice as many points as there are numbers are transformed.
+  // Where zeros are carried from one launch to the next, twice as many points as there are numbers are moved.
   return rankUploads(uploadsQuestion(several, 0, profile), Math.max(most, CONSIDERED))
-    .map(({ value, price }) => ({ value, price: isColumns(value) ? price : 2 * price }))
+    .map(({ value, price }) => ({ value, price: value.length === 1 || isColumns(value) ? price : 2 * price }))
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
 }
@@ -107,8 +107,8 @@ export function inOneLaunch(
   if (profile.lockstep === 'threads' && length > room) return undefined;
   if (length === 1) return { value: [1], price: 1 };
   if (isPadded(length, problem.precision, profile)) {
-    if (convolvedLength(problem, axis, profile).uploads) return undefined;
-    return { value: [length], price: convolvedPrice(problem, axis, profile) };
+    const alone = convolvedAlone(problem, axis, profile);
+    return alone && { value: [length], price: alone.price };
   }
   return rankUploads(uploadsQuestion(problem, axis, profile), most).find(({ value }) => value.length === 1);
 }
@@ -181,7 +181,7 @@ function whole(problem: Problem, profile: DeviceProfile, length: number, axis: D
   const place = { title: TITLE, axisOf: 0, axis, batch, tensor: tensorShape(problem, 'input') };
   const node = leafNode(place);
   if (!isPadded(length, problem.precision, profile)) return node;
-  return { ...node, padded: convolvedLength(asComplex(problem, length), 0, profile).length };
+  return { ...node, padded: convolvedAlone(asComplex(problem, length), 0, profile)!.value };
 }
 
 function halves(problem: Problem, profile: DeviceProfile, half: number, side: 'input' | 'output'): LeafNode {

@@ -8,7 +8,7 @@ import { aloneCost, convolvedPrice, uploadsQuestion } from './axis.ts';
 import { paddedLength } from './bluestein.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
-import { convolvedCost, wholeCost } from './cost.ts';
+import { convolvedCost, exposure, groupCost, wholeCost } from './cost.ts';
 import { Memo } from './memo.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -42,7 +42,9 @@ export function isPadded(length: number, asked: Problem['precision'], profile: D
   const padded = paddedLength(length, precision, own);
   if (padded === undefined || length > capacityOf(precision, own).room) return false;
   const passes = wholeCost(length, precision, own);
-  return convolvedCost(length, padded, wholeCost(padded, precision, own), own) < passes;
+  const exposed = exposure(padded, precision, own);
+  const alone = profile.lockstep === 'threads' ? groupCost(padded, precision, own) : wholeCost(padded, precision, own);
+  return convolvedCost(length, padded, alone, own, exposed) < passes;
 }
 
 /** The same of an axis in several launches, whose factors have to fit into uploads. */
@@ -94,8 +96,9 @@ function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): nu
 function raderPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
   const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
-  if (!mayConvolve(length, precision, boosted(profile, precision, length, false))) return undefined;
-  return raderCost(length, aloneCost(problem, axis, length - 1, profile), profile);
+  const own = boosted(profile, precision, length, false);
+  if (!mayConvolve(length, precision, own)) return undefined;
+  return raderCost(length, aloneCost(problem, axis, length - 1, profile), precision, own);
 }
 
 /** @param spared there is another way: that it is too long for this one is no error. */

@@ -6,7 +6,7 @@
  * linear in complex numbers, too: two lines of reals are the parts of one, and come out side by side.
  */
 import { type Direction, isRealTransform, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
-import { axisPlace, convolvedLength, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { axisPlace, convolvedAlone, convolvedLength, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode } from './four-step.ts';
 import type { Factors } from './leaf.ts';
@@ -161,7 +161,7 @@ function pairedAxis(
   const tensor = tensorShape(problem, 'input');
   const node = leafNode({ title: `axis ${axis}`, axisOf: axis, axis: { count, ...along }, batch, tensor });
   const padded = isPadded(count, problem.precision, profile)
-    ? { padded: convolvedLength(complexAxis(problem, axis), axis, profile).length }
+    ? { padded: convolvedAlone(complexAxis(problem, axis), axis, profile)!.value }
     : {};
   return {
     ...node,

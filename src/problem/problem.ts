@@ -92,13 +92,15 @@ export interface Tuning {
   readonly maxGroups?: number | undefined;
   /**
    * Lengths of convolutions by Bluestein's algorithm: of primes up to `maxRadix`; or `length`; or by `pattern`, which has a length for
-   * axes of `from` points on, up to the next entry.
+   * axes of `from` points on, up to the next entry. Where it takes several launches, `separate` leaves the last one there and the
+   * first one back apart, which are one otherwise.
    */
   readonly bluestein?:
     | {
         readonly maxRadix?: number | undefined;
         readonly length?: number | undefined;
         readonly pattern?: readonly { readonly from: number; readonly length: number }[] | undefined;
+        readonly launches?: 'fused' | 'separate' | undefined;
       }
     | undefined;
   /** Primes over 13, from the first number to the second, that are radices (`multiply`), or as lengths convolved (`convolve`). */

@@ -13,11 +13,12 @@ const LONGEST = 2 ** 24;
 /** More entries of a pattern are a mistake. */
 const MOST_ENTRIES = 1024;
 
+type Fields<T> = { -readonly [K in keyof T]: T[K] };
 type Entry = NonNullable<NonNullable<Tuning['bluestein']>['pattern']>[number];
 
 export function readBluestein(reader: FieldReader, value: unknown, path: string): Tuning['bluestein'] {
-  const record = reader.record(value, path, ['maxRadix', 'length', 'pattern']);
-  const set: { maxRadix?: number; length?: number; pattern?: readonly Entry[] } = Object.create(null);
+  const record = reader.record(value, path, ['maxRadix', 'length', 'pattern', 'launches']);
+  const set: Fields<NonNullable<Tuning['bluestein']>> = Object.create(null);
   if (record.maxRadix !== undefined) {
     const most = count(2, LARGEST_PRIME)(reader, record.maxRadix, `${path}.maxRadix`, 1);
     if (most !== undefined) set.maxRadix = most;
@@ -30,6 +31,8 @@ export function readBluestein(reader: FieldReader, value: unknown, path: string)
     const pattern = readPattern(reader, record.pattern, `${path}.pattern`);
     if (pattern && pattern.length > 0) set.pattern = pattern;
   }
+  const launches = reader.oneOf(record.launches, `${path}.launches`, ['fused', 'separate'] as const, 'fused');
+  if (launches === 'separate') set.launches = launches;
   return Object.keys(set).length > 0 ? Object.freeze(set) : undefined;
 }
 

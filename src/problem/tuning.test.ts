@@ -70,6 +70,7 @@ describe('tuning', () => {
     ],
     [{ rader: { multiplied: [17, 41] } }, ['unknown-field tuning.rader.multiplied']],
     [{ bluestein: { maxRadix: 17 } }, ['invalid-field tuning.bluestein.maxRadix']],
+    [{ bluestein: { launches: 'fast' } }, ['invalid-field tuning.bluestein.launches']],
     [{ bluestein: { length: 34 } }, ['invalid-field tuning.bluestein.length']],
     [{ bluestein: { length: 2 ** 25 } }, ['invalid-field tuning.bluestein.length']],
     [{ bluestein: { pattern: 64 } }, ['invalid-field tuning.bluestein.pattern']],

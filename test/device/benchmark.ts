@@ -78,7 +78,7 @@ export class Bench {
     return this.cufft ? `cuFFT ${this.cufft.version}` : 'no cuFFT';
   }
 
-  async time({ region, size, batches, real = false }: Timed, precision: Precision): Promise<Result> {
+  async time({ region, size, batches, real = false, inPlace = false }: Timed, precision: Precision): Promise<Result> {
     const points = size.reduce((a, b) => a * b, 1) * batches;
     const complexBytes = precision === 'single' ? 8 : 16;
     // Of real data, as many bytes on both sides together as an average of theirs is, twice.
@@ -91,6 +91,7 @@ export class Bench {
       const plan = await this.device.plan({
         ...{ size, batches, precision, directions: 'forward' },
         ...(real ? { transform: 'r2c' } : {}),
+        ...(inPlace ? { placement: 'in-place' } : {}),
       } as ProblemInput);
       return { plan, ms: performance.now() - started };
     };
@@ -100,9 +101,10 @@ export class Bench {
     const planMs = first.ms;
     try {
       const peer = this.peerPlan(size, batches, precision, real);
-      const ours = (repeats: number) => plan.measure('forward', { input: input!, output: output!, repeats });
+      const ours = (repeats: number) =>
+        plan.measure('forward', { input: input!, output: inPlace ? input! : output!, repeats });
       const [a, b] = peer ? (await this.memory(room, this.gpu)).map(address) : [];
-      const theirs = peer && (async (repeats: number) => this.timed(repeats, () => peer.run(a!, b!)));
+      const theirs = peer && (async (repeats: number) => this.timed(repeats, () => peer.run(a!, inPlace ? a! : b!)));
       try {
         const medians = await this.medians(theirs ? [ours, theirs] : [ours]);
         const ms = medians[0]!;
@@ -110,7 +112,7 @@ export class Bench {
         const copyMs = await this.copyMs(bytes);
         return {
           region,
-          what: `${real ? 'real ' : ''}${size.join('x')} × ${batches}`,
+          what: `${real ? 'real ' : ''}${size.join('x')} × ${batches}${inPlace ? ' in place' : ''}`,
           size,
           batches,
           precision,

@@ -1,5 +1,6 @@
 /** What is tried and timed on a GPU. */
 import type { Callback, ProblemInput } from '../../src/index.ts';
+import type { Random } from '../support/random.ts';
 
 /** Problems small enough for the double-double reference, with everything that a plan can have. */
 export function smallProblems(): ProblemInput[] {
@@ -176,6 +177,7 @@ export interface Timed {
   readonly batches: number;
   /** From reals. */
   readonly real?: boolean;
+  readonly inPlace?: boolean;
 }
 
 /** Of the data on either side, where nothing else is said. */
@@ -199,7 +201,7 @@ export function timedCases(precision: 'single' | 'double', bytes = DEFAULT_BYTES
       at(n <= edge ? '1d-smooth' : '1d-smooth-large', [n]),
     ),
     ...[17, 31, 101, 251, 509, 1009, 2053, 4093].map((n) => at('1d-prime', [n])),
-    ...[10007, 65537, 100003, 1000003].map((n) => at('1d-prime-large', [n])),
+    ...[10007, 20011, 30011, 60013, 65537, 100003, 1000003].map((n) => at('1d-prime-large', [n])),
     ...[64, 128, 256].map((n) => at('2d-small', [n, n])),
     ...[512, 1024, 1080, 2048, 4096].map((n) => at('2d', [n, n])),
     ...[32, 64, 128, 256, 512].map((n) => at('3d', [n, n, n])),
@@ -222,6 +224,35 @@ function realCases(points: number, edge: number): Timed[] {
     ...[128, 512, 1024, 2048].map((n) => at('r2c-2d', n, n)),
     ...[64, 128, 256].map((n) => at('r2c-3d', n, n, n)),
   ];
+}
+
+/** Complex transforms of these sizes, in place and out of place. */
+export function askedCases(sizes: string, precision: 'single' | 'double', bytes = DEFAULT_BYTES): Timed[] {
+  return sizes.split(',').flatMap((text) => placed(text.split('x').map(Number), 'asked', precision, bytes));
+}
+
+function placed(size: readonly number[], region: string, precision: 'single' | 'double', bytes: number): Timed[] {
+  const elements = bytes / (precision === 'single' ? 8 : 16);
+  const batches = Math.max(1, Math.floor(elements / size.reduce((a, b) => a * b, 1)));
+  return [
+    { region, size, batches },
+    { region: `${region} in place`, size, batches, inPlace: true },
+  ];
+}
+
+/** Shapes that fell behind cuFFT once. */
+const WEAK = [[9261], [14, 24], [14, 70, 270], [77760], [2904], [256], [6561], [50625], [8085]];
+
+/** Complex transforms that nobody has tuned for, in place and out of place: those above, and smooth lengths by chance. */
+export function chanceCases(random: Random, precision: 'single' | 'double', bytes = DEFAULT_BYTES): Timed[] {
+  const smooth = new Set<number>();
+  while (smooth.size < 60) {
+    const length = Math.round(2 ** (1 + random.unit() * (Math.log2(1e6) - 1)));
+    if (isSmooth(length)) smooth.add(length);
+  }
+  return [...WEAK, ...[...smooth].map((length) => [length])].flatMap((size) =>
+    placed(size, 'chance', precision, bytes),
+  );
 }
 
 function isSmooth(n: number): boolean {

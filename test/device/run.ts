@@ -6,9 +6,10 @@
  *   ./node run.mjs test  [--device cuda] [--quick] [--filter TEXT] [--precision single|double] [--no-large]
  *   ./node run.mjs limits                            transforms over 4 GiB, and 10 000 plans (CUDA)
  *   ./node run.mjs bench [--device cuda] [--precision single|double] [--region NAME,…] [--filter 1024,256x256]
- *                        [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
+ *                        [--sizes 1000,24x14] [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
  *
  * On WebGPU the regions are pow2, smooth, larger, 1024x1024 and peers: the last is omnifft beside TensorFlow.js and jax-js.
+ * The regions `chance` and `chance in place`, of lengths that nobody has tuned for, are timed when they are asked for.
  * A precision that the device has not is left out. `--profile JSON` replaces parts of the profile that the planner sees, `--seed N` fixes the random data.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
@@ -23,8 +24,17 @@ import { type DeviceKind, type DeviceOptions, listDevices, type ProblemInput, ve
 import { blocksSample, triedBlocks } from '../support/blocks.ts';
 import { realProblem, triedReal, withBlocks } from '../support/real.ts';
 import { storageProblems, triedStorage } from '../support/stored.ts';
+import { sumsProblem, triedSums } from '../support/sums.ts';
 import { Bench, type Effort, geometricMean, type Result } from './benchmark.ts';
-import { blockSizes, largeProblems, smallProblems, timedCases, tunedProblems } from './cases.ts';
+import {
+  askedCases,
+  blockSizes,
+  chanceCases,
+  largeProblems,
+  smallProblems,
+  timedCases,
+  tunedProblems,
+} from './cases.ts';
 import { checkClosedForms, checkLarge, checkSmall, failed, openReference, type Verdict } from './correctness.ts';
 import { checkHuge, checkLeaks } from './limits.ts';
 import { besidePeers, type PeerResult, webGpuCases, webGpuCopier } from './webgpu.ts';
@@ -38,6 +48,7 @@ const { values: options, positionals } = parseArgs({
     filter: { type: 'string' },
     precision: { type: 'string' },
     region: { type: 'string' },
+    sizes: { type: 'string' },
     samples: { type: 'string', default: '11' },
     ms: { type: 'string', default: '4' },
     mib: { type: 'string', default: '512' },
@@ -57,6 +68,12 @@ function precisionsOf({ profile }: Pick<Device, 'profile'>): ('single' | 'double
 
 /** Bytes that 10 000 plans may cost. */
 const LEAK = 10 * 2 ** 20;
+
+/** Regions that are only timed when they are asked for. */
+const LATE = ['chance', 'chance in place'];
+
+/** Seconds from which on an attempt is said to be slow: compilers may take long over large kernels. */
+const SLOW = 2;
 
 const toolkit = findToolkit();
 if (toolkit) process.env.CUDA_PATH ??= toolkit;
@@ -116,8 +133,11 @@ async function test(): Promise<void> {
   };
   const attempt = async (what: string, work: () => Promise<Verdict[]>) => {
     if (options.filter && !what.includes(options.filter)) return;
+    const start = performance.now();
     try {
       report(await work());
+      const seconds = (performance.now() - start) / 1000;
+      if (seconds > SLOW) console.log(`slow ${seconds.toFixed(1)} s  ${what}`);
     } catch (error) {
       tried++;
       bad.push(`FAIL ${what}: ${(error as Error).message}`);
@@ -157,6 +177,14 @@ async function test(): Promise<void> {
       const problem = { size: [length], precision: random.pick(precisionsOf(device)) };
       await attempt(`real ${JSON.stringify(problem)}`, async () => [
         await triedReal(device, problem, direction, random),
+      ]);
+    }
+  }
+  for (let round = 0; round < (options.quick ? 10 : 60); round++) {
+    const problem = sumsProblem(random, 20_000, precisionsOf(device));
+    for (const direction of ['forward', 'inverse'] as const) {
+      await attempt(`sums ${JSON.stringify(problem)}`, async () => [
+        await triedSums(device, problem, direction, random),
       ]);
     }
   }
@@ -212,10 +240,16 @@ async function bench(): Promise<void> {
   console.log(`${backend.kind}: ${device.name}; ${runner.peer}; copy of ${options.mib} MiB: ${speed}`);
   const results: Result[] = [];
   const wanted = (region: string) =>
-    options.region ? options.region.split(',').includes(region) : region !== 'peers' || !options.filter;
+    options.region
+      ? options.region.split(',').includes(region)
+      : !LATE.includes(region) && (region !== 'peers' || !options.filter);
+  // Loaded late: it prints its seed.
+  const random = wanted('chance') && (await import('../support/random.ts')).randomFor('device/bench');
   for (const precision of precisionsOf(device)) {
-    for (const timed of webGpu ? webGpuCases(backend.profile, bytes) : timedCases(precision, bytes)) {
-      if (!wanted(timed.region)) continue;
+    const chance = random ? chanceCases(random, precision, bytes) : [];
+    const cases = webGpu ? webGpuCases(backend.profile, bytes) : timedCases(precision, bytes);
+    for (const timed of options.sizes ? askedCases(options.sizes, precision, bytes) : [...cases, ...chance]) {
+      if (!options.sizes && !wanted(timed.region)) continue;
       if (options.filter && !options.filter.split(',').includes(timed.size.join('x'))) continue;
       try {
         const result = await runner.time(timed, precision);

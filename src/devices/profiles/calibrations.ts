@@ -52,8 +52,9 @@ export const h200Calibration = {
     contiguous: 1.6,
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
-  // (What points in another order cost is not fitted: so much that Bluestein's algorithm stays where it was seen to be fast.)
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 12 },
+  // Measured on an H100, as what points in the order of powers cost.
+  exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 65 },
 } as const satisfies Partial<Calibration>;
 
 /** Measured on a Zen 4, a Zen 5 and two Xeons (docs/performance-notes.md says what on which). */
