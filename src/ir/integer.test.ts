@@ -223,6 +223,25 @@ describe('what ranges and structure make disappear', () => {
     expect(formatIndex(shifted)).toBe('2*c + 6');
   });
 
+  it('numbers below zero in quotients, which devices divide without a sign', () => {
+    const [b, c] = [variable('b', 1000), variable('c', 7)];
+    for (const value of [sub(2004, scale(b, 2)), sub(3, scale(b, 3)), add(scale(c, -5), b, -40)]) {
+      for (const by of [7, 8, 1000]) {
+        for (const made of [div(value, by), mod(value, by)]) {
+          for (const { atom } of made.terms)
+            if (atom.kind === 'div' || atom.kind === 'mod') expect(range(atom.of)[0]).toBeGreaterThanOrEqual(0);
+        }
+        const at = new Map([
+          [b, 999],
+          [c, 6],
+        ]);
+        const number = evaluate(value, at);
+        expect(evaluate(div(value, by), at)).toBe(Math.floor(number / by));
+        expect(evaluate(mod(value, by), at)).toBe(number - by * Math.floor(number / by));
+      }
+    }
+  });
+
   it('common factors', () => {
     expect(formatIndex(mod(add(scale(c, 6), 10), 48))).toBe('6*(c + 1)%8 + 4');
     expect(formatIndex(div(add(scale(c, 6), 10), 48))).toBe('(c + 1)/8');

@@ -176,14 +176,23 @@ function knownQuotient(value: Index, by: number): number | undefined {
 export function div(value: IndexLike, by: number): Index {
   const all = index(value);
   const rest = restOf(all, by);
-  return add(wholeOf(all, by), knownQuotient(rest, by) ?? reduced('div', rest, by));
+  const below = periodsBelow(rest, by);
+  const raised = below === 0 ? rest : { ...rest, constant: rest.constant + below * by };
+  return add(wholeOf(all, by), -below, knownQuotient(raised, by) ?? reduced('div', raised, by));
 }
 
 /** value − by · ⌊value / by⌋ for a known positive divisor. */
 export function mod(value: IndexLike, by: number): Index {
-  const rest = restOf(index(value), by);
+  const least = restOf(index(value), by);
+  const rest = { ...least, constant: least.constant + periodsBelow(least, by) * by };
   const floor = knownQuotient(rest, by);
   return floor === undefined ? reduced('mod', rest, by) : add(rest, -floor * by);
+}
+
+/** How many times `by` lifts an index above zero everywhere: devices divide numbers without a sign. */
+function periodsBelow(value: Index, by: number): number {
+  const [low] = range(value);
+  return low < 0 ? Math.ceil(-low / by) : 0;
 }
 
 /** A quotient or remainder in lowest terms: (4·a + 5) mod 8 is 4·((a + 1) mod 2) + 1. */

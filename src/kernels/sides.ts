@@ -33,6 +33,7 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import { powers } from '../numeric/powers.ts';
+
 import {
   KERNEL,
   type Leaf,
@@ -47,6 +48,7 @@ import {
 import { type Call, calledView, callOf, type PlaceOf, reached, tensorIndex } from './callbacks.ts';
 import { type Coordinates, placeOf } from './places.ts';
 import { factorAt } from './pointwise.ts';
+
 import { storageTypeOf, typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */

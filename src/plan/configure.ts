@@ -4,6 +4,7 @@
  */
 
 import { divisors } from '../numeric/primes.ts';
+
 import {
   arraysOf,
   type BuiltCallback,
