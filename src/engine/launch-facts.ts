@@ -1,5 +1,6 @@
 /** What there is to say of one launch: what it reads and writes, the steps in between, and how it is laid out. */
 import type { CompiledKernel } from '../devices/device.ts';
+import type { Launch } from '../plan/launches.ts';
 import {
   type Factors,
   type KernelFactors,
@@ -18,7 +19,6 @@ import {
   stagedOf,
 } from '../plan/leaf.ts';
 import type { LeafNode } from '../plan/node.ts';
-import type { Launch } from '../plan/planner.ts';
 import { shimsOf } from '../plan/shims/index.ts';
 import { type ElementKind, realBytes } from '../problem/index.ts';
 

@@ -4,7 +4,6 @@
  */
 
 import { divisors } from '../numeric/primes.ts';
-
 import {
   arraysOf,
   type BuiltCallback,

@@ -1,53 +1,30 @@
 /**
- * Problem + profile → a plan for one direction: tree, buffers, and every launch in full.
+ * Problem + profile → a plan for one direction: its tree, its buffers, and the launches that follow from both (launches.ts).
  */
 import {
   type Direction,
-  defaultStrides,
   elementKind,
   keepsReals,
   type Problem,
   realBytes,
   type Side,
   type Sides,
-  scaleFactors,
   tensorShape,
   withoutCallbacks,
 } from '../problem/index.ts';
 import { type Assignment, assignBuffers, type BufferName, type BufferOffer } from './buffers/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
-import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
-import { oneAxis, type PlacedLeaf, type PlacedReals } from './configure.ts';
-import { fuseAxes, fuseAxis } from './fuse.ts';
-import { type Leaf, type SideLayout, type Stored, type Stride, stepOf, type Way } from './leaf.ts';
-import {
-  type BranchNode,
-  type Dimension,
-  type ElementFactors,
-  type Intermediate,
-  isLeaf,
-  type LeafNode,
-  leavesOf,
-  type Place,
-  type RealParts,
-} from './node.ts';
+import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launches.ts';
+import type { SideLayout, Stored } from './leaf.ts';
+import { type BranchNode, leavesOf } from './node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './padding.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isReal, sharesRows } from './real.ts';
 import type { Splits } from './splits.ts';
 import { isSums } from './sums.ts';
-import { isContiguous, type Span } from './tiling.ts';
 import { planTree } from './tree.ts';
 import { sparesOutput, withBlocks } from './zero-padding.ts';
-
-/** One launch: which leaf, from where to where, and the leaf in full. */
-export interface Launch {
-  readonly node: LeafNode;
-  readonly from: BufferName;
-  readonly to: BufferName;
-  readonly leaf: Leaf;
-}
 
 /** What a plan can do: transform either way; or convolve, and prepare the kernels for that. */
 export type Task = Direction | 'convolve' | 'prepareKernel';
@@ -61,11 +38,6 @@ export interface DirectionPlan extends Chunking {
   readonly launches: readonly Launch[];
   /** Complex numbers in each temp buffer. */
   readonly tempElements: number;
-}
-
-/** The side of the problem that a direction reads or writes. */
-export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
-  return (direction === 'forward') === (what === 'read') ? 'input' : 'output';
 }
 
 /**
@@ -214,11 +186,6 @@ function assigned(
   return { tree, pads, assignments: assignBuffers(tree, { ...offer, padded: pads.length > 0 }) };
 }
 
-/** Complex numbers of the tensor: of a real problem, its bins. */
-function elementsOf(problem: Problem): number {
-  return tensorShape(problem, 'output').reduce((a, b) => a * b, 1);
-}
-
 /** Whether all that lies between launches is the tensor, no longer one. */
 function isPacked(tree: BranchNode, problem: Problem): boolean {
   const elements = elementsOf(problem);
@@ -226,12 +193,6 @@ function isPacked(tree: BranchNode, problem: Problem): boolean {
   return leavesOf(tree).every(
     ({ outputLength }, n) => n === last || outputLength.reduce((a, b) => a * b, 1) === elements,
   );
-}
-
-/** Bytes of one batch. */
-function batchBytesOf(problem: Problem, profile: DeviceProfile): number {
-  const { complexBytes } = capacityOf(kernelPrecision(problem.precision), profile);
-  return (elementsOf(problem) / problem.batches) * complexBytes;
 }
 
 /** The buffers that a direction may use. */
@@ -255,292 +216,4 @@ function offerOf(whole: Problem, direction: Direction, throughWork: boolean): Bu
     ...(isSums(problem) ? { reals: true } : {}),
     ...(throughWork ? { work: { type: isSums(problem) ? 'real' : 'interleaved', elements } } : {}),
   };
-}
-
-/** How the tensor lies in a buffer: as the problem says in those of the user, packed in all others, padded in our own. */
-interface BufferLayout {
-  readonly strides: readonly number[];
-  readonly offset: number;
-  readonly pads: readonly Pad[];
-}
-
-/** @param tensor lengths of its dimensions, where an axis is longer between launches than the problem's. */
-function layoutOf(
-  name: BufferName,
-  problem: Problem,
-  direction: Direction,
-  pads: readonly Pad[],
-  tensor: readonly number[] = tensorShape(problem, 'output'),
-): BufferLayout {
-  if (name === 'work') return { strides: packed(tensor), offset: 0, pads: [] };
-  if (name !== 'input' && name !== 'output') return { strides: packed(tensor), offset: 0, pads };
-  const side = sideOf(direction, name === 'input' ? 'read' : 'written');
-  return { strides: problem.strides[side], offset: problem.offsets[side], pads: [] };
-}
-
-/** Strides of the packed tensor. */
-function packedOf(problem: Problem): number[] {
-  return defaultStrides(problem, 'output');
-}
-
-function packed(tensor: readonly number[]): number[] {
-  let next = 1;
-  return tensor.map((count) => {
-    const stride = next;
-    next *= count;
-    return stride;
-  });
-}
-
-function storageOf(name: BufferName, { problem, storage }: LaunchQuestion): Stored {
-  if (name !== 'input' && name !== 'output') return problem.storage as Stored;
-  return storage?.[name] ?? (problem.edgeStorage as Stored);
-}
-
-interface LaunchQuestion {
-  readonly problem: Problem;
-  /** Without callbacks. */
-  readonly seen: Problem;
-  readonly direction: Direction;
-  readonly profile: DeviceProfile;
-  readonly tree: BranchNode;
-  readonly assignment: Assignment;
-  /** Of the temp buffers. */
-  readonly pads: readonly Pad[];
-  /** Of what the last launch writes, where the direction does not say it. */
-  readonly scale?: number;
-  /** Of the buffers of the user, where the problem does not say it. */
-  readonly storage?: Sides<Stored>;
-}
-
-function launchesOf(question: LaunchQuestion): Launch[] {
-  const { problem, seen, direction, profile, tree, assignment, pads } = question;
-  const precision = kernelPrecision(problem.precision);
-  const { run } = capacityOf(precision, profile);
-  const batchBytes = batchBytesOf(problem, profile);
-  const tiles = tilesOf(question);
-  const ends = question.scale === undefined ? scaleFactors(problem, direction) : { input: 1, output: question.scale };
-  return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
-    const last = n === assignment.steps.length - 1;
-    const from = layoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
-    const to = layoutOf(output.buffer, last ? problem : seen, direction, pads, node.outputLength);
-    // Lines that are left out before all others move the first one.
-    const skipped = { input: 0, output: 0 };
-    const span = (dimension: Dimension): Span => {
-      const { count, input: source, output: target, gap } = dimension;
-      const strides = {
-        input: strideOf(source, count, from, tiles[n - 1], run),
-        output: strideOf(target, count, to, tiles[n], run),
-      };
-      const placed = (place: Place) => (gap ? { ...place, gap } : place);
-      const places = { input: placed(source), output: placed(target) };
-      if (!gap) return { count, ...strides, places };
-      for (const side of ['input', 'output'] as const)
-        if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
-      return { count, input: past(strides.input, dimension), output: past(strides.output, dimension), places };
-    };
-    const batch = node.batch.map(span);
-    const called = calledOf(problem, direction, n === 0, last);
-    const split = isUpload(node, tree);
-    const leaf = configureLeaf(
-      {
-        precision,
-        axis: span(node.axis),
-        ...(node.more ? { more: node.more.map(span) } : {}),
-        ...(node.padded === undefined ? {} : { padded: node.padded }),
-        ...(node.product ? { product: node.product } : {}),
-        ...(node.coordinates ? { coordinates: span(node.coordinates) } : {}),
-        ...(node.wrapped ? { wrapped: { ...node.wrapped, stride: from.strides[node.wrapped.of]! } } : {}),
-        batch,
-        ...(node.absent ? { absent: node.absent } : {}),
-        ...(node.factors ? { factors: conjugatedIf(isInverse(node, direction), node.factors) } : {}),
-        ...(node.twiddle ? { twiddle: node.twiddle } : {}),
-        layout: {
-          input: called.alone.input ? 'real' : input.type,
-          output: called.alone.output ? 'real' : output.type,
-        },
-        ...called,
-        storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
-        offset: { input: from.offset + skipped.input, output: to.offset + skipped.output - croppedBy(node, to) },
-        inverse: isInverse(node, direction) !== (node.backward ?? false),
-        scale: scaleOf(node, last ? ends : NO_SCALE),
-        ...placedEnds(node, { input: from, output: to }),
-        aliased,
-        ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
-        split,
-      },
-      // Uploads before the last one, and axes that share a tile, were chosen for the runs of the profile.
-      node.more || (split && (node.twiddle || !aliased))
-        ? profile
-        : forBatches(batchBytes, split ? 'uploads' : 'axes', profile),
-    );
-    return { node, from: input.buffer, to: output.buffer, leaf };
-  });
-}
-
-/** What callbacks have to do with a launch: the first one reads what the user gave, the last one writes what the user gets. */
-function calledOf(
-  problem: Problem,
-  direction: Direction,
-  first: boolean,
-  last: boolean,
-): Required<Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'alone'>> {
-  const { load, store } = problem.callbacks?.[direction] ?? {};
-  const alone = (what: 'read' | 'written') => keepsReals(problem, sideOf(direction, what));
-  return {
-    arrays: problem.callbacks?.arrays ?? {},
-    callbacks: { ...(first && load ? { input: load } : {}), ...(last && store ? { output: store } : {}) },
-    alone: {
-      ...(first && alone('read') ? { input: true } : {}),
-      ...(last && alone('written') ? { output: true } : {}),
-    },
-  };
-}
-
-const NO_SCALE = { input: 1, output: 1 } as const;
-
-function isPaired({ real }: LeafNode): boolean {
-  return real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines';
-}
-
-/** Whether the exponents of a direction have the other sign; those of passes between pairs of bins have one of their own. */
-function isInverse({ forward }: LeafNode, direction: Direction): boolean {
-  return !forward && direction === 'inverse';
-}
-
-/** Elements before the first one that is written, of bins that begin earlier. */
-function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
-  return cropped ? cropped.from * strides[cropped.of]! : 0;
-}
-
-/** The sums that pairs of bins make are twice what they stand for. */
-function scaleOf(node: LeafNode, scale: Way['scale']): Way['scale'] {
-  if (node.real?.side !== 'input' || !isPaired(node)) return scale;
-  const { input, output, quotient } = scale;
-  return { input, output: output / 2, ...(quotient ? { quotient: [quotient[0] / 2, quotient[1]] } : {}) };
-}
-
-/** What of a leaf has to do with reals, where it lies. */
-function placedEnds(
-  node: LeafNode,
-  layouts: Sides<BufferLayout>,
-): Pick<PlacedLeaf, 'real' | 'extended' | 'cropped' | 'mirrored'> {
-  const { real, extended, cropped, mirrored } = node;
-  return {
-    ...(real ? { real: placedReals(node, real, layouts) } : {}),
-    ...(extended ? { extended: { ...extended, stride: layouts[extended.on].strides[extended.of]! } } : {}),
-    ...(cropped ? { cropped } : {}),
-    ...(mirrored ? { mirrored: { ...mirrored, stride: layouts[mirrored.side].strides[1]! } } : {}),
-  };
-}
-
-/** Where the second ones of two numbers lie. */
-function placedReals(
-  { length, outputLength }: LeafNode,
-  { side, by, sines, back, beside }: RealParts,
-  layouts: Sides<BufferLayout>,
-): PlacedReals {
-  const kind = { side, by, ...(sines ? { sines } : {}), ...(back ? { back } : {}) };
-  if (!beside) return kind;
-  const { of, step } = beside;
-  const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
-  const last = (side === 'output' ? outputLength : length)[of]! - 1;
-  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, last } };
-}
-
-/** The factors of a transform forwards; of one backwards, their conjugates. */
-function conjugatedIf(
-  conjugated: boolean,
-  { input, output }: NonNullable<LeafNode['factors']>,
-): NonNullable<LeafNode['factors']> {
-  const own = (all: readonly ElementFactors[]) =>
-    conjugated ? all.map((factors) => ({ ...factors, conjugated: true as const })) : all;
-  return { input: own(input), output: own(output) };
-}
-
-/** Steps along a dimension that leaves out a gap. */
-function past(stride: Stride, { count, gap }: Dimension): Stride {
-  if (!gap || gap.from === 0 || gap.from === count) return stride;
-  return { step: stepOf(stride), count, before: gap.from, skip: gap.to - gap.from };
-}
-
-/** For each step how what it leaves for the next one lies in tiles, where it does. */
-function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
-  const { run } = capacityOf(kernelPrecision(problem.precision), profile);
-  const packed = packedOf(problem);
-  return steps.map(({ leaf, output, inPlace }, n) => {
-    const reader = steps[n + 1];
-    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
-    // read whole runs anyway: tiles only spare a CPU's pages.
-    if (inPlace || !reader || reader.inPlace || profile.lockstep !== 'vector') return undefined;
-    return mayTile(leaf, reader.leaf, output.buffer, packed, run) ? leaf.intermediate : undefined;
-  });
-}
-
-export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
-  const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
-  if (placed.more) return fuseAxes(placed, profile);
-  if (
-    placed.padded ||
-    placed.coordinates ||
-    placed.real?.by === 'halves' ||
-    placed.real?.by === 'lines' ||
-    placed.real?.by === 'cosines'
-  )
-    return oneAxis(placed, profile);
-  const { axis, split, precision } = placed;
-  const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
-  return fuseAxis(placed, profile) ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);
-}
-
-/** One of several uploads of an axis. */
-function isUpload(node: LeafNode, tree: BranchNode): boolean {
-  return tree.children.some((child) => !isLeaf(child) && leavesOf(child).includes(node));
-}
-
-/** Intermediate results in memory of our own are laid out for the uploads on both sides of them. */
-function mayTile(
-  node: LeafNode,
-  reader: LeafNode,
-  buffer: BufferName,
-  packed: readonly number[],
-  run: number,
-): boolean {
-  const { intermediate } = node;
-  if (!intermediate || buffer === 'input' || buffer === 'output') return false;
-  const { of, columns } = intermediate;
-  if (packed[of] !== 1 || columns % run !== 0) return false;
-  // A later upload cuts the columns once more: no dimension may step from the middle of one run into another, or take
-  // several steps inside a run and then go on to the next.
-  const walks = [
-    ...[node.axis, ...node.batch].map(({ count, output }) => ({ ...output, count })),
-    ...[reader.axis, ...reader.batch].map(({ count, input }) => ({ ...input, count })),
-  ];
-  return walks.every(
-    (walk) =>
-      walk.of !== of ||
-      walk.step >= columns ||
-      walk.step % run === 0 ||
-      walk.step === 1 ||
-      (run % walk.step === 0 && walk.step * walk.count <= run),
-  );
-}
-
-/**
- * The stride of a dimension in a buffer. Rows × columns in tiles: the upload before writes `run` columns at a time and
- * the one after reads whole rows, so all rows of `run` columns lie together. Both then walk through memory in long
- * pieces instead of touching a new page for every run.
- */
-function strideOf(
-  { of, step }: Place,
-  count: number,
-  { strides, pads }: BufferLayout,
-  tiles: Intermediate | undefined,
-  run: number,
-): Stride {
-  if (tiles?.of !== of) return paddedStep(strides[of]! * step, pads);
-  if (step >= tiles.columns) return (step / tiles.columns) * run;
-  if (step >= run) return step * tiles.rows;
-  if (step * count <= run) return step;
-  return { run, next: run * tiles.rows };
 }

@@ -8,8 +8,9 @@ import { replay, Undecided } from '../../test/support/replay.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { type Block, normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import type { Launch } from './launches.ts';
 import { passesOf, type Stride } from './leaf.ts';
-import { type DirectionPlan, type Launch, planDirection, plansOf } from './planner.ts';
+import { type DirectionPlan, planDirection, plansOf } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /** With prime factors that no radix has. */

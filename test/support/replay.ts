@@ -3,9 +3,11 @@
  * launch has to find the values that its node of the tree speaks of. Knows leaves, nodes and problems, and nothing of how
  * buffers were assigned or laid out.
  */
+
+import type { Launch } from '../../src/plan/launches.ts';
 import type { Leaf, LeafSide, SideLayout, Stride } from '../../src/plan/leaf.ts';
 import type { Dimension, LeafNode, Place } from '../../src/plan/node.ts';
-import type { DirectionPlan, Launch } from '../../src/plan/planner.ts';
+import type { DirectionPlan } from '../../src/plan/planner.ts';
 import type { Problem } from '../../src/problem/index.ts';
 
 type Name = Launch['from'];

@@ -1,0 +1,153 @@
+/** A side of reals: they are taken for the parts of complex numbers, or continue to more points than there are (sums.ts of the plan). */
+import {
+  type ArrayRef,
+  add,
+  type ComplexView,
+  type Expressions,
+  type Guard,
+  type Index,
+  type IndexLike,
+  type Real,
+  realParts,
+  type Store,
+  scale,
+  sub,
+} from '../ir/index.ts';
+import type { LeafSide, OutsideOf } from '../plan/leaf.ts';
+import { type Call, calledView, type PlaceOf } from './callbacks.ts';
+import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
+
+/** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
+export function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
+  const even = [...axes, ...batch].every((stride) => typeof stride === 'number' && stride % 2 === 0);
+  return beside?.apart !== 1 || !even || offset % 2 !== 0;
+}
+
+/** Reals as the parts of complex numbers: the imaginary ones beside the others, or zero. */
+export function realsView(
+  array: ArrayRef,
+  side: LeafSide,
+  element: Elements,
+  coordinates: Coordinates,
+  called: Call | undefined,
+): ComplexView {
+  const { absent = [], beside, cropped } = side;
+  const there = (absent: readonly OutsideOf[], at: readonly IndexLike[], guard: Guard = []) =>
+    outside(absent, coordinates(at), guard);
+  const second = (at: readonly IndexLike[]) => add(element(at), beside!.apart);
+  const reals = calledReals(array, called);
+  const points = side.extended ? continued(reals, side, coordinates) : plain(reals, side, coordinates);
+  return {
+    load: (x, at, guard) => ({
+      re: points.load(x, { at, place: element(at) }, there(absent, at, guard)),
+      im: beside
+        ? points.load(x, { at, place: second(at), second: true }, there(beside.absent ?? [], at, guard))
+        : x.constant(0),
+    }),
+    store: (x, at, { re, im }, guard = []) => {
+      const within: Guard = cropped
+        ? [...guard, { index: placeOf(cropped.terms, coordinates(at)), from: cropped.from, to: cropped.to }]
+        : guard;
+      return [
+        ...points.store(x, { at, place: element(at) }, re, there(absent, at, within)),
+        ...(beside
+          ? points.store(x, { at, place: second(at), second: true }, im, there(beside.absent ?? [], at, within))
+          : []),
+      ];
+    },
+  };
+}
+
+/** Reals in memory, each at some place in the tensor. */
+interface Reals {
+  load(x: Expressions, place: Index, of: PlaceOf, guard: Guard): Real;
+  store(x: Expressions, place: Index, of: PlaceOf, value: Real, guard: Guard): Store[];
+}
+
+function calledReals(array: ArrayRef, called: Call | undefined): Reals {
+  const at = (place: Index, of: PlaceOf): ComplexView => {
+    const view = realParts(array, () => place);
+    return called ? calledView(view, called, () => of) : view;
+  };
+  return {
+    load: (x, place, of, guard) => at(place, of).load(x, [], guard).re,
+    store: (x, place, of, value, guard) => at(place, of).store(x, [], { re: value, im: x.constant(0) }, guard),
+  };
+}
+
+/** A point of a tile, or the one beside it. */
+interface Point {
+  readonly at: readonly IndexLike[];
+  /** Where it would be, were all of them in memory. */
+  readonly place: Index;
+  readonly second?: true;
+}
+
+/** The reals of points. */
+interface Points {
+  load(x: Expressions, point: Point, guard: Guard): Real;
+  store(x: Expressions, point: Point, value: Real, guard: Guard): Store[];
+}
+
+/** The second of two is a step further on in the tensor. */
+function stepped({ callback }: LeafSide, { second }: Point): Move | undefined {
+  return second && callback?.beside && { of: callback.beside.of, by: callback.beside.step };
+}
+
+function plain(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
+  const of = (point: Point) => placesOf(side, coordinates(point.at), stepped(side, point));
+  return {
+    load: (x, point, guard) => reals.load(x, point.place, of(point), guard),
+    store: (x, point, value, guard) => reals.store(x, point.place, of(point), value, guard),
+  };
+}
+
+/** Where the real of a point is, if it is in the first half, or in the second one. */
+function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
+  const { count, shift, mirror, stride, terms, absent = [] } = side.extended!;
+  /** Where a real of that number is there. */
+  const within = (real: Index): Guard => [
+    { index: real, from: 0, to: count },
+    ...absent.map(({ from, to }) => ({ index: real, from, to, outside: true as const })),
+  ];
+  return (own: Point, guard: Guard): Record<'own' | 'other', readonly [Index, PlaceOf, Guard]> => {
+    const { at, place } = own;
+    const point = placeOf(terms, coordinates(at));
+    const direct = add(point, -shift);
+    const opposite = sub(mirror, point);
+    const second: Guard = [{ index: direct, from: count, to: mirror + 1 }];
+    const others = placesOf(side, coordinates(at), stepped(side, own));
+    const of =
+      (real: Index): PlaceOf =>
+      (d) =>
+        d === side.callback?.extended ? real : others(d);
+    return {
+      own: [add(place, -shift * stride), of(direct), [...guard, ...within(direct)]],
+      other: [
+        add(place, mirror * stride, scale(point, -2 * stride)),
+        of(opposite),
+        [...guard, ...within(opposite), ...second],
+      ],
+    };
+  };
+}
+
+/** Points that continue the reals of a dimension; and the way back, where every point is a real. */
+function continued(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
+  const places = continuedPlaces(side, coordinates);
+  const { sign } = side.extended!;
+  return {
+    load: (x, point, guard) => {
+      const { own, other } = places(point, guard);
+      const [first, second] = [reals.load(x, ...own), reals.load(x, ...other)];
+      // What is not read is 0.
+      return sign > 0 ? x.add(first, second) : x.sub(first, second);
+    },
+    store: (x, point, value, guard) => {
+      const { own, other } = places(point, guard);
+      const signed = sign > 0 ? value : x.neg(value);
+      const put = ([place, of, where]: typeof own, real: Real) => reals.store(x, place, of, real, where);
+      return [...put(own, value), ...put(other, signed)];
+    },
+  };
+}
