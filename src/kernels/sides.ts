@@ -144,7 +144,7 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     };
     const view = goingRound((by) => seen({ by: () => index(by) }), side, coordinates);
     const there = side.absent ? guarded(view, side.absent, coordinates) : view;
-    const whole = side.mirrored ? mirroredView(there, seen, side.mirrored, coordinates) : there;
+    const whole = side.mirrored ? mirroredView(there, seen, side.mirrored, side.absent ?? [], coordinates) : there;
     return {
       view: side.order ? inOrder(multiplied(whole), side.order, tables) : multiplied(whole),
       ...(side.beside ? { beside: besideView(seen, side, coordinates) } : {}),
@@ -240,6 +240,7 @@ function mirroredView(
   view: ComplexView,
   seen: (moved: Moved) => ComplexView,
   { of, stride, terms, twice }: Mirrored,
+  absent: readonly OutsideOf[],
   coordinates: Coordinates,
 ): ComplexView {
   const bins = Math.floor(of / 2) + 1;
@@ -249,7 +250,18 @@ function mirroredView(
     in: (at) => ({ of: FIRST_AXIS, to: sub(of, place(at)) }),
   });
   const below = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: 0, to: bins }];
-  const above = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: bins, to: of }];
+  const alike = (one: OutsideOf['terms']) =>
+    one.length === terms.length &&
+    one.every(({ dimension, step }, n) => dimension === terms[n]!.dimension && step === terms[n]!.step);
+  // A block of bins leaves out what mirrors them, too.
+  const above = (at: readonly IndexLike[], guard: Guard): Guard => [
+    ...guard,
+    { index: place(at), from: bins, to: of },
+    ...absent.map(({ from, to, terms: own }) => ({
+      index: alike(own) ? sub(of, place(at)) : placeOf(own, coordinates(at)),
+      ...{ from, to, outside: true as const },
+    })),
+  ];
   return {
     load: (x, at, guard = []) => {
       const own = view.load(x, at, below(at, guard));

@@ -73,6 +73,15 @@ describe('in several uploads', () => {
     for (const n of [2048, 4096, 6000, 2187, 6561]) await check(device, { size: [n], batches: 2 });
     device.close();
   });
+
+  it('blocks of bins, which leave out what mirrors them', async () => {
+    const device = await openWith({ sharedBytes: 4096 }, 2);
+    for (const size of [[2048], [4096, 3], [1155, 2]])
+      for (let round = 0; round < 3; round++) await check(device, withBlocks(random, { size, precision: 'double' }));
+    const bins = [{ from: 128, to: 700 }];
+    await check(device, { size: [2048], precision: 'double', zeroPadding: { frequency: bins } });
+    device.close();
+  });
 });
 
 describe.each([
