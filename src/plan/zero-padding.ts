@@ -3,7 +3,7 @@
  * would be written. An axis has a block on the side that a direction reads, until it is transformed, and one on the side
  * that it writes, from then on; lines that lie in a block are left out of every launch.
  */
-import { type Block, blocksOf, type Direction, type Problem } from '../problem/index.ts';
+import { type Block, blocksOf, type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
 
 /** Both blocks of a dimension of the tensor. */
@@ -11,6 +11,8 @@ interface Blocks {
   readonly of: number;
   readonly read: Block | null;
   readonly written: Block | null;
+  /** How long the dimension is on the sides of the problem that these speak of. */
+  readonly lengths: { readonly read: number; readonly written: number };
   /** The launches that transform it: numbers of the first and the last one. */
   readonly first: number;
   readonly last: number;
@@ -30,7 +32,8 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
     if (!own.read && !own.written) return [];
     const of = axis + 1;
     const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
-    return [{ of, ...own, first: launches[0]!, last: launches.at(-1)! }];
+    const lengths = { read: tensorShape(problem, read)[of]!, written: tensorShape(problem, written)[of]! };
+    return [{ of, ...own, lengths, first: launches[0]!, last: launches.at(-1)! }];
   });
   if (blocks.length === 0) return tree;
   return mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
@@ -46,10 +49,12 @@ export function withSpace<N extends PlanNode>(tree: N, problem: Problem, turn: n
     if (!block) return [];
     const of = axis + 1;
     const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+    const length = tensorShape(problem, 'input')[of]!;
+    const lengths = { read: length, written: length };
     const [there, back] = [launches.filter((n) => n <= turn), launches.filter((n) => n >= turn)];
     return [
-      { of, read: block, written: null, first: there[0]!, last: there.at(-1)! },
-      { of, read: null, written: block, first: back[0]!, last: back.at(-1)! },
+      { of, lengths, read: block, written: null, first: there[0]!, last: there.at(-1)! },
+      { of, lengths, read: null, written: block, first: back[0]!, last: back.at(-1)! },
     ];
   });
   return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
@@ -65,21 +70,25 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
   const output: typeof input = [];
   const continued: Block[] = [];
   const gaps = new Map<number, Block>();
-  for (const { of, read, written, first, last } of blocks) {
+  for (const { of, read, written, lengths, first, last } of blocks) {
     const before = n <= first ? read : n > last ? written : null;
     const after = n < first ? read : n >= last ? written : null;
+    // Between launches two lines may have become one, to which a block of lines means nothing.
+    const meant = (side: readonly number[], block: Block) =>
+      side[of] === (block === read ? lengths.read : lengths.written);
     // A whole dimension that is only stepped over has the same block on both sides: its lines are left out.
     if (before === after && leaf.batch.some((dimension) => isWhole(dimension, of, tensor[of]!))) {
-      if (before) gaps.set(of, before);
+      if (before && meant(tensor, before)) gaps.set(of, before);
       continue;
     }
     const on = leaf.extended?.of === of ? leaf.extended.on : undefined;
     if (before && on === 'input') continued.push(before);
-    else if (before) input.push({ of, ...before });
+    else if (before && meant(leaf.length, before)) input.push({ of, ...before });
     // Bins that are cropped are counted from an earlier one.
     const begin = leaf.cropped?.of === of ? leaf.cropped.from : 0;
     if (after && on === 'output') continued.push(after);
-    else if (after) output.push({ of, from: after.from + begin, to: after.to + begin });
+    else if (after && meant(leaf.outputLength, after))
+      output.push({ of, from: after.from + begin, to: after.to + begin });
   }
   const batch = leaf.batch.map((dimension): Dimension => {
     const gap = isWhole(dimension, dimension.input.of, tensor[dimension.input.of]!) && gaps.get(dimension.input.of);

@@ -23,6 +23,24 @@ async function check(device: Device, problem: ProblemInput, launches = 1): Promi
   }
 }
 
+describe('in several uploads', () => {
+  it('blocks of lines, two of which are one between launches', async () => {
+    const device = await openWith({ sharedBytes: 2048 }, 1);
+    const space = [
+      { from: 191, to: 224 },
+      { from: 0, to: 3 },
+    ];
+    const problem = {
+      size: [256, 5],
+      precision: 'double',
+      zeroPadding: { space, frequency: [{ from: 9, to: 188 }, null] },
+    } as const;
+    await check(device, { ...problem, transform: ['dct3', 'dct2'] });
+    await check(device, { ...problem, transform: ['dst1', 'dct4'] });
+    device.close();
+  });
+});
+
 describe('on the CPU', () => {
   let device: Device;
   beforeAll(async () => {
