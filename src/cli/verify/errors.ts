@@ -139,6 +139,15 @@ async function referenceError(
   );
 }
 
+/** The errors of two or three numbers are chance: a set has so many at least, in several transforms where these are shorter. */
+const SHORT = 64;
+
+async function rootMeanSquare(count: number, error: () => Promise<number>): Promise<number> {
+  let squares = 0;
+  for (let n = 0; n < count; n++) squares += (await error()) ** 2;
+  return Math.sqrt(squares / count);
+}
+
 /** What is tried: one transform. */
 export interface Tried {
   readonly transform: TransformKind;
@@ -163,17 +172,16 @@ export async function measureErrors(device: Device, cpu: Device, tried: Tried, r
     for (const direction of directions) {
       const side = direction === 'forward' ? 'input' : 'output';
       const complex = transform === 'c2c' || (transform === 'r2c' && side === 'output');
-      const errors: number[] = [];
-      for (let round = 0; round < rounds; round++) {
+      const once = async (): Promise<number> => {
         const { data, words } = randomNumbers(plan[side].length * (complex ? 2 : 1), precision);
         const run = plan[direction] as (input: never) => Promise<Float64Array>;
         const result = await run.call(plan, data);
-        errors.push(
-          reference
-            ? await referenceError(reference, precision, direction, words, result)
-            : fixedError(plan.problem, words, result),
-        );
-      }
+        return reference
+          ? referenceError(reference, precision, direction, words, result)
+          : fixedError(plan.problem, words, result);
+      };
+      const errors: number[] = [];
+      for (let round = 0; round < rounds; round++) errors.push(await rootMeanSquare(Math.ceil(SHORT / length), once));
       const average = errors.reduce((sum, error) => sum + error, 0) / rounds;
       const bound = boundOf(transform, length, precision, device);
       measured.push({ direction, average, maximum: Math.max(...errors), bound });
