@@ -6,8 +6,10 @@ export interface Line {
   readonly name: string;
   /** In the order of x, which is above 0; on a logarithmic axis y is, too. */
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Not measured, or not ours: drawn thin. */
+  /** Not measured: drawn thin and dashed. */
   readonly bound?: true;
+  /** Not ours: drawn dotted. */
+  readonly beside?: true;
 }
 
 export interface Chart {
@@ -99,10 +101,15 @@ function linear(values: readonly number[]): Scale {
 }
 
 /** A line, and its name beside the plot. */
-function curve({ name, points, bound }: Line, n: number, at: (point: readonly [number, number]) => string): string {
+function curve(
+  { name, points, bound, beside }: Line,
+  n: number,
+  at: (point: readonly [number, number]) => string,
+): string {
   const colour = bound ? MUTED : COLOURS[n % COLOURS.length]!;
   const y = PLOT.top + 20 + 30 * n;
-  const style = `fill="none" stroke="${colour}" stroke-width="${bound ? 1.5 : 2.5}"${bound ? ' stroke-dasharray="7 6"' : ''}`;
+  const dashes = bound ? ' stroke-dasharray="7 6"' : beside ? ' stroke-dasharray="2 4"' : '';
+  const style = `fill="none" stroke="${colour}" stroke-width="${bound ? 1.5 : 2.5}"${dashes}`;
   const room = WIDTH - RIGHT - 80;
   return [
     `<polyline class="line" points="${points.map(at).join(' ')}" ${style}><title>${escapeXml(name)}</title></polyline>`,
