@@ -23,6 +23,7 @@ import { create } from './tables/create.ts';
 import { double } from './tables/double.ts';
 import { lengths } from './tables/lengths.ts';
 import { memory } from './tables/memory.ts';
+import { primes } from './tables/primes.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { alloc, copied } from './tables/single.ts';
@@ -37,6 +38,7 @@ const tables: readonly Table[] = [
   lengths,
   arithmetic,
   scipy,
+  primes,
   threads,
   create,
   memory,
