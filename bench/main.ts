@@ -19,6 +19,7 @@ import { json, met, text } from './report.ts';
 import type { Precision, Workload } from './subject.ts';
 import { type Context, type Entry, native, type Result, type Table } from './table.ts';
 import { arithmetic, bound } from './tables/bound.ts';
+import { cliff } from './tables/cliff.ts';
 import { create } from './tables/create.ts';
 import { double } from './tables/double.ts';
 import { lengths } from './tables/lengths.ts';
@@ -39,6 +40,7 @@ const tables: readonly Table[] = [
   arithmetic,
   scipy,
   primes,
+  cliff,
   threads,
   create,
   memory,

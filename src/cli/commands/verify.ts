@@ -6,8 +6,8 @@ import { type Device, FftError, openDevice } from '../../index.ts';
 import { makeFolder, writeOutput } from '../files.ts';
 import { table } from '../format.ts';
 import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
+import { type Line, lengthChart } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
-import { errorChart, type Line } from '../verify/chart.ts';
 import { type Measured, measureErrors } from '../verify/errors.ts';
 import { precisionSets, type SuitePrecision, suitePrecisions } from '../verify/suite.ts';
 
@@ -111,7 +111,8 @@ async function draw(rows: readonly Row[], device: string, folder: string): Promi
     const first = own.filter(({ set }) => set === own[0]!.set);
     const bound: Line = { name: 'allowed', points: first.map((row) => [row.length, row.bound]), bound: true };
     const shown = [...lines.filter(({ points }) => points.length > 0), bound];
-    const svg = errorChart(`Relative errors, ${precision}`, `forward, L2 norm, random numbers; ${device}`, shown);
+    const title = `Relative errors, ${precision}`;
+    const svg = lengthChart({ title, about: `forward, L2 norm, random numbers; ${device}` }, shown);
     await writeOutput(join(folder, `precision-${precision}.svg`), new TextEncoder().encode(svg));
   }
 }
