@@ -8,7 +8,6 @@ import { checkSplits, rankSplits } from './candidates.ts';
 import { unitOf } from './cost.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
-import { splitsOf } from './splits.ts';
 
 const options = (name: string) => ({ seed: seedFor(`plan/candidates/${name}`) | 0, numRuns: 200 });
 const profiles: readonly DeviceProfile[] = ['h200', 'webgpu-default', 'wasm-cpu'].map(
@@ -32,11 +31,9 @@ describe('candidates', () => {
         for (const [n, { price, value }] of list.entries()) {
           if (n > 0) expect(price).toBeGreaterThanOrEqual(list[n - 1]!.price - 1e-6);
           checkSplits(problem, profile, value);
-          const { tree } = planDirection(problem, direction, profile, false, value);
-          expect(splitsOf(tree, problem.size.length)).toEqual(value);
+          expect(planDirection(problem, direction, profile, false, value).splits).toEqual(value);
         }
-        const { tree } = planDirection(problem, direction, profile, false);
-        expect(splitsOf(tree, problem.size.length)).toEqual(list[0]!.value);
+        expect(planDirection(problem, direction, profile, false).splits).toEqual(list[0]!.value);
       }),
       options('list'),
     );
