@@ -12,8 +12,10 @@
  */
 import {
   add,
+  type Complex,
   type ComplexView,
   div,
+  type Guard,
   type IndexLike,
   type Kernel,
   mappedLoad,
@@ -59,14 +61,18 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
     });
   } else {
     const geometry = passesOf(leaf).map((passes) => new Geometry(leaf, passes, rank));
+    // Columns of several dimensions do not end where those of the tile do.
+    const several = leaf.lengths.length > 1;
+    const seen = (view: ComplexView, stage: Geometry) =>
+      atElements(several && tiles.limit ? withinBatch(view, leaf, tiles) : view, stage);
     built = stagePhases({
       stages: stagesOf(leaf, geometry, tables, { ...sides, rank }),
       precision: leaf.precision,
       shared: leaf.shared,
-      input: atElements(ends.input, geometry[0]!),
-      output: atElements(ends.output, geometry.at(-1)!),
-      beside: ends.beside && atElements(ends.beside, geometry[0]!),
-      limit: tiles.limit,
+      input: seen(ends.input, geometry[0]!),
+      output: seen(ends.output, geometry.at(-1)!),
+      beside: ends.beside && seen(ends.beside, geometry[0]!),
+      limit: several ? undefined : tiles.limit,
       aliased: leaf.aliased,
     });
   }
@@ -87,7 +93,7 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
 /** What puts the twiddles of a four-step decomposition into the views of a leaf. */
 function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views) => Ends {
   if (!leaf.twiddle) return (views) => views;
-  const { on } = leaf.twiddle;
+  const { on, conjugated } = leaf.twiddle;
   if (leaf.lockstep === 'vector') {
     const factor = stepTwiddles(tables, vectorLeaf(leaf), tiles.number);
     // Vectors find their factors along the columns, as passes walk, and not along the axis, as the copy does.
@@ -96,7 +102,14 @@ function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views
   }
   const columns = leaf.tile > 1 && passesOf(leaf).some(({ lanesAlong }) => Object.values(lanesAlong).includes('batch'));
   const factor = leafStepTwiddles(tables, leaf, tiles, columns);
-  return (views) => mappedOn(on, views, (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]));
+  const own: ViewMap = (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]);
+  return (views) => mappedOn(on, views, conjugated ? conjugate(own) : own);
+}
+
+/** A product with the conjugates of the factors. */
+function conjugate(map: ViewMap): ViewMap {
+  const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
+  return (x, value, at) => swap(map(x, swap(value), at));
 }
 
 function mappedOn(on: 'input' | 'output', views: Views, map: ViewMap): Views {
@@ -149,6 +162,7 @@ function stagesOf(
         // The digit that an earlier stage has produced counts on.
         return (x, value, i, m, c) => turn(x, value, add(own.coordinate(after, c), scale(i, before)), m);
       },
+      opposite: (c) => own.opposite(c),
       pairRoot: (points) => pairRoots(tables, points, { kind: 'pairs', lanes: 1 }),
       ends: passEnds(passes[n]!, length, context),
       numbers: (factors) => kernelView(factors, kernel!, context.coordinates),
@@ -168,6 +182,18 @@ function stepsByPasses(steps: readonly LeafStep[]): LeafStep[][] {
     if (step.do === 'passes') before = [];
   }
   return runs;
+}
+
+/** A view of a tile that leaves out what comes after the last transform. */
+function withinBatch(view: ComplexView, { batch }: Leaf, { first }: Tiles): ComplexView {
+  const within = (at: readonly IndexLike[], guard: Guard = []): Guard => [
+    ...guard,
+    { index: add(first, at.at(-1)!), from: 0, to: batch[0]! },
+  ];
+  return {
+    load: (x, at, guard) => view.load(x, at, within(at, guard)),
+    store: (x, at, value, guard) => view.store(x, at, value, within(at, guard)),
+  };
 }
 
 /** A view of a tile, seen at elements and columns of a stage. */

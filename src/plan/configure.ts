@@ -374,7 +374,7 @@ export function productOf(
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
-function packedAxis({ axis, real }: PlacedLeaf): Span {
+export function packedAxis({ axis, real }: PlacedLeaf): Span {
   if (real?.by !== 'halves') return axis;
   const { apart } = real.beside!;
   const packed = (side: Side) => ((real.side === side || real.side === 'both') && apart[side] === 1 ? 1 : axis[side]);

@@ -300,6 +300,8 @@ export interface PairStep {
   readonly sines?: true;
   /** From spectra of reals to complex numbers, before their passes. */
   readonly back?: true;
+  /** The other dimensions of the tile are axes, too: bin k goes with bin −k of each of them. */
+  readonly everyAxis?: true;
   /** Of `halves`, there and back: bins are multiplied by numbers of a kernel, and become complex numbers again. */
   readonly kernel?: KernelFactors;
 }

@@ -59,6 +59,8 @@ export interface Absent {
 export interface StepTwiddle {
   readonly order: number;
   readonly on: 'input' | 'output';
+  /** By e^{2πi·k·b/order} instead. */
+  readonly conjugated?: true;
   /** In a leaf: the batch dimension that b counts along, where that is not the first. */
   readonly along?: number;
   /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */

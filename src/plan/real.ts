@@ -124,7 +124,7 @@ export function realAxis(
   const side = direction === 'forward' ? 'input' : 'output';
   const shape = shapesOf(problem, side);
   const [whole] = uploads;
-  if (uploads.length === 1 && whole === length / 2) return { ...halves(problem, profile, whole!, side), ...shape };
+  if (uploads.length === 1 && whole === length / 2) return halves(problem, profile, whole!, side);
   if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile)) {
     return { ...lines(problem, profile, side), ...shape };
   }
@@ -185,14 +185,24 @@ function whole(problem: Problem, profile: DeviceProfile, length: number, axis: D
 }
 
 function halves(problem: Problem, profile: DeviceProfile, half: number, side: 'input' | 'output'): LeafNode {
-  const two = { of: 1, step: 2 };
-  const one = { of: 1, step: 1 };
-  const axis = { count: half, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
   return {
-    ...whole(problem, profile, half, axis, othersOf(problem)),
-    forward: true,
-    real: { side, by: 'halves', beside: { of: 1, step: 1 } },
+    ...whole(problem, profile, half, halvedAxis(problem, side), othersOf(problem)),
+    ...realEnds(problem, side),
   };
+}
+
+/** The first axis as one of numbers that have two reals for their parts. @param side where the reals are */
+export function halvedAxis({ size }: Problem, side: 'input' | 'output'): Dimension {
+  const [two, one] = [2, 1].map((step): Place => ({ of: 1, step })) as [Place, Place];
+  return { count: size[0]! / 2, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
+}
+
+/** What else a launch has that makes bins of two reals each. */
+export function realEnds(
+  problem: Problem,
+  side: 'input' | 'output',
+): Pick<LeafNode, 'forward' | 'real' | 'length' | 'outputLength'> {
+  return { ...shapesOf(problem, side), forward: true, real: { side, by: 'halves', beside: { of: 1, step: 1 } } };
 }
 
 function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output'): LeafNode {

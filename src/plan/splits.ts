@@ -4,7 +4,7 @@
  */
 export interface Splits {
   /**
-   * The first of the axes that are transformed, where they share launches: so many in one; or up to three of them in two, the
+   * The first of the axes that have no uploads of their own, where they share launches: so many in one; or up to three of them in two, the
    * second one cut into these parts.
    */
   readonly together?: number | readonly number[];
