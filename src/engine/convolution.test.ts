@@ -37,6 +37,11 @@ describe('launches of a convolution', () => {
     ['two axes', { size: [64, 1024], convolution: {} }, 3],
     ['two axes of reals', { size: [64, 1024], transform: 'r2c', convolution: { kernels: 2 } }, 3],
     ['two uploads', { size: [4096], tuning: { uploadSwitch: { two: 1024 } }, convolution: {} }, 3],
+    [
+      'two uploads of reals',
+      { size: [4096], transform: 'r2c', tuning: { uploadSwitch: { two: 1024 } }, convolution: {} },
+      5,
+    ],
     ['phases of a length with a large prime', { size: [1009], convolution: { crossPower: true } }, 3],
   ])('%s: as few as can be', async (_, problem, count) => {
     for (const on of [device, gpu]) expect(await launchesOf(on as Device, problem)).toHaveLength(count);
@@ -130,6 +135,7 @@ describe('sizes of reports in VkFFT’s issue tracker', () => {
     { size: [449], transform: 'r2c', batches: 11 },
     { size: [4096], precision: 'double', tuning: { uploadSwitch: { two: 4096 } } },
     { size: [4096], coordinates: 3 },
+    { size: [4096], transform: 'r2c', tuning: { uploadSwitch: { two: 1024 } } },
     { size: [256, 54], transform: 'r2c' },
     { size: [256, 75], transform: 'r2c', tuning: { uploadSwitch: { two: 64 } } },
     { size: [512, 127], transform: 'r2c' },
