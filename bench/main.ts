@@ -23,6 +23,7 @@ import { create } from './tables/create.ts';
 import { double } from './tables/double.ts';
 import { lengths } from './tables/lengths.ts';
 import { memory } from './tables/memory.ts';
+import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { alloc, copied } from './tables/single.ts';
@@ -32,6 +33,7 @@ const tables: readonly Table[] = [
   alloc,
   copied,
   double,
+  quad,
   real,
   bound,
   lengths,
@@ -101,7 +103,8 @@ const context: Context = {
   quick,
   seed: freshSeed(),
   device: (count) => once(devices, count, () => openDevice('cpu', { threads: count })),
-  fftw: () => once(peers, 'FFTW', openFftw),
+  fftw: () => once(peers, 'FFTW', () => openFftw()),
+  fftwQuad: () => once(peers, 'FFTW quad', () => openFftw(true)),
   scipy: () => once(peers, 'SciPy', openScipy),
 };
 const head = { version, node: process.version, cpu: cpus()[0]?.model.trim(), cores: cpus().length, seed: context.seed };
