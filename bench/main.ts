@@ -25,6 +25,7 @@ import { double } from './tables/double.ts';
 import { lengths } from './tables/lengths.ts';
 import { memory } from './tables/memory.ts';
 import { primes } from './tables/primes.ts';
+import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { alloc, copied } from './tables/single.ts';
@@ -34,6 +35,7 @@ const tables: readonly Table[] = [
   alloc,
   copied,
   double,
+  quad,
   real,
   bound,
   lengths,
@@ -105,7 +107,8 @@ const context: Context = {
   quick,
   seed: freshSeed(),
   device: (count) => once(devices, count, () => openDevice('cpu', { threads: count })),
-  fftw: () => once(peers, 'FFTW', openFftw),
+  fftw: () => once(peers, 'FFTW', () => openFftw()),
+  fftwQuad: () => once(peers, 'FFTW quad', () => openFftw(true)),
   scipy: () => once(peers, 'SciPy', openScipy),
 };
 const head = { version, node: process.version, cpu: cpus()[0]?.model.trim(), cores: cpus().length, seed: context.seed };
