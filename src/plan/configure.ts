@@ -457,7 +457,9 @@ export function mergeSpans(
   for (const span of spans) {
     const last = merged.at(-1);
     const mayMerge = last && !(keepFirst && merged.length === 1) && !isApart(span) && !isApart(last);
-    if (span.count === 1 && merged.length > 0) continue;
+    // One line that a gap has left is not the first one, which whoever asks for its place has to know.
+    const isLeft = span.places?.input.gap !== undefined && isApart(span);
+    if (span.count === 1 && merged.length > 0 && !isLeft) continue;
     if (mayMerge && last.count === 1) merged[merged.length - 1] = span;
     else if (mayMerge && continues(last, span, 'input') && continues(last, span, 'output')) {
       merged[merged.length - 1] = { ...last, count: last.count * span.count };
