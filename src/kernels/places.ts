@@ -15,11 +15,16 @@ export function placeOf(terms: OutsideOf['terms'], coordinates: readonly IndexLi
 export type Move = { readonly of: number } & ({ readonly to: Index } | { readonly by: number });
 
 /** Where an element is along the dimensions of the tensor that a callback asks for. */
-export function placesOf({ callback }: LeafSide, coordinates: readonly IndexLike[], move?: Move): PlaceOf {
+export function placesOf(
+  { callback }: LeafSide,
+  coordinates: readonly IndexLike[],
+  ...moves: readonly (Move | undefined)[]
+): PlaceOf {
   return (dimension) => {
-    if (move?.of === dimension && 'to' in move) return move.to;
+    const move = moves.find((one) => one?.of === dimension);
+    if (move && 'to' in move) return move.to;
     const place = tensorIndex(callback!.places.find(({ of }) => of === dimension)!, coordinates);
-    return move?.of === dimension && 'by' in move ? add(place, move.by) : place;
+    return move ? add(place, move.by) : place;
   };
 }
 
@@ -31,4 +36,19 @@ export function outside(absent: readonly OutsideOf[], coordinates: readonly Inde
     ...guard,
     ...absent.map(({ from, to, terms }) => ({ index: placeOf(terms, coordinates), from, to, outside: true as const })),
   ];
+}
+
+/** The same for what is elsewhere along the dimension that `terms` count. @param real where the one is that they count as n */
+export function outsideAt(
+  absent: readonly OutsideOf[],
+  { terms, real }: { readonly terms: OutsideOf['terms']; readonly real: (n: Index) => Index },
+  coordinates: readonly IndexLike[],
+): Guard {
+  const alike = (one: OutsideOf['terms']) =>
+    one.length === terms.length &&
+    one.every(({ dimension, step }, n) => dimension === terms[n]!.dimension && step === terms[n]!.step);
+  return absent.map(({ from, to, terms: own }) => ({
+    index: alike(own) ? real(placeOf(terms, coordinates)) : placeOf(own, coordinates),
+    ...{ from, to, outside: true as const },
+  }));
 }

@@ -42,9 +42,9 @@ import {
   type Way,
 } from '../plan/leaf.ts';
 import { calledView, callOf, reached } from './callbacks.ts';
-import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
+import { type Coordinates, type Elements, type Move, outside, outsideAt, placeOf, placesOf } from './places.ts';
 import { factorAt } from './pointwise.ts';
-import { realsView, sharesWords } from './reals.ts';
+import { facingView, realsView, sharesWords } from './reals.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
@@ -133,6 +133,10 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const called = side.callback && callOf(side.callback, operands);
     if (side.layout === 'real' && !side.alone) {
       const array = declare(name, type, sharesWords(side) || undefined);
+      if (side.facing) {
+        const numbers = facingView(array, side, element, coordinates, called);
+        return { view: multiplied(numbers.view), ...(numbers.beside ? { beside: multiplied(numbers.beside) } : {}) };
+      }
       const reals = (by: number) => realsView(array, side, (at) => add(element(at), by), coordinates, called);
       return { view: multiplied(goingRound(reals, side, coordinates)) };
     }
@@ -250,17 +254,11 @@ function mirroredView(
     in: (at) => ({ of: FIRST_AXIS, to: sub(of, place(at)) }),
   });
   const below = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: 0, to: bins }];
-  const alike = (one: OutsideOf['terms']) =>
-    one.length === terms.length &&
-    one.every(({ dimension, step }, n) => dimension === terms[n]!.dimension && step === terms[n]!.step);
   // A block of bins leaves out what mirrors them, too.
   const above = (at: readonly IndexLike[], guard: Guard): Guard => [
     ...guard,
     { index: place(at), from: bins, to: of },
-    ...absent.map(({ from, to, terms: own }) => ({
-      index: alike(own) ? sub(of, place(at)) : placeOf(own, coordinates(at)),
-      ...{ from, to, outside: true as const },
-    })),
+    ...outsideAt(absent, { terms, real: (n) => sub(of, n) }, coordinates(at)),
   ];
   return {
     load: (x, at, guard = []) => {
