@@ -37,18 +37,3 @@ export function outside(absent: readonly OutsideOf[], coordinates: readonly Inde
     ...absent.map(({ from, to, terms }) => ({ index: placeOf(terms, coordinates), from, to, outside: true as const })),
   ];
 }
-
-/** The same for what is elsewhere along the dimension that `terms` count. @param real where the one is that they count as n */
-export function outsideAt(
-  absent: readonly OutsideOf[],
-  { terms, real }: { readonly terms: OutsideOf['terms']; readonly real: (n: Index) => Index },
-  coordinates: readonly IndexLike[],
-): Guard {
-  const alike = (one: OutsideOf['terms']) =>
-    one.length === terms.length &&
-    one.every(({ dimension, step }, n) => dimension === terms[n]!.dimension && step === terms[n]!.step);
-  return absent.map(({ from, to, terms: own }) => ({
-    index: alike(own) ? real(placeOf(terms, coordinates)) : placeOf(own, coordinates),
-    ...{ from, to, outside: true as const },
-  }));
-}

@@ -14,8 +14,9 @@ import {
   sub,
 } from '../ir/index.ts';
 import type { LeafSide, OutsideOf } from '../plan/leaf.ts';
+import type { Block } from '../problem/index.ts';
 import { type Call, calledView, type PlaceOf } from './callbacks.ts';
-import { type Coordinates, type Elements, type Move, outside, outsideAt, placeOf, placesOf } from './places.ts';
+import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 
 /** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
 export function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
@@ -69,8 +70,9 @@ export function facingView(
   const reals = calledReals(array, called);
   const { turned, negated, within } = side.facing!;
   const numbers = (by: number, absent: readonly OutsideOf[], second?: true): ComplexView => {
-    const places = facingPlaces(side, coordinates, absent, stepped(side, second));
-    const parts = (at: readonly IndexLike[], guard: Guard = []): Record<'re' | 'im', Reached> => {
+    const places = facingPlaces(side, coordinates, stepped(side, second));
+    const parts = (at: readonly IndexLike[], own: Guard = []): Record<'re' | 'im', Reached> => {
+      const guard = outside(absent, coordinates(at), own);
       const proper = within && { ...within, index: placeOf(within.terms, coordinates(at)) };
       const imaginary = proper ? [...guard, { index: proper.index, from: proper.from, to: proper.to }] : guard;
       const place = add(element(at), by);
@@ -98,24 +100,31 @@ export function facingView(
 }
 
 /** Where the two reals of a number are, seen from where it would be in memory were it one real. */
-function facingPlaces(side: LeafSide, coordinates: Coordinates, absent: readonly OutsideOf[], move: Move | undefined) {
-  const { first, last, step = 1, stride, terms, of } = side.facing!;
-  const real = (at: readonly IndexLike[], to: Index): PlaceOf => placesOf(side, coordinates(at), { of, to }, move);
+function facingPlaces(side: LeafSide, coordinates: Coordinates, move: Move | undefined) {
+  const { first, last, step = 1, stride, terms, of, absent = [] } = side.facing!;
+  const reached = (at: readonly IndexLike[], place: Index, real: Index, guard: Guard): Reached => [
+    place,
+    placesOf(side, coordinates(at), { of, to: real }, move),
+    [...guard, ...blocksAt(absent, real)],
+  ];
   const number = (at: readonly IndexLike[]) => placeOf(terms, coordinates(at));
-  const near = (n: Index) => add(first, scale(n, step));
-  const far = (n: Index) => sub(last, scale(n, step));
   return {
-    near: (place: Index, at: readonly IndexLike[], guard: Guard): Reached => [
-      add(place, first * stride, scale(number(at), (step - 1) * stride)),
-      real(at, near(number(at))),
-      [...guard, ...outsideAt(absent, { terms, real: near }, coordinates(at))],
-    ],
-    far: (place: Index, at: readonly IndexLike[], guard: Guard): Reached => [
-      add(place, last * stride, scale(number(at), -(step + 1) * stride)),
-      real(at, far(number(at))),
-      [...guard, ...outsideAt(absent, { terms, real: far }, coordinates(at))],
-    ],
+    near: (place: Index, at: readonly IndexLike[], guard: Guard) => {
+      const n = number(at);
+      const own = add(place, first * stride, scale(n, (step - 1) * stride));
+      return reached(at, own, add(first, scale(n, step)), guard);
+    },
+    far: (place: Index, at: readonly IndexLike[], guard: Guard) => {
+      const n = number(at);
+      const own = add(place, last * stride, scale(n, -(step + 1) * stride));
+      return reached(at, own, sub(last, scale(n, step)), guard);
+    },
   };
+}
+
+/** A guard that keeps a real out of blocks of its dimension. */
+function blocksAt(absent: readonly Block[], real: Index): Guard {
+  return absent.map(({ from, to }) => ({ index: real, from, to, outside: true }));
 }
 
 /** Where a real is in memory and in the tensor, and whether it is there. */
@@ -173,10 +182,7 @@ function plain(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
 function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
   const { count, shift, mirror, stride, terms, step = 1, beside = 0, absent = [] } = side.extended!;
   /** Where a real of that number is there. */
-  const within = (real: Index): Guard => [
-    { index: real, from: 0, to: count },
-    ...absent.map(({ from, to }) => ({ index: real, from, to, outside: true as const })),
-  ];
+  const within = (real: Index): Guard => [{ index: real, from: 0, to: count }, ...blocksAt(absent, real)];
   return (own: Point, guard: Guard): Record<'own' | 'other', Reached> => {
     const { at, place } = own;
     const number = add(placeOf(terms, coordinates(at)), own.second ? beside : 0);

@@ -42,7 +42,7 @@ import {
   type Way,
 } from '../plan/leaf.ts';
 import { calledView, callOf, reached } from './callbacks.ts';
-import { type Coordinates, type Elements, type Move, outside, outsideAt, placeOf, placesOf } from './places.ts';
+import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 import { factorAt } from './pointwise.ts';
 import { facingView, realsView, sharesWords } from './reals.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
@@ -254,11 +254,17 @@ function mirroredView(
     in: (at) => ({ of: FIRST_AXIS, to: sub(of, place(at)) }),
   });
   const below = (at: readonly IndexLike[], guard: Guard): Guard => [...guard, { index: place(at), from: 0, to: bins }];
+  const alike = (one: OutsideOf['terms']) =>
+    one.length === terms.length &&
+    one.every(({ dimension, step }, n) => dimension === terms[n]!.dimension && step === terms[n]!.step);
   // A block of bins leaves out what mirrors them, too.
   const above = (at: readonly IndexLike[], guard: Guard): Guard => [
     ...guard,
     { index: place(at), from: bins, to: of },
-    ...outsideAt(absent, { terms, real: (n) => sub(of, n) }, coordinates(at)),
+    ...absent.map(({ from, to, terms: own }) => ({
+      index: alike(own) ? sub(of, place(at)) : placeOf(own, coordinates(at)),
+      ...{ from, to, outside: true as const },
+    })),
   ];
   return {
     load: (x, at, guard = []) => {

@@ -35,7 +35,17 @@ import {
   type Way,
   type WrappedSide,
 } from './leaf.ts';
-import type { Cropped, Extended, Facing, LeafNode, MirroredBins, Place, RealParts, StepTwiddle, Wrapped } from './node.ts';
+import type {
+  Cropped,
+  Extended,
+  Facing,
+  LeafNode,
+  MirroredBins,
+  Place,
+  RealParts,
+  StepTwiddle,
+  Wrapped,
+} from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';

@@ -51,8 +51,7 @@ export function waysContinued(
 ): Priced<readonly number[]>[] {
   const points = pointsOf(problem, axis);
   const whole = complexAxis(problem, axis, points);
-  if (isPaddedAxis(whole, axis, profile))
-    return [{ value: [points], price: 2 * convolvedPrice(whole, axis, profile) }];
+  if (isPaddedAxis(whole, axis, profile)) return [{ value: [points], price: 2 * convolvedPrice(whole, axis, profile) }];
   return rankUploads(uploadsQuestion(whole, axis, profile), most).map(({ value, price }) => ({
     value,
     price: 2 * price,
@@ -73,13 +72,19 @@ export function continuedAxis(
   const bins: EndRoots | undefined = late
     ? { of: 8 * count, step: 2, first: 1 + (sines ? 6 * count : 0) }
     : sines && { of: 4, step: 0, first: 3 };
-  return betweenReals(problem, axis, profile, { uploads, points }, {
-    input: { extended: { on: 'input', of, count, shift, mirror: points + mirror, sign } },
-    output: { cropped: { of, from: first, count } },
-    roots: {
-      ...(late ? { input: { of: 4 * count, step: 1, first: 0 } } : {}),
-      ...(bins ? { output: bins } : {}),
+  return betweenReals(
+    problem,
+    axis,
+    profile,
+    { uploads, points },
+    {
+      input: { extended: { on: 'input', of, count, shift, mirror: points + mirror, sign } },
+      output: { cropped: { of, from: first, count } },
+      roots: {
+        ...(late ? { input: { of: 4 * count, step: 1, first: 0 } } : {}),
+        ...(bins ? { output: bins } : {}),
+      },
+      merged: mergedLines(problem, axis),
     },
-    merged: mergedLines(problem, axis),
-  });
+  );
 }

@@ -41,9 +41,15 @@ export function facingAxis(
   const sines = kind === 'dst4';
   const input: Facing = sines ? { ...facing, turned: true } : facing;
   const output: Facing = sines ? facing : { ...facing, negated: true };
-  return betweenReals(problem, axis, profile, { uploads, points: count / 2 }, {
-    input: { facing: { input } },
-    output: { facing: { output }, times: 2 },
-    roots: { input: { of: 2 * count, step: 1, first: 0 }, output: { of: 8 * count, step: 4, first: 1 } },
-  });
+  return betweenReals(
+    problem,
+    axis,
+    profile,
+    { uploads, points: count / 2 },
+    {
+      input: { facing: { input } },
+      output: { facing: { output }, times: 2 },
+      roots: { input: { of: 2 * count, step: 1, first: 0 }, output: { of: 8 * count, step: 4, first: 1 } },
+    },
+  );
 }

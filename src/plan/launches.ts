@@ -225,8 +225,7 @@ function placedEnds(
   layouts: Sides<BufferLayout>,
 ): Pick<PlacedLeaf, 'real' | 'extended' | 'cropped' | 'facing' | 'mirrored'> {
   const { real, extended, cropped, facing, mirrored } = node;
-  const faced = (on: Side) =>
-    facing?.[on] && { [on]: { ...facing[on], stride: layouts[on].strides[facing[on].of]! } };
+  const faced = (on: Side) => facing?.[on] && { [on]: { ...facing[on], stride: layouts[on].strides[facing[on].of]! } };
   return {
     ...(real ? { real: placedReals(node, real, layouts) } : {}),
     ...(extended ? { extended: { ...extended, stride: layouts[extended.on].strides[extended.of]! } } : {}),
@@ -282,12 +281,7 @@ function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuesti
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (
-    placed.padded ||
-    placed.coordinates ||
-    placed.real?.by === 'halves' ||
-    placed.real?.by === 'lines'
-  )
+  if (placed.padded || placed.coordinates || placed.real?.by === 'halves' || placed.real?.by === 'lines')
     return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);

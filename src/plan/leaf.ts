@@ -87,6 +87,8 @@ export interface FacingSide {
   readonly of: number;
   /** Numbers that have imaginary parts. */
   readonly within?: CroppedSide;
+  /** Reals that count as zero, or are not written. */
+  readonly absent?: readonly Block[];
 }
 
 /** Elements that there are: `from` ≤ Σ step · coordinate < `to`. */

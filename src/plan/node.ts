@@ -113,6 +113,8 @@ export interface Facing {
   readonly negated?: true;
   /** Numbers that have imaginary parts: from … to, or those of which the number of their row lies there. */
   readonly within?: { readonly from: number; readonly to: number; readonly rows?: true };
+  /** Reals that count as zero, or are not written. */
+  readonly absent?: readonly Block[];
 }
 
 /** Bins from `from` on, `count` of them, that are elements of the tensor; others are not written. */

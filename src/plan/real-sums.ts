@@ -84,7 +84,13 @@ function endsOf(count: number, axis: number, kind: TransformKind): CosineEnds {
 /** The side of the sums, and what is there: bins are their conjugates where they come from passes backwards. */
 function ofSums({ back, sums, roots, axis, problem }: Asked, count: number, rows?: number): Partial<LeafNode> {
   const length = problem.size[axis]!;
-  const along: ElementFactors = { kind: 'roots', ...roots, count, along: axis + 1, ...(back ? { conjugated: true } : {}) };
+  const along: ElementFactors = {
+    kind: 'roots',
+    ...roots,
+    count,
+    along: axis + 1,
+    ...(back ? { conjugated: true } : {}),
+  };
   // Both of a pair are written by one number of it alone; all that there are are read.
   const within = back
     ? { from: 1, to: length }
@@ -152,7 +158,11 @@ function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
   const place = { of, others: othersOf(asked), tensor, length: shape, outputLength: shape };
   const node = inColumns(place, uploads, back ? 'output' : 'input');
   return mapLeaves(node, (leaf): LeafNode => {
-    if (!leaf.real) return { ...leaf, ...ofSums(asked, n1 * n2, n1), forward: true, ...(back ? { backward: true } : {}) };
+    if (!leaf.real) {
+      const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
+      const way = back ? ({ forward: true, backward: true } as const) : ({ forward: true } as const);
+      return { ...leaf, ...way, real, ...ofSums(asked, n1 * n2, n1) };
+    }
     return { ...leaf, ...ofPoints(asked), ...(back ? {} : { times: 2 }) };
   });
 }
@@ -162,9 +172,15 @@ function inZeros(asked: Asked, uploads: readonly number[]): PlanNode {
   const { back, problem, axis, profile, roots, sums } = asked;
   const points = problem.size[axis]!;
   const facing = (to: number): Facing => ({ ...sums, within: { from: 1, to } });
-  return betweenReals(problem, axis, profile, { uploads, points }, {
-    roots: back ? { input: roots } : { output: roots },
-    input: back ? { facing: { input: facing(points) } } : ofPoints(asked),
-    output: back ? ofPoints(asked) : { times: 2, facing: { output: facing(1) } },
-  });
+  return betweenReals(
+    problem,
+    axis,
+    profile,
+    { uploads, points },
+    {
+      roots: back ? { input: roots } : { output: roots },
+      input: back ? { facing: { input: facing(points) } } : ofPoints(asked),
+      output: back ? ofPoints(asked) : { times: 2, facing: { output: facing(1) } },
+    },
+  );
 }

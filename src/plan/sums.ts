@@ -30,7 +30,13 @@ export function isSums({ transform }: Pick<Problem, 'transform'>): boolean {
 /** How sums along an axis are done. */
 interface Scheme {
   ways(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<readonly number[]>[];
-  node(problem: Problem, axis: number, profile: DeviceProfile, uploads: readonly number[], kind: TransformKind): PlanNode;
+  node(
+    problem: Problem,
+    axis: number,
+    profile: DeviceProfile,
+    uploads: readonly number[],
+    kind: TransformKind,
+  ): PlanNode;
 }
 
 const COSINES: Scheme = { ways: waysOfCosines, node: cosinesAxis };
