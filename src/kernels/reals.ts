@@ -13,8 +13,7 @@ import {
   scale,
   sub,
 } from '../ir/index.ts';
-import type { LeafSide, OutsideOf } from '../plan/leaf.ts';
-import type { Block } from '../problem/index.ts';
+import type { FacingSide, LeafSide, OutsideOf } from '../plan/leaf.ts';
 import { type Call, calledView, type PlaceOf } from './callbacks.ts';
 import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 
@@ -123,7 +122,7 @@ function facingPlaces(side: LeafSide, coordinates: Coordinates, move: Move | und
 }
 
 /** A guard that keeps a real out of blocks of its dimension. */
-function blocksAt(absent: readonly Block[], real: Index): Guard {
+function blocksAt(absent: NonNullable<FacingSide['absent']>, real: Index): Guard {
   return absent.map(({ from, to }) => ({ index: real, from, to, outside: true }));
 }
 

@@ -48,7 +48,7 @@ export function cosinesAxis(
   const length = problem.size[axis]!;
   if (uploads.length === 1) {
     if (uploads[0]! === length / 2) return inHalves(asked);
-    if (length % 2 === 1 && inOneLaunch(complexAxis(problem, axis, length), axis, profile, 1)) return inLines(asked);
+    if (length % 2 === 1 && inOneLaunch(complexAxis(problem, axis, length), axis, profile)) return inLines(asked);
   }
   if (isColumns(uploads) && !isPaddedAxis(complexAxis(problem, axis, length), axis, profile))
     return sumsInColumns(asked, uploads);

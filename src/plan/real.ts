@@ -86,7 +86,7 @@ export function waysOfReals(
 ): Priced<readonly number[]>[] {
   const even = length % 2 === 0;
   const whole = even ? length / 2 : length;
-  const inOne = inOneLaunch(complex(whole), axis, profile, most);
+  const inOne = inOneLaunch(complex(whole), axis, profile);
   if (inOne) return [{ value: [whole], price: inOne.price }];
   const several = complex(length);
   if (isPaddedAxis(several, axis, profile))
@@ -106,12 +106,11 @@ export function isColumns(uploads: readonly number[]): boolean {
   return uploads.length === 2 && uploads[1]! % 2 === 0;
 }
 
-/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more. */
+/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more, or more are cheaper. */
 export function inOneLaunch(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  most: number,
 ): Priced<readonly number[]> | undefined {
   const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
@@ -122,7 +121,8 @@ export function inOneLaunch(
     const alone = convolvedAlone(problem, axis, profile);
     return alone && { value: [length], price: alone.price };
   }
-  return rankUploads(uploadsQuestion(problem, axis, profile), most).find(({ value }) => value.length === 1);
+  const [best] = rankUploads(uploadsQuestion(problem, axis, profile), 1);
+  return best!.value.length === 1 ? best : undefined;
 }
 
 /** The launches of a real axis. @param uploads one of `waysOfReal` */
@@ -137,7 +137,7 @@ export function realAxis(
   const shape = shapesOf(problem, side);
   const [whole] = uploads;
   if (uploads.length === 1 && whole === length / 2) return { ...halves(problem, profile, whole!, side), ...shape };
-  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile, 1)) {
+  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile)) {
     return { ...lines(problem, profile, side), ...shape };
   }
   if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {
