@@ -7,8 +7,6 @@
  * `halves`, of 2N reals: with e = Z(k) + Z*(N−k), o = −i·w·(Z(k) − Z*(N−k)), w = e^{−2πi·k/2N}:
  *   2·X(k) = e + o, 2·X(N−k) = (e − o)*, for k = 0 … N.
  * `lines`, of N reals each: 2·A(k) = Z(k) + Z*(N−k), 2·B(k) = −i·(Z(k) − Z*(N−k)), for k = 0 … ⌊N/2⌋.
- * `cosines`, of two lines as the parts of one: with w = e^{−2πi·k/4N}, C(k) = w·Z(k) + w*·Z(N−k), C(N−k) = i·(w·Z(k) − w*·Z(N−k));
- * and, before passes, Z(k) = w·(C(k) + i·C(N−k)), Z(N−k) = w*·(C(k) − i·C(N−k)), where Z(0) = C(0). Sines are these in reverse.
  */
 import {
   add,
@@ -50,11 +48,6 @@ export interface PairQuestion extends Omit<PairStep, 'do'> {
   readonly root: PairRoot;
   /** There and back: a bin times its number of the kernel. */
   readonly multiplied?: ((x: Expressions, bin: Complex, k: IndexLike, c: IndexLike) => Complex) | undefined;
-}
-
-/** Of how many pairs the roots would be that the pairs of a step take. */
-export function rootsOf({ by, length }: Pick<PairStep, 'by' | 'length'>): number {
-  return by === 'cosines' ? 2 * length : length;
 }
 
 /** All pairs as items of one kind: those that are not like the others are told apart by guards. */
@@ -122,7 +115,6 @@ interface Pair {
 
 function pairAt(question: PairQuestion, x: Expressions, pair: Pair): Store[] {
   const { by, back } = question;
-  if (by === 'cosines') return back ? cosinesBack(question, x, pair) : cosines(question, x, pair);
   if (by === 'halves' && question.multiplied) return halvesRound(question, x, pair);
   if (by === 'halves') return back ? halvesBack(question, x, pair) : halves(question, x, pair);
   return back ? linesBack(question, x, pair) : lines(question, x, pair);
@@ -218,40 +210,6 @@ function halvesRound({ sides, root, length, multiplied }: PairQuestion, x: Expre
 /** Where a bin is none of the ends. */
 function inside(k: ReturnType<typeof index>, length: number): Guard {
   return [{ index: k, from: 1, to: length }];
-}
-
-/** The bin of sum k. */
-function sumAt({ sines, length }: PairQuestion, k: IndexLike): IndexLike {
-  return sines ? sub(length - 1, k) : k;
-}
-
-/** Where there are two of a pair: none but the first one is by itself, and the one in the middle. */
-function twoOf(k: ReturnType<typeof index>, length: number): Guard {
-  return [{ index: k, from: 1, to: Math.ceil(length / 2) }];
-}
-
-function cosines(question: PairQuestion, x: Expressions, { k, mirror, wrapped, c }: Pair): Store[] {
-  const { sides, root, length } = question;
-  const { numbers, bins } = sides;
-  const w = root(x, k);
-  const a = x.cmul(numbers.load(x, [k, c]), w);
-  const b = x.cmul(numbers.load(x, [wrapped, c]), conjugate(x, w));
-  return [
-    ...bins.store(x, [sumAt(question, k), c], x.cadd(a, b)),
-    ...bins.store(x, [sumAt(question, mirror), c], quarter(x.csub(a, b), x), twoOf(k, length)),
-  ];
-}
-
-function cosinesBack(question: PairQuestion, x: Expressions, { k, mirror, wrapped, c }: Pair): Store[] {
-  const { sides, root, length } = question;
-  const { numbers, bins } = sides;
-  const w = root(x, k);
-  const own = bins.load(x, [sumAt(question, k), c]);
-  const other = quarter(bins.load(x, [sumAt(question, mirror), c], [{ index: k, from: 1, to: length }]), x);
-  return [
-    ...numbers.store(x, [k, c], x.cmul(x.cadd(own, other), w)),
-    ...numbers.store(x, [wrapped, c], x.cmul(x.csub(own, other), conjugate(x, w)), twoOf(k, length)),
-  ];
 }
 
 function lines({ sides: { numbers, bins, beside } }: PairQuestion, x: Expressions, pair: Pair): Store[] {

@@ -29,7 +29,7 @@ import {
 import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
-import { guardedPairs, type PairItems, type PairRoot, rootsOf } from './pairing.ts';
+import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import { type KernelView, matrixStores, multiplied } from './products.ts';
 import type { BuiltSteps, Step } from './steps.ts';
@@ -190,7 +190,7 @@ function pairsOf(
   const sides = step.back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
   const numbers = step.kernel && products(step.kernel);
   return guardedPairs({
-    ...{ ...step, sides, root: pairRoot(rootsOf(step)) },
+    ...{ ...step, sides, root: pairRoot(step.length) },
     ...(step.everyAxis ? { opposite } : {}),
     multiplied: numbers && ((x, bin, k, c) => multiplied(x, step.kernel!, bin, numbers(x, [k, c], 0))),
   })[0]!;

@@ -54,7 +54,7 @@ export interface Ends extends Views {
 
 export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
-/** Which way bins are paired, and for what sums. */
+/** Which way bins are paired, and what they are multiplied by. */
 function kindOf({ do: _, length: __, by: ___, ...kind }: PairStep) {
   return kind;
 }

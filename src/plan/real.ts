@@ -21,6 +21,7 @@ import {
   type LeafNode,
   leafNode,
   leavesOf,
+  type MirroredBins,
   mapLeaves,
   type Place,
   type PlanNode,
@@ -72,15 +73,26 @@ export function asComplex(problem: Problem, length: number): Problem {
 
 /** How a real axis is transformed, by the lengths of its complex transforms: half of it, all of it, or several uploads. */
 export function waysOfReal(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
-  const length = problem.size[0]!;
+  return waysOfReals((length) => asComplex(problem, length), 0, problem.size[0]!, profile, most);
+}
+
+/** The same of any axis. @param complex the problem with as many complex numbers along that axis */
+export function waysOfReals(
+  complex: (length: number) => Problem,
+  axis: number,
+  length: number,
+  profile: DeviceProfile,
+  most: number,
+): Priced<readonly number[]>[] {
   const even = length % 2 === 0;
   const whole = even ? length / 2 : length;
-  const inOne = inOneLaunch(asComplex(problem, whole), 0, profile);
+  const inOne = inOneLaunch(complex(whole), axis, profile);
   if (inOne) return [{ value: [whole], price: inOne.price }];
-  const several = asComplex(problem, length);
-  if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
+  const several = complex(length);
+  if (isPaddedAxis(several, axis, profile))
+    return [{ value: [length], price: 2 * convolvedPrice(several, axis, profile) }];
   // Where zeros are carried from one launch to the next, twice as many points as there are numbers are moved.
-  return rankUploads(uploadsQuestion(several, 0, profile), Math.max(most, CONSIDERED))
+  return rankUploads(uploadsQuestion(several, axis, profile), Math.max(most, CONSIDERED))
     .map(({ value, price }) => ({ value, price: value.length === 1 || isColumns(value) ? price : 2 * price }))
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
@@ -90,7 +102,7 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
 const CONSIDERED = 8;
 
 /** Whether two uploads are of columns of reals, two by two. */
-function isColumns(uploads: readonly number[]): boolean {
+export function isColumns(uploads: readonly number[]): boolean {
   return uploads.length === 2 && uploads[1]! % 2 === 0;
 }
 
@@ -135,28 +147,46 @@ export function realAxis(
     return { ...lines(problem, profile, side), ...shape };
   }
   if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {
-    return inColumns(problem, uploads as readonly [number, number], side);
+    const kept = hermitianLength(uploads[0]!) * uploads[1]!;
+    const tensor = shape.length.map((count, of) => (of === 1 ? kept : count));
+    const node = inColumns({ of: 1, others: othersOf(problem), tensor, ...shape }, uploads, side);
+    return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, mirrored: mirroredRows(length, uploads, side) }));
   }
   return inZeros(problem, direction, profile, uploads, side);
+}
+
+/** Rows of bins in memory that has those up to the half. */
+function mirroredRows(of: number, [columns]: readonly number[], real: 'input' | 'output'): MirroredBins {
+  return { side: real === 'input' ? 'output' : 'input', of, columns: columns! };
+}
+
+/** Where an axis lies that is transformed in columns, and how long the tensor is before, between and after both launches. */
+export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'> {
+  /** Dimension of the tensor. */
+  readonly of: number;
+  readonly others: readonly Dimension[];
+  readonly tensor: readonly number[];
 }
 
 /**
  * Two uploads of N = n₁·n₂ reals. One is of columns of n₁, two of which are the parts of a complex one, of whose bins there are
  * ⌊n₁/2⌋ + 1 in each; the other one is of rows of these, n₂ long, and knows bins over the half as conjugates of those below.
  */
-function inColumns(problem: Problem, [n1, n2]: readonly [number, number], real: 'input' | 'output'): BranchNode {
-  const length = n1 * n2;
+export function inColumns(
+  { of, others, tensor, length: before, outputLength: after }: ColumnsPlace,
+  uploads: readonly number[],
+  real: 'input' | 'output',
+): BranchNode {
+  const [n1, n2] = uploads as readonly [number, number];
   const kept = hermitianLength(n1);
-  const others = othersOf(problem);
-  const at = (step: number): Place => ({ of: 1, step });
+  const title = `axis ${of - 1}`;
+  const at = (step: number): Place => ({ of, step });
   const both = (step: number) => ({ input: at(step), output: at(step) });
   const forward = real === 'input';
   const turned = (dimension: Dimension): Dimension =>
     forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
-  const { length: before, outputLength: after } = shapesOf(problem, real);
-  const tensor = before.map((count, of) => (of === 1 ? kept * n2 : count));
   const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
-    ...leafNode({ title: `${TITLE}, upload ${number} of 2`, axisOf: 0, axis, batch: [batch, ...others], tensor }),
+    ...leafNode({ title: `${title}, upload ${number} of 2`, axisOf: of - 1, axis, batch: [batch, ...others], tensor }),
     ...(number === 1 ? { length: before } : { outputLength: after }),
   });
   const columns: LeafNode = {
@@ -167,12 +197,11 @@ function inColumns(problem: Problem, [n1, n2]: readonly [number, number], real: 
   const row = turned({ count: n2, input: at(1), output: at(n1) });
   const rows: LeafNode = {
     ...upload(forward ? 2 : 1, row, turned({ count: kept, input: at(n2), output: at(1) })),
-    twiddle: { order: length, on: real },
-    mirrored: { side: forward ? 'output' : 'input', of: length, columns: n1 },
+    twiddle: { order: n1 * n2, on: real },
   };
   const children = forward ? [columns, rows] : [rows, columns];
   const outer = { length: before, outputLength: after };
-  return { scheme: 'four-step', title: TITLE, axisOf: 0, parts: [n1, n2], ...outer, children };
+  return { scheme: 'four-step', title, axisOf: of - 1, parts: [n1, n2], ...outer, children };
 }
 
 /** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */
