@@ -19,10 +19,12 @@ import { json, met, text } from './report.ts';
 import type { Precision, Workload } from './subject.ts';
 import { type Context, type Entry, native, type Result, type Table } from './table.ts';
 import { arithmetic, bound } from './tables/bound.ts';
+import { cliff } from './tables/cliff.ts';
 import { create } from './tables/create.ts';
 import { double } from './tables/double.ts';
 import { lengths } from './tables/lengths.ts';
 import { memory } from './tables/memory.ts';
+import { primes } from './tables/primes.ts';
 import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
@@ -39,6 +41,8 @@ const tables: readonly Table[] = [
   lengths,
   arithmetic,
   scipy,
+  primes,
+  cliff,
   threads,
   create,
   memory,

@@ -5,7 +5,7 @@
 import type { Backend } from '../devices/device.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
-import { type Splits, splitsOf } from '../plan/splits.ts';
+import type { Splits } from '../plan/splits.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import { tunedProfile } from './tuning.ts';
@@ -30,7 +30,7 @@ interface Saved {
 
 export function serializePlan(problem: Problem, backend: Backend, plans: readonly DirectionPlan[]): string {
   const { profile } = backend;
-  const splits = splitsOf(plans[0]!.tree, problem.size.length);
+  const splits = plans[0]!.splits!;
   const saved: Saved = { format: FORMAT, version, profile, problem, splits, checksum: checksum(splits) };
   return JSON.stringify(saved);
 }

@@ -75,7 +75,7 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   const length = problem.size[0]!;
   const even = length % 2 === 0;
   const whole = even ? length / 2 : length;
-  const inOne = inOneLaunch(asComplex(problem, whole), 0, profile, most);
+  const inOne = inOneLaunch(asComplex(problem, whole), 0, profile);
   if (inOne) return [{ value: [whole], price: inOne.price }];
   const several = asComplex(problem, length);
   if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
@@ -94,12 +94,11 @@ function isColumns(uploads: readonly number[]): boolean {
   return uploads.length === 2 && uploads[1]! % 2 === 0;
 }
 
-/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more. */
+/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more, or more are cheaper. */
 export function inOneLaunch(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  most: number,
 ): Priced<readonly number[]> | undefined {
   const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
@@ -110,7 +109,8 @@ export function inOneLaunch(
     const alone = convolvedAlone(problem, axis, profile);
     return alone && { value: [length], price: alone.price };
   }
-  return rankUploads(uploadsQuestion(problem, axis, profile), most).find(({ value }) => value.length === 1);
+  const [best] = rankUploads(uploadsQuestion(problem, axis, profile), 1);
+  return best!.value.length === 1 ? best : undefined;
 }
 
 /** The launches of a real axis. @param uploads one of `waysOfReal` */
@@ -125,7 +125,7 @@ export function realAxis(
   const shape = shapesOf(problem, side);
   const [whole] = uploads;
   if (uploads.length === 1 && whole === length / 2) return { ...halves(problem, profile, whole!, side), ...shape };
-  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile, 1)) {
+  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile)) {
     return { ...lines(problem, profile, side), ...shape };
   }
   if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {

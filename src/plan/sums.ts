@@ -107,7 +107,7 @@ export function waysOfSums(problem: Problem, axis: number, profile: DeviceProfil
   const whole = continued(problem, axis);
   const points = pointsOf(problem, axis);
   const value = [points];
-  const paired = arePairs(problem, axis) && inOneLaunch(complexAxis(problem, axis), axis, profile, most);
+  const paired = arePairs(problem, axis) && inOneLaunch(complexAxis(problem, axis), axis, profile);
   if (paired) return [{ value: [problem.size[axis]!], price: paired.price }];
   if (isPaddedAxis(whole, axis, profile)) return [{ value, price: 2 * convolvedPrice(whole, axis, profile) }];
   return rankUploads(uploadsQuestion(whole, axis, profile), most).map(

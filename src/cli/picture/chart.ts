@@ -10,6 +10,8 @@ export interface Line {
   readonly bound?: true;
   /** Not ours: drawn dotted. */
   readonly beside?: true;
+  /** A dot for each point, and no line. */
+  readonly dots?: true;
 }
 
 export interface Chart {
@@ -19,8 +21,8 @@ export interface Chart {
   /** What the axes say. */
   readonly across: string;
   readonly up?: string;
-  /** The axis upwards begins at 0; else it is logarithmic. */
-  readonly fromZero?: true;
+  /** The axis upwards begins at 0, or its marks are powers of two; else of ten. */
+  readonly upwards?: 'from zero' | 'in twos';
   readonly lines: readonly Line[];
 }
 
@@ -49,14 +51,15 @@ interface Scale {
   readonly marks: readonly { readonly value: number; readonly label: string }[];
 }
 
-export function chart({ title, about, across, up, fromZero, lines }: Chart): string {
+export function chart({ title, about, across, up, upwards, lines }: Chart): string {
   const all = lines.flatMap(({ points }) => points);
-  const [x, y] = [lengths(all.map(([at]) => at)), (fromZero ? linear : powersOfTen)(all.map(([, value]) => value))];
+  const [x, y] = [lengths(all.map(([at]) => at)), scaleOf(upwards)(all.map(([, value]) => value))];
   const left = (value: number) => PLOT.left + x.at(value) * (RIGHT - PLOT.left);
   const down = (value: number) => BOTTOM - y.at(value) * (BOTTOM - PLOT.top);
   const middle = (PLOT.top + BOTTOM) / 2;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}">`,
+    `<title>${escapeXml(title)}</title>`,
     '<rect width="100%" height="100%" fill="#ffffff"/>',
     text(PLOT.left, 42, title, { size: 26, weight: 600 }),
     text(PLOT.left, 70, about, { size: 17, fill: MUTED }),
@@ -83,6 +86,16 @@ function lengths(values: readonly number[]): Scale {
   return { at: (x) => at(Math.log2(x)), marks: range(from, to).map((x) => ({ value: 2 ** x, label: label(x) })) };
 }
 
+function scaleOf(upwards: Chart['upwards']): (values: readonly number[]) => Scale {
+  return upwards === undefined ? powersOfTen : upwards === 'in twos' ? powersOfTwo : linear;
+}
+
+function powersOfTwo(values: readonly number[]): Scale {
+  const { from, to, at } = logarithmic(values.map(Math.log2));
+  const marks = range(from, to).map((y) => ({ value: 2 ** y, label: String(2 ** y) }));
+  return { at: (y) => at(Math.log2(y)), marks };
+}
+
 function powersOfTen(values: readonly number[]): Scale {
   const { from, to, at } = logarithmic(values.map(Math.log10));
   return { at: (y) => at(Math.log10(y)), marks: range(from, to).map((y) => ({ value: 10 ** y, label: `1e${y}` })) };
@@ -102,7 +115,7 @@ function linear(values: readonly number[]): Scale {
 
 /** A line, and its name beside the plot. */
 function curve(
-  { name, points, bound, beside }: Line,
+  { name, points, bound, beside, dots }: Line,
   n: number,
   at: (point: readonly [number, number]) => string,
 ): string {
@@ -111,10 +124,16 @@ function curve(
   const dashes = bound ? ' stroke-dasharray="7 6"' : beside ? ' stroke-dasharray="2 4"' : '';
   const style = `fill="none" stroke="${colour}" stroke-width="${bound ? 1.5 : 2.5}"${dashes}`;
   const room = WIDTH - RIGHT - 80;
+  const named = text(RIGHT + 70, y, name, { size: Math.min(18, (18 * room) / widthOf(name, { size: 18 })) });
+  if (dots) {
+    const places = [...points.map(at), `${RIGHT + 42},${y - 6}`].map((place) => place.split(','));
+    const circles = places.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3"/>`);
+    return `<g class="dots" fill="${colour}" fill-opacity="0.6">${circles.join('')}</g>${named}`;
+  }
   return [
     `<polyline class="line" points="${points.map(at).join(' ')}" ${style}><title>${escapeXml(name)}</title></polyline>`,
     `<line x1="${RIGHT + 24}" y1="${y - 6}" x2="${RIGHT + 60}" y2="${y - 6}" ${style}/>`,
-    text(RIGHT + 70, y, name, { size: Math.min(18, (18 * room) / widthOf(name, { size: 18 })) }),
+    named,
   ].join('');
 }
 
