@@ -59,6 +59,7 @@ export function chart({ title, about, across, up, upwards, lines }: Chart): stri
   const middle = (PLOT.top + BOTTOM) / 2;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}">`,
+    `<title>${escapeXml(title)}</title>`,
     '<rect width="100%" height="100%" fill="#ffffff"/>',
     text(PLOT.left, 42, title, { size: 26, weight: 600 }),
     text(PLOT.left, 70, about, { size: 17, fill: MUTED }),

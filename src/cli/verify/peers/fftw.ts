@@ -66,7 +66,7 @@ function peer<T extends number | bigint>(name: string, fftw: Functions, format: 
 }
 
 async function functionsOf(build: FftwBuild): Promise<Functions> {
-  const { default: koffi } = await import('koffi').catch((cause: unknown) => {
+  const { default: koffi } = await import(/* webpackIgnore: true */ 'koffi').catch((cause: unknown) => {
     const message = "FFTW is called through the package koffi, which is not installed: run 'npm install koffi'.";
     throw new FftError('device-unavailable', message, { cause });
   });
