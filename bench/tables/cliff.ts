@@ -1,7 +1,7 @@
 /** Lengths with large primes over the next length that has none: whether there is a length that one had better not meet. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { lengthChart } from '../../src/cli/picture/chart.ts';
+import { chart } from '../../src/cli/picture/chart.ts';
 import { nextFastLength } from '../../src/engine/fast-length.ts';
 import { isPrime, primeFactors } from '../../src/numeric/primes.ts';
 import { sample } from '../data.ts';
@@ -87,12 +87,15 @@ function draw(points: readonly Point[]): void {
     return { name: precision, dots: true, points: own.map(({ length, times }) => [length, times] as const) } as const;
   });
   const allowed = [LEAST, MOST].map((length) => [length, WORST] as const);
-  const style = {
+  const svg = chart({
     title: 'Time over that of the next length without large primes',
     about: 'complex, one thread of a CPU; any length, primes, products of two primes',
-    up: 2,
-  } as const;
-  writeFileSync(picture, `${lengthChart(style, [...drawn, { name: 'allowed', bound: true, points: allowed }])}\n`);
+    across: 'Length',
+    up: 'Times as long',
+    fromZero: true,
+    lines: [...drawn, { name: 'allowed', bound: true, points: allowed }],
+  });
+  writeFileSync(picture, `${svg}\n`);
 }
 
 export const cliff: Table = {

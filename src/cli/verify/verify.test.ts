@@ -6,7 +6,6 @@ import { type Device, openDevice } from '../../index.ts';
 import { fixedResult } from '../../numeric/fixed-sums.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { transformKinds } from '../../problem/problem.ts';
-import { lengthChart } from '../picture/chart.ts';
 import { boundOf, measureErrors } from './errors.ts';
 import { precisionSets, suitePrecisions } from './suite.ts';
 
@@ -74,31 +73,4 @@ it('sets hold lengths up to the longest that is asked for', () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(100);
     expect(lengths).toEqual([...new Set(lengths)].sort((a, b) => a - b));
   }
-});
-
-it('a picture has a line for each set, and one for the bound', () => {
-  const points = [
-    [2, 1e-16],
-    [1024, 3e-16],
-  ] as const;
-  const svg = lengthChart({ title: 'Errors', about: 'a < b' }, [
-    { name: 'c2c', points },
-    { name: 'allowed', points: points.map(([x, y]) => [x, 4 * y]), bound: true },
-  ]);
-  expect(svg.match(/<polyline/g)).toHaveLength(2);
-  expect(svg).toContain('a &#60; b');
-  expect(svg).toContain('1e-16');
-  expect(svg).not.toMatch(/NaN|Infinity|undefined/);
-});
-
-it('a picture has dots instead of a line, and counts upwards in powers of two', () => {
-  const points = [
-    [17, 1.5],
-    [100, 3],
-    [1000, 7],
-  ] as const;
-  const svg = lengthChart({ title: 'Times', about: '', up: 2 }, [{ name: 'single', points, dots: true }]);
-  expect(svg).not.toContain('<polyline');
-  expect(svg.match(/<circle/g)).toHaveLength(points.length + 1);
-  for (const tick of ['1', '2', '4', '8']) expect(svg).toContain(`>${tick}</text>`);
 });
