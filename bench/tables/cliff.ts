@@ -87,7 +87,7 @@ function draw(points: readonly Point[]): void {
     return { name: precision, dots: true, points: own.map(({ length, times }) => [length, times] as const) } as const;
   });
   const allowed = [LEAST, MOST].map((length) => [length, WORST] as const);
-  const style = {
+  const svg = chart({
     title: 'Time over that of the next length without large primes',
     about: 'complex, one thread of a CPU; any length, primes, products of two primes',
     across: 'Length',

@@ -71,7 +71,7 @@ export function chart({ title, about, across, up, upwards, lines }: Chart): stri
       const at = down(value);
       return `${rule(PLOT.left, at, RIGHT, at)}${text(PLOT.left - 12, at + 6, label, { size: 17, anchor: 'end' })}`;
     }),
-    ...lines.map((line, n) => curve(line, n, ([at, value]) => `${left(at).toFixed(1)},${down(value).toFixed(1)}`)),
+    ...lines.map((line, n) => (line.dots ? dots : curve)(line, n, ([at, value]) => [left(at), down(value)])),
     text((PLOT.left + RIGHT) / 2, HEIGHT - 22, across, { size: 19, anchor: 'middle' }),
     ...(up === undefined
       ? []
@@ -113,6 +113,9 @@ function linear(values: readonly number[]): Scale {
   return { at: (y) => y / most, marks: ticks(0, most, 8).map((value) => ({ value, label: String(value) })) };
 }
 
+/** Where a point lies in the picture. */
+type Place = (point: readonly [number, number]) => readonly [number, number];
+
 /** A line, and its name beside the plot. */
 function curve(
   { name, points, bound, beside, dots }: Line,
@@ -120,7 +123,7 @@ function curve(
   at: (point: readonly [number, number]) => string,
 ): string {
   const colour = bound ? MUTED : COLOURS[n % COLOURS.length]!;
-  const y = PLOT.top + 20 + 30 * n;
+  const y = heightOfName(n);
   const dashes = bound ? ' stroke-dasharray="7 6"' : beside ? ' stroke-dasharray="2 4"' : '';
   const style = `fill="none" stroke="${colour}" stroke-width="${bound ? 1.5 : 2.5}"${dashes}`;
   const room = WIDTH - RIGHT - 80;
@@ -131,10 +134,32 @@ function curve(
     return `<g class="dots" fill="${colour}" fill-opacity="0.6">${circles.join('')}</g>${named}`;
   }
   return [
-    `<polyline class="line" points="${points.map(at).join(' ')}" ${style}><title>${escapeXml(name)}</title></polyline>`,
+    `<polyline class="line" points="${points.map((point) => at(point).map(tenths).join(',')).join(' ')}" ${style}><title>${escapeXml(name)}</title></polyline>`,
     `<line x1="${RIGHT + 24}" y1="${y - 6}" x2="${RIGHT + 60}" y2="${y - 6}" ${style}/>`,
     named,
   ].join('');
+}
+
+/** Dots, and their name beside the plot. */
+function dots({ name, points }: Line, n: number, at: Place): string {
+  const y = heightOfName(n);
+  const circles = [...points.map(at), [RIGHT + 42, y - 6] as const].map(
+    ([across, up]) => `<circle cx="${tenths(across)}" cy="${tenths(up)}" r="3"/>`,
+  );
+  return `<g class="dots" fill="${COLOURS[n % COLOURS.length]}" fill-opacity="0.6">${circles.join('')}</g>${legend(name, y)}`;
+}
+
+function heightOfName(n: number): number {
+  return PLOT.top + 20 + 30 * n;
+}
+
+function legend(name: string, y: number): string {
+  const room = WIDTH - RIGHT - 80;
+  return text(RIGHT + 70, y, name, { size: Math.min(18, (18 * room) / widthOf(name, { size: 18 })) });
+}
+
+function tenths(value: number): string {
+  return value.toFixed(1);
 }
 
 function superscript(exponent: number): string {
