@@ -91,12 +91,11 @@ function draw(points: readonly Point[]): void {
     title: 'Time over that of the next length without large primes',
     about: 'complex, one thread of a CPU; any length, primes, products of two primes',
     across: 'Length',
-    upwards: 'in twos',
-  } as const;
-  writeFileSync(
-    picture,
-    `${chart({ ...style, lines: [...drawn, { name: 'allowed', bound: true, points: allowed }] })}\n`,
-  );
+    up: 'Times as long',
+    fromZero: true,
+    lines: [...drawn, { name: 'allowed', bound: true, points: allowed }],
+  });
+  writeFileSync(picture, `${svg}\n`);
 }
 
 export const cliff: Table = {

@@ -103,7 +103,7 @@ export function suitePicture({ suite, sample, device, rows }: SuiteResult): stri
   return chart({
     title: `${suite}, forward and back in place`,
     about: `VkFFT's sample ${sample}; ${device}`,
-    ...{ across: 'Points of one transform', up: 'GB/s, in and out', upwards: 'from zero' },
+    ...{ across: 'Points of one transform', up: 'GB/s, in and out', fromZero: true },
     lines: [...lines, ...(copy.length > 0 ? [{ name: 'a copy', points: copy, bound: true } as const] : [])],
   });
 }

@@ -1,4 +1,4 @@
-/** Figures by length as lines: a logarithmic axis of lengths, and one upwards that is logarithmic or begins at 0. */
+/** Figures by length as lines or dots: a logarithmic axis of lengths, and one upwards that is logarithmic or begins at 0. */
 import { ticks } from 'd3-array';
 import { escapeXml, INK, MUTED, text, widthOf } from './svg.ts';
 
@@ -21,8 +21,8 @@ export interface Chart {
   /** What the axes say. */
   readonly across: string;
   readonly up?: string;
-  /** The axis upwards begins at 0, or its marks are powers of two; else of ten. */
-  readonly upwards?: 'from zero' | 'in twos';
+  /** The axis upwards begins at 0; else it is logarithmic. */
+  readonly fromZero?: true;
   readonly lines: readonly Line[];
 }
 
@@ -51,9 +51,9 @@ interface Scale {
   readonly marks: readonly { readonly value: number; readonly label: string }[];
 }
 
-export function chart({ title, about, across, up, upwards, lines }: Chart): string {
+export function chart({ title, about, across, up, fromZero, lines }: Chart): string {
   const all = lines.flatMap(({ points }) => points);
-  const [x, y] = [lengths(all.map(([at]) => at)), scaleOf(upwards)(all.map(([, value]) => value))];
+  const [x, y] = [lengths(all.map(([at]) => at)), (fromZero ? linear : powersOfTen)(all.map(([, value]) => value))];
   const left = (value: number) => PLOT.left + x.at(value) * (RIGHT - PLOT.left);
   const down = (value: number) => BOTTOM - y.at(value) * (BOTTOM - PLOT.top);
   const middle = (PLOT.top + BOTTOM) / 2;
@@ -86,16 +86,6 @@ function lengths(values: readonly number[]): Scale {
   return { at: (x) => at(Math.log2(x)), marks: range(from, to).map((x) => ({ value: 2 ** x, label: label(x) })) };
 }
 
-function scaleOf(upwards: Chart['upwards']): (values: readonly number[]) => Scale {
-  return upwards === undefined ? powersOfTen : upwards === 'in twos' ? powersOfTwo : linear;
-}
-
-function powersOfTwo(values: readonly number[]): Scale {
-  const { from, to, at } = logarithmic(values.map(Math.log2));
-  const marks = range(from, to).map((y) => ({ value: 2 ** y, label: String(2 ** y) }));
-  return { at: (y) => at(Math.log2(y)), marks };
-}
-
 function powersOfTen(values: readonly number[]): Scale {
   const { from, to, at } = logarithmic(values.map(Math.log10));
   return { at: (y) => at(Math.log10(y)), marks: range(from, to).map((y) => ({ value: 10 ** y, label: `1e${y}` })) };
@@ -117,26 +107,15 @@ function linear(values: readonly number[]): Scale {
 type Place = (point: readonly [number, number]) => readonly [number, number];
 
 /** A line, and its name beside the plot. */
-function curve(
-  { name, points, bound, beside, dots }: Line,
-  n: number,
-  at: (point: readonly [number, number]) => string,
-): string {
+function curve({ name, points, bound, beside }: Line, n: number, at: Place): string {
   const colour = bound ? MUTED : COLOURS[n % COLOURS.length]!;
   const y = heightOfName(n);
   const dashes = bound ? ' stroke-dasharray="7 6"' : beside ? ' stroke-dasharray="2 4"' : '';
   const style = `fill="none" stroke="${colour}" stroke-width="${bound ? 1.5 : 2.5}"${dashes}`;
-  const room = WIDTH - RIGHT - 80;
-  const named = text(RIGHT + 70, y, name, { size: Math.min(18, (18 * room) / widthOf(name, { size: 18 })) });
-  if (dots) {
-    const places = [...points.map(at), `${RIGHT + 42},${y - 6}`].map((place) => place.split(','));
-    const circles = places.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3"/>`);
-    return `<g class="dots" fill="${colour}" fill-opacity="0.6">${circles.join('')}</g>${named}`;
-  }
   return [
     `<polyline class="line" points="${points.map((point) => at(point).map(tenths).join(',')).join(' ')}" ${style}><title>${escapeXml(name)}</title></polyline>`,
     `<line x1="${RIGHT + 24}" y1="${y - 6}" x2="${RIGHT + 60}" y2="${y - 6}" ${style}/>`,
-    named,
+    legend(name, y),
   ].join('');
 }
 
@@ -167,7 +146,7 @@ function superscript(exponent: number): string {
 }
 
 function rule(x1: number, y1: number, x2: number, y2: number): string {
-  const [a, b, c, d] = [x1, y1, x2, y2].map((value) => value.toFixed(1));
+  const [a, b, c, d] = [x1, y1, x2, y2].map(tenths);
   return `<line x1="${a}" y1="${b}" x2="${c}" y2="${d}" stroke="${INK}" stroke-opacity="0.12"/>`;
 }
 
