@@ -118,3 +118,8 @@ export function coordinatesProfile(count: number, profile: DeviceProfile): Devic
   const { cluster: _, ...alone } = profile;
   return { ...alone, sharedBytes: Math.floor(profile.sharedBytes / count) };
 }
+
+/** Whether several dimensions of a tile can be transformed in one launch. */
+export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
+  return lockstep === 'threads' && !doubleBuffered;
+}

@@ -5,7 +5,7 @@
  * a factor at each point and each bin (Martucci, "Symmetric convolution and the discrete sine and cosine transforms", 1994). It is
  * linear in complex numbers, too: two lines of reals are the parts of one, and come out side by side.
  */
-import { type Direction, isRealTransform, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
+import { type Direction, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedAlone, convolvedLength, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode } from './four-step.ts';
@@ -64,11 +64,6 @@ const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
   dst2: 'dst3',
   dst3: 'dst2',
 };
-
-/** Whether a problem has reals on both sides. */
-export function isSums({ transform }: Pick<Problem, 'transform'>): boolean {
-  return isRealTransform(transform[0]);
-}
 
 function continuationOf({ transform }: Problem, axis: number, direction: Direction): Continuation {
   const own = transform[axis]!;
