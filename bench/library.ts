@@ -66,7 +66,8 @@ export async function omnifft(device: Device, workload: Workload, manner: Manner
   };
   const input = make(plan.input.bytes);
   const output = make(plan.output.bytes);
-  if (input.length !== (real ? 1 : 2) * points(workload))
+  const words = precision === 'double-double' ? 2 : 1;
+  if (input.length !== (real ? 1 : 2) * words * points(workload))
     throw new Error(`omnifft's input has ${input.length} numbers`);
 
   const timeSync = (calls: number) => {
@@ -81,12 +82,12 @@ export async function omnifft(device: Device, workload: Workload, manner: Manner
   };
   return {
     name,
-    load: (seed) => fill(input, seed),
+    load: (seed) => (words === 1 ? fill(input, seed) : fillHigh(input, seed)),
     async bins(indices) {
       output.fill(Number.NaN);
       if (asynchronous) await plan.forward(input, output);
       else plan.forwardSync(input, output);
-      return pick(output, indices);
+      return pick(words === 1 ? output : output.filter((_, n) => n % words === 0), indices);
     },
     time: asynchronous ? timeAsync : timeSync,
     close() {
@@ -94,4 +95,11 @@ export async function omnifft(device: Device, workload: Workload, manner: Manner
       for (const memory of memories) memory.free();
     },
   };
+}
+
+/** Double-doubles that are doubles: each the higher of two words, the lower one 0. */
+function fillHigh(input: RealArray, seed: number): void {
+  const numbers = new Float64Array(input.length / 2);
+  fill(numbers, seed);
+  numbers.forEach((value, n) => input.set([value, 0], 2 * n));
 }

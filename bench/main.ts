@@ -19,10 +19,13 @@ import { json, met, text } from './report.ts';
 import type { Precision, Workload } from './subject.ts';
 import { type Context, type Entry, native, type Result, type Table } from './table.ts';
 import { arithmetic, bound } from './tables/bound.ts';
+import { cliff } from './tables/cliff.ts';
 import { create } from './tables/create.ts';
 import { double } from './tables/double.ts';
 import { lengths } from './tables/lengths.ts';
 import { memory } from './tables/memory.ts';
+import { primes } from './tables/primes.ts';
+import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { alloc, copied } from './tables/single.ts';
@@ -32,11 +35,14 @@ const tables: readonly Table[] = [
   alloc,
   copied,
   double,
+  quad,
   real,
   bound,
   lengths,
   arithmetic,
   scipy,
+  primes,
+  cliff,
   threads,
   create,
   memory,
@@ -101,7 +107,8 @@ const context: Context = {
   quick,
   seed: freshSeed(),
   device: (count) => once(devices, count, () => openDevice('cpu', { threads: count })),
-  fftw: () => once(peers, 'FFTW', openFftw),
+  fftw: () => once(peers, 'FFTW', () => openFftw()),
+  fftwQuad: () => once(peers, 'FFTW quad', () => openFftw(true)),
   scipy: () => once(peers, 'SciPy', openScipy),
 };
 const head = { version, node: process.version, cpu: cpus()[0]?.model.trim(), cores: cpus().length, seed: context.seed };

@@ -3,7 +3,7 @@
  * fills its own input, so that peers in other processes get the very same numbers, and answers for single bins of its
  * result, so that nothing is timed before it has been checked.
  */
-export type Precision = 'single' | 'double';
+export type Precision = 'single' | 'double' | 'double-double';
 
 export interface Workload {
   /** Axes, fastest first. */

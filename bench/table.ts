@@ -13,6 +13,7 @@ export interface Context {
   device(threads: number): Promise<Device>;
   /** A native peer, or why there is none. */
   fftw(): Promise<NativePeer | string>;
+  fftwQuad(): Promise<NativePeer | string>;
   scipy(): Promise<NativePeer | string>;
 }
 

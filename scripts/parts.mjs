@@ -12,7 +12,15 @@ export const parts = {
   measuring: ['engine/measure', 'engine/peer', 'engine/trials'],
   callbacks: ['problem/record', 'kernels/callbacks'],
   convolutions: ['plan/convolution', 'engine/kernels', 'kernels/products'],
-  'real transforms': ['plan/real', 'plan/sums', 'kernels/pairing', 'kernels/reals'],
+  'real transforms': [
+    'plan/real',
+    'plan/sums',
+    'plan/real-sums',
+    'plan/facing-sums',
+    'plan/continued-sums',
+    'kernels/pairing',
+    'kernels/reals',
+  ],
   'large primes': ['plan/bluestein', 'plan/rader', 'numeric/powers', 'numeric/chirp', 'numeric/quads'],
   'pairs of numbers': ['emit/pairs/expansion', 'emit/pairs/arithmetic', 'numeric/quads'],
   // Threads, as GPUs have them: nothing for a processor.

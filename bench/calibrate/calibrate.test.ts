@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
+import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import { normalizeProblem } from '../../src/problem/index.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { choiceFor, randomProblem } from './choices.ts';
 import { fitPasses } from './passes.ts';
+import { randomLength, schemeChoiceFor } from './schemes.ts';
 
 const random = randomFor('bench/calibrate');
 
@@ -31,6 +33,19 @@ describe('calibrate', () => {
     expect(radixCosts[4]).toBe(1);
     expect(radixCosts[13]!).toBeGreaterThan(radixCosts[3]!);
     expect(trip.passes).toBeGreaterThan(0);
+    device.close();
+  });
+
+  it('compares the plan by price with every scheme of a length with large primes', async () => {
+    for (let n = 0; n < 200; n++) {
+      const length = randomLength(10 ** 5, random);
+      expect(length).toBeLessThanOrEqual(10 ** 5);
+      expect(largestPrimeFactor(length)).toBeGreaterThan(13);
+    }
+    const device = new Device(await (await deviceModule('cpu'))!.create({ threads: 1 }));
+    const { ratio, times } = await schemeChoiceFor(34, 'single', device);
+    expect(ratio).toBeGreaterThanOrEqual(1);
+    expect(Object.keys(times)).toEqual(['by price', 'multiplied', 'convolved', 'bluestein']);
     device.close();
   });
 });

@@ -18,7 +18,7 @@ export interface Choice {
 const LONGEST_PRIME = 13;
 
 /** A length with small primes, short ones as likely as long ones. */
-function lengthUpTo(most: number, random: Random): number {
+export function lengthUpTo(most: number, random: Random): number {
   for (;;) {
     const length = Math.floor(2 ** (1 + random.unit() * Math.log2(most / 2)));
     if (largestPrimeFactor(length) <= LONGEST_PRIME) return length;

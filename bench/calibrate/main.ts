@@ -1,5 +1,5 @@
 /**
- * `npm run calibrate -- [--device KIND] [--threads N] [--problems N] [--most ELEMENTS] [--seed N] [--no-fit] [--json]`: how
+ * `npm run calibrate -- [--device KIND] [--threads N] [--problems N] [--most ELEMENTS] [--lengths N] [--seed N] [--no-fit] [--json]`: how
  * good the planner's choices are on a device, and what its passes cost. docs/tuning.md says how to read it.
  */
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ import { Device } from '../../src/engine/device.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { type Choice, choiceFor, randomProblem } from './choices.ts';
 import { fitPasses } from './passes.ts';
+import { randomLength, type SchemeChoice, schemeChoiceFor } from './schemes.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     threads: { type: 'string', default: '1' },
     problems: { type: 'string', default: '20' },
     most: { type: 'string', default: String(2 ** 20) },
+    lengths: { type: 'string', default: '0' },
     seed: { type: 'string' },
     'no-fit': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -42,6 +44,24 @@ function report(choices: readonly Choice[]): string {
   return lines.join('\n');
 }
 
+function schemeReport(choices: readonly SchemeChoice[]): string {
+  const ratios = choices.map(({ ratio }) => ratio);
+  const sorted = choices.toSorted((one, other) => other.ratio - one.ratio);
+  return [
+    `${choices.length} lengths with large primes: the plan takes ${geometricMean(ratios).toFixed(3)} of the fastest scheme in the ` +
+      `mean, ${sorted[0]!.ratio.toFixed(2)} at the worst; within 10 % in ${ratios.filter((ratio) => ratio <= 1.1).length}.`,
+    ...sorted
+      .slice(0, 10)
+      .map(
+        (one) =>
+          `  ${one.ratio.toFixed(2)}  ${one.length} ${one.precision}: ${one.fastest}, of ${JSON.stringify(one.times)} µs`,
+      ),
+  ].join('\n');
+}
+
+/** Longer ones tell no more of schemes, and take their time. */
+const LONGEST = 10 ** 5;
+
 const module = await deviceModule(values.device as DeviceKind);
 if (!module) throw new Error(`there is no device ${values.device}`);
 const backend = await module.create(values.device === 'cpu' ? { threads: Number(values.threads) } : {});
@@ -55,10 +75,16 @@ try {
     const choice = await choiceFor(randomProblem(Number(values.most), random, precisions), device);
     if (choice) choices.push(choice);
   }
+  const schemes: SchemeChoice[] = [];
+  while (schemes.length < Number(values.lengths)) {
+    const length = randomLength(Math.min(LONGEST, Number(values.most)), random);
+    schemes.push(await schemeChoiceFor(length, random.pick(precisions), device));
+  }
   const fit = values['no-fit'] ? undefined : await fitPasses(backend, 'single');
-  if (values.json) console.log(JSON.stringify({ device: device.name, choices, ...fit }));
+  if (values.json) console.log(JSON.stringify({ device: device.name, choices, schemes, ...fit }));
   else {
     if (choices.length > 0) console.log(report(choices));
+    if (schemes.length > 0) console.log(schemeReport(schemes));
     if (fit) {
       console.log(`radixCosts: ${JSON.stringify(fit.radixCosts)}`);
       console.log(`calibration: ${JSON.stringify({ trip: fit.trip })}`);

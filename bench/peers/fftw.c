@@ -42,7 +42,7 @@ static Library open_library(const char *file, const char *prefix) {
 typedef struct {
   const Library *library;
   void *plan, *in, *out;
-  int wide;
+  enum { SINGLE, DOUBLE, QUAD } precision;
   size_t total;
 } Plan;
 
@@ -60,8 +60,16 @@ static double microseconds(void) {
   return now.tv_sec * 1e6 + now.tv_nsec * 1e-3;
 }
 
-int main(void) {
-  Library libraries[2] = {open_library("libfftw3f.so.3", "fftwf"), open_library("libfftw3.so.3", "fftw")};
+/* With an argument in quadruple precision only, which is a library of its own. */
+int main(int count, char **arguments) {
+  Library libraries[3];
+  (void)arguments;
+  if (count > 1) {
+    libraries[QUAD] = open_library("libfftw3q.so.3", "fftwq");
+  } else {
+    libraries[SINGLE] = open_library("libfftw3f.so.3", "fftwf");
+    libraries[DOUBLE] = open_library("libfftw3.so.3", "fftw");
+  }
   static Plan plans[MAX_PLANS];
   static char line[1 << 16];
   while (fgets(line, sizeof line, stdin)) {
@@ -71,12 +79,13 @@ int main(void) {
     if (number < 0 || number >= MAX_PLANS) return fprintf(stderr, "no plan %d\n", number), 1;
     Plan *p = &plans[number];
     if (!strcmp(request, "plan")) {
-      p->wide = !strcmp(strtok(NULL, " \n"), "double");
-      p->library = &libraries[p->wide];
+      p->precision = count > 1 ? QUAD : strcmp(strtok(NULL, " \n"), "double") ? SINGLE : DOUBLE;
+      if (count > 1) strtok(NULL, " \n");
+      p->library = &libraries[p->precision];
       int batches = atoi(strtok(NULL, " \n")), n[MAX_RANK], rank = 0, length = 1;
       while (rank < MAX_RANK && (word = strtok(NULL, " \n"))) length *= n[rank++] = atoi(word);
       p->total = (size_t)length * batches;
-      size_t bytes = p->total * (p->wide ? 16 : 8);
+      size_t bytes = p->total * (p->precision == QUAD ? 32 : p->precision == DOUBLE ? 16 : 8);
       p->in = p->library->alloc(bytes), p->out = p->library->alloc(bytes);
       p->plan = p->library->plan(rank, n, batches, p->in, NULL, 1, length, p->out, NULL, 1, length, FFTW_FORWARD, FFTW_MEASURE);
       if (!p->plan) return fprintf(stderr, "no plan\n"), 1;
@@ -90,7 +99,8 @@ int main(void) {
     } else if (!strcmp(request, "load")) {
       uint32_t seed = strtoul(strtok(NULL, " \n"), NULL, 10);
       for (size_t j = 0; j < 2 * p->total; j++) {
-        if (p->wide) ((double *)p->in)[j] = sample(seed, j);
+        if (p->precision == QUAD) ((__float128 *)p->in)[j] = sample(seed, j);
+        else if (p->precision == DOUBLE) ((double *)p->in)[j] = sample(seed, j);
         else ((float *)p->in)[j] = sample(seed, j);
       }
       printf("ok\n");
@@ -98,7 +108,10 @@ int main(void) {
       p->library->execute(p->plan);
       while ((word = strtok(NULL, " \n"))) {
         size_t k = strtoul(word, NULL, 10);
-        if (p->wide) printf("%.17g %.17g ", ((double *)p->out)[2 * k], ((double *)p->out)[2 * k + 1]);
+        if (p->precision == QUAD) {
+          __float128 *bin = (__float128 *)p->out + 2 * k;
+          printf("%.17g %.17g ", (double)bin[0], (double)bin[1]);
+        } else if (p->precision == DOUBLE) printf("%.17g %.17g ", ((double *)p->out)[2 * k], ((double *)p->out)[2 * k + 1]);
         else printf("%.9g %.9g ", ((float *)p->out)[2 * k], ((float *)p->out)[2 * k + 1]);
       }
       printf("\n");

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NativePeer } from './native.ts';
 
-/** The running peer, or the reason why there is none. */
-export async function openFftw(): Promise<NativePeer | string> {
+/** The running peer, or the reason why there is none. @param quad in quadruple precision, which is a library of its own */
+export async function openFftw(quad = false): Promise<NativePeer | string> {
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-bench-'));
   const program = join(folder, 'fftw-peer');
   const source = fileURLToPath(new URL('fftw.c', import.meta.url));
@@ -16,9 +16,9 @@ export async function openFftw(): Promise<NativePeer | string> {
     rmSync(folder, { recursive: true });
     return built.error ? 'no gcc' : `gcc: ${built.stderr.trim().split('\n')[0]}`;
   }
-  const peer = new NativePeer('FFTW', program, []);
+  const peer = new NativePeer(quad ? 'FFTW quad' : 'FFTW', program, quad ? ['quad'] : []);
   try {
-    await (await peer.prepare({ size: [64], precision: 'single' })).close();
+    await (await peer.prepare({ size: [64], precision: quad ? 'double-double' : 'single' })).close();
     return peer;
   } catch (error) {
     return (error as Error).message;

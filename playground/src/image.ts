@@ -6,7 +6,7 @@ import { colour } from './heatmap.ts';
 import { duration } from './numbers.ts';
 
 /** Pixels along each side. */
-const N = 256;
+export const N = 256;
 const HALF = N / 2 + 1;
 
 const CODE = `import { openDevice } from 'omnifft';
@@ -25,7 +25,7 @@ export function filtered(picture, mask) {
 }
 `;
 
-type Picture = Float32Array<ArrayBuffer>;
+export type Picture = Float32Array<ArrayBuffer>;
 
 export async function startImage(): Promise<void> {
   const device = await openDevice('cpu', { threads: 1 });
@@ -84,7 +84,7 @@ export async function startImage(): Promise<void> {
   show(picture);
 }
 
-function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+export function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   canvas.width = canvas.height = N;
   const context = canvas.getContext('2d', { willReadFrequently: true });
   if (!context) throw new Error('This browser draws nothing on a canvas.');
@@ -115,7 +115,7 @@ function startBrush(canvas: HTMLCanvasElement, mask: Float32Array, changed: () =
 }
 
 /** Shapes under stripes: two spots of the spectrum, and painting over them takes the stripes away. */
-function testPicture(): Picture {
+export function testPicture(): Picture {
   const canvas = document.createElement('canvas');
   const context = contextOf(canvas);
   const sky = context.createLinearGradient(0, 0, 0, N);
@@ -137,7 +137,7 @@ function testPicture(): Picture {
   return picture;
 }
 
-async function readPicture(file: File): Promise<Picture> {
+export async function readPicture(file: File): Promise<Picture> {
   const bitmap = await createImageBitmap(file);
   const context = contextOf(document.createElement('canvas'));
   const side = Math.min(bitmap.width, bitmap.height);
@@ -155,7 +155,7 @@ function greyOf(context: CanvasRenderingContext2D): Picture {
   });
 }
 
-function drawGrey(context: CanvasRenderingContext2D, values: Float32Array): void {
+export function drawGrey(context: CanvasRenderingContext2D, values: Float32Array): void {
   const image = context.createImageData(N, N);
   for (let n = 0; n < N * N; n++) image.data.set([255 * values[n]!, 255 * values[n]!, 255 * values[n]!, 255], 4 * n);
   context.putImageData(image, 0, 0);

@@ -2,6 +2,7 @@
 import { listDevices, type OpenableKind, version } from '../../src/index.ts';
 import { offerCode, programOf } from './code.ts';
 import { byId, html } from './dom.ts';
+import { startFilter } from './filter.ts';
 import { startImage } from './image.ts';
 import { showKernels } from './kernel-view.ts';
 import { startLive } from './live.ts';
@@ -182,7 +183,7 @@ async function start(): Promise<void> {
   threads.value = String(crossOriginIsolated ? navigator.hardwareConcurrency : 1);
   threads.disabled = !crossOriginIsolated;
   showSamples();
-  for (const section of [startLive, startImage]) {
+  for (const section of [startLive, startImage, startFilter]) {
     section().catch((error) => errors.replaceChildren(...lines(error)));
   }
   form.addEventListener('submit', (event) => {

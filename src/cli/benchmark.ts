@@ -70,7 +70,7 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
       plan.measure(direction, { input, output, repeats, ...(of === undefined ? {} : { peer: of }) });
     const subjects = [(repeats: number) => time(repeats)];
     if (peer !== undefined) subjects.push((repeats: number) => time(repeats, peer));
-    const [own, other] = await sample(subjects);
+    const [own, other] = await sample(subjects, BUDGET_MS);
     const seconds = median(own!.times);
     const theirs = other && median(other.times);
     return {
@@ -99,12 +99,17 @@ function allocate(device: Device, plan: Plan, side: Side, memory: DeviceMemory[]
 }
 
 /** A plan that transforms no axis copies. */
-function planCopy(device: Device, { precision }: PlannedProblem, points: number): Promise<Plan> {
+function planCopy(device: Device, { precision }: Pick<PlannedProblem, 'precision'>, points: number): Promise<Plan> {
   return device.plan({ size: [points], omit: [true], precision, directions: 'forward' });
 }
 
 /** Writes numbers up to an amplitude, through a copy on the device: not every device lets the host see its memory. */
-async function fill(device: Device, problem: PlannedProblem, memory: readonly DeviceMemory[], amplitude: number) {
+export async function fill(
+  device: Device,
+  problem: Pick<PlannedProblem, 'precision'>,
+  memory: readonly DeviceMemory[],
+  amplitude: number,
+): Promise<void> {
   const bytes = 2 * realBytes(problem.precision);
   const words = wordsOf(problem.precision);
   for (const part of memory) {
@@ -133,7 +138,11 @@ async function fill(device: Device, problem: PlannedProblem, memory: readonly De
 }
 
 /** Seconds to copy so many bytes on the device; undefined where it cannot hold them twice. */
-async function copyTime(device: Device, problem: PlannedProblem, bytes: number): Promise<number | undefined> {
+export async function copyTime(
+  device: Device,
+  problem: Pick<PlannedProblem, 'precision'>,
+  bytes: number,
+): Promise<number | undefined> {
   const points = Math.max(1, Math.floor(bytes / (2 * realBytes(problem.precision))));
   try {
     const plan = await planCopy(device, problem, points);
@@ -141,7 +150,7 @@ async function copyTime(device: Device, problem: PlannedProblem, bytes: number):
     try {
       const [input, output] = [allocate(device, plan, 'input', memory), allocate(device, plan, 'output', memory)];
       await fill(device, problem, memory, 1);
-      const [result] = await sample([(repeats) => plan.measure('forward', { input, output, repeats })]);
+      const [result] = await sample([(repeats) => plan.measure('forward', { input, output, repeats })], BUDGET_MS);
       return median(result!.times);
     } finally {
       for (const part of memory) part.free();
@@ -157,10 +166,12 @@ async function copyTime(device: Device, problem: PlannedProblem, bytes: number):
 /**
  * Times several subjects in turns.
  * @param subjects milliseconds of one of so many runs.
+ * @param budget milliseconds for each, at most, as far as the fewest samples leave a choice.
  * @returns of each subject the seconds of one run, ascending, and the runs in a sample.
  */
-async function sample(
+export async function sample(
   subjects: readonly ((repeats: number) => Promise<number>)[],
+  budget: number,
 ): Promise<{ times: number[]; repeats: number }[]> {
   const results: { times: number[]; repeats: number }[] = [];
   for (const subject of subjects) {
@@ -171,7 +182,7 @@ async function sample(
   }
   const begin = performance.now();
   const enough = (round: number) =>
-    round >= SAMPLES || (round >= FEWEST_SAMPLES && performance.now() - begin > BUDGET_MS * subjects.length);
+    round >= SAMPLES || (round >= FEWEST_SAMPLES && performance.now() - begin > budget * subjects.length);
   for (let round = 0; !enough(round); round++) {
     for (const [n, subject] of subjects.entries()) {
       const { times, repeats } = results[n]!;
@@ -183,7 +194,7 @@ async function sample(
 }
 
 /** @param times ascending */
-function median(times: readonly number[]): number {
+export function median(times: readonly number[]): number {
   return times[Math.floor(times.length / 2)]!;
 }
 
@@ -192,12 +203,12 @@ function product(lengths: readonly number[]): number {
 }
 
 /** Bytes of the elements of one side. */
-function bytesOf(problem: PlannedProblem, side: Side): number {
+export function bytesOf(problem: PlannedProblem, side: Side): number {
   return product(tensorShape(problem, side)) * elementBytes(problem, side);
 }
 
 /** Points of the whole tensor, and the length of one transform over all its axes. */
-function extent(problem: PlannedProblem): { points: number; length: number } {
+export function extent(problem: PlannedProblem): { points: number; length: number } {
   return {
     points: product(tensorShape(problem, 'input')),
     length: product(problem.size.filter((_, axis) => !problem.omit[axis])),

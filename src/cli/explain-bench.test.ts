@@ -139,6 +139,20 @@ describe('bench', () => {
     expect((await omnifft('bench', 'scfo1', '--device', 'cpu')).stdout).not.toMatch(/NaN|Infinity/);
   });
 
+  it('times a suite, lists them, and says what it does not know', async () => {
+    const suite = ['bench', '--suite', '7', '--count', '3', '--megabytes', '1', '--device', 'cpu'];
+    const { code, stdout } = await omnifft(...suite, '--json', '--svg', 'speed');
+    expect(code).toBe(0);
+    const { rows, left } = JSON.parse(stdout) as { rows: { size: number[]; seconds: number }[]; left: unknown[] };
+    expect(rows[0]?.size).toEqual([17, 17]);
+    expect(rows.length + left.length).toBe(3);
+    expect(readFileSync(join(folder, 'speed', 'single-nd-primes.svg'), 'utf8')).toMatch(/^<svg.*<\/svg>$/s);
+    expect((await omnifft('bench', '--suite', 'list')).stdout).toMatch(/single-1d +0 +single +25 problems/);
+    for (const wrong of [[], ['--suite', 'fast'], ['scfo64', '--suite', '0'], ['scfo64', '--svg', 'x']]) {
+      expect(await omnifft('bench', ...wrong)).toMatchObject({ code: 2, stdout: '' });
+    }
+  });
+
   it('compares only with what is known for a device', async () => {
     expect(await omnifft('bench', 'scfo64', '--device', 'cpu', '--peer', 'cufft')).toMatchObject({
       code: 1,
@@ -158,6 +172,7 @@ describe('verify', () => {
         'verify',
         '--suite',
         'precision',
+        '--no-peers',
         '--most',
         '4',
         '--rounds',
@@ -178,9 +193,9 @@ describe('verify', () => {
     expect(new Set(rows.map(({ set }) => set)).size).toBe(11);
     for (const { maximum, bound } of rows) expect(maximum).toBeLessThanOrEqual(bound);
     expect(readFileSync(join(folder, 'errors', 'precision-double.svg'), 'utf8')).toMatch(/^<svg.*<\/svg>$/s);
-    expect((await omnifft('verify', '--most', '2', '--precision', 'single', '--rounds', '1')).stdout).toMatch(
-      /c2c, powers of two +single +2 +forward +\S+ +\S+ +0\.\d\d/,
-    );
+    expect(
+      (await omnifft('verify', '--most', '2', '--precision', 'single', '--rounds', '1', '--no-peers')).stdout,
+    ).toMatch(/c2c, powers of two +single +2 +forward +\S+ +\S+ +0\.\d\d/);
     expect((await omnifft('verify', '--suite', 'speed')).code).toBe(2);
   });
 });

@@ -245,3 +245,28 @@ describe('plans with callbacks', () => {
     plain.destroy();
   });
 });
+
+describe('where a block leaves one line', () => {
+  it.each([
+    { from: 0, to: 1 },
+    { from: 1, to: 2 },
+  ])('a callback knows its place: %j', async (block) => {
+    const device = await openDevice('cpu', { threads: 1 });
+    const size = [5, 6, 2];
+    const plan = await device.plan({
+      size,
+      directions: 'forward',
+      zeroPadding: { space: [null, null, block] },
+      callbacks: {
+        forward: {
+          load: (x, _, at) => ({ re: x.load('w', at.axis[2]!), im: x.constant(0) }),
+        },
+        arrays: { w: { type: 'f32', length: 2 } },
+      },
+    });
+    const w = Float32Array.of(3, 7);
+    const bins = await plan.forward(new Float32Array(2 * 60), undefined, { arrays: { w } });
+    expect(bins[0]! / 30).toBeCloseTo(block.from === 0 ? 7 : 3, 4);
+    device.close();
+  });
+});

@@ -45,6 +45,8 @@ export interface OperandFacts {
   readonly mirrored?: { readonly count: number; readonly what: 'reals' | 'bins' };
   /** Elements with even numbers come first, then the others backwards. */
   readonly evenFirst?: true;
+  /** Real parts are read or written from the first real on, imaginary ones from the last one back. */
+  readonly facing?: true;
   /** Of an axis of which only some bins are written: how many. */
   readonly kept?: number;
   /** What the user's callback takes from memory or gives to it, and the arrays that it loads from. */
@@ -170,14 +172,15 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
     ...(order ? { order } : {}),
     ...(called ? { callback: called } : {}),
     ...(mirrored ? { mirrored } : {}),
-    ...(node.real?.by === 'cosines' && node.extended?.on === side ? { evenFirst: true as const } : {}),
+    ...(node.extended?.step === 2 && node.extended.on === side ? { evenFirst: true as const } : {}),
+    ...(node.facing?.[side] ? { facing: true as const } : {}),
     ...(kept === undefined ? {} : { kept }),
     ...(factors?.length ? { factors: factors.map(({ terms: _, ...own }) => own) } : {}),
   };
 }
 
-function mirroredOf({ extended, mirrored, length, axis, real }: LeafNode): OperandFacts['mirrored'] {
-  if (extended && real?.by !== 'cosines') return { count: extended.count, what: 'reals' };
+function mirroredOf({ extended, mirrored, length, axis }: LeafNode): OperandFacts['mirrored'] {
+  if (extended?.on === 'input' && !extended.step) return { count: extended.count, what: 'reals' };
   return mirrored?.side === 'input' ? { count: length[axis.input.of]!, what: 'bins' } : undefined;
 }
 
@@ -270,7 +273,8 @@ function ordered({ order }: OperandFacts): Stage[] {
   return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.of}` }];
 }
 
-function mirroring({ mirrored, evenFirst }: OperandFacts): Stage[] {
+function mirroring({ mirrored, evenFirst, facing }: OperandFacts): Stage[] {
+  if (facing) return [{ kind: 'move', text: 'parts from both ends' }];
   if (evenFirst) return [{ kind: 'move', text: 'even points, then odd ones backwards' }];
   return mirrored ? [{ kind: 'move', text: `mirror ${mirrored.count} ${mirrored.what}` }] : [];
 }
@@ -324,7 +328,6 @@ function stepStages(step: StepFacts): Stage[] {
 const PAIRS = {
   halves: 'pair bins of both halves',
   lines: 'pair bins of two lines',
-  cosines: 'pair bins for sums',
 } as const;
 
 function passesText(length: number, radices: readonly number[]): string {

@@ -7,7 +7,7 @@ import { bytesOf } from '../ir/index.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import type { ConvolutionPlan } from '../plan/convolution.ts';
 import type { DirectionPlan, Task } from '../plan/planner.ts';
-import { type Splits, splitsOf } from '../plan/splits.ts';
+import type { Splits } from '../plan/splits.ts';
 import { show } from '../problem/errors.ts';
 import {
   type Direction,
@@ -428,7 +428,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     const programs = this.allPrograms;
     return planToJson(this.problem, this.host.backend, programs, {
       tables: this.bytes.tables,
-      candidates: this.host.candidates(this.problem, splitsOf(programs[0]!.plan.tree, this.problem.size.length)),
+      candidates: this.host.candidates(this.problem, programs[0]!.plan.splits!),
     });
   }
 

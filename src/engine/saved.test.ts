@@ -242,6 +242,19 @@ describe('saved plans', () => {
     }
   });
 
+  it.each([
+    { size: [19], transform: 'dst4' },
+    { size: [19, 3], transform: 'dct2' },
+    { size: [2003], transform: 'r2c', directions: 'inverse' },
+  ] as const)('of reals whose points are convolved in several launches are taken, and chosen: %j', async (problem) => {
+    const device = held(await openWith({}, 1));
+    const several = { ...problem, tuning: { uploadSwitch: { two: 24 } } };
+    const plan = await device.plan(several);
+    expect(plan.toJSON().candidates.list.filter(({ chosen }) => chosen)).toHaveLength(1);
+    const again = await device.plan(several, { from: plan.serialize() });
+    expect(again.serialize()).toBe(plan.serialize());
+  });
+
   it('that come to nothing leave the device as it was', async () => {
     const device = held(await openDevice('cpu', { threads: 1 }));
     const problem: ProblemInput = { size: [1024], tuning: { uploadSwitch: { two: 64 } } };

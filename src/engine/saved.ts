@@ -4,7 +4,7 @@
  */
 import type { Backend } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
-import { type Splits, splitsOf } from '../plan/splits.ts';
+import type { Splits } from '../plan/splits.ts';
 import type { Problem } from '../problem/index.ts';
 import { version } from './version.ts';
 
@@ -24,7 +24,7 @@ export interface Saved {
 
 export function serializePlan(problem: Problem, backend: Backend, plans: readonly DirectionPlan[]): string {
   const { profile } = backend;
-  const splits = splitsOf(plans[0]!.tree, problem.size.length);
+  const splits = plans[0]!.splits!;
   const saved: Saved = { format: FORMAT, version, profile, problem, splits, checksum: checksum(splits) };
   return JSON.stringify(saved);
 }

@@ -233,6 +233,9 @@ describe('knobs', () => {
     const short = { size: [64, 1009], tuning: { bluestein: { length: 2016 } } };
     expect(await problemsOf(cpu, short)).toEqual(['invalid-field tuning.bluestein.length']);
     expect(await problemsOf(cpu, { ...short, omit: [false, true] })).toEqual([]);
+    // Too long for the device's memory.
+    const long = { size: [1009], batches: 100_000, tuning: { rader, bluestein: { length: 2 ** 24 } } };
+    expect(await problemsOf(h200, long)).toEqual(['device-limit size']);
     const prime = { size: [1021], tuning: { rader, sharedBytes: 4096, bluestein: { length: 3 ** 8 * 2 } } };
     expect(await problemsOf(gpu, { ...prime, tuning: { ...prime.tuning, bluestein: { length: 13 ** 3 } } })).toEqual(
       [],

@@ -78,6 +78,8 @@ class AccessRules {
   private readonly say: (what: string) => void;
   private readonly known: ReadonlySet<ArrayRef>;
   private readonly inScope: Set<Var>;
+  /** Items that loops with limits go through, in terms of their variables. */
+  private readonly tails: Guard;
 
   /** @param places where arrays are touched; what the phase does is added. */
   constructor(kernel: Kernel, phase: Phase, places: Map<ArrayRef, Index[]>, say: (what: string) => void) {
@@ -88,6 +90,10 @@ class AccessRules {
     this.known = new Set([...kernel.globals, ...kernel.tables, ...kernel.shared]);
     const own = kernel.cluster ? [kernel.group, kernel.cluster.rank] : [kernel.group];
     this.inScope = new Set<Var>([...own, ...phase.loops.map((loop) => loop.variable)]);
+    this.tails = phase.loops.flatMap(({ variable: at, limit }) => {
+      const beyond = limit && sub(at, limit);
+      return beyond ? [{ index: beyond, from: range(beyond)[0], to: 0 }] : [];
+    });
     if (!phase.loops.some((loop) => loop.variable === phase.lanes)) say('the lane variable is not one of its loops');
   }
 
@@ -147,7 +153,7 @@ class AccessRules {
     places.get(array)!.push(at);
     this.index(at, `index of ${array.name}`);
     this.guard(guard);
-    const [low, high] = rangeWithin(at, guard);
+    const [low, high] = rangeWithin(at, guard, this.tails);
     // Where callbacks load is known to be in the array wherever the guard holds, but not always from the guard alone.
     const known = array.operand === true && guard.length > 0;
     if (low < 0 && !known) say(`index of ${array.name} can be ${low}`);
@@ -186,18 +192,35 @@ function escapedVariables(nodes: readonly Real[], { stores }: Phase): Set<Var> {
   return new Set(stores.flatMap(({ value }) => [...free.get(value)!]));
 }
 
-/** The values that an index can take where a guard holds, as far as one bound on an index, of which it has a multiple, tells. */
-function rangeWithin(at: Index, guard: Guard): [low: number, high: number] {
-  let [low, high] = range(at);
-  for (const { index, from, to, outside } of guard) {
-    const times = outside ? undefined : multipleOf(index, at);
-    if (times === undefined) continue;
-    const rest = range(sub(at, scale(index, times)));
-    const bounds = [Math.max(from, range(index)[0]) * times, Math.min(to - 1, range(index)[1]) * times];
+/**
+ * The values that an index can take where a guard holds, as far as one bound on an index, of which it has a multiple, tells; none, which
+ * is a range from more to less, where it never does.
+ * @param tails that hold in any case.
+ */
+function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: number, high: number] {
+  const reach = (index: Index) => (tails.length > 0 ? rangeWithin(index, tails) : range(index));
+  let [low, high] = reach(at);
+  for (const bound of guard) {
+    const within = boundsOf(bound, reach(bound.index));
+    if (within && within[0] > within[1]) return [0, -1];
+    const times = multipleOf(bound.index, at);
+    if (!within || times === undefined) continue;
+    const rest = range(sub(at, scale(bound.index, times)));
+    const bounds = within.map((end) => end * times);
     low = Math.max(low, rest[0] + Math.min(...bounds));
     high = Math.min(high, rest[1] + Math.max(...bounds));
   }
   return [low, high];
+}
+
+/** From where to where a bound lets an index of a range go; undefined where a block in the middle leaves both ends. */
+function boundsOf(
+  { from, to, outside }: Guard[number],
+  [low, high]: readonly [number, number],
+): [low: number, high: number] | undefined {
+  if (!outside) return [Math.max(from, low), Math.min(to - 1, high)];
+  if (to > high) return [low, Math.min(high, from - 1)];
+  return from <= low ? [Math.max(low, to), high] : undefined;
 }
 
 /** How many times an index has the first term of another one. */

@@ -1,5 +1,5 @@
 /** Where the elements of a tile are while its threads go through the passes along one of its dimensions. */
-import { add, coordinates, div, type Index, type IndexLike, index, mod, scale, type Var } from '../ir/index.ts';
+import { add, coordinates, div, type Index, type IndexLike, index, mod, scale, sub, type Var } from '../ir/index.ts';
 import type { Leaf, PassesStep } from '../plan/leaf.ts';
 import type { Carried } from './stage.ts';
 
@@ -39,6 +39,19 @@ export class Geometry {
       else element[d] = d === this.stage.split ? add(scale(this.rank, this.share), digit) : digit;
     });
     return element;
+  }
+
+  /** The column whose bins mirror those of another one, along every dimension but the tile's own. */
+  opposite(c: IndexLike): Index {
+    const digits = coordinates(c, this.counts);
+    let opposite: Index = index(0);
+    let step = 1;
+    this.stage.columns.forEach((d, place) => {
+      const [digit, count] = [digits[place]!, this.counts[place]!];
+      opposite = add(opposite, scale(d === -1 ? digit : mod(sub(count, digit), count), step));
+      step *= count;
+    });
+    return opposite;
   }
 
   coordinate(d: number, c: IndexLike): Index {

@@ -12,6 +12,7 @@
  */
 import {
   add,
+  type Complex,
   type IndexLike,
   type Kernel,
   mappedLoad,
@@ -53,7 +54,7 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
       ...(reverse ? { reverse: twiddled(sides.views(reverse)) } : {}),
     });
   } else {
-    built = threadPhases(leaf, tables, { ...sides, rank }, ends, tiles.limit);
+    built = threadPhases(leaf, tables, { ...sides, rank }, ends, tiles);
   }
   return {
     name: `stockham${leaf.lengths.join('x')}`,
@@ -72,7 +73,7 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
 /** What puts the twiddles of a four-step decomposition into the views of a leaf. */
 function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views) => Ends {
   if (!leaf.twiddle) return (views) => views;
-  const { on } = leaf.twiddle;
+  const { on, conjugated } = leaf.twiddle;
   if (leaf.lockstep === 'vector') {
     const factor = stepTwiddles(tables, vectorLeaf(leaf), tiles.number);
     // Vectors find their factors along the columns, as passes walk, and not along the axis, as the copy does.
@@ -81,7 +82,14 @@ function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views
   }
   const columns = leaf.tile > 1 && passesOf(leaf).some(({ lanesAlong }) => Object.values(lanesAlong).includes('batch'));
   const factor = leafStepTwiddles(tables, leaf, tiles, columns);
-  return (views) => mappedOn(on, views, (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]));
+  const own: ViewMap = (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]);
+  return (views) => mappedOn(on, views, conjugated ? conjugate(own) : own);
+}
+
+/** A product with the conjugates of the factors. */
+function conjugate(map: ViewMap): ViewMap {
+  const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
+  return (x, value, at) => swap(map(x, swap(value), at));
 }
 
 function mappedOn(on: 'input' | 'output', views: Views, map: ViewMap): Views {

@@ -2,11 +2,11 @@
  * The step that pairs bins k and N − k of a complex transform of N points, to make the spectra of reals of it or the other way
  * around (VkFFT guide 2.5.3; Press et al., Numerical Recipes, section 12.3). Forwards it yields twice the bins.
  *
+ * Of several axes, k and N − k stand for bins that mirror one another along all of them.
+ *
  * `halves`, of 2N reals: with e = Z(k) + Z*(N−k), o = −i·w·(Z(k) − Z*(N−k)), w = e^{−2πi·k/2N}:
  *   2·X(k) = e + o, 2·X(N−k) = (e − o)*, for k = 0 … N.
  * `lines`, of N reals each: 2·A(k) = Z(k) + Z*(N−k), 2·B(k) = −i·(Z(k) − Z*(N−k)), for k = 0 … ⌊N/2⌋.
- * `cosines`, of two lines as the parts of one: with w = e^{−2πi·k/4N}, C(k) = w·Z(k) + w*·Z(N−k), C(N−k) = i·(w·Z(k) − w*·Z(N−k));
- * and, before passes, Z(k) = w·(C(k) + i·C(N−k)), Z(N−k) = w*·(C(k) − i·C(N−k)), where Z(0) = C(0). Sines are these in reverse.
  */
 import {
   add,
@@ -42,15 +42,12 @@ export interface PairItems {
 }
 
 export interface PairQuestion extends Omit<PairStep, 'do'> {
+  /** The column whose numbers mirror those of another one; missing where that is the same. */
+  readonly opposite?: (c: IndexLike) => IndexLike;
   readonly sides: PairSides;
   readonly root: PairRoot;
   /** There and back: a bin times its number of the kernel. */
   readonly multiplied?: ((x: Expressions, bin: Complex, k: IndexLike, c: IndexLike) => Complex) | undefined;
-}
-
-/** Of how many pairs the roots would be that the pairs of a step take. */
-export function rootsOf({ by, length }: Pick<PairStep, 'by' | 'length'>): number {
-  return by === 'cosines' ? 2 * length : length;
 }
 
 /** All pairs as items of one kind: those that are not like the others are told apart by guards. */
@@ -60,7 +57,8 @@ export function guardedPairs(question: PairQuestion): PairItems[] {
     const mirror = sub(length, b);
     // The number in the middle has no other one; what is stored for it is stored once.
     const within: Guard = [{ index: index(b), from: 0, to: Math.ceil(length / 2) }];
-    return pairAt(question, x, { k: index(b), mirror, wrapped: mod(mirror, length), c, within });
+    const pair = { k: index(b), mirror, wrapped: mod(mirror, length), c, within };
+    return pairAt(question, x, question.opposite ? { ...pair, opposite: question.opposite(c) } : pair);
   };
   return [{ count: Math.floor(length / 2) + 1, stores }];
 }
@@ -109,13 +107,14 @@ interface Pair {
   /** The same of numbers, which go round. */
   readonly wrapped: ReturnType<typeof index>;
   readonly c: IndexLike;
+  /** The column of those in the mirror, where it is another one. */
+  readonly opposite?: IndexLike;
   /** Where both of the pair are stored. */
   readonly within?: Guard;
 }
 
 function pairAt(question: PairQuestion, x: Expressions, pair: Pair): Store[] {
   const { by, back } = question;
-  if (by === 'cosines') return back ? cosinesBack(question, x, pair) : cosines(question, x, pair);
   if (by === 'halves' && question.multiplied) return halvesRound(question, x, pair);
   if (by === 'halves') return back ? halvesBack(question, x, pair) : halves(question, x, pair);
   return back ? linesBack(question, x, pair) : lines(question, x, pair);
@@ -139,24 +138,52 @@ function sums(x: Expressions, a: Complex, b: Complex): readonly [Complex, Comple
 }
 
 function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions, pair: Pair): Store[] {
-  const { k, mirror, wrapped, c, within } = pair;
-  const [e, d] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
+  const { k, mirror, wrapped, c, opposite = c, within } = pair;
+  const [e, d] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, opposite]));
   const turned = x.cmul(d, root(x, k));
   const o = { re: turned.im, im: x.neg(turned.re) };
-  return [...bins.store(x, [k, c], x.cadd(e, o)), ...bins.store(x, [mirror, c], conjugate(x, x.csub(e, o)), within)];
+  return [
+    ...bins.store(x, [k, c], x.cadd(e, o)),
+    ...bins.store(x, [mirror, opposite], conjugate(x, x.csub(e, o)), within),
+  ];
 }
 
 function halvesBack({ sides: { numbers, bins }, root, length }: PairQuestion, x: Expressions, pair: Pair): Store[] {
-  const { k, mirror, c, wrapped, within } = pair;
-  // The first and the last bin are real, whatever memory holds.
-  const real = (value: Complex): Complex => ({ re: value.re, im: x.where(inside(k, length), value.im, x.constant(0)) });
-  const [e, d] = sums(x, real(bins.load(x, [k, c])), real(bins.load(x, [mirror, c])));
+  const { k, c, opposite = c, wrapped, within } = pair;
+  const [own, other] = properBins(bins, length, x, pair);
+  const [e, d] = sums(x, own, other);
   const o = quarter(x.cmul(d, conjugate(x, root(x, k))), x);
   const last = within && [...within, ...inside(k, length)];
   return [
     ...numbers.store(x, [k, c], x.cadd(e, o)),
-    ...numbers.store(x, [wrapped, c], conjugate(x, x.csub(e, o)), last),
+    ...numbers.store(x, [wrapped, opposite], conjugate(x, x.csub(e, o)), last),
   ];
+}
+
+/**
+ * A bin and the one in its mirror. Of one axis the first and the last bin are real, whatever memory holds; of several, those along the
+ * others mirror one another, which is the part of what memory holds that a transform along these would leave real.
+ */
+function properBins(
+  bins: ComplexView,
+  length: number,
+  x: Expressions,
+  { k, mirror, c, opposite }: Pair,
+): readonly [Complex, Complex] {
+  if (opposite === undefined) {
+    const im = (value: Complex) => x.where(inside(k, length), value.im, x.constant(0));
+    const real = (value: Complex): Complex => ({ re: value.re, im: im(value) });
+    return [real(bins.load(x, [k, c])), real(bins.load(x, [mirror, c]))];
+  }
+  const first: Guard = [{ index: k, from: 0, to: 1 }];
+  const half = x.where(first, x.constant(exact.div(exact.ONE, exact.exact(2))), x.constant(1));
+  // What is not read is 0.
+  const proper = (at: IndexLike, own: IndexLike, mirrored: IndexLike): Complex => {
+    const value = bins.load(x, [at, own]);
+    const other = bins.load(x, [at, mirrored], first);
+    return { re: x.mul(x.add(value.re, other.re), half), im: x.mul(x.sub(value.im, other.im), half) };
+  };
+  return [proper(k, c, opposite), proper(mirror, opposite, c)];
 }
 
 /** There, the products with a kernel, and back: `bins` is where numbers go. */
@@ -183,40 +210,6 @@ function halvesRound({ sides, root, length, multiplied }: PairQuestion, x: Expre
 /** Where a bin is none of the ends. */
 function inside(k: ReturnType<typeof index>, length: number): Guard {
   return [{ index: k, from: 1, to: length }];
-}
-
-/** The bin of sum k. */
-function sumAt({ sines, length }: PairQuestion, k: IndexLike): IndexLike {
-  return sines ? sub(length - 1, k) : k;
-}
-
-/** Where there are two of a pair: none but the first one is by itself, and the one in the middle. */
-function twoOf(k: ReturnType<typeof index>, length: number): Guard {
-  return [{ index: k, from: 1, to: Math.ceil(length / 2) }];
-}
-
-function cosines(question: PairQuestion, x: Expressions, { k, mirror, wrapped, c }: Pair): Store[] {
-  const { sides, root, length } = question;
-  const { numbers, bins } = sides;
-  const w = root(x, k);
-  const a = x.cmul(numbers.load(x, [k, c]), w);
-  const b = x.cmul(numbers.load(x, [wrapped, c]), conjugate(x, w));
-  return [
-    ...bins.store(x, [sumAt(question, k), c], x.cadd(a, b)),
-    ...bins.store(x, [sumAt(question, mirror), c], quarter(x.csub(a, b), x), twoOf(k, length)),
-  ];
-}
-
-function cosinesBack(question: PairQuestion, x: Expressions, { k, mirror, wrapped, c }: Pair): Store[] {
-  const { sides, root, length } = question;
-  const { numbers, bins } = sides;
-  const w = root(x, k);
-  const own = bins.load(x, [sumAt(question, k), c]);
-  const other = quarter(bins.load(x, [sumAt(question, mirror), c], [{ index: k, from: 1, to: length }]), x);
-  return [
-    ...numbers.store(x, [k, c], x.cmul(x.cadd(own, other), w)),
-    ...numbers.store(x, [wrapped, c], x.cmul(x.csub(own, other), conjugate(x, w)), twoOf(k, length)),
-  ];
 }
 
 function lines({ sides: { numbers, bins, beside } }: PairQuestion, x: Expressions, pair: Pair): Store[] {

@@ -15,11 +15,16 @@ export function placeOf(terms: OutsideOf['terms'], coordinates: readonly IndexLi
 export type Move = { readonly of: number } & ({ readonly to: Index } | { readonly by: number });
 
 /** Where an element is along the dimensions of the tensor that a callback asks for. */
-export function placesOf({ callback }: LeafSide, coordinates: readonly IndexLike[], move?: Move): PlaceOf {
+export function placesOf(
+  { callback }: LeafSide,
+  coordinates: readonly IndexLike[],
+  ...moves: readonly (Move | undefined)[]
+): PlaceOf {
   return (dimension) => {
-    if (move?.of === dimension && 'to' in move) return move.to;
+    const move = moves.find((one) => one?.of === dimension);
+    if (move && 'to' in move) return move.to;
     const place = tensorIndex(callback!.places.find(({ of }) => of === dimension)!, coordinates);
-    return move?.of === dimension && 'by' in move ? add(place, move.by) : place;
+    return move ? add(place, move.by) : place;
   };
 }
 

@@ -13,7 +13,7 @@ import {
   scale,
   sub,
 } from '../ir/index.ts';
-import type { LeafSide, OutsideOf } from '../plan/leaf.ts';
+import type { FacingSide, LeafSide, OutsideOf } from '../plan/leaf.ts';
 import { type Call, calledView, type PlaceOf } from './callbacks.ts';
 import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 
@@ -58,6 +58,81 @@ export function realsView(
   };
 }
 
+/** Numbers both parts of which are reals of one line; and, where lines come two by two, those of the second one. */
+export function facingView(
+  array: ArrayRef,
+  side: LeafSide,
+  element: Elements,
+  coordinates: Coordinates,
+  called: Call | undefined,
+): { readonly view: ComplexView; readonly beside?: ComplexView } {
+  const reals = calledReals(array, called);
+  const { turned, negated, within } = side.facing!;
+  const numbers = (by: number, absent: readonly OutsideOf[], second?: true): ComplexView => {
+    const places = facingPlaces(side, coordinates, stepped(side, second));
+    const parts = (at: readonly IndexLike[], own: Guard = []): Record<'re' | 'im', Reached> => {
+      const guard = outside(absent, coordinates(at), own);
+      const proper = within && { ...within, index: placeOf(within.terms, coordinates(at)) };
+      const imaginary = proper ? [...guard, { index: proper.index, from: proper.from, to: proper.to }] : guard;
+      const place = add(element(at), by);
+      const [near, far] = [turned ? imaginary : guard, turned ? guard : imaginary];
+      const both = [places.near(place, at, near), places.far(place, at, far)] as const;
+      return { re: both[turned ? 1 : 0], im: both[turned ? 0 : 1] };
+    };
+    const signed = (x: Expressions, value: Real) => (negated ? x.neg(value) : value);
+    return {
+      load: (x, at, guard) => {
+        const { re, im } = parts(at, guard);
+        return { re: reals.load(x, ...re), im: signed(x, reals.load(x, ...im)) };
+      },
+      store: (x, at, value, guard) => {
+        const { re, im } = parts(at, guard);
+        return [...put(x, reals, re, value.re), ...put(x, reals, im, signed(x, value.im))];
+      },
+    };
+  };
+  const { absent = [], beside } = side;
+  return {
+    view: numbers(0, absent),
+    ...(beside ? { beside: numbers(beside.apart, beside.absent ?? [], true) } : {}),
+  };
+}
+
+/** Where the two reals of a number are, seen from where it would be in memory were it one real. */
+function facingPlaces(side: LeafSide, coordinates: Coordinates, move: Move | undefined) {
+  const { first, last, step = 1, stride, terms, of, absent = [] } = side.facing!;
+  const reached = (at: readonly IndexLike[], place: Index, real: Index, guard: Guard): Reached => [
+    place,
+    placesOf(side, coordinates(at), { of, to: real }, move),
+    [...guard, ...blocksAt(absent, real)],
+  ];
+  const number = (at: readonly IndexLike[]) => placeOf(terms, coordinates(at));
+  return {
+    near: (place: Index, at: readonly IndexLike[], guard: Guard) => {
+      const n = number(at);
+      const own = add(place, first * stride, scale(n, (step - 1) * stride));
+      return reached(at, own, add(first, scale(n, step)), guard);
+    },
+    far: (place: Index, at: readonly IndexLike[], guard: Guard) => {
+      const n = number(at);
+      const own = add(place, last * stride, scale(n, -(step + 1) * stride));
+      return reached(at, own, sub(last, scale(n, step)), guard);
+    },
+  };
+}
+
+/** A guard that keeps a real out of blocks of its dimension. */
+function blocksAt(absent: NonNullable<FacingSide['absent']>, real: Index): Guard {
+  return absent.map(({ from, to }) => ({ index: real, from, to, outside: true }));
+}
+
+/** Where a real is in memory and in the tensor, and whether it is there. */
+type Reached = readonly [Index, PlaceOf, Guard];
+
+function put(x: Expressions, reals: Reals, [place, of, guard]: Reached, value: Real): Store[] {
+  return reals.store(x, place, of, value, guard);
+}
+
 /** Reals in memory, each at some place in the tensor. */
 interface Reals {
   load(x: Expressions, place: Index, of: PlaceOf, guard: Guard): Real;
@@ -90,12 +165,12 @@ interface Points {
 }
 
 /** The second of two is a step further on in the tensor. */
-function stepped({ callback }: LeafSide, { second }: Point): Move | undefined {
+function stepped({ callback }: LeafSide, second: true | undefined): Move | undefined {
   return second && callback?.beside && { of: callback.beside.of, by: callback.beside.step };
 }
 
 function plain(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
-  const of = (point: Point) => placesOf(side, coordinates(point.at), stepped(side, point));
+  const of = (point: Point) => placesOf(side, coordinates(point.at), stepped(side, point.second));
   return {
     load: (x, point, guard) => reals.load(x, point.place, of(point), guard),
     store: (x, point, value, guard) => reals.store(x, point.place, of(point), value, guard),
@@ -104,27 +179,25 @@ function plain(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
 
 /** Where the real of a point is, if it is in the first half, or in the second one. */
 function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
-  const { count, shift, mirror, stride, terms, absent = [] } = side.extended!;
+  const { count, shift, mirror, stride, terms, step = 1, beside = 0, absent = [] } = side.extended!;
   /** Where a real of that number is there. */
-  const within = (real: Index): Guard => [
-    { index: real, from: 0, to: count },
-    ...absent.map(({ from, to }) => ({ index: real, from, to, outside: true as const })),
-  ];
-  return (own: Point, guard: Guard): Record<'own' | 'other', readonly [Index, PlaceOf, Guard]> => {
+  const within = (real: Index): Guard => [{ index: real, from: 0, to: count }, ...blocksAt(absent, real)];
+  return (own: Point, guard: Guard): Record<'own' | 'other', Reached> => {
     const { at, place } = own;
-    const point = placeOf(terms, coordinates(at));
+    const number = add(placeOf(terms, coordinates(at)), own.second ? beside : 0);
+    const point = scale(number, step);
     const direct = add(point, -shift);
     const opposite = sub(mirror, point);
     const second: Guard = [{ index: direct, from: count, to: mirror + 1 }];
-    const others = placesOf(side, coordinates(at), stepped(side, own));
+    const others = placesOf(side, coordinates(at), stepped(side, own.second));
     const of =
       (real: Index): PlaceOf =>
       (d) =>
         d === side.callback?.extended ? real : others(d);
     return {
-      own: [add(place, -shift * stride), of(direct), [...guard, ...within(direct)]],
+      own: [add(place, scale(number, (step - 1) * stride), -shift * stride), of(direct), [...guard, ...within(direct)]],
       other: [
-        add(place, mirror * stride, scale(point, -2 * stride)),
+        add(place, mirror * stride, scale(number, -(step + 1) * stride)),
         of(opposite),
         [...guard, ...within(opposite), ...second],
       ],
@@ -146,8 +219,7 @@ function continued(reals: Reals, side: LeafSide, coordinates: Coordinates): Poin
     store: (x, point, value, guard) => {
       const { own, other } = places(point, guard);
       const signed = sign > 0 ? value : x.neg(value);
-      const put = ([place, of, where]: typeof own, real: Real) => reals.store(x, place, of, real, where);
-      return [...put(own, value), ...put(other, signed)];
+      return [...put(x, reals, own, value), ...put(x, reals, other, signed)];
     },
   };
 }

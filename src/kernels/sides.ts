@@ -44,7 +44,7 @@ import {
 import { calledView, callOf, reached } from './callbacks.ts';
 import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 import { factorAt } from './pointwise.ts';
-import { realsView, sharesWords } from './reals.ts';
+import { facingView, realsView, sharesWords } from './reals.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
@@ -133,6 +133,10 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     const called = side.callback && callOf(side.callback, operands);
     if (side.layout === 'real' && !side.alone) {
       const array = declare(name, type, sharesWords(side) || undefined);
+      if (side.facing) {
+        const numbers = facingView(array, side, element, coordinates, called);
+        return { view: multiplied(numbers.view), ...(numbers.beside ? { beside: multiplied(numbers.beside) } : {}) };
+      }
       const reals = (by: number) => realsView(array, side, (at) => add(element(at), by), coordinates, called);
       return { view: multiplied(goingRound(reals, side, coordinates)) };
     }

@@ -29,7 +29,7 @@ import {
 import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/leaf.ts';
 import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
 import { dft } from './butterfly.ts';
-import { guardedPairs, type PairItems, type PairRoot, rootsOf } from './pairing.ts';
+import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import { type KernelView, matrixStores, multiplied } from './products.ts';
 import type { BuiltSteps, Step } from './steps.ts';
@@ -59,6 +59,8 @@ export interface Stage extends Tile {
    * them, then all into the second. It takes nothing but other twiddles: they shift the spectrum of the butterfly.
    */
   readonly firstOutput?: (radix: number) => Index;
+  /** The column whose bins mirror those of another one, where all axes of a tile do. */
+  readonly opposite: (c: IndexLike) => Index;
   /** Of pairs of bins. */
   readonly pairRoot: (length: number) => PairRoot;
   readonly twiddle: (step: Extract<Step, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
@@ -179,7 +181,7 @@ function itemsOf({ length }: Tile, step: Step): number {
 
 /** Bins are paired on their way to memory, or from there. */
 function pairsOf(
-  { pairRoot, numbers: products }: Stage,
+  { pairRoot, numbers: products, opposite }: Stage,
   { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
   source: ComplexView,
   target: ComplexView,
@@ -188,7 +190,8 @@ function pairsOf(
   const sides = step.back ? { numbers: target, bins: source, beside } : { numbers: source, bins: target, beside };
   const numbers = step.kernel && products(step.kernel);
   return guardedPairs({
-    ...{ ...step, sides, root: pairRoot(rootsOf(step)) },
+    ...{ ...step, sides, root: pairRoot(step.length) },
+    ...(step.everyAxis ? { opposite } : {}),
     multiplied: numbers && ((x, bin, k, c) => multiplied(x, step.kernel!, bin, numbers(x, [k, c], 0))),
   })[0]!;
 }

@@ -54,9 +54,9 @@ export interface Ends extends Views {
 
 export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
-/** Which way bins are paired, and for what sums. */
-function kindOf({ back, sines, kernel }: PairStep): Pick<PairStep, 'back' | 'sines' | 'kernel'> {
-  return { ...(back ? { back } : {}), ...(sines ? { sines } : {}), ...(kernel ? { kernel } : {}) };
+/** Which way bins are paired, and what they are multiplied by. */
+function kindOf({ do: _, length: __, by: ___, ...kind }: PairStep) {
+  return kind;
 }
 
 /** Each step by itself: a pass for each radix. */

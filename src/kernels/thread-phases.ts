@@ -1,33 +1,45 @@
 /** The steps of a leaf as threads take them, dimension after dimension: the counterpart of vector-phases.ts. */
-import { add, type ComplexView, div, type Index, scale, type TableBuilder, type Var } from '../ir/index.ts';
+import {
+  add,
+  type ComplexView,
+  div,
+  type Guard,
+  type IndexLike,
+  scale,
+  type TableBuilder,
+  type Var,
+} from '../ir/index.ts';
 import { type Leaf, type LeafStep, passesOf } from '../plan/leaf.ts';
 import { Geometry } from './geometry.ts';
 import { type PassContext, passEnds } from './pointwise.ts';
 import { kernelView } from './products.ts';
-import type { Sides } from './sides.ts';
+import type { Sides, Tiles } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf } from './steps.ts';
 import { pairRoots, threadPassTwiddles } from './twiddles.ts';
 
 type ThreadSides = Pick<Sides, 'coordinates' | 'kernel'> & { readonly rank: Var };
 
-/** @param limit where a tile does not divide the batch: what the last group has not got */
 export function threadPhases(
   leaf: Leaf,
   tables: TableBuilder,
   sides: ThreadSides,
   ends: Ends,
-  limit: Index | undefined,
+  tiles: Tiles,
 ): BuiltSteps {
   const geometry = passesOf(leaf).map((passes) => new Geometry(leaf, passes, sides.rank));
+  // Columns of several dimensions do not end where those of the tile do.
+  const several = leaf.lengths.length > 1;
+  const seen = (view: ComplexView, stage: Geometry) =>
+    atElements(several && tiles.limit ? withinBatch(view, leaf, tiles) : view, stage);
   return stagePhases({
     stages: stagesOf(leaf, geometry, tables, sides),
     precision: leaf.precision,
     shared: leaf.shared,
-    input: atElements(ends.input, geometry[0]!),
-    output: atElements(ends.output, geometry.at(-1)!),
-    beside: ends.beside && atElements(ends.beside, geometry[0]!),
-    limit,
+    input: seen(ends.input, geometry[0]!),
+    output: seen(ends.output, geometry.at(-1)!),
+    beside: ends.beside && seen(ends.beside, geometry[0]!),
+    limit: several ? undefined : tiles.limit,
     aliased: leaf.aliased,
   });
 }
@@ -68,6 +80,7 @@ function stagesOf(
         // The digit that an earlier stage has produced counts on.
         return (x, value, i, m, c) => turn(x, value, add(own.coordinate(after, c), scale(i, before)), m);
       },
+      opposite: (c) => own.opposite(c),
       pairRoot: (points) => pairRoots(tables, points, { kind: 'pairs', lanes: 1 }),
       ends: passEnds(passes[n]!, length, context),
       numbers: (factors) => kernelView(factors, kernel!, context.coordinates),
@@ -87,6 +100,18 @@ function stepsByPasses(steps: readonly LeafStep[]): LeafStep[][] {
     if (step.do === 'passes') before = [];
   }
   return runs;
+}
+
+/** A view of a tile that leaves out what comes after the last transform. */
+function withinBatch(view: ComplexView, { batch }: Leaf, { first }: Tiles): ComplexView {
+  const within = (at: readonly IndexLike[], guard: Guard = []): Guard => [
+    ...guard,
+    { index: add(first, at.at(-1)!), from: 0, to: batch[0]! },
+  ];
+  return {
+    load: (x, at, guard) => view.load(x, at, within(at, guard)),
+    store: (x, at, value, guard) => view.store(x, at, value, within(at, guard)),
+  };
 }
 
 /** A view of a tile, seen at elements and columns of a stage. */

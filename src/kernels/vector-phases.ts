@@ -29,7 +29,7 @@ import type { KernelFactors, PassesStep } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
-import { plainPairs, rootsOf } from './pairing.ts';
+import { plainPairs } from './pairing.ts';
 import { PairExpressions } from './pairs.ts';
 import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
@@ -217,7 +217,7 @@ class VectorPhases {
   ): Phase[] {
     const { lanes, lanesAlong, tile } = this.leaf;
     const along = lanesAlong.output === 'axis';
-    const root = pairRoots(this.tables, rootsOf(step), { kind: along ? 'planes' : 'pairs', lanes });
+    const root = pairRoots(this.tables, step.length, { kind: along ? 'planes' : 'pairs', lanes });
     const sides = step.back
       ? { numbers: to.view, bins: from.view, beside }
       : { numbers: from.view, bins: to.view, beside };

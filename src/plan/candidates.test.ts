@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { randomProfile, randomThreads, vectorProfile } from '../../test/support/devices.ts';
 import { configurations } from '../../test/support/problems.ts';
-import { seedFor } from '../../test/support/random.ts';
+import { randomFor, seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
 import { unitOf } from './cost.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
-import { splitsOf } from './splits.ts';
 
 const options = (name: string) => ({ seed: seedFor(`plan/candidates/${name}`) | 0, numRuns: 200 });
 const profiles: readonly DeviceProfile[] = ['h200', 'webgpu-default', 'wasm-cpu'].map(
@@ -18,6 +18,16 @@ const several: DeviceProfile = { ...namedProfiles['wasm-cpu'].profile, multiproc
 const { profile: h200 } = namedProfiles.h200;
 const ranked = (input: ProblemInput, profile: DeviceProfile, most = 8) =>
   rankSplits(normalizeProblem(input), profile, most);
+
+/** Random profiles may be too small for a length. */
+function rankedOrNone(input: ProblemInput, profile: DeviceProfile, most: number) {
+  try {
+    return ranked(input, profile, most);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return [];
+  }
+}
 
 describe('candidates', () => {
   it('are different plans, cheapest first, and the first of them is the plan', () => {
@@ -32,11 +42,9 @@ describe('candidates', () => {
         for (const [n, { price, value }] of list.entries()) {
           if (n > 0) expect(price).toBeGreaterThanOrEqual(list[n - 1]!.price - 1e-6);
           checkSplits(problem, profile, value);
-          const { tree } = planDirection(problem, direction, profile, false, value);
-          expect(splitsOf(tree, problem.size.length)).toEqual(value);
+          expect(planDirection(problem, direction, profile, false, value).splits).toEqual(value);
         }
-        const { tree } = planDirection(problem, direction, profile, false);
-        expect(splitsOf(tree, problem.size.length)).toEqual(list[0]!.value);
+        expect(planDirection(problem, direction, profile, false).splits).toEqual(list[0]!.value);
       }),
       options('list'),
     );
@@ -48,6 +56,18 @@ describe('candidates', () => {
         const all = ranked({ size }, profile, 20);
         for (const most of [1, 3, 8]) expect(ranked({ size }, profile, most)).toEqual(all.slice(0, most));
       }
+    }
+  });
+
+  it('of reals begin with the plan, however many are asked for, whatever the device', () => {
+    const random = randomFor('plan/candidates/reals');
+    for (let round = 0; round < 1000; round++) {
+      const threads = random.integer(0, 1) === 1;
+      const profile = { ...vectorProfile, ...(threads ? randomThreads(random) : randomProfile(random)) };
+      const transform = random.pick(['r2c', 'dct2', 'dct3', 'dst2', 'dst3', 'dct4'] as const);
+      const problem: ProblemInput = { size: [random.integer(2, 200)], transform };
+      const [best] = rankedOrNone(problem, profile, 1);
+      expect(rankedOrNone(problem, profile, 8)[0], JSON.stringify(problem)).toEqual(best);
     }
   });
 

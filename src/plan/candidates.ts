@@ -24,7 +24,6 @@ export type Candidate = Priced<Splits>;
  */
 export function rankSplits(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
   const best: Candidate[] = [];
-  const complex = complexPart(problem);
   const transformed = transformedAxes(problem);
   const known = new Map<number, Priced<readonly number[]>[]>();
   const uploadsOf = (axis: number) => {
@@ -32,7 +31,7 @@ export function rankSplits(problem: Problem, profile: DeviceProfile, most: numbe
     if (!own) known.set(axis, (own = waysAlone(problem, axis, profile, most)));
     return own;
   };
-  for (const { value, price } of waysTogether(complex, profile)) {
+  for (const { value, price } of waysTogether(problem, profile)) {
     const { together, axes } = value;
     const alone = transformed.filter((axis) => !axes.includes(axis));
     if (isFull(best, most, price + alone.length * tripCost(profile))) continue;
@@ -56,10 +55,10 @@ function waysAlone(problem: Problem, axis: number, profile: DeviceProfile, most:
 }
 
 /** @throws RangeError where these are no splits that a plan may have. */
-export function checkSplits(problem: Problem, profile: DeviceProfile, { together, uploads }: Splits): void {
+export function checkSplits(problem: Problem, profile: DeviceProfile, splits: Splits): void {
   const complex = complexPart(problem);
-  const { axes } = checkTogether(together, complex, profile);
-  uploads.forEach((factors, axis) => {
+  const { axes } = checkTogether(splits, problem, profile);
+  splits.uploads.forEach((factors, axis) => {
     const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
     if (alone && (isRealAxis(problem, axis) || isSums(problem))) return checkKnown(problem, axis, profile, factors);
     if (alone && !isConvolved(complex, axis, profile)) checkUploads(factors, uploadsQuestion(complex, axis, profile));

@@ -112,11 +112,21 @@ function formatted(profile: DeviceProfile, sharedFormat: DeviceProfile['sharedFo
   return variant;
 }
 
+const alone = new WeakMap<DeviceProfile, DeviceProfile>();
+
+/** The profile without clusters of blocks; always the same object, by which answers are remembered. */
+export function withoutClusters(profile: DeviceProfile): DeviceProfile {
+  const { cluster, ...others } = profile;
+  if (!cluster) return profile;
+  let own = alone.get(profile);
+  if (!own) alone.set(profile, (own = others));
+  return own;
+}
+
 /** The profile to one of several coordinates that share a tile. */
 export function coordinatesProfile(count: number, profile: DeviceProfile): DeviceProfile {
   if (count === 1) return profile;
-  const { cluster: _, ...alone } = profile;
-  return { ...alone, sharedBytes: Math.floor(profile.sharedBytes / count) };
+  return { ...withoutClusters(profile), sharedBytes: Math.floor(profile.sharedBytes / count) };
 }
 
 /** Whether several dimensions of a tile can be transformed in one launch. */

@@ -35,7 +35,17 @@ import {
   type Way,
   type WrappedSide,
 } from './leaf.ts';
-import type { Cropped, Extended, LeafNode, MirroredBins, Place, RealParts, StepTwiddle, Wrapped } from './node.ts';
+import type {
+  Cropped,
+  Extended,
+  Facing,
+  LeafNode,
+  MirroredBins,
+  Place,
+  RealParts,
+  StepTwiddle,
+  Wrapped,
+} from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
@@ -43,7 +53,7 @@ import { besideOf, threadsFor } from './threads.ts';
 import { type Span, type SpanPlace, threadTiling, vectorTiling } from './tiling.ts';
 
 /** Reals that are taken for parts of complex numbers, where they lie. */
-export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'sines' | 'back'> {
+export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'back'> {
   readonly beside?: Place & {
     /** From the first of two to the second, in elements of each side. */
     readonly apart: Sides<number>;
@@ -83,6 +93,7 @@ export interface PlacedLeaf {
   readonly mirrored?: MirroredBins & { readonly stride: number };
   readonly extended?: Extended & { readonly stride: number };
   readonly cropped?: Cropped;
+  readonly facing?: Partial<Sides<Facing & { readonly stride: number }>>;
   readonly callbacks?: Partial<Sides<BuiltCallback>>;
   /** That they load from. */
   readonly arrays?: BuiltCallbacks['arrays'];
@@ -127,6 +138,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     ...extrasOf(placed, places[name], batch, name),
     ...(shape.order ? { order: shape.order[name] } : {}),
     ...partialOf(placed, places[name], batch, name),
+    ...facingOf(placed, places[name], batch, name),
     ...besideOfSide(placed, places[name], batch, name),
   });
   return {
@@ -228,7 +240,7 @@ function extrasOf(placed: PlacedLeaf, tile: readonly Place[], batch: readonly Sp
 
 /** Which points or bins of a dimension there are on a side, where these are not all. */
 function partialOf(
-  { extended, cropped, mirrored }: PlacedLeaf,
+  { extended, cropped, mirrored, real }: PlacedLeaf,
   tile: readonly Place[],
   batch: readonly Span[],
   side: Side,
@@ -244,10 +256,36 @@ function partialOf(
   }
   if (extended?.on === side) {
     const { of, on: _, ...own } = extended;
-    return { extended: { ...own, terms: terms(of) } };
+    const beside = real?.beside?.of === of ? { beside: real.beside.step } : {};
+    return { extended: { ...own, ...beside, terms: terms(of) } };
   }
   if (!cropped || side === 'input') return {};
   return { cropped: { from: cropped.from, to: cropped.from + cropped.count, terms: terms(cropped.of) } };
+}
+
+/** Which reals of a side face one another. */
+function facingOf(
+  { facing }: PlacedLeaf,
+  tile: readonly Place[],
+  batch: readonly Span[],
+  side: Side,
+): Partial<LeafSide> {
+  const own = facing?.[side];
+  if (!own) return {};
+  const { within, ...places } = own;
+  const terms = termsAlong(own.of, tile, batch, side);
+  const counted = () => {
+    const { from, to, rows } = within!;
+    return { from, to, terms: rows ? terms.filter(({ step }) => step === 1) : terms };
+  };
+  return { facing: { ...places, terms, ...(within ? { within: counted() } : {}) } };
+}
+
+/** On which side two reals apart are the parts of numbers, or two lines those of one. */
+function isBeside({ by, side, back }: PlacedReals, on: Side): boolean {
+  if (by === 'lines') return true;
+  if (side === 'both' && by === 'halves') return on === (back ? 'output' : 'input');
+  return side === on || side === 'both';
 }
 
 /** Where the second ones of two numbers are on a side. */
@@ -257,7 +295,7 @@ function besideOfSide(
   batch: readonly Span[],
   side: Side,
 ): Partial<LeafSide> {
-  if (!real?.beside || (real.by !== 'lines' && real.side !== side && real.side !== 'both')) return {};
+  if (!real?.beside || !isBeside(real, side)) return {};
   const { of, step, apart, last } = real.beside;
   const gone = (absent?.[side] ?? []).map((block): OutsideOf => {
     const back = block.of === of ? step : 0;
@@ -273,12 +311,10 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { axis, precision, real, coordinates, padded = placed.axis.count } = placed;
   const batch = mergedBatch(placed);
   const paired =
-    !placed.product && (real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines')
-      ? { do: 'pair' as const, length: axis.count, by: real.by, ...(real.sines ? { sines: true as const } : {}) }
+    !placed.product && (real?.by === 'halves' || real?.by === 'lines')
+      ? { do: 'pair' as const, length: axis.count, by: real.by }
       : undefined;
   const back = real?.back ?? real?.side === 'output';
-  // Sums of cosines are those of the transform forwards, whichever comes first.
-  const backward = back && real?.by !== 'cosines';
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
       axis: { ...packedAxis(placed), count: padded },
@@ -296,7 +332,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
   const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns, lanesAlong };
-  const inverse = paired && backward;
+  const inverse = paired && back;
   const rader = padded < axis.count;
   const trip = roundTripOf(placed, order, inverse ?? false);
   const whole = inverse ? { ...passes, inverse: true as const } : passes;
@@ -374,10 +410,10 @@ export function productOf(
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
-function packedAxis({ axis, real }: PlacedLeaf): Span {
+export function packedAxis({ axis, real }: PlacedLeaf): Span {
   if (real?.by !== 'halves') return axis;
   const { apart } = real.beside!;
-  const packed = (side: Side) => ((real.side === side || real.side === 'both') && apart[side] === 1 ? 1 : axis[side]);
+  const packed = (side: Side) => (isBeside(real, side) && apart[side] === 1 ? 1 : axis[side]);
   return { ...axis, input: packed('input'), output: packed('output') };
 }
 
@@ -426,14 +462,14 @@ export function placesOf(spans: readonly Span[]): Sides<readonly Place[]> {
 
 /** The batch in as few dimensions as it has. Those that blocks lie along stay themselves, and those that callbacks ask for. */
 export function mergedBatch(placed: PlacedLeaf): Span[] {
-  const { batch, twiddle, absent, factors, product, wrapped, real, extended, cropped, callbacks } = placed;
+  const { batch, twiddle, absent, factors, product, wrapped, real, extended, cropped, facing, callbacks } = placed;
   const along = new Set([...(absent?.input ?? []), ...(absent?.output ?? [])].map(({ of }) => of));
   const known = product && 'along' in product ? [product] : [];
   for (const each of [...(factors?.input ?? []), ...(factors?.output ?? []), ...known]) along.add(each.along);
   if (wrapped) along.add(wrapped.of);
   // The kernel has strides of its own.
   const apart = product !== undefined && 'strides' in product;
-  for (const part of [extended, cropped]) if (part) along.add(part.of);
+  for (const part of [extended, cropped, facing?.input, facing?.output]) if (part) along.add(part.of);
   const dimensions = (side: Side) => callbacks?.[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };
   // The last of an odd number of lines has no other one beside it.
@@ -457,7 +493,9 @@ export function mergeSpans(
   for (const span of spans) {
     const last = merged.at(-1);
     const mayMerge = last && !(keepFirst && merged.length === 1) && !isApart(span) && !isApart(last);
-    if (span.count === 1 && merged.length > 0) continue;
+    // One line that a gap has left is not the first one, which whoever asks for its place has to know.
+    const isLeft = span.places?.input.gap !== undefined && isApart(span);
+    if (span.count === 1 && merged.length > 0 && !isLeft) continue;
     if (mayMerge && last.count === 1) merged[merged.length - 1] = span;
     else if (mayMerge && continues(last, span, 'input') && continues(last, span, 'output')) {
       merged[merged.length - 1] = { ...last, count: last.count * span.count };

@@ -35,7 +35,7 @@ import {
 } from './node.ts';
 import { type DirectionPlan, planLaunches } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
-import { realAxis, waysOfReal } from './real.ts';
+import { carriesZeros, realAxis, waysOfReal } from './real.ts';
 import { schemeOf } from './scheme.ts';
 import { rankUploads } from './uploads.ts';
 import { withSpace } from './zero-padding.ts';
@@ -153,6 +153,8 @@ function turnOf(problem: Problem, profile: DeviceProfile): Turn {
   for (const { axis, scheme } of order.flatMap((one) => schemes.filter((own) => own.scheme === one))) {
     const length = complex.size[axis]!;
     const uploads = scheme === 'passes' && ifFits(() => turningUploads(complex, axis, own, clusters));
+    // Zeros beside reals would go through all launches: twice as much as the transform of reals and a launch for the product.
+    if (uploads && uploads.length > 1 && real && !carriesZeros(problem, profile)) break;
     if (uploads) return { ...none, axis, own: length, length, uploads };
     // Of a longer period, the bins are others.
     if (crossPower || blocksOf(problem, 'output')[axis]) continue;

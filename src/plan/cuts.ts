@@ -8,7 +8,7 @@ import { type Arithmetic, capacityOf, mayFuse, measuredFor } from './capacity.ts
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
-import { shareOfCluster, shareOfGroup } from './share.ts';
+import { shareOfCluster, shareOfGroup, shareOfRuns } from './share.ts';
 import { besideOf, threadsFor } from './threads.ts';
 
 /** A tile shared out among blocks. */
@@ -123,6 +123,28 @@ export function cutAxes(
   if (!early || !whole) return early ?? whole;
   const odd = precision === 'single' && lengths.some((length) => largestPrimeFactor(length) > 3);
   return early.share * (whole.blocks > 1 && odd ? cluster.oddEarly : 1) >= whole.share ? early : whole;
+}
+
+/**
+ * Some axes as one tile of neighbouring columns, a run of them or a part of one.
+ * @param count columns that there are.
+ * @returns undefined where not even one of them fits.
+ */
+export function cutColumns(
+  lengths: readonly number[],
+  count: number,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+  idle?: number,
+): Tiled | undefined {
+  const { run } = capacityOf(precision, profile);
+  let best: Tiled | undefined;
+  for (let tile = Math.min(run, count); tile >= 1; tile = Math.floor(tile / 2)) {
+    const cut = cutAxes(lengths, precision, profile, tile, idle);
+    const share = cut ? cut.share * shareOfRuns({ tile, count }, 2, precision, profile) : 0;
+    if (cut && share > (best?.share ?? 0)) best = { ...cut, share, tile };
+  }
+  return best;
 }
 
 /** Axes that are dimensions of a tile as they are: blocks exchange their shares after the first one. */

@@ -1,11 +1,19 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf } from './capacity.ts';
-import { assembled, butterfliesOf, mergedBatch, type PlacedLeaf, placesOf, productOf, twiddleOf } from './configure.ts';
-import { type Cut, clusterFor, cutAxes, radicesOf, splitBefore, type Tiled } from './cuts.ts';
-import type { LanesAlong, Leaf, PassesStep, Stride } from './leaf.ts';
+import { type Arithmetic, capacityOf, withoutClusters } from './capacity.ts';
+import {
+  assembled,
+  butterfliesOf,
+  mergedBatch,
+  type PlacedLeaf,
+  packedAxis,
+  placesOf,
+  productOf,
+  twiddleOf,
+} from './configure.ts';
+import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
+import type { LanesAlong, Leaf, LeafStep, PairStep, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
@@ -67,15 +75,19 @@ function steps(stride: Stride, count: number): Stride {
 
 /** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
 export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
-  const { precision, more = [], axis } = placed;
-  const spans = [...more].reverse().concat(axis);
+  const { precision, more = [] } = placed;
+  const spans = [...more].reverse().concat(placed.axis);
   const merged = mergedBatch(placed);
+  const axis = packedAxis(placed);
   const order = threadOrder(axis, merged);
   const batch = order.map((d) => merged[d]!);
   const walks = { input: walksAlong(axis, batch[0]!, 'input'), output: walksAlong(axis, batch[0]!, 'output') };
+  const pair = pairOf(placed);
   const counts = spans.map(({ count }) => count);
   const byColumns = walks.input === 'batch' || walks.output === 'batch';
-  const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, batch[0]!.count, precision, profile);
+  // Bins and those that mirror them are in one block.
+  const own = pair ? withoutClusters(profile) : profile;
+  const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, batch[0]!.count, precision, own);
   const { lengths, blocks } = cut;
   const coupled = lengths.length > spans.length;
   const last = lengths.length - 1;
@@ -88,17 +100,25 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { input, output } = coupled ? digitsOf(slowest, lengths) : { input: [slowest.input], output: [slowest.output] };
   const places = coupled ? digitPlaces(slowest, lengths) : placesOf([slowest]);
   const others = placesOf(faster);
-  return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled }, profile, {
+  return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled }, own, {
+    ...(pair ? { pair } : {}),
     input: [...input, ...faster.map((span) => span.input)],
     output: [...output, ...faster.map((span) => span.output)],
     places: { input: [...places.input, ...others.input], output: [...places.output, ...others.output] },
-    stages: turnsOf(cut, coupled, precision).map((of, turn) => {
+    stages: turnsOf(cut, coupled, precision, pair).map((of, turn) => {
       const split = of === 0 ? splitBefore(lengths, blocks) : 0;
       const along = turn === last ? walks.output : walks.input;
-      const after = coupled && of === 1 ? { after: 0 } : {};
-      return { of, split, columns: columns(of, along), along: of === last ? along : 'batch', ...after };
+      const own = { ...(coupled && of === 1 ? { after: 0 } : {}), ...(pair?.back ? { inverse: true as const } : {}) };
+      return { of, split, columns: columns(of, along), along: of === last ? along : 'batch', ...own };
     }),
   });
+}
+
+/** The step between reals and bins, where the axis is one of reals. */
+function pairOf({ axis, real }: PlacedLeaf): PairStep | undefined {
+  if (real?.by !== 'halves') return undefined;
+  const back = real.side === 'output' ? { back: true as const } : {};
+  return { do: 'pair', length: axis.count, by: 'halves', everyAxis: true, ...back };
 }
 
 /** Strides of the two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
@@ -117,9 +137,16 @@ function digitPlaces(span: Span, [a, b]: readonly number[]): Sides<readonly Plac
  * In which order the dimensions of a tile are transformed: the slowest first, so that whole rows are written in the end.
  * For clusters the other order is faster, by 1 to 50 % on an H200; but slower, by 1 to 4 %, for images in single precision
  * whose rows are as long as columns or longer, and for cubes.
+ * Bins are paired where memory has them, before the passes along the fastest one or after them.
  * @param coupled the slowest axis is in two digits: blocks exchange their shares after the first one.
  */
-function turnsOf({ lengths, blocks }: Cut, coupled: boolean, precision: Arithmetic): readonly number[] {
+function turnsOf(
+  { lengths, blocks }: Cut,
+  coupled: boolean,
+  precision: Arithmetic,
+  pair: PairStep | undefined,
+): readonly number[] {
+  if (pair?.back) return lengths.map((_, d) => lengths.length - 1 - d);
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];
   const turned = blocks > 1 && !coupled && more.length === 0 && (precision !== 'single' || fast < slow);
   return turned ? [1, 0] : lengths.map((_, d) => d);
@@ -136,22 +163,18 @@ function tileOfWholes(lengths: readonly number[], count: number, precision: Arit
   return { ...cut, tile: Math.max(...divisors(count).filter((n) => n <= plenty)) };
 }
 
-/** A run of neighbours, or as much of one as divides them. */
+/** A run of neighbours, or a part of one. */
 function tileOfColumns(
   lengths: readonly number[],
   count: number,
   precision: Arithmetic,
   profile: DeviceProfile,
 ): Tiled {
-  const { run } = capacityOf(precision, profile);
-  const tiles = divisors(count).filter((n) => n <= run);
-  for (const idle of [calibrationOf(profile).cluster.idle.most, Number.POSITIVE_INFINITY]) {
-    for (const tile of tiles.toReversed()) {
-      const cut = cutAxes(lengths, precision, profile, tile, idle);
-      if (cut) return { ...cut, tile };
-    }
-  }
-  throw new RangeError('these axes do not fit together');
+  const cut =
+    cutColumns(lengths, count, precision, profile) ??
+    cutColumns(lengths, count, precision, profile, Number.POSITIVE_INFINITY);
+  if (!cut) throw new RangeError('these axes do not fit together');
+  return cut;
 }
 
 /** Passes along one of several dimensions, and along what neighbouring threads walk in them. */
@@ -170,6 +193,7 @@ function fusedLeaf(
     readonly output: readonly Stride[];
     readonly places: Sides<readonly Place[]>;
     readonly stages: readonly StageShape[];
+    readonly pair?: PairStep;
   },
 ): Leaf {
   const { lengths, blocks, tile, coupled } = cut;
@@ -185,9 +209,11 @@ function fusedLeaf(
   );
   const axes = { input: shape.input, output: shape.output };
   const { twiddle } = placed;
+  const { pair } = shape;
+  const all: LeafStep[] = pair ? (pair.back ? [pair, ...steps] : [...steps, pair]) : steps;
   return assembled(
     placed,
-    { batch, lengths, tile, blocks, coupled, steps, axes, places: shape.places, twiddle },
+    { batch, lengths, tile, blocks, coupled, steps: all, axes, places: shape.places, twiddle },
     profile,
   );
 }

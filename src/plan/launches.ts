@@ -198,7 +198,7 @@ function calledOf(
 const NO_SCALE = { input: 1, output: 1 } as const;
 
 function isPaired({ real }: LeafNode): boolean {
-  return real?.by === 'halves' || real?.by === 'lines' || real?.by === 'cosines';
+  return real?.by === 'halves' || real?.by === 'lines';
 }
 
 /** Whether the exponents of a direction have the other sign; those of passes between pairs of bins have one of their own. */
@@ -211,23 +211,26 @@ function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
   return cropped ? cropped.from * strides[cropped.of]! : 0;
 }
 
-/** The sums that pairs of bins make are twice what they stand for. */
+/** The sums that pairs of bins make of reals are twice what they stand for. */
 function scaleOf(node: LeafNode, scale: Way['scale']): Way['scale'] {
-  if (node.real?.side !== 'input' || !isPaired(node)) return scale;
+  const times = (node.times ?? 1) * (node.real?.side === 'input' && isPaired(node) ? 1 / 2 : 1);
+  if (times === 1) return scale;
   const { input, output, quotient } = scale;
-  return { input, output: output / 2, ...(quotient ? { quotient: [quotient[0] / 2, quotient[1]] } : {}) };
+  return { input, output: output * times, ...(quotient ? { quotient: [quotient[0] * times, quotient[1]] } : {}) };
 }
 
 /** What of a leaf has to do with reals, where it lies. */
 function placedEnds(
   node: LeafNode,
   layouts: Sides<BufferLayout>,
-): Pick<PlacedLeaf, 'real' | 'extended' | 'cropped' | 'mirrored'> {
-  const { real, extended, cropped, mirrored } = node;
+): Pick<PlacedLeaf, 'real' | 'extended' | 'cropped' | 'facing' | 'mirrored'> {
+  const { real, extended, cropped, facing, mirrored } = node;
+  const faced = (on: Side) => facing?.[on] && { [on]: { ...facing[on], stride: layouts[on].strides[facing[on].of]! } };
   return {
     ...(real ? { real: placedReals(node, real, layouts) } : {}),
     ...(extended ? { extended: { ...extended, stride: layouts[extended.on].strides[extended.of]! } } : {}),
     ...(cropped ? { cropped } : {}),
+    ...(facing ? { facing: { ...faced('input'), ...faced('output') } } : {}),
     ...(mirrored ? { mirrored: { ...mirrored, stride: layouts[mirrored.side].strides[1]! } } : {}),
   };
 }
@@ -235,10 +238,10 @@ function placedEnds(
 /** Where the second ones of two numbers lie. */
 function placedReals(
   { length, outputLength }: LeafNode,
-  { side, by, sines, back, beside }: RealParts,
+  { side, by, back, beside }: RealParts,
   layouts: Sides<BufferLayout>,
 ): PlacedReals {
-  const kind = { side, by, ...(sines ? { sines } : {}), ...(back ? { back } : {}) };
+  const kind = { side, by, ...(back ? { back } : {}) };
   if (!beside) return kind;
   const { of, step } = beside;
   const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
@@ -278,13 +281,7 @@ function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuesti
 export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (
-    placed.padded ||
-    placed.coordinates ||
-    placed.real?.by === 'halves' ||
-    placed.real?.by === 'lines' ||
-    placed.real?.by === 'cosines'
-  )
+  if (placed.padded || placed.coordinates || placed.real?.by === 'halves' || placed.real?.by === 'lines')
     return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);

@@ -62,15 +62,36 @@ export interface ExtendedSide {
   readonly shift: number;
   readonly mirror: number;
   readonly sign: 1 | -1;
+  readonly step?: 2;
   /** From one real to the next. */
   readonly stride: number;
+  /** From the first to the second of two reals that are the parts of a number, in elements of the dimension. */
+  readonly beside?: number;
   /** The number of a point. */
   readonly terms: OutsideOf['terms'];
   /** Reals that count as zero. */
   readonly absent?: readonly Block[];
 }
 
-/** Bins that are written: `from` ≤ Σ step · coordinate < `to`. */
+/** Reals that face one another: see `Facing` of the plan tree. */
+export interface FacingSide {
+  readonly first: 0 | -1;
+  readonly last: number;
+  readonly step?: 2;
+  readonly turned?: true;
+  readonly negated?: true;
+  /** From one real to the next. */
+  readonly stride: number;
+  /** n, and the dimension of the tensor that it counts along. */
+  readonly terms: OutsideOf['terms'];
+  readonly of: number;
+  /** Numbers that have imaginary parts. */
+  readonly within?: CroppedSide;
+  /** Reals that count as zero, or are not written. */
+  readonly absent?: readonly Block[];
+}
+
+/** Elements that there are: `from` ≤ Σ step · coordinate < `to`. */
 export interface CroppedSide {
   readonly from: number;
   readonly to: number;
@@ -107,12 +128,14 @@ export interface LeafSide {
   /** Of real sides: each real stands for a complex number, by itself. */
   readonly alone?: true;
   readonly callback?: SideCallback;
-  /** Of real sides, where a leaf has imaginary parts at all; of complex ones, where two lines are made of one. */
+  /** Of real sides, the imaginary part; where numbers are made of two lines, the number of the second one. */
   readonly beside?: Beside;
   /** Bins over the half are conjugates of others. */
   readonly mirrored?: Mirrored;
   /** Points that continue what is there. */
   readonly extended?: ExtendedSide;
+  /** Both parts of a number are reals of one line. */
+  readonly facing?: FacingSide;
   /** What is written of all bins. */
   readonly cropped?: CroppedSide;
   /** What its numbers are in memory; as they are computed with where it is missing. */
@@ -289,17 +312,17 @@ export interface SideFactors extends Factors {
 /**
  * Element k together with element N − k (VkFFT guide 2.5.3): what makes the spectrum of reals of that of complex numbers.
  * `halves`: the points of a real sequence were taken two by two for complex numbers. `lines`: two sequences were taken for the real
- * and the imaginary parts of one. `cosines`: the same, of points in an order that makes sums of cosines of the bins, or of `sines`
- * in reverse order (Makhoul, "A fast cosine transform in one and two dimensions", 1980).
+ * and the imaginary parts of one.
  */
 export interface PairStep {
   readonly do: 'pair';
   /** N. */
   readonly length: number;
-  readonly by: 'halves' | 'lines' | 'cosines';
-  readonly sines?: true;
+  readonly by: 'halves' | 'lines';
   /** From spectra of reals to complex numbers, before their passes. */
   readonly back?: true;
+  /** The other dimensions of the tile are axes, too: bin k goes with bin −k of each of them. */
+  readonly everyAxis?: true;
   /** Of `halves`, there and back: bins are multiplied by numbers of a kernel, and become complex numbers again. */
   readonly kernel?: KernelFactors;
 }

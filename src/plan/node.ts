@@ -59,6 +59,8 @@ export interface Absent {
 export interface StepTwiddle {
   readonly order: number;
   readonly on: 'input' | 'output';
+  /** By e^{2πi·k·b/order} instead. */
+  readonly conjugated?: true;
   /** In a leaf: the batch dimension that b counts along, where that is not the first. */
   readonly along?: number;
   /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */
@@ -73,8 +75,6 @@ export interface RealParts {
    * imaginary parts are zero, and left out. `parts`: as `lines`, but what comes out are two lines again, without pairs.
    */
   readonly by: PairStep['by'] | 'zeros' | 'parts';
-  /** Of cosines: sines instead. */
-  readonly sines?: true;
   /** Pairs come before passes. */
   readonly back?: true;
   /** From the first of the two to the second: missing where there is none. */
@@ -83,7 +83,7 @@ export interface RealParts {
 
 /**
  * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
- * times the real at `mirror` − j, if there is one, else zero. Where the dimension goes in steps of two, j counts these twice.
+ * times the real at `mirror` − j, if there is one, else zero.
  */
 export interface Extended {
   /** Where the reals are. */
@@ -94,7 +94,28 @@ export interface Extended {
   readonly shift: number;
   readonly mirror: number;
   readonly sign: 1 | -1;
+  /** Points from one element of the dimension to the next: 2 is every second one, then the others backwards. */
+  readonly step?: 2;
   /** Reals that count as zero. */
+  readonly absent?: readonly Block[];
+}
+
+/**
+ * Reals of one line that are the parts of a number and face one another: of number n of the dimension, the real part is real
+ * `first` + `step`·n, the imaginary one real `last` − `step`·n.
+ */
+export interface Facing {
+  readonly of: number;
+  readonly first: 0 | -1;
+  readonly last: number;
+  readonly step?: 2;
+  /** The parts change places. */
+  readonly turned?: true;
+  /** Imaginary parts have the other sign. */
+  readonly negated?: true;
+  /** Numbers that have imaginary parts: from … to, or those of which the number of their row lies there. */
+  readonly within?: { readonly from: number; readonly to: number; readonly rows?: true };
+  /** Reals that count as zero, or are not written. */
   readonly absent?: readonly Block[];
 }
 
@@ -150,6 +171,9 @@ export interface LeafNode {
   /** What it reads, and what it writes, are not all points of the axis, or in another order. */
   readonly extended?: Extended;
   readonly cropped?: Cropped;
+  readonly facing?: Partial<Sides<Facing>>;
+  /** What it writes is multiplied by this. */
+  readonly times?: number;
   /** Its exponents have the sign of the forward direction, whichever it is. */
   readonly forward?: true;
   /** Bins of a real transform on this side, of which memory holds half; those over it are conjugates. */

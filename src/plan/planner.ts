@@ -31,6 +31,8 @@ export type Task = Direction | 'convolve' | 'prepareKernel';
 export interface DirectionPlan extends Chunking {
   readonly direction: Task;
   readonly tree: BranchNode;
+  /** How it splits the axes; missing where launches were arranged otherwise than by these. */
+  readonly splits?: Splits;
   readonly assignment: Assignment;
   /** Valid assignments that were found; the first of them won. */
   readonly candidates: number;
@@ -66,7 +68,9 @@ export function* plansOf(
 ): Generator<DirectionPlan> {
   const seen = withoutCallbacks(problem);
   const offer = offerOf(problem, direction, throughWork);
-  const { tree, pads, assignments } = assigned(seen, direction, profile, offer, splits);
+  const chosen = splits ?? rankSplits(seen, profile, 1)[0]!.value;
+  if (splits) checkSplits(seen, profile, splits);
+  const { tree, pads, assignments } = assigned(seen, direction, profile, offer, chosen);
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
   const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
   // Launches over tensors of other sizes have other batches in a chunk.
@@ -91,6 +95,7 @@ export function* plansOf(
     yield {
       direction,
       tree,
+      splits: chosen,
       assignment,
       candidates: assignments.length,
       launches,
@@ -165,12 +170,10 @@ function assigned(
   direction: Direction,
   profile: DeviceProfile,
   offer: BufferOffer,
-  splits: Splits | undefined,
+  splits: Splits,
 ): AssignedTree {
-  if (splits) checkSplits(problem, profile, splits);
-  const chosen = splits ?? rankSplits(problem, profile, 1)[0]!.value;
   const treeOf = (sparing: boolean) =>
-    withBlocks(planTree(problem, direction, profile, chosen, sparing), problem, direction);
+    withBlocks(planTree(problem, direction, profile, splits, sparing), problem, direction);
   const { padding } = profile;
   const usual = treeOf(false);
   if (problem.strategy === 'least-memory') {

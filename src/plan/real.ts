@@ -22,6 +22,7 @@ import {
   type LeafNode,
   leafNode,
   leavesOf,
+  type MirroredBins,
   mapLeaves,
   type Place,
   type PlanNode,
@@ -33,15 +34,26 @@ import { rankUploads } from './uploads.ts';
 
 /** How a real axis is transformed, by the lengths of its complex transforms: half of it, all of it, or several uploads. */
 export function waysOfReal(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
-  const length = problem.size[0]!;
+  return waysOfReals((length) => asComplex(problem, length), 0, problem.size[0]!, profile, most);
+}
+
+/** The same of any axis. @param complex the problem with as many complex numbers along that axis */
+export function waysOfReals(
+  complex: (length: number) => Problem,
+  axis: number,
+  length: number,
+  profile: DeviceProfile,
+  most: number,
+): Priced<readonly number[]>[] {
   const even = length % 2 === 0;
   const whole = even ? length / 2 : length;
-  const inOne = inOneLaunch(asComplex(problem, whole), 0, profile, most);
+  const inOne = inOneLaunch(complex(whole), axis, profile);
   if (inOne) return [{ value: [whole], price: inOne.price }];
-  const several = asComplex(problem, length);
-  if (isPaddedAxis(several, 0, profile)) return [{ value: [length], price: 2 * convolvedPrice(several, 0, profile) }];
+  const several = complex(length);
+  if (isPaddedAxis(several, axis, profile))
+    return [{ value: [length], price: 2 * convolvedPrice(several, axis, profile) }];
   // Where zeros are carried from one launch to the next, twice as many points as there are numbers are moved.
-  return rankUploads(uploadsQuestion(several, 0, profile), Math.max(most, CONSIDERED))
+  return rankUploads(uploadsQuestion(several, axis, profile), Math.max(most, CONSIDERED))
     .map(({ value, price }) => ({ value, price: value.length === 1 || isColumns(value) ? price : 2 * price }))
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
@@ -51,16 +63,21 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
 const CONSIDERED = 8;
 
 /** Whether two uploads are of columns of reals, two by two. */
-function isColumns(uploads: readonly number[]): boolean {
+export function isColumns(uploads: readonly number[]): boolean {
   return uploads.length === 2 && uploads[1]! % 2 === 0;
 }
 
-/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more. */
+/** Whether launches between those of a real axis hold imaginary parts that are all zero. */
+export function carriesZeros(problem: Problem, profile: DeviceProfile): boolean {
+  const [{ value: uploads }] = waysOfReal(problem, profile, 1) as [Priced<readonly number[]>];
+  return uploads.length > 1 && !isColumns(uploads);
+}
+
+/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more, or more are cheaper. */
 export function inOneLaunch(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  most: number,
 ): Priced<readonly number[]> | undefined {
   const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
@@ -71,7 +88,8 @@ export function inOneLaunch(
     const alone = convolvedAlone(problem, axis, profile);
     return alone && { value: [length], price: alone.price };
   }
-  return rankUploads(uploadsQuestion(problem, axis, profile), most).find(({ value }) => value.length === 1);
+  const [best] = rankUploads(uploadsQuestion(problem, axis, profile), 1);
+  return best!.value.length === 1 ? best : undefined;
 }
 
 /** The launches of a real axis. @param uploads one of `waysOfReal` */
@@ -85,33 +103,51 @@ export function realAxis(
   const side = direction === 'forward' ? 'input' : 'output';
   const shape = shapesOf(problem, side);
   const [whole] = uploads;
-  if (uploads.length === 1 && whole === length / 2) return { ...halves(problem, profile, whole!, side), ...shape };
-  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile, 1)) {
+  if (uploads.length === 1 && whole === length / 2) return halves(problem, profile, whole!, side);
+  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile)) {
     return { ...lines(problem, profile, side), ...shape };
   }
   if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {
-    return inColumns(problem, uploads as readonly [number, number], side);
+    const kept = hermitianLength(uploads[0]!) * uploads[1]!;
+    const tensor = shape.length.map((count, of) => (of === 1 ? kept : count));
+    const node = inColumns({ of: 1, others: othersOf(problem), tensor, ...shape }, uploads, side);
+    return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, mirrored: mirroredRows(length, uploads, side) }));
   }
   return inZeros(problem, direction, profile, uploads, side);
+}
+
+/** Rows of bins in memory that has those up to the half. */
+function mirroredRows(of: number, [columns]: readonly number[], real: 'input' | 'output'): MirroredBins {
+  return { side: real === 'input' ? 'output' : 'input', of, columns: columns! };
+}
+
+/** Where an axis lies that is transformed in columns, and how long the tensor is before, between and after both launches. */
+export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'> {
+  /** Dimension of the tensor. */
+  readonly of: number;
+  readonly others: readonly Dimension[];
+  readonly tensor: readonly number[];
 }
 
 /**
  * Two uploads of N = n₁·n₂ reals. One is of columns of n₁, two of which are the parts of a complex one, of whose bins there are
  * ⌊n₁/2⌋ + 1 in each; the other one is of rows of these, n₂ long, and knows bins over the half as conjugates of those below.
  */
-function inColumns(problem: Problem, [n1, n2]: readonly [number, number], real: 'input' | 'output'): BranchNode {
-  const length = n1 * n2;
+export function inColumns(
+  { of, others, tensor, length: before, outputLength: after }: ColumnsPlace,
+  uploads: readonly number[],
+  real: 'input' | 'output',
+): BranchNode {
+  const [n1, n2] = uploads as readonly [number, number];
   const kept = hermitianLength(n1);
-  const others = othersOf(problem);
-  const at = (step: number): Place => ({ of: 1, step });
+  const title = `axis ${of - 1}`;
+  const at = (step: number): Place => ({ of, step });
   const both = (step: number) => ({ input: at(step), output: at(step) });
   const forward = real === 'input';
   const turned = (dimension: Dimension): Dimension =>
     forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
-  const { length: before, outputLength: after } = shapesOf(problem, real);
-  const tensor = before.map((count, of) => (of === 1 ? kept * n2 : count));
   const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
-    ...leafNode({ title: `${TITLE}, upload ${number} of 2`, axisOf: 0, axis, batch: [batch, ...others], tensor }),
+    ...leafNode({ title: `${title}, upload ${number} of 2`, axisOf: of - 1, axis, batch: [batch, ...others], tensor }),
     ...(number === 1 ? { length: before } : { outputLength: after }),
   });
   const columns: LeafNode = {
@@ -122,12 +158,11 @@ function inColumns(problem: Problem, [n1, n2]: readonly [number, number], real: 
   const row = turned({ count: n2, input: at(1), output: at(n1) });
   const rows: LeafNode = {
     ...upload(forward ? 2 : 1, row, turned({ count: kept, input: at(n2), output: at(1) })),
-    twiddle: { order: length, on: real },
-    mirrored: { side: forward ? 'output' : 'input', of: length, columns: n1 },
+    twiddle: { order: n1 * n2, on: real },
   };
   const children = forward ? [columns, rows] : [rows, columns];
   const outer = { length: before, outputLength: after };
-  return { scheme: 'four-step', title: TITLE, axisOf: 0, parts: [n1, n2], ...outer, children };
+  return { scheme: 'four-step', title, axisOf: of - 1, parts: [n1, n2], ...outer, children };
 }
 
 /** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */
@@ -146,14 +181,24 @@ function whole(problem: Problem, profile: DeviceProfile, length: number, axis: D
 }
 
 function halves(problem: Problem, profile: DeviceProfile, half: number, side: 'input' | 'output'): LeafNode {
-  const two = { of: 1, step: 2 };
-  const one = { of: 1, step: 1 };
-  const axis = { count: half, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
   return {
-    ...whole(problem, profile, half, axis, othersOf(problem)),
-    forward: true,
-    real: { side, by: 'halves', beside: { of: 1, step: 1 } },
+    ...whole(problem, profile, half, halvedAxis(problem, side), othersOf(problem)),
+    ...realEnds(problem, side),
   };
+}
+
+/** The first axis as one of numbers that have two reals for their parts. @param side where the reals are */
+export function halvedAxis({ size }: Problem, side: 'input' | 'output'): Dimension {
+  const [two, one] = [2, 1].map((step): Place => ({ of: 1, step })) as [Place, Place];
+  return { count: size[0]! / 2, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
+}
+
+/** What else a launch has that makes bins of two reals each. */
+export function realEnds(
+  problem: Problem,
+  side: 'input' | 'output',
+): Pick<LeafNode, 'forward' | 'real' | 'length' | 'outputLength'> {
+  return { ...shapesOf(problem, side), forward: true, real: { side, by: 'halves', beside: { of: 1, step: 1 } } };
 }
 
 function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output'): LeafNode {

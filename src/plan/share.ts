@@ -35,14 +35,26 @@ export function shareOfGroup(group: Group, precision: Arithmetic, profile: Devic
   });
 }
 
-/**
- * A group of neighbouring columns.
- * @param tile columns in a group: a whole number of runs, or half of one, a quarter …
- * @param count columns that there are, which is also how far apart rows lie.
- * @param sides on which memory is walked in such runs: both, or one while the other is contiguous.
- */
+/** A group of neighbouring columns: see `shareOfRuns`. */
 export function shareOfColumns(
   { length, tile, count, radices }: { length: number; tile: number; count: number; radices: readonly number[] },
+  sides: 1 | 2,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+): number {
+  const { columns } = calibrationOf(profile);
+  const group = shareOfGroup({ points: length * tile, radices, fused: false }, precision, profile);
+  return shareOfRuns({ tile, count }, sides, precision, profile) * (sides === 2 ? group : group ** columns.oneSided);
+}
+
+/**
+ * What is left where memory is walked in runs of neighbouring columns.
+ * @param tile columns in a group: a whole number of runs, or half of one, a quarter …
+ * @param count columns that there are, which is also how far apart rows lie.
+ * @param sides on which memory is walked so: both, or one while the other is contiguous.
+ */
+export function shareOfRuns(
+  { tile, count }: { tile: number; count: number },
   sides: 1 | 2,
   precision: Arithmetic,
   profile: DeviceProfile,
@@ -55,8 +67,7 @@ export function shareOfColumns(
   const sectors = (columns.sectors * Math.min(tile, run)) / run;
   const aligned = count === 1 || (columns.sectors * count) % run === 0 ? 1 : sectors / (sectors + 1);
   const used = count / (Math.ceil(count / tile) * tile);
-  const group = shareOfGroup({ points: length * tile, radices, fused: false }, precision, profile);
-  return used * moved * aligned * (sides === 2 ? group : group ** columns.oneSided);
+  return used * moved * aligned;
 }
 
 /**

@@ -149,6 +149,7 @@ describe('transforms in two launches for several axes', () => {
     [small(8, 2176, 2), { size: [64, 256] }],
     [small(8, 4352, 1), { size: [64, 256], preserveInput: false }],
     [{ ...small(4, 4352, 4), sharedFormat: 'halves' }, { size: [24, 24, 24] }],
+    [small(8, 4352, 4), { size: [4, 16, 24, 16], omit: [true, false, false, false] }],
     [alone, { size: [24, 24, 24], strides: { input: [1, 1, 26, 626, 16000] } }],
   ];
 

@@ -2,20 +2,25 @@
  * Axes that share launches: several that fit one tile are one launch; and where that leaves one trip to memory for each of
  * the others, two launches may do them all, the axis in the middle cut by the four-step algorithm (VkFFT guide 2.5.2) into
  * a part for either of them.
+ *
+ * The first axis of a real problem is one of them: its reals are numbers two by two, whose bins along all axes of a tile are paired
+ * at the end.
  */
 import { divisors } from '../numeric/primes.ts';
 import { show } from '../problem/errors.ts';
-import type { Problem } from '../problem/index.ts';
+import { type Direction, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse } from './capacity.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse, withoutClusters } from './capacity.ts';
+import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
 import { launchCost, uploadCost } from './cost.ts';
-import { type Cut, cutAxes, cutAxis } from './cuts.ts';
+import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
 import { reordering } from './four-step.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isConvolved } from './scheme.ts';
+import { halvedAxis, realEnds } from './real.ts';
+import { isConvolved, isPadded } from './scheme.ts';
 import type { Splits } from './splits.ts';
 
 /** Axes that a node takes care of, and the node. */
@@ -25,13 +30,19 @@ export interface SharedAxes {
 }
 
 /** The node of the axes that share launches, where some do. */
-export function sharedAxes(problem: Problem, profile: DeviceProfile, { together }: Splits): SharedAxes | undefined {
+export function sharedAxes(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  { together, uploads }: Splits,
+): SharedAxes | undefined {
   if (together === undefined) return undefined;
-  const dimensions = dimensionsOf(problem);
-  const axes = takenBy(together, sharableAxes(problem, profile));
-  const others = dimensions.filter(({ count }, d) => count > 1 && !axes.includes(d - 1));
-  if (typeof together === 'number') return { axes, node: inOne(axes, dimensions, others) };
-  return { axes, node: inTwo(axes, together as readonly [number, number], dimensions, others) };
+  const question = askedOf(sharable(problem, profile), uploads)!;
+  const axes = takenBy(together, question.axes);
+  const side = question.real ? (direction === 'forward' ? 'input' : 'output') : undefined;
+  const shared: Shared = { problem: question.real ? problem : complexPart(problem), axes, side };
+  if (typeof together === 'number') return { axes, node: inOne(shared) };
+  return { axes, node: inTwo(shared, together as readonly [number, number]) };
 }
 
 /** Some of the axes of a problem that share launches, or none. */
@@ -42,15 +53,18 @@ export interface Together {
 
 /** The ways in which axes may share launches, none of them among these, and what those launches cost. */
 export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<Together>[] {
-  const axes = sharableAxes(problem, profile);
   const ways: Priced<Together>[] = [];
-  const add = (together: Splits['together'], price: number | undefined) => {
+  const questions = sharable(problem, profile);
+  const add = (axes: readonly number[], together: Splits['together'], price: number | undefined) => {
     if (price !== undefined) ways.push({ value: { together, axes: takenBy(together, axes) }, price });
   };
-  const question = questionOf(problem, axes, profile);
-  for (let count = axes.length; count > 1; count--) add(count, costInOne(count, question));
-  add(undefined, 0);
-  for (const { value, price } of waysInTwo(question)) add(value, price);
+  for (const question of questions) {
+    const { axes } = question;
+    for (let count = axes.length; count > 1; count--) add(axes, count, costInOne(count, question));
+  }
+  add([], undefined, 0);
+  for (const question of questions)
+    for (const { value, price } of waysInTwo(question)) add(question.axes, value, price);
   return ways;
 }
 
@@ -71,47 +85,64 @@ function takenBy(together: Splits['together'], axes: readonly number[]): readonl
   return typeof together === 'number' ? axes.slice(0, together) : together ? axes : [];
 }
 
-/** The first axes that are transformed, three at the most, where they may share launches at all; else none. */
-function sharableAxes(problem: Problem, profile: DeviceProfile): readonly number[] {
-  const { size, omit, leftBatches, unordered, transform } = problem;
-  const { tuning = {} } = profile;
-  // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
-  if (!mayFuse(profile) || leftBatches > 1 || unordered || transform[0] !== 'c2c') return [];
-  if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
-  if (tuning.performBandwidthBoost !== undefined) return [];
-  const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
-  // Only axes that are transformed by passes alone share launches.
-  const first = all.findIndex((axis) => isConvolved(problem, axis, profile));
-  const axes = first < 0 ? all : all.slice(0, first);
-  return axes.length < 2 || axes[0] !== 0 ? [] : axes;
-}
-
-/** Axes that may share launches. */
+/** Axes that may share launches, two or three of them. */
 interface Sharable extends Pick<Problem, 'placement'> {
+  readonly axes: readonly number[];
+  /** Points along each of them: of reals, numbers that have two for their parts. */
   readonly lengths: readonly number[];
+  /** What lies side by side before the first of them. */
+  readonly neighbours: number;
+  /** The first of them is one of reals. */
+  readonly real: boolean;
   readonly precision: Arithmetic;
   readonly profile: DeviceProfile;
 }
 
-function questionOf(
-  { size, precision, placement }: Problem,
-  axes: readonly number[],
-  profile: DeviceProfile,
-): Sharable {
-  return { lengths: axes.map((axis) => size[axis]!), precision: kernelPrecision(precision), placement, profile };
+/** The first axes that are transformed, if they may share launches at all; of a real problem also those after the first one. */
+function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
+  const { tuning = {} } = profile;
+  // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
+  if (!mayFuse(profile) || problem.unordered || isSums(problem)) return [];
+  if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
+  if (tuning.performBandwidthBoost !== undefined) return [];
+  const complex = complexPart(problem);
+  const of = (problem: Problem, real: boolean): Sharable[] => {
+    const { size, precision, placement, leftBatches } = problem;
+    const axes = passedAxes(problem, real, profile);
+    if (axes.length < 2) return [];
+    const neighbours = size.slice(0, axes[0]).reduce((a, b) => a * b, leftBatches);
+    const lengths = axes.map((axis) => size[axis]!);
+    return [{ axes, lengths, neighbours, real, precision: kernelPrecision(precision), placement, profile }];
+  };
+  const half = problem.size[0]! / 2;
+  const halved = isReal(problem) && Number.isInteger(half) && half > 1 && !isPadded(half, problem.precision, profile);
+  return [...(halved ? of(asComplex(problem, half), true) : []), ...of(complex, false)];
+}
+
+/** The first axes that are transformed by passes alone, three at the most. */
+function passedAxes(problem: Problem, real: boolean, profile: DeviceProfile): readonly number[] {
+  const { size, omit } = problem;
+  const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
+  const first = all.findIndex((axis) => !(real && axis === 0) && isConvolved(problem, axis, profile));
+  return first < 0 ? all : all.slice(0, first);
+}
+
+/** The axes of which none has uploads of its own. */
+function askedOf(questions: readonly Sharable[], uploads: Splits['uploads']): Sharable | undefined {
+  return questions.find(({ axes }) => uploads[axes[0]!]!.length === 0);
 }
 
 /** The axes that share launches so. @throws RangeError where none can */
-export function checkTogether(given: Splits['together'], problem: Problem, profile: DeviceProfile): Together {
-  const axes = sharableAxes(problem, profile);
-  const question = questionOf(problem, axes, profile);
-  if (isTogether(given, question)) return { together: given, axes: takenBy(given, axes) };
-  throw new RangeError(`axes of ${show(question.lengths)} points do not share launches as ${show(given)}`);
+export function checkTogether({ together, uploads }: Splits, problem: Problem, profile: DeviceProfile): Together {
+  if (together === undefined) return { together, axes: [] };
+  const question = askedOf(sharable(problem, profile), uploads);
+  if (question && isTogether(together, question)) return { together, axes: takenBy(together, question.axes) };
+  const points = question ? ` of ${show(question.lengths)} points` : '';
+  throw new RangeError(`axes${points} do not share launches as ${show(together)}`);
 }
 
-function isTogether(given: Splits['together'], question: Sharable): boolean {
+function isTogether(given: NonNullable<Splits['together']>, question: Sharable): boolean {
   const { lengths } = question;
-  if (given === undefined) return true;
   if (typeof given === 'number') {
     const some = Number.isInteger(given) && given >= 2 && given <= lengths.length;
     return some && costInOne(given, question) !== undefined;
@@ -121,10 +152,33 @@ function isTogether(given: Splits['together'], question: Sharable): boolean {
   return cuts && costInTwo(n1, question) !== undefined;
 }
 
-function inOne(axes: readonly number[], dimensions: readonly Dimension[], batch: readonly Dimension[]): LeafNode {
-  const [axis, ...more] = axes.map((number) => dimensions[number + 1]!) as [Dimension, ...Dimension[]];
-  const tensor = dimensions.map(({ count }) => count);
-  return leafNode({ title: `axes ${axes.join(' and ')}`, axis, more, batch, tensor });
+/** Axes, of a problem that is complex between them but for the first one's reals, on whichever side these are. */
+interface Shared {
+  readonly problem: Problem;
+  readonly axes: readonly number[];
+  readonly side: Side | undefined;
+}
+
+function inOne(shared: Shared): LeafNode {
+  const { axes, problem } = shared;
+  const [, ...more] = axes.map((axis) => dimensionsOf(problem)[axis + 1]!);
+  return innermost(shared, { title: `axes ${axes.join(' and ')}`, more, batch: othersOf(shared) });
+}
+
+/** The launch of the first axis and of others. */
+function innermost(
+  { problem, axes, side }: Shared,
+  { title, more, batch }: Pick<LeafNode, 'title' | 'batch'> & { readonly more: readonly Dimension[] },
+): LeafNode {
+  const tensor = tensorShape(problem, 'input');
+  const place = { title, more, batch, tensor };
+  if (side) return { ...leafNode({ ...place, axis: halvedAxis(problem, side) }), ...realEnds(problem, side) };
+  return leafNode({ ...place, axis: dimensionsOf(problem)[axes[0]! + 1]! });
+}
+
+/** All other dimensions that have more than one element. */
+function othersOf({ problem, axes }: Shared): Dimension[] {
+  return dimensionsOf(problem).filter(({ count }, d) => count > 1 && !axes.includes(d - 1));
 }
 
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
@@ -135,60 +189,78 @@ function fits(n: number, precision: Arithmetic, profile: DeviceProfile): boolean
 }
 
 /** One launch for so many axes together; undefined where they do not fit. */
-function costInOne(count: number, { lengths, precision, profile }: Sharable): number | undefined {
+function costInOne(count: number, question: Sharable): number | undefined {
+  const { lengths, precision, profile } = question;
   const axes = lengths.slice(0, count);
-  const share = cutOf(axes, precision, profile)?.share;
+  const share = cutInnermost(axes, question, false)?.share;
   return share ? launchCost(share, axes, precision, profile) : undefined;
 }
 
-/** Axes as the tile of one launch. */
-function cutOf(lengths: readonly number[], precision: Arithmetic, profile: DeviceProfile): Cut | undefined {
-  return cutAxes([...lengths].reverse(), precision, boosted(profile, precision, lengths[0]!, false));
+/**
+ * The first of the axes and others as the tile of one launch.
+ * @param split whether one of them is a part of an axis.
+ */
+function cutInnermost(
+  lengths: readonly number[],
+  { neighbours, real, precision, profile }: Sharable,
+  split: boolean,
+): Cut | undefined {
+  const own = boosted(real ? withoutClusters(profile) : profile, precision, lengths[0]!, split);
+  const tile = [...lengths].reverse();
+  return neighbours === 1 ? cutAxes(tile, precision, own) : cutColumns(tile, neighbours, precision, own);
 }
 
 /** Two launches, the first of which takes so much of the second axis; undefined where they cannot. */
-function costInTwo(n1: number, { lengths, precision, profile, placement }: Sharable): number | undefined {
+function costInTwo(n1: number, question: Sharable): number | undefined {
+  const { lengths, neighbours, real, precision, profile, placement } = question;
   const [inner, middle, outer] = lengths as [number, number, number | undefined];
   const { run } = capacityOf(precision, profile);
   const n2 = middle / n1;
   // A part of an axis is reordered on the way: in place that would take a temp buffer, which three launches do without.
   if (placement === 'in-place') return undefined;
   // Both launches move whole runs: the second one along the first axis and the bins of the first launch.
-  if (n1 === 1 || n2 === 1 || (inner * n1) % run !== 0) return undefined;
-  const one = cutAxes([n1, inner], precision, boosted(profile, precision, inner, true));
+  const columns = neighbours * (real ? inner + 1 : inner) * n1;
+  if (n1 === 1 || n2 === 1 || columns % run !== 0) return undefined;
+  const one = cutInnermost([inner, n1], question, true);
   if (!one) return undefined;
   const split = boosted(profile, precision, n2, true);
-  const other = outer ? cutAxes([outer, n2], precision, split, run) : { share: fits(n2, precision, split) ? 1 : 0 };
+  const other = outer
+    ? cutColumns([outer, n2], columns, precision, split)
+    : { share: fits(n2, precision, split) ? 1 : 0 };
   if (!other?.share) return undefined;
   const second = outer
     ? launchCost(other.share, [n2, outer], precision, split)
-    : uploadCost(n2, inner * n1, false, precision, split);
+    : uploadCost(n2, columns, false, precision, split);
   return launchCost(one.share, [inner, n1], precision, profile) + second;
 }
 
-/** The middle axis is cut in two, as `reordering` has it: a part of it goes with the inner one, the rest with the outer one. */
-function inTwo(
-  axes: readonly number[],
-  factors: readonly [number, number],
-  dimensions: readonly Dimension[],
-  others: readonly Dimension[],
-): BranchNode {
+/**
+ * The middle axis is cut in two, as `reordering` has it: a part of it goes with the inner one, the rest with the outer one. Where
+ * reals are written, all of that is done the other way around.
+ */
+function inTwo(shared: Shared, factors: readonly [number, number]): BranchNode {
+  const { problem, axes, side } = shared;
+  const dimensions = dimensionsOf(side ? complexPart(problem) : problem);
   const [inner, middle, outer] = axes.map((axis) => dimensions[axis + 1]) as [Dimension, Dimension, Dimension?];
+  const back = side === 'output';
   const name = (launch: number) => `axes ${axes.join(', ')}, launch ${launch} of 2`;
-  const { part, rows, rest, bins } = reordering(middle.input.of, factors);
-  const tensor = dimensions.map(({ count }) => count);
+  const cut = reordering(middle.input.of, factors);
+  const [part, rows] = [cut.part, cut.rows].map((one) =>
+    back ? { ...one, input: one.output, output: one.input } : one,
+  ) as [Dimension, Dimension];
+  const others = othersOf(shared);
   const outers = outer ? [outer] : [];
-  const first = leafNode({ title: name(1), axis: inner, more: [part], batch: [rows, ...outers, ...others], tensor });
+  const tensor = dimensions.map(({ count }) => count);
+  const near = innermost(shared, { title: name(back ? 2 : 1), more: [part], batch: [rows, ...outers, ...others] });
+  const turned = back ? ({ on: 'input', conjugated: true } as const) : ({ on: 'output' } as const);
   const children: LeafNode[] = [
-    { ...first, twiddle: { order: middle.count, on: 'output', of: 1 } },
-    leafNode({ title: name(2), axis: rest, more: outers, batch: [inner, bins, ...others], tensor }),
+    { ...near, twiddle: { order: middle.count, ...turned, of: 1 } },
+    leafNode({
+      ...{ title: name(back ? 1 : 2), axis: cut.rest, more: outers },
+      ...{ batch: [inner, cut.bins, ...others], tensor },
+    }),
   ];
-  return {
-    scheme: 'four-step',
-    title: `axes ${axes.join(', ')}`,
-    parts: factors,
-    length: tensor,
-    outputLength: tensor,
-    children,
-  };
+  if (back) children.reverse();
+  const { length, outputLength } = { length: children[0]!.length, outputLength: children[1]!.outputLength };
+  return { scheme: 'four-step', title: `axes ${axes.join(', ')}`, parts: factors, length, outputLength, children };
 }

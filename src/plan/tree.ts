@@ -13,7 +13,7 @@ import { type BranchNode, type Dimension, isLeaf, type PlanNode } from './node.t
 import type { DeviceProfile } from './profile.ts';
 import { realAxis } from './real.ts';
 import { schemeOf } from './scheme.ts';
-import { sharedAxes } from './shared-axes.ts';
+import { type SharedAxes, sharedAxes } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
 import { copiedReals, sumsAxis } from './sums.ts';
 
@@ -31,10 +31,11 @@ export function planTree(
 ): BranchNode {
   if (isSums(problem)) return sumsTree(problem, direction, profile, splits);
   const complex = complexPart(problem);
-  const children = complexAxes(complex, direction, profile, splits, sparing);
+  const shared = sharedAxes(problem, direction, profile, splits);
+  const children = complexAxes(complex, direction, profile, splits, sparing, shared);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
   if (isReal(problem)) {
-    const real = realAxis(problem, direction, profile, splits.uploads[0]!);
+    const real = shared?.axes.includes(0) ? shared.node : realAxis(problem, direction, profile, splits.uploads[0]!);
     // One launch writes what it reads only where both lie alike, line by line.
     const byLines = sharesRows(problem) && isLeaf(real) && real.real?.by !== 'zeros';
     if (children.length === 0 && problem.placement === 'in-place' && !byLines) children.push(copy());
@@ -63,9 +64,9 @@ function complexAxes(
   profile: DeviceProfile,
   splits: Splits,
   sparing: boolean,
+  shared: SharedAxes | undefined,
 ): PlanNode[] {
   const children: PlanNode[] = [];
-  const shared = sharedAxes(problem, profile, splits);
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
     const place = axisPlace(problem, direction, axis, profile, sparing);
@@ -77,7 +78,7 @@ function complexAxes(
   if (direction === 'inverse') children.reverse();
   if (sparing) children.sort((a, b) => Number(isLeaf(a)) - Number(isLeaf(b)));
   // First in both directions: where it reorders, that is on the way out of the input, and needs no memory of its own.
-  if (shared) children.unshift(shared.node);
+  if (shared && !problem.omit[shared.axes[0]!]) children.unshift(shared.node);
   return children;
 }
 

@@ -69,6 +69,7 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
   const input: { of: number; from: number; to: number }[] = [];
   const output: typeof input = [];
   const continued: Block[] = [];
+  let { facing } = leaf;
   const gaps = new Map<number, Block>();
   for (const { of, read, written, lengths, first, last } of blocks) {
     const before = n <= first ? read : n > last ? written : null;
@@ -82,11 +83,14 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
       continue;
     }
     const on = leaf.extended?.of === of ? leaf.extended.on : undefined;
-    if (before && on === 'input') continued.push(before);
+    const faces = { input: facing?.input?.of === of, output: facing?.output?.of === of };
+    if (before && faces.input) facing = { ...facing, input: { ...facing!.input!, absent: [before] } };
+    else if (before && on === 'input') continued.push(before);
     else if (before && meant(leaf.length, before)) input.push({ of, ...before });
     // Bins that are cropped are counted from an earlier one.
     const begin = leaf.cropped?.of === of ? leaf.cropped.from : 0;
-    if (after && on === 'output') continued.push(after);
+    if (after && faces.output) facing = { ...facing, output: { ...facing!.output!, absent: [after] } };
+    else if (after && on === 'output') continued.push(after);
     else if (after && meant(leaf.outputLength, after))
       output.push({ of, from: after.from + begin, to: after.to + begin });
   }
@@ -101,6 +105,7 @@ function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode 
   return {
     ...leaf,
     batch,
+    ...(facing ? { facing } : {}),
     ...(continued.length > 0 ? { extended: { ...leaf.extended!, absent: continued } } : {}),
     ...(absent.input.length + absent.output.length > 0 ? { absent } : {}),
   };

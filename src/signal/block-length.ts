@@ -1,4 +1,4 @@
-/** How long the blocks of an overlap-add convolution should be. */
+/** How long the blocks of a signal should be that is convolved block by block. */
 import { nextFastLength } from '../engine/fast-length.ts';
 
 /**

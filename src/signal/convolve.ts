@@ -13,7 +13,7 @@ import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { blockLength } from './block-length.ts';
-import { type Cut, convolved, type Region } from './overlap-add.ts';
+import { type Convolution, type Cut, convolved, type Region } from './overlap-save.ts';
 import { checkWord } from './segments.ts';
 
 /**
@@ -53,12 +53,11 @@ export async function fftconvolve<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: ConvolutionOptions = {},
 ): Promise<Convolved<X, Y>> {
-  const [a, b] = [asArray(x), asArray(y)];
-  return (await convolve('fftconvolve', a, b, options, () => ({ axis: 0, step: a.shape[0]! }))) as Convolved<X, Y>;
+  return (await convolve('fftconvolve', asArray(x), asArray(y), options, whole)) as Convolved<X, Y>;
 }
 
 /**
- * The same, by overlapping and adding up blocks of the longer array, as `scipy.signal.oaconvolve`: faster than `fftconvolve`,
+ * The same, by overlapping blocks of the longer array, as `scipy.signal.oaconvolve`: faster than `fftconvolve`,
  * and in less memory, where one array is much longer than the other along an axis. Arguments and errors as there.
  */
 export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
@@ -66,7 +65,7 @@ export async function oaconvolve<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: ConvolutionOptions = {},
 ): Promise<Convolved<X, Y>> {
-  return (await convolve('oaconvolve', asArray(x), asArray(y), options, cutOf)) as Convolved<X, Y>;
+  return (await convolve('oaconvolve', asArray(x), asArray(y), options, inBlocks)) as Convolved<X, Y>;
 }
 
 /**
@@ -78,8 +77,7 @@ export async function correlate<X extends ArrayInput, Y extends ArrayInput>(
   y: Y,
   options: ConvolutionOptions = {},
 ): Promise<Convolved<X, Y>> {
-  const [a, b] = [asArray(x), asArray(y)];
-  return (await convolve('correlate', a, turned(b), options, cutOf)) as Convolved<X, Y>;
+  return (await convolve('correlate', asArray(x), asArray(y), options, correlating)) as Convolved<X, Y>;
 }
 
 /**
@@ -106,7 +104,7 @@ async function convolve(
   x: NumpyArray,
   y: NumpyArray,
   options: ConvolutionOptions,
-  cutFor: (x: NumpyArray, y: NumpyArray) => Cut & { readonly swap?: boolean },
+  by: (x: NumpyArray, y: NumpyArray) => Omit<Convolution, 'region'>,
 ): Promise<NumpyArray> {
   const own = readOptions(options, { works: ['mode', 'device'] }, what);
   const device = checkDevice(own.device);
@@ -117,9 +115,7 @@ async function convolve(
   }
   for (const { shape } of [x, y]) shape.forEach((length, d) => checkLength(length, `The length of axis ${d}`));
   const region = regionOf(mode, x.shape, y.shape);
-  const { swap = false, ...cut } = cutFor(x, y);
-  const [signal, kernel] = swap ? [y, x] : [x, y];
-  return convolved(signal, kernel, cut, region, device ?? (await sharedDevice()));
+  return convolved({ ...by(x, y), region }, device ?? (await sharedDevice()));
 }
 
 function checkMode(mode: ConvolutionMode): ConvolutionMode {
@@ -140,13 +136,31 @@ function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonly numbe
   return { origin, shape: x.map((length, d) => Math.abs(length - y[d]!) + 1) };
 }
 
+function whole(signal: NumpyArray, kernel: NumpyArray): Omit<Convolution, 'region'> {
+  return { signal, kernel, cut: { axis: 0, step: Number.POSITIVE_INFINITY }, correlates: false };
+}
+
+function inBlocks(x: NumpyArray, y: NumpyArray): Omit<Convolution, 'region'> {
+  const { swap, ...cut } = cutOf(x, y);
+  return { signal: swap ? y : x, kernel: swap ? x : y, cut, correlates: false };
+}
+
+/** The second array is the one that is turned, and conjugated, whichever is cut. */
+function correlating(x: NumpyArray, y: NumpyArray): Omit<Convolution, 'region'> {
+  const { swap, ...cut } = cutOf(x, y);
+  return swap
+    ? { signal: turned(y), kernel: x, cut, correlates: false }
+    : { signal: x, kernel: y, cut, correlates: true };
+}
+
 /** Cuts the longer array along the axis where there is most to be gained. */
-function cutOf(x: NumpyArray, y: NumpyArray): Cut & { swap: boolean } {
+function cutOf(x: NumpyArray, y: NumpyArray): Cut & { readonly swap: boolean } {
   const ratio = (d: number) => Math.max(x.shape[d]! / y.shape[d]!, y.shape[d]! / x.shape[d]!);
   const axis = x.shape.reduce((best, _, d) => (ratio(d) > ratio(best) ? d : best), 0);
   const swap = y.shape[axis]! > x.shape[axis]!;
-  const [long, short] = swap ? [y, x] : [x, y];
-  return { axis, step: blockLength(long.shape[axis]!, short.shape[axis]!), swap };
+  const [long, short] = swap ? [y.shape[axis]!, x.shape[axis]!] : [x.shape[axis]!, y.shape[axis]!];
+  const step = blockLength(long, short);
+  return { axis, step: step < long ? step : Number.POSITIVE_INFINITY, swap };
 }
 
 /** The other way round along all axes, conjugated. */

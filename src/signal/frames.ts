@@ -53,7 +53,7 @@ function areBare({ flat, size, nfft, trend, complex, twoSided }: FrameSpec): boo
 }
 
 /** The plan for a block of frames. */
-export function frameProblem(spec: FrameSpec): ProblemInput {
+function frameProblem(spec: FrameSpec): ProblemInput {
   const { nfft, hop, precision, scale, twoSided } = spec;
   return {
     ...{ size: [nfft], batches: batchesOf(spec), precision, directions: 'forward', scale: { forward: scale } },
@@ -62,7 +62,7 @@ export function frameProblem(spec: FrameSpec): ProblemInput {
   };
 }
 
-/** Transforms blocks of frames by a plan for `frameProblem`; `free` it in the end. */
+/** Transforms blocks of frames by a plan for them; `free` it in the end. */
 export class FrameTransform {
   readonly spec: FrameSpec;
   /** Of a block. */

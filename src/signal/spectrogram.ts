@@ -7,9 +7,9 @@ import type { Device, Plan } from '../index.ts';
 import { zeros } from '../numpy/array.ts';
 import { checkDevice, sharedDevice } from '../numpy/choice.ts';
 import { FftError, show } from '../problem/errors.ts';
-import type { NewFloat32Array } from '../problem/index.ts';
+import type { Callback, Callbacks, NewFloat32Array, ProblemInput } from '../problem/index.ts';
 import { areSingles, type Floats, isFloats, liveSamples } from './floats.ts';
-import { type FrameSpec, FrameTransform, frameProblem } from './frames.ts';
+import { batchesOf } from './frames.ts';
 import type { WindowName } from './window-kinds.ts';
 import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
 
@@ -63,6 +63,9 @@ const OPTIONS: readonly (keyof SpectrogramOptions)[] = [
 /** Options, those of the window, and a list among them. */
 const LEVELS = 3;
 
+/** Samples in a frame: places that callbacks count to. */
+const LONGEST = 2 ** 31 - 1;
+
 /** Power below which nothing is told apart: −200 dB. */
 const SILENCE = 1e-20;
 
@@ -70,9 +73,9 @@ const SILENCE = 1e-20;
  * Computes a spectrogram.
  *
  * Frame f covers the samples f·hop … f·hop + size − 1; there are as many frames as fit, or one padded with zeros when the
- * signal is shorter than a frame. All frames go through one plan of real transforms whose batches are frames; long signals
- * take several rounds of it, so that memory beyond the result does not grow with their length. Without a window
- * (`rectangular`) frames of single precision are read where they lie.
+ * signal is shorter than a frame. All frames go through one plan of real transforms whose batches are frames, read where they
+ * lie in the signal: its callbacks multiply by the window and leave powers. Long signals take several rounds of it, so that
+ * memory beyond the result does not grow with their length.
  *
  * @param given One channel; full scale is −1 to 1.
  * @throws FftError `invalid-argument` for options out of range or an empty signal, `unknown-field` for options that there
@@ -101,29 +104,46 @@ export async function spectrogram(
     windowFunction(window, length, ...([own.windowOptions] as WindowArguments<WindowName>));
   // Refuses an unknown name or parameter before there is a plan.
   taperOf(1);
+  if (size > LONGEST) throw new FftError('invalid-size', `size is ${size}; ${LONGEST} is the most.`, { path: 'size' });
   const frames = 1 + Math.max(0, Math.floor((samples.length - size) / hop));
-  const spec: FrameSpec = {
-    ...{ size, hop, nfft: size, frames, trend: false, scale: 1, flat: isFlat(window) && areSingles(samples) },
-    ...{ complex: false, twoSided: false, precision: 'single' },
-  };
+  const batches = batchesOf({ frames, nfft: size });
+  const bins = Math.floor(size / 2) + 1;
+  const flat = isFlat(window);
   const device = chosen ?? (await sharedDevice());
-  const plan = await device.plan(frameProblem(spec));
-  let transform: FrameTransform | undefined;
+  const problem: ProblemInput = {
+    ...{ size: [size], transform: 'r2c', batches, directions: 'forward', strides: { input: [1, 1, hop] } },
+    callbacks: powersOf(size, bins, flat),
+  };
+  const plan = (await device.plan(problem)) as Plan;
   try {
     // Only now: the device knows which sizes are too long.
     const taper = taperOf(size);
-    transform = new FrameTransform(device, plan as Plan, spec, taper);
-    const { bins, batches } = transform;
     const levels = zeros(frames * bins, true) as NewFloat32Array;
-    await transform.each(atLeast(samples, size), (spectra, first, count) => {
-      measure(levels.subarray(first * bins, (first + count) * bins), spectra, taper);
-      onProgress?.(first + count, frames);
-    });
+    const arrays = { ...(flat ? {} : { window: Float32Array.from(taper) }), weights: weightsOf(taper) };
+    const signal = atLeast(samples, size);
+    for (let done = 0; done < frames; done += batches) {
+      // The last round is as long as the others: it begins with frames that have had their turn.
+      const first = Math.min(done, frames - batches);
+      const round = signal.subarray(first * hop, first * hop + (batches - 1) * hop + size);
+      const read = areSingles(round) ? round : Float32Array.from(round);
+      const powers = (await plan.forward(read as never, undefined, { arrays })) as Float32Array;
+      measure(levels.subarray(done * bins, (first + batches) * bins), powers.subarray((done - first) * bins));
+      onProgress?.(first + batches, frames);
+    }
     return { levels, frames, bins, sampleRate, window, size, hop, batches, plan: plan.explain() };
   } finally {
-    transform?.free();
     plan.destroy();
   }
+}
+
+/** The window on the way in, where there is one, and the weighted power of each bin on the way out. */
+function powersOf(size: number, bins: number, flat: boolean): Callbacks {
+  const power: Callback = (x, { re, im }, at) =>
+    x.mul(x.load('weights', at.axis[0]!), x.add(x.mul(re, re), x.mul(im, im)));
+  const weights = { type: 'f32', length: bins } as const;
+  if (flat) return { forward: { store: power }, arrays: { weights } };
+  const windowed: Callback = (x, value, at) => x.mul(x.load('window', at.axis[0]!), value);
+  return { forward: { load: windowed, store: power }, arrays: { weights, window: { type: 'f32', length: size } } };
 }
 
 /** Samples, and zeros where there are too few of them. */
@@ -134,21 +154,19 @@ function atLeast(samples: Floats, length: number): Floats {
   return longer;
 }
 
-/** Powers of the bins in decibels; `levels` says how many frames of `spectra` count. */
-function measure(levels: Float32Array, spectra: Floats, taper: Float64Array): void {
+/** What makes powers of the bins such that a sine of amplitude 1 has power 1. */
+function weightsOf(taper: Float64Array): Float32Array {
   const size = taper.length;
-  const bins = Math.floor(size / 2) + 1;
   const gain = taper.reduce((sum, value) => sum + value, 0);
   // A sine's power is shared by a positive and a negative frequency; bin 0 and the Nyquist bin have no partner.
-  const paired = (2 / gain) ** 2;
-  const alone = (1 / gain) ** 2;
-  for (let i = 0; i < levels.length; i++) {
-    const bin = i % bins;
-    const re = spectra[2 * i]!;
-    const im = spectra[2 * i + 1]!;
-    const scale = bin === 0 || 2 * bin === size ? alone : paired;
-    levels[i] = 10 * Math.log10(Math.max((re * re + im * im) * scale, SILENCE));
-  }
+  return Float32Array.from({ length: Math.floor(size / 2) + 1 }, (_, bin) =>
+    bin === 0 || 2 * bin === size ? (1 / gain) ** 2 : (2 / gain) ** 2,
+  );
+}
+
+/** Powers in decibels, as many as there are `levels`. */
+function measure(levels: Float32Array, powers: Float32Array): void {
+  for (let i = 0; i < levels.length; i++) levels[i] = 10 * Math.log10(Math.max(powers[i]!, SILENCE));
 }
 
 function check(path: string, given: unknown, valid: boolean, accepted: string): void {

@@ -3,41 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Device as EngineDevice } from '../../src/engine/device.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
 import { buildSimulator } from '../device/simulator.ts';
-import { type Called, randomCalled, shapesOf } from '../support/called.ts';
-import { complexProblem, triedComplex } from '../support/complex.ts';
+import { type CalledKind, calledKinds, calledProblem, triedCalled } from '../support/called-problems.ts';
 import { randomThreads, variedDevices, vectorProfile } from '../support/devices.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
 import { randomFor } from '../support/random.ts';
-import * as real from '../support/real.ts';
-import * as sums from '../support/sums.ts';
 import { exhaustive, precisionsOf } from '../support/transforms.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
 
 const random = randomFor('accuracy/callbacks');
-const directions = ['forward', 'inverse'] as const;
-type Kind = 'c2c' | 'r2c' | 'sums';
-const kinds: readonly Kind[] = ['c2c', 'r2c', 'sums'];
-const KINDS = { c2c: triedComplex, r2c: real.triedReal, sums: sums.triedSums } as const;
-
-function problemOf(kind: Kind, most: number, device: Device, varied = false): ProblemInput {
-  const precisions = precisionsOf(device);
-  const blocked = random.integer(0, 3) === 0;
-  if (kind === 'c2c') return complexProblem(random, most, precisions);
-  if (kind === 'r2c') {
-    const problem = { ...real.realProblem(random, most, precisions), transform: 'r2c' } as ProblemInput;
-    return blocked ? real.withBlocks(random, problem) : problem;
-  }
-  const problem = sums.sumsProblem(random, most, precisions);
-  // Of other profiles, blocks of sums are no matter of callbacks.
-  return blocked && !varied ? sums.withBlocks(random, problem) : problem;
-}
-
-function calledFor(kind: Kind, problem: ProblemInput): Called {
-  const complex = { input: kind === 'c2c', output: kind !== 'sums' };
-  return randomCalled(random, { problem, shapes: shapesOf(problem), complex });
-}
-
 /** Profiles with little memory have no plan for large primes. */
 async function fits(device: Device, problem: ProblemInput): Promise<boolean> {
   try {
@@ -49,11 +23,9 @@ async function fits(device: Device, problem: ProblemInput): Promise<boolean> {
   }
 }
 
-async function check(device: Device, kind: Kind, problem: ProblemInput): Promise<void> {
-  const called = calledFor(kind, problem);
+async function check(device: Device, kind: CalledKind, problem: ProblemInput): Promise<void> {
   if (!(await fits(device, problem))) return;
-  for (const direction of directions) {
-    const { what, error, allowed, damage } = await KINDS[kind](device, problem, direction, random, called);
+  for (const { what, error, allowed, damage } of await triedCalled(device, kind, problem, random)) {
     expect(damage, what).toEqual([]);
     expect(error, what).toBeLessThanOrEqual(allowed);
   }
@@ -68,10 +40,10 @@ describe('on the CPU', () => {
     for (const device of devices) device.close();
   });
 
-  it.each(kinds)('random problems, %s', async (kind) => {
+  it.each(calledKinds)('random problems, %s', async (kind) => {
     for (let round = 0; round < (exhaustive ? 1500 : 12); round++) {
       const device = random.pick(devices);
-      await check(device, kind, problemOf(kind, 3000, device, device !== devices[0]));
+      await check(device, kind, calledProblem(random, kind, 3000, precisionsOf(device), device !== devices[0]));
     }
   });
 
@@ -89,11 +61,11 @@ describe('on the CPU', () => {
 });
 
 describe('by the interpreter', () => {
-  it.each(kinds)('plans for any device, %s', async (kind) => {
+  it.each(calledKinds)('plans for any device, %s', async (kind) => {
     for (let round = 0; round < (exhaustive ? 300 : 6); round++) {
       const profile = { ...vectorProfile, ...randomThreads(random) };
       const device = openInterpreted(profile);
-      await check(device, kind, problemOf(kind, 600, device, true));
+      await check(device, kind, calledProblem(random, kind, 600, precisionsOf(device), true));
       device.close();
     }
   });
@@ -104,9 +76,9 @@ const simulator = await buildSimulator();
 afterAll(() => simulator?.remove());
 
 describe.runIf(simulator)('on a simulated GPU', () => {
-  it.each(kinds)('a random problem, %s', async (kind) => {
+  it.each(calledKinds)('a random problem, %s', async (kind) => {
     const device = new EngineDevice(await simulator!.open());
-    await check(device, kind, problemOf(kind, 1000, device));
+    await check(device, kind, calledProblem(random, kind, 1000, precisionsOf(device)));
     device.close();
   });
 });
@@ -122,9 +94,9 @@ describe.each([
   afterAll(() => device?.close());
 
   it.skipIf(missing)('random problems', async () => {
-    for (const kind of kinds) {
+    for (const kind of calledKinds) {
       for (let round = 0; round < (exhaustive ? 30 : 1); round++) {
-        await check(device, kind, problemOf(kind, 1000, device));
+        await check(device, kind, calledProblem(random, kind, 1000, precisionsOf(device)));
       }
     }
   });

@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namedProfiles } from '../../src/devices/profiles/index.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
+import type { DeviceProfile } from '../../src/plan/profile.ts';
+import { relativeError } from '../support/accuracy.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
-import { randomFor } from '../support/random.ts';
+import { randomFor, uniform } from '../support/random.ts';
 import { realProblem, triedReal, withBlocks } from '../support/real.ts';
 import { exhaustive, openWith, precisionsOf } from '../support/transforms.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
@@ -50,6 +52,56 @@ describe('on the CPU', () => {
   it('blocks of zeros', async () => {
     for (let round = 0; round < (exhaustive ? 500 : 12); round++)
       await check(device, withBlocks(random, realProblem(random, 4000, ['single', 'double'])));
+  });
+});
+
+describe('axes that share launches', () => {
+  /** Blocks so small that what they take together is short, too. */
+  const small = (bytes: number, blocks: number): DeviceProfile => ({
+    ...namedProfiles.h200.profile,
+    ...{ sharedBytes: bytes, residentBytes: 4 * bytes, coalescedBytes: 64, maxThreads: 256, groupPoints: 256 },
+    cluster: { blocks, sharedBytes: (bytes * 16) / 17, above: { single: bytes, double: bytes } },
+  });
+
+  it.each<[ProblemInput, number, number]>([
+    [{ size: [16, 12, 10], batches: 2 }, 2 ** 15, 2],
+    [{ size: [32, 24, 32] }, 4352, 8],
+    [{ size: [32, 32, 16, 2], preserveInput: false }, 4352, 4],
+    [{ size: [64, 64], layout: { output: 'planar' } }, 2176, 4],
+    [{ size: [16, 12], batches: 2, placement: 'in-place' }, 4352, 4],
+    [{ size: [15, 12, 10] }, 8704, 4],
+    [{ size: [12, 10, 6, 2], omit: [false, true, false, false], leftBatches: 3 }, 8704, 4],
+  ])('%j', async (problem, bytes, blocks) => {
+    const device = openInterpreted(small(bytes, blocks));
+    for (const precision of ['single', 'double'] as const) {
+      const plan = await device.plan({ ...problem, precision, transform: 'r2c' } as ProblemInput);
+      const titles = plan.toJSON().directions.flatMap(({ launches }) => launches.map(({ title }) => title));
+      expect(titles.some((title) => title.startsWith('axes'))).toBe(true);
+      await check(device, { ...problem, precision });
+    }
+    device.close();
+  });
+
+  it('random problems', async () => {
+    const device = openInterpreted(small(4352, 4));
+    for (let round = 0; round < (exhaustive ? 300 : 10); round++) {
+      const problem = realProblem(random, 1500, ['single', 'double']);
+      await check(device, round % 2 === 0 ? withBlocks(random, problem) : problem);
+    }
+    device.close();
+  });
+
+  it('spectra that are none of reals give what transforms along one axis after another would', async () => {
+    const size = [8, 6, 4];
+    const bins = 5 * 6 * 4;
+    const spectrum = Float64Array.from(uniform(random, 2 * bins, 'double'));
+    const results: Float64Array[] = [];
+    for (const device of [openInterpreted(small(8704, 4)), await openWith({}, 1)]) {
+      const plan = await device.plan({ size, transform: 'r2c', precision: 'double', directions: 'inverse' });
+      results.push((await plan.inverse(spectrum)) as Float64Array);
+      device.close();
+    }
+    expect(relativeError(results[0]!, results[1]!)).toBeLessThan(1e-15);
   });
 });
 

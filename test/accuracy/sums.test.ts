@@ -82,7 +82,7 @@ describe('in several uploads', () => {
     // Without clusters, whose blocks hold more together.
     const { cluster: _, ...profile } = namedProfiles.h200.profile;
     const device = openInterpreted({ ...profile, sharedBytes: 2 * sharedBytes, residentBytes: 2 * sharedBytes });
-    for (const n of [512, 729, 1000, 509, random.integer(300, 700)]) {
+    for (const n of [2048, 729, 1500, 509, random.integer(600, 1400)]) {
       const transform = random.pick(realTransforms);
       const precision = random.pick(['single', 'double'] as const);
       await check(device, { size: [n], transform, precision, batches: random.integer(1, 2) }, 2);

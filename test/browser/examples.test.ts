@@ -102,6 +102,20 @@ function run(script: string, environment: Record<string, string>): Promise<{ exi
   });
 }
 
+describe('examples on the CPU, which fail where the result is wrong', () => {
+  it.each([
+    ['poisson.mjs', /the largest error is \d\.\de-[678]\n/],
+    ['deblur.mjs', /error 0\.\d+ blurred, 0\.\d+ restored/],
+    ['phase-correlation.mjs', /moved by 23, -17\n/],
+    ['magnet.mjs', /middle of the sphere is -0\.333\d M/],
+    ['matched-filter.mjs', /12\.30 m, .*\n {2}21\.00 m, .*\n {2}37\.50 m/],
+  ])('%s', async (script, said) => {
+    const { exit, output } = await run(script, {});
+    expect(output).toMatch(said);
+    expect(exit).toBe(0);
+  });
+});
+
 describe.skipIf(noWebGpu)('examples in Node', () => {
   it('node-webgpu.mjs', async () => {
     const { exit, output } = await run('node-webgpu.mjs', { OMNIFFT_SOFTWARE_GPU: '1' });

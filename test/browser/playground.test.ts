@@ -137,6 +137,43 @@ describe.skipIf(!site)('the playground', () => {
     expect(faults).toEqual([]);
   });
 
+  it('convolves a picture with a kernel that one drags, on both devices alike', async () => {
+    const pixels = (id: string) =>
+      page.evaluate((canvas) => {
+        const { data } = (document.getElementById(canvas) as HTMLCanvasElement)
+          .getContext('2d')!
+          .getImageData(0, 0, 256, 256);
+        return Array.from({ length: 256 * 256 }, (_, n) => data[4 * n]!);
+      }, id);
+    const shown = (what: string) =>
+      page.waitForFunction((text) => document.body.dataset.filter === text, what, { timeout: 60_000 });
+    const rough = (grey: readonly number[]) =>
+      grey.reduce((sum, value, n) => sum + (n % 256 ? Math.abs(value - grey[n - 1]!) : 0), 0);
+    await shown('blur 3 cpu');
+    const picture = rough(await pixels('filter-in'));
+    const blurred = rough(await pixels('filter-out'));
+    expect(blurred).toBeLessThan(picture / 2);
+    const result = page.locator('#filter-out');
+    await result.scrollIntoViewIfNeeded();
+    const { x, y, width } = (await result.boundingBox())!;
+    await page.mouse.move(x + width / 8, y + 20);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2, y + 20, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForFunction(() => /^blur (7\.[5-9]|8(\.\d)?) cpu$/.test(document.body.dataset.filter ?? ''));
+    expect(rough(await pixels('filter-out'))).toBeLessThan(blurred);
+    const wide = await page.inputValue('#filter-width');
+    await page.selectOption('#filter-kind', 'sharpen');
+    await shown(`sharpen ${wide} cpu`);
+    const cpu = await pixels('filter-out');
+    expect(rough(cpu)).toBeGreaterThan(picture);
+    await page.selectOption('#filter-device', 'webgpu');
+    await shown(`sharpen ${wide} webgpu`);
+    const gpu = await pixels('filter-out');
+    expect(Math.max(...gpu.map((value, n) => Math.abs(value - cpu[n]!)))).toBeLessThanOrEqual(1);
+    expect(faults).toEqual([]);
+  }, 90_000);
+
   it.each([
     ['1024', '1024 forward cpu', '{"size":[1024],"batches":1}'],
     ['96 x 64 * 2', '96x64 forward cpu', '{"size":[96,64],"batches":2}'],
@@ -363,7 +400,7 @@ describe.skipIf(!site)('the playground', () => {
     expect(cut).toEqual([]);
     const seen: string[] = [];
     await phone.focus('#theme');
-    for (let n = 0; n < 45; n++) {
+    for (let n = 0; n < 60; n++) {
       seen.push(await phone.evaluate(() => document.activeElement?.id ?? ''));
       await phone.keyboard.press('Tab');
     }

@@ -4,10 +4,10 @@
  * sample the mean of transforms in a row.
  */
 import type { CudaBackend } from '../../src/devices/cuda/backend.ts';
-import type { Cufft } from '../../src/devices/cuda/cufft.ts';
-import type { Backend } from '../../src/devices/device.ts';
+import type { Cufft, CufftPlan } from '../../src/devices/cuda/cufft.ts';
+import type { Backend, PeerProblem } from '../../src/devices/device.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
-import type { Device, Precision, ProblemInput } from '../../src/index.ts';
+import type { Device, Plan, PlanKernel, Precision, ProblemInput } from '../../src/index.ts';
 import { realBytes } from '../../src/problem/index.ts';
 import type { Timed } from './cases.ts';
 
@@ -26,9 +26,31 @@ export interface Result {
   readonly gigabytes: number;
   /** Undefined where there is nothing to copy with. */
   readonly copyFraction: number | undefined;
-  readonly cufftMs: number | undefined;
-  /** cuFFT's time over ours: over 1 where omnifft is faster. */
+  /** What it is compared with, and how long that takes. */
+  readonly peer: string | undefined;
+  readonly peerMs: number | undefined;
+  /** The peer's time over ours: over 1 where ours is shorter. */
   readonly ratio: number | undefined;
+}
+
+/** Milliseconds of one of several runs in a row. */
+export type Run = (repeats: number) => Promise<number>;
+
+/** A plan of ours to time, and what beside it. */
+export interface Timing {
+  readonly region: string;
+  readonly what: string;
+  readonly size: readonly number[];
+  readonly batches: number;
+  readonly precision: Precision;
+  readonly problem: ProblemInput;
+  /** Kernels that the plan has for other things. */
+  readonly otherKernels?: readonly PlanKernel['direction'][];
+  /** Bytes in and out, half of both. */
+  readonly bytes: number;
+  /** @returns what is timed of the plan, and the peer where there is one. */
+  readonly subjects: (plan: Plan) => Promise<{ readonly ours: Run; readonly theirs?: Run | undefined }>;
+  readonly peer?: string | undefined;
 }
 
 export interface Effort {
@@ -41,14 +63,16 @@ export interface Effort {
 export type Copier = (input: DeviceMemory, output: DeviceMemory, bytes: number, repeats: number) => Promise<number>;
 
 export class Bench {
-  private readonly device: Device;
-  private readonly backend: Backend;
+  readonly device: Device;
+  readonly backend: Backend;
   /** For the copy and for cuFFT. */
-  private readonly gpu: CudaBackend | undefined;
+  readonly gpu: CudaBackend | undefined;
   private readonly cufft: Cufft | undefined;
   private readonly effort: Effort;
   private readonly copier: Copier | undefined;
   private readonly buffers = new Map<Backend, DeviceMemory[]>();
+  /** As doubles, some are larger than others, and none is infinite. */
+  private readonly noise = new Float32Array(2 ** 20).map(() => Math.random() - 0.5);
   /** Milliseconds to copy so many bytes. */
   private readonly copies = new Map<number, number>();
 
@@ -84,49 +108,55 @@ export class Bench {
     const bins = (points / size[0]!) * (Math.floor(size[0]! / 2) + 1);
     const bytes = real ? ((points / 2 + bins) / 2) * complexBytes : points * complexBytes;
     const room = real ? bins * complexBytes : bytes;
-    const [input, output] = await this.memory(room);
+    const problem = {
+      ...{ size, batches, precision, directions: 'forward' },
+      ...(real ? { transform: 'r2c' } : {}),
+      ...(inPlace ? { placement: 'in-place' } : {}),
+    } as ProblemInput;
+    const peer = this.peerPlan({ size, batches, precision, real, direction: 'forward' });
+    const subjects = async (plan: Plan) => {
+      const [input, output] = await this.memory(room);
+      const ours = (repeats: number) =>
+        plan.measure('forward', { input: input!, output: inPlace ? input! : output!, repeats });
+      const [a, b] = peer ? (await this.memory(room, this.gpu)).map(address) : [];
+      const theirs = peer && ((repeats: number) => this.timed(repeats, () => peer.run(a!, inPlace ? a! : b!)));
+      return { ours, theirs };
+    };
+    const what = `${real ? 'real ' : ''}${size.join('x')} × ${batches}${inPlace ? ' in place' : ''}`;
+    try {
+      return await this.compare({ region, what, size, batches, precision, problem, bytes, subjects, peer: 'cuFFT' });
+    } finally {
+      peer?.close();
+    }
+  }
+
+  /** Plans a problem twice, and times what the plan is for and the peer in turns. */
+  async compare(timing: Timing): Promise<Result> {
+    const { region, what, size, batches, precision, problem, otherKernels = [], bytes, subjects, peer } = timing;
     const planned = async () => {
       const started = performance.now();
-      const plan = await this.device.plan({
-        ...{ size, batches, precision, directions: 'forward' },
-        ...(real ? { transform: 'r2c' } : {}),
-        ...(inPlace ? { placement: 'in-place' } : {}),
-      } as ProblemInput);
-      return { plan, ms: performance.now() - started };
+      const plan = await this.device.plan(problem);
+      return { plan: plan as unknown as Plan, ms: performance.now() - started };
     };
     const first = await planned();
     first.plan.destroy();
     const { plan, ms: warmPlanMs } = await planned();
-    const planMs = first.ms;
     try {
-      const peer = this.peerPlan(size, batches, precision, real);
-      const ours = (repeats: number) =>
-        plan.measure('forward', { input: input!, output: inPlace ? input! : output!, repeats });
-      const [a, b] = peer ? (await this.memory(room, this.gpu)).map(address) : [];
-      const theirs = peer && (async (repeats: number) => this.timed(repeats, () => peer.run(a!, inPlace ? a! : b!)));
-      try {
-        const medians = await this.medians(theirs ? [ours, theirs] : [ours]);
-        const ms = medians[0]!;
-        const cufftMs = medians[1];
-        const copyMs = await this.copyMs(bytes);
-        return {
-          region,
-          what: `${real ? 'real ' : ''}${size.join('x')} × ${batches}${inPlace ? ' in place' : ''}`,
-          size,
-          batches,
-          precision,
-          kernels: plan.kernels.length,
-          planMs,
-          warmPlanMs,
-          ms,
-          gigabytes: (2 * bytes) / ms / 1e6,
-          copyFraction: copyMs && copyMs / ms,
-          cufftMs,
-          ratio: cufftMs === undefined ? undefined : cufftMs / ms,
-        };
-      } finally {
-        peer?.close();
-      }
+      const { ours, theirs } = await subjects(plan);
+      const [ms, peerMs] = (await this.medians(theirs ? [ours, theirs] : [ours])) as [number, number?];
+      const copyMs = await this.copyMs(bytes);
+      return {
+        ...{ region, what, size, batches, precision },
+        kernels: plan.kernels.filter(({ direction }) => !otherKernels.includes(direction)).length,
+        planMs: first.ms,
+        warmPlanMs,
+        ms,
+        gigabytes: (2 * bytes) / ms / 1e6,
+        copyFraction: copyMs && copyMs / ms,
+        peer: theirs && peer,
+        peerMs,
+        ratio: peerMs === undefined ? undefined : peerMs / ms,
+      };
     } finally {
       plan.destroy();
     }
@@ -142,7 +172,7 @@ export class Bench {
     return ms;
   }
 
-  private async copy(bytes: number): Promise<((repeats: number) => Promise<number>) | undefined> {
+  private async copy(bytes: number): Promise<Run | undefined> {
     const { copier, gpu } = this;
     if (copier) {
       const [input, output] = await this.memory(bytes);
@@ -178,36 +208,44 @@ export class Bench {
     this.buffers.clear();
   }
 
-  private peerPlan(size: readonly number[], batches: number, precision: Precision, real: boolean) {
+  /** cuFFT's plan; undefined where there is none. */
+  peerPlan(problem: Omit<PeerProblem, 'precision'> & { readonly precision: Precision }): CufftPlan | undefined {
+    const { precision } = problem;
     if (precision === 'double-double') return undefined;
     try {
-      return this.cufft?.plan({ size, batches, precision, direction: 'forward', real }, this.gpu!.driver.stream);
+      return this.cufft?.plan({ ...problem, precision }, this.gpu!.driver.stream);
     } catch (error) {
-      console.log(`${size.join('x')} × ${batches}: ${(error as Error).message}`);
+      console.log(`${problem.size.join('x')} × ${problem.batches}: ${(error as Error).message}`);
       return undefined;
     }
   }
 
-  /** Two buffers of at least so many bytes, full of small numbers. */
-  private async memory(bytes: number, backend: Backend = this.backend): Promise<DeviceMemory[]> {
-    const known = this.buffers.get(backend);
-    if (known && known[0]!.bytes >= bytes) return known;
-    for (const memory of known ?? []) memory.free();
-    const noise = new Float32Array(2 ** 20).map(() => Math.random() - 0.5);
-    const made = [0, 1].map(() => new DeviceMemory(backend.allocate(bytes), 'f32'));
-    this.buffers.set(backend, made);
-    for (const memory of made) {
-      const buffer = DeviceMemory.bufferOf(memory)!;
-      for (let at = 0; at < bytes; at += noise.byteLength) {
-        const part = noise.subarray(0, Math.min(noise.length, Math.floor((bytes - at) / 4)));
-        await backend.upload({ buffer, byteOffset: at }, part);
-      }
+  /** So many buffers of at least so many bytes each, which had small numbers in them at first. */
+  async memory(bytes: number, backend: Backend = this.backend, count = 2): Promise<DeviceMemory[]> {
+    const known = this.buffers.get(backend) ?? [];
+    const fitting = known.filter((memory) => memory.bytes >= bytes);
+    if (fitting.length < known.length) for (const memory of known) memory.free();
+    const made = fitting.length < known.length ? [] : fitting;
+    while (made.length < count) {
+      const memory = new DeviceMemory(backend.allocate(bytes), 'f32');
+      made.push(memory);
+      await this.fill(memory, bytes, backend);
     }
+    this.buffers.set(backend, made);
     return made;
   }
 
+  /** The same small numbers every time. */
+  async fill(memory: DeviceMemory, bytes: number, backend: Backend): Promise<void> {
+    const buffer = DeviceMemory.bufferOf(memory)!;
+    for (let at = 0; at < bytes; at += this.noise.byteLength) {
+      const part = this.noise.subarray(0, Math.min(this.noise.length, Math.floor((bytes - at) / 4)));
+      await backend.upload({ buffer, byteOffset: at }, part);
+    }
+  }
+
   /** Milliseconds of one of several launches in the GPU's stream. */
-  private timed(repeats: number, launch: () => void): Promise<number> {
+  timed(repeats: number, launch: () => void): Promise<number> {
     const { driver } = this.gpu!;
     this.gpu!.enter();
     const submit = async (work: () => void) => {
@@ -217,7 +255,7 @@ export class Bench {
     return driver.timed(repeats, submit, launch);
   }
 
-  private async medians(subjects: readonly ((repeats: number) => Promise<number>)[]): Promise<number[]> {
+  private async medians(subjects: readonly Run[]): Promise<number[]> {
     const repeats: number[] = [];
     for (const subject of subjects) {
       await subject(1);
@@ -240,6 +278,6 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)]!;
 }
 
-function address(memory: DeviceMemory): bigint {
+export function address(memory: DeviceMemory): bigint {
   return (DeviceMemory.bufferOf(memory) as unknown as { readonly handle: bigint }).handle;
 }

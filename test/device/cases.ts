@@ -170,6 +170,70 @@ export function largeProblems(): ProblemInput[] {
   ];
 }
 
+/** Convolutions along one axis and several, in one upload and more, with all that a product can be. @param most points. */
+export function convolvedProblems(most: number): ProblemInput[] {
+  const upper = (n: number) => ({ from: n / 2, to: n });
+  const band = (n: number) => ({ from: n / 4, to: n - n / 4 });
+  const micromagnetic = [64, 48, 20];
+  const problems: ProblemInput[] = [
+    { size: [1024], batches: 30, convolution: { kernels: 3 } },
+    { size: [4096], batches: 5, transform: 'r2c', convolution: {} },
+    { size: [4096], tuning: { uploadSwitch: { two: 1024 } }, convolution: { kernels: 2 }, batches: 3 },
+    { size: [8192], placement: 'in-place', convolution: { conjugate: 'kernel' } },
+    { size: [2 ** 14], convolution: { crossPower: true, conjugate: 'signal' } },
+    { size: [2 ** 15], transform: 'r2c', batches: 2, convolution: { kernels: 2 } },
+    { size: [2 ** 16], coordinates: 2, convolution: { matrix: 2 } },
+    { size: [2 ** 17], zeroPadding: { space: [upper(2 ** 17)], frequency: [band(2 ** 17)] }, convolution: {} },
+    { size: [2 ** 18], layout: 'planar', convolution: {} },
+    { size: [2 ** 18], transform: 'r2c', placement: 'in-place', convolution: {} },
+    { size: [1009], batches: 7, convolution: { kernels: 2 } },
+    { size: [10_007], convolution: {} },
+    { size: [20_011], transform: 'r2c', convolution: { conjugate: 'signal' } },
+    { size: [100_000], convolution: {} },
+    { size: [256, 256], batches: 2, convolution: {} },
+    { size: [256, 64], coordinates: 3, convolution: { matrix: 3, symmetric: true } },
+    { size: [512, 384], transform: 'r2c', zeroPadding: { space: [upper(512), upper(384)] }, convolution: {} },
+    { size: [1024, 64], placement: 'in-place', zeroPadding: { space: [null, upper(64)] }, convolution: {} },
+    { size: [60, 1000], convolution: { kernels: 2 } },
+    { size: [128, 100], zeroPadding: { frequency: [band(128), band(100)] }, convolution: { crossPower: true } },
+    { size: [64, 64, 64], convolution: {} },
+    { size: [128, 60, 32], placement: 'in-place', transform: 'r2c', convolution: {} },
+    {
+      ...{ size: micromagnetic, transform: 'r2c', coordinates: 3 },
+      zeroPadding: { space: micromagnetic.map(upper) },
+      convolution: { matrix: 3, symmetric: true },
+    },
+    { size: [1024], precision: 'half', batches: 3, convolution: { kernels: 2 } },
+    { size: [64, 100], precision: 'half', convolution: {} },
+    { size: [2 ** 16], precision: 'half', transform: 'r2c', convolution: {} },
+  ];
+  return problems.filter(({ size }) => size.reduce((a, b) => a * b, 1) <= most);
+}
+
+/** Problems to be given random callbacks, in several launches or of other schemes than random ones have. */
+export const longCalledProblems: Readonly<Record<'c2c' | 'r2c' | 'sums', readonly ProblemInput[]>> = {
+  c2c: [
+    { size: [2 ** 16] },
+    { size: [2 ** 17], placement: 'in-place' },
+    { size: [1009], batches: 2 },
+    { size: [20_011] },
+    { size: [48, 40, 20], placement: 'in-place' },
+    { size: [256, 256], batches: 2 },
+    { size: [4096], edgeStorage: 'half', batches: 3 },
+  ],
+  r2c: [
+    { size: [30_030], transform: 'r2c' },
+    { size: [10_007], transform: 'r2c' },
+    { size: [2 ** 17], transform: 'r2c' },
+    { size: [256, 100], transform: 'r2c', placement: 'in-place' },
+  ],
+  sums: [
+    { size: [5000], transform: 'dct2' },
+    { size: [2 ** 14], transform: 'dst4' },
+    { size: [128, 100], transform: 'dct3' },
+  ],
+};
+
 export interface Timed {
   /** A region of the table that results are compared in. */
   readonly region: string;

@@ -3,13 +3,16 @@
  * the archive but the GPU's driver and its run-time compiler.
  *
  *   ./node run.mjs info                              what there is
- *   ./node run.mjs test  [--device cuda] [--quick] [--filter TEXT] [--precision single|double] [--no-large]
+ *   ./node run.mjs test  [--device cuda] [--quick] [--only GROUP,…] [--filter TEXT] [--precision single|double] [--no-large]
  *   ./node run.mjs limits                            transforms over 4 GiB, and 10 000 plans (CUDA)
  *   ./node run.mjs bench [--device cuda] [--precision single|double|double-double] [--region NAME,…] [--filter 1024,256x256]
  *                        [--sizes 1000,24x14] [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
  *
+ * Groups of tests are small, blocks, large, real, sums, pairs, storage, convolution and callbacks.
+ *
  * On WebGPU the regions are pow2, smooth, larger, 1024x1024 and peers: the last is omnifft beside TensorFlow.js and jax-js.
  * The regions `chance` and `chance in place`, of lengths that nobody has tuned for, are timed when they are asked for.
+ * So are `convolution`, `padding` and `callbacks`, each beside the same in steps or without it; `--sizes` are their sizes, too.
  * A precision that the device has not is left out, unless a benchmark is asked for it: doubles are pairs of singles then. `--profile JSON` replaces parts of the profile that the planner sees, `--seed N` fixes the random data.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
@@ -20,32 +23,14 @@ import { openCufft } from '../../src/devices/cuda/cufft.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
-import {
-  type DeviceKind,
-  type DeviceOptions,
-  listDevices,
-  type Precision,
-  type ProblemInput,
-  version,
-} from '../../src/index.ts';
-import { blocksSample, triedBlocks } from '../support/blocks.ts';
-import { complexProblem, triedPairs } from '../support/paired.ts';
-import type { Random } from '../support/random.ts';
-import { realProblem, triedReal, withBlocks } from '../support/real.ts';
-import { storageProblems, triedStorage } from '../support/stored.ts';
-import { sumsProblem, triedSums } from '../support/sums.ts';
+import { type DeviceKind, type DeviceOptions, listDevices, type Precision, version } from '../../src/index.ts';
 import { Bench, type Effort, geometricMean, type Result } from './benchmark.ts';
-import {
-  askedCases,
-  blockSizes,
-  chanceCases,
-  largeProblems,
-  smallProblems,
-  timedCases,
-  tunedProblems,
-} from './cases.ts';
-import { checkClosedForms, checkLarge, checkSmall, failed, openReference, type Verdict } from './correctness.ts';
+import { askedCases, chanceCases, timedCases } from './cases.ts';
+import { failed, type Verdict } from './correctness.ts';
+import { fusedCases } from './fused.ts';
+import { groups } from './groups.ts';
 import { checkHuge, checkLeaks } from './limits.ts';
+import { Report } from './report.ts';
 import { besidePeers, type PeerResult, webGpuCases, webGpuCopier } from './webgpu.ts';
 
 const { values: options, positionals } = parseArgs({
@@ -53,6 +38,7 @@ const { values: options, positionals } = parseArgs({
   options: {
     device: { type: 'string', default: 'cuda' },
     quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
     'no-large': { type: 'boolean', default: false },
     filter: { type: 'string' },
     precision: { type: 'string' },
@@ -70,30 +56,6 @@ const { values: options, positionals } = parseArgs({
 
 const PRECISIONS = (options.precision ? [options.precision] : ['single', 'double']) as ('single' | 'double')[];
 
-/** Numbers that are pairs of the device's own: double-doubles, or doubles where it has none. */
-async function attemptPairs(
-  device: Device,
-  random: Random,
-  attempt: (what: string, work: () => Promise<Verdict[]>) => Promise<void>,
-): Promise<void> {
-  const precision = device.profile.precisions?.includes('double') === false ? 'double' : 'double-double';
-  const fixed = [
-    { size: [64] },
-    { size: [100], batches: 9 },
-    { size: [127] },
-    { size: [34], transform: 'r2c' },
-  ] as const;
-  const complex = Array.from({ length: options.quick ? 2 : 12 }, () => complexProblem(random, 600));
-  for (const problem of [...fixed, ...complex]) {
-    const full = { ...problem, precision } as ProblemInput;
-    for (const direction of ['forward', 'inverse'] as const) {
-      await attempt(`pairs ${JSON.stringify(full)}`, async () => [
-        await triedPairs(device, full, direction, random, 'single-pair'),
-      ]);
-    }
-  }
-}
-
 /** What is timed: where somebody asks for it, also in numbers that the device makes pairs for. */
 function timedPrecisions(device: Device): readonly Precision[] {
   return options.precision ? [options.precision as Precision] : precisionsOf(device);
@@ -109,9 +71,7 @@ const LEAK = 10 * 2 ** 20;
 
 /** Regions that are only timed when they are asked for. */
 const LATE = ['chance', 'chance in place'];
-
-/** Seconds from which on an attempt is said to be slow: compilers may take long over large kernels. */
-const SLOW = 2;
+const FUSED = ['convolution', 'padding', 'callbacks'];
 
 const toolkit = findToolkit();
 if (toolkit) process.env.CUDA_PATH ??= toolkit;
@@ -150,95 +110,27 @@ async function open(): Promise<{ backend: Backend; device: Device }> {
 }
 
 async function test(): Promise<void> {
+  const asked =
+    options.only?.split(',') ?? Object.keys(groups).filter((name) => name !== 'large' || !options['no-large']);
+  const unknown = asked.filter((name) => !(name in groups));
+  if (unknown.length > 0)
+    throw new Error(`no group ${unknown.join(', ')}; there are ${Object.keys(groups).join(', ')}`);
   // Loaded late: it prints its seed, which an option may fix.
   const { randomFor } = await import('../support/random.ts');
-  const random = randomFor('device/run');
   const { device } = await open();
   console.log(`${device.name}; error against 1.2 u √(1 + log2 N)`);
-  const cpu = await openReference();
-  let tried = 0;
-  const bad: string[] = [];
-  let worst = 0;
-  const report = (verdicts: readonly Verdict[]) => {
-    for (const verdict of verdicts) {
-      tried++;
-      worst = Math.max(worst, verdict.error / verdict.allowed);
-      const share = (verdict.error / verdict.allowed).toFixed(2);
-      const line = `${failed(verdict) ? 'FAIL' : 'ok  '} ${share} ${verdict.error.toExponential(2)}  ${verdict.what}`;
-      if (failed(verdict)) bad.push([line, ...verdict.damage.slice(0, 3)].join('\n     '));
-      if (failed(verdict) || !options.quick) console.log(line);
-    }
+  const report = new Report(options.filter ?? '', options.quick);
+  const trials = {
+    ...{ device, random: randomFor('device/run'), precisions: precisionsOf(device), quick: options.quick },
+    attempt: (what: string, work: () => Promise<Verdict[]>) => report.attempt(what, work),
   };
-  const attempt = async (what: string, work: () => Promise<Verdict[]>) => {
-    if (options.filter && !what.includes(options.filter)) return;
+  for (const name of asked as (keyof typeof groups)[]) {
     const start = performance.now();
-    try {
-      report(await work());
-      const seconds = (performance.now() - start) / 1000;
-      if (seconds > SLOW) console.log(`slow ${seconds.toFixed(1)} s  ${what}`);
-    } catch (error) {
-      tried++;
-      bad.push(`FAIL ${what}: ${(error as Error).message}`);
-      console.log(bad.at(-1));
-    }
-  };
-  const chosen = (problems: readonly ProblemInput[]) => problems.filter(() => !options.quick || random.unit() < 0.3);
-  for (const precision of precisionsOf(device)) {
-    for (const problem of [...chosen(smallProblems()), ...tunedProblems(device.kind)]) {
-      const full = { ...problem, precision };
-      await attempt(JSON.stringify(full), () => checkSmall(device, full, random));
-    }
-    for (let round = 0; round < (options.quick ? 4 : 20); round++) {
-      const sample = blocksSample(random, blockSizes(), true);
-      const full = { ...sample, problem: { ...sample.problem, precision } };
-      for (const direction of ['forward', 'inverse'] as const) {
-        await attempt(JSON.stringify(full.problem), async () => [await triedBlocks(device, full, direction, random)]);
-      }
-    }
-    for (const length of [8, 60, 1024, 4096, 10000, 2 ** 15, 2 ** 20]) {
-      await attempt(`closed forms ${length}`, () => checkClosedForms(device, length, precision, random));
-    }
-    if (options['no-large']) continue;
-    for (const problem of chosen(largeProblems())) {
-      await attempt(JSON.stringify(problem), () => checkLarge(device, cpu, problem, precision, random));
-    }
+    await groups[name](trials);
+    console.log(`group ${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);
   }
-  for (let round = 0; round < (options.quick ? 10 : 60); round++) {
-    const problem = realProblem(random, 20_000, precisionsOf(device));
-    const full = round % 3 === 0 ? withBlocks(random, problem) : problem;
-    for (const direction of ['forward', 'inverse'] as const) {
-      await attempt(`real ${JSON.stringify(full)}`, async () => [await triedReal(device, full, direction, random)]);
-    }
-  }
-  for (const length of [2 ** 13, 2 ** 15, 2 ** 17, 2 ** 20, 3 ** 9, 3 ** 12, 10007, 20014, 100_003, 200_006, 50_050]) {
-    for (const direction of ['forward', 'inverse'] as const) {
-      const problem = { size: [length], precision: random.pick(precisionsOf(device)) };
-      await attempt(`real ${JSON.stringify(problem)}`, async () => [
-        await triedReal(device, problem, direction, random),
-      ]);
-    }
-  }
-  for (let round = 0; round < (options.quick ? 10 : 60); round++) {
-    const problem = sumsProblem(random, 20_000, precisionsOf(device));
-    for (const direction of ['forward', 'inverse'] as const) {
-      await attempt(`sums ${JSON.stringify(problem)}`, async () => [
-        await triedSums(device, problem, direction, random),
-      ]);
-    }
-  }
-  await attemptPairs(device, random, attempt);
-  const doubles = precisionsOf(device).includes('double');
-  for (const problem of storageProblems.filter(({ precision }) => doubles || precision !== 'double')) {
-    for (const direction of ['forward', 'inverse'] as const) {
-      await attempt(JSON.stringify(problem), async () => [await triedStorage(device, problem, direction, random)]);
-    }
-  }
-  cpu.close();
   device.close();
-  console.log(
-    `\n${bad.join('\n')}\n${tried - bad.length} passed, ${bad.length} failed; the largest error is ${worst.toFixed(2)} of what is allowed`,
-  );
-  if (bad.length > 0) process.exitCode = 1;
+  report.end();
 }
 
 async function limits(): Promise<void> {
@@ -282,23 +174,32 @@ async function bench(): Promise<void> {
     options.region
       ? options.region.split(',').includes(region)
       : !LATE.includes(region) && (region !== 'peers' || !options.filter);
+  const attempt = async (size: readonly number[], precision: Precision, time: () => Promise<Result>) => {
+    if (options.filter && !options.filter.split(',').includes(size.join('x'))) return;
+    try {
+      const result = await time();
+      results.push(result);
+      console.log(row(result));
+    } catch (error) {
+      console.log(`FAIL ${size.join('x')} ${precision}: ${(error as Error).message}`);
+    }
+  };
   // Loaded late: it prints its seed.
   const random = wanted('chance') && (await import('../support/random.ts')).randomFor('device/bench');
   for (const precision of timedPrecisions(device)) {
     const like = precision === 'single' ? precision : 'double';
     const chance = random ? chanceCases(random, like, bytes) : [];
     const cases = webGpu ? webGpuCases(backend.profile, bytes) : timedCases(like, bytes);
-    for (const timed of options.sizes ? askedCases(options.sizes, like, bytes) : [...cases, ...chance]) {
-      if (!options.sizes && !wanted(timed.region)) continue;
-      if (options.filter && !options.filter.split(',').includes(timed.size.join('x'))) continue;
-      try {
-        const result = await runner.time(timed, precision);
-        results.push(result);
-        console.log(row(result));
+    const fused = options.region?.split(',').some((region) => FUSED.includes(region));
+    for (const timed of options.sizes && !fused ? askedCases(options.sizes, like, bytes) : [...cases, ...chance]) {
+      if ((options.sizes && !fused) || wanted(timed.region)) {
+        await attempt(timed.size, precision, () => runner.time(timed, precision));
         if (options.explain) await explain(device, timed.size, timed.batches, precision);
-      } catch (error) {
-        console.log(`FAIL ${timed.size.join('x')} ${precision}: ${(error as Error).message}`);
       }
+    }
+    if (!fused || precision !== like) continue;
+    for (const { group, size, time } of fusedCases(like, bytes, options.sizes)) {
+      if (wanted(group)) await attempt(size, precision, () => time(runner, like));
     }
   }
   summary(results);
@@ -358,14 +259,15 @@ function row({
   ms,
   gigabytes,
   copyFraction,
-  cufftMs,
+  peer,
+  peerMs,
   ratio,
 }: Result): string {
-  const peer = cufftMs === undefined ? '' : ` cuFFT ${cufftMs.toFixed(4)} ms, ratio ${ratio!.toFixed(2)}`;
+  const beside = peerMs === undefined ? '' : ` ${peer} ${peerMs.toFixed(4)} ms, ratio ${ratio!.toFixed(2)}`;
   const share = copyFraction === undefined ? '' : ` ${copyFraction.toFixed(2)} of copy`;
   return (
     `${region.padEnd(16)} ${precision === 'single' ? 'f32' : 'f64'} ${what.padEnd(22)} ${kernels} kernel(s), planned in ` +
-    `${planMs.toFixed(0).padStart(5)} ms, again in ${warmPlanMs.toFixed(1)} ms: ${ms.toFixed(4)} ms ${gigabytes.toFixed(0).padStart(5)} GB/s${share}${peer}`
+    `${planMs.toFixed(0).padStart(5)} ms, again in ${warmPlanMs.toFixed(1)} ms: ${ms.toFixed(4)} ms ${gigabytes.toFixed(0).padStart(5)} GB/s${share}${beside}`
   );
 }
 
@@ -385,7 +287,7 @@ function summary(results: readonly Result[]): void {
       const peer =
         ratios.length === 0
           ? ''
-          : `, ${geometricMean(ratios).toFixed(2)} of cuFFT's speed, at least ${Math.min(...ratios).toFixed(2)}`;
+          : `, ${geometricMean(ratios).toFixed(2)} of the speed of ${own[0]!.peer}, at least ${Math.min(...ratios).toFixed(2)}`;
       console.log(
         `${region.padEnd(16)} ${precision.padEnd(6)} ${own.length} cases: ${fraction.toFixed(2)} of copy${peer}`,
       );

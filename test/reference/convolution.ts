@@ -1,5 +1,8 @@
-/** Convolutions by direct sums, in twice the precision of doubles, over packed complex data. */
-import { referenceTransform } from './transform.ts';
+/** Convolutions in twice the precision of doubles, over packed complex data: by direct sums, and by transforms. */
+import { ddAdd, ddDiv, ddMul, ddMulComplex, ddSqrt } from '../../src/numeric/doubledouble.ts';
+import { rational, toDoubleDouble } from '../../src/numeric/exact.ts';
+import { addQuad } from './quads.ts';
+import { type ReferenceResult, referenceTransform } from './transform.ts';
 
 export interface ConvolutionShape {
   /** Lengths of the axes, fastest first. */
@@ -13,6 +16,8 @@ export interface ConvolutionShape {
   readonly symmetric?: boolean;
   /** Of the spectra: a conjugated one is that of the conjugated sequence, mirrored. */
   readonly conjugate?: 'none' | 'signal' | 'kernel';
+  /** Products are divided by their magnitude. */
+  readonly crossPower?: boolean;
 }
 
 /**
@@ -44,11 +49,6 @@ export function directConvolution(
     });
     return at;
   };
-  const entry = (row: number, column: number): number => {
-    if (!symmetric) return row * matrix + column;
-    const [i, j] = [Math.min(row, column), Math.max(row, column)];
-    return Array.from({ length: i }, (_, n) => matrix - n).reduce((a, b) => a + b, 0) + j - i;
-  };
   const sum = (k: number, left: number, row: number, batch: number, kernel: number): readonly [Sum, Sum] => {
     const [re, im] = [new Sum(), new Sum()];
     for (let n = 0; n < points; n++) {
@@ -56,7 +56,7 @@ export function directConvolution(
       if (Number.isNaN(from)) continue;
       for (let column = matrix > 1 ? 0 : row; column < (matrix > 1 ? matrix : row + 1); column++) {
         const s = 2 * (left + leftBatches * (n + points * (column + coordinates * batch)));
-        const f = 2 * (from + points * ((matrix > 1 ? entry(row, column) : 0) + entries * kernel));
+        const f = 2 * (from + points * ((matrix > 1 ? entryOf(shape, row, column) : 0) + entries * kernel));
         const [a, b] = [x[s]!, conjugate === 'signal' ? -x[s + 1]! : x[s + 1]!];
         const [c, d] = [h[f]!, conjugate === 'kernel' ? -h[f + 1]! : h[f + 1]!];
         re.add(a, c);
@@ -113,46 +113,98 @@ function coordinatesOf(n: number, size: readonly number[]): number[] {
   });
 }
 
-/** Of the spectrum of a shape: what multiplies it, for a point of it. */
-export type Weight = (at: readonly number[]) => number;
-
-/**
- * A kernel whose spectrum is weighted: in doubles, each rounded once.
- * @param h `size` × kernels complex numbers.
- */
-export function weightedKernel({ size, omit, kernels = 1 }: ConvolutionShape, h: Float64Array, weight: Weight) {
-  const shape = { size, ...(omit ? { omit } : {}), batches: kernels };
-  const points = size.reduce((a, b) => a * b, 1);
-  const { hi, lo } = referenceTransform(shape, h);
-  for (let n = 0; n < hi.length; n++) {
-    const factor = weight(coordinatesOf(Math.floor(n / 2) % points, size));
-    hi[n]! *= factor;
-    lo[n]! *= factor;
-  }
-  const transformed = size.reduce((all, n, axis) => (omit?.[axis] ? all : all * n), 1);
-  return referenceTransform({ ...shape, direction: 'inverse', scale: 1 / transformed }, hi, lo).hi;
+/** Which of the elements that a kernel has at each point is in a row and a column of its matrix. */
+function entryOf({ matrix = 1, symmetric = false }: ConvolutionShape, row: number, column: number): number {
+  if (!symmetric) return row * matrix + column;
+  const [i, j] = [Math.min(row, column), Math.max(row, column)];
+  return Array.from({ length: i }, (_, n) => matrix - n).reduce((a, b) => a + b, 0) + j - i;
 }
 
 /**
- * The normalised cross-power spectrum of two signals, transformed back, over the number of points.
- * @returns it, and by how much errors of the spectra grow where products are small.
+ * The same for many points: forward, products, and back. Kernels of one element per point or of matrices, conjugated or divided
+ * by their magnitude as the shape says.
+ * @param x left × size × coordinates × batches complex numbers; `h`: size × entries × kernels of them.
+ * @param weight multiplies a bin of the product.
+ * @returns left × size × coordinates × batches × kernels; and by how much errors of the spectra grow where products are small.
  */
-export function crossPower({ size, conjugate }: ConvolutionShape, x: Float64Array, h: Float64Array) {
-  const [a, b] = [x, h].map((data) => referenceTransform({ size }, data).hi) as [Float64Array, Float64Array];
-  const points = a.length / 2;
-  const unit = new Float64Array(a.length);
-  let [sum, inverse] = [0, 0];
-  for (let k = 0; k < points; k++) {
-    const [ar, ai, br, bi] = [a[2 * k]!, a[2 * k + 1]!, b[2 * k]!, b[2 * k + 1]!];
-    const [s, t] = [conjugate === 'signal' ? -ai : ai, conjugate === 'kernel' ? -bi : bi];
-    const [re, im] = [ar * br - s * t, ar * t + s * br];
-    const magnitude = Math.hypot(re, im);
-    unit[2 * k] = magnitude === 0 ? 0 : re / magnitude;
-    unit[2 * k + 1] = magnitude === 0 ? 0 : im / magnitude;
-    const [first, second] = [Math.hypot(ar, ai), Math.hypot(br, bi)];
-    sum += first ** 2 + second ** 2;
-    if (magnitude > 0) inverse += 1 / first ** 2 + 1 / second ** 2;
+export function spectralConvolution(
+  shape: ConvolutionShape,
+  x: Float64Array,
+  h: Float64Array,
+  weight?: (bin: readonly number[]) => number,
+): ReferenceResult & { readonly growth: number } {
+  const { size, leftBatches = 1, coordinates = 1, batches = 1, kernels = 1, matrix = 1, symmetric = false } = shape;
+  const { conjugate = 'none', crossPower = false, omit = size.map(() => false) } = shape;
+  const points = size.reduce((a, b) => a * b, 1);
+  const entries = symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
+  const signal = referenceTransform({ size, omit, leftBatches, coordinates, batches }, x);
+  const kernel = referenceTransform({ size, omit, coordinates: entries, batches: kernels }, h);
+  const numbers = 2 * leftBatches * points * coordinates * batches * kernels;
+  const product = { hi: new Float64Array(numbers), lo: new Float64Array(numbers) };
+  const [a, b, term, sum] = [1, 2, 3, 4].map(() => new Float64Array(4)) as [Float64Array, ...Float64Array[]];
+  const columns = Array.from({ length: matrix }, (_, n) => n);
+  for (let n = 0; n < numbers / 2; n++) {
+    // left, point, row, batch, kernel
+    const left = n % leftBatches;
+    const point = Math.floor(n / leftBatches) % points;
+    const row = Math.floor(n / leftBatches / points) % coordinates;
+    const batch = Math.floor(n / leftBatches / points / coordinates) % batches;
+    const system = Math.floor(n / leftBatches / points / coordinates / batches);
+    sum!.fill(0);
+    for (const column of matrix > 1 ? columns : [row]) {
+      const entry = matrix > 1 ? entryOf(shape, row, column) : 0;
+      quadAt(a, signal, left + leftBatches * (point + points * (column + coordinates * batch)), conjugate === 'signal');
+      quadAt(b!, kernel, point + points * (entry + entries * system), conjugate === 'kernel');
+      ddMulComplex(term!, 0, a, 0, b!, 0);
+      addQuad(sum!, 0, sum!, 0, term!, 0);
+    }
+    if (crossPower) divideByMagnitude(sum!);
+    const factor = weight?.(coordinatesOf(point, size)) ?? 1;
+    for (const part of [0, 1]) {
+      product.hi[2 * n + part] = factor * sum![2 * part]!;
+      product.lo[2 * n + part] = factor * sum![2 * part + 1]!;
+    }
   }
-  const growth = Math.sqrt((sum / points / 2) * (inverse / points / 2));
-  return { result: referenceTransform({ size, direction: 'inverse', scale: 1 / points }, unit).hi, growth };
+  const transformed = size.reduce((all, n, axis) => (omit[axis] ? all : all * n), 1);
+  const scale = toDoubleDouble(rational(1n, BigInt(transformed)));
+  const back = {
+    size,
+    omit,
+    leftBatches,
+    coordinates,
+    batches: batches * kernels,
+    direction: 'inverse',
+    scale,
+  } as const;
+  const growth = crossPower ? Math.hypot(spreadOf(signal), spreadOf(kernel)) : 1;
+  return { ...referenceTransform(back, product.hi, product.lo), growth };
+}
+
+function quadAt(quad: Float64Array, { hi, lo }: ReferenceResult, n: number, conjugated: boolean): void {
+  const sign = conjugated ? -1 : 1;
+  quad.set([hi[2 * n]!, lo[2 * n]!, sign * hi[2 * n + 1]!, sign * lo[2 * n + 1]!]);
+}
+
+/** Zero stays zero. */
+function divideByMagnitude(z: Float64Array): void {
+  const work = new Float64Array(4);
+  const [reHi, reLo, imHi, imLo] = z as unknown as [number, number, number, number];
+  if (reHi === 0 && imHi === 0) return;
+  ddMul(work, 0, reHi, reLo, reHi, reLo);
+  ddMul(work, 2, imHi, imLo, imHi, imLo);
+  ddAdd(work, 0, work[0]!, work[1]!, work[2]!, work[3]!);
+  ddSqrt(work, 0, work[0]!, work[1]!);
+  ddDiv(z, 0, reHi, reLo, work[0]!, work[1]!);
+  ddDiv(z, 2, imHi, imLo, work[0]!, work[1]!);
+}
+
+/** The root mean square of magnitudes, times that of their inverses: 1 where all are equal. */
+function spreadOf({ hi }: ReferenceResult): number {
+  let [squares, inverses] = [0, 0];
+  for (let n = 0; n < hi.length; n += 2) {
+    const square = hi[n]! ** 2 + hi[n + 1]! ** 2;
+    squares += square;
+    if (square > 0) inverses += 1 / square;
+  }
+  return Math.sqrt(squares * inverses) / (hi.length / 2);
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rational, toDoubleDouble } from '../../src/numeric/exact.ts';
 import { relativeError } from '../support/accuracy.ts';
 import { randomFor, uniform } from '../support/random.ts';
+import { type ConvolutionShape, directConvolution, spectralConvolution } from './convolution.ts';
 import { directBins, toWords } from './direct.ts';
 import { elementsOf, type ReferenceProblem, type ReferenceResult, referenceTransform } from './transform.ts';
 
@@ -136,3 +137,18 @@ function sumOverAllIndices(problem: ReferenceProblem, x: Float64Array): Float64A
   });
   return result;
 }
+
+describe('convolutions by transforms', () => {
+  it.each<ConvolutionShape>([
+    { size: [12], leftBatches: 2, batches: 3, kernels: 2 },
+    { size: [5, 6], coordinates: 2, matrix: 2, conjugate: 'signal' },
+    { size: [4, 3, 2], omit: [false, true, false], coordinates: 3, matrix: 3, symmetric: true, conjugate: 'kernel' },
+  ])('are direct sums: %j', (shape) => {
+    const { size, leftBatches = 1, coordinates = 1, batches = 1, kernels = 1, matrix = 1, symmetric } = shape;
+    const points = size.reduce((a, b) => a * b, 1);
+    const x = uniform(random, 2 * points * leftBatches * coordinates * batches);
+    const h = uniform(random, 2 * points * kernels * (symmetric ? 6 : matrix * matrix));
+    const [a, b] = [directConvolution(shape, x, h), spectralConvolution(shape, x, h)];
+    expect(difference(a, b, points)).toBeLessThan(2 ** -96);
+  });
+});

@@ -6,15 +6,17 @@ import { type Device, FftError, openDevice } from '../../index.ts';
 import { makeFolder, writeOutput } from '../files.ts';
 import { table } from '../format.ts';
 import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
+import { chart, type Line } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
-import { errorChart, type Line } from '../verify/chart.ts';
 import { type Measured, measureErrors } from '../verify/errors.ts';
+import { openPeers, type Peers } from '../verify/peers/index.ts';
 import { precisionSets, type SuitePrecision, suitePrecisions } from '../verify/suite.ts';
 
 interface VerifyOptions extends Omit<DeviceOptions, 'precision'> {
   readonly json: boolean;
   readonly most: number;
   readonly rounds: number;
+  readonly peers: boolean;
   readonly precision?: SuitePrecision;
   readonly svg?: string;
 }
@@ -36,6 +38,7 @@ export function addVerify(program: Command): void {
     .addOption(new Option('--precision <name>', 'only this one (default: all)').choices([...suitePrecisions]))
     .option('--most <points>', 'length of the longest transform', positiveInteger, 4096)
     .option('--rounds <count>', 'sets of random numbers for each length', positiveInteger, 3)
+    .option('--no-peers', 'leave out FFTW, SciPy and cuFFT, whose errors stand beside where they are installed')
     .option('--svg <folder>', 'draw the errors there, a picture for each precision');
   withJson(withDevice(command)).action(verify);
 }
@@ -43,13 +46,19 @@ export function addVerify(program: Command): void {
 async function verify({ precision, ...options }: VerifyOptions): Promise<void> {
   const progress = startProgress('verifying');
   try {
-    const { rows, name } = await useDevice(options, async (device) => {
+    const { rows, name, missing } = await useDevice(options, async (device) => {
       const wanted = precision ? [precision] : suitePrecisions.filter((one) => has(device, one));
-      return { rows: await rowsOf(device, wanted, options, progress.update.bind(progress)), name: device.name };
+      const peers = await openPeers(device, options.peers ? wanted : []);
+      try {
+        const rows = await rowsOf(device, wanted, options, peers, progress.update.bind(progress));
+        return { rows, name: device.name, missing: options.peers ? peers.missing : [] };
+      } finally {
+        peers.close();
+      }
     });
     progress.stop();
     if (options.svg !== undefined) await draw(rows, name, options.svg);
-    console.log(options.json ? JSON.stringify(rows, null, 2) : `${name}\n${table([HEAD, ...rows.map(columns)])}`);
+    console.log(options.json ? JSON.stringify(rows, null, 2) : report(rows, name, missing));
     const over = rows.filter(({ maximum, bound }) => !(maximum <= bound));
     if (over.length > 0) {
       throw new FftError('internal-error', `${over.length} of ${rows.length} errors are over what is allowed.`);
@@ -67,7 +76,8 @@ function has({ profile }: Device, precision: SuitePrecision): boolean {
 async function rowsOf(
   device: Device,
   precisions: readonly SuitePrecision[],
-  { most, rounds }: VerifyOptions | Omit<VerifyOptions, 'precision'>,
+  { most, rounds }: Pick<VerifyOptions, 'most' | 'rounds'>,
+  peers: Peers,
   update: (done: number, all: number, what: string) => void,
 ): Promise<Row[]> {
   const tried = precisions.flatMap((precision) =>
@@ -83,7 +93,7 @@ async function rowsOf(
       update(n, tried.length, `${set}, ${precision}, ${length}`);
       // A sum over two ends needs two of them.
       if (transform === 'dct1' && length < 2) continue;
-      const measured = await measureErrors(device, cpu, one, rounds);
+      const measured = await measureErrors(device, cpu, one, rounds, peers);
       rows.push(...measured.map((errors): Row => ({ set, precision, length, ...errors })));
     }
     return rows;
@@ -94,9 +104,42 @@ async function rowsOf(
 
 const HEAD = ['transform', 'precision', 'length', 'direction', 'average', 'maximum', 'of what is allowed'];
 
+/** A table, and below it how we compare and what is missing. */
+function report(rows: readonly Row[], device: string, missing: readonly string[]): string {
+  const names = [...new Set(rows.flatMap(({ peers }) => peers.map(({ name }) => name)))];
+  const cells = rows.map((row) => [...columns(row), ...names.map((name) => besides(row, name))]);
+  return [
+    ...[device, table([[...HEAD, ...names.map((name) => `${name} (ours over it)`)], ...cells])],
+    ...names.map((name) => comparison(rows, name)),
+    ...missing,
+  ].join('\n');
+}
+
 function columns({ set, precision, length, direction, average, maximum, bound }: Row): string[] {
   const errors = [average, maximum].map((error) => error.toExponential(2));
   return [set, precision, String(length), direction, ...errors, (maximum / bound).toFixed(2)];
+}
+
+function besides({ peers }: Row, name: string): string {
+  const peer = peers.find((one) => one.name === name);
+  return peer ? `${peer.average.toExponential(2)}${peer.ratio === undefined ? '' : ` (${times(peer.ratio)})`}` : '';
+}
+
+/** Averages over those of a library: all in the geometric mean, and the worst. */
+function comparison(rows: readonly Row[], name: string): string {
+  const ratios = rows.flatMap((row) => {
+    const ratio = row.peers.find((peer) => peer.name === name)?.ratio;
+    return ratio === undefined || ratio === 0 ? [] : [{ row, ratio }];
+  });
+  if (ratios.length === 0) return `over ${name}: nothing to compare`;
+  const mean = Math.exp(ratios.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / ratios.length);
+  const { row, ratio } = ratios.reduce((worst, one) => (one.ratio > worst.ratio ? one : worst));
+  const where = `${row.set}, ${row.precision}, ${row.length}, ${row.direction}`;
+  return `over ${name}: ${times(mean)} in the geometric mean, at most ${times(ratio)} (${where})`;
+}
+
+function times(ratio: number): string {
+  return ratio < 0.01 ? ratio.toExponential(1) : ratio.toFixed(2);
 }
 
 /** Average errors of forward transforms. */
@@ -109,9 +152,27 @@ async function draw(rows: readonly Row[], device: string, folder: string): Promi
       return { name: set, points: points.map(({ length, average }) => [length, average]) };
     });
     const first = own.filter(({ set }) => set === own[0]!.set);
+    const beside = besideLines(own);
     const bound: Line = { name: 'allowed', points: first.map((row) => [row.length, row.bound]), bound: true };
-    const shown = [...lines.filter(({ points }) => points.length > 0), bound];
-    const svg = errorChart(`Relative errors, ${precision}`, `forward, L2 norm, random numbers; ${device}`, shown);
+    const shown = [...[...lines, ...beside].filter(({ points }) => points.length > 0), bound];
+    const svg = chart({
+      title: `Relative errors, ${precision}`,
+      about: `forward, L2 norm, random numbers; ${device}`,
+      ...{ across: 'Length', lines: shown },
+    });
     await writeOutput(join(folder, `precision-${precision}.svg`), new TextEncoder().encode(svg));
   }
+}
+
+/** Errors of other libraries in the first set, powers of two. */
+function besideLines(rows: readonly Row[]): Line[] {
+  const first = rows.filter(({ set }) => set === rows[0]!.set);
+  const names = [...new Set(first.flatMap(({ peers }) => peers.map(({ name }) => name)))];
+  return names.map((name) => ({
+    name: `${name}, ${rows[0]!.set}`,
+    points: first.flatMap(({ length, peers }) =>
+      peers.filter((peer) => peer.name === name && peer.average > 0).map(({ average }) => [length, average] as const),
+    ),
+    beside: true,
+  }));
 }

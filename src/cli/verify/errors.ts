@@ -8,9 +8,11 @@ import { fixedResult } from '../../numeric/fixed-sums.ts';
 import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
+import type { Peers } from './peers/index.ts';
+import { numbersOf, type Task, type WidePeer } from './peers/peer.ts';
 import type { SuitePrecision } from './suite.ts';
 
-type Direction = 'forward' | 'inverse';
+type Direction = Task['direction'];
 
 /** Relative errors of one transform over some sets of random numbers. */
 export interface Measured {
@@ -19,6 +21,16 @@ export interface Measured {
   readonly maximum: number;
   /** What the error may be. */
   readonly bound: number;
+  /** Those of other libraries, of the same numbers. */
+  readonly peers: readonly PeerMeasured[];
+}
+
+export interface PeerMeasured {
+  readonly name: string;
+  readonly average: number;
+  readonly maximum: number;
+  /** Our average over this one; undefined where both are 0. */
+  readonly ratio?: number;
 }
 
 /** Units of rounding, as the accuracy of omnifft is stated in them. */
@@ -87,29 +99,34 @@ function relative(actual: readonly number[], hi: readonly number[], lo: readonly
 /** Bins that a double-double transform is looked at in: all of a short one. */
 const BINS = 12;
 
-/** Of a forward transform in double-double. */
-function fixedError(problem: Problem, words: Float64Array, result: Float64Array): number {
-  const [kind, n] = [problem.transform[0]!, problem.size[0]!];
-  const fixed = Array.from({ length: words.length / 2 }, (_, i) => sumOf(words, i));
+/** Of a forward transform. @param input numbers that were transformed, in fixed point @param at a number of the result */
+function fixedError(
+  problem: Problem,
+  input: readonly bigint[],
+  bins: readonly number[],
+  at: (n: number) => bigint,
+): number {
+  const kind = problem.transform[0]!;
   const parts = kind === 'c2c' ? 2 : 1;
-  const re = fixed.filter((_, i) => i % parts === 0);
-  const im = parts === 2 ? fixed.filter((_, i) => i % 2 === 1) : undefined;
+  const re = input.filter((_, i) => i % parts === 0);
+  const im = parts === 2 ? input.filter((_, i) => i % 2 === 1) : undefined;
   const complex = kind === 'c2c' || kind === 'r2c';
-  const results = result.length / (complex ? 4 : 2);
-  const bins =
-    n <= BINS
-      ? Array.from({ length: results }, (_, k) => k)
-      : Array.from({ length: BINS }, () => Math.floor(Math.random() * results));
   let [error, norm] = [0, 0];
   for (const k of bins) {
     const want = fixedResult(kind, re, im, k);
     for (let part = 0; part < (complex ? 2 : 1); part++) {
-      const off = sumOf(result, complex ? 2 * k + part : k) - want[part]!;
+      const off = at(complex ? 2 * k + part : k) - want[part]!;
       error += toNumber(off) ** 2;
       norm += toNumber(want[part]!) ** 2;
     }
   }
   return Math.sqrt(error / norm);
+}
+
+/** Which of so many are looked at. */
+function someBins(results: number): number[] {
+  if (results <= BINS) return Array.from({ length: results }, (_, k) => k);
+  return Array.from({ length: BINS }, () => Math.floor(Math.random() * results));
 }
 
 /** The double-double at a place, in fixed point. */
@@ -122,15 +139,7 @@ function toNumber(fixed: bigint): number {
 }
 
 /** Against the same transform in double-double on the CPU. */
-async function referenceError(
-  reference: Plan,
-  precision: SuitePrecision,
-  direction: Direction,
-  words: Float64Array,
-  result: ArrayLike<number>,
-): Promise<number> {
-  const run = reference[direction] as (input: Float64Array) => Promise<Float64Array>;
-  const want = await run.call(reference, words);
+function referenceError(want: Float64Array, result: ArrayLike<number>, precision: SuitePrecision): number {
   const actual = Array.from(result, precision === 'half' ? fromHalf : (value) => value);
   return relative(
     actual,
@@ -142,12 +151,6 @@ async function referenceError(
 /** The errors of two or three numbers are chance: a set has so many at least, in several transforms where these are shorter. */
 const SHORT = 64;
 
-async function rootMeanSquare(count: number, error: () => Promise<number>): Promise<number> {
-  let squares = 0;
-  for (let n = 0; n < count; n++) squares += (await error()) ** 2;
-  return Math.sqrt(squares / count);
-}
-
 /** What is tried: one transform. */
 export interface Tried {
   readonly transform: TransformKind;
@@ -155,12 +158,22 @@ export interface Tried {
   readonly precision: SuitePrecision;
 }
 
+/** Once: our error, and those of peers by their names. */
+type Errors = ReadonlyMap<string, number>;
+const OURS = '';
+
 /**
  * Both directions of a transform; double-doubles forward only.
  * @param cpu computes what others are held against
  * @param rounds sets of random numbers
  */
-export async function measureErrors(device: Device, cpu: Device, tried: Tried, rounds: number): Promise<Measured[]> {
+export async function measureErrors(
+  device: Device,
+  cpu: Device,
+  tried: Tried,
+  rounds: number,
+  peers: Pick<Peers, 'single' | 'double' | 'wide'> = { single: [], double: [], wide: [] },
+): Promise<Measured[]> {
   const { transform, length, precision } = tried;
   const problem = { size: [length], transform, precision } as ProblemInput;
   const wide = { size: [length], transform, precision: 'double-double' } as ProblemInput;
@@ -170,25 +183,77 @@ export async function measureErrors(device: Device, cpu: Device, tried: Tried, r
   try {
     const measured: Measured[] = [];
     for (const direction of directions) {
-      const side = direction === 'forward' ? 'input' : 'output';
-      const complex = transform === 'c2c' || (transform === 'r2c' && side === 'output');
-      const once = async (): Promise<number> => {
-        const { data, words } = randomNumbers(plan[side].length * (complex ? 2 : 1), precision);
-        const run = plan[direction] as (input: never) => Promise<Float64Array>;
-        const result = await run.call(plan, data);
-        return reference
-          ? referenceError(reference, precision, direction, words, result)
-          : fixedError(plan.problem, words, result);
-      };
-      const errors: number[] = [];
-      for (let round = 0; round < rounds; round++) errors.push(await rootMeanSquare(Math.ceil(SHORT / length), once));
-      const average = errors.reduce((sum, error) => sum + error, 0) / rounds;
-      const bound = boundOf(transform, length, precision, device);
-      measured.push({ direction, average, maximum: Math.max(...errors), bound });
+      const task = { ...tried, direction };
+      const once = (): Promise<Errors> =>
+        reference ? narrowErrors(plan, reference, task, peers) : wideErrors(plan, task, peers.wide);
+      const errors: Errors[] = [];
+      for (let round = 0; round < rounds; round++) errors.push(await rootMeanSquares(Math.ceil(SHORT / length), once));
+      measured.push({ direction, bound: boundOf(transform, length, precision, device), ...summary(errors) });
     }
     return measured;
   } finally {
     plan.destroy();
     reference?.destroy();
   }
+}
+
+async function run(plan: Plan, direction: Direction, input: object): Promise<Float64Array> {
+  return (plan[direction] as (input: object) => Promise<Float64Array>).call(plan, input);
+}
+
+/** In half, single or double. */
+async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick<Peers, 'single' | 'double'>) {
+  const { direction, precision } = task;
+  const { data, words } = randomNumbers(numbersOf(task, 'read'), precision);
+  const want = await run(reference, direction, words);
+  const errors = new Map([[OURS, referenceError(want, await run(plan, direction, data), precision)]]);
+  if (precision === 'single' || precision === 'double') {
+    for (const peer of peers[precision].filter((one) => one.has(task))) {
+      errors.set(peer.name, referenceError(want, await peer.run(task, data), precision));
+    }
+  }
+  return errors;
+}
+
+/** In double-double, forward; peers are given what they have room for. */
+async function wideErrors(plan: Plan, task: Task, peers: readonly WidePeer[]) {
+  const { data, words } = randomNumbers(numbersOf(task, 'read'), task.precision);
+  const result = await run(plan, 'forward', data);
+  const input = Array.from({ length: words.length / 2 }, (_, n) => sumOf(words, n));
+  const complex = task.transform === 'c2c' || task.transform === 'r2c';
+  const bins = someBins(result.length / (complex ? 4 : 2));
+  const errors = new Map([[OURS, fixedError(plan.problem, input, bins, (n) => sumOf(result, n))]]);
+  for (const peer of peers.filter((one) => one.has(task))) {
+    const rounded = input.map((value) => peer.round(value));
+    const theirs = await peer.run(task, rounded);
+    errors.set(
+      peer.name,
+      fixedError(plan.problem, rounded, bins, (n) => theirs[n]!),
+    );
+  }
+  return errors;
+}
+
+async function rootMeanSquares(count: number, once: () => Promise<Errors>): Promise<Errors> {
+  const squares = new Map<string, number>();
+  for (let n = 0; n < count; n++) {
+    for (const [name, error] of await once()) squares.set(name, (squares.get(name) ?? 0) + error ** 2);
+  }
+  return new Map([...squares].map(([name, sum]) => [name, Math.sqrt(sum / count)]));
+}
+
+function summary(rounds: readonly Errors[]): Omit<Measured, 'direction' | 'bound'> {
+  const of = (name: string) => {
+    const errors = rounds.map((round) => round.get(name)!);
+    return { average: errors.reduce((sum, error) => sum + error, 0) / errors.length, maximum: Math.max(...errors) };
+  };
+  const ours = of(OURS);
+  const peers = [...rounds[0]!.keys()].filter((name) => name !== OURS);
+  return {
+    ...ours,
+    peers: peers.map((name): PeerMeasured => {
+      const theirs = of(name);
+      return { name, ...theirs, ...(theirs.average > 0 ? { ratio: ours.average / theirs.average } : {}) };
+    }),
+  };
 }

@@ -6,7 +6,6 @@ import { type Device, openDevice } from '../../index.ts';
 import { fixedResult } from '../../numeric/fixed-sums.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { transformKinds } from '../../problem/problem.ts';
-import { errorChart } from './chart.ts';
 import { boundOf, measureErrors } from './errors.ts';
 import { precisionSets, suitePrecisions } from './suite.ts';
 
@@ -74,19 +73,4 @@ it('sets hold lengths up to the longest that is asked for', () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(100);
     expect(lengths).toEqual([...new Set(lengths)].sort((a, b) => a - b));
   }
-});
-
-it('a picture has a line for each set, and one for the bound', () => {
-  const points = [
-    [2, 1e-16],
-    [1024, 3e-16],
-  ] as const;
-  const svg = errorChart('Errors', 'a < b', [
-    { name: 'c2c', points },
-    { name: 'allowed', points: points.map(([x, y]) => [x, 4 * y]), bound: true },
-  ]);
-  expect(svg.match(/<polyline/g)).toHaveLength(2);
-  expect(svg).toContain('a &#60; b');
-  expect(svg).toContain('1e-16');
-  expect(svg).not.toMatch(/NaN|Infinity|undefined/);
 });

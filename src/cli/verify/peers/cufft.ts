@@ -1,0 +1,58 @@
+/** cuFFT, on a device of CUDA: on memory of that device, as `plan.measure` times it. */
+import { type Device, FftError, type Plan, type ProblemInput } from '../../../index.ts';
+import { numbersOf, type Peer, type Task } from './peer.ts';
+
+/** @throws FftError (as a rejection) `device-unavailable`: another device, or no cuFFT */
+export async function openCufft(device: Device): Promise<Peer> {
+  if (device.kind !== 'cuda') throw new FftError('device-unavailable', `it runs on cuda, not on ${device.kind}`);
+  const plan = await device.plan({ size: [2], directions: 'forward' });
+  try {
+    await plan.measure('forward', { repeats: 1, peer: 'cufft' });
+  } finally {
+    plan.destroy();
+  }
+  return { name: 'cuFFT', has, run: (task, input) => run(device, task, input), close() {} };
+}
+
+/** From complex numbers to reals it destroys what it reads, and it runs more than once when it is timed. */
+function has({ transform, direction, precision }: Task): boolean {
+  return (
+    (precision === 'single' || precision === 'double') &&
+    (transform === 'c2c' || (transform === 'r2c' && direction === 'forward'))
+  );
+}
+
+async function run(device: Device, task: Task, input: ArrayLike<number>): Promise<ArrayLike<number>> {
+  const { transform, length, precision, direction } = task;
+  const make = precision === 'single' ? Float32Array : Float64Array;
+  const problem = { size: [length], transform, precision, directions: direction } as ProblemInput;
+  const plan: Plan = await device.plan(problem);
+  // Of reals, an odd number of them has one more beside it.
+  const room = (side: 'read' | 'written') => 2 * Math.ceil(numbersOf(task, side) / 2);
+  const memory = (['read', 'written'] as const).map((side) => device.alloc(room(side) * make.BYTES_PER_ELEMENT));
+  const [from, to] = memory as [(typeof memory)[0], (typeof memory)[0]];
+  try {
+    const padded = new make(room('read'));
+    padded.set(input);
+    await moved(device, precision, padded, from);
+    await plan.measure(direction, { input: from, output: to, repeats: 1, peer: 'cufft' });
+    const result = new make(room('written'));
+    await moved(device, precision, to, result);
+    return result.subarray(0, numbersOf(task, 'written'));
+  } finally {
+    for (const part of memory) part.free();
+    plan.destroy();
+  }
+}
+
+/** A plan that transforms no axis copies, into memory of the device and out of it. */
+async function moved(device: Device, precision: Task['precision'], from: object, to: object): Promise<void> {
+  const [host] = [from, to].filter(ArrayBuffer.isView) as unknown as [Float32Array | Float64Array];
+  const problem = { size: [host.length / 2], omit: [true], precision, directions: 'forward' } as ProblemInput;
+  const copy: Plan = await device.plan(problem);
+  try {
+    await (copy.forward as (from: object, to: object) => Promise<unknown>).call(copy, from, to);
+  } finally {
+    copy.destroy();
+  }
+}

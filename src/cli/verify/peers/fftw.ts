@@ -1,0 +1,123 @@
+/** FFTW 3 through koffi, in each of the precisions that it is built for. */
+import { FftError } from '../../../index.ts';
+import { double, extended, type Format, quad, single, type WideFormat } from './formats.ts';
+import { numbersOf, type Peer, realKind, type Task, type WidePeer } from './peer.ts';
+
+/** Letter of a build in the names of its functions and file. */
+const BUILDS = { single: 'f', double: '', 'long double': 'l', quad: 'q' } as const;
+export type FftwBuild = keyof typeof BUILDS;
+
+/** From fftw3.h. */
+const FORWARD = -1;
+const BACKWARD = 1;
+const MEASURE = 0;
+const R2R = { dct1: 3, dct3: 4, dct2: 5, dct4: 6, dst1: 7, dst3: 8, dst2: 9, dst4: 10 } as const;
+/** Seconds of planning, after which FFTW goes by estimates. */
+const PATIENCE = 1;
+
+type Pointer = bigint;
+
+interface Functions {
+  readonly alloc: (bytes: number) => Pointer;
+  readonly free: (memory: Pointer) => void;
+  readonly view: (memory: Pointer, bytes: number) => ArrayBuffer;
+  readonly plan: (task: Task, input: Pointer, output: Pointer) => Pointer | null;
+  readonly execute: (plan: Pointer) => void;
+  readonly destroy: (plan: Pointer) => void;
+}
+
+/** @throws FftError (as a rejection) `device-unavailable`: no koffi, or no such library */
+export async function openFftw(build: 'single' | 'double'): Promise<Peer> {
+  return peer('FFTW', await functionsOf(build), { single, double }[build]);
+}
+
+/** The same of more digits. */
+export async function openWideFftw(build: 'long double' | 'quad'): Promise<WidePeer> {
+  const format: WideFormat = { 'long double': extended, quad }[build];
+  if (build === 'long double' && process.arch !== 'x64') {
+    throw new FftError('device-unavailable', `long double is another type on ${process.arch} than on x64.`);
+  }
+  return { ...peer<bigint>(`FFTW ${build}`, await functionsOf(build), format), round: format.round };
+}
+
+function peer<T extends number | bigint>(name: string, fftw: Functions, format: Format<T>): Peer<T> {
+  return {
+    name,
+    has: () => true,
+    async run(task, input) {
+      const [read, written] = [numbersOf(task, 'read'), numbersOf(task, 'written')];
+      const from = fftw.alloc(read * format.bytes);
+      const to = fftw.alloc(written * format.bytes);
+      try {
+        // Planning writes to both.
+        const plan = fftw.plan(task, from, to);
+        if (plan === null) throw new FftError('unsupported-feature', `${name} has no plan for ${task.length} points.`);
+        format.write(fftw.view(from, read * format.bytes), input);
+        fftw.execute(plan);
+        fftw.destroy(plan);
+        return format.read(fftw.view(to, written * format.bytes), written);
+      } finally {
+        fftw.free(from);
+        fftw.free(to);
+      }
+    },
+    close() {},
+  };
+}
+
+async function functionsOf(build: FftwBuild): Promise<Functions> {
+  const { default: koffi } = await import(/* webpackIgnore: true */ 'koffi').catch((cause: unknown) => {
+    const message = "FFTW is called through the package koffi, which is not installed: run 'npm install koffi'.";
+    throw new FftError('device-unavailable', message, { cause });
+  });
+  const file = `fftw3${BUILDS[build]}`;
+  const names = {
+    linux: [`lib${file}.so.3`],
+    darwin: [`lib${file}.3.dylib`, `/opt/homebrew/lib/lib${file}.3.dylib`, `/usr/local/lib/lib${file}.3.dylib`],
+    win32: [`lib${file}-3.dll`],
+  }[process.platform as string] ?? [`lib${file}.so`];
+  const library = firstOf(names, (name) => koffi.load(name));
+  if (!library) throw new FftError('device-unavailable', `there is no ${names[0]} (Debian: ${PACKAGES[build]})`);
+  const func = (name: string, result: string, ...parameters: string[]) =>
+    library.func(`fftw${BUILDS[build]}_${name}`, result, parameters);
+  const [c2c, r2c, c2r, r2r] = [
+    func('plan_dft_1d', 'void *', 'int', 'void *', 'void *', 'int', 'uint'),
+    func('plan_dft_r2c_1d', 'void *', 'int', 'void *', 'void *', 'uint'),
+    func('plan_dft_c2r_1d', 'void *', 'int', 'void *', 'void *', 'uint'),
+    func('plan_r2r_1d', 'void *', 'int', 'void *', 'void *', 'int', 'uint'),
+  ];
+  func('set_timelimit', 'void', 'double')(PATIENCE);
+  return {
+    alloc: func('malloc', 'void *', 'size_t'),
+    free: func('free', 'void', 'void *'),
+    view: (memory, bytes) => koffi.view(memory, bytes),
+    plan(task, input, output) {
+      const { transform, direction, length } = task;
+      if (transform === 'c2c') return c2c(length, input, output, direction === 'forward' ? FORWARD : BACKWARD, MEASURE);
+      if (transform === 'r2c') return (direction === 'forward' ? r2c : c2r)(length, input, output, MEASURE);
+      return r2r(length, input, output, R2R[realKind(task) as keyof typeof R2R], MEASURE);
+    },
+    execute: func('execute', 'void', 'void *'),
+    destroy: func('destroy_plan', 'void', 'void *'),
+  };
+}
+
+const PACKAGES: Readonly<Record<FftwBuild, string>> = {
+  ...{
+    single: 'libfftw3-single3',
+    double: 'libfftw3-double3',
+    'long double': 'libfftw3-long3',
+    quad: 'libfftw3-quad3',
+  },
+};
+
+function firstOf<T>(names: readonly string[], load: (name: string) => T): T | undefined {
+  for (const name of names) {
+    try {
+      return load(name);
+    } catch {
+      // Perhaps the next one is there.
+    }
+  }
+  return undefined;
+}

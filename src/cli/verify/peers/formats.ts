@@ -1,0 +1,82 @@
+/** Numbers in memory as C has them: singles, doubles, and two of more digits that JavaScript has not, in fixed point here. */
+import { FRACTION_BITS } from '../../../numeric/exact.ts';
+
+export interface Format<T extends number | bigint> {
+  readonly bytes: number;
+  write(memory: ArrayBuffer, values: ArrayLike<T>): void;
+  read(memory: ArrayBuffer, count: number): ArrayLike<T>;
+}
+
+export interface WideFormat extends Format<bigint> {
+  /** The nearest number that it has. */
+  round(fixed: bigint): bigint;
+}
+
+export const single: Format<number> = {
+  bytes: 4,
+  write: (memory, values) => new Float32Array(memory).set(values),
+  read: (memory, count) => new Float32Array(memory, 0, count).slice(),
+};
+
+export const double: Format<number> = {
+  bytes: 8,
+  write: (memory, values) => new Float64Array(memory).set(values),
+  read: (memory, count) => new Float64Array(memory, 0, count).slice(),
+};
+
+const BIAS = 16383;
+const BYTES = 16;
+
+/** `mantissa` · 2^(`exponent` − digits + 1), of so many binary digits, the first one 1; 0 has no digits. */
+function digitsOf(fixed: bigint, digits: number): { mantissa: bigint; exponent: number } {
+  const size = fixed < 0n ? -fixed : fixed;
+  const length = size === 0n ? 0 : size.toString(2).length;
+  const surplus = length - digits;
+  const rounded = surplus > 0 ? (size + (1n << BigInt(surplus - 1))) >> BigInt(surplus) : size << BigInt(-surplus);
+  // Rounded up to the next power of two, there is a digit more.
+  const carried = rounded >> BigInt(digits) === 1n;
+  return { mantissa: carried ? rounded >> 1n : rounded, exponent: length - 1 - FRACTION_BITS + (carried ? 1 : 0) };
+}
+
+function fixedOf(negative: boolean, mantissa: bigint, exponent: number, digits: number): bigint {
+  const shift = exponent - digits + 1 + FRACTION_BITS;
+  const size = shift >= 0 ? mantissa << BigInt(shift) : mantissa >> BigInt(-shift);
+  return negative ? -size : size;
+}
+
+/** Sign and exponent in the 16 bits above the mantissa, which has its first digit only where it is stored. */
+function wide(digits: number, stored: number): WideFormat {
+  const mask = (1n << BigInt(stored)) - 1n;
+  return {
+    bytes: BYTES,
+    round(fixed) {
+      const { mantissa, exponent } = digitsOf(fixed, digits);
+      return fixed === 0n ? 0n : fixedOf(fixed < 0n, mantissa, exponent, digits);
+    },
+    write(memory, values) {
+      const words = new BigUint64Array(memory);
+      for (let n = 0; n < values.length; n++) {
+        const { mantissa, exponent } = digitsOf(values[n]!, digits);
+        const head = BigInt(values[n]! === 0n ? 0 : exponent + BIAS) | (values[n]! < 0n ? 0x8000n : 0n);
+        const bits = (mantissa & mask) | (head << BigInt(stored));
+        words[2 * n] = BigInt.asUintN(64, bits);
+        words[2 * n + 1] = bits >> 64n;
+      }
+    },
+    read(memory, count) {
+      const words = new BigUint64Array(memory);
+      return Array.from({ length: count }, (_, n) => {
+        const bits = words[2 * n]! | (words[2 * n + 1]! << 64n);
+        const head = Number((bits >> BigInt(stored)) & 0xffffn);
+        const first = stored < digits ? 1n << BigInt(stored) : 0n;
+        const exponent = (head & 0x7fff) - BIAS;
+        return exponent === -BIAS ? 0n : fixedOf(head >= 0x8000, (bits & mask) | first, exponent, digits);
+      });
+    },
+  };
+}
+
+/** `long double` of x86: 64 digits, all of them stored, in 16 bytes. */
+export const extended: WideFormat = wide(64, 64);
+/** `__float128`: IEEE's binary128. */
+export const quad: WideFormat = wide(113, 112);

@@ -1,0 +1,50 @@
+/** The libraries that errors are held beside, as far as they are there. */
+import { type Device, FftError } from '../../../index.ts';
+import type { SuitePrecision } from '../suite.ts';
+import { openCufft } from './cufft.ts';
+import { openFftw, openWideFftw } from './fftw.ts';
+import type { Peer, WidePeer } from './peer.ts';
+import { openScipy } from './scipy.ts';
+
+export interface Peers {
+  /** Of singles and of doubles. */
+  readonly single: readonly Peer[];
+  readonly double: readonly Peer[];
+  /** To hold double-doubles beside. */
+  readonly wide: readonly WidePeer[];
+  /** Those that are missing, each with its reason. */
+  readonly missing: readonly string[];
+  close(): void;
+}
+
+/** @param precisions that are tried: what has none of them is not looked for. */
+export async function openPeers(device: Device, precisions: readonly SuitePrecision[]): Promise<Peers> {
+  const missing: string[] = [];
+  const narrow = (['single', 'double'] as const).filter((precision) => precisions.includes(precision));
+  const tried = async <T>(name: string, open: () => Promise<T>): Promise<T[]> => {
+    try {
+      return [await open()];
+    } catch (error) {
+      if (!(error instanceof FftError)) throw error;
+      missing.push(`without ${name}: ${error.message}`);
+      return [];
+    }
+  };
+  const fftw = { single: [] as Peer[], double: [] as Peer[] };
+  for (const precision of narrow) fftw[precision] = await tried(`FFTW, ${precision}`, () => openFftw(precision));
+  const scipy = narrow.length > 0 ? await tried('SciPy', openScipy) : [];
+  const cufft = narrow.length > 0 ? await tried('cuFFT', () => openCufft(device)) : [];
+  const wide: WidePeer[] = [];
+  if (precisions.includes('double-double')) {
+    for (const build of ['long double', 'quad'] as const) {
+      wide.push(...(await tried(`FFTW, ${build}`, () => openWideFftw(build))));
+    }
+  }
+  const [single, double] = [fftw.single, fftw.double].map((own) => [...own, ...scipy, ...cufft]) as [Peer[], Peer[]];
+  return {
+    ...{ single, double, wide, missing },
+    close() {
+      for (const peer of new Set([...single, ...double, ...wide])) peer.close();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** Another library, to hold errors beside ours: what it is asked for, and how many numbers go in and come out. */
+import type { TransformKind } from '../../../problem/problem.ts';
+import type { SuitePrecision } from '../suite.ts';
+
+/** One transform of one axis, unnormalised, as omnifft's own. */
+export interface Task {
+  readonly transform: TransformKind;
+  readonly direction: 'forward' | 'inverse';
+  readonly length: number;
+  readonly precision: SuitePrecision;
+}
+
+/** A library whose numbers are singles or doubles, or of more digits and here in fixed point. */
+export interface Peer<T extends number | bigint = number> {
+  readonly name: string;
+  /** Whether it has such a transform. */
+  has(task: Task): boolean;
+  /** Of real numbers one after another, complex ones as two; both sides have the sizes of `numbersOf`. */
+  run(task: Task, input: ArrayLike<T>): Promise<ArrayLike<T>>;
+  close(): void;
+}
+
+/** A number of more digits than doubles, as one comes nearest in fixed point. */
+export interface WidePeer extends Peer<bigint> {
+  round(fixed: bigint): bigint;
+}
+
+/** Real numbers on one side of a transform. */
+export function numbersOf({ transform, direction, length }: Task, side: 'read' | 'written'): number {
+  if (transform === 'c2c') return 2 * length;
+  if (transform !== 'r2c') return length;
+  return (side === 'read') === (direction === 'forward') ? length : 2 * (Math.floor(length / 2) + 1);
+}
+
+/** FFTW's and SciPy's names for what undoes a sum: types II and III are the inverse of each other. */
+export function realKind({ transform, direction }: Task): TransformKind {
+  if (direction === 'forward') return transform;
+  return (OPPOSITES as Partial<Record<TransformKind, TransformKind>>)[transform] ?? transform;
+}
+
+const OPPOSITES = { dct2: 'dct3', dct3: 'dct2', dst2: 'dst3', dst3: 'dst2' } as const;

@@ -1,0 +1,88 @@
+/** SciPy (pocketfft), in a Python that stays alive and answers a line with a line. */
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { FftError } from '../../../index.ts';
+import { type Peer, realKind } from './peer.ts';
+
+/** Lines of kind, direction, length, precision and the numbers in base 64; answers in base 64. */
+const PROGRAM = `
+import base64, sys
+import numpy as np
+import scipy.fft as fft
+for line in sys.stdin:
+    kind, direction, length, precision, data = line.split()
+    n = int(length)
+    real, complex_ = (np.float32, np.complex64) if precision == "single" else (np.float64, np.complex128)
+    x = np.frombuffer(base64.b64decode(data), real)
+    if kind == "c2c":
+        y = (fft.fft if direction == "forward" else fft.ifft)(x.view(complex_), norm="backward" if direction == "forward" else "forward")
+    elif kind == "r2c":
+        y = fft.rfft(x) if direction == "forward" else fft.irfft(x.view(complex_), n, norm="forward")
+    else:
+        y = (fft.dct if kind.startswith("dct") else fft.dst)(x, int(kind[-1]))
+    assert y.dtype in (real, complex_)
+    print(base64.b64encode(np.ascontiguousarray(y).tobytes()).decode(), flush=True)
+`;
+
+/** @throws FftError (as a rejection) `device-unavailable` where no \`python3\` on the path has SciPy */
+export async function openScipy(): Promise<Peer> {
+  const python = findPython();
+  if (python === undefined) throw new FftError('device-unavailable', 'no python3 on the path has SciPy');
+  const child = spawn(python, ['-c', PROGRAM]);
+  const answers = new Answers(child);
+  return {
+    name: 'SciPy',
+    // Its sums of one kind want two ends.
+    has: ({ precision, transform, length }) =>
+      (precision === 'single' || precision === 'double') && !(transform === 'dct1' && length < 2),
+    async run(task, input) {
+      const make = task.precision === 'single' ? Float32Array : Float64Array;
+      const { buffer } = make.from(input);
+      const data = Buffer.from(buffer).toString('base64');
+      const kind = task.transform.startsWith('d') ? realKind(task) : task.transform;
+      const bytes = Buffer.from(
+        await answers.ask(`${kind} ${task.direction} ${task.length} ${task.precision} ${data}\n`),
+        'base64',
+      );
+      return new make(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+    },
+    close: () => child.stdin.end(),
+  };
+}
+
+class Answers {
+  private readonly child: ChildProcessWithoutNullStreams;
+  private readonly waiting: { resolve(line: string): void; reject(error: Error): void }[] = [];
+  private said = '';
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.child = child;
+    createInterface({ input: child.stdout }).on('line', (line) => this.waiting.shift()?.resolve(line));
+    child.stderr.on('data', (text) => (this.said += text));
+    child.stdin.on('error', () => {});
+    const fail = (why: string) => {
+      const error = new FftError('internal-error', `SciPy ${why}: ${this.said.trim().split('\n').at(-1)}`);
+      for (const { reject } of this.waiting.splice(0)) reject(error);
+    };
+    child.on('error', ({ message }) => fail(message));
+    child.on('close', (code) => fail(`ended with ${code}`));
+  }
+
+  ask(line: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject });
+      this.child.stdin.write(line);
+    });
+  }
+}
+
+/** The first one on the path that has SciPy: the very first need not be the one that it is installed for. */
+function findPython(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const candidates = [process.env.PYTHON, ...folders.map((folder) => join(folder, 'python3'))];
+  return candidates.find(
+    (python) => python && existsSync(python) && spawnSync(python, ['-c', 'import scipy.fft']).status === 0,
+  );
+}

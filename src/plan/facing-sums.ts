@@ -1,0 +1,55 @@
+/**
+ * DCT and DST IV of an even number N of reals, by N/2 complex points (VkFFT guide 2.5.5). With z(j) = x(2j) + i·x(N−1−2j),
+ *
+ *   e^{−2πi·(4k+1)/8N} · Σ z(j) · e^{−2πi·j/2N} · e^{−2πi·j·k/(N/2)} = (X(2k) − i·X(N−1−2k)) / 2.
+ *
+ * Sines are cosines of the reals in reverse, every second one with the other sign.
+ */
+import type { Problem, TransformKind } from '../problem/index.ts';
+import { convolvedPrice, uploadsQuestion } from './axis.ts';
+import type { Facing, PlanNode } from './node.ts';
+import type { Priced } from './priced.ts';
+import type { DeviceProfile } from './profile.ts';
+import { isPaddedAxis } from './scheme.ts';
+import { betweenReals, complexAxis } from './sum-ends.ts';
+import { rankUploads } from './uploads.ts';
+
+/** The ways to split an axis into uploads of N/2 points. */
+export function waysFacing(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  most: number,
+): Priced<readonly number[]>[] {
+  const points = problem.size[axis]! / 2;
+  const half = complexAxis(problem, axis, points);
+  if (isPaddedAxis(half, axis, profile)) return [{ value: [points], price: convolvedPrice(half, axis, profile) }];
+  if (points === 1) return [{ value: [1], price: 1 }];
+  return rankUploads(uploadsQuestion(half, axis, profile), most);
+}
+
+/** @param uploads one of `waysFacing` */
+export function facingAxis(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  uploads: readonly number[],
+  kind: TransformKind,
+): PlanNode {
+  const count = problem.size[axis]!;
+  const facing: Facing = { of: axis + 1, first: 0, last: count - 1, step: 2 };
+  const sines = kind === 'dst4';
+  const input: Facing = sines ? { ...facing, turned: true } : facing;
+  const output: Facing = sines ? facing : { ...facing, negated: true };
+  return betweenReals(
+    problem,
+    axis,
+    profile,
+    { uploads, points: count / 2 },
+    {
+      input: { facing: { input } },
+      output: { facing: { output }, times: 2 },
+      roots: { input: { of: 2 * count, step: 1, first: 0 }, output: { of: 8 * count, step: 4, first: 1 } },
+    },
+  );
+}

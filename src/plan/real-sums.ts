@@ -1,0 +1,186 @@
+/**
+ * DCT and DST II and III by real transforms of as many points (Makhoul, "A fast cosine transform in one and two dimensions",
+ * 1980; VkFFT guide 2.5.5). The points v of that are those with even numbers, then the others backwards; with its bins V,
+ *
+ *   2·e^{−2πi·k/4N}·V(k) = X(k) − i·X(N−k), X(N) = 0,
+ *
+ * for cosines of kind II; kind III is the way back. Sines are cosines of every second real with the other sign, in reverse. How a
+ * real transform is split into launches is that of R2C: real.ts.
+ */
+import { hermitianLength, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
+import { convolvedAlone, dimensionsOf } from './axis.ts';
+import {
+  type Dimension,
+  type ElementFactors,
+  type Extended,
+  type Facing,
+  type LeafNode,
+  leafNode,
+  mapLeaves,
+  type Place,
+  type PlanNode,
+} from './node.ts';
+import type { Priced } from './priced.ts';
+import type { DeviceProfile } from './profile.ts';
+import { inColumns, inOneLaunch, isColumns, mergedLines, twoByTwo, waysOfReals } from './real.ts';
+import { isPadded, isPaddedAxis } from './scheme.ts';
+import { betweenReals, complexAxis, type EndRoots } from './sum-ends.ts';
+
+/** The ways to split an axis into uploads. */
+export function waysOfCosines(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  most: number,
+): Priced<readonly number[]>[] {
+  return waysOfReals((points) => complexAxis(problem, axis, points), axis, problem.size[axis]!, profile, most);
+}
+
+/** @param uploads one of `waysOfCosines` */
+export function cosinesAxis(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  uploads: readonly number[],
+  kind: TransformKind,
+): PlanNode {
+  const asked: Asked = { problem, axis, profile, ...endsOf(problem.size[axis]!, axis, kind) };
+  const length = problem.size[axis]!;
+  if (uploads.length === 1) {
+    if (uploads[0]! === length / 2) return inHalves(asked);
+    if (length % 2 === 1 && inOneLaunch(complexAxis(problem, axis, length), axis, profile)) return inLines(asked);
+  }
+  if (isColumns(uploads) && !isPaddedAxis(complexAxis(problem, axis, length), axis, profile))
+    return sumsInColumns(asked, uploads);
+  return inZeros(asked, uploads);
+}
+
+/** Both sides of a transform of kind II; those of kind III are the other way around. */
+interface CosineEnds {
+  /** From sums to points. */
+  readonly back: boolean;
+  readonly points: Omit<Extended, 'on'>;
+  readonly sums: Facing;
+  readonly roots: EndRoots;
+}
+
+interface Asked extends CosineEnds {
+  readonly problem: Problem;
+  readonly axis: number;
+  readonly profile: DeviceProfile;
+}
+
+function endsOf(count: number, axis: number, kind: TransformKind): CosineEnds {
+  const of = axis + 1;
+  const sines = kind.startsWith('dst');
+  return {
+    back: kind.endsWith('3'),
+    points: { of, count, shift: 0, mirror: 2 * count - 1, sign: sines ? -1 : 1, step: 2 },
+    sums: sines ? { of, first: -1, last: count - 1, turned: true } : { of, first: 0, last: count },
+    roots: { of: 4 * count, step: 1, first: 0 },
+  };
+}
+
+/** The side of the sums, and what is there: bins are their conjugates where they come from passes backwards. */
+function ofSums({ back, sums, roots, axis, problem }: Asked, count: number, rows?: number): Partial<LeafNode> {
+  const length = problem.size[axis]!;
+  const along: ElementFactors = {
+    kind: 'roots',
+    ...roots,
+    count,
+    along: axis + 1,
+    ...(back ? { conjugated: true } : {}),
+  };
+  // Both of a pair are written by one number of it alone; all that there are are read.
+  const within = back
+    ? { from: 1, to: length }
+    : rows
+      ? { from: 1, to: Math.ceil(rows / 2), rows: true as const }
+      : { from: 1, to: Math.ceil(length / 2) };
+  const facing: Facing = { ...sums, negated: true, within };
+  return back
+    ? { facing: { input: facing }, factors: { input: [along], output: [] } }
+    : { facing: { output: facing }, factors: { input: [], output: [along] } };
+}
+
+function ofPoints({ back, points }: Asked): Partial<LeafNode> {
+  return { extended: { ...points, on: back ? 'output' : 'input' } };
+}
+
+/** The other dimensions that have more than one element. */
+function othersOf({ problem, axis }: Asked): Dimension[] {
+  return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
+}
+
+/** One launch of so many complex points. */
+function inOne(asked: Asked, axis: Dimension, batch: readonly Dimension[], real: Partial<LeafNode>): LeafNode {
+  const { problem, axis: axisOf, profile } = asked;
+  const node = leafNode({ title: `axis ${axisOf}`, axisOf, axis, batch, tensor: tensorShape(problem, 'input') });
+  const whole = complexAxis(problem, axisOf, axis.count);
+  const padded = isPadded(axis.count, problem.precision, profile)
+    ? { padded: convolvedAlone(whole, axisOf, profile)!.value }
+    : {};
+  const ends = { ...ofPoints(asked), ...ofSums(asked, hermitianLength(problem.size[axisOf]!)) };
+  return { ...node, ...padded, ...ends, ...real, forward: true };
+}
+
+function inHalves(asked: Asked): LeafNode {
+  const { back, axis, problem } = asked;
+  const of = axis + 1;
+  const [one, two] = [1, 2].map((step): Place => ({ of, step })) as [Place, Place];
+  const along = back ? { input: one, output: two } : { input: two, output: one };
+  return inOne(asked, { count: problem.size[axis]! / 2, ...along }, othersOf(asked), {
+    real: { side: 'both', by: 'halves', ...(back ? { back } : {}), beside: one },
+  });
+}
+
+function inLines(asked: Asked): LeafNode {
+  const { back, axis, problem } = asked;
+  const one: Place = { of: axis + 1, step: 1 };
+  const merged = mergedLines(problem, axis);
+  const batch = othersOf(asked).map((dimension) => (dimension.input.of === merged ? twoByTwo(dimension) : dimension));
+  return inOne(asked, { count: problem.size[axis]!, input: one, output: one }, batch, {
+    real: {
+      ...{ side: 'both', by: 'lines' },
+      ...(back ? { back } : {}),
+      ...(merged === undefined ? {} : { beside: { of: merged, step: 1 } }),
+    },
+  });
+}
+
+/** In two uploads, of which the columns of reals come first, or last. */
+function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
+  const { back, axis, problem } = asked;
+  const of = axis + 1;
+  const [n1, n2] = uploads as [number, number];
+  const shape = tensorShape(problem, 'input');
+  const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
+  const place = { of, others: othersOf(asked), tensor, length: shape, outputLength: shape };
+  const node = inColumns(place, uploads, back ? 'output' : 'input');
+  return mapLeaves(node, (leaf): LeafNode => {
+    if (!leaf.real) {
+      const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
+      const way = back ? ({ forward: true, backward: true } as const) : ({ forward: true } as const);
+      return { ...leaf, ...way, real, ...ofSums(asked, n1 * n2, n1) };
+    }
+    return { ...leaf, ...ofPoints(asked), ...(back ? {} : { times: 2 }) };
+  });
+}
+
+/** In several uploads of as many points: what there is of them are real parts. */
+function inZeros(asked: Asked, uploads: readonly number[]): PlanNode {
+  const { back, problem, axis, profile, roots, sums } = asked;
+  const points = problem.size[axis]!;
+  const facing = (to: number): Facing => ({ ...sums, within: { from: 1, to } });
+  return betweenReals(
+    problem,
+    axis,
+    profile,
+    { uploads, points },
+    {
+      roots: back ? { input: roots } : { output: roots },
+      input: back ? { facing: { input: facing(points) } } : ofPoints(asked),
+      output: back ? ofPoints(asked) : { times: 2, facing: { output: facing(1) } },
+    },
+  );
+}

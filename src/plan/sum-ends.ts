@@ -1,0 +1,109 @@
+/** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
+import { type Problem, type Sides, tensorShape } from '../problem/index.ts';
+import { axisPlace, convolvedLength } from './axis.ts';
+import { convolvedPlace } from './convolved.ts';
+import { type AxisPlace, axisNode } from './four-step.ts';
+import type { Factors } from './leaf.ts';
+import {
+  type Dimension,
+  type ElementFactors,
+  isLeaf,
+  type LeafNode,
+  leavesOf,
+  mapLeaves,
+  type PlanNode,
+  type RealParts,
+} from './node.ts';
+import type { DeviceProfile } from './profile.ts';
+import { isPaddedAxis } from './scheme.ts';
+
+/** The problem whose axis has so many complex points. */
+export function complexAxis(problem: Problem, axis: number, points: number): Problem {
+  return {
+    ...problem,
+    transform: problem.size.map(() => 'c2c'),
+    placement: 'out-of-place',
+    size: problem.size.map((n, d) => (d === axis ? points : n)),
+  };
+}
+
+/** Roots by which points are multiplied before all else, or bins after it. */
+export type EndRoots = Pick<Factors, 'of' | 'step' | 'first'>;
+
+/** What the first launch does as it reads, and the last one as it writes. */
+export interface SumEnds {
+  readonly input: Partial<LeafNode>;
+  readonly output: Partial<LeafNode>;
+  readonly roots: Partial<Sides<EndRoots>>;
+  /** A dimension of which two neighbours are the parts of numbers in between. */
+  readonly merged?: number | undefined;
+}
+
+/** An axis in one launch or several, between reals on both sides. @param uploads of so many complex points */
+export function betweenReals(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  { uploads, points }: { readonly uploads: readonly number[]; readonly points: number },
+  ends: SumEnds,
+): PlanNode {
+  const whole = complexAxis(problem, axis, points);
+  const { merged } = ends;
+  const half = (count: number, of: number) => (of === merged ? Math.ceil(count / 2) : count);
+  const own = axisPlace(whole, 'forward', axis, profile);
+  const place: AxisPlace = {
+    ...own,
+    order: 'natural',
+    others: own.others.map((dimension) => ({ ...dimension, count: half(dimension.count, dimension.input.of) })),
+    tensor: own.tensor.map(half),
+  };
+  const isLong = isPaddedAxis(whole, axis, profile);
+  const node = isLong ? convolvedPlace(whole, axis, profile, place) : axisNode(place, uploads);
+  const table = isLong ? convolvedLength(whole, axis, profile).length : points;
+  const tensor = tensorShape(problem, 'input');
+  const leaves = leavesOf(node);
+  const all = mapLeaves(node, (leaf) =>
+    endedLeaf(leaf, { first: leaf === leaves[0], last: leaf === leaves.at(-1) }, { ...ends, axis, table, tensor }),
+  );
+  return isLeaf(all) ? all : { ...all, parts: uploads, length: tensor, outputLength: tensor };
+}
+
+interface Placed extends SumEnds {
+  readonly axis: number;
+  /** Roots at each end, those of padded points included. */
+  readonly table: number;
+  readonly tensor: readonly number[];
+}
+
+function endedLeaf(
+  leaf: LeafNode,
+  { first, last }: { readonly first: boolean; readonly last: boolean },
+  { axis, table, tensor, input, output, roots, merged }: Placed,
+): LeafNode {
+  const apart = (dimension: Dimension, side: 'input' | 'output'): Dimension =>
+    dimension[side].of === merged ? { ...dimension, [side]: { of: merged, step: 2 } } : dimension;
+  let batch = leaf.batch;
+  if (first) batch = batch.map((dimension) => apart(dimension, 'input'));
+  if (last) batch = batch.map((dimension) => apart(dimension, 'output'));
+  const factors = (own: EndRoots | undefined): ElementFactors[] =>
+    own ? [{ kind: 'roots', ...own, count: table, along: axis + 1 }] : [];
+  const real: RealParts = {
+    side: first && last ? 'both' : first ? 'input' : 'output',
+    by: 'parts',
+    ...(merged === undefined ? {} : { beside: { of: merged, step: 1 } }),
+  };
+  if (!first && !last) return { ...leaf, forward: true };
+  return {
+    ...leaf,
+    forward: true,
+    batch,
+    ...(first ? { length: tensor, ...input } : {}),
+    ...(last ? { outputLength: tensor, ...output } : {}),
+    ...(first && last && (input.facing || output.facing) ? { facing: { ...input.facing, ...output.facing } } : {}),
+    factors: {
+      input: [...(first ? factors(roots.input) : []), ...(leaf.factors?.input ?? [])],
+      output: [...(leaf.factors?.output ?? []), ...(last ? factors(roots.output) : [])],
+    },
+    real,
+  };
+}

@@ -1,0 +1,214 @@
+/**
+ * Convolutions by plans that convolve. Their period need only be so long that what is wanted of the result stays clear of
+ * what goes round; the kernel is moved, so that it begins where the period does. Along one axis the result may be cut into
+ * blocks, each made of a window of the signal and all of the kernel (overlap-save; Oppenheim and Schafer, Discrete-Time Signal
+ * Processing, section 8.7.3): batches of one plan.
+ */
+import { nextFastLength } from '../engine/fast-length.ts';
+import type { Device, DeviceMemory, Plan } from '../engine/index.ts';
+import { dtypeOf, isComplex, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
+import type { ProblemInput } from '../problem/index.ts';
+import type { Floats } from './floats.ts';
+import { withPlan } from './plans.ts';
+import { eachRow } from './tensors.ts';
+import { workOn } from './work.ts';
+
+/** What of the whole convolution is wanted: a box in it. */
+export interface Region {
+  readonly origin: readonly number[];
+  readonly shape: readonly number[];
+}
+
+/** How a result is cut. */
+export interface Cut {
+  readonly axis: number;
+  /** Elements of a block along that axis; the last one may have fewer. */
+  readonly step: number;
+}
+
+export interface Convolution {
+  readonly signal: NumpyArray;
+  readonly kernel: NumpyArray;
+  readonly region: Region;
+  readonly cut: Cut;
+  /** The kernel is conjugated and turned the other way round along all axes: a correlation. */
+  readonly correlates: boolean;
+}
+
+/** Numbers in one batch, at most. */
+const POINTS_AT_ONCE = 2 ** 20;
+
+/** A block of zeros that is a smaller part of a period saves too little for kernels of its own, which take time to make. */
+const LEAST_BLOCK = 1 / 8;
+
+/** One axis of it. */
+interface Along {
+  /** The window of the first block, in the signal: there is nothing before its beginning and behind its end. */
+  readonly from: number;
+  /** Points of a window. */
+  readonly window: number;
+  /** Of the result in each block. */
+  readonly step: number;
+  readonly blocks: number;
+  /** Where the kernel begins, in the period. */
+  readonly at: number;
+  readonly period: number;
+}
+
+/** A convolution that is being computed. */
+interface Job extends Convolution {
+  readonly along: readonly Along[];
+  readonly period: readonly number[];
+  readonly blocks: number;
+  readonly batches: number;
+  readonly parts: 1 | 2;
+  readonly precision: 'single' | 'double';
+}
+
+/**
+ * A part of the convolution of two arrays of the same number of axes, none of length 0.
+ * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
+ */
+export async function convolved(convolution: Convolution, device: Device): Promise<NumpyArray> {
+  const { signal, kernel, region, cut, correlates } = convolution;
+  const complex = isComplex(signal.dtype) || isComplex(kernel.dtype);
+  const single = isSingle(signal.dtype) && isSingle(kernel.dtype);
+  const along = signal.shape.map((_, d) => alongAxis(convolution, d, !complex && d === signal.shape.length - 1));
+  const period = along.map((axis) => axis.period);
+  const { blocks } = along[cut.axis]!;
+  // Rounds of nearly equal size waste least.
+  const rounds = Math.ceil(blocks / Math.max(1, Math.floor(POINTS_AT_ONCE / product(period))));
+  const batches = Math.ceil(blocks / rounds);
+  const precision = single ? 'single' : 'double';
+  const job: Job = { ...convolution, along, period, blocks, batches, parts: complex ? 2 : 1, precision };
+  const problem: ProblemInput = {
+    ...{ size: [...period].reverse(), transform: complex ? 'c2c' : 'r2c', batches, precision, directions: 'forward' },
+    ...spared(along, complex),
+    convolution: { conjugate: correlates ? 'kernel' : 'none' },
+  };
+  const data = zeros(product(region.shape) * job.parts, single);
+  await withPlan(device, problem, (plan) => run(job, plan, device, data));
+  return { data, shape: [...region.shape], dtype: dtypeOf(complex, single) } as NumpyArray;
+}
+
+/** @param pairs real lines go two samples at a time. */
+function alongAxis({ signal, kernel, region, cut, correlates }: Convolution, d: number, pairs: boolean): Along {
+  const [n, m] = [signal.shape[d]!, kernel.shape[d]!];
+  const [origin, count] = [region.origin[d]!, region.shape[d]!];
+  const isCut = d === cut.axis && cut.step < count;
+  const step = isCut ? cut.step : count;
+  const window = isCut ? step + m - 1 : n;
+  // Of the convolution of a window: what comes before the result.
+  const before = isCut ? m - 1 : origin;
+  const period = nextFastLength(Math.max(window, m, before + step, window + m - 1 - before), { real: pairs });
+  // Conjugated, the kernel's last point comes to lie where its first one does otherwise.
+  const at = correlates ? before - m + 1 : -before;
+  return { from: origin - before, window, step, blocks: Math.ceil(count / step), at: (at + period) % period, period };
+}
+
+/**
+ * Points that are neither in a window nor in the result. Lines of them are left out, so that an axis whose neighbours in memory
+ * are lines of their own gains nothing: a single one, and that of reals.
+ */
+function spared(along: readonly Along[], complex: boolean): Pick<ProblemInput, 'zeroPadding'> {
+  const last = along.length - (complex && along.length > 1 ? 0 : 1);
+  const space = along.map(({ window, step, period }, d) => {
+    const from = Math.max(window, step);
+    return d < last && period - from >= LEAST_BLOCK * period ? { from, to: period } : null;
+  });
+  return space.some((block) => block !== null) ? { zeroPadding: { space: space.reverse() } } : {};
+}
+
+async function run(job: Job, plan: Plan, device: Device, result: Floats): Promise<void> {
+  const { period, batches, parts, precision, blocks } = job;
+  const numbers = product(period) * parts;
+  const waves = workOn(device, numbers * batches, precision);
+  const products = workOn(device, numbers * batches, precision);
+  let kernel: DeviceMemory | undefined;
+  try {
+    placeKernel(job, waves.array());
+    kernel = await plan.prepareKernel(waves.array().subarray(0, numbers) as never);
+    waves.array().fill(0, 0, numbers);
+    for (let first = 0; first < blocks; first += batches) {
+      const all = Array.from({ length: Math.min(batches, blocks - first) }, (_, k) => first + k);
+      for (const [batch, block] of all.entries()) placeWindow(job, block, waves.array(), batch);
+      await plan.convolve(waves.array() as never, kernel, products.array() as never);
+      for (const [batch, block] of all.entries()) take(job, block, products.array(), batch, result);
+    }
+  } finally {
+    kernel?.free();
+    waves.free();
+    products.free();
+  }
+}
+
+/** A box of an array, whose elements begin at number `start` of its data. */
+interface Box {
+  readonly data: Floats;
+  readonly shape: readonly number[];
+  readonly origin: readonly number[];
+  readonly start: number;
+  readonly parts: 1 | 2;
+}
+
+function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[]): Box {
+  return { data: data as Floats, shape, origin, start: 0, parts: isComplex(dtype) ? 2 : 1 };
+}
+
+function batchOf({ period, parts }: Job, data: Floats, batch: number, origin: readonly number[]): Box {
+  return { data, shape: period, origin, start: batch * product(period), parts };
+}
+
+/** Copies so many elements along each axis; reals become complex numbers where those are wanted. */
+function copy(lengths: readonly number[], from: Box, to: Box): void {
+  const row = lengths.at(-1)! * from.parts;
+  eachRow(lengths, from, to, (a, b) => {
+    const source = (from.start + a) * from.parts;
+    const target = (to.start + b) * to.parts;
+    if (from.parts === to.parts) to.data.set(from.data.subarray(source, source + row), target);
+    else for (let k = 0; k < row; k++) to.data[target + 2 * k] = from.data[source + k]!;
+  });
+}
+
+/** The kernel where it belongs in a period; what would come behind its end begins it. */
+function placeKernel(job: Job, target: Floats): void {
+  const { kernel, along } = job;
+  const pieces = kernel.shape.map((m, d) => {
+    const { at, period } = along[d]!;
+    const first = Math.min(m, period - at);
+    const rest = { from: first, to: 0, length: m - first };
+    return [{ from: 0, to: at, length: first }, ...(rest.length > 0 ? [rest] : [])];
+  });
+  type Piece = (typeof pieces)[number];
+  const boxes = pieces.reduce<Piece[]>((all, own) => all.flatMap((box) => own.map((piece) => [...box, piece])), [[]]);
+  for (const box of boxes) {
+    const [from, to, lengths] = (['from', 'to', 'length'] as const).map((key) => box.map((piece) => piece[key]));
+    copy(lengths!, boxOf(kernel, from!), batchOf(job, target, 0, to!));
+  }
+}
+
+/** Copies a window of the signal to the beginning of one batch: zeros where there is no signal. */
+function placeWindow(job: Job, block: number, target: Floats, batch: number): void {
+  const { signal, along, cut, period, parts } = job;
+  const begin = along.map(({ from, step }, d) => from + (d === cut.axis ? block * step : 0));
+  const from = begin.map((index) => Math.max(0, index));
+  const to = begin.map((index, d) => Math.min(signal.shape[d]!, index + along[d]!.window));
+  const lengths = to.map((index, d) => index - from[d]!);
+  if (lengths.some((length, d) => length < along[d]!.window)) {
+    const numbers = product(period) * parts;
+    target.fill(0, batch * numbers, (batch + 1) * numbers);
+  }
+  if (lengths.every((length) => length > 0)) {
+    const there = from.map((index, d) => index - begin[d]!);
+    copy(lengths, boxOf(signal, from), batchOf(job, target, batch, there));
+  }
+}
+
+/** Copies what a block has become to its place in the result. */
+function take(job: Job, block: number, products: Floats, batch: number, result: Floats): void {
+  const { region, along, cut, parts } = job;
+  const origin = along.map(({ step }, d) => (d === cut.axis ? block * step : 0));
+  const lengths = along.map(({ step }, d) => Math.min(step, region.shape[d]! - origin[d]!));
+  const nowhere = origin.map(() => 0);
+  copy(lengths, batchOf(job, products, batch, nowhere), { data: result, shape: region.shape, origin, start: 0, parts });
+}
