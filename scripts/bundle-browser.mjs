@@ -9,7 +9,9 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
+import { laterModules } from './parts.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -26,7 +28,7 @@ export const libraryEntries = {
 };
 
 /** No entries of the package, but chunks of their own: who takes no more than this from an entry gets no more. */
-const parts = { 'numpy-helpers': 'src/numpy/helpers.ts' };
+const helpers = { 'numpy-helpers': 'src/numpy/helpers.ts' };
 
 /** The modules of devices that a browser can never open. */
 const NATIVE = /^src\/devices\/(cuda|opencl|hip|vulkan|level-zero)\/index\.ts$/;
@@ -76,10 +78,11 @@ const browserOnly = {
  * @returns {Promise<{ files: Map<string, Uint8Array>, metafile: import('esbuild').Metafile }>} files by their name in
  * the bundle; those of the metafile have the same names
  */
-export async function bundleBrowser({ entries = { ...libraryEntries, ...parts }, minify = true, define = {} } = {}) {
+export async function bundleBrowser({ entries, minify = true, define = {} } = {}) {
+  const whole = entries === undefined;
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: entries,
+    entryPoints: entries ?? { ...libraryEntries, ...helpers },
     outdir: root,
     bundle: true,
     splitting: true,
@@ -91,13 +94,14 @@ export async function bundleBrowser({ entries = { ...libraryEntries, ...parts },
     minify,
     metafile: true,
     write: false,
-    plugins: [browserOnly],
+    plugins: [browserOnly, laterModules(root)],
   });
-  const files = outputFiles.map(({ path, contents }) => {
-    const name = path.slice(root.length + 1);
-    return [name, withNotices(contents, Object.keys(metafile.outputs[name]?.inputs ?? {}), root)];
+  const written = new Map(outputFiles.map(({ path, contents }) => [path.slice(root.length + 1), contents]));
+  const { files, outputs } = whole ? await mergeChunks(written, metafile.outputs) : { files: written, ...metafile };
+  const noted = [...files].map(([name, contents]) => {
+    return [name, withNotices(contents, Object.keys(outputs[name]?.inputs ?? {}), root)];
   });
-  return { metafile, files: new Map(files) };
+  return { metafile: { ...metafile, outputs }, files: new Map(noted) };
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1])).href) {

@@ -26,18 +26,20 @@ import {
 import { storages } from '../problem/problem.ts';
 import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
-import { candidateFacts, type Measured, measureCandidates } from './candidates.ts';
+import { candidateFacts, type Measured } from './candidates.ts';
 import { copied } from './copied.ts';
 import { asyncDispose, dispose } from './dispose.ts';
 import { noteDevice } from './is-device.ts';
 import { convolutionFacts } from './kernels.ts';
+import { whenLoaded } from './later.ts';
+import { loadPlans, type PlanOf } from './load-saved.ts';
 import { DeviceMemory } from './memory.ts';
 import { readOptions } from './options.ts';
 import { Plan, type PlanHost } from './plan.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { DirectionProgram, tempBytesOf } from './program.ts';
-import { loadPlans, type PlanOf } from './saved.ts';
 import { typeOfArrays } from './storage.ts';
+import { measureCandidates } from './trials.ts';
 import { knobProblems, planTuned, planTunedConvolution } from './tuning.ts';
 
 export interface PlanOptions {
@@ -103,14 +105,15 @@ export class Device {
     problem: P & Checked<P>,
     options: PlanOptions = {},
   ): Promise<Plan<PlanTypesFor<P>>> {
-    const asked = this.asked(problem, options);
-    if (this.mustProbe(asked)) await this.backend.probePairs!();
+    const asked = await whenLoaded(() => this.asked(problem, options));
+    if (this.mustProbe(asked)) await whenLoaded(() => this.backend.probePairs!());
     refuseBrokenPairs(asked.problem, this.backend);
     if (this.mustMeasure(asked)) await this.measure(asked.problem);
-    return this.warm(this.newPlan<PlanTypesFor<P>>(asked.problem, this.planOf(asked)));
+    return this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
   }
 
-  private async warm<T extends PlanTypes>(plan: Plan<T>): Promise<Plan<T>> {
+  private async made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
+    const plan = await whenLoaded(() => this.newPlan<T>(problem, planOf()));
     try {
       await Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]);
       this.check();
@@ -184,9 +187,8 @@ export class Device {
     const planOf = (splits: Splits): PlanOf => {
       return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
     };
-    const measured = await measureCandidates(problem, this.backend, (splits) =>
-      this.warm(this.newPlan(problem, planOf(splits))),
-    );
+    const make = (splits: Splits) => this.made(problem, () => planOf(splits));
+    const measured = await whenLoaded(() => measureCandidates(problem, this.backend, make));
     this.check();
     this.measured.set(JSON.stringify(problem), measured);
   }

@@ -1,6 +1,8 @@
 /** Opening a device without waiting. A file of its own: see devices/sync.ts. */
 import { openBackendSync } from '../devices/sync.ts';
+import { allParts } from './all-parts.ts';
 import { Device } from './device.ts';
+import { provideParts } from './later.ts';
 import { readOptions } from './options.ts';
 
 /**
@@ -10,5 +12,6 @@ import { readOptions } from './options.ts';
  */
 export function openCpuSync(options: Readonly<Record<string, never>> = {}): Device {
   readOptions(options, { works: [] }, 'openCpuSync');
+  provideParts(allParts);
   return new Device(openBackendSync());
 }

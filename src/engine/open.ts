@@ -8,7 +8,9 @@ import { deviceModule, openableKinds } from '../devices/registry.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
+import { loadPartsBy } from './later.ts';
 import { readOptions } from './options.ts';
+import { partLoaders } from './parts.ts';
 
 export type { DeviceOptions } from '../devices/options.ts';
 
@@ -115,5 +117,6 @@ async function openKind(kind: DeviceKind, options: DeviceOptions): Promise<Devic
       `This release has no support for '${kind}'. listDevices() says what can be opened.`,
     );
   }
+  loadPartsBy(partLoaders);
   return new Device(await module.create(options));
 }

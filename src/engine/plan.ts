@@ -24,6 +24,7 @@ import { dispose } from './dispose.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import { type ConvolutionFacts, convolutionFacts, noteKernel, readKernel } from './kernels.ts';
+import { whenLoaded } from './later.ts';
 import { type MeasureOptions, measure } from './measure.ts';
 import { DeviceMemory } from './memory.ts';
 import { type CallOptions, operandsOf } from './operands.ts';
@@ -407,7 +408,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     options?: MeasureOptions<T[D]['reads'], T[D]['writes']>,
   ): Promise<number>;
   async measure(direction: Direction | 'convolve', options: MeasureOptions = {}): Promise<number> {
-    return measure(this.hostOf(direction), options);
+    return whenLoaded(() => measure(this.hostOf(direction), options));
   }
 
   /**

@@ -6,8 +6,10 @@ import type { DeviceProfile } from '../plan/profile.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
+import { loadPartsBy } from './later.ts';
 import type { ProfiledDevice, ProfileOptions } from './open-profile.ts';
 import { readOptions } from './options.ts';
+import { partLoaders } from './parts.ts';
 import { readProfile } from './profile-check.ts';
 
 /** Plans like the device it stands for, and has no memory. */
@@ -29,6 +31,7 @@ export async function profileDevice(
   const usual = named.language ?? (profile.lockstep === 'vector' ? 'wasm' : 'cuda');
   const language = asked ?? usual;
   requireLanguage(language, profile);
+  loadPartsBy(partLoaders);
   return new ProfileDevice(await createOfflineBackend({ profile: sayable(profile, language), language }));
 }
 

@@ -3,20 +3,14 @@
  * from the problem, as the planner does: nothing that a text says becomes a stride, a table or a kernel unseen.
  */
 import type { Backend } from '../devices/device.ts';
-import { type DirectionPlan, planDirection } from '../plan/planner.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DirectionPlan } from '../plan/planner.ts';
 import type { Splits } from '../plan/splits.ts';
-import { show } from '../problem/errors.ts';
-import { type Direction, FftError, type Problem } from '../problem/index.ts';
-import { tunedProfile } from './tuning.ts';
+import type { Problem } from '../problem/index.ts';
 import { version } from './version.ts';
 
-const FORMAT = 'omnifft-plan-3';
+export const FORMAT = 'omnifft-plan-3';
 
-/** Characters that no saved plan comes near. */
-const MOST_CHARACTERS = 2 ** 20;
-
-interface Saved {
+export interface Saved {
   readonly format: string;
   /** Of omnifft: another one may split otherwise. */
   readonly version: string;
@@ -36,83 +30,10 @@ export function serializePlan(problem: Problem, backend: Backend, plans: readonl
 }
 
 /** FNV-1a of the text, 32 bits (Fowler, Noll and Vo). */
-function checksum(value: unknown): string {
+export function checksum(value: unknown): string {
   let hash = 0x811c9dc5;
   for (const character of JSON.stringify(value) ?? '') {
     hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193);
   }
   return (hash >>> 0).toString(16);
-}
-
-/** The plan of a direction; through `work` or not. */
-export type PlanOf = (direction: Direction, throughWork: boolean) => DirectionPlan;
-
-/**
- * Plans of a saved text. They are all split alike, those through `work`, which are made when they are asked for, too.
- * @throws FftError `invalid-saved-plan` when the text is not a plan for this problem on this device.
- */
-export function loadPlans(text: string, problem: Problem, backend: Backend): PlanOf {
-  try {
-    return parsed(text, problem, backend);
-  } catch (cause) {
-    if (cause instanceof FftError) throw cause;
-    // No JSON, or so deep that a stack does not hold it.
-    return refuse('The saved plan is not the text that plan.serialize() gave', cause);
-  }
-}
-
-function refuse(why: string, cause?: unknown): never {
-  throw new FftError('invalid-saved-plan', `${why}; plan without 'from' and serialize again.`, { cause });
-}
-
-function parsed(text: string, problem: Problem, backend: Backend): PlanOf {
-  if (typeof text !== 'string') refuse(`The saved plan is ${show(text)}, no text`);
-  if (text.length > MOST_CHARACTERS) refuse(`The saved plan has ${text.length} characters, more than any has`);
-  const saved = JSON.parse(text) as Saved;
-  if (saved?.format !== FORMAT) refuse(`The saved plan has format ${show(saved?.format)}, not ${FORMAT}`);
-  if (saved.version !== version) refuse(`The saved plan is of omnifft ${show(saved.version)}, this is ${version}`);
-  if (JSON.stringify(saved.problem) !== JSON.stringify(problem)) refuse('The saved plan is for another problem');
-  if (JSON.stringify(saved.profile) !== JSON.stringify(backend.profile)) {
-    refuse(`The saved plan is for another device (${differing(saved.profile, backend.profile)})`);
-  }
-  if (saved.checksum !== checksum(saved.splits)) refuse('The saved plan is damaged or was edited');
-  return derived(saved.splits, problem, tunedProfile(backend.profile, problem));
-}
-
-/** The plans that follow from how axes are split; splits that the planner could not have made are refused. */
-function derived(splits: unknown, problem: Problem, profile: DeviceProfile): PlanOf {
-  if (!isSplits(splits, problem)) return refuse('The saved plan does not say how axes are split');
-  const plans = new Map<string, DirectionPlan>();
-  const planOf: PlanOf = (direction, throughWork) => {
-    const key = `${direction}${throughWork}`;
-    let plan = plans.get(key);
-    if (!plan) plans.set(key, (plan = planDirection(problem, direction, profile, throughWork, splits)));
-    return plan;
-  };
-  try {
-    for (const direction of problem.directions === 'both' ? (['forward', 'inverse'] as const) : [problem.directions]) {
-      planOf(direction, false);
-    }
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    refuse(`The saved plan cannot be used: ${cause.message}`, cause);
-  }
-  return planOf;
-}
-
-/** Whether a value looks like splits; the planner sees to what they say. */
-function isSplits(value: unknown, { size }: Problem): value is Splits {
-  const { together, uploads } = (value ?? {}) as { readonly [F in keyof Splits]: unknown };
-  const shared = together === undefined || typeof together === 'number' || Array.isArray(together);
-  return shared && Array.isArray(uploads) && uploads.length === size.length && uploads.every(Array.isArray);
-}
-
-/** Which entries of two profiles are not the same. */
-function differing(saved: unknown, here: DeviceProfile): string {
-  const there = (typeof saved === 'object' && saved !== null ? saved : {}) as Readonly<Record<string, unknown>>;
-  const names = new Set([...Object.keys(there), ...Object.keys(here)]);
-  const others = [...names].filter(
-    (name) => JSON.stringify(there[name]) !== JSON.stringify(here[name as keyof DeviceProfile]),
-  );
-  return others.length > 0 ? `its profile differs in ${others.join(', ')}` : 'its profile is written in another order';
 }

@@ -56,6 +56,11 @@ export class QuadRoots {
 
 const product = new Float64Array(4);
 
+/** What gives all roots of an order. */
+export function quadRootsOf(n: number): QuadRoots {
+  return new QuadRoots(n);
+}
+
 /** `count` roots e^(−2πi·exponent(i)/n). @param exponent integers from 0 to n − 1. */
 export function quadRoots(n: number, count: number, exponent: (i: number) => number): Float64Array {
   const all = new QuadRoots(n);

@@ -4,7 +4,7 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse } from './capacity.ts';
 import {
   clusterExposure,
   convolvedCost,
@@ -233,7 +233,8 @@ export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceP
     length,
     strided: !innermost,
     capacity: capacityFor(problem, axis, profile),
-    fusable: (n, columns, split) => cutAxis(n, columns ? run : 1, precision, own(n, split)) !== undefined,
+    fusable: (n, columns, split) =>
+      mayFuse(profile) && cutAxis(n, columns ? run : 1, precision, own(n, split)) !== undefined,
     uploads: uploadsFor(length, tuning),
     whole: () => {
       const price = innermost

@@ -4,14 +4,15 @@
 import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
 import { uploadsQuestion } from './axis.ts';
+import { complexPart, isReal, isSums } from './complex-part.ts';
 import { tripCost } from './cost.ts';
 import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { complexPart, isReal, waysOfReal } from './real.ts';
+import { waysOfReal } from './real.ts';
 import { isConvolved, wholePrice } from './scheme.ts';
 import { checkTogether, waysTogether } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
-import { isSums, waysOfSums } from './sums.ts';
+import { waysOfSums } from './sums.ts';
 import { checkUploads, rankUploads } from './uploads.ts';
 
 /** A way to split the axes, and what it costs per point in the device's unit (`cost.ts`). */

@@ -128,3 +128,8 @@ export function coordinatesProfile(count: number, profile: DeviceProfile): Devic
   if (count === 1) return profile;
   return { ...withoutClusters(profile), sharedBytes: Math.floor(profile.sharedBytes / count) };
 }
+
+/** Whether several dimensions of a tile can be transformed in one launch. */
+export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
+  return lockstep === 'threads' && !doubleBuffered;
+}

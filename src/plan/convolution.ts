@@ -18,6 +18,7 @@ import {
 } from '../problem/index.ts';
 import { axisPlace, convolvedLength, dimensionsOf, turningUploads, uploadsQuestion } from './axis.ts';
 import { coordinatesProfile, kernelPrecision } from './capacity.ts';
+import { asComplex, complexPart, isReal } from './complex-part.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
 import {
@@ -34,7 +35,7 @@ import {
 } from './node.ts';
 import { type DirectionPlan, planLaunches } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
-import { asComplex, carriesZeros, complexPart, isReal, realAxis, waysOfReal } from './real.ts';
+import { carriesZeros, realAxis, waysOfReal } from './real.ts';
 import { schemeOf } from './scheme.ts';
 import { rankUploads } from './uploads.ts';
 import { withSpace } from './zero-padding.ts';

@@ -4,7 +4,7 @@
  * takes. Either counts both, trips and passes; candidates of one problem are compared by nothing else.
  */
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf } from './capacity.ts';
+import { type Arithmetic, capacityOf, mayFuse } from './capacity.ts';
 import { clusterFor } from './cuts.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -109,7 +109,9 @@ export function exposure(padded: number, precision: Arithmetic, profile: DeviceP
 /** The same where it may be a cluster's launch. */
 export function clusterExposure(padded: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { cluster } = calibrationOf(profile).exposure;
-  return clusterFor(padded, 1, 0, precision, profile) ? cluster : exposure(padded, precision, profile);
+  return mayFuse(profile) && clusterFor(padded, 1, 0, precision, profile)
+    ? cluster
+    : exposure(padded, precision, profile);
 }
 
 /** A launch of vectors. */

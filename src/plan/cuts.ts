@@ -4,7 +4,7 @@
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, measuredFor } from './capacity.ts';
+import { type Arithmetic, capacityOf, mayFuse, measuredFor } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -266,11 +266,6 @@ function searchCuts(
     }
   }
   return best;
-}
-
-/** Whether several dimensions of a tile can be transformed in one launch. */
-export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
-  return lockstep === 'threads' && !doubleBuffered;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   productOf,
   twiddleOf,
 } from './configure.ts';
-import { type Cut, clusterFor, cutAxes, cutColumns, mayFuse, radicesOf, splitBefore, type Tiled } from './cuts.ts';
+import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, LeafStep, PairStep, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -20,7 +20,7 @@ import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
 
 /** A leaf of one axis as two digits, where a cluster takes it. */
 export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | undefined {
-  if (!mayFuse(profile) || placed.more) return undefined;
+  if (placed.more) return undefined;
   const { axis, precision } = placed;
   const merged = mergedBatch(placed);
   const order = threadOrder(axis, merged);

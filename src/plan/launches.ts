@@ -12,7 +12,7 @@ import {
   tensorShape,
 } from '../problem/index.ts';
 import type { Assignment, BufferName } from './buffers/index.ts';
-import { boosted, capacityOf, forBatches, kernelPrecision, roomy } from './capacity.ts';
+import { boosted, capacityOf, forBatches, kernelPrecision, mayFuse, roomy } from './capacity.ts';
 import { oneAxis, type PlacedLeaf, type PlacedReals } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf, type Way } from './leaf.ts';
@@ -285,7 +285,8 @@ export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
     return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
-  return fuseAxis(placed, profile) ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);
+  const fused = mayFuse(profile) ? fuseAxis(placed, profile) : undefined;
+  return fused ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);
 }
 
 /** One of several uploads of an axis. */

@@ -15,14 +15,13 @@ import {
 import { type Assignment, assignBuffers, type BufferName, type BufferOffer } from './buffers/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
+import { isReal, isSums, sharesRows } from './complex-part.ts';
 import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launches.ts';
 import type { SideLayout, Stored } from './leaf.ts';
 import { type BranchNode, leavesOf } from './node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './padding.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isReal, sharesRows } from './real.ts';
 import type { Splits } from './splits.ts';
-import { isSums } from './sums.ts';
 import { planTree } from './tree.ts';
 import { sparesOutput, withBlocks } from './zero-padding.ts';
 

@@ -11,17 +11,17 @@ import { show } from '../problem/errors.ts';
 import { type Direction, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, withoutClusters } from './capacity.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse, withoutClusters } from './capacity.ts';
+import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
 import { launchCost, uploadCost } from './cost.ts';
-import { type Cut, cutAxes, cutAxis, cutColumns, mayFuse } from './cuts.ts';
+import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
 import { reordering } from './four-step.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { asComplex, complexPart, halvedAxis, isReal, realEnds } from './real.ts';
+import { halvedAxis, realEnds } from './real.ts';
 import { isConvolved, isPadded } from './scheme.ts';
 import type { Splits } from './splits.ts';
-import { isSums } from './sums.ts';
 
 /** Axes that a node takes care of, and the node. */
 export interface SharedAxes {

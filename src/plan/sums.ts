@@ -5,7 +5,7 @@
  * - IV of even lengths, by half as many complex points: facing-sums.ts.
  * - I, and IV of odd lengths, by continuing the reals to a sequence twice as long: continued-sums.ts.
  */
-import { type Direction, isRealTransform, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
+import { type Direction, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import { continuedAxis, waysContinued } from './continued-sums.ts';
 import { facingAxis, waysFacing } from './facing-sums.ts';
@@ -21,11 +21,6 @@ const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
   dst2: 'dst3',
   dst3: 'dst2',
 };
-
-/** Whether a problem has reals on both sides. */
-export function isSums({ transform }: Pick<Problem, 'transform'>): boolean {
-  return isRealTransform(transform[0]);
-}
 
 /** How sums along an axis are done. */
 interface Scheme {

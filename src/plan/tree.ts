@@ -6,15 +6,16 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, dimensionsOf } from './axis.ts';
+import { complexPart, isReal, isSums, sharesRows } from './complex-part.ts';
 import { convolvedPlace } from './convolved.ts';
 import { axisNode, convolvedNode } from './four-step.ts';
 import { type BranchNode, type Dimension, isLeaf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { complexPart, isReal, realAxis, sharesRows } from './real.ts';
+import { realAxis } from './real.ts';
 import { schemeOf } from './scheme.ts';
 import { type SharedAxes, sharedAxes } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
-import { copiedReals, isSums, sumsAxis } from './sums.ts';
+import { copiedReals, sumsAxis } from './sums.ts';
 
 /**
  * The tree of one direction.

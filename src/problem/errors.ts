@@ -49,6 +49,7 @@ export const fftErrorCodes = [
   'unwritable-output',
   'invalid-usage',
   'missing-package',
+  'not-loaded',
   // Our own mistakes.
   'internal-error',
 ] as const;

@@ -1,0 +1,76 @@
+// A bundler that splits code makes a chunk of all modules that the same entries need: some dozens, most of them small, each
+// a request, and each compressed by itself. What a page always loads together becomes one file here.
+
+import { rollup } from 'rollup';
+
+/** Files that are loaded at once with another, itself included. */
+export function atOnce(outputs, entry) {
+  const found = new Set([entry]);
+  for (const name of found) {
+    for (const { path, kind } of outputs[name]?.imports ?? []) if (kind === 'import-statement') found.add(path);
+  }
+  return found;
+}
+
+/** Which file of those that belong together a chunk goes into: what pages of any device have, what a device adds, a part. */
+function groupsOf(outputs) {
+  const chunkOf = (module) => Object.keys(outputs).find((name) => outputs[name].entryPoint === module);
+  const device = (kind) => atOnce(outputs, chunkOf(`src/devices/${kind}/index.ts`));
+  const [cpu, webgpu] = [device('cpu'), device('webgpu')];
+  const [main, sync, numeric, helpers] = ['omnifft', 'sync', 'numeric', 'numpy-helpers'].map((name) =>
+    atOnce(outputs, `${name}.js`),
+  );
+  const parts = Object.keys(outputs).filter((name) => outputs[name].entryPoint?.startsWith('part:'));
+  const partsOf = (chunk) => parts.filter((part) => atOnce(outputs, part).has(chunk));
+  return (name) => {
+    if (/^src\/.*\.ts$/.test(outputs[name].entryPoint)) return undefined;
+    if (helpers.has(name)) return 'helpers';
+    if (numeric.has(name)) return 'numbers';
+    // Those who cannot load anything later get no file that would.
+    if (sync.has(name) && (main.has(name) || (cpu.has(name) && webgpu.has(name)))) return 'core';
+    if (sync.has(name) && cpu.has(name)) return 'cpu';
+    if (webgpu.has(name) && !sync.has(name)) return undefined;
+    const [part, ...others] = partsOf(name);
+    return others.length === 0 ? part : undefined;
+  };
+}
+
+/**
+ * @param {Map<string, Uint8Array>} files
+ * @param {Record<string, import('esbuild').Metafile['outputs'][string]>} outputs of the same names
+ */
+export async function mergeChunks(files, outputs) {
+  const decoder = new TextDecoder();
+  const entries = Object.keys(outputs).filter((name) => outputs[name].entryPoint && !/^chunk-/.test(name));
+  const bundle = await rollup({
+    input: Object.fromEntries(entries.map((name) => [name.replace(/\.js$/, ''), name])),
+    treeshake: false,
+    plugins: [
+      {
+        name: 'chunks',
+        resolveId: (path) => path.replace(/^\.\//, ''),
+        load: (name) => decoder.decode(files.get(name)),
+      },
+    ],
+  });
+  const { output } = await bundle.generate({
+    format: 'es',
+    compact: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunk-[hash].js',
+    hoistTransitiveImports: false,
+    manualChunks: groupsOf(outputs),
+  });
+  const importsOf = (names, kind) => names.map((path) => ({ path, kind }));
+  return {
+    files: new Map(output.map(({ fileName, code }) => [fileName, new TextEncoder().encode(code)])),
+    outputs: Object.fromEntries(
+      output.map(({ fileName, moduleIds, facadeModuleId, imports, dynamicImports }) => {
+        const inputs = Object.assign({}, ...moduleIds.map((name) => outputs[name].inputs));
+        const entryPoint = facadeModuleId ? outputs[facadeModuleId].entryPoint : undefined;
+        const all = [...importsOf(imports, 'import-statement'), ...importsOf(dynamicImports, 'dynamic-import')];
+        return [fileName, { inputs, imports: all, ...(entryPoint ? { entryPoint } : {}) }];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * A pass Kernel → Kernel: numbers that a device does not compute in become pairs of those that it does. Double-doubles are two
+ * doubles, and doubles, where there are none, two singles.
+ *
+ * An array of such numbers has hi and lo of each side by side, in global memory, tables and shared memory alike. Arrays of
+ * other numbers stay as they are: what is loaded from them has no lo, and what is stored into them is hi.
+ */
+import {
+  type ArrayRef,
+  add,
+  bytesOf,
+  type ElementType,
+  Expressions,
+  elementOf,
+  type Kernel,
+  type NumberType,
+  type Phase,
+  type Real,
+  reachable,
+  type Store,
+  scale,
+  type Table,
+} from '../../ir/index.ts';
+import { withoutSums } from '../sums.ts';
+import { type Pair, PairArithmetic, type PairForm } from './arithmetic.ts';
+
+/**
+ * The kernel in pairs.
+ * @param part what each number is two of.
+ * @throws RangeError for operations that are exact by themselves: there are none of pairs.
+ */
+export function inPairs(kernel: Kernel, part: ElementType, form: PairForm): Kernel {
+  const summed = withoutSums(kernel);
+  const expansion = new Expansion(summed, part, form);
+  const { globals, tables, shared, phases, reverse } = summed;
+  return {
+    ...summed,
+    precision: part,
+    globals: globals.map((array) => expansion.array(array)),
+    tables: tables.map((table) => expansion.array(table) as Table),
+    shared: shared.map((array) => expansion.array(array)),
+    phases: phases.map((phase) => expansion.phase(phase)),
+    ...(reverse ? { reverse: reverse.map((phase) => expansion.phase(phase)) } : {}),
+  };
+}
+
+class Expansion {
+  private readonly wide: NumberType;
+  private readonly part: ElementType;
+  private readonly form: PairForm;
+  private readonly arrays = new Map<ArrayRef, ArrayRef>();
+  /** Phases that both ways of a kernel have in common stay one. */
+  private readonly phases = new Map<Phase, Phase>();
+
+  constructor({ precision }: Kernel, part: ElementType, form: PairForm) {
+    this.wide = precision;
+    this.part = part;
+    this.form = form;
+    if (2 * bytesOf(part) !== bytesOf(precision)) {
+      throw new RangeError(`two ${part} are no ${precision}`);
+    }
+  }
+
+  array(array: ArrayRef): ArrayRef {
+    if (array.type !== this.wide) return array;
+    let made = this.arrays.get(array);
+    if (!made) this.arrays.set(array, (made = this.paired(array)));
+    return made;
+  }
+
+  private paired(array: ArrayRef): ArrayRef {
+    // Parts of a number lie together wherever it is: planes may be read in pairs, too.
+    const { plane: _, length, half, ...rest } = array;
+    const { key } = array as Partial<Table>;
+    return {
+      ...rest,
+      type: this.part,
+      ...(length === undefined ? {} : { length: 2 * length }),
+      ...(half === undefined ? {} : { half: 2 * half }),
+      ...(key === undefined ? {} : { key: `two ${this.part} ${key}`, pairs: true }),
+    } as ArrayRef;
+  }
+
+  phase(phase: Phase): Phase {
+    let made = this.phases.get(phase);
+    if (!made) this.phases.set(phase, (made = this.expanded(phase)));
+    return made;
+  }
+
+  private expanded(phase: Phase): Phase {
+    const x = new Expressions();
+    const pairs = new PairArithmetic(x, elementOf(this.part), this.form);
+    const made = new Map<Real, Pair>();
+    for (const node of reachable(phase.stores.map(({ value }) => value))) {
+      made.set(
+        node,
+        this.value(node, x, pairs, (operand) => made.get(operand)!),
+      );
+    }
+    return {
+      ...phase,
+      stores: phase.stores.flatMap((store) => this.stores(store, pairs.shaped(made.get(store.value)!))),
+      ...(phase.steps ? { steps: phase.steps.map((step) => step.flatMap((value) => partsIn(made.get(value)))) } : {}),
+    };
+  }
+
+  private stores(store: Store, { hi, lo }: Pair): Store[] {
+    const array = this.array(store.array);
+    if (array === store.array) return [{ ...store, value: hi }];
+    const at = scale(store.index, 2);
+    return [
+      { ...store, array, index: at, value: hi },
+      { ...store, array, index: add(at, 1), value: lo },
+    ];
+  }
+
+  private value(node: Real, x: Expressions, pairs: PairArithmetic, of: (operand: Real) => Pair): Pair {
+    switch (node.op) {
+      case 'const':
+        return pairs.constant(node.value);
+      case 'conj':
+        return pairs.each((part) => x.conj(part), pairs.constant(node.value));
+      case 'load': {
+        const array = this.array(node.array);
+        if (array === node.array) return pairs.of(x.load(array, node.index, node.guard));
+        const at = scale(node.index, 2);
+        return { hi: x.load(array, at, node.guard), lo: x.load(array, add(at, 1), node.guard) };
+      }
+      case 'swap':
+        return pairs.each((part) => x.swap(part), of(node.a));
+      case 'neg':
+      case 'abs':
+      case 'sqrt':
+        return pairs[node.op](of(node.a));
+      case 'add':
+      case 'sub':
+      case 'mul':
+      case 'div':
+      case 'min':
+      case 'max':
+        return pairs[node.op](of(node.a), of(node.b));
+      case 'select':
+        return pairs.choose(node.comparison, of(node.left), of(node.right), of(node.a), of(node.b));
+      case 'where':
+        return pairs.where(node.guard, of(node.a), of(node.b));
+      default:
+        throw new RangeError(`there is no '${node.op}' of pairs`);
+    }
+  }
+}
+
+/** Nothing of what no store needs. */
+function partsIn(pair: Pair | undefined): Real[] {
+  return pair ? [pair.hi, pair.lo] : [];
+}

@@ -1,0 +1,123 @@
+/** The steps of a leaf as threads take them, dimension after dimension: the counterpart of vector-phases.ts. */
+import {
+  add,
+  type ComplexView,
+  div,
+  type Guard,
+  type IndexLike,
+  scale,
+  type TableBuilder,
+  type Var,
+} from '../ir/index.ts';
+import { type Leaf, type LeafStep, passesOf } from '../plan/leaf.ts';
+import { Geometry } from './geometry.ts';
+import { type PassContext, passEnds } from './pointwise.ts';
+import { kernelView } from './products.ts';
+import type { Sides, Tiles } from './sides.ts';
+import { type Stage, stagePhases } from './stage.ts';
+import { alongOf, type BuiltSteps, type Ends, stepsOf } from './steps.ts';
+import { pairRoots, threadPassTwiddles } from './twiddles.ts';
+
+type ThreadSides = Pick<Sides, 'coordinates' | 'kernel'> & { readonly rank: Var };
+
+export function threadPhases(
+  leaf: Leaf,
+  tables: TableBuilder,
+  sides: ThreadSides,
+  ends: Ends,
+  tiles: Tiles,
+): BuiltSteps {
+  const geometry = passesOf(leaf).map((passes) => new Geometry(leaf, passes, sides.rank));
+  // Columns of several dimensions do not end where those of the tile do.
+  const several = leaf.lengths.length > 1;
+  const seen = (view: ComplexView, stage: Geometry) =>
+    atElements(several && tiles.limit ? withinBatch(view, leaf, tiles) : view, stage);
+  return stagePhases({
+    stages: stagesOf(leaf, geometry, tables, sides),
+    precision: leaf.precision,
+    shared: leaf.shared,
+    input: seen(ends.input, geometry[0]!),
+    output: seen(ends.output, geometry.at(-1)!),
+    beside: ends.beside && seen(ends.beside, geometry[0]!),
+    limit: several ? undefined : tiles.limit,
+    aliased: leaf.aliased,
+  });
+}
+
+/** Blocks from which on it matters that they store into one another in turns. */
+const MANY_BLOCKS = 8;
+
+/** What threads do along one dimension after another. */
+function stagesOf(
+  leaf: Leaf,
+  geometry: readonly Geometry[],
+  tables: TableBuilder,
+  { rank, coordinates, kernel }: ThreadSides,
+): Stage[] {
+  const passes = passesOf(leaf);
+  return stepsByPasses(leaf.steps).map((run, n): Stage => {
+    const { split, lanesAlong, after } = passes[n]!;
+    const own = geometry[n]!;
+    const { length, columns } = own;
+    const next = geometry[n + 1];
+    const exchanges = next && passes[n + 1]!.split !== split;
+    const context: PassContext = {
+      ...{ tables, format: { kind: 'pairs', lanes: 1 }, kernel },
+      coordinates: ([n, c]) => coordinates(own.element(n!, c!)),
+    };
+    const before = after === undefined ? 1 : leaf.lengths[after]!;
+    const steps = stepsOf(run);
+    return {
+      length,
+      columns,
+      walks: steps.map((step, at) => ({ step, along: alongOf(lanesAlong, steps, at) })),
+      ...(leaf.blocks >= MANY_BLOCKS && exchanges
+        ? { firstOutput: (radix: number) => div(scale(rank, radix), leaf.blocks) }
+        : {}),
+      twiddle: ({ radix, stride }, shifted) => {
+        const turn = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
+        if (after === undefined) return turn;
+        // The digit that an earlier stage has produced counts on.
+        return (x, value, i, m, c) => turn(x, value, add(own.coordinate(after, c), scale(i, before)), m);
+      },
+      opposite: (c) => own.opposite(c),
+      pairRoot: (points) => pairRoots(tables, points, { kind: 'pairs', lanes: 1 }),
+      ends: passEnds(passes[n]!, length, context),
+      numbers: (factors) => kernelView(factors, kernel!, context.coordinates),
+      ...(next ? { carry: (at, c) => next.placeOf(own.element(at, c), own) } : {}),
+    };
+  });
+}
+
+/** The steps with each of the passes: copies before the first ones, and after the last ones. */
+function stepsByPasses(steps: readonly LeafStep[]): LeafStep[][] {
+  const runs: LeafStep[][] = [];
+  let before: LeafStep[] = [];
+  for (const step of steps) {
+    if (step.do === 'passes') runs.push([...before, step]);
+    else if (runs.length > 0) runs.at(-1)!.push(step);
+    else before = [...before, step];
+    if (step.do === 'passes') before = [];
+  }
+  return runs;
+}
+
+/** A view of a tile that leaves out what comes after the last transform. */
+function withinBatch(view: ComplexView, { batch }: Leaf, { first }: Tiles): ComplexView {
+  const within = (at: readonly IndexLike[], guard: Guard = []): Guard => [
+    ...guard,
+    { index: add(first, at.at(-1)!), from: 0, to: batch[0]! },
+  ];
+  return {
+    load: (x, at, guard) => view.load(x, at, within(at, guard)),
+    store: (x, at, value, guard) => view.store(x, at, value, within(at, guard)),
+  };
+}
+
+/** A view of a tile, seen at elements and columns of a stage. */
+function atElements(view: ComplexView, stage: Geometry): ComplexView {
+  return {
+    load: (x, [n, c], guard) => view.load(x, stage.element(n!, c!), guard),
+    store: (x, [n, c], value, guard) => view.store(x, stage.element(n!, c!), value, guard),
+  };
+}
