@@ -104,7 +104,7 @@ export async function spectrogram(
     windowFunction(window, length, ...([own.windowOptions] as WindowArguments<WindowName>));
   // Refuses an unknown name or parameter before there is a plan.
   taperOf(1);
-  if (size > LONGEST) throw new FftError('invalid-size', `size is ${size}; ${LONGEST} is the most.`, { path: 'size' });
+  if (size > LONGEST) throw new FftError('device-limit', `size is ${size}; ${LONGEST} is the most.`, { path: 'size' });
   const frames = 1 + Math.max(0, Math.floor((samples.length - size) / hop));
   const batches = batchesOf({ frames, nfft: size });
   const bins = Math.floor(size / 2) + 1;

@@ -19,7 +19,7 @@ const MOST_BYTES = [
   [['cpu', 'webgpu'], ['threads'], 146_200],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 135_000;
+const MOST_SYNC_BYTES = 138_000;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
