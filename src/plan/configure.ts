@@ -282,21 +282,20 @@ function facingOf(
   return { facing: { ...places, terms, ...(within ? { within: counted() } : {}) } };
 }
 
-/** On which side two reals apart are the parts of numbers, or two lines those of one. */
-function isBeside({ by, side, back }: PlacedReals, on: Side): boolean {
+/** On which side two reals apart are the parts of numbers, or two lines those of one; not where reals face one another. */
+function isBeside({ by, side }: PlacedReals, facing: PlacedLeaf['facing'], on: Side): boolean {
   if (by === 'lines') return true;
-  if (side === 'both' && by === 'halves') return on === (back ? 'output' : 'input');
-  return side === on || side === 'both';
+  return (side === on || side === 'both') && !facing?.[on];
 }
 
 /** Where the second ones of two numbers are on a side. */
 function besideOfSide(
-  { real, absent }: PlacedLeaf,
+  { real, absent, facing }: PlacedLeaf,
   tile: readonly Place[],
   batch: readonly Span[],
   side: Side,
 ): Partial<LeafSide> {
-  if (!real?.beside || !isBeside(real, side)) return {};
+  if (!real?.beside || !isBeside(real, facing, side)) return {};
   const { of, step, apart, last } = real.beside;
   const gone = (absent?.[side] ?? []).map((block): OutsideOf => {
     const back = block.of === of ? step : 0;
@@ -411,10 +410,10 @@ export function productOf(
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
-export function packedAxis({ axis, real }: PlacedLeaf): Span {
+export function packedAxis({ axis, real, facing }: PlacedLeaf): Span {
   if (real?.by !== 'halves') return axis;
   const { apart } = real.beside!;
-  const packed = (side: Side) => (isBeside(real, side) && apart[side] === 1 ? 1 : axis[side]);
+  const packed = (side: Side) => (isBeside(real, facing, side) && apart[side] === 1 ? 1 : axis[side]);
   return { ...axis, input: packed('input'), output: packed('output') };
 }
 
