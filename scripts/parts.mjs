@@ -8,8 +8,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 /** By what the code is for, as the error says it. */
 export const parts = {
   debugging: ['ir/verify'],
-  'saved plans': ['engine/load-saved'],
-  measuring: ['engine/measure', 'engine/peer', 'engine/trials'],
+  'saved and measured plans': ['engine/load-saved', 'engine/measure', 'engine/peer', 'engine/trials'],
   callbacks: ['problem/record', 'kernels/callbacks'],
   convolutions: ['plan/convolution', 'engine/kernels', 'kernels/products'],
   'real transforms': [
@@ -24,7 +23,17 @@ export const parts = {
   'large primes': ['plan/bluestein', 'plan/rader', 'numeric/powers', 'numeric/chirp', 'numeric/quads'],
   'pairs of numbers': ['emit/pairs/expansion', 'emit/pairs/arithmetic', 'numeric/quads'],
   // Threads, as GPUs have them: nothing for a processor.
-  threads: ['kernels/thread-phases', 'kernels/stage', 'kernels/geometry', 'kernels/banks', 'plan/fuse', 'plan/cuts'],
+  threads: [
+    'kernels/thread-phases',
+    'kernels/thread-twiddles',
+    'kernels/stage',
+    'kernels/geometry',
+    'kernels/banks',
+    'plan/fuse',
+    'plan/thread-tiling',
+    'plan/share',
+    'plan/cuts',
+  ],
 };
 
 /** Parts that no processor asks for. */

@@ -1,7 +1,8 @@
-/** Double precision, powers of two, one thread, out of place, against fft.js. */
+/** Double precision, powers of two, one thread, out of place, against fft.js; numpy-ts and FFTW for orientation. */
 import { omnifft } from '../library.ts';
 import { geometricMean } from '../measure.ts';
 import { fftjs } from '../peers/fftjs.ts';
+import { numpyts } from '../peers/numpyts.ts';
 import type { Workload } from '../subject.ts';
 import { compare, lengthLabel, missing, native, powersOfTwo, ratiosTo, type Table } from '../table.ts';
 
@@ -16,6 +17,7 @@ export const double: Table = {
       const entries = [
         { workload, open: () => omnifft(device, workload) },
         { workload, open: () => fftjs(n) },
+        { workload, open: () => numpyts(n) },
         { workload, open: () => omnifft(device, workload, { name: 'omnifft, host arrays', buffers: 'host' }) },
         ...native(fftw, workload),
       ];

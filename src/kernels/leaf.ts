@@ -10,23 +10,13 @@
  * those of one Stockham transform of length A·B, so the twiddles between the digits are those of the second digit's passes.
  * The slowest of several axes may be cut so, too: blocks then exchange their shares after its first digit, and never again.
  */
-import {
-  add,
-  type Complex,
-  type IndexLike,
-  type Kernel,
-  mappedLoad,
-  mappedStore,
-  scale,
-  TableBuilder,
-  type ViewMap,
-  variable,
-} from '../ir/index.ts';
-import { type Leaf, passesOf, stagedOf, type Way } from '../plan/leaf.ts';
-import { dimensionsOfAxis, sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
+import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap, variable } from '../ir/index.ts';
+import { type Leaf, stagedOf, type Way } from '../plan/leaf.ts';
+import { sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
 import { type BuiltSteps, type Ends, stepsOf, typeOf } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
-import { leafStepTwiddles, stepTwiddles } from './twiddles.ts';
+import { threadStepTwiddles } from './thread-twiddles.ts';
+import { stepTwiddles } from './twiddles.ts';
 import { vectorLeaf } from './vector-form.ts';
 import { vectorPhases } from './vector-phases.ts';
 
@@ -73,35 +63,18 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
 /** What puts the twiddles of a four-step decomposition into the views of a leaf. */
 function twiddles(leaf: Leaf, tables: TableBuilder, tiles: Tiles): (views: Views) => Ends {
   if (!leaf.twiddle) return (views) => views;
-  const { on, conjugated } = leaf.twiddle;
+  const { on } = leaf.twiddle;
   if (leaf.lockstep === 'vector') {
     const factor = stepTwiddles(tables, vectorLeaf(leaf), tiles.number);
     // Vectors find their factors along the columns, as passes walk, and not along the axis, as the copy does.
     if (on === 'output' && stagedOf(leaf).output) return (views) => ({ ...views, beforeCopy: factor });
     return (views) => mappedOn(on, views, factor);
   }
-  const columns = leaf.tile > 1 && passesOf(leaf).some(({ lanesAlong }) => Object.values(lanesAlong).includes('batch'));
-  const factor = leafStepTwiddles(tables, leaf, tiles, columns);
-  const own: ViewMap = (x, value, at) => factor(x, value, [twiddledElement(leaf, at), at.at(-1)!]);
-  return (views) => mappedOn(on, views, conjugated ? conjugate(own) : own);
-}
-
-/** A product with the conjugates of the factors. */
-function conjugate(map: ViewMap): ViewMap {
-  const swap = ({ re, im }: Complex): Complex => ({ re: im, im: re });
-  return (x, value, at) => swap(map(x, swap(value), at));
+  const factor = threadStepTwiddles(tables, leaf, tiles);
+  return (views) => mappedOn(on, views, factor);
 }
 
 function mappedOn(on: 'input' | 'output', views: Views, map: ViewMap): Views {
   if (on === 'input') return { ...views, input: mappedLoad(views.input, map) };
   return { ...views, output: mappedStore(views.output, map) };
-}
-
-/** The number of an element along the axis that the twiddles of a four-step decomposition count. */
-function twiddledElement(leaf: Leaf, at: readonly IndexLike[]): IndexLike {
-  const { on, of = 0 } = leaf.twiddle!;
-  const [dimension, ...digits] = dimensionsOfAxis(leaf, of) as [number, ...number[]];
-  if (digits.length === 0) return at[dimension]!;
-  const [a, b] = leaf.lengths as [number, number];
-  return on === 'input' ? add(scale(at[0]!, b), at[1]!) : add(at[0]!, scale(at[1]!, a));
 }

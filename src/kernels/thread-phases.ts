@@ -16,7 +16,8 @@ import { kernelView } from './products.ts';
 import type { Sides, Tiles } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf } from './steps.ts';
-import { pairRoots, threadPassTwiddles } from './twiddles.ts';
+import { threadPassTwiddles } from './thread-twiddles.ts';
+import { pairRoots } from './twiddles.ts';
 
 type ThreadSides = Pick<Sides, 'coordinates' | 'kernel'> & { readonly rank: Var };
 

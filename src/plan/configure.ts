@@ -49,8 +49,9 @@ import type {
 import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
+import { threadTiling } from './thread-tiling.ts';
 import { besideOf, threadsFor } from './threads.ts';
-import { type Span, type SpanPlace, threadTiling, vectorTiling } from './tiling.ts';
+import { type Span, type SpanPlace, vectorTiling } from './tiling.ts';
 
 /** Reals that are taken for parts of complex numbers, where they lie. */
 export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'back'> {

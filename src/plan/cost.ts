@@ -9,7 +9,8 @@ import { clusterFor } from './cuts.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';
-import { chooseColumns, turns } from './tiling.ts';
+import { chooseColumns } from './thread-tiling.ts';
+import { turns } from './tiling.ts';
 
 export type CostUnit = 'trips to memory' | 'passes of radix 4';
 

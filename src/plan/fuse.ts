@@ -16,7 +16,8 @@ import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type
 import type { LanesAlong, Leaf, LeafStep, PairStep, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isContiguous, type Span, threadOrder, walksAlong } from './tiling.ts';
+import { threadOrder } from './thread-tiling.ts';
+import { isContiguous, type Span, walksAlong } from './tiling.ts';
 
 /** A leaf of one axis as two digits, where a cluster takes it. */
 export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | undefined {

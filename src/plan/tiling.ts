@@ -8,7 +8,6 @@ import { type LanesAlong, type PassesStep, type Stride, stepOf } from './leaf.ts
 import type { Dimension, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
-import { shareOfColumns } from './share.ts';
 
 /** One loop in memory. */
 export interface Span {
@@ -45,7 +44,7 @@ export interface Tiling extends Pick<PassesStep, 'lanesAlong' | 'radices'> {
   readonly order: readonly number[];
 }
 
-type Side = 'input' | 'output';
+export type Side = 'input' | 'output';
 
 /** For the elements of a vector, which walk along one loop: all passes along the same one. */
 export function vectorTiling(
@@ -88,51 +87,6 @@ export function turns(length: number, precision: Arithmetic, profile: DeviceProf
   return first! % lanes === 0 && rest.length > 0 && rest.every((radix) => (length / radix) % lanes === 0);
 }
 
-/** For threads: the first pass walks along whatever is contiguous in the input, the last one likewise in the output. */
-export function threadTiling({ axis, batch, precision, group }: TilingQuestion, profile: DeviceProfile): Tiling {
-  const { run, room } = capacityOf(precision, profile);
-  const length = axis.count;
-  const order = threadOrder(axis, batch);
-  const columns = batch[order[0]!]!;
-  const walks = (side: Side): LanesAlong => (length === 1 ? 'batch' : walksAlong(axis, columns, side));
-  const lanesAlong = { input: walks('input'), output: walks('output') };
-  // A thread of a very short transform has little to do: more of them keep the memory busy.
-  const groupPoints = profile.groupPoints * (length <= 4 ? 2 : 1);
-  const byColumns = length > 1 && (lanesAlong.input === 'batch' || lanesAlong.output === 'batch');
-  const tile = byColumns
-    ? group
-      ? Math.min(group, columns.count, Math.max(1, Math.floor(room / length)))
-      : chooseColumns(length, columns.count, precision, profile).tile
-    : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, { ...profile, groupPoints });
-  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
-  // A pass takes points that lie N/r apart: pieces of memory shorter than a run are better copied whole.
-  const stage = (side: Side, radix: number) =>
-    length > 1 && lanesAlong[side] === 'axis' && isContiguous(axis[side]) && length / radix < Math.min(run, length);
-  return {
-    order,
-    lanesAlong,
-    tile,
-    radices,
-    staged: { input: stage('input', radices[0]!), output: stage('output', radices.at(-1)!) },
-  };
-}
-
-/** The batch dimensions, the one whose neighbours had best share a group first. */
-export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
-  return forward(batch, nearest(axis, batch));
-}
-
-/** The batch dimension whose neighbours lie nearest, on the sides where those along the axis do not. */
-function nearest(axis: Span, batch: readonly Span[]): number {
-  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : stepOf(span[side]));
-  const steps = batch.map((span) =>
-    span.count > 1
-      ? distance(span, 'input') + distance(span, 'output') + (stepOf(span.input) + stepOf(span.output)) / 2 ** 53
-      : Number.POSITIVE_INFINITY,
-  );
-  return Math.max(0, steps.indexOf(Math.min(...steps)));
-}
-
 /** Whether memory runs along the axis or along its neighbours, on one side. */
 export function walksAlong(axis: Span, columns: Span, side: Side): LanesAlong {
   return columns.count > 1 && stepOf(columns[side]) < stepOf(axis[side]) ? 'batch' : 'axis';
@@ -169,7 +123,7 @@ function chooseLanes(
 }
 
 /** The dimensions with one of them first. */
-function forward(batch: readonly Span[], d: number): number[] {
+export function forward(batch: readonly Span[], d: number): number[] {
   return [d, ...batch.keys()].filter((other, place) => place === 0 || other !== d);
 }
 
@@ -184,7 +138,7 @@ interface TileSize {
  * Transforms per group: whole runs of memory, enough points to be worth it, no more than half of shared memory where that
  * leaves half a run: tables and the caller's data want their place too.
  */
-function chooseTile(
+export function chooseTile(
   length: number,
   count: number,
   { grain, run, room, group }: TileSize,
@@ -210,37 +164,4 @@ export function dividingTile(tile: number, most: number, count: number, grain: n
   for (let size = longest; size >= Math.max(grain, tile / 2); size -= grain) sizes.push(size);
   const odd = grain > 1 ? sizes.find((size) => divides(size) && (size / grain) % 2 === 1) : undefined;
   return odd ?? sizes.find((size) => size < tile && divides(size));
-}
-
-/** Neighbouring columns per group, and the share of the bandwidth that they reach. */
-interface Columns {
-  readonly tile: number;
-  readonly share: number;
-}
-
-/**
- * As whole runs of columns as fit, several of them where transforms are short.
- * @param sides on which memory is walked in such runs: both, or one while the other is contiguous.
- */
-export function chooseColumns(
-  length: number,
-  count: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-  sides: 1 | 2 = 2,
-): Columns {
-  const { run, room } = capacityOf(precision, profile);
-  const most = Math.max(1, Math.floor(room / length));
-  const plenty = run * Math.max(1, Math.floor(profile.groupPoints / length / run));
-  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
-  const tiles: number[] = [];
-  for (let tile = plenty; tile >= run; tile -= run) tiles.push(Math.min(tile, count));
-  for (let tile = run / 2; Number.isInteger(tile) && tile >= 1; tile /= 2) tiles.push(tile);
-  let best: Columns = { tile: Math.min(count, most), share: 0 };
-  for (const tile of tiles) {
-    if (tile > most || tile < 1 || length > room) continue;
-    const share = shareOfColumns({ length, tile, count, radices }, sides, precision, profile);
-    if (share > best.share) best = { tile, share };
-  }
-  return best;
 }

@@ -13,8 +13,8 @@ const site = await openSite();
 afterAll(() => site?.close());
 
 /** What an example writes into its page. */
-async function resultOf(path: string): Promise<string> {
-  const { page, faults } = await site!.open(`examples/${path}/`);
+async function resultOf(path: string, query = ''): Promise<string> {
+  const { page, faults } = await site!.open(`examples/${path}/${query}`);
   const waiting = page.waitForFunction(() => document.querySelector('#result')?.textContent !== '…', undefined, {
     timeout: 30_000,
   });
@@ -81,6 +81,12 @@ describe.skipIf(!site)('examples in a browser', () => {
 
   it("a transform in a program's own WebGPU pipeline", async () => {
     expect(await resultOf('webgpu-pipeline')).toMatch(/^64 of 64 right: 5 8 11 /);
+  });
+
+  it('a texture without its stripes in another texture', async () => {
+    const levels = Number(/right to ([\d.]+) of 255 levels/.exec(await resultOf('texture', '?still'))?.[1]);
+    // Both textures are rounded to bytes.
+    expect(levels).toBeLessThanOrEqual(1.5);
   });
 });
 

@@ -1,0 +1,61 @@
+/** Roots of unity as tables of rows and columns. */
+
+import type { Complex, Expressions, IndexLike, TableBuilder } from '../ir/index.ts';
+import { add, blocked, type Format, interleaved, scale, split } from '../ir/index.ts';
+import type { Exponents, Signs } from './twiddles.ts';
+
+/** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
+export class RootMatrix {
+  private readonly format: Format;
+  private readonly start: number;
+  private readonly columns: number;
+
+  /**
+   * @param shape of the rows, those `cycle` apart hold one run of roots after the other; by default each holds its own.
+   * @param exponents p in e^{−2πi·p/q} of a run: of its first root, and by how much it grows from root to root. Both are
+   * integers below 2^53.
+   * @param signs of the roots of each run.
+   */
+  constructor(
+    tables: TableBuilder,
+    key: string,
+    shape: { rows: number; columns: number; cycle?: number },
+    kind: 'blocked' | 'planes' | 'pairs',
+    q: number,
+    exponents: (run: number) => Exponents,
+    lanes: number,
+    signs?: Signs,
+  ) {
+    const { rows, columns, cycle = rows } = shape;
+    this.columns = columns;
+    const array = tables.ref;
+    const plane = rows * columns;
+    this.format =
+      kind === 'blocked' ? blocked(array, lanes) : kind === 'planes' ? split(array, plane) : interleaved(array);
+    const { format } = this;
+    const stride = kind === 'pairs' ? 2 : 1;
+    // Rows are whole blocks; where a run goes on in another row, they are one block each.
+    const block = kind === 'blocked' ? lanes : columns;
+    const between = cycle === rows ? 0 : (cycle - 1) * columns;
+    const skip = kind === 'blocked' ? lanes + 2 * between : stride * between;
+    this.start = tables.append(
+      `${key}:${rows}x${columns}:${kind}${kind === 'blocked' ? lanes : ''}`,
+      2 * plane,
+      (start, runs) => {
+        const common = { q, count: (rows / cycle) * columns, stride, block, skip };
+        for (let run = 0; run < cycle; run++) {
+          const [p, step] = exponents(run);
+          const [re, im] = format.at(run * columns);
+          runs.push({ ...common, p, step, re: start + re, im: start + im, ...(signs ? { signs: signs.pattern } : {}) });
+        }
+      },
+    );
+  }
+
+  load(x: Expressions, row: IndexLike, column: IndexLike): Complex {
+    const element = add(scale(row, this.columns), column);
+    const [re, atRe] = this.format.re(element);
+    const [im, atIm] = this.format.im(element);
+    return { re: x.load(re, add(atRe, this.start)), im: x.load(im, add(atIm, this.start)) };
+  }
+}
