@@ -142,7 +142,8 @@ export function cutColumns(
   for (let tile = Math.min(run, count); tile >= 1; tile = Math.floor(tile / 2)) {
     const cut = cutAxes(lengths, precision, profile, tile, idle);
     const share = cut ? cut.share * shareOfRuns({ tile, count }, 2, precision, profile) : 0;
-    if (cut && share > (best?.share ?? 0)) best = { ...cut, share, tile };
+    // A share of 0 is no price, but memory with other strides than the usual may leave nothing better.
+    if (cut && (!best || share > best.share)) best = { ...cut, share, tile };
   }
   return best;
 }
