@@ -113,9 +113,13 @@ export class Device {
   }
 
   private async made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
-    const plan = await whenLoaded(() => this.newPlan<T>(problem, planOf()));
+    // What is under way is asked for at once: a table that fails before anybody waits for it would not be missed.
+    const { plan, ready } = await whenLoaded(() => {
+      const plan = this.newPlan<T>(problem, planOf());
+      return { plan, ready: Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]) };
+    });
     try {
-      await Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]);
+      await ready;
       this.check();
     } catch (error) {
       plan.destroy();
