@@ -1,5 +1,5 @@
 /** The text of the problem field: what it asks for, and what is wrong with it. */
-import { FftError, type ProblemInput } from '../../src/index.ts';
+import { FftError, type ProblemInput } from 'omnifft';
 import { html } from './dom.ts';
 
 export const SAMPLES = [
