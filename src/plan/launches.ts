@@ -13,7 +13,7 @@ import {
 } from '../problem/index.ts';
 import type { Assignment, BufferName } from './buffers/index.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, mayFuse, roomy } from './capacity.ts';
-import { oneAxis, type PlacedLeaf, type PlacedReals } from './configure.ts';
+import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf, type Way } from './leaf.ts';
 import {
@@ -28,6 +28,7 @@ import {
   type RealParts,
 } from './node.ts';
 import { type Pad, paddedStep } from './padding.ts';
+import type { PlacedLeaf, PlacedReals } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isContiguous, type Span } from './tiling.ts';
 
