@@ -4,9 +4,9 @@
  */
 
 import { bytesOf } from '../ir/index.ts';
-import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/leaf.ts';
 import { belowZero } from './centred.ts';
 import { typeOf } from './steps.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
 export const LONGEST_VECTOR = 4;
@@ -34,28 +34,6 @@ const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 
 /** Points of a butterfly that has few roots. */
 const FEW_POINTS = 5;
-
-/** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
-export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved'> {
-  readonly length: number;
-  /** All points are there, and are read and written as they are, of one transform: nothing is multiplied, or transformed again. */
-  readonly plain: boolean;
-  readonly staged: ReturnType<typeof stagedOf>;
-}
-
-export function vectorLeaf(leaf: Leaf): VectorLeaf {
-  const [{ radices, convolved = [], lanesAlong, read, write }, ...more] = passesOf(leaf) as [
-    PassesStep,
-    ...PassesStep[],
-  ];
-  const sides = [leaf.input, leaf.output];
-  const plain =
-    !read &&
-    !write &&
-    more.length === 0 &&
-    sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
-  return { ...leaf, length: leaf.lengths[0]!, radices, convolved, lanesAlong, plain, staged: stagedOf(leaf) };
-}
 
 export interface VectorForm {
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */

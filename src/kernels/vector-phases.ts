@@ -4,6 +4,7 @@
  * Passes go from one shared array to another, or, where whole vectors lie side by side all the way, work in place. A single
  * transform uses the output for that: vectors reach it as fast as shared memory, which is memory like any other to them.
  */
+
 import {
   type ArrayRef,
   add,
@@ -36,7 +37,8 @@ import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
-import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
+import { LONGEST_VECTOR, type VectorForm, vectorForm } from './vector-form.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
 
 /**
  * Radices whose twiddled inputs are best held one by one before the butterfly begins, by measurement. The others combine

@@ -5,18 +5,8 @@
 
 import { type BuiltCallback, type BuiltCallbacks, dimensionsOf, type Side, type Sides } from '../problem/index.ts';
 import type { Arithmetic } from './capacity.ts';
-import type { SideLayout, Stored, Way } from './leaf.ts';
-import type {
-  Cropped,
-  Extended,
-  Facing,
-  LeafNode,
-  MirroredBins,
-  Place,
-  RealParts,
-  StepTwiddle,
-  Wrapped,
-} from './node.ts';
+import type { SideLayout, StepTwiddle, Stored, Way } from './leaf.ts';
+import type { Cropped, Extended, Facing, LeafNode, MirroredBins, Place, RealParts, Wrapped } from './node.ts';
 import type { Span } from './tiling.ts';
 
 /** Reals that are taken for parts of complex numbers, where they lie. */
