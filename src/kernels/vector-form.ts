@@ -9,7 +9,9 @@ import { typeOf } from './steps.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
-export const LONGEST_VECTOR = 4;
+export function longestVector(precision: Leaf['precision']): number {
+  return precision === 'single' ? 4 : 2;
+}
 
 /**
  * Bytes of an array between passes from which on it does not stay in the first-level cache while it is written. (Measured on Xeons
@@ -156,5 +158,5 @@ function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }
 
 /** Whether passes in place can leave in the output what belongs there: the last one makes pairs of blocks, vector by vector. */
 function fitsOutput(leaf: VectorLeaf, aligned: boolean): boolean {
-  return leaf.output.layout === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= LONGEST_VECTOR;
+  return leaf.output.layout === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= longestVector(leaf.precision);
 }

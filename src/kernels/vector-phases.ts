@@ -37,7 +37,7 @@ import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
-import { LONGEST_VECTOR, type VectorForm, vectorForm } from './vector-form.ts';
+import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
 /**
@@ -289,8 +289,9 @@ class VectorPhases {
     const nest = { loops: [...row.around, ...loops], lanes };
     const put = (by: Expressions, value: Complex, k: number) =>
       to.view.store(by, row.at(butterflies.output(k), c), value);
-    const paired = stride === 1 && to.between && !to.beside ? this.inPairs(points, nest, put) : undefined;
-    if (paired) return paired;
+    const mayPair = stride === 1 && !to.beside && (to.between || lanes.count === 1);
+    const paired = mayPair ? this.inPairs(points, nest, put) : undefined;
+    if (paired) return { ...paired, repeatable: to.between || from.between || !this.leaf.aliased };
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
     const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
@@ -340,16 +341,17 @@ class VectorPhases {
   }
 
   /**
-   * A first pass to shared memory over numbers whose parts are not taken apart, if there are enough of them for a vector.
+   * A first pass over numbers whose parts are not taken apart, if there are enough of them for a vector.
    * (With a limit the last ones would go one by one, without their neighbours.)
    */
   private inPairs(
     points: readonly Complex[],
     { loops, lanes }: Pick<Phase, 'loops' | 'lanes'>,
     put: (by: Expressions, value: Complex, k: number) => Store[],
-  ): Phase | undefined {
+  ): Omit<Phase, 'repeatable'> | undefined {
     const along = loops.find(({ variable }) => variable === lanes)!;
-    if (along.limit || 2 * lanes.count < Math.max(LONGEST_VECTOR, this.leaf.lanes)) return undefined;
+    if (along.limit || 2 * lanes.count < Math.max(longestVector(this.leaf.precision), this.leaf.lanes))
+      return undefined;
     const x = PairExpressions.over(lanes, points);
     if (!x) return undefined;
     const outputs = dft(
@@ -359,7 +361,7 @@ class VectorPhases {
     );
     const stores: Store[] = [];
     for (const [k, value] of outputs.entries()) {
-      const store = x.whole(put(x, value, k));
+      const store = x.whole(value, (own) => put(x, own, k));
       if (!store) return undefined;
       stores.push(store);
     }
@@ -369,8 +371,6 @@ class VectorPhases {
       stores,
       // Both parts of a number are one value.
       steps: x.steps.map((step) => [...new Set(step)]),
-      // It never writes what it reads.
-      repeatable: true,
       exchange: 'group',
     };
   }

@@ -138,6 +138,8 @@ export interface Calibration {
     readonly unaligned: number;
     /** By what twiddles multiply a wide butterfly of two factors, over what was measured. */
     readonly wideTwiddled: number;
+    /** The same in a pass that is the only one. */
+    readonly wideAlone: number;
     /** What it costs, on threads too, that points come in the order of powers. */
     readonly permuted: number;
   };
@@ -196,7 +198,7 @@ const ASSUMED: Calibration = {
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
   exposure: { fewBelow: 4, few: 2, several: 1, cluster: 1.3 },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 4 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, wideAlone: 1, permuted: 4 },
 };
 
 /** What may have numbers of its own: a profile. */
