@@ -27,11 +27,17 @@ function randomProblem(): ProblemInput {
   return blocked ? withRealBlocks(random, problem) : problem;
 }
 
+/** None where so little memory holds no transform of such a length. */
 function kernelsOf(input: ProblemInput, profile: DeviceProfile): Kernel[] {
   const problem = normalizeProblem(input);
-  return (['forward', 'inverse'] as const).flatMap((direction) =>
-    planDirection(problem, direction, profile, false).launches.map(({ leaf }) => buildKernel(leaf)),
-  );
+  try {
+    return (['forward', 'inverse'] as const).flatMap((direction) =>
+      planDirection(problem, direction, profile, false).launches.map(({ leaf }) => buildKernel(leaf)),
+    );
+  } catch (error) {
+    if (error instanceof RangeError && /fit one upload/.test(error.message)) return [];
+    throw error;
+  }
 }
 
 describe('kernels between reals', () => {
@@ -52,9 +58,7 @@ describe('kernels between reals', () => {
   it('on vectors are sound, and pass what they pair through the two arrays that passes have', () => {
     for (let round = 0; round < rounds; round++) {
       const input = randomProblem();
-      const own = randomProfile(random);
-      const profile = { ...namedProfiles['wasm-cpu'].profile, ...own, sharedBytes: 2 ** 14 };
-      for (const kernel of kernelsOf(input, profile)) {
+      for (const kernel of kernelsOf(input, { ...namedProfiles['wasm-cpu'].profile, ...randomProfile(random) })) {
         expect(verify(kernel), JSON.stringify(input)).toEqual([]);
         expect(kernel.shared.length, JSON.stringify(input)).toBeLessThanOrEqual(2);
       }
