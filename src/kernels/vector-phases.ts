@@ -53,6 +53,8 @@ interface Place {
   readonly array?: ArrayRef;
   /** One element moves between input and output beside it. */
   readonly beside?: true;
+  /** Parts are exchanged as they are written. */
+  readonly exchanged?: true;
 }
 
 export function vectorPhases(asked: StepsToBuild): BuiltSteps {
@@ -74,7 +76,12 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
     const { read, write } = builder.endsOf(of);
     if (stride === 1) from = { ...from, view: read(from.view) };
     if (stride * radix === leaf.length) {
-      to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
+      to = {
+        ...to,
+        view: write(to.view, { input, output }),
+        ...(of.write?.origin ? { beside: true } : {}),
+        ...(of.inverse ? { exchanged: true } : {}),
+      };
     }
     return builder.passes(radix, stride, from, to);
   };
@@ -301,7 +308,9 @@ class VectorPhases {
     const nest = { loops: [...row.around, ...loops], lanes };
     const put = (by: Expressions, value: Complex, k: number) =>
       to.view.store(by, row.at(butterflies.output(k), c), value);
-    const paired = stride === 1 && to.between && !to.beside ? this.inPairs(points, nest, put) : undefined;
+    // Of numbers in pairs nobody sees which part is written where.
+    const mayPair = stride === 1 && to.between && !to.beside && !to.exchanged;
+    const paired = mayPair ? this.inPairs(points, nest, put) : undefined;
     if (paired) return paired;
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);

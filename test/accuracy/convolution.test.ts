@@ -45,6 +45,16 @@ describe('convolutions', () => {
     }
   });
 
+  it('go back in one pass over numbers whose parts lie side by side', async () => {
+    // Lanes of one number.
+    const narrow = await openWith({ lockstepBytes: 8, coalescedBytes: 16 }, 1);
+    for (const length of [3, 4]) {
+      const problem = { size: [length], batches: random.integer(2, 5), precision: 'double', convolution: {} } as const;
+      if (precisionsOf(narrow).includes('double')) expectGood(await tried(narrow, problem));
+    }
+    narrow.close();
+  });
+
   it('of reals in columns leave out blocks of bins, those that mirror others with them', async () => {
     for (const [length, from, to] of [
       [16, 0, 2],
