@@ -92,11 +92,11 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
  * Passes that count from the middle: those between the first one, which has no twiddles, and the last one, which waits for what it
  * writes. (Measured, as is that a single one of few roots gains no more than going round costs, but where that is a bit mask.) All are a
  * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
- * end of the signal; in autosort form it is cut there.
+ * end of the signal; in autosort form it is cut there. Reals that continue in reverse have ends of their own: their halves would be torn.
  */
-function centredPasses({ length, radices, twiddle }: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
+function centredPasses({ input, length, radices, twiddle }: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
   const none = { centred: new Map<number, number>(), shift: 0 };
-  if (twiddle?.on === 'input') return none;
+  if (twiddle?.on === 'input' || input.extended) return none;
   const centred = new Map<number, number>();
   let shift = 0;
   let stride = radices[0]!;
