@@ -62,6 +62,7 @@ export {
   withoutCallbacks,
   wordsOf,
 } from './layout.ts';
+export { lengthsAlone } from './lengths-alone.ts';
 export { normalizeProblem } from './normalize.ts';
 export type {
   AnyProblemInput,
