@@ -4,6 +4,7 @@
  */
 
 import { bytesOf } from '../ir/index.ts';
+import type { Leaf } from '../plan/leaf.ts';
 import { belowZero } from './centred.ts';
 import { typeOf } from './steps.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
