@@ -214,8 +214,16 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @throws FftError (as a rejection) as `forward`; `direction-not-planned` where the plan has no `convolution`; `out-of-memory`
    */
   prepareKernel(h: T['convolve']['kernels']): Promise<DeviceMemory>;
-  async prepareKernel(h: ComplexData): Promise<DeviceMemory> {
-    const memory = this.programs.kernelMemory();
+  prepareKernel(h: ComplexData): Promise<DeviceMemory> {
+    return this.prepareKernelIn(undefined, h);
+  }
+
+  /**
+   * @internal `prepareKernel`, in memory of an earlier kernel of this plan where there is one.
+   * @throws FftError (as a rejection) as `prepareKernel`; the memory has been freed then.
+   */
+  async prepareKernelIn(earlier: DeviceMemory | undefined, h: ComplexData): Promise<DeviceMemory> {
+    const memory = earlier ?? this.programs.kernelMemory();
     try {
       await this.programs.runner('prepareKernel').async(h, memory, undefined);
       return noteKernel(memory, this.programs.kernelKey);
