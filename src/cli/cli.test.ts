@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
-import { type NpyArray, readNpy, writeNpy } from '../numpy/npy.ts';
+import { readNpy, writeNpy } from '../numpy/npy.ts';
+import type { NpyArray } from '../numpy/npy-array.ts';
 import { readNpz, writeNpz } from '../numpy/npz.ts';
 import { sampleArray, workplace } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { parseDescriptor } from './descriptor.ts';
 import { formatDescriptor } from './descriptor-format.ts';
@@ -181,9 +181,20 @@ describe('formatDescriptor', () => {
       { size: [4], transform: 'dct2' },
       { size: [4], precision: 'half' },
       { size: [4], precision: 'double-double' },
+      { size: [4], convolution: { kernels: 2 } },
     ] as const) {
       expect(thrown(() => formatDescriptor(input)).code).toBe('unsupported-feature');
     }
+  });
+
+  it('refuses callbacks without calling them', () => {
+    const load = vi.fn();
+    const input = { size: [4], directions: 'forward', callbacks: { forward: { load } } } as const;
+    expect(thrown(() => formatDescriptor(input)).problems).toMatchObject([{ path: 'callbacks' }]);
+    expect(load).not.toHaveBeenCalled();
+    // Those of a direction that is not planned say nothing.
+    const other = { ...input, callbacks: { forward: {}, inverse: { load } } };
+    expect(formatDescriptor(other)).toBe('scfo4');
   });
 });
 
