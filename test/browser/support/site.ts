@@ -32,9 +32,14 @@ export async function openSite(entries: Readonly<Record<string, string>> = {}): 
       const page = await browser.newPage(options);
       if (headers) {
         await page.route('**/*', async (route) => {
-          const response = await route.fetch();
-          const changed = Object.entries({ ...response.headers(), ...headers }).filter(([, value]) => value !== '');
-          await route.fulfill({ response, headers: Object.fromEntries(changed) });
+          try {
+            const response = await route.fetch();
+            const changed = Object.entries({ ...response.headers(), ...headers }).filter(([, value]) => value !== '');
+            await route.fulfill({ response, headers: Object.fromEntries(changed) });
+          } catch (error) {
+            // What a page that is closed still asks for gets no answer.
+            if (!page.isClosed()) throw error;
+          }
         });
       }
       const faults: string[] = [];
