@@ -51,7 +51,7 @@ import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
 import { threadTiling } from './thread-tiling.ts';
 import { besideOf, threadsFor } from './threads.ts';
-import { type Span, type SpanPlace, vectorTiling } from './tiling.ts';
+import { LONGEST_BUTTERFLY, LONGEST_LINE, type Span, type SpanPlace, vectorTiling } from './tiling.ts';
 
 /** Reals that are taken for parts of complex numbers, where they lie. */
 export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'back'> {
@@ -322,7 +322,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       precision,
       twiddled: placed.twiddle !== undefined,
       convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined,
-      pairs: padded === axis.count && keepsPairs(placed),
+      longestButterfly: padded === axis.count ? longestButterfly(placed, profile) : 0,
       ...wishedGroup(placed, profile),
     },
     coordinatesProfile(coordinates?.count ?? 1, profile),
@@ -361,13 +361,19 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   );
 }
 
-/** Whether the parts of each number lie in one array, and reach the passes and leave them as they are. */
-function keepsPairs({ layout, storage, callbacks, factors, product, real, twiddle }: PlacedLeaf): boolean {
+/**
+ * Of numbers whose parts share a vector, because they lie in one array and reach the passes and leave them as they are, or of reals
+ * of a line by itself.
+ */
+function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): number {
+  const { precision, layout, storage, callbacks, factors, product, real, twiddle } = placed;
+  if (factors || product || twiddle) return 0;
+  if (real?.by === 'zeros') return LONGEST_LINE[precision];
   const sides = ['input', 'output'] as const;
-  const apart = sides.some((side) => layout[side] === 'planar' || storage?.[side] === 'half');
-  // The imaginary parts of a line by itself are zeros.
+  const apart = sides.some((side) => layout[side] === 'planar' || storage?.[side] === 'half' || callbacks?.[side]);
+  // The imaginary parts of a line without another one are zeros.
   const alone = real !== undefined && !real.beside;
-  return !apart && !alone && !callbacks?.input && !callbacks?.output && !factors && !product && !twiddle;
+  return apart || alone || capacityOf(precision, profile).lanes !== 2 ? 0 : LONGEST_BUTTERFLY[precision];
 }
 
 /** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fixed, fixedTransform, toFixed } from '../../../test/reference/fixed.ts';
 import { randomFor } from '../../../test/support/random.ts';
+import { hasMultiplyAdds, roundsOnce } from '../../../test/support/relaxed.ts';
 import { type Device, openDevice } from '../../index.ts';
 import { fixedResult } from '../../numeric/fixed-sums.ts';
 import { normalizeProblem } from '../../problem/index.ts';
@@ -37,6 +38,18 @@ describe('sums in fixed point', () => {
   });
 });
 
+/** Average errors of FFTW 3.3.10 forward, one transform at a time of numbers as `verify` takes them, in units of 2^−53. */
+const FFTW = [
+  ['c2c', 6, 0.51],
+  ['c2c', 10, 0.75],
+  ['c2c', 12, 0.65],
+  ['c2c', 15, 0.91],
+  ['c2c', 20, 0.845],
+  ['r2c', 12, 0.47],
+  ['r2c', 16, 0.65],
+  ['r2c', 20, 0.71],
+] as const;
+
 describe('errors', () => {
   let device: Device;
   beforeAll(async () => {
@@ -57,6 +70,14 @@ describe('errors', () => {
       }
     }
   });
+
+  it.runIf(hasMultiplyAdds && roundsOnce()).each(FFTW)(
+    'of short %s of %i doubles are at most 1.1 times those of FFTW',
+    async (transform, length, theirs) => {
+      const measured = await measureErrors(device, device, { transform, length, precision: 'double' }, 60);
+      expect(measured[0]!.average).toBeLessThan(1.1 * theirs * 2 ** -53);
+    },
+  );
 
   it('may be more for large primes, and for doubles that are two singles', () => {
     const single = { profile: { precisions: ['single'] } } as unknown as Device;
