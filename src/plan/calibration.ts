@@ -5,7 +5,6 @@
  * A *share* is the part of a device's copy bandwidth that is left. A *group* is a block of threads on a GPU, and what one
  * thread works on at a time on a CPU. An *odd butterfly* has prime factors over 3.
  */
-import type { DeviceProfile } from './profile.ts';
 
 type ByPrecision = Readonly<Record<'single' | 'double', number>>;
 
@@ -202,10 +201,15 @@ const ASSUMED: Calibration = {
   passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, wideAlone: 1, permuted: 4 },
 };
 
-const known = new WeakMap<DeviceProfile, Calibration>();
+/** What may have numbers of its own: a profile. */
+interface Calibrated {
+  readonly calibration?: Partial<Calibration>;
+}
+
+const known = new WeakMap<Calibrated, Calibration>();
 
 /** What was measured on a device, and for the rest what is assumed. */
-export function calibrationOf(profile: DeviceProfile): Calibration {
+export function calibrationOf(profile: Calibrated): Calibration {
   let own = known.get(profile);
   if (!own) known.set(profile, (own = { ...ASSUMED, ...profile.calibration }));
   return own;
