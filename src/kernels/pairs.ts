@@ -42,7 +42,7 @@ export class PairExpressions extends Expressions {
   /** For numbers that every item reads as pairs, all of them, side by side with its neighbours'; undefined for others. */
   static over(item: Var, points: readonly Complex[]): PairExpressions | undefined {
     const distances = points.map(({ re, im }) => {
-      if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard) return undefined;
+      if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard || im.guard) return undefined;
       // What is converted on its way is converted part by part.
       if (re.array.type === 'f16') return undefined;
       return distanceAlong(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
@@ -69,6 +69,7 @@ export class PairExpressions extends Expressions {
     const distance = known(sub(odd.index, even.index));
     const along = coefficient(even.index, item) ?? 0;
     if (even.value !== odd.value || even.array !== odd.array || distance === undefined || along < 2) return undefined;
+    if (even.guard || odd.guard) return undefined;
     const place = substitute(even.index, new Map([[item, div(part, 2)]]));
     return { ...even, index: add(place, scale(mod(part, 2), distance)) };
   }
