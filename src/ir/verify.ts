@@ -118,8 +118,9 @@ class AccessRules {
     }
     if (pairs) {
       const loop = phase.loops.find(({ variable }) => variable === phase.lanes);
-      // Items that are left over are done again in a whole vector: one by one they would have no neighbour.
-      if (phase.lanes.count % 2 !== 0 || loop?.limit || !phase.repeatable) say('an item may be without its neighbour');
+      // Items that are left over are done again in a whole vector: one by one they would have no neighbour. One pair leaves none.
+      const again = phase.lanes.count > 2 && !phase.repeatable;
+      if (phase.lanes.count % 2 !== 0 || loop?.limit || again) say('an item may be without its neighbour');
     }
     return reads;
   }

@@ -4,6 +4,7 @@
  * Passes go from one shared array to another, or, where whole vectors lie side by side all the way, work in place. A single
  * transform uses the output for that: vectors reach it as fast as shared memory, which is memory like any other to them.
  */
+
 import {
   type ArrayRef,
   add,
@@ -36,7 +37,8 @@ import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
-import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
+import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
 
 /**
  * Radices whose twiddled inputs are best held one by one before the butterfly begins, by measurement. The others combine
@@ -309,9 +311,9 @@ class VectorPhases {
     const put = (by: Expressions, value: Complex, k: number) =>
       to.view.store(by, row.at(butterflies.output(k), c), value);
     // Of numbers in pairs nobody sees which part is written where.
-    const mayPair = stride === 1 && to.between && !to.beside && !to.exchanged;
+    const mayPair = stride === 1 && !to.beside && !to.exchanged && (to.between || lanes.count === 1);
     const paired = mayPair ? this.inPairs(points, nest, put) : undefined;
-    if (paired) return paired;
+    if (paired) return { ...paired, repeatable: to.between || from.between || !this.leaf.aliased };
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
     const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
@@ -361,16 +363,17 @@ class VectorPhases {
   }
 
   /**
-   * A first pass to shared memory over numbers whose parts are not taken apart, if there are enough of them for a vector.
+   * A first pass over numbers whose parts are not taken apart, if there are enough of them for a vector.
    * (With a limit the last ones would go one by one, without their neighbours.)
    */
   private inPairs(
     points: readonly Complex[],
     { loops, lanes }: Pick<Phase, 'loops' | 'lanes'>,
     put: (by: Expressions, value: Complex, k: number) => Store[],
-  ): Phase | undefined {
+  ): Omit<Phase, 'repeatable'> | undefined {
     const along = loops.find(({ variable }) => variable === lanes)!;
-    if (along.limit || 2 * lanes.count < Math.max(LONGEST_VECTOR, this.leaf.lanes)) return undefined;
+    if (along.limit || 2 * lanes.count < Math.max(longestVector(this.leaf.precision), this.leaf.lanes))
+      return undefined;
     const x = PairExpressions.over(lanes, points);
     if (!x) return undefined;
     const outputs = dft(
@@ -380,7 +383,7 @@ class VectorPhases {
     );
     const stores: Store[] = [];
     for (const [k, value] of outputs.entries()) {
-      const store = x.whole(put(x, value, k));
+      const store = x.whole(value, (own) => put(x, own, k));
       if (!store) return undefined;
       stores.push(store);
     }
@@ -390,8 +393,6 @@ class VectorPhases {
       stores,
       // Both parts of a number are one value.
       steps: x.steps.map((step) => [...new Set(step)]),
-      // It never writes what it reads.
-      repeatable: true,
       exchange: 'group',
     };
   }

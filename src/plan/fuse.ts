@@ -2,19 +2,11 @@
 import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
 import { type Arithmetic, capacityOf, withoutClusters } from './capacity.ts';
-import {
-  assembled,
-  butterfliesOf,
-  mergedBatch,
-  type PlacedLeaf,
-  packedAxis,
-  placesOf,
-  productOf,
-  twiddleOf,
-} from './configure.ts';
+import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, LeafStep, PairStep, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
+import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 import { threadOrder } from './thread-tiling.ts';
 import { isContiguous, type Span, walksAlong } from './tiling.ts';

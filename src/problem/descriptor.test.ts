@@ -5,6 +5,7 @@ import { parseDescriptor } from './descriptor.ts';
 import { formatDescriptor } from './descriptor-format.ts';
 import { FftError } from './errors.ts';
 import { defaultStrides } from './layout.ts';
+import { lengthsAlone } from './lengths-alone.ts';
 import { normalizeProblem, resolveProblem } from './normalize.ts';
 import type { ProblemInput } from './problem.ts';
 
@@ -19,6 +20,21 @@ function thrown(action: () => unknown): FftError {
 }
 
 const plain = { leftBatches: 1, batches: 1, directions: 'forward', placement: 'out-of-place' } as const;
+
+describe('lengthsAlone', () => {
+  it.each([
+    ['1024', { size: [1024], batches: 1 }],
+    [' 64 x 48×3 * 10 ', { size: [64, 48, 3], batches: 10 }],
+    ['64x', undefined],
+    ['scfo64', undefined],
+    ['', undefined],
+  ])('reads %j', (text, problem) => expect(lengthsAlone(text)).toEqual(problem));
+
+  it('are what a descriptor of nothing else is said to be', () => {
+    expect(thrown(() => parseDescriptor('256x16')).message).toMatch(/position 0.*\{ size: \[256, 16\] \}/);
+    expect(thrown(() => parseDescriptor('x16')).message).not.toContain('size');
+  });
+});
 
 describe('parseDescriptor', () => {
   it.each([

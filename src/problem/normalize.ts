@@ -1,9 +1,11 @@
 /**
  * From what a user wrote to the one normal form. Everything that is wrong is found in one pass and thrown as one error.
  */
+
 import type { PlannedProblem } from './arrays.ts';
 import { readConvolution } from './convolution.ts';
 import { parseDescriptor } from './descriptor.ts';
+import { type Direction, directionChoices } from './directions.ts';
 import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from './errors.ts';
 import { FieldReader, knownFields } from './fields.ts';
 import { defaultStrides, elementKind, isRealTransform, keepsReals, packedExtents } from './layout.ts';
@@ -11,8 +13,6 @@ import {
   type AnyProblemInput,
   type Block,
   complexLayouts,
-  type Direction,
-  directionChoices,
   type Precision,
   type Problem,
   placements,

@@ -1,8 +1,10 @@
 /** Field `callbacks` of a problem: its arrays are checked, and its functions called, each once. */
+
 import type { BuiltCallback, BuiltCallbacks, BuiltPair, CallbackArray, Kind } from './callbacks.ts';
+import type { Direction } from './directions.ts';
 import type { FieldReader } from './fields.ts';
 import { tensorShape, transformedKind } from './layout.ts';
-import type { Direction, Problem, Side } from './problem.ts';
+import type { Problem, Side } from './problem.ts';
 import { record } from './record.ts';
 import type { RawRecord } from './snapshot.ts';
 
