@@ -305,7 +305,9 @@ class VectorPhases {
       to.view.store(by, row.at(butterflies.output(k), c), value);
     const mayPair = stride === 1 && !to.beside && (to.between || lanes.count === 1);
     const paired = mayPair ? this.inPairs(points, nest, put) : undefined;
-    if (paired) return { ...paired, repeatable: to.between || from.between || !this.leaf.aliased };
+    const apart = to.between || from.between || !this.leaf.aliased;
+    // Each part is computed from both of a number: none may be written before the other one has been read.
+    if (paired) return { ...paired, repeatable: apart, ...(apart ? {} : { inPlace: 2 }) };
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
     const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
