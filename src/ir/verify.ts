@@ -7,6 +7,7 @@ import {
   coefficient,
   type Index,
   indexKey,
+  mod,
   type Quotient,
   range,
   scale,
@@ -205,7 +206,7 @@ function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: number, 
     if (within && within[0] > within[1]) return [0, -1];
     const times = multipleOf(bound.index, at);
     if (!within || times === undefined) continue;
-    const rest = range(sub(at, scale(bound.index, times)));
+    const rest = range(withRemainders(sub(at, scale(bound.index, times))));
     const bounds = within.map((end) => end * times);
     low = Math.max(low, rest[0] + Math.min(...bounds));
     high = Math.min(high, rest[1] + Math.max(...bounds));
@@ -221,6 +222,17 @@ function boundsOf(
   if (!outside) return [Math.max(from, low), Math.min(to - 1, high)];
   if (to > high) return [low, Math.min(high, from - 1)];
   return from <= low ? [Math.max(low, to), high] : undefined;
+}
+
+/** x − k · ⌊x/k⌋ is the rest of x, which is known to be less than k. */
+function withRemainders(at: Index): Index {
+  for (const { atom, factor } of at.terms) {
+    if (atom.kind !== 'div' || factor % atom.by !== 0) continue;
+    const without = sub(at, { constant: 0, terms: [{ atom, factor }] });
+    const whole = add(without, scale(sub(atom.of, mod(atom.of, atom.by)), factor / atom.by));
+    if (whole.terms.length < at.terms.length) return withRemainders(whole);
+  }
+  return at;
 }
 
 /** How many times an index has the first term of another one. */
