@@ -171,9 +171,18 @@ function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
 
 /** The first axes that are transformed by passes alone, three at the most. */
 function passedAxes(problem: Problem, real: boolean, profile: DeviceProfile): readonly number[] {
-  const { size, omit } = problem;
+  const { size, omit, precision } = problem;
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
-  const first = all.findIndex((axis) => !(real && axis === 0) && isConvolved(problem, axis, profile));
+  const before = (axis: number) => size.slice(0, axis).reduce((a, b) => a * b, problem.leftBatches);
+  const { run } = capacityOf(kernelPrecision(precision), profile);
+  // Where memory runs along the first one and others lie in between, whole runs of it are read.
+  const isApart = (axis: number, n: number) => {
+    const last = n > 0 ? before(all[n - 1]! + 1) : 0;
+    return n > 0 && before(all[0]!) === 1 && before(axis) !== last && last % run !== 0;
+  };
+  const first = all.findIndex(
+    (axis, n) => isApart(axis, n) || (!(real && axis === 0) && isConvolved(problem, axis, profile)),
+  );
   return first < 0 ? all : all.slice(0, first);
 }
 
