@@ -7,9 +7,9 @@ import { divisors } from '../numeric/primes.ts';
 import { chirped } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf, coordinatesProfile } from './capacity.ts';
-import { type Leaf, type LeafStep, type PassesStep, passesOf, type SharedMemory } from './leaf.ts';
+import { type Leaf, type LeafStep, type PassesStep, passesOf, type SharedMemory, type StepTwiddle } from './leaf.ts';
 import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
-import type { LeafNode, Place, StepTwiddle } from './node.ts';
+import type { LeafNode, Place } from './node.ts';
 import { kernelStep, mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
@@ -76,6 +76,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       precision,
       twiddled: placed.twiddle !== undefined,
       convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined,
+      pairs: padded === axis.count && keepsPairs(placed),
       ...wishedGroup(placed, profile),
     },
     coordinatesProfile(coordinates?.count ?? 1, profile),
@@ -112,6 +113,15 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     },
     profile,
   );
+}
+
+/** Whether the parts of each number lie in one array, and reach the passes and leave them as they are. */
+function keepsPairs({ layout, storage, callbacks, factors, product, real, twiddle }: PlacedLeaf): boolean {
+  const sides = ['input', 'output'] as const;
+  const apart = sides.some((side) => layout[side] === 'planar' || storage?.[side] === 'half');
+  // The imaginary parts of a line by itself are zeros.
+  const alone = real !== undefined && !real.beside;
+  return !apart && !alone && !callbacks?.input && !callbacks?.output && !factors && !product && !twiddle;
 }
 
 /** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */

@@ -34,7 +34,7 @@ export function preparingTree(given: Problem, turn: Turn, bins: readonly number[
     const node = longAxis(axisPlace(complex, 'forward', axis, profile), period.length, period.uploads);
     const first = leavesOf(node)[0];
     const read = mapLeaves(node, (leaf) => (leaf === first ? wrapped(leaf, turn, period, before) : leaf));
-    children.push(banded(read, given, axis, 'left', real));
+    children.push(banded(read, given, axis, { mirrored: real }));
   } else if (children.length === 0) {
     const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
     const point = { of: 1, step: 1 };
@@ -51,7 +51,8 @@ function realThrough(given: Problem, profile: DeviceProfile): PlanNode {
   const unmerged = { ...given, tuning: { ...given.tuning, disableMergeSequencesR2C: true } };
   const whole = blocksOf(given, 'output')[0] ? unmerged : given;
   const node = realAxis(whole, 'forward', profile, waysOfReal(whole, profile, 1)[0]!.value);
-  return banded(node, given, 0, 'natural');
+  const mirrored = leavesOf(node).at(-1)!.mirrored !== undefined;
+  return banded(node, given, 0, { order: 'natural', mirrored });
 }
 
 /** The launches of an axis that is transformed as it is, its bins where those of the signal come. */
@@ -77,19 +78,18 @@ function uploadsLike(given: Problem, axis: number, turn: Turn): readonly number[
 
 /**
  * Bins in a block of the frequency side are zero: so is every product with them.
- * @param mirrored all bins of an axis of reals are there: those over the half are conjugates of the others.
+ * @param mirrored the last launch knows of all bins of an axis of reals: those over the half are conjugates of the others.
  */
 function banded(
   node: PlanNode,
   given: Problem,
   axis: number,
-  order: 'left' | 'natural' = 'left',
-  mirrored = false,
+  { order = 'left', mirrored = false }: { readonly order?: 'left' | 'natural'; readonly mirrored?: boolean } = {},
 ): PlanNode {
   const block = blocksOf(given, 'output')[axis];
   if (!block) return node;
   const last = leavesOf(node).at(-1)!;
-  const count = last.outputLength[axis + 1]!;
+  const count = mirrored ? given.size[axis]! : last.outputLength[axis + 1]!;
   const parts = order === 'left' && node.scheme === 'four-step' ? node.parts! : undefined;
   const { from, to } = block;
   const blocks = mirrored

@@ -5,7 +5,7 @@
 
 import { type BuiltCallback, type BuiltCallbacks, dimensionsOf, type Side, type Sides } from '../problem/index.ts';
 import type { Arithmetic } from './capacity.ts';
-import type { SideLayout, Stored, Way } from './leaf.ts';
+import type { SideLayout, StepTwiddle, Stored, Way } from './leaf.ts';
 import type {
   Cropped,
   Extended,
@@ -15,7 +15,6 @@ import type {
   MirroredBins,
   Place,
   RealParts,
-  StepTwiddle,
   Wrapped,
 } from './node.ts';
 import type { Span } from './tiling.ts';

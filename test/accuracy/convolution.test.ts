@@ -54,6 +54,35 @@ describe('convolutions', () => {
     }
   });
 
+  it('go back in one pass over numbers whose parts lie side by side', async () => {
+    // Lanes of one number.
+    const narrow = await openWith({ lockstepBytes: 8, coalescedBytes: 16 }, 1);
+    for (const length of [3, 4]) {
+      const problem = { size: [length], batches: random.integer(2, 5), precision: 'double', convolution: {} } as const;
+      if (precisionsOf(narrow).includes('double')) expectGood(await tried(narrow, problem));
+    }
+    narrow.close();
+  });
+
+  it('of reals in columns leave out blocks of bins, those that mirror others with them', async () => {
+    for (const [length, from, to] of [
+      [16, 0, 2],
+      [16, 4, 9],
+      [36, random.integer(0, 9), random.integer(10, 19)],
+    ] as const) {
+      const problem: ProblemInput = {
+        size: [length, random.integer(1, 3)],
+        transform: 'r2c',
+        zeroPadding: { frequency: [{ from, to }, null] },
+        convolution: { kernels: random.integer(1, 2) },
+        tuning: { uploadSwitch: { two: 8 } },
+      };
+      const one = await tried(device, problem);
+      expectGood(one);
+      expect(one?.what).toMatch(/upload 2 of 2/);
+    }
+  });
+
   it.each([
     ['h200', 4096],
     ['webgpu-default', 4096],

@@ -73,6 +73,8 @@ describe('parts of the library in a page', () => {
     const device = await page.openDevice('cpu', { threads: 1 });
     expect(() => device.planSync({ size: [64], transform: 'r2c' })).toThrow(/await device\.plan\(\).*openCpuSync/);
     expect(device.planSync({ size: [64] }).output.length).toBe(64);
+    // What cannot be said of a problem is known without the code for it.
+    expect(() => page.formatDescriptor(problems.callback as library.ProblemInput)).toThrow(/cannot express callbacks/);
     await compare(async (problem) => (await device.plan(problem)) as library.Plan);
     expect(device.planSync({ size: [64], transform: 'r2c' }).output.length).toBe(33);
 
