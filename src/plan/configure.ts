@@ -10,7 +10,7 @@ import { capacityOf, coordinatesProfile } from './capacity.ts';
 import { type Leaf, type LeafStep, type PassesStep, passesOf, type SharedMemory, type StepTwiddle } from './leaf.ts';
 import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
 import type { LeafNode, Place } from './node.ts';
-import { mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
+import { kernelStep, mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
@@ -143,14 +143,8 @@ function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: b
   if (!product) return undefined;
   const batch = mergedBatch(placed);
   const places = placesOf(coordinates ? [axis, coordinates] : [axis]).output;
-  const trip = productOf(
-    product,
-    places,
-    order.map((d) => batch[d]!),
-  );
-  const { product: multiplied } = trip;
-  if (placed.real?.by === 'halves' && 'kernel' in multiplied && multiplied.kernel)
-    return { product: { do: 'pair', length: axis.count, by: 'halves', kernel: multiplied.kernel } };
+  const own = order.map((d) => batch[d]!);
+  const trip = { product: productOf({ ...placed, product }, places, own) };
   return padded > axis.count ? { ...trip, ends: { count: axis.count } } : trip;
 }
 
@@ -159,24 +153,24 @@ function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: b
  * @param tile where its dimensions lie once they are bins.
  */
 export function productOf(
-  product: NonNullable<LeafNode['product']>,
+  { product, axis, more, real }: PlacedLeaf & { readonly product: NonNullable<LeafNode['product']> },
   tile: readonly Place[],
   batch: readonly Span[],
-): RoundTrip {
+): RoundTrip['product'] {
   if (!('strides' in product)) {
     const { along, ...factors } = product;
-    return { product: { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } } };
+    return { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } };
   }
-  const { strides, kernel, ...own } = product;
-  const places = [...tile, ...batch.map(({ places }) => places?.output)];
-  // The dimension that counts kernels reads the same signal for each.
-  const repeats = [...tile.map(() => false), ...batch.map(({ places }) => places?.input.step === 0)];
-  const terms = places.flatMap((place, dimension) => {
-    const step = repeats[dimension] ? kernel : place ? strides[place.of]! * place.step : 0;
-    return step === 0 ? [] : [{ dimension, step }];
-  });
+  const { strides, kernel: _, ...own } = product;
+  const steps = [...tile.map(({ of, step }) => strides[of]! * step), ...batch.map((span) => kernelStep(span, product))];
+  const terms = steps.flatMap((step, dimension) => (step === 0 ? [] : [{ dimension, step }]));
   const factors = { ...own, terms };
-  return { product: own.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors } };
+  if (real?.by === 'halves')
+    return {
+      ...{ do: 'pair', length: axis.count, by: 'halves', kernel: factors },
+      ...(more ? { everyAxis: true } : {}),
+    };
+  return own.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
 }
 
 /** The batch dimensions have been reordered; the one that twiddles count along was the first. */
