@@ -282,20 +282,26 @@ function facingOf(
   return { facing: { ...places, terms, ...(within ? { within: counted() } : {}) } };
 }
 
-/** On which side two reals apart are the parts of numbers, or two lines those of one; not where reals face one another. */
-function isBeside({ by, side }: PlacedReals, facing: PlacedLeaf['facing'], on: Side): boolean {
+/**
+ * On which side two reals apart are the parts of numbers, or two lines those of one; not where reals face one another, or where bins
+ * of halves are kept that are reals by themselves.
+ */
+function isBeside({ real, facing, cropped }: PlacedLeaf, on: Side): boolean {
+  const { by, side } = real!;
   if (by === 'lines') return true;
+  if (by === 'halves' && cropped && on === 'output') return false;
   return (side === on || side === 'both') && !facing?.[on];
 }
 
 /** Where the second ones of two numbers are on a side. */
 function besideOfSide(
-  { real, absent, facing }: PlacedLeaf,
+  placed: PlacedLeaf,
   tile: readonly Place[],
   batch: readonly Span[],
   side: Side,
 ): Partial<LeafSide> {
-  if (!real?.beside || !isBeside(real, facing, side)) return {};
+  const { real, absent } = placed;
+  if (!real?.beside || !isBeside(placed, side)) return {};
   const { of, step, apart, last } = real.beside;
   const gone = (absent?.[side] ?? []).map((block): OutsideOf => {
     const back = block.of === of ? step : 0;
@@ -410,10 +416,11 @@ export function productOf(
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
-export function packedAxis({ axis, real, facing }: PlacedLeaf): Span {
+export function packedAxis(placed: PlacedLeaf): Span {
+  const { axis, real } = placed;
   if (real?.by !== 'halves') return axis;
   const { apart } = real.beside!;
-  const packed = (side: Side) => (isBeside(real, facing, side) && apart[side] === 1 ? 1 : axis[side]);
+  const packed = (side: Side) => (isBeside(placed, side) && apart[side] === 1 ? 1 : axis[side]);
   return { ...axis, input: packed('input'), output: packed('output') };
 }
 
