@@ -68,17 +68,23 @@ export interface PlacedLeaf {
   readonly alone?: Partial<Sides<true>>;
 }
 
-/** On which side two reals apart are the parts of numbers, or two lines those of one; not where reals face one another. */
-export function isBeside({ by, side }: PlacedReals, facing: PlacedLeaf['facing'], on: Side): boolean {
+/**
+ * On which side two reals apart are the parts of numbers, or two lines those of one; not where reals face one another, or where bins
+ * of halves are kept that are reals by themselves.
+ */
+export function isBeside({ real, facing, cropped }: PlacedLeaf, on: Side): boolean {
+  const { by, side } = real!;
   if (by === 'lines') return true;
+  if (by === 'halves' && cropped && on === 'output') return false;
   return (side === on || side === 'both') && !facing?.[on];
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
-export function packedAxis({ axis, real, facing }: PlacedLeaf): Span {
+export function packedAxis(placed: PlacedLeaf): Span {
+  const { axis, real } = placed;
   if (real?.by !== 'halves') return axis;
   const { apart } = real.beside!;
-  const packed = (side: Side) => (isBeside(real, facing, side) && apart[side] === 1 ? 1 : axis[side]);
+  const packed = (side: Side) => (isBeside(placed, side) && apart[side] === 1 ? 1 : axis[side]);
   return { ...axis, input: packed('input'), output: packed('output') };
 }
 
