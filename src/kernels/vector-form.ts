@@ -114,9 +114,11 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
  * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
  * end of the signal; in autosort form it is cut there.
  */
-function centredPasses({ length, radices, twiddle }: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
+function centredPasses({ input, length, radices, twiddle }: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
   const none = { centred: new Map<number, number>(), shift: 0 };
   if (twiddle?.on === 'input') return none;
+  // Counted from the first one, points of a block of zeros are known to be zero, butterfly by butterfly.
+  if (input.absent) return none;
   const centred = new Map<number, number>();
   let shift = 0;
   let stride = radices[0]!;
