@@ -289,9 +289,7 @@ function summary(results: readonly Result[]): void {
         ratios.length === 0
           ? ''
           : `, ${geometricMean(ratios).toFixed(2)} of the speed of ${own[0]!.peer}, at least ${Math.min(...ratios).toFixed(2)}`;
-      console.log(
-        `${region.padEnd(16)} ${precision.padEnd(6)} ${own.length} cases${share}${peer}`,
-      );
+      console.log(`${region.padEnd(16)} ${precision.padEnd(6)} ${own.length} cases${share}${peer}`);
     }
   }
 }
