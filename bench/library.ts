@@ -5,23 +5,26 @@
 import { fill } from './data.ts';
 import { pick, points, type Subject, type Workload } from './subject.ts';
 
-type RealArray = Float32Array<ArrayBufferLike> | Float64Array<ArrayBufferLike>;
+export type RealArray = Float32Array<ArrayBufferLike> | Float64Array<ArrayBufferLike>;
 
-interface Plan {
+export interface Plan {
   readonly input: { readonly bytes: number };
   readonly output: { readonly bytes: number };
   forward(input: RealArray, output: RealArray): Promise<unknown>;
-  forwardSync(input: RealArray, output: RealArray): unknown;
+  forwardSync(input: RealArray, output: RealArray, options?: object): unknown;
+  inverseSync(input: RealArray, output: RealArray): unknown;
+  prepareKernelSync(h: RealArray): Memory;
+  convolveSync(input: RealArray, kernel: Memory, output: RealArray): unknown;
   destroy(): void;
 }
 
-interface Memory {
+export interface Memory {
   readonly array: RealArray;
   free(): void;
 }
 
 export interface Device {
-  alloc(bytes: number): Memory;
+  alloc(bytes: number, precision?: 'single' | 'double'): Memory;
   plan(problem: object): Promise<Plan>;
   close(): void | Promise<void>;
 }
@@ -36,6 +39,21 @@ export const libraryUrl = new URL('../dist/index.js', import.meta.url).href;
 
 export async function loadLibrary(): Promise<Library> {
   return (await import(libraryUrl)) as Library;
+}
+
+/** An array as `omnifft/signal` takes it, slowest axis first. */
+interface Dense {
+  readonly data: RealArray;
+  readonly shape: readonly number[];
+  readonly dtype: string;
+}
+
+interface Signal {
+  fftconvolve(x: Dense, y: Dense, options: { device: Device }): Promise<Dense>;
+}
+
+export async function loadSignal(): Promise<Signal> {
+  return (await import(new URL('../dist/signal/index.js', import.meta.url).href)) as Signal;
 }
 
 export interface Manner {

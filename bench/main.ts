@@ -22,6 +22,7 @@ import { arithmetic, bound } from './tables/bound.ts';
 import { cliff } from './tables/cliff.ts';
 import { create } from './tables/create.ts';
 import { double } from './tables/double.ts';
+import { callbacks, convolutions, linear, padding } from './tables/fused.ts';
 import { lengths } from './tables/lengths.ts';
 import { memory } from './tables/memory.ts';
 import { primes } from './tables/primes.ts';
@@ -43,6 +44,10 @@ const tables: readonly Table[] = [
   scipy,
   primes,
   cliff,
+  convolutions,
+  linear,
+  padding,
+  callbacks,
   threads,
   create,
   memory,

@@ -13,6 +13,16 @@ export interface Workload {
   readonly batches?: number;
   /** The input is real, of one axis: `sample(seed, j)` is number j; bins are those up to the half. */
   readonly real?: boolean;
+  /** Axes of what the data is convolved with, fastest first. */
+  readonly kernel?: readonly number[];
+  /**
+   * What number k of the result has to be, where that is not bin k of the data's transform; and how many there are.
+   * @param data the input, as complex numbers.
+   */
+  readonly expected?: {
+    readonly count: number;
+    at(data: ArrayLike<number>, k: number): readonly [number, number];
+  };
 }
 
 export interface Subject {

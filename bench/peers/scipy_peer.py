@@ -1,7 +1,7 @@
 """The child process behind peers/scipy.ts; the requests are described in peers/native.ts.
 
 Timed call: scipy.fft.fftn(x, axes=..., workers=1), or scipy.fft.fft for one axis, on complex64 or complex128, or
-scipy.fft.rfft on float32 or float64. It
+scipy.fft.rfft on float32 or float64, or scipy.signal.fftconvolve(x, y) on these. It
 returns a new array, as SciPy always does out of place.
 """
 
@@ -10,6 +10,7 @@ import time
 
 import numpy
 import scipy.fft
+import scipy.signal
 
 
 def sample(seed, count):
@@ -20,10 +21,20 @@ def sample(seed, count):
     return (h ^ (h >> numpy.uint32(16))) / 2.0**31 - 1
 
 
+# As in fused.ts.
+KERNEL_SEED = 0x5EED
+
+
 def planned(precision, *lengths):
     """An array of batches, and its transform."""
     shape = [int(length) for length in lengths]
     axes = tuple(range(1, len(shape)))
+    if precision.startswith("convolve-"):
+        dtype = numpy.float32 if precision == "convolve-single" else numpy.float64
+        half = (len(shape) + 1) // 2
+        x = numpy.zeros(shape[1:half], dtype)
+        y = sample(KERNEL_SEED, int(numpy.prod(shape[half:]))).reshape(shape[half:]).astype(dtype)
+        return x, lambda: scipy.signal.fftconvolve(x, y)
     if precision.startswith("real-"):
         x = numpy.zeros(shape, numpy.float32 if precision == "real-single" else numpy.float64)
         return x, lambda: scipy.fft.rfft(x, workers=1)
@@ -53,7 +64,7 @@ def main():
             x.imag = values[1::2].reshape(x.shape)
         elif request == "bins":
             y = transform().ravel()
-            assert y.dtype == numpy.result_type(x.dtype, numpy.complex64)
+            assert y.dtype in (x.dtype, numpy.result_type(x.dtype, numpy.complex64))
             answer = " ".join(f"{y[int(k)].real!s} {y[int(k)].imag!s}" for k in words)
         elif request == "time":
             calls = range(int(words[0]))

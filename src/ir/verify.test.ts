@@ -226,6 +226,18 @@ describe('verify', () => {
     expectOne(kernel(copy(input, output, { read: add(group, -2) })), 0, /index of input can be -2/);
   });
 
+  it('but not what a guard keeps inside, a quotient apart', () => {
+    const x = new Expressions();
+    const [row, at] = [variable('row', 3), variable('at', 12)];
+    const guard = [{ index: add(scale(row, 4), div(at, 3)), from: 5, to: 8 }];
+    const place = add(scale(row, 12), at);
+    const store = { array: output, index: place, value: x.load(input, add(place, -15), guard) };
+    const phase = { ...copy(input, output), loops: [{ variable: row }, { variable: at }], lanes: at, stores: [store] };
+    expect(verify(kernel(phase)).filter((problem) => /can be/.test(problem))).toEqual([]);
+    const wider = { ...store, value: x.load(input, add(place, -18), guard) };
+    expect(verify(kernel({ ...phase, stores: [wider] })).some((problem) => /input can be -3/.test(problem))).toBe(true);
+  });
+
   it('nothing in what quotients of one variable say about it', () => {
     const i = variable('i', 8);
     const at = (read: Index, guard: Guard) => {

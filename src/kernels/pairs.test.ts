@@ -9,6 +9,7 @@ import {
   countOperations,
   Expressions,
   evaluate,
+  index,
   interleaved,
   mappedStore,
   planar,
@@ -183,6 +184,10 @@ it('takes only numbers that lie side by side, all in the same order', () => {
   expect(over(side)).toBeDefined();
   expect(over(strided(interleaved(memory!), [2]))).toBeUndefined();
   expect(over(strided(planar(memory!, other!), [1]))).toBeUndefined();
+  // One part may not be there.
+  const guard = [{ index: index(item), from: 0, to: 3 }];
+  const [re, im] = [side, side].map((view, n) => view.load(new Expressions(), [item], n === 0 ? undefined : guard));
+  expect(PairExpressions.over(item, [{ re: re!.re, im: im!.im }])).toBeUndefined();
   const mixed = [...pointsOf(side, 2), ...pointsOf(swapped(side), 2)];
   expect(PairExpressions.over(item, mixed)).toBeUndefined();
   const x = new Expressions();

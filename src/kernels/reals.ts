@@ -188,14 +188,21 @@ function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
     const point = scale(number, step);
     const direct = add(point, -shift);
     const opposite = sub(mirror, point);
-    const second: Guard = [{ index: direct, from: count, to: mirror + 1 }];
+    // The real in the middle of an odd number of points is its own mirror image: halves of points are as long without it.
+    const turn = mirror === 2 * (count - 1) ? count - 1 : count;
+    const first: Guard = [{ index: direct, from: 0, to: turn }];
+    const second: Guard = [{ index: direct, from: turn, to: mirror + 1 }];
     const others = placesOf(side, coordinates(at), stepped(side, own.second));
     const of =
       (real: Index): PlaceOf =>
       (d) =>
         d === side.callback?.extended ? real : others(d);
     return {
-      own: [add(place, scale(number, (step - 1) * stride), -shift * stride), of(direct), [...guard, ...within(direct)]],
+      own: [
+        add(place, scale(number, (step - 1) * stride), -shift * stride),
+        of(direct),
+        [...guard, ...within(direct), ...first],
+      ],
       other: [
         add(place, mirror * stride, scale(number, -(step + 1) * stride)),
         of(opposite),

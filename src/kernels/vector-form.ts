@@ -98,6 +98,8 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
 function centredPasses({ input, length, radices, twiddle }: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
   const none = { centred: new Map<number, number>(), shift: 0 };
   if (twiddle?.on === 'input' || input.extended) return none;
+  // Counted from the first one, points of a block of zeros are known to be zero, butterfly by butterfly.
+  if (input.absent) return none;
   const centred = new Map<number, number>();
   let shift = 0;
   let stride = radices[0]!;

@@ -55,8 +55,6 @@ interface Place {
   readonly array?: ArrayRef;
   /** One element moves between input and output beside it. */
   readonly beside?: true;
-  /** Parts are exchanged as they are written. */
-  readonly exchanged?: true;
 }
 
 export function vectorPhases(asked: StepsToBuild): BuiltSteps {
@@ -78,12 +76,7 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
     const { read, write } = builder.endsOf(of);
     if (stride === 1) from = { ...from, view: read(from.view) };
     if (stride * radix === leaf.length) {
-      to = {
-        ...to,
-        view: write(to.view, { input, output }),
-        ...(of.write?.origin ? { beside: true } : {}),
-        ...(of.inverse ? { exchanged: true } : {}),
-      };
+      to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
     }
     return builder.passes(radix, stride, from, to);
   };
@@ -310,10 +303,11 @@ class VectorPhases {
     const nest = { loops: [...row.around, ...loops], lanes };
     const put = (by: Expressions, value: Complex, k: number) =>
       to.view.store(by, row.at(butterflies.output(k), c), value);
-    // Of numbers in pairs nobody sees which part is written where.
-    const mayPair = stride === 1 && !to.beside && !to.exchanged && (to.between || lanes.count === 1);
+    const mayPair = stride === 1 && !to.beside && (to.between || lanes.count === 1);
     const paired = mayPair ? this.inPairs(points, nest, put) : undefined;
-    if (paired) return { ...paired, repeatable: to.between || from.between || !this.leaf.aliased };
+    const apart = to.between || from.between || !this.leaf.aliased;
+    // Each part is computed from both of a number: none may be written before the other one has been read.
+    if (paired) return { ...paired, repeatable: apart, ...(apart ? {} : { inPlace: 2 }) };
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
     const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;

@@ -171,12 +171,13 @@ function facingOf(
 
 /** Where the second ones of two numbers are on a side. */
 function besideOfSide(
-  { real, absent, facing }: PlacedLeaf,
+  placed: PlacedLeaf,
   tile: readonly Place[],
   batch: readonly Span[],
   side: Side,
 ): Partial<LeafSide> {
-  if (!real?.beside || !isBeside(real, facing, side)) return {};
+  const { real, absent } = placed;
+  if (!real?.beside || !isBeside(placed, side)) return {};
   const { of, step, apart, last } = real.beside;
   const gone = (absent?.[side] ?? []).map((block): OutsideOf => {
     const back = block.of === of ? step : 0;

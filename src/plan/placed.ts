@@ -6,7 +6,17 @@
 import { type BuiltCallback, type BuiltCallbacks, dimensionsOf, type Side, type Sides } from '../problem/index.ts';
 import type { Arithmetic } from './capacity.ts';
 import type { SideLayout, StepTwiddle, Stored, Way } from './leaf.ts';
-import type { Cropped, Extended, Facing, LeafNode, MirroredBins, Place, RealParts, Wrapped } from './node.ts';
+import type {
+  Cropped,
+  Extended,
+  Facing,
+  KernelProduct,
+  LeafNode,
+  MirroredBins,
+  Place,
+  RealParts,
+  Wrapped,
+} from './node.ts';
 import type { Span } from './tiling.ts';
 
 /** Reals that are taken for parts of complex numbers, where they lie. */
@@ -58,17 +68,23 @@ export interface PlacedLeaf {
   readonly alone?: Partial<Sides<true>>;
 }
 
-/** On which side two reals apart are the parts of numbers, or two lines those of one; not where reals face one another. */
-export function isBeside({ by, side }: PlacedReals, facing: PlacedLeaf['facing'], on: Side): boolean {
+/**
+ * On which side two reals apart are the parts of numbers, or two lines those of one; not where reals face one another, or where bins
+ * of halves are kept that are reals by themselves.
+ */
+export function isBeside({ real, facing, cropped }: PlacedLeaf, on: Side): boolean {
+  const { by, side } = real!;
   if (by === 'lines') return true;
+  if (by === 'halves' && cropped && on === 'output') return false;
   return (side === on || side === 'both') && !facing?.[on];
 }
 
 /** The axis as it lies for those who ask whether its neighbours do: two reals side by side are one number. */
-export function packedAxis({ axis, real, facing }: PlacedLeaf): Span {
+export function packedAxis(placed: PlacedLeaf): Span {
+  const { axis, real } = placed;
   if (real?.by !== 'halves') return axis;
   const { apart } = real.beside!;
-  const packed = (side: Side) => (isBeside(real, facing, side) && apart[side] === 1 ? 1 : axis[side]);
+  const packed = (side: Side) => (isBeside(placed, side) && apart[side] === 1 ? 1 : axis[side]);
   return { ...axis, input: packed('input'), output: packed('output') };
 }
 
@@ -93,8 +109,6 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   const known = product && 'along' in product ? [product] : [];
   for (const each of [...(factors?.input ?? []), ...(factors?.output ?? []), ...known]) along.add(each.along);
   if (wrapped) along.add(wrapped.of);
-  // The kernel has strides of its own.
-  const apart = product !== undefined && 'strides' in product;
   for (const part of [extended, cropped, facing?.input, facing?.output]) if (part) along.add(part.of);
   const dimensions = (side: Side) => callbacks?.[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };
@@ -102,11 +116,21 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   if (real?.beside && real.by !== 'halves' && real.beside.last % 2 === 0) along.add(real.beside.of);
   const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
     along.has(places[side].of) || (asked[side]?.has(places[side].of) ?? false);
+  const kernel = product && 'strides' in product ? product : undefined;
   return mergeSpans(
     batch,
     twiddle !== undefined,
-    ({ places }) => places !== undefined && (apart || isAlong(places, 'input') || isAlong(places, 'output')),
+    ({ places }) => places !== undefined && (isAlong(places, 'input') || isAlong(places, 'output')),
+    // The kernel has strides of its own.
+    (span, next) => !kernel || kernelStep(next, kernel) === span.count * kernelStep(span, kernel),
   );
+}
+
+/** From one bin's number of a kernel to the next one's, or from one kernel to the next: a dimension of these reads the same again. */
+export function kernelStep({ places }: Span, { strides, kernel }: KernelProduct): number {
+  if (!places) return 0;
+  const { input, output } = places;
+  return input.step === 0 ? kernel : strides[output.of]! * output.step;
 }
 
 /** Adjacent loops that step through memory as one become one. The dimension that twiddles count along stays itself. */
@@ -114,6 +138,7 @@ export function mergeSpans(
   spans: readonly Span[],
   keepFirst: boolean,
   isApart: (span: Span) => boolean = () => false,
+  follows: (span: Span, next: Span) => boolean = () => true,
 ): Span[] {
   const merged: Span[] = [];
   for (const span of spans) {
@@ -123,7 +148,7 @@ export function mergeSpans(
     const isLeft = span.places?.input.gap !== undefined && isApart(span);
     if (span.count === 1 && merged.length > 0 && !isLeft) continue;
     if (mayMerge && last.count === 1) merged[merged.length - 1] = span;
-    else if (mayMerge && continues(last, span, 'input') && continues(last, span, 'output')) {
+    else if (mayMerge && follows(last, span) && continues(last, span, 'input') && continues(last, span, 'output')) {
       merged[merged.length - 1] = { ...last, count: last.count * span.count };
     } else merged.push(span);
   }

@@ -8,14 +8,12 @@
  * real transform is split into launches is that of R2C: real.ts.
  */
 import { hermitianLength, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
-import { convolvedAlone, dimensionsOf } from './axis.ts';
 import {
   type Dimension,
   type ElementFactors,
   type Extended,
   type Facing,
   type LeafNode,
-  leafNode,
   mapLeaves,
   type Place,
   type PlanNode,
@@ -23,8 +21,8 @@ import {
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { inColumns, inOneLaunch, isColumns, mergedLines, twoByTwo, waysOfReals } from './real.ts';
-import { isPadded, isPaddedAxis } from './scheme.ts';
-import { betweenReals, complexAxis, type EndRoots } from './sum-ends.ts';
+import { isPaddedAxis } from './scheme.ts';
+import { betweenReals, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
 
 /** The ways to split an axis into uploads. */
 export function waysOfCosines(
@@ -107,21 +105,12 @@ function ofPoints({ back, points }: Asked): Partial<LeafNode> {
   return { extended: { ...points, on: back ? 'output' : 'input' } };
 }
 
-/** The other dimensions that have more than one element. */
-function othersOf({ problem, axis }: Asked): Dimension[] {
-  return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
-}
-
 /** One launch of so many complex points. */
 function inOne(asked: Asked, axis: Dimension, batch: readonly Dimension[], real: Partial<LeafNode>): LeafNode {
   const { problem, axis: axisOf, profile } = asked;
-  const node = leafNode({ title: `axis ${axisOf}`, axisOf, axis, batch, tensor: tensorShape(problem, 'input') });
-  const whole = complexAxis(problem, axisOf, axis.count);
-  const padded = isPadded(axis.count, problem.precision, profile)
-    ? { padded: convolvedAlone(whole, axisOf, profile)!.value }
-    : {};
+  const node = oneLaunch(problem, axisOf, profile, axis, batch);
   const ends = { ...ofPoints(asked), ...ofSums(asked, hermitianLength(problem.size[axisOf]!)) };
-  return { ...node, ...padded, ...ends, ...real, forward: true };
+  return { ...node, ...ends, ...real, forward: true };
 }
 
 function inHalves(asked: Asked): LeafNode {
@@ -129,7 +118,7 @@ function inHalves(asked: Asked): LeafNode {
   const of = axis + 1;
   const [one, two] = [1, 2].map((step): Place => ({ of, step })) as [Place, Place];
   const along = back ? { input: one, output: two } : { input: two, output: one };
-  return inOne(asked, { count: problem.size[axis]! / 2, ...along }, othersOf(asked), {
+  return inOne(asked, { count: problem.size[axis]! / 2, ...along }, othersOf(problem, axis), {
     real: { side: 'both', by: 'halves', ...(back ? { back } : {}), beside: one },
   });
 }
@@ -138,7 +127,9 @@ function inLines(asked: Asked): LeafNode {
   const { back, axis, problem } = asked;
   const one: Place = { of: axis + 1, step: 1 };
   const merged = mergedLines(problem, axis);
-  const batch = othersOf(asked).map((dimension) => (dimension.input.of === merged ? twoByTwo(dimension) : dimension));
+  const batch = othersOf(problem, axis).map((dimension) =>
+    dimension.input.of === merged ? twoByTwo(dimension) : dimension,
+  );
   return inOne(asked, { count: problem.size[axis]!, input: one, output: one }, batch, {
     real: {
       ...{ side: 'both', by: 'lines' },
@@ -155,7 +146,7 @@ function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
   const [n1, n2] = uploads as [number, number];
   const shape = tensorShape(problem, 'input');
   const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
-  const place = { of, others: othersOf(asked), tensor, length: shape, outputLength: shape };
+  const place = { of, others: othersOf(problem, axis), tensor, length: shape, outputLength: shape };
   const node = inColumns(place, uploads, back ? 'output' : 'input');
   return mapLeaves(node, (leaf): LeafNode => {
     if (!leaf.real) {

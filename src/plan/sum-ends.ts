@@ -1,6 +1,6 @@
 /** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
 import { type Problem, type Sides, tensorShape } from '../problem/index.ts';
-import { axisPlace, convolvedLength } from './axis.ts';
+import { axisPlace, convolvedAlone, convolvedLength, dimensionsOf } from './axis.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode } from './four-step.ts';
 import type { Factors } from './leaf.ts';
@@ -9,13 +9,14 @@ import {
   type ElementFactors,
   isLeaf,
   type LeafNode,
+  leafNode,
   leavesOf,
   mapLeaves,
   type PlanNode,
   type RealParts,
 } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isPaddedAxis } from './scheme.ts';
+import { isPadded, isPaddedAxis } from './scheme.ts';
 
 /** The problem whose axis has so many complex points. */
 export function complexAxis(problem: Problem, axis: number, points: number): Problem {
@@ -25,6 +26,24 @@ export function complexAxis(problem: Problem, axis: number, points: number): Pro
     placement: 'out-of-place',
     size: problem.size.map((n, d) => (d === axis ? points : n)),
   };
+}
+
+/** One launch of so many complex points of an axis. */
+export function oneLaunch(
+  problem: Problem,
+  axisOf: number,
+  profile: DeviceProfile,
+  axis: Dimension,
+  batch: readonly Dimension[],
+): LeafNode {
+  const node = leafNode({ title: `axis ${axisOf}`, axisOf, axis, batch, tensor: tensorShape(problem, 'input') });
+  if (!isPadded(axis.count, problem.precision, profile)) return node;
+  return { ...node, padded: convolvedAlone(complexAxis(problem, axisOf, axis.count), axisOf, profile)!.value };
+}
+
+/** The other dimensions that have more than one element. */
+export function othersOf(problem: Problem, axis: number): Dimension[] {
+  return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
 }
 
 /** Roots by which points are multiplied before all else, or bins after it. */

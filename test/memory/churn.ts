@@ -18,6 +18,8 @@ for (const n of [1, 8, 60, 100, 243, 256, 500, 1024]) {
   problems.push({ size: [n], batches: 7, layout: 'planar', directions: 'forward' }, { size: [n, 6], normalize: true });
 }
 
+for (const n of [16, 60]) problems.push({ size: [n], convolution: {}, directions: 'forward' });
+
 const settle = async (): Promise<number> => {
   for (let i = 0; i < 4; i++) {
     (globalThis as { gc?: () => void }).gc?.();
@@ -49,6 +51,12 @@ for (let made = 0; made < FILL + PLANS; made++) {
     const length = plan.input.length * (planar ? 1 : 2);
     const make = () => (precision === 'double' ? new Float64Array(length) : new Float32Array(length));
     await plan.forward(planar ? { re: make(), im: make() } : make());
+  }
+  if (plan.problem.convolution) {
+    const data = new Float32Array(2 * plan.input.length);
+    const kernel = await plan.prepareKernel(data as never);
+    await plan.convolve(data as never, kernel);
+    kernel.free();
   }
   plan.destroy();
   if (made === FILL + 2 * problems.length) filled = await settle();

@@ -58,6 +58,13 @@ describe('memory', () => {
     expect(grown).toBeLessThan(500_000);
   });
 
+  it('a frame of 1024 reals is transformed without an object being made', { timeout: LIMIT }, async () => {
+    const { garbage, isNumber } = await printedBy('frame.ts', '--min-semi-space-size=64', '--max-semi-space-size=64');
+    expect(isNumber).toBe(1);
+    // An object for each call would be 16 bytes at least; what there is comes from the engine's compiler.
+    expect(garbage).toBeLessThan(8);
+  });
+
   it('destroyed plans give their device memory back', async () => {
     const device = await openDevice('cpu', { threads: 1 });
     // The first plan leaves kernels, tables and scratch in the caches.

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { type ArrayRef, add, Expressions, index, type Loop, type Phase, scale, variable } from '../../ir/index.ts';
-import { type Node, schedule } from './schedule.ts';
+import {
+  type ArrayRef,
+  add,
+  Expressions,
+  index,
+  type Loop,
+  type Phase,
+  reachable,
+  scale,
+  sub,
+  variable,
+} from '../../ir/index.ts';
+import { type Node, schedule, statementsOf } from './schedule.ts';
 
 /** Doubles what lies in rows of eight numbers. */
 function rows(count: number, change: Partial<Loop> = {}): Phase {
@@ -36,5 +47,38 @@ describe('nests of loops', () => {
     expect(kindsOf(schedule(rows(4, { limit: index(3) }), 4))).toEqual(['clip']);
     // Rows side by side in one body.
     expect(kindsOf(schedule(rows(4, { unroll: 4 }), 4))).toEqual(['body']);
+  });
+});
+
+describe('lane loops', () => {
+  /** Reads up to some number, and backwards from there. */
+  function turning(count: number, at: number): Phase {
+    const i = variable('i', count);
+    const input: ArrayRef = { name: 'input', space: 'global', type: 'f32' };
+    const x = new Expressions();
+    const [first, second] = [
+      x.load(input, index(i), [{ index: index(i), from: 0, to: at }]),
+      x.load(input, sub(count, i), [{ index: index(i), from: at, to: count }]),
+    ];
+    return {
+      loops: [{ variable: i }],
+      lanes: i,
+      stores: [{ array: { ...input, name: 'output' }, index: index(i), value: x.add(first, second) }],
+      repeatable: true,
+      exchange: 'group',
+    };
+  }
+  const guarded = (nodes: readonly Node[], phase: Phase): number[] =>
+    nodes.flatMap((node) => {
+      if (node.kind !== 'body') return guarded(node.children, phase);
+      const values = reachable(statementsOf(node, phase).stores.map(({ value }) => value));
+      return values.filter((value) => value.op === 'load' && value.guard?.length).length;
+    });
+
+  it('are cut where guards turn, so that only vectors in which they do ask for them', () => {
+    const even = turning(64, 32);
+    expect(guarded(schedule(even, 4), even).every((loads) => loads === 0)).toBe(true);
+    const torn = turning(64, 31);
+    expect(guarded(schedule(torn, 4), torn).filter((loads) => loads > 0)).toEqual([2]);
   });
 });

@@ -5,6 +5,7 @@
  */
 import {
   add,
+  type Bound,
   div,
   Expressions,
   guardAt,
@@ -61,6 +62,10 @@ const UNROLL_BUDGET = 120;
  */
 const UNROLL_WHOLE = 8;
 
+/** Loops of fewer vectors are not cut, and none into more pieces, nor what is long: each is code of its own. */
+const LEAST_CUT = 6;
+const MOST_PIECES = 5;
+
 /**
  * @param lanes of the vector unit for the kernel's precision.
  * @param slice the value of the outermost variable, where that loop is somebody else's.
@@ -73,17 +78,39 @@ export function schedule(phase: Phase, lanes: number, slice?: Var): Node[] {
 
 type Bind = (value: Index) => Node[];
 
+interface Piece {
+  readonly from: number;
+  readonly count: number;
+}
+
+/** Where a bound on a variable alone begins to hold, or no longer does. */
+function changesOf({ index: { constant, terms }, from, to }: Bound, v: Var): number[] {
+  if (terms.length !== 1 || terms[0]!.atom !== v) return [];
+  const { factor } = terms[0]!;
+  return [from, to].map((end) => {
+    const at = (end - constant) / factor;
+    return factor > 0 ? Math.ceil(at) : Math.floor(at) + 1;
+  });
+}
+
 class Scheduler {
   private readonly phase: Phase;
   private readonly lanes: number;
   private readonly operations: number;
+  private readonly bounds: readonly Bound[];
   /** All loops together are short enough to be unrolled whole. */
   private readonly short: boolean;
 
   constructor(phase: Phase, lanes: number) {
     this.phase = phase;
     this.lanes = lanes;
-    this.operations = reachable(phase.stores.map((store) => store.value)).length + phase.stores.length;
+    const nodes = reachable(phase.stores.map((store) => store.value));
+    this.operations = nodes.length + phase.stores.length;
+    const guards = [
+      ...phase.stores.map(({ guard = [] }) => guard),
+      ...nodes.map((node) => ((node.op === 'load' || node.op === 'where') && node.guard) || []),
+    ];
+    this.bounds = guards.flat();
     const trips = phase.loops.reduce((product, { variable: v }) => {
       return product * (v === phase.lanes ? Math.ceil(v.count / lanes) : v.count);
     }, 1);
@@ -102,9 +129,36 @@ class Scheduler {
       const children = isLane ? this.limitedLanes(v, limit, bind) : this.limited(loop, limit, bind);
       return [{ kind: 'clip', variable: limit, value: substitute(loop.limit, known), most: v.count, children }];
     }
-    if (isLane) return this.laneLoop(loop, innermost, bind);
+    if (isLane) {
+      return this.pieces(v, known).flatMap(({ from, count }) =>
+        this.laneLoop({ ...loop, variable: variable(v.name, count) }, innermost, (value, withLane) =>
+          bind(add(value, from), withLane),
+        ),
+      );
+    }
     if (this.short && !innermost) return range(v.count).flatMap((n) => bind(index(n)));
     return loopOver(v.name, v.count, this.unrolling(loop, v.count, innermost), bind, innermost && !loop.unroll);
+  }
+
+  /**
+   * Pieces of the lane loop in which guards that ask for its variable alone hold everywhere or nowhere. Vectors in which they do
+   * here and not there are pieces by themselves.
+   */
+  private pieces(v: Var, known: ReadonlyMap<Var, Index>): readonly Piece[] {
+    const { lanes } = this;
+    const whole = [{ from: 0, count: v.count }];
+    const long = this.operations > 2 * UNROLL_BUDGET;
+    if (long || this.short || this.phase.inPlace || v.count < LEAST_CUT * lanes) return whole;
+    const at = new Substitution(known);
+    const ends = new Set<number>([0, v.count]);
+    for (const cut of this.bounds.flatMap((bound) => changesOf({ ...bound, index: at.of(bound.index) }, v))) {
+      for (const end of [Math.floor(cut / lanes) * lanes, Math.ceil(cut / lanes) * lanes]) {
+        if (end > 0 && end < v.count) ends.add(end);
+      }
+    }
+    const sorted = [...ends].sort((a, b) => a - b);
+    const pieces = sorted.slice(1).map((end, n) => ({ from: sorted[n]!, count: end - sorted[n]! }));
+    return pieces.length <= MOST_PIECES ? pieces : whole;
   }
 
   /** Whole vectors first; then the tail, as one more vector that repeats items already done, or item by item. */
