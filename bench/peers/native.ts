@@ -3,7 +3,7 @@
  * rounds alternate with ours although it is another process. While it runs, this process waits, and the other way round.
  *
  *   plan P PRECISION BATCHES LENGTH…   slowest axis first; P is any small number that is not in use → `ok`; SciPy knows
- *                                      real-single and real-double, too
+ *                                      real-single, cosines-single and the same of doubles, too
  *   load P SEED                        → `ok`
  *   bins P INDEX…                      runs once → `re im re im …`
  *   time P CALLS                       → microseconds of one call, by the child's clock
@@ -41,9 +41,10 @@ export class NativePeer {
     });
   }
 
-  async prepare({ size, precision, batches = 1, real = false }: Workload): Promise<Subject> {
+  async prepare({ size, precision, batches = 1, real = false, cosines = false }: Workload): Promise<Subject> {
     const plan = this.plans++;
-    await this.ask('plan', plan, real ? `real-${precision}` : precision, batches, ...[...size].reverse());
+    const kind = cosines ? 'cosines-' : real ? 'real-' : '';
+    await this.ask('plan', plan, `${kind}${precision}`, batches, ...[...size].reverse());
     return {
       name: this.name,
       load: async (seed) => void (await this.ask('load', plan, seed)),

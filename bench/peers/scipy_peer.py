@@ -1,7 +1,7 @@
 """The child process behind peers/scipy.ts; the requests are described in peers/native.ts.
 
 Timed call: scipy.fft.fftn(x, axes=..., workers=1), or scipy.fft.fft for one axis, on complex64 or complex128, or
-scipy.fft.rfft on float32 or float64. It
+scipy.fft.rfft or scipy.fft.dct on float32 or float64. It
 returns a new array, as SciPy always does out of place.
 """
 
@@ -24,8 +24,11 @@ def planned(precision, *lengths):
     """An array of batches, and its transform."""
     shape = [int(length) for length in lengths]
     axes = tuple(range(1, len(shape)))
-    if precision.startswith("real-"):
-        x = numpy.zeros(shape, numpy.float32 if precision == "real-single" else numpy.float64)
+    kind, _, reals = precision.partition("-")
+    if reals:
+        x = numpy.zeros(shape, numpy.float32 if reals == "single" else numpy.float64)
+        if kind == "cosines":
+            return x, lambda: scipy.fft.dct(x, workers=1)
         return x, lambda: scipy.fft.rfft(x, workers=1)
     x = numpy.zeros(shape, numpy.complex64 if precision == "single" else numpy.complex128)
     if len(axes) == 1:
@@ -53,7 +56,7 @@ def main():
             x.imag = values[1::2].reshape(x.shape)
         elif request == "bins":
             y = transform().ravel()
-            assert y.dtype == numpy.result_type(x.dtype, numpy.complex64)
+            assert y.dtype in (x.dtype, numpy.result_type(x.dtype, numpy.complex64))
             answer = " ".join(f"{y[int(k)].real!s} {y[int(k)].imag!s}" for k in words)
         elif request == "time":
             calls = range(int(words[0]))
