@@ -144,7 +144,7 @@ export class Call {
   /** Whether this is the same call with the same data, all of it still there. */
   repeats(input: ComplexData, output: ComplexData | undefined, arrays: readonly unknown[]): boolean {
     if (input !== this.input || output !== this.output || this.mutable) return false;
-    if (arrays.some((array, n) => array !== this.arrays[n])) return false;
+    if (arrays !== this.arrays && arrays.some((array, n) => array !== this.arrays[n])) return false;
     if (!this.whole) return false;
     try {
       if (!this.direct && !this.one) {

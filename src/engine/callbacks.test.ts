@@ -156,6 +156,54 @@ describe('calls with arrays', () => {
   });
 });
 
+describe('options of the call before', () => {
+  it('are read again: what has changed in them counts', async () => {
+    const plan = await device.plan(windowed);
+    const [x, w, other] = [data(), weights(), weights()];
+    const options: { arrays: Record<string, unknown> } = { arrays: { w } };
+    const call = (given: unknown = options) => plan.forwardSync(x, undefined, given as { arrays: { w: Float32Array } });
+    for (const one of [w, w, other, w]) {
+      options.arrays.w = one;
+      expectNear(call(), await apart(x, one));
+    }
+    expect(() => call(w)).toThrow(/options/);
+    expect(() => call({})).toThrow(/needs arrays\.w/);
+    for (const [changed, message] of [
+      [{ ...options, extra: 1 }, /extra/],
+      [{ arrays: { w, v: w } }, /arrays\.v/],
+      [{ arrays: Object.create({ w }) }, /plain object/],
+      [{ arrays: { w: undefined } }, /needs arrays\.w/],
+    ] as const) {
+      call();
+      expect(() => call(changed)).toThrow(message);
+      await expect(plan.forward(x, undefined, changed as never)).rejects.toThrow(message);
+    }
+    options.arrays.v = w;
+    expect(() => call()).toThrow(/arrays\.v/);
+    plan.destroy();
+    expect(() => call()).toThrow(/destroyed/);
+  });
+
+  it('cost calls nothing', { retry: 2 }, async () => {
+    const plan = await device.plan(windowed);
+    const convolving = await device.plan({ size: [n], convolution: {} });
+    const [x, y, w] = [8 * n, 8 * n, 4 * n].map((bytes) => device.alloc(bytes));
+    const kernel = await convolving.prepareKernel(data());
+    const options = { arrays: { w: w! } };
+    const bytesOf = (call: () => void) => {
+      for (let i = 0; i < 20_000; i++) call();
+      const before = process.memoryUsage().heapUsed;
+      for (let i = 0; i < 1000; i++) call();
+      return (process.memoryUsage().heapUsed - before) / 1000;
+    };
+    // Copies of options take thousands.
+    expect(bytesOf(() => plan.forwardSync(x!, y!, options))).toBeLessThan(500);
+    expect(bytesOf(() => convolving.convolveSync(x!, kernel, y!))).toBeLessThan(500);
+    for (const memory of [x, y, w, kernel]) memory?.free();
+    for (const each of [plan, convolving]) each.destroy();
+  });
+});
+
 describe('plans with callbacks', () => {
   it('say so', async () => {
     const plan = await device.plan({ size: [n], callbacks: { forward: { load: window, store: power }, arrays } });

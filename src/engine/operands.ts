@@ -1,6 +1,6 @@
 /** The user's arrays that callbacks load from: what a call has to be given, and what it was given. */
 import type { Backend, Binding } from '../devices/device.ts';
-import { operandName } from '../plan/configure.ts';
+import { operandName } from '../plan/leaf-sides.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { type Direction, FftError, loadedArrays, type Problem } from '../problem/index.ts';
 import {
@@ -55,6 +55,31 @@ interface Reading {
 const NONE: readonly unknown[] = [];
 
 const CALL_OPTIONS = { works: ['arrays'] };
+
+/**
+ * Whether a call is given what the one before was given, which has been checked: reading options closely takes longer than a
+ * short transform. Whatever is not plainly the same gets that closer look.
+ */
+export function givesTheSame(options: unknown, before: readonly unknown[], reading: Reading): boolean {
+  const { operands, problem, readKernel } = reading;
+  if (options === undefined || before.length === 0) return false;
+  if (readKernel) return options === before[0];
+  try {
+    const given = options as CallOptions;
+    for (const field in given) if (field !== 'arrays') return false;
+    const arrays: unknown = Object.hasOwn(given, 'arrays') && given.arrays;
+    if (typeof arrays !== 'object' || arrays === null) return false;
+    const declared = problem.callbacks?.arrays ?? {};
+    for (const name in arrays) if (!Object.hasOwn(declared, name)) return false;
+    for (let n = 0; n < operands.length; n++) {
+      const { name } = operands[n]!;
+      if (!Object.hasOwn(arrays, name) || (arrays as Arrays)[name] !== before[n]) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * The arrays of a call, or the kernel that a convolution is given in place of options, in the order of the operands; others that the problem has are left alone.

@@ -2,61 +2,23 @@
  * A plan: one problem, ready to run on one device. This is what users hold.
  */
 
-import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
-import { bytesOf } from '../ir/index.ts';
+import type { CompiledKernel } from '../devices/device.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
-import type { ConvolutionPlan } from '../plan/convolution.ts';
-import type { DirectionPlan, Task } from '../plan/planner.ts';
-import type { Splits } from '../plan/splits.ts';
+import type { Task } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
-import {
-  type Direction,
-  elementBytes,
-  FftError,
-  type Problem,
-  type Side,
-  tensorShape,
-  tensorSpan,
-} from '../problem/index.ts';
-import { type ComplexData, factsOf, type SideFacts } from './arguments.ts';
-import type { CandidateList } from './candidates.ts';
+import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
+import type { ComplexData } from './arguments.ts';
 import { dispose } from './dispose.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
-import { type ConvolutionFacts, convolutionFacts, noteKernel, readKernel } from './kernels.ts';
+import { noteKernel } from './kernels.ts';
 import { whenLoaded } from './later.ts';
 import { type MeasureOptions, measure } from './measure.ts';
-import { DeviceMemory } from './memory.ts';
-import { type CallOptions, operandsOf } from './operands.ts';
+import type { DeviceMemory } from './memory.ts';
+import type { CallOptions } from './operands.ts';
+import { directionsOf, type PlanHost, PlanPrograms } from './plan-programs.ts';
 import type { PlanTypes } from './plan-types.ts';
-import { type DirectionProgram, tempBytesOf } from './program.ts';
-import { Runner, type RunnerHost } from './runner.ts';
 import { serializePlan } from './saved.ts';
-import { typeOfStorage } from './storage.ts';
-
-/** What the engine does for a plan; keeps plans from knowing the device facade. */
-export interface PlanHost {
-  readonly backend: Backend;
-  program(problem: Problem, direction: Direction, throughWork: boolean): DirectionProgram;
-  /** How a problem is convolved, and a program for a part of that. */
-  convolution(problem: Problem, throughWork: boolean): ConvolutionPlan;
-  convolving(problem: Problem, plan: DirectionPlan): DirectionProgram;
-  /** What such a program needs, without making it. */
-  tempBytes(problem: Problem, direction: Direction, throughWork: boolean): number;
-  /** The candidates of a problem, of which a plan with these splits is one, or none. */
-  candidates(problem: Problem, splits: Splits): CandidateList;
-  forget(plan: Pick<Plan, 'destroy'>): void;
-  /** @throws FftError `device-closed` */
-  check(): void;
-}
-
-type ConvolvingTask = 'prepareKernel' | 'convolve';
-
-/** What a plan that convolves knows. */
-interface Convolving {
-  readonly plan: ConvolutionPlan;
-  readonly facts: ConvolutionFacts;
-}
 
 /** One side of a plan, for allocating arrays. */
 export interface PlanSide {
@@ -103,31 +65,13 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   /** The other side. */
   declare readonly output: PlanSide;
   private readonly host: PlanHost;
-  private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
-  /** Calls that wait and calls that cannot have staging memory of their own: one may come in the middle of another. */
-  private runners: { [name in Task | `${Task}Sync`]?: Runner } = {};
-  private convolving: Convolving | undefined;
-  private readonly programs = new Map<string, DirectionProgram>();
-  private temp: DeviceBuffer | undefined;
-  private destroyed = false;
+  private readonly programs: PlanPrograms;
 
   /** @internal Made by `device.plan`. */
   constructor(host: PlanHost, problem: T['problem']) {
     this.host = host;
     fix(this, 'problem', problem);
-    const { profile } = host.backend;
-    this.facts = { input: factsOf(problem, 'input', profile), output: factsOf(problem, 'output', profile) };
-    try {
-      for (const direction of directionsOf(this.problem)) this.program(direction, false);
-      if (problem.convolution) {
-        const plan = host.convolution(problem, false);
-        this.convolving = { plan, facts: convolutionFacts(problem, plan, profile) };
-        for (const task of ['prepareKernel', 'convolve'] as const) this.convolution(task, false);
-      }
-    } catch (error) {
-      this.destroy();
-      throw error;
-    }
+    this.programs = new PlanPrograms(host, problem);
     fix(this, 'input', this.sideOf('input'));
     fix(this, 'output', this.sideOf('output'));
   }
@@ -139,7 +83,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
 
   /** @internal What has to be warmed up. */
   get compiledKernels(): CompiledKernel[] {
-    return [...this.programs.values()].flatMap((program) => program.running);
+    return this.programs.compiledKernels;
   }
 
   /**
@@ -147,39 +91,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * has to hold where it is given to `enqueue`.
    */
   get bytes(): { readonly tables: number; readonly temp: number; readonly work: number } {
-    const tables = new Map([...this.programs.values()].flatMap((program) => [...program.tables]));
-    // Calls that are given `work` have plans of their own, which may need more.
-    const others = this.destroyed ? [] : directionsOf(this.problem);
-    const convolving = this.convolving && !this.destroyed ? [this.host.convolution(this.problem, true).convolve] : [];
-    return {
-      tables: [...tables.values()].reduce((sum, bytes) => sum + bytes, 0),
-      temp: Math.max(
-        this.madeTemp,
-        ...others.map((direction) => this.host.tempBytes(this.problem, direction, true)),
-        ...convolving.map((plan) => tempBytesOf(plan, this.problem)),
-      ),
-      work: this.workBytes,
-    };
-  }
-
-  private get workBytes(): number {
-    const elements = tensorShape(this.problem, 'output').reduce((product, count) => product * count, 1);
-    return 2 * bytesOf(typeOfStorage(this.problem.storage)) * elements;
-  }
-
-  /** Of every direction, and of a convolution. @throws FftError `destroyed` */
-  private get allPrograms(): DirectionProgram[] {
-    this.check();
-    const tasks = this.convolving ? (['prepareKernel', 'convolve'] as const) : [];
-    return [
-      ...directionsOf(this.problem).map((direction) => this.program(direction, false)),
-      ...tasks.map((task) => this.convolution(task, false)),
-    ];
-  }
-
-  /** Temp memory of the programs made so far. */
-  private get madeTemp(): number {
-    return Math.max(0, ...[...this.programs.values()].map((program) => program.tempBytes));
+    return this.programs.bytes;
   }
 
   /**
@@ -187,7 +99,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @throws FftError `destroyed`
    */
   get kernels(): PlanKernel[] {
-    return this.allPrograms.flatMap(({ plan, running }) => {
+    return this.programs.all.flatMap(({ plan, running }) => {
       const { direction } = plan;
       const titles = plan.launches.map(({ node }) => node.title);
       return running.map(({ kernel, language, source }, n) => {
@@ -270,7 +182,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     options?: CallOptions,
   ): T['forward']['makes'] | (I & T['returned']) | O;
   forwardSync(input: ComplexData, output?: ComplexData, options?: CallOptions): ComplexData {
-    return (this.runners.forwardSync ?? this.runner('forward', 'forwardSync')).sync(input, output, options);
+    return this.programs.runner('forward', 'forwardSync').sync(input, output, options);
   }
 
   /**
@@ -290,7 +202,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     options?: CallOptions,
   ): T['inverse']['makes'] | (I & T['returned']) | O;
   inverseSync(input: ComplexData, output?: ComplexData, options?: CallOptions): ComplexData {
-    return (this.runners.inverseSync ?? this.runner('inverse', 'inverseSync')).sync(input, output, options);
+    return this.programs.runner('inverse', 'inverseSync').sync(input, output, options);
   }
 
   /**
@@ -302,11 +214,19 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @throws FftError (as a rejection) as `forward`; `direction-not-planned` where the plan has no `convolution`; `out-of-memory`
    */
   prepareKernel(h: T['convolve']['kernels']): Promise<DeviceMemory>;
-  async prepareKernel(h: ComplexData): Promise<DeviceMemory> {
-    const memory = this.kernelMemory();
+  prepareKernel(h: ComplexData): Promise<DeviceMemory> {
+    return this.prepareKernelIn(undefined, h);
+  }
+
+  /**
+   * @internal `prepareKernel`, in memory of an earlier kernel of this plan where there is one.
+   * @throws FftError (as a rejection) as `prepareKernel`; the memory has been freed then.
+   */
+  async prepareKernelIn(earlier: DeviceMemory | undefined, h: ComplexData): Promise<DeviceMemory> {
+    const memory = earlier ?? this.programs.kernelMemory();
     try {
-      await this.taskRunner('prepareKernel').async(h, memory, undefined);
-      return noteKernel(memory, this.convolving!.plan.kernel.key);
+      await this.programs.runner('prepareKernel').async(h, memory, undefined);
+      return noteKernel(memory, this.programs.kernelKey);
     } catch (error) {
       memory.free();
       throw error;
@@ -319,10 +239,10 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    */
   prepareKernelSync(h: T['convolve']['kernels']): DeviceMemory;
   prepareKernelSync(h: ComplexData): DeviceMemory {
-    const memory = this.kernelMemory();
+    const memory = this.programs.kernelMemory();
     try {
-      this.taskRunner('prepareKernel', 'prepareKernelSync').sync(h, memory, undefined);
-      return noteKernel(memory, this.convolving!.plan.kernel.key);
+      this.programs.runner('prepareKernel', 'prepareKernelSync').sync(h, memory, undefined);
+      return noteKernel(memory, this.programs.kernelKey);
     } catch (error) {
       memory.free();
       throw error;
@@ -350,7 +270,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   ): Promise<T['convolve']['makes'] | (I & T['returned'])>;
   convolve(input: ComplexData, kernel: DeviceMemory, output?: ComplexData): Promise<ComplexData> {
     try {
-      return this.taskRunner('convolve').async(input, output, kernel);
+      return this.programs.runner('convolve').async(input, output, kernel);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -366,15 +286,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     kernel: DeviceMemory,
   ): T['convolve']['makes'] | (I & T['returned']);
   convolveSync(input: ComplexData, kernel: DeviceMemory, output?: ComplexData): ComplexData {
-    return this.taskRunner('convolve', 'convolveSync').sync(input, output, kernel);
-  }
-
-  /** @throws FftError `destroyed`, `direction-not-planned`, `out-of-memory` */
-  private kernelMemory(): DeviceMemory {
-    this.check();
-    const { facts } = this.requireConvolving('prepareKernel');
-    const { length, bytes, type } = facts.kernel;
-    return new DeviceMemory(this.host.backend.allocate(length * bytes), type);
+    return this.programs.runner('convolve', 'convolveSync').sync(input, output, kernel);
   }
 
   /**
@@ -391,7 +303,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     options: EnqueueOptions<T[D]['reads'], T[D]['writes']>,
   ): Promise<void>;
   enqueue(direction: Direction | 'convolve', options: EnqueueOptions): Promise<void> {
-    return enqueue(this.hostOf(direction), options);
+    return enqueue(this.programs.hostOf(direction), options);
   }
 
   /**
@@ -408,7 +320,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     options?: MeasureOptions<T[D]['reads'], T[D]['writes']>,
   ): Promise<number>;
   async measure(direction: Direction | 'convolve', options: MeasureOptions = {}): Promise<number> {
-    return whenLoaded(() => measure(this.hostOf(direction), options));
+    return whenLoaded(() => measure(this.programs.hostOf(direction), options));
   }
 
   /**
@@ -424,8 +336,7 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @throws FftError `destroyed`
    */
   toJSON(): ReturnType<typeof planToJson> {
-    this.check();
-    const programs = this.allPrograms;
+    const programs = this.programs.all;
     return planToJson(this.problem, this.host.backend, programs, {
       tables: this.bytes.tables,
       candidates: this.host.candidates(this.problem, programs[0]!.plan.splits!),
@@ -438,24 +349,12 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
    * @throws FftError `destroyed`
    */
   serialize(): string {
-    this.check();
-    return serializePlan(
-      this.problem,
-      this.host.backend,
-      directionsOf(this.problem).map((direction) => this.program(direction, false).plan),
-    );
+    return serializePlan(this.problem, this.host.backend, this.programs.directions);
   }
 
   /** Frees kernels, tables and temp. Later calls throw `destroyed`; a second `destroy` does nothing. */
   destroy(): void {
-    if (this.destroyed) return;
-    this.destroyed = true;
-    for (const runner of Object.values(this.runners)) runner.release();
-    this.runners = {};
-    for (const program of this.programs.values()) program.release();
-    this.programs.clear();
-    this.temp?.free();
-    this.host.forget(this);
+    if (this.programs.release()) this.host.forget(this);
   }
 
   /** `destroy`, for `using`. */
@@ -470,135 +369,17 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     options: CallOptions | undefined,
   ): Promise<ComplexData> {
     try {
-      return (this.runners[direction] ?? this.runner(direction)).async(input, output, options);
+      return this.programs.runner(direction).async(input, output, options);
     } catch (error) {
       return Promise.reject(error);
     }
-  }
-
-  private check(): void {
-    if (this.destroyed)
-      throw new FftError(
-        'destroyed',
-        'This plan has been destroyed, by itself or with its device; make a new one with the plan() of an open device.',
-      );
-  }
-
-  /** @throws FftError `destroyed` */
-  private program(direction: Direction, throughWork: boolean): DirectionProgram {
-    this.check();
-    const key = `${direction}${throughWork}`;
-    let program = this.programs.get(key);
-    if (!program) this.programs.set(key, (program = this.host.program(this.problem, direction, throughWork)));
-    return program;
-  }
-
-  private runner(direction: Direction, name: Direction | `${Direction}Sync` = direction): Runner {
-    this.check();
-    let runner = this.runners[name];
-    if (!runner) this.runners[name] = runner = new Runner(this.runnerHost(direction));
-    return runner;
-  }
-
-  /** The same of the parts of a convolution. @throws FftError `destroyed`, `direction-not-planned` */
-  private taskRunner(task: ConvolvingTask, name: ConvolvingTask | `${ConvolvingTask}Sync` = task): Runner {
-    let runner = this.runners[name];
-    if (!runner) this.runners[name] = runner = new Runner(this.taskHost(task));
-    return runner;
-  }
-
-  /** @throws FftError `destroyed`, `direction-not-planned` */
-  private requireConvolving(what: string): Convolving {
-    this.check();
-    if (this.convolving) return this.convolving;
-    const message = `This plan has no ${what}: it was made without convolution; plan with convolution: {} to have it.`;
-    throw new FftError('direction-not-planned', message);
-  }
-
-  private convolution(task: ConvolvingTask, throughWork: boolean): DirectionProgram {
-    this.check();
-    const key = `${task}${throughWork}`;
-    let program = this.programs.get(key);
-    if (!program) {
-      const { convolve, prepare } = this.host.convolution(this.problem, throughWork);
-      program = this.host.convolving(this.problem, task === 'convolve' ? convolve : prepare);
-      this.programs.set(key, program);
-    }
-    return program;
-  }
-
-  /** What `enqueue` and `measure` run. */
-  private hostOf(direction: Direction | 'convolve'): RunnerHost {
-    return direction === 'convolve' ? this.taskHost(direction) : this.runnerHost(direction);
-  }
-
-  private taskHost(task: ConvolvingTask): RunnerHost {
-    const { facts, plan } = this.requireConvolving(task);
-    const { given, kernel, result, operands } = facts;
-    const own = { direction: task, program: (throughWork: boolean) => this.convolution(task, throughWork) } as const;
-    if (task === 'prepareKernel') {
-      return { ...this.shared, ...own, read: given, written: kernel, inPlace: false, operands: [] };
-    }
-    return {
-      ...{ ...this.shared, ...own, read: this.facts.input, written: result, operands },
-      readKernel: (value, what) => readKernel(value, plan.kernel.key, what),
-    };
-  }
-
-  /** @throws FftError `destroyed`, `direction-not-planned` */
-  private runnerHost(direction: Direction): RunnerHost {
-    this.check();
-    if (direction !== 'forward' && direction !== 'inverse') {
-      throw new FftError('invalid-argument', `The direction is ${show(direction)}; choose 'forward' or 'inverse'.`);
-    }
-    if (!directionsOf(this.problem).includes(direction)) {
-      throw new FftError(
-        'direction-not-planned',
-        `This plan is for '${this.problem.directions}' only; plan with directions 'both' to run '${direction}'.`,
-      );
-    }
-    return {
-      ...this.shared,
-      direction,
-      read: direction === 'forward' ? this.facts.input : this.facts.output,
-      written: direction === 'forward' ? this.facts.output : this.facts.input,
-      operands: operandsOf(this.problem, direction, this.host.backend.profile),
-      program: (throughWork) => this.program(direction, throughWork),
-    };
-  }
-
-  /** What all runners have of this plan. */
-  private get shared() {
-    return {
-      backend: this.host.backend,
-      problem: this.problem,
-      inPlace: this.problem.placement === 'in-place',
-      workBytes: this.workBytes,
-      temp: (bytes: number) => this.ownTemp(bytes),
-      check: () => this.check(),
-      resume: () => {
-        // Closing a device destroys its plans, but that is not what the caller did.
-        this.host.check();
-        this.check();
-      },
-    };
-  }
-
-  private ownTemp(bytes: number): DeviceBuffer {
-    if (!this.temp || this.temp.freed || this.temp.bytes < bytes) {
-      // Enough for every direction at once: calls that wait are bound to this memory.
-      const grown = this.host.backend.allocate(Math.max(bytes, this.madeTemp));
-      this.temp?.free();
-      this.temp = grown;
-    }
-    return this.temp;
   }
 
   private sideOf(side: Side): PlanSide {
     const { problem } = this;
     const length = tensorSpan(problem, side);
     const unordered = problem.unordered && side === 'output';
-    const plan: DirectionPlan | undefined = this.programs.values().next().value?.plan;
+    const [plan] = this.programs.directions;
     return Object.freeze({
       length,
       bytes: length * elementBytes(problem, side),
@@ -617,10 +398,6 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
 /** A field that stays what it is, for callers that are not held to `readonly`. */
 function fix<K extends 'problem' | 'input' | 'output'>(plan: Pick<Plan, K>, name: K, value: Plan[K]): void {
   Object.defineProperty(plan, name, { value, enumerable: true });
-}
-
-function directionsOf({ directions }: Problem): Direction[] {
-  return directions === 'both' ? ['forward', 'inverse'] : [directions];
 }
 
 function requireIndex(value: number, count: number, what: string): void {

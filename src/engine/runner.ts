@@ -13,7 +13,7 @@ import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './ar
 import { Call, runNow } from './call.ts';
 import { isSame, readData } from './given.ts';
 import { arrived, landingFor, newArray, requireWhole, sent, settle, WAITING } from './landings.ts';
-import { boundOperands, type Operand, operandParts, readCall } from './operands.ts';
+import { boundOperands, givesTheSame, type Operand, operandParts, readCall } from './operands.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
 
@@ -105,7 +105,7 @@ export class Runner {
 
   private syncAnew(input: ComplexData, given: ComplexData | undefined, options: unknown): ComplexData {
     const { host } = this;
-    const arrays = readCall(options, host, `${host.direction}Sync`);
+    const arrays = this.read(options, 'Sync');
     const output = given ?? (host.inPlace ? input : newData(host.written));
     const call = this.remembered(input, output, arrays) ?? this.bind(this.check(input, output, arrays));
     this.remember(call);
@@ -129,7 +129,7 @@ export class Runner {
   async(input: ComplexData, given: ComplexData | undefined, options: unknown): Promise<ComplexData> {
     const { last, host } = this;
     const output = given ?? (host.inPlace ? input : undefined);
-    const arrays = readCall(options, host, host.direction);
+    const arrays = this.read(options, '');
     if (last?.direct && quiet() && last.repeats(input, output, arrays)) {
       return last.program.run().then(() => last.output);
     }
@@ -141,6 +141,14 @@ export class Runner {
     }
     this.last = call.direct ? call : undefined;
     return this.submit(call);
+  }
+
+  /** The arrays of a call, checked. @param how it is called, after the direction. */
+  private read(options: unknown, how: 'Sync' | ''): readonly unknown[] {
+    const { host, last } = this;
+    return last && givesTheSame(options, last.arrays, host)
+      ? last.arrays
+      : readCall(options, host, `${host.direction}${how}`);
   }
 
   /** The call before, with this data, where it would be over at once. */

@@ -4,12 +4,15 @@
  */
 
 import { bytesOf } from '../ir/index.ts';
-import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/leaf.ts';
+import type { Leaf } from '../plan/leaf.ts';
 import { belowZero } from './centred.ts';
 import { typeOf } from './steps.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
-export const LONGEST_VECTOR = 4;
+export function longestVector(precision: Leaf['precision']): number {
+  return precision === 'single' ? 4 : 2;
+}
 
 /**
  * Bytes of an array between passes from which on it does not stay in the first-level cache while it is written. (Measured on Xeons
@@ -34,28 +37,6 @@ const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 
 /** Points of a butterfly that has few roots. */
 const FEW_POINTS = 5;
-
-/** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
-export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved'> {
-  readonly length: number;
-  /** All points are there, and are read and written as they are, of one transform: nothing is multiplied, or transformed again. */
-  readonly plain: boolean;
-  readonly staged: ReturnType<typeof stagedOf>;
-}
-
-export function vectorLeaf(leaf: Leaf): VectorLeaf {
-  const [{ radices, convolved = [], lanesAlong, read, write }, ...more] = passesOf(leaf) as [
-    PassesStep,
-    ...PassesStep[],
-  ];
-  const sides = [leaf.input, leaf.output];
-  const plain =
-    !read &&
-    !write &&
-    more.length === 0 &&
-    sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
-  return { ...leaf, length: leaf.lengths[0]!, radices, convolved, lanesAlong, plain, staged: stagedOf(leaf) };
-}
 
 export interface VectorForm {
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
@@ -178,5 +159,5 @@ function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }
 
 /** Whether passes in place can leave in the output what belongs there: the last one makes pairs of blocks, vector by vector. */
 function fitsOutput(leaf: VectorLeaf, aligned: boolean): boolean {
-  return leaf.output.layout === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= LONGEST_VECTOR;
+  return leaf.output.layout === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= longestVector(leaf.precision);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
-import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { type Callback, type Callbacks, normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -43,6 +43,15 @@ describe('columns of batches that come from memory', () => {
     const [first, second] = tiles(long, cpu);
     expect(tiles(long, device)).toEqual([first, 64]);
     expect(second).toBeLessThan(64);
+    // Reals are half as long as the complex numbers that they are moved with: of an array, or as what is written.
+    const called = (callbacks: Callbacks) => tiles({ ...long, callbacks, directions: 'forward' }, device);
+    const windowed: Callback = (x, value, at) => {
+      const w = x.load('w', at.axis[0]!);
+      return { re: x.mul(w, value.re), im: x.mul(w, value.im) };
+    };
+    const arrays = { w: { type: 'f32' as const, length: 2 ** 20 } };
+    expect(called({ forward: { store: windowed }, arrays })).toEqual([first, 128]);
+    expect(called({ forward: { store: (_, value) => value.re } })).toEqual([first, 128]);
     const unordered = { ...long, unordered: true };
     expect(tiles(unordered, { ...device, reorderFirst: false })).toEqual(
       tiles(unordered, { ...cpu, reorderFirst: false }),

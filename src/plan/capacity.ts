@@ -95,10 +95,19 @@ export function roomy(profile: DeviceProfile, precision: Arithmetic, length: num
   return roomEnough ? pairs : profile;
 }
 
-/** The profile for columns of a batch of so many bytes: see `DeviceProfile.distant`. */
-export function forBatches(bytes: number, of: 'axes' | 'uploads', profile: DeviceProfile): DeviceProfile {
+/**
+ * The profile for columns of a batch of so many bytes: see `DeviceProfile.distant`.
+ * @param narrow some of what they move is reals, whose runs are half as long as those of as many complex numbers.
+ */
+export function forBatches(
+  bytes: number,
+  of: 'axes' | 'uploads',
+  profile: DeviceProfile,
+  narrow = false,
+): DeviceProfile {
   const { distant } = profile;
-  return distant && bytes > distant.above ? { ...profile, coalescedBytes: distant[of] } : profile;
+  if (!distant || bytes <= distant.above) return profile;
+  return { ...profile, coalescedBytes: (narrow ? 2 : 1) * distant[of] };
 }
 
 const variants = new WeakMap<DeviceProfile, Map<DeviceProfile['sharedFormat'], DeviceProfile>>();

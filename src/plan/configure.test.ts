@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { vectorProfile } from '../../test/support/devices.ts';
 import { seedFor } from '../../test/support/random.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { mergeSpans, oneAxis, type PlacedLeaf } from './configure.ts';
+import { oneAxis } from './configure.ts';
 import { type Leaf, passesOf, stagedOf } from './leaf.ts';
+import { mergeSpans, type PlacedLeaf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { Span } from './tiling.ts';
 

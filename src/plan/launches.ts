@@ -2,6 +2,7 @@
  * A tree and its buffers → every launch in full: where the loops of a node lie in memory, and the leaf that follows from that.
  */
 import {
+  arraysOf,
   type Direction,
   defaultStrides,
   keepsReals,
@@ -13,7 +14,7 @@ import {
 } from '../problem/index.ts';
 import type { Assignment, BufferName } from './buffers/index.ts';
 import { boosted, capacityOf, forBatches, kernelPrecision, mayFuse, roomy } from './capacity.ts';
-import { oneAxis, type PlacedLeaf, type PlacedReals } from './configure.ts';
+import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf, type Way } from './leaf.ts';
 import {
@@ -28,6 +29,7 @@ import {
   type RealParts,
 } from './node.ts';
 import { type Pad, paddedStep } from './padding.ts';
+import type { PlacedLeaf, PlacedReals } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isContiguous, type Span } from './tiling.ts';
 
@@ -139,6 +141,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     };
     const batch = node.batch.map(span);
     const called = calledOf(problem, direction, n === 0, last);
+    const narrow = movesReals(called);
     const split = isUpload(node, tree);
     const leaf = configureLeaf(
       {
@@ -168,9 +171,9 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
         split,
       },
       // Uploads before the last one, and axes that share a tile, were chosen for the runs of the profile.
-      node.more || (split && (node.twiddle || !aliased))
+      node.more || (split && (node.twiddle || !(aliased || narrow)))
         ? profile
-        : forBatches(batchBytes, split ? 'uploads' : 'axes', profile),
+        : forBatches(batchBytes, split ? 'uploads' : 'axes', profile, narrow),
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
@@ -193,6 +196,12 @@ function calledOf(
       ...(last && alone('written') ? { output: true } : {}),
     },
   };
+}
+
+/** Whether callbacks make a launch move reals beside complex numbers: those of a side, or of an array. */
+function movesReals({ callbacks, alone }: ReturnType<typeof calledOf>): boolean {
+  const loads = [callbacks.input, callbacks.output].some((built) => built && arraysOf(built).length > 0);
+  return loads || alone.input === true || alone.output === true;
 }
 
 const NO_SCALE = { input: 1, output: 1 } as const;

@@ -2,7 +2,7 @@
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf, measuredFor, wordsOf } from './capacity.ts';
-import type { PlacedLeaf } from './configure.ts';
+import type { PlacedLeaf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { asPairs, convolution, spectrum } from '../../test/reference/signal.ts';
 import { relativeError } from '../../test/support/accuracy.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
-import { openDevice } from '../index.ts';
+import { type DeviceMemory, openDevice } from '../index.ts';
 import type { NumpyArray } from '../numpy/index.ts';
 import { blockLength } from './block-length.ts';
 import { correlate, correlationLags, fftconvolve, hilbert, oaconvolve } from './index.ts';
@@ -85,6 +85,45 @@ describe.each([
     for (const [call, code, path] of refusals) {
       await expect(call()).rejects.toMatchObject(path === undefined ? { code } : { code, problems: [{ path }] });
     }
+  });
+});
+
+describe('calls of one shape', () => {
+  it('keep their memory, and nothing of what was in it', async () => {
+    const device = await openDevice('cpu', { threads: 1 });
+    // The period of all: what the long ones leave is beyond the ends of the short ones.
+    const lengths = [
+      [30, 35],
+      [5, 58],
+      [60, 2],
+    ] as const;
+    const wild = (n: number): NumpyArray => ({
+      data: Float64Array.from({ length: n }, (_, k) => (k % 2 ? 1e300 : Number.NaN)),
+      shape: [n],
+      dtype: 'float64',
+    });
+    const alloc = vi.spyOn(device, 'alloc');
+    const isLive = (memory: DeviceMemory) => {
+      try {
+        return memory.bytes > 0 && memory.array.length > 0;
+      } catch {
+        return false;
+      }
+    };
+    for (const together of [1, 1, 3, 3]) {
+      for (const [n, m] of lengths) {
+        await fftconvolve(wild(n), wild(m), { device });
+        const calls = Array.from({ length: together }, () => [signal(n), signal(m)] as const);
+        const found = await Promise.all(calls.map(([x, y]) => fftconvolve(x, y, { device })));
+        for (const [k, [x, y]] of calls.entries()) {
+          expect(relativeError(pairs(found[k]!), convolution(pairs(x), pairs(y)))).toBeLessThan(1e-14);
+        }
+      }
+      const made = alloc.mock.results.map(({ value }) => value as DeviceMemory);
+      expect(made.filter(isLive)).toHaveLength(2);
+      if (together === 1) expect(made).toHaveLength(2);
+    }
+    device.close();
   });
 });
 

@@ -9,9 +9,9 @@ import type { Device, DeviceMemory, Plan } from '../engine/index.ts';
 import { dtypeOf, isComplex, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
 import type { ProblemInput } from '../problem/index.ts';
 import type { Floats } from './floats.ts';
-import { withPlan } from './plans.ts';
+import { type Workplace, withWorkplace } from './plans.ts';
 import { eachRow } from './tensors.ts';
-import { workOn } from './work.ts';
+import { unfilledOn, type Work } from './work.ts';
 
 /** What of the whole convolution is wanted: a box in it. */
 export interface Region {
@@ -87,7 +87,9 @@ export async function convolved(convolution: Convolution, device: Device): Promi
     convolution: { conjugate: correlates ? 'kernel' : 'none' },
   };
   const data = zeros(product(region.shape) * job.parts, single);
-  await withPlan(device, problem, (plan) => run(job, plan, device, data));
+  const numbers = product(period) * job.parts * batches;
+  const place = () => placeOn(device, numbers, precision);
+  await withWorkplace(device, problem, place, (plan, own) => run(job, plan, own, data));
   return { data, shape: [...region.shape], dtype: dtypeOf(complex, single) } as NumpyArray;
 }
 
@@ -119,26 +121,44 @@ function spared(along: readonly Along[], complex: boolean): Pick<ProblemInput, '
   return space.some((block) => block !== null) ? { zeroPadding: { space: space.reverse() } } : {};
 }
 
-async function run(job: Job, plan: Plan, device: Device, result: Floats): Promise<void> {
-  const { period, batches, parts, precision, blocks } = job;
-  const numbers = product(period) * parts;
-  const waves = workOn(device, numbers * batches, precision);
-  const products = workOn(device, numbers * batches, precision);
-  let kernel: DeviceMemory | undefined;
+/** What convolutions of one problem work in. */
+interface Place extends Workplace {
+  /** Windows of the signal; before them, the kernel. */
+  readonly waves: Work;
+  readonly products: Work;
+  /** The prepared kernel, from the first one on. */
+  kernel?: DeviceMemory;
+}
+
+function placeOn(device: Device, numbers: number, precision: 'single' | 'double'): Place {
+  const waves = unfilledOn(device, numbers, precision);
   try {
-    placeKernel(job, waves.array());
-    kernel = await plan.prepareKernel(waves.array().subarray(0, numbers) as never);
-    waves.array().fill(0, 0, numbers);
-    for (let first = 0; first < blocks; first += batches) {
-      const all = Array.from({ length: Math.min(batches, blocks - first) }, (_, k) => first + k);
-      for (const [batch, block] of all.entries()) placeWindow(job, block, waves.array(), batch);
-      await plan.convolve(waves.array() as never, kernel, products.array() as never);
-      for (const [batch, block] of all.entries()) take(job, block, products.array(), batch, result);
-    }
-  } finally {
-    kernel?.free();
+    const products = unfilledOn(device, numbers, precision);
+    return {
+      ...{ waves, products },
+      free() {
+        for (const work of [waves, products, this.kernel]) work?.free();
+      },
+    };
+  } catch (error) {
     waves.free();
-    products.free();
+    throw error;
+  }
+}
+
+async function run(job: Job, plan: Plan, place: Place, result: Floats): Promise<void> {
+  const { period, batches, parts, blocks } = job;
+  const { waves, products } = place;
+  const numbers = product(period) * parts;
+  placeKernel(job, waves.array());
+  place.kernel = await plan.prepareKernelIn(place.kernel, waves.array().subarray(0, numbers) as never);
+  for (let first = 0; first < blocks; first += batches) {
+    const all = Array.from({ length: Math.min(batches, blocks - first) }, (_, k) => first + k);
+    for (const [batch, block] of all.entries()) placeWindow(job, block, waves.array(), batch);
+    // Two lines of reals may be transformed as one of complex numbers: what is not wanted has to be nothing.
+    waves.array().fill(0, all.length * numbers);
+    await plan.convolve(waves.array() as never, place.kernel, products.array() as never);
+    for (const [batch, block] of all.entries()) take(job, block, products.array(), batch, result);
   }
 }
 
@@ -166,13 +186,19 @@ function copy(lengths: readonly number[], from: Box, to: Box): void {
     const source = (from.start + a) * from.parts;
     const target = (to.start + b) * to.parts;
     if (from.parts === to.parts) to.data.set(from.data.subarray(source, source + row), target);
-    else for (let k = 0; k < row; k++) to.data[target + 2 * k] = from.data[source + k]!;
+    else {
+      for (let k = 0; k < row; k++) {
+        to.data[target + 2 * k] = from.data[source + k]!;
+        to.data[target + 2 * k + 1] = 0;
+      }
+    }
   });
 }
 
 /** The kernel where it belongs in a period; what would come behind its end begins it. */
 function placeKernel(job: Job, target: Floats): void {
-  const { kernel, along } = job;
+  const { kernel, along, period, parts } = job;
+  if (kernel.shape.some((m, d) => m < period[d]!)) target.fill(0, 0, product(period) * parts);
   const pieces = kernel.shape.map((m, d) => {
     const { at, period } = along[d]!;
     const first = Math.min(m, period - at);
@@ -194,7 +220,7 @@ function placeWindow(job: Job, block: number, target: Floats, batch: number): vo
   const from = begin.map((index) => Math.max(0, index));
   const to = begin.map((index, d) => Math.min(signal.shape[d]!, index + along[d]!.window));
   const lengths = to.map((index, d) => index - from[d]!);
-  if (lengths.some((length, d) => length < along[d]!.window)) {
+  if (lengths.some((length, d) => length < period[d]!)) {
     const numbers = product(period) * parts;
     target.fill(0, batch * numbers, (batch + 1) * numbers);
   }

@@ -4,7 +4,18 @@ import { PlanCache } from '../numpy/plans.ts';
 import { FftError } from '../problem/errors.ts';
 import type { ProblemInput } from '../problem/index.ts';
 
-type Plans = PlanCache<ProblemInput, Promise<Plan>>;
+/** What calls of a plan work in: memory of its device, and of the host. */
+export interface Workplace {
+  free(): void;
+}
+
+/** A plan that is kept, with the place that the call before has worked in. */
+interface Kept {
+  readonly plan: Promise<Plan>;
+  workplace: Workplace | undefined;
+}
+
+type Plans = PlanCache<ProblemInput, Kept>;
 
 /** Plans go with their device. */
 const plansOf = new WeakMap<Device, Plans>();
@@ -13,11 +24,40 @@ const plansOf = new WeakMap<Device, Plans>();
  * Lends a plan, a new one or one that an earlier call has left.
  * @throws FftError (as a rejection) those of `device.plan`, `device-closed`, and what `use` throws
  */
-export async function withPlan<T>(device: Device, problem: ProblemInput, use: (plan: Plan) => Promise<T>): Promise<T> {
+export function withPlan<T>(device: Device, problem: ProblemInput, use: (plan: Plan) => Promise<T>): Promise<T> {
+  return withKept(device, problem, async ({ plan }) => use(await plan));
+}
+
+/**
+ * The same with a place to work in, which stays with the plan: the next call finds the same memory, and the plan bound to it.
+ * Calls that overlap have places of their own.
+ * @param make such a place; always of the same kind for a problem.
+ */
+export function withWorkplace<W extends Workplace, T>(
+  device: Device,
+  problem: ProblemInput,
+  make: () => W,
+  use: (plan: Plan, workplace: W) => Promise<T>,
+): Promise<T> {
+  return withKept(device, problem, async (kept) => {
+    const plan = await kept.plan;
+    const workplace = (kept.workplace as W | undefined) ?? make();
+    kept.workplace = undefined;
+    try {
+      const result = await use(plan, workplace);
+      if (!kept.workplace) kept.workplace = workplace;
+      return result;
+    } finally {
+      if (kept.workplace !== workplace) workplace.free();
+    }
+  });
+}
+
+async function withKept<T>(device: Device, problem: ProblemInput, use: (kept: Kept) => Promise<T>): Promise<T> {
   const plans = plansOn(device);
   const lease = plans.take(problem);
   try {
-    return await use(await lease.plan);
+    return await use(lease.plan);
   } catch (error) {
     plans.forget(lease);
     // Closing a device destroys its plans; asked for a new one, it says that it is closed.
@@ -31,11 +71,16 @@ export async function withPlan<T>(device: Device, problem: ProblemInput, use: (p
 function plansOn(device: Device): Plans {
   let plans = plansOf.get(device);
   if (!plans) {
-    plans = new PlanCache({
-      make: (problem) => device.plan(problem) as Promise<Plan>,
-      destroy: (plan) => plan.then((made) => made.destroy()).catch(() => undefined),
-      bytesOf: ({ size, batches = 1, precision }) =>
-        size.reduce((product, length) => product * length, batches) * (precision === 'double' ? 24 : 12),
+    plans = new PlanCache<ProblemInput, Kept>({
+      make: (problem) => ({ plan: device.plan(problem) as Promise<Plan>, workplace: undefined }),
+      destroy: ({ plan, workplace }) => {
+        workplace?.free();
+        plan.then((made) => made.destroy()).catch(() => undefined);
+      },
+      bytesOf: ({ size, batches = 1, precision, transform }) =>
+        size.reduce((product, length) => product * length, batches) *
+        (precision === 'double' ? 24 : 12) *
+        (transform === 'r2c' ? 1 : 2),
     });
     plansOf.set(device, plans);
   }

@@ -10,15 +10,21 @@ export interface Work {
 }
 
 /**
- * Zeros: memory of a CPU device itself, which plans read and write without a copy, a host array for any other.
+ * Memory of a CPU device itself, which plans read and write without a copy, a host array for any other. It holds anything.
  * @throws FftError `out-of-memory`, `device-closed`
  */
-export function workOn(device: Device, entries: number, precision: 'single' | 'double'): Work {
+export function unfilledOn(device: Device, entries: number, precision: 'single' | 'double'): Work {
   if (device.kind !== 'cpu') {
     const array = zeros(entries, precision === 'single');
     return { array: () => array, free: () => undefined };
   }
   const memory = device.alloc(entries * (precision === 'single' ? 4 : 8), precision);
-  (memory.array as Floats).fill(0);
   return { array: () => memory.array as Floats, free: () => memory.free() };
+}
+
+/** The same of zeros. */
+export function workOn(device: Device, entries: number, precision: 'single' | 'double'): Work {
+  const work = unfilledOn(device, entries, precision);
+  work.array().fill(0);
+  return work;
 }

@@ -283,14 +283,13 @@ function summary(results: readonly Result[]): void {
       const own = results.filter((result) => result.region === region && result.precision === precision);
       if (own.length === 0) continue;
       const ratios = own.flatMap(({ ratio }) => (ratio === undefined ? [] : [ratio]));
-      const fraction = geometricMean(own.map(({ copyFraction }) => copyFraction ?? Number.NaN));
+      const fractions = own.flatMap(({ copyFraction }) => (copyFraction === undefined ? [] : [copyFraction]));
+      const share = fractions.length === 0 ? '' : `: ${geometricMean(fractions).toFixed(2)} of copy`;
       const peer =
         ratios.length === 0
           ? ''
           : `, ${geometricMean(ratios).toFixed(2)} of the speed of ${own[0]!.peer}, at least ${Math.min(...ratios).toFixed(2)}`;
-      console.log(
-        `${region.padEnd(16)} ${precision.padEnd(6)} ${own.length} cases: ${fraction.toFixed(2)} of copy${peer}`,
-      );
+      console.log(`${region.padEnd(16)} ${precision.padEnd(6)} ${own.length} cases${share}${peer}`);
     }
   }
 }
