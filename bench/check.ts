@@ -1,6 +1,6 @@
 /** Checks a subject against the DFT's own sum before it may be timed. */
 import { fill, sample } from './data.ts';
-import { points, type Subject, type Workload } from './subject.ts';
+import { hasReals, points, type Subject, type Workload } from './subject.ts';
 
 /** Up to this many points every bin is checked; above, a few. */
 const fullCheckPoints = 64;
@@ -9,7 +9,11 @@ const sampledBins = 3;
 /** Loads fresh data into the subject and compares bins. @throws Error naming the subject and the worst bin */
 export async function check(subject: Subject, workload: Workload, seed: number): Promise<void> {
   const all = points(workload);
-  const total = workload.expected?.count ?? (workload.real ? Math.floor(all / 2) + 1 : all);
+  const { batches = 1, expected, size, real } = workload;
+  /** Bins of a transform, of `length` points. */
+  const length = all / batches;
+  const bins = expected?.count ?? (real ? Math.floor(size[0]! / 2) + 1 : length);
+  const total = expected ? bins : bins * batches;
   const indices =
     total <= fullCheckPoints
       ? Array.from({ length: total }, (_, k) => k)
@@ -18,9 +22,11 @@ export async function check(subject: Subject, workload: Workload, seed: number):
   const got = await subject.bins(indices);
   const data = dataOf(workload, seed);
   // A loose bound, three orders above rounding: it is wrong answers that are looked for here, accuracy has its own tests.
-  const bound = (workload.precision === 'single' ? 1e-4 : 1e-12) * Math.sqrt(total / (workload.batches ?? 1));
+  const bound = (workload.precision === 'single' ? 1e-4 : 1e-12) * Math.sqrt(bins);
   indices.forEach((k, i) => {
-    const [re, im] = workload.expected?.at(data, k) ?? directBin(data, workload, k);
+    const [re, im] =
+      expected?.at(data, k) ??
+      (workload.cosines ? directSum(data, k) : directBin(data, workload, Math.floor(k / bins) * length + (k % bins)));
     const error = Math.hypot(re - got[2 * i]!, im - got[2 * i + 1]!);
     if (!(error <= bound)) {
       throw new Error(
@@ -37,7 +43,7 @@ function dataOf(workload: Workload, seed: number): Float32Array | Float64Array {
   const make = (length: number) =>
     workload.precision === 'single' ? new Float32Array(length) : new Float64Array(length);
   const data = make(2 * count);
-  if (!workload.real) {
+  if (!hasReals(workload)) {
     fill(data, seed);
     return data;
   }
@@ -47,6 +53,14 @@ function dataOf(workload: Workload, seed: number): Float32Array | Float64Array {
     data[2 * n] = value;
   });
   return data;
+}
+
+/** One sum of a DCT-II, straight from the definition. */
+function directSum(data: ArrayLike<number>, k: number): [number, number] {
+  const n = data.length / 2;
+  let sum = 0;
+  for (let j = 0; j < n; j++) sum += 2 * data[2 * j]! * Math.cos((Math.PI * (((2 * j + 1) * k) % (4 * n))) / (2 * n));
+  return [sum, 0];
 }
 
 /** One bin of a batched N-dimensional DFT, straight from the definition; exponent sign −1. */

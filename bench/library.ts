@@ -3,7 +3,7 @@
  * builds it first. Only the few names of the public surface that are timed here are declared.
  */
 import { fill } from './data.ts';
-import { pick, points, type Subject, type Workload } from './subject.ts';
+import { hasReals, pick, pickReals, points, type Subject, type Workload } from './subject.ts';
 
 export type RealArray = Float32Array<ArrayBufferLike> | Float64Array<ArrayBufferLike>;
 
@@ -66,8 +66,8 @@ export interface Manner {
 
 export async function omnifft(device: Device, workload: Workload, manner: Manner = {}): Promise<Subject> {
   const { name = 'omnifft', buffers = 'alloc', asynchronous = false } = manner;
-  const { size, precision, batches = 1, real = false } = workload;
-  const transform = real ? 'r2c' : 'c2c';
+  const { size, precision, batches = 1, real = false, cosines = false } = workload;
+  const transform = cosines ? 'dct2' : real ? 'r2c' : 'c2c';
   const plan = await device.plan({ size: [...size], batches, precision, transform });
   const memories: Memory[] = [];
   const make = (bytes: number): RealArray => {
@@ -85,7 +85,7 @@ export async function omnifft(device: Device, workload: Workload, manner: Manner
   const input = make(plan.input.bytes);
   const output = make(plan.output.bytes);
   const words = precision === 'double-double' ? 2 : 1;
-  if (input.length !== (real ? 1 : 2) * words * points(workload))
+  if (input.length !== (hasReals(workload) ? 1 : 2) * words * points(workload))
     throw new Error(`omnifft's input has ${input.length} numbers`);
 
   const timeSync = (calls: number) => {
@@ -105,6 +105,7 @@ export async function omnifft(device: Device, workload: Workload, manner: Manner
       output.fill(Number.NaN);
       if (asynchronous) await plan.forward(input, output);
       else plan.forwardSync(input, output);
+      if (cosines) return pickReals(output, indices);
       return pick(words === 1 ? output : output.filter((_, n) => n % words === 0), indices);
     },
     time: asynchronous ? timeAsync : timeSync,

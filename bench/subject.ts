@@ -23,6 +23,8 @@ export interface Workload {
     readonly count: number;
     at(data: ArrayLike<number>, k: number): readonly [number, number];
   };
+  /** DCT-II of real data, of one axis: what is called bin k has the sum number k for its real part. */
+  readonly cosines?: boolean;
 }
 
 export interface Subject {
@@ -36,8 +38,18 @@ export interface Subject {
   close(): void | Promise<void>;
 }
 
+/** Whether what is transformed are reals. */
+export function hasReals({ real = false, cosines = false }: Workload): boolean {
+  return real || cosines;
+}
+
 export function points(workload: Workload): number {
   return workload.size.reduce((product, length) => product * length, workload.batches ?? 1);
+}
+
+/** The same of sums, which are real. */
+export function pickReals(output: ArrayLike<number>, indices: readonly number[]): Float64Array {
+  return Float64Array.from(indices.flatMap((k) => [output[k]!, 0]));
 }
 
 /** Picks bins out of an interleaved array. */

@@ -3,7 +3,7 @@
  * rounds alternate with ours although it is another process. While it runs, this process waits, and the other way round.
  *
  *   plan P PRECISION BATCHES LENGTH…   slowest axis first; P is any small number that is not in use → `ok`; SciPy knows
- *                                      real-… and convolve-…, too: lengths of the data, then of the kernel
+ *                                      real-…, cosines-… and convolve-…, too: of these the lengths of the data, then of the kernel
  *   load P SEED                        → `ok`
  *   bins P INDEX…                      runs once → `re im re im …`
  *   time P CALLS                       → microseconds of one call, by the child's clock
@@ -41,9 +41,9 @@ export class NativePeer {
     });
   }
 
-  async prepare({ size, precision, batches = 1, real = false, kernel }: Workload): Promise<Subject> {
+  async prepare({ size, precision, batches = 1, real = false, cosines = false, kernel }: Workload): Promise<Subject> {
     const plan = this.plans++;
-    const kind = kernel ? 'convolve-' : real ? 'real-' : '';
+    const kind = kernel ? 'convolve-' : cosines ? 'cosines-' : real ? 'real-' : '';
     const lengths = [size, kernel ?? []].flatMap((own) => [...own].reverse());
     await this.ask('plan', plan, `${kind}${precision}`, batches, ...lengths);
     return {

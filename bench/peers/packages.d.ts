@@ -12,3 +12,8 @@ declare module '@echogarden/pffft-wasm/simd' {
   }
   export default function load(): Promise<Pffft>;
 }
+
+declare module 'fourier-transform' {
+  /** Spectrum of reals, of N / 2 + 1 bins. */
+  export function fft(input: Float64Array, output: [Float64Array, Float64Array]): [Float64Array, Float64Array];
+}

@@ -1,7 +1,7 @@
 """The child process behind peers/scipy.ts; the requests are described in peers/native.ts.
 
 Timed call: scipy.fft.fftn(x, axes=..., workers=1), or scipy.fft.fft for one axis, on complex64 or complex128, or
-scipy.fft.rfft on float32 or float64, or scipy.signal.fftconvolve(x, y) on these. It
+scipy.fft.rfft or scipy.fft.dct on float32 or float64, or scipy.signal.fftconvolve(x, y) on these. It
 returns a new array, as SciPy always does out of place.
 """
 
@@ -29,14 +29,17 @@ def planned(precision, *lengths):
     """An array of batches, and its transform."""
     shape = [int(length) for length in lengths]
     axes = tuple(range(1, len(shape)))
-    if precision.startswith("convolve-"):
-        dtype = numpy.float32 if precision == "convolve-single" else numpy.float64
+    kind, _, reals = precision.partition("-")
+    if kind == "convolve":
+        dtype = numpy.float32 if reals == "single" else numpy.float64
         half = (len(shape) + 1) // 2
         x = numpy.zeros(shape[1:half], dtype)
         y = sample(KERNEL_SEED, int(numpy.prod(shape[half:]))).reshape(shape[half:]).astype(dtype)
         return x, lambda: scipy.signal.fftconvolve(x, y)
-    if precision.startswith("real-"):
-        x = numpy.zeros(shape, numpy.float32 if precision == "real-single" else numpy.float64)
+    if reals:
+        x = numpy.zeros(shape, numpy.float32 if reals == "single" else numpy.float64)
+        if kind == "cosines":
+            return x, lambda: scipy.fft.dct(x, workers=1)
         return x, lambda: scipy.fft.rfft(x, workers=1)
     x = numpy.zeros(shape, numpy.complex64 if precision == "single" else numpy.complex128)
     if len(axes) == 1:
