@@ -90,10 +90,10 @@ module.exports = {
     },
     {
       name: 'no-cycles',
-      comment: 'Two files that need each other are one file, or three.',
+      comment: 'Two files that need each other, even for their types only, are one file, or three.',
       severity: 'error',
       from: { path: '^src/' },
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'no-unresolvable',

@@ -1,23 +1,32 @@
-// The playground as static files: it and the library, in folders side by side, wherever they are served from.
+// The playground, the examples and the library as static files, in folders side by side, wherever they are served from.
 //
 //   node playground/build.mjs [folder]        (default: out/playground-site)
 
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bundleBrowser, libraryEntries, root } from '../scripts/bundle-browser.mjs';
+import { build, mergeConfig } from 'vite';
+import { bundleBrowser, root } from '../scripts/bundle-browser.mjs';
+import { configWith } from './vite.config.mjs';
 
-/** What the page consists of beside its script. */
-const FILES = ['index.html', 'style.css', 'icon.svg'];
-
-/** @param {string} folder gets playground/ and dist/browser/ */
+/** @param {string} folder gets playground/, examples/ and dist/browser/ */
 export async function buildPlayground(folder) {
-  const { files } = await bundleBrowser({ entries: { ...libraryEntries, playground: 'playground/src/main.ts' } });
+  const { files } = await bundleBrowser();
+  writeBeside(folder, files);
+  const here = { configFile: false, logLevel: 'warn', build: { outDir: folder, emptyOutDir: false } };
+  await build(mergeConfig(configWith(join(folder, 'dist', 'browser')), here));
+}
+
+/**
+ * The examples and a library for them.
+ * @param {string} folder gets examples/ and dist/browser/
+ * @param {ReadonlyMap<string, Uint8Array>} files of the library, by name
+ */
+export function writeBeside(folder, files) {
   const library = join(folder, 'dist', 'browser');
   mkdirSync(library, { recursive: true });
-  mkdirSync(join(folder, 'playground'), { recursive: true });
   for (const [name, contents] of files) writeFileSync(join(library, name), contents);
-  for (const name of FILES) cpSync(join(root, 'playground', name), join(folder, 'playground', name));
+  cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1])).href) {

@@ -1,9 +1,11 @@
 // Makes one archive that tests and times omnifft on a GPU host with nothing else on it: Node, native bindings for Linux
-// x64, and the programs of test/device with the library in them.
+// x64, and programs with the library in them: those of test/device, the calibration and the command line.
 //
 //   node scripts/bundle.mjs     → out/bundle/ and out/omnifft-bundle.tar.xz
 //
 //   tar -xJf omnifft-bundle.tar.xz && cd omnifft && ./node run.mjs info
+//   ./node calibrate.mjs --device cuda
+//   ./node omnifft.mjs verify --device cuda
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -54,11 +56,15 @@ const { size } = statSync(archive);
 if (size > MOST_BYTES) fail(`the archive has ${size} bytes, over ${MOST_BYTES}.`);
 say(`${relative(root, archive)}: ${(size / 1e6).toFixed(1)} MB`);
 
-/** The programs of test/device with the library in them: one file, and what it imports late in files beside it. */
+/** Programs with the library in them: a file for each, and what they import late in files beside it. */
 async function programs() {
   const { build } = await import('esbuild');
   await build({
-    entryPoints: [join(root, 'test', 'device', 'run.ts')],
+    entryPoints: {
+      run: join(root, 'test', 'device', 'run.ts'),
+      calibrate: join(root, 'bench', 'calibrate', 'main.ts'),
+      omnifft: join(root, 'src', 'cli', 'main.ts'),
+    },
     outdir: bundle,
     outExtension: { '.js': '.mjs' },
     bundle: true,

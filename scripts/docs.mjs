@@ -16,7 +16,8 @@ rmSync(join(root, 'docs', 'reference'), { recursive: true, force: true });
 run('typedoc', 'bin/typedoc', ['--options', 'docs/typedoc.json']);
 run('vitepress', 'bin/vitepress.js', ['build', 'docs']);
 await buildPlayground(site);
-cpSync(join(root, 'examples'), join(site, 'examples'), { recursive: true });
+// The pages of the guides have the playground's icon.
+cpSync(join(root, 'playground', 'icon.svg'), join(site, 'playground', 'icon.svg'));
 console.log(`omnifft: the site is in ${site}`);
 if (process.argv.includes('--preview')) run('vitepress', 'bin/vitepress.js', ['preview', 'docs']);
 

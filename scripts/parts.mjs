@@ -36,8 +36,14 @@ export const parts = {
   ],
 };
 
-/** Parts that no processor asks for. */
-const GPU_PARTS = ['threads'];
+/** What is at hand at once for who cannot wait, by the module whose place the table takes: any problem on a processor, or real frames. */
+const atOnce = {
+  'engine/all-parts': { name: 'allParts', wanted: Object.keys(parts).filter((part) => part !== 'threads') },
+  'engine/stream-parts': {
+    name: 'streamParts',
+    wanted: ['real transforms', 'large primes', 'saved and measured plans'],
+  },
+};
 
 /** @param {string} root of the repository */
 export function laterModules(root) {
@@ -65,14 +71,14 @@ export function laterModules(root) {
   };
   const whole = (part) =>
     parts[part].map((module) => `export * from ${JSON.stringify(join(source, `${module}.ts`))};`).join('\n');
+  const tableOf = ({ name, wanted }) => {
+    const imports = wanted.map((part, n) => `import * as part${n} from ${JSON.stringify(`part:${part}`)};`);
+    return `${imports.join('\n')}\nexport const ${name} = {${wanted.map((part, n) => `${JSON.stringify(part)}: part${n}`)}};`;
+  };
   const table = {
+    ...Object.fromEntries(Object.entries(atOnce).map(([module, told]) => [module, () => tableOf(told)])),
     'engine/parts': () =>
       `export const partLoaders = {${Object.keys(parts).map((part) => `${JSON.stringify(part)}: () => import(${JSON.stringify(`part:${part}`)})`)}};`,
-    'engine/all-parts': () => {
-      const wanted = Object.keys(parts).filter((part) => !GPU_PARTS.includes(part));
-      const imports = wanted.map((part, n) => `import * as part${n} from ${JSON.stringify(`part:${part}`)};`);
-      return `${imports.join('\n')}\nexport const allParts = {${wanted.map((part, n) => `${JSON.stringify(part)}: part${n}`)}};`;
-    },
   };
   return {
     name: 'later-modules',
@@ -90,7 +96,7 @@ export function laterModules(root) {
         contents: standIn(path),
         resolveDir: dirname(path),
       }));
-      plugin.onLoad({ filter: /engine[/\\](all-)?parts\.ts$/ }, ({ path }) => {
+      plugin.onLoad({ filter: /engine[/\\]((all|stream)-)?parts\.ts$/ }, ({ path }) => {
         const module = relative(source, path).split(sep).join('/').replace(/\.ts$/, '');
         return table[module] && { contents: table[module](), resolveDir: source };
       });

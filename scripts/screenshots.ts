@@ -18,7 +18,7 @@ const spectrum = playground.page.locator('#image-spectrum');
 await spectrum.scrollIntoViewIfNeeded();
 const { x, y, width } = (await spectrum.boundingBox())!;
 await playground.page.mouse.click(x + (width * 172) / 256, y + (width * 156) / 256);
-await playground.page.locator('.pictures').screenshot({ path: join(folder, 'mask.png') });
+await playground.page.locator('#image .pictures').screenshot({ path: join(folder, 'mask.png') });
 
 const ocean = await site.open('examples/ocean/?still', { viewport: { width: 640, height: 300 } });
 await ocean.page.waitForFunction(() => document.querySelector('#result')?.textContent !== '…', undefined, {

@@ -8,6 +8,7 @@ const page = (text: string, name: string) => ({ text, link: `/docs/${name}` });
 const entries = {
   index: 'omnifft',
   sync: 'sync',
+  numeric: 'numeric',
   numpy: 'numpy',
   'numpy/sync': 'numpy/sync',
   signal: 'signal',
@@ -50,6 +51,9 @@ export default defineConfig({
       {
         text: 'By subject',
         items: [
+          page('Convolution', 'convolution'),
+          page('Callbacks', 'callbacks'),
+          page('Precision', 'precision'),
           page("NumPy's names", 'numpy'),
           page('Signals', 'signal'),
           page('Tuning', 'tuning'),

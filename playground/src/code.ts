@@ -1,5 +1,5 @@
 /** Programs that do what the page shows, to copy. */
-import type { ProblemInput } from '../../src/index.ts';
+import type { ProblemInput } from 'omnifft';
 import { html } from './dom.ts';
 import type { Planned } from './session.ts';
 import { isReal } from './tensor.ts';

@@ -1,5 +1,5 @@
 /** A picture convolved with a kernel that one drags: a plan that convolves, on the CPU or the GPU. */
-import { listDevices, openDevice } from '../../src/index.ts';
+import { listDevices, openDevice } from 'omnifft';
 import { offerCode } from './code.ts';
 import { byId, html } from './dom.ts';
 import { contextOf, drawGrey, N, type Picture, readPicture, testPicture } from './image.ts';

@@ -1,5 +1,5 @@
 /** A picture, its spectrum, and what is left of it where the spectrum is painted over. */
-import { openDevice } from '../../src/index.ts';
+import { openDevice } from 'omnifft';
 import { offerCode } from './code.ts';
 import { byId } from './dom.ts';
 import { colour } from './heatmap.ts';

@@ -1,12 +1,16 @@
 /** The kernels of a plan: a button for each, and the source of the one that is chosen. */
-import { bytesText } from '../../src/engine/index.ts';
-import type { Plan, PlanKernel } from '../../src/index.ts';
+
+import type { Plan, PlanKernel } from 'omnifft';
+import { bytesText } from '../../src/engine/explain.ts';
 import { byId, html } from './dom.ts';
-import { wasmSummary } from './wasm-summary.ts';
+import { wasmText } from './wasm-text.ts';
 
 const LANGUAGES: Readonly<Record<string, string>> = { wasm: 'WebAssembly', wgsl: 'WGSL' };
 
-export function showKernels(plan: Plan): void {
+/** Texts take a moment to make: the last one asked for is shown. */
+let wanted: PlanKernel | undefined;
+
+export async function showKernels(plan: Plan): Promise<void> {
   const list = byId('kernel-list');
   const kernels = plan.kernels;
   const buttons = kernels.map((kernel) => {
@@ -16,25 +20,39 @@ export function showKernels(plan: Plan): void {
   });
   const choose = (button: HTMLButtonElement, kernel: PlanKernel) => {
     for (const other of buttons) other.setAttribute('aria-pressed', String(other === button));
-    showSource(kernel);
+    return showSource(kernel);
   };
   list.replaceChildren(...buttons);
-  if (buttons[0] && kernels[0]) choose(buttons[0], kernels[0]);
+  if (buttons[0] && kernels[0]) await choose(buttons[0], kernels[0]);
 }
 
-function showSource({ name, language, source }: PlanKernel): void {
-  const pre = byId('kernel-source');
-  const text = typeof source === 'string' ? source : wasmSummary(source);
+async function showSource(kernel: PlanKernel): Promise<void> {
+  wanted = kernel;
+  const { name, language, source } = kernel;
+  const text = typeof source === 'string' ? source : await wasmText(source);
+  if (wanted !== kernel) return;
   const size = typeof source === 'string' ? new TextEncoder().encode(source).length : source.length;
-  const save = html('a', { href: '#', download: `${name}.${language}` }, 'save');
-  save.addEventListener('click', () => {
-    const content = typeof source === 'string' ? source : source.slice();
-    const url = URL.createObjectURL(new Blob([content]));
-    save.href = url;
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
-  });
-  byId('kernel-facts').replaceChildren(`${name}, ${LANGUAGES[language] ?? language}, ${bytesText(size)}: `, save);
+  const links =
+    typeof source === 'string'
+      ? [saving(source, `${name}.${language}`)]
+      : [saving(source.slice(), `${name}.wasm`), ' ', saving(text, `${name}.wat`)];
+  const pre = byId('kernel-source');
+  byId('kernel-facts').replaceChildren(
+    `${LANGUAGES[language] ?? language}, ${bytesText(size)}, ${text.split('\n').length} lines: `,
+    ...links,
+  );
   pre.textContent = text;
   pre.dataset.language = language;
   pre.scrollTop = 0;
+}
+
+/** A link that saves something as a file. */
+function saving(content: BlobPart, file: string): HTMLElement {
+  const link = html('a', { href: '#', download: file }, file);
+  link.addEventListener('click', () => {
+    const url = URL.createObjectURL(new Blob([content]));
+    link.href = url;
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  });
+  return link;
 }

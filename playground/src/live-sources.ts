@@ -9,6 +9,9 @@ export interface LiveSource {
   close(): void;
 }
 
+/** Samples that are kept, and so the most that a spectrum can be of. */
+export const MOST_SAMPLES = 2 ** 17;
+
 /** What the sliders say. */
 export interface Tones {
   /** Hertz. */
@@ -23,7 +26,7 @@ export interface Tones {
 export function slidingTones(read: () => Tones): LiveSource {
   let [first, second] = [0, 0];
   let made = 0;
-  const past = new Float32Array(2 ** 15);
+  const past = new Float32Array(MOST_SAMPLES);
   return {
     latest(into, seconds) {
       const { tone, sweep, noise } = read();
@@ -67,7 +70,7 @@ export async function fetchedSource(url: string): Promise<LiveSource> {
 
 /** @throws DOMException where there is none, or the user does not allow it */
 export async function microphoneSource(): Promise<LiveSource> {
-  const past = new Float32Array(2 ** 15);
+  const past = new Float32Array(MOST_SAMPLES);
   let count = 0;
   const stop = await listenMicrophone((block) => {
     for (const value of block) past[count++ % past.length] = value;

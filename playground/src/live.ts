@@ -1,11 +1,17 @@
 /** The picture that the page opens on: a signal as it goes on, its spectrum, and how that changes. */
-import { openDevice, type Plan } from '../../src/index.ts';
-import type { WindowName } from '../../src/signal/window-kinds.ts';
-import { plainWindowNames } from '../../src/signal/window-kinds.ts';
+import { openDevice, type Plan } from 'omnifft';
+import { plainWindowNames, type WindowName } from '../../src/signal/window-kinds.ts';
 import { windowFunction } from '../../src/signal/windows.ts';
 import { offerCode } from './code.ts';
 import { byId, html } from './dom.ts';
-import { fetchedSource, type LiveSource, microphoneSource, recordingSource, slidingTones } from './live-sources.ts';
+import {
+  fetchedSource,
+  type LiveSource,
+  MOST_SAMPLES,
+  microphoneSource,
+  recordingSource,
+  slidingTones,
+} from './live-sources.ts';
 import { frequency, short } from './numbers.ts';
 import { dataOf, type LinePlot, showPlot } from './plot.ts';
 import { readRecording } from './recording.ts';
@@ -32,13 +38,16 @@ interface Setup {
 
 export async function startLive(): Promise<void> {
   const device = await openDevice('cpu', { threads: 1 });
-  const [source, size, window] = ['live-source', 'live-size', 'live-window'].map((id) =>
-    byId<HTMLSelectElement>(id),
-  ) as [HTMLSelectElement, HTMLSelectElement, HTMLSelectElement];
+  const [source, window] = ['live-source', 'live-window'].map((id) => byId<HTMLSelectElement>(id)) as [
+    HTMLSelectElement,
+    HTMLSelectElement,
+  ];
+  const size = byId<HTMLInputElement>('live-size');
   const [logarithmic, phase, still] = ['live-log', 'live-phase', 'live-still'].map((id) =>
     byId<HTMLInputElement>(id),
   ) as [HTMLInputElement, HTMLInputElement, HTMLInputElement];
-  size.append(...SIZES.map((value) => html('option', { value, selected: value === 2048 }, String(value))));
+  size.max = String(MOST_SAMPLES);
+  byId('live-sizes').append(...SIZES.map((value) => html('option', { value })));
   window.append(...plainWindowNames.map((value) => html('option', { value, selected: value === 'hann' }, value)));
   const slider = (id: string) => byId<HTMLInputElement>(id).valueAsNumber;
   const tones = slidingTones(() => ({
@@ -53,14 +62,13 @@ export async function startLive(): Promise<void> {
   let plot: ReturnType<typeof showPlot>;
 
   const draw = () => {
-    const count = setup.levels.length;
-    plot = showPlot(figure, plotOf(setup.levels, phase.checked ? phasesOf(setup) : undefined, logarithmic.checked));
+    plot = showPlot(figure, shownOf(setup, phase.checked, logarithmic.checked));
     const place = () => {
       const { min, max } = plot.scales.x ?? {};
       waterfall.place(
         plot.over,
         { from: min ?? 0, to: max ?? SAMPLE_RATE / 2, logarithmic: logarithmic.checked },
-        count,
+        spacingOf(setup),
       );
     };
     plot.hooks.setScale = [...(plot.hooks.setScale ?? []), place];
@@ -68,7 +76,8 @@ export async function startLive(): Promise<void> {
     place();
   };
   const prepare = async () => {
-    const length = Number(size.value);
+    if (!size.reportValidity() || Number.isNaN(size.valueAsNumber)) return;
+    const length = size.valueAsNumber;
     const plan = await device.plan({ size: [length], transform: 'r2c', directions: 'forward' });
     setup?.plan.destroy();
     const taper = windowFunction(window.value as WindowName, length);
@@ -76,9 +85,9 @@ export async function startLive(): Promise<void> {
     const arrays = {
       samples: new Float32Array(length),
       windowed: new Float32Array(length),
-      bins: new Float32Array(length + 2),
+      bins: new Float32Array(2 * halfOf(length)),
     };
-    setup = { plan, window: taper, gain: 2 / sum, ...arrays, levels: new Float32Array(length / 2 + 1).fill(FLOOR) };
+    setup = { plan, window: taper, gain: 2 / sum, ...arrays, levels: new Float32Array(halfOf(length)).fill(FLOOR) };
     offerCode(byId('live-code'), codeOf(length, window.value));
     draw();
   };
@@ -110,11 +119,11 @@ export async function startLive(): Promise<void> {
     if (now - before < PAUSE || still.checked || !isSeen() || document.body.dataset.state === 'busy') return;
     before = now;
     measure(setup, playing, now / 1000);
-    plot.setData(dataOf(plotOf(setup.levels, phase.checked ? phasesOf(setup) : undefined, logarithmic.checked)), false);
+    plot.setData(dataOf(shownOf(setup, phase.checked, logarithmic.checked)), false);
     // What is zoomed into stays, so that nothing else draws the new values.
     plot.redraw();
     waterfall.add(setup.levels);
-    sayPeak(setup.levels);
+    sayPeak(setup);
     document.body.dataset.live = String(++shown);
   };
   requestAnimationFrame(step);
@@ -145,24 +154,32 @@ function phasesOf({ bins, levels }: Setup): (number | null)[] {
   return Array.from(levels, (level, k) => (level > HEARD ? Math.atan2(bins[2 * k + 1]!, bins[2 * k]!) : null));
 }
 
-function plotOf(levels: Float32Array, phases: (number | null)[] | undefined, logarithmic: boolean): LinePlot {
+/** Bins of a real signal of so many samples. */
+const halfOf = (length: number) => (length >> 1) + 1;
+
+/** Hertz from bin to bin. */
+const spacingOf = ({ samples }: Setup) => SAMPLE_RATE / samples.length;
+
+function shownOf(setup: Setup, phases: boolean, logarithmic: boolean): LinePlot {
+  const { levels } = setup;
+  const right = { label: 'phase (rad)', from: -4, to: 4 };
   return {
     title: 'Spectrum: drag to zoom, double click to see all',
-    x: { label: 'frequency (Hz)', from: 0, to: SAMPLE_RATE / 2 },
+    x: { label: 'frequency (Hz)', from: 0, to: (levels.length - 1) * spacingOf(setup) },
     y: { label: 'level (dB)', from: FLOOR, to: 0 },
     curves: [
       { name: 'level (dB)', values: levels },
-      ...(phases ? [{ name: 'phase (rad)', values: phases, right: { label: 'phase (rad)', from: -4, to: 4 } }] : []),
+      ...(phases ? [{ name: 'phase (rad)', values: phasesOf(setup), right }] : []),
     ],
     logarithmic,
   };
 }
 
-function sayPeak(levels: Float32Array): void {
+function sayPeak(setup: Setup): void {
+  const { levels } = setup;
   let peak = 1;
   for (let k = 2; k < levels.length; k++) if (levels[k]! > levels[peak]!) peak = k;
-  const hertz = (peak * SAMPLE_RATE) / (2 * (levels.length - 1));
-  byId('live-peak').textContent = `strongest: ${frequency(hertz)}, ${short(levels[peak]!, 3)} dB`;
+  byId('live-peak').textContent = `strongest: ${frequency(peak * spacingOf(setup))}, ${short(levels[peak]!, 3)} dB`;
 }
 
 /** Tells whether an element is on the screen. */
@@ -176,19 +193,19 @@ function seen(element: Element): () => boolean {
 
 function codeOf(size: number, window: string): string {
   return `import { openDevice } from 'omnifft';
-import { windowFunction } from 'omnifft/signal';
+import { windowFunction } from '../../src/signal/windows.ts';
 
 const device = await openDevice('cpu', { threads: 1 });
 const plan = await device.plan({ size: [${size}], transform: 'r2c', directions: 'forward' });
 const taper = windowFunction('${window}', ${size});
 const gain = 2 / taper.reduce((sum, factor) => sum + factor, 0);
-const [windowed, bins] = [new Float32Array(${size}), new Float32Array(${size + 2})];
+const [windowed, bins] = [new Float32Array(${size}), new Float32Array(${2 * halfOf(size)})];
 
-/** Levels of ${size / 2 + 1} bins in decibels; 0 is a sine of amplitude 1. */
+/** Levels of ${halfOf(size)} bins in decibels; 0 is a sine of amplitude 1. */
 export function levelsOf(samples) {
   for (let n = 0; n < ${size}; n++) windowed[n] = samples[n] * taper[n];
   plan.forwardSync(windowed, bins);
-  return Float32Array.from({ length: ${size / 2 + 1} }, (_, k) => 20 * Math.log10(gain * Math.hypot(bins[2 * k], bins[2 * k + 1])));
+  return Float32Array.from({ length: ${halfOf(size)} }, (_, k) => 20 * Math.log10(gain * Math.hypot(bins[2 * k], bins[2 * k + 1])));
 }
 `;
 }

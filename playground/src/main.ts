@@ -1,5 +1,6 @@
 /** The playground: a problem is planned, run on a signal, drawn, checked and timed. */
-import { listDevices, type OpenableKind, version } from '../../src/index.ts';
+import { listDevices, type OpenableKind, version } from 'omnifft';
+import { startBins } from './bins.ts';
 import { offerCode, programOf } from './code.ts';
 import { byId, html } from './dom.ts';
 import { startFilter } from './filter.ts';
@@ -58,7 +59,7 @@ function planAndRun(): void {
     planned = undefined;
     planned = await session.make(readProblem(text), kind ?? 'cpu', count);
     history.replaceState(null, '', `#${encodeURIComponent(text.trim())}`);
-    showPlan(planned);
+    await showPlan(planned);
     offerCode(byId('plan-code'), programOf(readProblem(text), planned));
     await transform(planned);
     await time(planned, current);
@@ -78,17 +79,17 @@ function runAgain(): void {
 
 const controls = new SignalControls(runAgain);
 
-function showPlan({ plan, direction, milliseconds, remembered }: Planned): void {
+async function showPlan({ plan, direction, milliseconds, remembered }: Planned): Promise<void> {
   const facts = plan.toJSON();
   byId('plan-text').textContent = plan.explain();
   const shown = facts.directions.find((one) => one.direction === direction);
   const picture = byId('plan-picture');
   if (shown) picture.replaceChildren(planPicture(shown, picture.clientWidth));
   byId('plan-facts').textContent =
-    `The ${direction} transform on ${facts.device.name}: ${plan.directions.length === 2 ? 'the inverse is planned too. ' : ''}` +
+    `The ${direction} transform on ${facts.device.name}: ${plan.directions.length === 2 ? 'the inverse is planned too; ' : ''}` +
     'arrows are launches, with the bytes that they read.';
   byId('plan-time').textContent = `${duration(milliseconds)}${remembered ? ', remembered from before' : ''}`;
-  showKernels(plan);
+  await showKernels(plan);
 }
 
 /** Runs the plan on the signal as it is now, and says how exact the result is. */
@@ -183,7 +184,7 @@ async function start(): Promise<void> {
   threads.value = String(crossOriginIsolated ? navigator.hardwareConcurrency : 1);
   threads.disabled = !crossOriginIsolated;
   showSamples();
-  for (const section of [startLive, startImage, startFilter]) {
+  for (const section of [startLive, startBins, startImage, startFilter]) {
     section().catch((error) => errors.replaceChildren(...lines(error)));
   }
   form.addEventListener('submit', (event) => {

@@ -1,8 +1,8 @@
 /** How exact and how fast: errors against double precision, times beside fft.js. */
 import FFT from 'fft.js';
+import type { Plan } from 'omnifft';
 import { leastMilliseconds, repeated } from '../../src/devices/clock.ts';
 import { nextFastLength } from '../../src/engine/fast-length.ts';
-import type { Plan } from '../../src/index.ts';
 import { logicalLength } from '../../src/problem/index.ts';
 import type { Planned, Session } from './session.ts';
 import { type Arrays, arraysFor, doubled, fill, isReal, listOf } from './tensor.ts';

@@ -2,8 +2,9 @@
  * A plan as a picture: its tree on the left, one row for each node; on the right the memory it uses, one line for each
  * buffer, with an arrow for each launch from what it reads to what it writes.
  */
-import { bytesText } from '../../src/engine/index.ts';
-import type { Plan } from '../../src/index.ts';
+
+import type { Plan } from 'omnifft';
+import { bytesText } from '../../src/engine/explain.ts';
 import { svg } from './dom.ts';
 
 type Facts = ReturnType<Plan['toJSON']>['directions'][number];
@@ -13,12 +14,22 @@ type Launch = Facts['launches'][number];
 /** The order in which buffers stand, whatever the order in which they are used. */
 const BUFFERS = ['input', 'work', 'temp', 'temp2', 'output'];
 const BRANCH_HEIGHT = 30;
-const LEAF_HEIGHT = 74;
+const LINE = 16;
 const INDENT = 22;
 const LANE_WIDTH = 108;
 const WIDEST_LANE = 240;
-const HEADER = 28;
-const TEXT_WIDTH = 500;
+
+/** Where the parts of a picture go. */
+interface Layout {
+  /** Above the rows: the names of the buffers, where they stand in columns. */
+  readonly header: number;
+  /** The width of the text: of all of it where buffers are below the text, not beside it. */
+  readonly text: number;
+  readonly isNarrow: boolean;
+}
+
+const WIDE: Layout = { header: 28, text: 500, isNarrow: false };
+const NARROW: Layout = { header: 4, text: 0, isNarrow: true };
 
 interface Row {
   readonly depth: number;
@@ -31,14 +42,16 @@ interface Row {
 
 /** @param room width to fill, where the picture does not need more */
 export function planPicture(facts: Facts, room: number): SVGSVGElement {
-  const rows = rowsOf(facts);
-  const last = rows.at(-1);
-  const height = last ? last.top + last.height + 8 : HEADER;
   const used = facts.launches.flatMap(({ from, to }) => [from, to]);
   const lanes = [...new Set(used)].sort((a, b) => BUFFERS.indexOf(a) - BUFFERS.indexOf(b));
-  const laneWidth = Math.min(WIDEST_LANE, Math.max(LANE_WIDTH, Math.floor((room - TEXT_WIDTH) / lanes.length)));
-  const laneAt = (name: string) => TEXT_WIDTH + laneWidth * (lanes.indexOf(name) + 0.5);
-  const width = TEXT_WIDTH + laneWidth * lanes.length;
+  const layout = room < WIDE.text + LANE_WIDTH * lanes.length ? NARROW : WIDE;
+  const { text, header, isNarrow } = layout;
+  const rows = rowsOf(facts, layout);
+  const last = rows.at(-1);
+  const height = last ? last.top + last.height + 8 : header;
+  const laneWidth = Math.min(WIDEST_LANE, Math.floor((room - text) / lanes.length));
+  const laneAt = (name: string) => text + laneWidth * (lanes.indexOf(name) + 0.5);
+  const width = isNarrow ? room : text + laneWidth * lanes.length;
   const picture = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img' });
   const flow = facts.launches.map(({ from, to }) => `${from} to ${to}`).join(', ');
   picture.append(svg('title', {}, `The ${facts.direction} plan: ${flow}`));
@@ -46,34 +59,43 @@ export function planPicture(facts: Facts, room: number): SVGSVGElement {
     if (row.launch)
       picture.append(svg('rect', { class: 'row', x: 0, y: row.top, width, height: row.height - 6, rx: 6 }));
   }
-  for (const name of lanes) {
-    const at = laneAt(name);
-    picture.append(
-      svg('text', { class: 'name', x: at, y: 16, 'text-anchor': 'middle' }, name),
-      svg('line', { class: 'lane', x1: at, x2: at, y1: HEADER, y2: height - 8 }),
-    );
-  }
+  if (!isNarrow) picture.append(...columns(lanes, laneAt, header, height));
   rows.forEach((row, n) => {
     const left = 10 + row.depth * INDENT;
     picture.append(...elbow(rows, n), svg('text', { class: 'name', x: left, y: row.top + 19 }, row.name));
-    row.details.forEach((text, line) => {
-      picture.append(svg('text', { x: left, y: row.top + 37 + 16 * line }, text));
+    row.details.forEach((detail, line) => {
+      picture.append(svg('text', { x: left, y: row.top + 37 + LINE * line }, detail));
     });
-    if (row.launch) picture.append(...arrow(row, row.launch, laneAt));
+    if (!row.launch) return;
+    const at = row.top + (isNarrow ? row.height - 26 : 40);
+    picture.append(...arrow(row.launch, at, laneAt));
+    if (isNarrow) picture.append(...columns([...new Set([row.launch.from, row.launch.to])], laneAt, at - 12, at + 12));
   });
   return picture;
 }
 
-function rowsOf({ tree, launches }: Facts): Row[] {
+/** The names of buffers, and a line down from each. */
+function columns(lanes: readonly string[], laneAt: (name: string) => number, from: number, to: number): SVGElement[] {
+  return lanes.flatMap((name) => {
+    const at = laneAt(name);
+    return [
+      svg('text', { class: 'name', x: at, y: from - 12, 'text-anchor': 'middle' }, name),
+      svg('line', { class: 'lane', x1: at, x2: at, y1: from, y2: to - 8 }),
+    ];
+  });
+}
+
+function rowsOf({ tree, launches }: Facts, { header, isNarrow }: Layout): Row[] {
   const rows: Row[] = [];
   let next = 0;
-  let top = HEADER;
+  let top = header;
   const walk = (node: Node, depth: number) => {
     const launch = node.children.length === 0 ? launches[next++] : undefined;
-    const height = launch ? LEAF_HEIGHT : BRANCH_HEIGHT;
+    const details = launch ? detailsOf(launch, isNarrow) : [];
+    const height = launch ? 42 + LINE * details.length + (isNarrow ? 52 : 0) : BRANCH_HEIGHT;
     const lengths = shape(node.length);
     const name = launch ? `${node.scheme}, ${node.title}` : `${node.scheme}, ${node.title}: ${lengths}`;
-    rows.push({ depth, top, height, name, details: launch ? detailsOf(launch) : [], launch });
+    rows.push({ depth, top, height, name, details, launch });
     top += height;
     for (const child of node.children) walk(child, depth + 1);
   };
@@ -81,14 +103,17 @@ function rowsOf({ tree, launches }: Facts): Row[] {
   return rows;
 }
 
-function detailsOf(launch: Launch): string[] {
+/** Two lines, or more and shorter ones. */
+function detailsOf(launch: Launch, isNarrow: boolean): string[] {
   const { lengths, radices, transformsPerGroup, groups, blocks, threads, lanesAlong, twiddles } = launch;
   const product = lengths.map((length, d) => `${length} = ${radices[d]?.join('·') || '1'}`).join(' by ');
   const many = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
-  return [
-    `${product}, lanes along the ${lanesAlong}${twiddles ? `, twiddles of ${twiddles}` : ''}`,
-    `${many(transformsPerGroup, 'transform')} a group, ${many(groups, 'group')}${blocks ? ` × ${blocks} blocks` : ''} × ${many(threads, 'thread')}`,
+  const how = [product, `lanes along the ${lanesAlong}`, ...(twiddles ? [`twiddles of ${twiddles}`] : [])];
+  const much = [
+    `${many(transformsPerGroup, 'transform')} a group`,
+    `${many(groups, 'group')}${blocks ? ` × ${blocks} blocks` : ''} × ${many(threads, 'thread')}`,
   ];
+  return isNarrow ? [...how, ...much] : [how.join(', '), much.join(', ')];
 }
 
 function shape(length: readonly number[]): string {
@@ -105,8 +130,8 @@ function elbow(rows: readonly Row[], n: number): SVGElement[] {
 }
 
 /** From the buffer that is read to the one that is written; a loop where they are the same. */
-function arrow({ top }: Row, { from, to, bytesRead }: Launch, laneAt: (name: string) => number): SVGElement[] {
-  const [start, end, y] = [laneAt(from), laneAt(to), top + 40];
+function arrow({ from, to, bytesRead }: Launch, y: number, laneAt: (name: string) => number): SVGElement[] {
+  const [start, end] = [laneAt(from), laneAt(to)];
   const label = { x: (start + end) / 2, y: y - 8, 'text-anchor': 'middle' };
   if (start === end) {
     return [

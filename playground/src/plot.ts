@@ -8,12 +8,14 @@ const LANGUAGE = language;
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { html } from './dom.ts';
-import { short } from './numbers.ts';
+import { short, ticks } from './numbers.ts';
 
 export interface PlotAxis {
   readonly label: string;
   readonly from: number;
   readonly to: number;
+  /** Empty room at both ends. */
+  readonly margin?: number;
 }
 
 export interface Curve {
@@ -27,16 +29,27 @@ export interface Curve {
 export interface LinePlot {
   readonly title: string;
   readonly x: PlotAxis;
-  readonly y: PlotAxis;
+  /** Without an extent: as the values need it. */
+  readonly y: PlotAxis | Pick<PlotAxis, 'label'>;
   readonly curves: readonly Curve[];
   /** A logarithmic axis to the right: what lies at 0 is left out. */
   readonly logarithmic?: boolean;
   /** A value of the first curve to point at. */
   readonly marked?: { readonly index: number; readonly text: string };
+  /** A bar for each value, up or down from 0, instead of a line. */
+  readonly bars?: boolean;
+  /** Where dragging does not zoom: told of each place from one to the next, in units of the axes. */
+  readonly drag?: (from: Place, to: Place) => void;
+}
+
+export interface Place {
+  readonly x: number;
+  readonly y: number;
 }
 
 const HEIGHT = 260;
 const COLOURS = ['--accent', '--warm'];
+const BARS = uPlot.paths.bars!({ size: [0.8, 40], radius: 0 });
 const clearers = new WeakMap<Element, () => void>();
 
 /** Draws into a figure, now and at every new width. @returns the plot, for new values and for what is zoomed into. */
@@ -46,6 +59,7 @@ export function showPlot(figure: HTMLElement, plot: LinePlot): uPlot {
   figure.append(html('figcaption', {}, plot.title), holder);
   const width = () => Math.max(200, Math.floor(figure.clientWidth));
   const drawn = new uPlot(optionsOf(plot, width()), dataOf(plot), holder);
+  if (plot.drag) startDrag(drawn, plot.drag);
   const observer = new ResizeObserver(() => drawn.setSize({ width: width(), height: HEIGHT }));
   observer.observe(figure);
   clearers.set(figure, () => {
@@ -70,11 +84,43 @@ export function dataOf({ x, curves, logarithmic }: Pick<LinePlot, 'x' | 'curves'
   return [at, ...curves.map(({ values }) => Array.from({ length: at.length }, (_, n) => values[n + first] ?? null))];
 }
 
+/** Follows a pointer across a plot; it may leave it, and then stands at its rim. */
+function startDrag(plot: uPlot, drag: NonNullable<LinePlot['drag']>): void {
+  const { over } = plot;
+  const within = (value: number, most: number) => Math.min(most, Math.max(0, value));
+  const placeAt = ({ clientX, clientY }: PointerEvent): Place => {
+    const { left, top, width, height } = over.getBoundingClientRect();
+    return {
+      x: plot.posToVal(within(clientX - left, width), 'x'),
+      y: plot.posToVal(within(clientY - top, height), 'y'),
+    };
+  };
+  let last: Place | undefined;
+  const moved = (event: PointerEvent) => {
+    if (!last) return;
+    const next = placeAt(event);
+    drag(last, next);
+    last = next;
+  };
+  over.style.touchAction = 'none';
+  over.addEventListener('pointerdown', (event) => {
+    over.setPointerCapture(event.pointerId);
+    last = placeAt(event);
+    moved(event);
+  });
+  over.addEventListener('pointermove', moved);
+  for (const end of ['pointerup', 'pointercancel']) {
+    over.addEventListener(end, () => {
+      last = undefined;
+    });
+  }
+}
+
 function placeOf({ from, to }: PlotAxis, n: number, count: number): number {
   return count < 2 ? from : from + ((to - from) * n) / (count - 1);
 }
 
-function optionsOf({ x, y, curves, logarithmic, marked }: LinePlot, width: number): uPlot.Options {
+function optionsOf({ x, y, curves, logarithmic, marked, bars, drag }: LinePlot, width: number): uPlot.Options {
   const colour = (name: string) => () => coloursOf(name);
   const axis = {
     stroke: colour('--quiet'),
@@ -84,14 +130,19 @@ function optionsOf({ x, y, curves, logarithmic, marked }: LinePlot, width: numbe
     labelFont: '12px system-ui',
     font: '12px system-ui',
   };
+  const { margin = 0 } = x;
   const right = curves.find((curve) => curve.right)?.right;
   const told = (_: uPlot, value: number | null) => (value === null || value === undefined ? '–' : short(value, 4));
   return {
     ...{ width, height: HEIGHT },
     scales: {
       // As far as the values go, or as was zoomed to: not on to the next power of ten.
-      x: { time: false, range: (_, from, to) => [from, to], ...(logarithmic ? { distr: 3 as const } : {}) },
-      y: { range: [y.from, y.to] },
+      x: {
+        time: false,
+        range: (_, from, to) => [from - margin, to + margin],
+        ...(logarithmic ? { distr: 3 as const } : {}),
+      },
+      y: 'from' in y ? { range: [y.from, y.to] } : {},
       ...(right ? { right: { range: [right.from, right.to] } } : {}),
     },
     axes: [
@@ -99,7 +150,7 @@ function optionsOf({ x, y, curves, logarithmic, marked }: LinePlot, width: numbe
         ...axis,
         label: x.label,
         size: 34,
-        ...(logarithmic ? { splits: (_, __, from, to) => decades(from, to), filter: (_, splits) => splits } : {}),
+        ...(logarithmic ? LOGARITHMIC_AXIS : {}),
       },
       { ...axis, label: y.label, size: 52 },
       ...(right
@@ -111,18 +162,31 @@ function optionsOf({ x, y, curves, logarithmic, marked }: LinePlot, width: numbe
       ...curves.map((curve, n) => ({
         ...{ label: curve.name, value: told, width: curve.right ? 1 : 1.5, points: { show: false } },
         ...{ stroke: colour(COLOURS[n % COLOURS.length]!), scale: curve.right ? 'right' : 'y' },
+        ...(bars ? { fill: colour(COLOURS[n % COLOURS.length]!), paths: BARS, points: { show: false } } : {}),
       })),
     ],
-    cursor: { drag: { x: true, y: false } },
+    cursor: { drag: { x: drag === undefined, y: false } },
     hooks: marked ? { draw: [(plot) => mark(plot, marked, logarithmic ? 1 : 0)] } : {},
   };
 }
 
-/** 1, 2 and 5 of every power of ten between two frequencies; uPlot counts on from where the axis begins. */
-function decades(from: number, to: number): number[] {
+/** Places of a logarithmic axis: of every power of ten as many as there is room for, and even steps within one power. */
+const LOGARITHMIC_AXIS: Partial<uPlot.Axis> = {
+  splits: ({ width }, _, from, to) => {
+    const powers = Math.log10(to / Math.max(from, 1e-9));
+    const room = (width - 80) / powers;
+    const steps = room > 130 ? [1, 2, 5] : room > 80 ? [1, 3] : [1];
+    return powers < 1.2 ? ticks(from, to, Math.min(6, (room * powers) / 60)) : decades(from, to, steps);
+  },
+  filter: (_, splits) => splits,
+  values: (_, splits) => splits.map((value) => (value >= 1000 ? `${short(value / 1000)}k` : short(value))),
+};
+
+/** uPlot counts on from where the axis begins; a reader wants multiples of the powers of ten. */
+function decades(from: number, to: number, steps: readonly number[]): number[] {
   const first = Math.floor(Math.log10(Math.max(from, 1e-9)));
   const powers = Array.from({ length: Math.ceil(Math.log10(to)) - first + 1 }, (_, n) => 10 ** (first + n));
-  return powers.flatMap((power) => [1, 2, 5].map((step) => step * power)).filter((at) => at >= from && at <= to);
+  return powers.flatMap((power) => steps.map((step) => step * power)).filter((at) => at >= from && at <= to);
 }
 
 function coloursOf(name: string): string {

@@ -1,5 +1,6 @@
 /** The text of the problem field: what it asks for, and what is wrong with it. */
-import { FftError, type ProblemInput } from '../../src/index.ts';
+import { FftError, type ProblemInput } from 'omnifft';
+import { lengthsAlone } from '../../src/problem/lengths-alone.ts';
 import { html } from './dom.ts';
 
 export const SAMPLES = [
@@ -25,17 +26,14 @@ export class UnreadableText extends Error {
   }
 }
 
-/** Lengths alone, and perhaps how many transforms: `1024`, `256x256`, `64 x 64 * 10`. */
-const LENGTHS = /^(\d+(?:\s*[x×]\s*\d+)*)(?:\s*\*\s*(\d+))?$/;
-
 /**
  * A descriptor, lengths alone, or the object that JSON text describes. Whether it is a good problem is for the library to say.
  * @throws UnreadableText
  */
 export function readProblem(text: string): ProblemInput | string {
   const trimmed = text.trim();
-  const [, size, batches = '1'] = LENGTHS.exec(trimmed) ?? [];
-  if (size) return { size: size.split(/[x×]/).map(Number), batches: Number(batches) };
+  const lengths = lengthsAlone(trimmed);
+  if (lengths) return lengths;
   if (!trimmed.startsWith('{')) return trimmed;
   try {
     return JSON.parse(trimmed) as ProblemInput;

@@ -1,5 +1,5 @@
 /** One device and one plan at a time, and the CPU plans in double precision that results are measured by. */
-import { type Device, FftError, type OpenableKind, openDevice, type Plan, type ProblemInput } from '../../src/index.ts';
+import { type Device, FftError, type OpenableKind, openDevice, type Plan, type ProblemInput } from 'omnifft';
 
 export type Direction = 'forward' | 'inverse';
 

@@ -1,4 +1,5 @@
 /** The signal's part of the page: which kind, its parameters, recordings. */
+
 import { plainWindowNames, type WindowName } from '../../src/signal/window-kinds.ts';
 import { windowFunction } from '../../src/signal/windows.ts';
 import { byId, html } from './dom.ts';

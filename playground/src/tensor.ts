@@ -1,5 +1,5 @@
 /** A problem's arrays: signals are put where strides and layout say, and read back from there. */
-import type { Plan } from '../../src/index.ts';
+import type { Plan } from 'omnifft';
 import { elementKind } from '../../src/problem/index.ts';
 import type { Signal } from './signals.ts';
 

@@ -1,6 +1,5 @@
 /** Spectra one below the other, the latest on top, along the axis of the plot above. */
 import { colour } from './heatmap.ts';
-import { SAMPLE_RATE } from './signals.ts';
 
 export interface Span {
   /** Hertz. */
@@ -27,14 +26,14 @@ export class Waterfall {
     this.floor = floor;
   }
 
-  /** Lies below an element from now on. What was shown of other frequencies goes. @param count of bins from 0 to half the rate */
-  place(over: HTMLElement, { from, to, logarithmic }: Span, count: number): void {
+  /** Lies below an element from now on. What was shown of other frequencies goes. @param spacing hertz from bin to bin */
+  place(over: HTMLElement, { from, to, logarithmic }: Span, spacing: number): void {
     const { canvas } = this;
     const width = Math.max(1, Math.round(over.clientWidth));
     const [outer, inner] = [canvas.parentElement!.getBoundingClientRect(), over.getBoundingClientRect()];
     canvas.style.marginLeft = `${Math.max(0, inner.left - outer.left)}px`;
     canvas.style.width = `${width}px`;
-    const shown = JSON.stringify([width, from, to, logarithmic, count]);
+    const shown = JSON.stringify([width, from, to, logarithmic, spacing]);
     if (shown === this.shown) return;
     this.shown = shown;
     canvas.width = width;
@@ -44,7 +43,7 @@ export class Waterfall {
     const least = Math.max(from, 1);
     const hertzAt = (x: number) =>
       logarithmic ? least * (to / least) ** (x / width) : from + ((to - from) * x) / width;
-    const binAt = (x: number) => (hertzAt(x) * (count - 1)) / (SAMPLE_RATE / 2);
+    const binAt = (x: number) => hertzAt(x) / spacing;
     this.columns = Array.from({ length: width }, (_, x) => [binAt(x), binAt(x + 1)] as const);
   }
 

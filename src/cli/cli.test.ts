@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
-import { type NpyArray, readNpy, writeNpy } from '../numpy/npy.ts';
+import { readNpy, writeNpy } from '../numpy/npy.ts';
+import type { NpyArray } from '../numpy/npy-array.ts';
 import { readNpz, writeNpz } from '../numpy/npz.ts';
 import { sampleArray, workplace } from './fixture.ts';
 
@@ -123,6 +124,7 @@ describe('bad usage ends with 2 and one line on stderr', () => {
     ['a length of complex numbers', ['transform', 'a.npy', '-o', 'b.npy', '-i', '--length', '9'], /--real --inverse/],
     ['a length of bins', ['transform', 'a.npy', '-o', 'b.npy', '--real', '--length', '9'], /--real --inverse/],
     ['an unknown norm', ['transform', 'a.npy', '-o', 'b.npy', '--norm', 'unit'], /backward, ortho, forward/],
+    ['lengths that are none', ['explain', '0x4'], /size\[0\] is 0.*\[invalid-size\]/],
     ['a bad descriptor', ['explain', 'scfo10y4'], /position 6.*\[invalid-descriptor\]/],
     ['bad JSON', ['explain', '{"size": [4'], /JSON.*\[invalid-usage\]/],
     ['an unknown field', ['explain', '{"size": [4], "bathces": 2}'], /batches.*\[unknown-field\]/],

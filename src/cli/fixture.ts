@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import type { NpyArray } from '../numpy/npy.ts';
+import type { NpyArray } from '../numpy/npy-array.ts';
 
 export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 

@@ -18,6 +18,7 @@ import {
   profileNames,
 } from '../index.ts';
 import { show } from '../problem/errors.ts';
+import { lengthsAlone } from '../problem/index.ts';
 import { withOptionNames } from './words.ts';
 
 export interface DeviceOptions {
@@ -93,9 +94,9 @@ export function outputPath(...suffixes: readonly string[]): (text: string) => st
   };
 }
 
-/** Reads a problem as it is given on the command line: a descriptor, or the problem object as JSON. */
+/** Reads a problem as it is given on the command line: lengths alone, a descriptor, or the problem object as JSON. */
 export function readProblem(text: string): ProblemInput {
-  if (!text.trimStart().startsWith('{')) return parseDescriptor(text);
+  if (!text.trimStart().startsWith('{')) return lengthsAlone(text) ?? parseDescriptor(text);
   try {
     return JSON.parse(text) as ProblemInput;
   } catch (error) {

@@ -10,6 +10,7 @@ export type { ComplexData, Data } from './arguments.ts';
 export { Device, type PlanOptions } from './device.ts';
 export type { EnqueueOptions, MemoryOptions } from './enqueue.ts';
 export { bytesText } from './explain.ts';
+
 export type { MeasureOptions } from './measure.ts';
 export { DeviceMemory } from './memory.ts';
 export {

@@ -14,17 +14,6 @@ import { readOptions } from './options.ts';
 import { bindPeer } from './peer.ts';
 import type { RunnerHost } from './runner.ts';
 
-/** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
-export interface MeasureOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
-  /**
-   * Transforms to run one after another, at least, and 100 000 at most; default 10. There are more where the clock is too
-   * coarse to time so few.
-   */
-  readonly repeats?: number;
-  /** Another library to time instead, on the same memory and by the same clock. `cuda`: cuFFT, where it is installed. */
-  readonly peer?: 'cufft';
-}
-
 const OPTIONS = { works: [...MEMORY_OPTIONS, 'repeats', 'peer'] };
 
 /** Many are submitted before one is waited for. */
@@ -136,4 +125,15 @@ export async function wallClock(bound: Pick<BoundProgram, 'run'>, repeats: numbe
     times.push(batch.milliseconds);
   }
   return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
+}
+
+/** Memory as for `enqueue`; what is left out is allocated for the measurement, and zero. */
+export interface MeasureOptions<Input = ComplexData, Output = ComplexData> extends MemoryOptions<Input, Output> {
+  /**
+   * Transforms to run one after another, at least, and 100 000 at most; default 10. There are more where the clock is too
+   * coarse to time so few.
+   */
+  readonly repeats?: number;
+  /** Another library to time instead, on the same memory and by the same clock. `cuda`: cuFFT, where it is installed. */
+  readonly peer?: 'cufft';
 }

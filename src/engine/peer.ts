@@ -1,9 +1,11 @@
 /** Transforms by another library for the same device, on the same memory, to compare with. */
+
 import type { PeerProgram } from '../devices/device.ts';
 import { type Direction, defaultStrides, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { partsOf } from './arguments.ts';
+import type { MemoryOptions } from './enqueue.ts';
 import { readData } from './given.ts';
-import type { MeasureOptions } from './measure.ts';
+
 import type { RunnerHost } from './runner.ts';
 
 /**
@@ -11,7 +13,7 @@ import type { RunnerHost } from './runner.ts';
  * @throws FftError (as a rejection) `unsupported-feature` where there is no such library for the device, or the problem is
  * none that libraries share; `device-unavailable` where it is not installed
  */
-export async function bindPeer(host: RunnerHost, options: MeasureOptions, peer: string): Promise<PeerProgram> {
+export async function bindPeer(host: RunnerHost, options: MemoryOptions, peer: string): Promise<PeerProgram> {
   const { backend, problem, direction, read, written } = host;
   if (!backend.bindPeer) {
     throw new FftError('unsupported-feature', `No library is known to compare a ${backend.kind} device with.`);

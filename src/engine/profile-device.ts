@@ -7,7 +7,6 @@ import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
 import { loadPartsBy } from './later.ts';
-import type { ProfiledDevice, ProfileOptions } from './open-profile.ts';
 import { readOptions } from './options.ts';
 import { partLoaders } from './parts.ts';
 import { readProfile } from './profile-check.ts';
@@ -23,8 +22,8 @@ class ProfileDevice extends Device {
 /** See `openProfile`. */
 export async function profileDevice(
   from: ProfileName | DeviceProfile,
-  options: ProfileOptions,
-): Promise<ProfiledDevice> {
+  options: { readonly language?: OfflineLanguage },
+): Promise<Device> {
   const { language: asked } = readOptions(options, { works: ['language'] }, 'openProfile');
   const named: Partial<NamedProfile> = typeof from === 'string' ? byName(from) : { profile: readProfile(from) };
   const profile = named.profile!;

@@ -1,5 +1,5 @@
 /** The arrays that kernels touch: of reals, in memory or in tables, and of integers that indices are looked up in. */
-import type { IntegerTable } from './tables.ts';
+import type { RootRun } from '../numeric/nearest-roots.ts';
 
 /** What devices compute in. */
 export type ElementType = 'f32' | 'f64';
@@ -54,4 +54,31 @@ export function elementOf(type: NumberType): ElementType {
 /** Whether an array holds integers, and what they are. */
 export function isIntegers(array: ArrayRef): array is IntegerTable {
   return array.type === 'u32';
+}
+
+/** Integers that indices are looked up in. */
+export interface IntegerTable extends Table {
+  readonly type: 'u32';
+  /** Every entry is below this, and none is negative. */
+  readonly below: number;
+  readonly entries: ArrayLike<number>;
+}
+
+/** An array of constants. Two tables with equal keys have equal contents, whichever kernels read them. */
+export interface Table extends ArrayRef {
+  readonly space: 'table';
+  readonly length: number;
+  readonly key: string;
+  /** Each number is two elements, hi and lo; runs and values are about numbers. */
+  readonly pairs?: true;
+  /** The roots of unity that it holds, exactly; what lies between the runs is never read. */
+  runs(): RootRun[];
+  /** What else it holds; missing where that is nothing. */
+  values?(): ValueRun[];
+}
+
+/** Reals in a table from element `start` on; double-doubles as hi, lo, hi, lo … */
+export interface ValueRun {
+  readonly start: number;
+  readonly values: ArrayLike<number>;
 }

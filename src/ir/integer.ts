@@ -6,7 +6,7 @@
  * two addresses known?" and "by how much does this address move from one lane to the next?" are look-ups, and the
  * ranges make most divisions that views introduce disappear before anything is printed (design decision 4).
  */
-import type { IntegerTable } from './tables.ts';
+import type { IntegerTable } from './arrays.ts';
 
 /** A run-time integer in [0, count). Identity is the object, the name is for people. */
 export interface Var {

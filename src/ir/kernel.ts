@@ -7,11 +7,10 @@
  * outlive its phase except through a shared array, or the group's own part of a global one; so nothing can be carried
  * across a barrier by mistake. `verify` (verify.ts) checks the rest.
  */
-import type { ArrayRef, NumberType } from './arrays.ts';
+import type { ArrayRef, NumberType, Table } from './arrays.ts';
 import type { Guard } from './guard.ts';
 import type { Index, Var } from './integer.ts';
 import type { Real } from './real.ts';
-import type { Table } from './tables.ts';
 
 /** One loop of a phase. Items whose value reaches `limit` are left out (a tail that is only known at run time). */
 export interface Loop {

@@ -3,34 +3,7 @@
  * reals, each rounded once from the nearest double; and integers that indices are looked up in.
  */
 import type { RootRun } from '../numeric/nearest-roots.ts';
-import type { ArrayRef, NumberType } from './arrays.ts';
-
-/** Reals in a table from element `start` on; double-doubles as hi, lo, hi, lo … */
-export interface ValueRun {
-  readonly start: number;
-  readonly values: ArrayLike<number>;
-}
-
-/** An array of constants. Two tables with equal keys have equal contents, whichever kernels read them. */
-export interface Table extends ArrayRef {
-  readonly space: 'table';
-  readonly length: number;
-  readonly key: string;
-  /** Each number is two elements, hi and lo; runs and values are about numbers. */
-  readonly pairs?: true;
-  /** The roots of unity that it holds, exactly; what lies between the runs is never read. */
-  runs(): RootRun[];
-  /** What else it holds; missing where that is nothing. */
-  values?(): ValueRun[];
-}
-
-/** Integers that indices are looked up in. */
-export interface IntegerTable extends Table {
-  readonly type: 'u32';
-  /** Every entry is below this, and none is negative. */
-  readonly below: number;
-  readonly entries: ArrayLike<number>;
-}
+import type { ArrayRef, IntegerTable, NumberType, Table, ValueRun } from './arrays.ts';
 
 /** @param key says what the table holds, exactly. */
 export function integerTable(name: string, key: string, entries: ArrayLike<number>): IntegerTable {

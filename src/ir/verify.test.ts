@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ArrayRef } from './arrays.ts';
+import type { Guard } from './guard.ts';
 import { add, div, type Index, type IndexLike, index, mod, scale, sub, type Var, variable } from './integer.ts';
 import type { Kernel, Phase } from './kernel.ts';
 import { Expressions } from './real.ts';
@@ -223,6 +224,39 @@ describe('verify', () => {
     expectOne(kernel(copy(input, ping, { write: add(group, 6) })), 0, /index of ping can be 8, its length is 8/);
     expectOne(kernel(copy(input, ping), copy(ping, output, { read: add(group, -1) })), 1, /index of ping can be -1/);
     expectOne(kernel(copy(input, output, { read: add(group, -2) })), 0, /index of input can be -2/);
+  });
+
+  it('but not what a guard keeps inside, a quotient apart', () => {
+    const x = new Expressions();
+    const [row, at] = [variable('row', 3), variable('at', 12)];
+    const guard = [{ index: add(scale(row, 4), div(at, 3)), from: 5, to: 8 }];
+    const place = add(scale(row, 12), at);
+    const store = { array: output, index: place, value: x.load(input, add(place, -15), guard) };
+    const phase = { ...copy(input, output), loops: [{ variable: row }, { variable: at }], lanes: at, stores: [store] };
+    expect(verify(kernel(phase)).filter((problem) => /can be/.test(problem))).toEqual([]);
+    const wider = { ...store, value: x.load(input, add(place, -18), guard) };
+    expect(verify(kernel({ ...phase, stores: [wider] })).some((problem) => /input can be -3/.test(problem))).toBe(true);
+  });
+
+  it('nothing in what quotients of one variable say about it', () => {
+    const i = variable('i', 8);
+    const at = (read: Index, guard: Guard) => {
+      const x = new Expressions();
+      const phase = { ...copy(input, output), loops: [{ variable: i }], lanes: i };
+      return kernel({ ...phase, stores: [{ array: output, index: index(i), value: x.load(input, read, guard) }] });
+    };
+    // 2·(i mod 2) − 4·(i div 2) + 12 is 0 and more; where i div 2 is 1 and more, i is 2 and more.
+    const mirrored = (end: number) => add(end, scale(i, 2), scale(div(i, 2), -8));
+    expect(verify(at(mirrored(12), []))).toEqual([]);
+    expectOne(at(mirrored(11), []), 0, /index of input can be -1/);
+    const guard = [{ index: div(i, 2), from: 1, to: 4 }];
+    expect(verify(at(add(i, -2), guard))).toEqual([]);
+    expectOne(at(add(i, -3), guard), 0, /index of input can be -1/);
+    // Digits of 12 by 8 would count to 16.
+    const wide = variable('c', 12);
+    const write = add(scale(div(wide, 8), -8), wide);
+    const turns = { ...copy(input, ping, { read: index(wide), write }), loops: [{ variable: wide }], lanes: wide };
+    expect(verify(kernel(turns))).toEqual([]);
   });
 
   it('variables that are out of scope', () => {

@@ -19,6 +19,7 @@ import {
 } from './integer.ts';
 import { joined, type Kernel, type Loop, type Phase } from './kernel.ts';
 import { operandsOf, type Real, reachable } from './real.ts';
+import { rangeWithin } from './within.ts';
 
 /** What breaks the rules of a kernel, in words; empty when it is sound. */
 export function verify(kernel: Kernel): string[] {
@@ -117,8 +118,9 @@ class AccessRules {
     }
     if (pairs) {
       const loop = phase.loops.find(({ variable }) => variable === phase.lanes);
-      // Items that are left over are done again in a whole vector: one by one they would have no neighbour.
-      if (phase.lanes.count % 2 !== 0 || loop?.limit || !phase.repeatable) say('an item may be without its neighbour');
+      // Items that are left over are done again in a whole vector: one by one they would have no neighbour. One pair leaves none.
+      const again = phase.lanes.count > 2 && !phase.repeatable;
+      if (phase.lanes.count % 2 !== 0 || loop?.limit || again) say('an item may be without its neighbour');
     }
     return reads;
   }
@@ -154,8 +156,8 @@ class AccessRules {
     this.index(at, `index of ${array.name}`);
     this.guard(guard);
     const [low, high] = rangeWithin(at, guard, this.tails);
-    // Where callbacks load is known to be in the array wherever the guard holds, but not always from the guard alone.
-    const known = array.operand === true && guard.length > 0;
+    // Where callbacks load is known to be in the array wherever an element is, but not always from guards and limits alone.
+    const known = array.operand === true && guard.length + this.tails.length > 0;
     if (low < 0 && !known) say(`index of ${array.name} can be ${low}`);
     if (array.space === 'shared' && high >= array.length!) {
       say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
@@ -190,46 +192,6 @@ function escapedVariables(nodes: readonly Real[], { stores }: Phase): Set<Var> {
     free.set(node, own);
   }
   return new Set(stores.flatMap(({ value }) => [...free.get(value)!]));
-}
-
-/**
- * The values that an index can take where a guard holds, as far as one bound on an index, of which it has a multiple, tells; none, which
- * is a range from more to less, where it never does.
- * @param tails that hold in any case.
- */
-function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: number, high: number] {
-  const reach = (index: Index) => (tails.length > 0 ? rangeWithin(index, tails) : range(index));
-  let [low, high] = reach(at);
-  for (const bound of guard) {
-    const within = boundsOf(bound, reach(bound.index));
-    if (within && within[0] > within[1]) return [0, -1];
-    const times = multipleOf(bound.index, at);
-    if (!within || times === undefined) continue;
-    const rest = range(sub(at, scale(bound.index, times)));
-    const bounds = within.map((end) => end * times);
-    low = Math.max(low, rest[0] + Math.min(...bounds));
-    high = Math.min(high, rest[1] + Math.max(...bounds));
-  }
-  return [low, high];
-}
-
-/** From where to where a bound lets an index of a range go; undefined where a block in the middle leaves both ends. */
-function boundsOf(
-  { from, to, outside }: Guard[number],
-  [low, high]: readonly [number, number],
-): [low: number, high: number] | undefined {
-  if (!outside) return [Math.max(from, low), Math.min(to - 1, high)];
-  if (to > high) return [low, Math.min(high, from - 1)];
-  return from <= low ? [Math.max(low, to), high] : undefined;
-}
-
-/** How many times an index has the first term of another one. */
-function multipleOf({ terms: [first] }: Index, at: Index): number | undefined {
-  if (!first) return undefined;
-  const keyOf = ({ atom }: Index['terms'][number]) => indexKey({ constant: 0, terms: [{ atom, factor: 1 }] });
-  const own = at.terms.find((term) => keyOf(term) === keyOf(first));
-  const times = own && own.factor / first.factor;
-  return Number.isInteger(times) ? times : undefined;
 }
 
 /** What is wrong with a phase that writes arrays which it reads, or says that it works in place. */

@@ -8,7 +8,8 @@ import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { belowZero, centredPass, signsOf } from './centred.ts';
-import { type VectorLeaf, vectorForm, vectorLeaf } from './vector-form.ts';
+import { vectorForm } from './vector-form.ts';
+import { type VectorLeaf, vectorLeaf } from './vector-leaf.ts';
 
 const random = randomFor('kernels/centred/data');
 const device: DeviceProfile = { name: 'cpu', multiprocessors: 1, ...cpuProfile };

@@ -8,10 +8,12 @@
  * later. So the first pass reads element n of what the others take for the signal at n − shift, in a signal that goes
  * round; nothing else changes.
  */
+
 import type { Complex, Expressions, IndexLike, TableBuilder } from '../ir/index.ts';
 import { primeFromPairs } from './butterfly.ts';
-import { type Exponents, passRoots, type Signs } from './twiddles.ts';
-import type { VectorLeaf } from './vector-form.ts';
+import type { Exponents, Signs } from './root-matrix.ts';
+import { passRoots } from './twiddles.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
 
 interface Scheme {
   /** How many digits are below zero. */

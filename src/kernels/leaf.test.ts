@@ -10,6 +10,7 @@ import { rootsIn } from '../../test/support/tables.ts';
 import { complaints } from '../../test/support/transforms.ts';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
 import { emitWasm } from '../emit/wasm/lower.ts';
 import { coefficient, type Kernel, type Phase, reachable, verify } from '../ir/index.ts';
 import { passesOf } from '../plan/leaf.ts';
@@ -54,6 +55,14 @@ describe('numbers in pairs', () => {
       for (const kernel of kernelsOf({ size: [size], precision: 'double' }, single)) expect(verify(kernel)).toEqual([]);
     }
   });
+});
+
+it('a butterfly over parts of numbers in place reads all that it needs of a number before it writes', async () => {
+  const interpreted = openInterpreted(namedProfiles['wasm-cpu'].profile);
+  for (const size of [4, 5, 7]) {
+    const problem = { size: [size], precision: 'double', placement: 'in-place', debug: true } as const;
+    expect(await complaints(interpreted, problem, random)).toEqual([]);
+  }
 });
 
 describe('passes of vectors', () => {

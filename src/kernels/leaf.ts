@@ -10,15 +10,17 @@
  * those of one Stockham transform of length A·B, so the twiddles between the digits are those of the second digit's passes.
  * The slowest of several axes may be cut so, too: blocks then exchange their shares after its first digit, and never again.
  */
+
 import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap, variable } from '../ir/index.ts';
 import { type Leaf, stagedOf, type Way } from '../plan/leaf.ts';
-import { sidesOf, type Tiles, tilesOf, type Views } from './sides.ts';
+import { sidesOf, type Tiles, tilesOf } from './sides.ts';
 import { type BuiltSteps, type Ends, stepsOf, typeOf } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
 import { threadStepTwiddles } from './thread-twiddles.ts';
 import { stepTwiddles } from './twiddles.ts';
-import { vectorLeaf } from './vector-form.ts';
+import { vectorLeaf } from './vector-leaf.ts';
 import { vectorPhases } from './vector-phases.ts';
+import type { Views } from './views.ts';
 
 /** @param reverse the other way for the same kernel to run; for vectors only. */
 export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {

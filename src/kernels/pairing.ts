@@ -189,21 +189,21 @@ function properBins(
 /** There, the products with a kernel, and back: `bins` is where numbers go. */
 function halvesRound({ sides, root, length, multiplied }: PairQuestion, x: Expressions, pair: Pair): Store[] {
   const { numbers, bins: target } = sides;
-  const { k, mirror, wrapped, c, within } = pair;
+  const { k, mirror, wrapped, c, opposite = c, within } = pair;
   const w = root(x, k);
-  const [even, odd] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
+  const [even, odd] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, opposite]));
   const turned = x.cmul(odd, w);
   const o = { re: turned.im, im: x.neg(turned.re) };
   // Both are twice the bins.
   const half = x.constant(exact.div(exact.ONE, exact.exact(2)));
   const own = multiplied!(x, x.cscale(x.cadd(even, o), half), k, c);
-  const other = multiplied!(x, x.cscale(conjugate(x, x.csub(even, o)), half), mirror, c);
+  const other = multiplied!(x, x.cscale(conjugate(x, x.csub(even, o)), half), mirror, opposite);
   const [e, d] = sums(x, own, other);
   const back = quarter(x.cmul(d, conjugate(x, w)), x);
   const last = within && [...within, ...inside(k, length)];
   return [
     ...target.store(x, [k, c], x.cadd(e, back)),
-    ...target.store(x, [wrapped, c], conjugate(x, x.csub(e, back)), last),
+    ...target.store(x, [wrapped, opposite], conjugate(x, x.csub(e, back)), last),
   ];
 }
 

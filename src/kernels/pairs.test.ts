@@ -9,6 +9,7 @@ import {
   countOperations,
   Expressions,
   evaluate,
+  index,
   interleaved,
   mappedStore,
   planar,
@@ -102,7 +103,7 @@ describe('stores of both parts', () => {
   it('go where those of each part went', () => {
     const to = strided(split(shared!, 512), [1]);
     const at = [add(scale(item, 3), 1)];
-    const store = x.whole(to.store(x, at, value))!;
+    const store = x.whole(value, (own) => to.store(x, at, own))!;
     const apart = to.store(x, at, value);
     for (let part = 0; part < 8; part++) {
       const { index } = apart[part % 2]!;
@@ -112,13 +113,18 @@ describe('stores of both parts', () => {
     expect(store.value).toBe(value.re);
   });
 
-  it('begin with the second part where that was read first', () => {
+  it.each([
+    ['', (view: ComplexView) => view, 0],
+    [', which is stored first, too', swapped, 1],
+  ] as const)('begin with the second part where that was read first%s', (_, turned, first) => {
     const view = swapped(strided(interleaved(memory!), [1]));
     const inverse = PairExpressions.over(item, pointsOf(view, 2))!;
-    const apart = strided(split(shared!, 512), [3]).store(inverse, [item], inverse.number(pointsOf(view, 2)[1]!));
-    const store = inverse.whole(apart)!;
+    const to = turned(strided(split(shared!, 512), [3]));
+    const number = inverse.number(pointsOf(view, 2)[1]!);
+    const apart = to.store(inverse, [item], number);
+    const store = inverse.whole(number, (own) => to.store(inverse, [item], own))!;
     for (let part = 0; part < 8; part++) {
-      const place = evaluate(apart[1 - (part % 2)]!.index, new Map([[item, part >> 1]]));
+      const place = evaluate(apart[first ? part % 2 : 1 - (part % 2)]!.index, new Map([[item, part >> 1]]));
       expect(evaluate(store.index, new Map([[inverse.part, part]]))).toBe(place);
     }
   });
@@ -127,13 +133,49 @@ describe('stores of both parts', () => {
     const to = mappedStore(strided(split(shared!, 512), [3]), (by, number) =>
       by.cmul(number, { re: by.constant(0.6), im: by.constant(0.8) }),
     );
-    expect(x.whole(to.store(x, [item], value))).toBeUndefined();
+    expect(x.whole(value, (own) => to.store(x, [item], own))).toBeUndefined();
+  });
+
+  it('are not made of two that are the same of both parts', () => {
+    const sum = mappedStore(strided(split(shared!, 512), [3]), (by, { re, im }) => ({
+      re: by.add(re, im),
+      im: by.add(re, im),
+    }));
+    expect(x.whole(value, (own) => sum.store(x, [item], own))).toBeUndefined();
   });
 
   it('are not made of two where neighbours follow each other, or the parts are in two arrays', () => {
-    expect(x.whole(strided(split(shared!, 512), [1]).store(x, [item], value))).toBeUndefined();
-    expect(x.whole(strided(planar(memory!, other!), [3]).store(x, [item], value))).toBeUndefined();
+    for (const to of [strided(split(shared!, 512), [1]), strided(planar(memory!, other!), [3])]) {
+      expect(x.whole(value, (own) => to.store(x, [item], own))).toBeUndefined();
+    }
   });
+});
+
+it('multiplies numbers by complex factors', () => {
+  const points = pointsOf(strided(interleaved(memory!), [1]), 1);
+  const x = PairExpressions.over(item, points)!;
+  const data = Float64Array.from({ length: 8 }, () => 2 * random.unit() - 1);
+  const [re, im] = [random.unit(), -random.unit()];
+  const product = x.cmul(x.number(points[0]!), { re: x.constant(re), im: x.constant(im) });
+  for (let q = 0; q < item.count; q++) {
+    const [a, b] = [data[2 * q]!, data[2 * q + 1]!];
+    expect(meaning(product.re, x, 2 * q, data)).toBeCloseTo(a * re - b * im, 12);
+    expect(meaning(product.re, x, 2 * q + 1, data)).toBeCloseTo(a * im + b * re, 12);
+  }
+});
+
+it('takes a single number whose parts lie anywhere in one array', () => {
+  const one = variable('one', 1);
+  const view = strided(split(memory!, 512), [3]);
+  const load = new Expressions();
+  const numbers = [0, 2].map((n) => view.load(load, [add(one, n)]));
+  const reversed = swapped(view).load(load, [add(one, 4)]);
+  const x = PairExpressions.over(one, [...numbers, reversed])!;
+  const data = Float64Array.from({ length: 1024 }, () => random.unit());
+  for (const part of [0, 1]) {
+    expect(meaning(x.number(numbers[1]!).re, x, part, data)).toBe(data[6 + 512 * part]);
+    expect(meaning(x.number(reversed).re, x, part, data)).toBe(data[12 + 512 * (1 - part)]);
+  }
 });
 
 it('takes only numbers that lie side by side, all in the same order', () => {
@@ -142,6 +184,10 @@ it('takes only numbers that lie side by side, all in the same order', () => {
   expect(over(side)).toBeDefined();
   expect(over(strided(interleaved(memory!), [2]))).toBeUndefined();
   expect(over(strided(planar(memory!, other!), [1]))).toBeUndefined();
+  // One part may not be there.
+  const guard = [{ index: index(item), from: 0, to: 3 }];
+  const [re, im] = [side, side].map((view, n) => view.load(new Expressions(), [item], n === 0 ? undefined : guard));
+  expect(PairExpressions.over(item, [{ re: re!.re, im: im!.im }])).toBeUndefined();
   const mixed = [...pointsOf(side, 2), ...pointsOf(swapped(side), 2)];
   expect(PairExpressions.over(item, mixed)).toBeUndefined();
   const x = new Expressions();

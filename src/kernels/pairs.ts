@@ -39,38 +39,58 @@ export class PairExpressions extends Expressions {
     this.exchanged = exchanged;
   }
 
-  /** For numbers that every item reads as pairs, all of them, side by side with its neighbours'; undefined for others. */
+  /**
+   * For numbers that every item reads as pairs, all of them, side by side with its neighbours'; a single item may have the parts of
+   * each anywhere in one array. Undefined for others.
+   */
   static over(item: Var, points: readonly Complex[]): PairExpressions | undefined {
     const distances = points.map(({ re, im }) => {
-      if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard) return undefined;
+      if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard || im.guard) return undefined;
       // What is converted on its way is converted part by part.
       if (re.array.type === 'f16') return undefined;
-      return distanceAlong(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
+      return item.count === 1 || distanceAlong(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
     });
-    const [distance] = distances;
-    if ((distance !== 1 && distance !== -1) || distances.some((other) => other !== distance)) return undefined;
-    return new PairExpressions(item, distance < 0);
+    if (distances.some((distance) => distance === undefined)) return undefined;
+    const all = (distance: number) => distances.every((other) => other === distance);
+    if (item.count > 1 && !all(1) && !all(-1)) return undefined;
+    return new PairExpressions(item, all(-1));
   }
 
   /** A number that `over` was given. */
   number({ re, im }: Complex): Complex {
-    const { array, index: first } = (this.exchanged ? im : re) as Load;
-    const place = substitute(first, new Map([[this.item, div(this.part, 2)]]));
-    return both(this.load(array, add(place, mod(this.part, 2))));
+    const [first, second] = (this.exchanged ? [im, re] : [re, im]) as [Load, Load];
+    const place = substitute(first.index, new Map([[this.item, div(this.part, 2)]]));
+    return both(this.load(first.array, add(place, this.secondAt(known(sub(second.index, first.index))!))));
+  }
+
+  /** 0 in the first lane of a number, in the second one how far it is to its place. */
+  private secondAt(distance: number): Index {
+    return scale(mod(this.part, 2), distance);
   }
 
   /**
-   * One store for both parts of a number, from two of the same value at a known distance. Undefined for others: where what
-   * is stored was multiplied by a factor on its way, or where items follow each other.
+   * One store for both parts of a number, where `put` would store them at a known distance and has the same done to both. Undefined
+   * for others, and where items follow each other.
    */
-  whole([re, im]: readonly Store[]): Store | undefined {
-    const [even, odd] = this.exchanged ? [im!, re!] : [re!, im!];
+  whole({ re: value }: Complex, put: (value: Complex) => readonly Store[]): Store | undefined {
+    const [first, second] = put(both(value));
+    if (!first || !second || first.value !== second.value || first.array !== second.array) return undefined;
+    // Which of them is which: views may exchange the parts, or compute one of both.
+    const apart = put({ re: value, im: this.swap(value) });
+    const own = apart.findIndex((store) => store.value === first.value);
+    if (own < 0 || apart[1 - own]?.value !== this.swap(first.value)) return undefined;
+    const [even, odd] = (own === 1) === this.exchanged ? [first, second] : [second, first];
     const { item, part } = this;
     const distance = known(sub(odd.index, even.index));
-    const along = coefficient(even.index, item) ?? 0;
-    if (even.value !== odd.value || even.array !== odd.array || distance === undefined || along < 2) return undefined;
+    const disjoint = item.count === 1 || (coefficient(even.index, item) ?? 0) >= 2;
+    if (distance === undefined || !disjoint || even.guard || odd.guard || even.array.type === 'f16') return undefined;
     const place = substitute(even.index, new Map([[item, div(part, 2)]]));
-    return { ...even, index: add(place, scale(mod(part, 2), distance)) };
+    return { ...even, index: add(place, this.secondAt(distance)) };
+  }
+
+  /** @param by the same in both lanes. */
+  override cmul(a: Complex, by: Complex): Complex {
+    return this.csub(this.cscale(a, by.re), this.quarter(this.cscale(a, by.im)));
   }
 
   override quarter({ re }: Complex): Complex {

@@ -2,6 +2,7 @@
  * Steps on single points, fused into what the first pass along a dimension reads or the last one writes: points that are not
  * there, factors, and the other sign of the exponents.
  */
+
 import {
   type ArrayRef,
   add,
@@ -27,7 +28,7 @@ import { rootSpectrum } from '../numeric/powers.ts';
 import type { Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
 import { type Coordinates, placeOf } from './places.ts';
 import { kernelView, multiplied } from './products.ts';
-import type { Views } from './sides.ts';
+import type { Views } from './views.ts';
 
 /** How a table of one complex factor for each point lies: as the lanes read it. */
 export interface FactorFormat {

@@ -2,7 +2,6 @@
 
 import type { Complex, Expressions, IndexLike, TableBuilder } from '../ir/index.ts';
 import { add, blocked, type Format, interleaved, scale, split } from '../ir/index.ts';
-import type { Exponents, Signs } from './twiddles.ts';
 
 /** A complex constant table of `rows` × `columns`, the columns along the lanes, in the format that suits the lanes. */
 export class RootMatrix {
@@ -58,4 +57,15 @@ export class RootMatrix {
     const [im, atIm] = this.format.im(element);
     return { re: x.load(re, add(atRe, this.start)), im: x.load(im, add(atIm, this.start)) };
   }
+}
+
+/** Exponents of i = 0, 1, …: the first one, and by how much it grows. */
+export type Exponents = readonly [first: number, step: number];
+
+/** Which of the elements of a block are negative. */
+export interface Signs {
+  /** Equal for equal ones. */
+  readonly key: string;
+  /** 1 where one is; blocks longer than this repeat it. */
+  readonly pattern: Uint8Array;
 }

@@ -1,4 +1,5 @@
 /** The two sides of a leaf in memory: which tile a group takes, and views of what it reads and writes. */
+
 import {
   type ArrayRef,
   add,
@@ -39,13 +40,13 @@ import {
   type PowerOrder,
   type SideFactors,
   type Stride,
-  type Way,
 } from '../plan/leaf.ts';
 import { calledView, callOf, reached } from './callbacks.ts';
 import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 import { factorAt } from './pointwise.ts';
 import { facingView, realsView, sharesWords } from './reals.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
+import type { Sides } from './views.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -69,30 +70,6 @@ export function tilesOf({ batch, tile }: Leaf): Tiles {
   const [number, ...outer] = coordinates(group, counts);
   const first = scale(number!, tile);
   return { group, number: number!, first, outer, limit: batch[0]! % tile === 0 ? undefined : sub(batch[0]!, first) };
-}
-
-/** Both sides of a leaf, seen at coordinates of a tile: [along …, transform of the tile]. */
-export interface Views {
-  readonly input: ComplexView;
-  readonly output: ComplexView;
-  /** The bins of the second of two lines, on the side where there are bins; missing where there is no second one. */
-  readonly beside?: ComplexView;
-}
-
-/** The memory that a leaf touches, and what it is for either way. */
-export interface Sides {
-  /** Those of both sides, then the operands. */
-  readonly globals: readonly ArrayRef[];
-  readonly views: (way: Way) => Views;
-  /** The coordinates of a place in a tile: those along the dimensions of the tile, then those of the batch. */
-  readonly coordinates: Coordinates;
-  /** The kernel of a convolution. */
-  readonly kernel: ArrayRef | undefined;
-  /**
-   * The output while the passes of a transform work in it: [element, transform of the tile]. Where it is interleaved, in
-   * the given format. For outputs whose elements lie side by side.
-   */
-  readonly inOutput: (format: (array: ArrayRef) => Format) => ComplexView;
 }
 
 interface SideViews {

@@ -2,10 +2,11 @@
  * What one group does with its tile, step by step: copies through shared memory and Stockham passes. How the steps
  * become phases depends on what runs in lockstep: vector-phases.ts and stage.ts.
  */
+
 import type { Index, Kernel, NumberType, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { LanesAlong, Leaf, LeafSide, LeafStep, MultiplyStep, PairStep, PassesStep } from '../plan/leaf.ts';
-import type { Sides, Views } from './sides.ts';
-import type { VectorLeaf } from './vector-form.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
+import type { Sides, Views } from './views.ts';
 
 /** A copy, pairs of bins, matrices, or a pass of some radix after passes whose radices have the product `stride`. */
 export type Step =

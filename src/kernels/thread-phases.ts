@@ -1,4 +1,5 @@
 /** The steps of a leaf as threads take them, dimension after dimension: the counterpart of vector-phases.ts. */
+
 import {
   add,
   type ComplexView,
@@ -13,11 +14,12 @@ import { type Leaf, type LeafStep, passesOf } from '../plan/leaf.ts';
 import { Geometry } from './geometry.ts';
 import { type PassContext, passEnds } from './pointwise.ts';
 import { kernelView } from './products.ts';
-import type { Sides, Tiles } from './sides.ts';
+import type { Tiles } from './sides.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf } from './steps.ts';
 import { threadPassTwiddles } from './thread-twiddles.ts';
 import { pairRoots } from './twiddles.ts';
+import type { Sides } from './views.ts';
 
 type ThreadSides = Pick<Sides, 'coordinates' | 'kernel'> & { readonly rank: Var };
 

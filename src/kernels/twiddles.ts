@@ -5,21 +5,10 @@
 import type { Complex, Expressions, Index, IndexLike, Real, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, div, index, mod, scale } from '../ir/index.ts';
 import type { FactorFormat } from './pointwise.ts';
-import { RootMatrix } from './root-matrix.ts';
-import type { VectorLeaf } from './vector-form.ts';
-
-/** Which of the elements of a block are negative. */
-export interface Signs {
-  /** Equal for equal ones. */
-  readonly key: string;
-  /** 1 where one is; blocks longer than this repeat it. */
-  readonly pattern: Uint8Array;
-}
+import { type Exponents, RootMatrix, type Signs } from './root-matrix.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
 
 export type PassTwiddle = (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
-
-/** Exponents of i = 0, 1, …: the first one, and by how much it grows. */
-export type Exponents = readonly [first: number, step: number];
 
 /** Root number `run` for butterfly i of a pass. */
 export type PassRoots = (x: Expressions, i: IndexLike, run: number) => Complex;

@@ -4,12 +4,15 @@
  */
 
 import { bytesOf } from '../ir/index.ts';
-import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/leaf.ts';
+import type { Leaf } from '../plan/leaf.ts';
 import { belowZero } from './centred.ts';
 import { typeOf } from './steps.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
-export const LONGEST_VECTOR = 4;
+export function longestVector(precision: Leaf['precision']): number {
+  return precision === 'single' ? 4 : 2;
+}
 
 /**
  * Bytes of an array between passes from which on it does not stay in the first-level cache while it is written. (Measured on Xeons
@@ -34,28 +37,6 @@ const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 
 /** Points of a butterfly that has few roots. */
 const FEW_POINTS = 5;
-
-/** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
-export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved'> {
-  readonly length: number;
-  /** All points are there, and are read and written as they are, of one transform: nothing is multiplied, or transformed again. */
-  readonly plain: boolean;
-  readonly staged: ReturnType<typeof stagedOf>;
-}
-
-export function vectorLeaf(leaf: Leaf): VectorLeaf {
-  const [{ radices, convolved = [], lanesAlong, read, write }, ...more] = passesOf(leaf) as [
-    PassesStep,
-    ...PassesStep[],
-  ];
-  const sides = [leaf.input, leaf.output];
-  const plain =
-    !read &&
-    !write &&
-    more.length === 0 &&
-    sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
-  return { ...leaf, length: leaf.lengths[0]!, radices, convolved, lanesAlong, plain, staged: stagedOf(leaf) };
-}
 
 export interface VectorForm {
   /** Every vector of every pass begins at a multiple of the lane count, so that blocks are never torn. */
@@ -112,11 +93,11 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
  * Passes that count from the middle: those between the first one, which has no twiddles, and the last one, which waits for what it
  * writes. (Measured, as is that a single one of few roots gains no more than going round costs, but where that is a bit mask.) All are a
  * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
- * end of the signal; in autosort form it is cut there.
+ * end of the signal; in autosort form it is cut there. Reals that continue in reverse have ends of their own: their halves would be torn.
  */
 function centredPasses({ input, length, radices, twiddle }: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
   const none = { centred: new Map<number, number>(), shift: 0 };
-  if (twiddle?.on === 'input') return none;
+  if (twiddle?.on === 'input' || input.extended) return none;
   // Counted from the first one, points of a block of zeros are known to be zero, butterfly by butterfly.
   if (input.absent) return none;
   const centred = new Map<number, number>();
@@ -180,5 +161,5 @@ function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }
 
 /** Whether passes in place can leave in the output what belongs there: the last one makes pairs of blocks, vector by vector. */
 function fitsOutput(leaf: VectorLeaf, aligned: boolean): boolean {
-  return leaf.output.layout === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= LONGEST_VECTOR;
+  return leaf.output.layout === 'planar' ? !readsPairs(leaf) : aligned && leaf.lanes <= longestVector(leaf.precision);
 }

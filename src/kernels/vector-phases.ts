@@ -4,6 +4,7 @@
  * Passes go from one shared array to another, or, where whole vectors lie side by side all the way, work in place. A single
  * transform uses the output for that: vectors reach it as fast as shared memory, which is memory like any other to them.
  */
+
 import {
   type ArrayRef,
   add,
@@ -36,7 +37,8 @@ import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
 import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
-import { LONGEST_VECTOR, type VectorForm, type VectorLeaf, vectorForm } from './vector-form.ts';
+import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
+import type { VectorLeaf } from './vector-leaf.ts';
 
 /**
  * Radices whose twiddled inputs are best held one by one before the butterfly begins, by measurement. The others combine
@@ -88,6 +90,11 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
 function touchesMemory(steps: readonly Step[], n: number): boolean {
   const step = steps[n]!;
   return n === 0 || n === steps.length - 1 || (step.kind === 'pass' && step.of.write?.origin !== undefined);
+}
+
+/** Whether what a step leaves is read by the step that pairs bins, or left by it. */
+function besidePairs(steps: readonly Step[], n: number): boolean {
+  return steps[n]!.kind === 'pair' || steps[n + 1]!.kind === 'pair';
 }
 
 class VectorPhases {
@@ -159,53 +166,62 @@ class VectorPhases {
   /** Where each step but the last one leaves the data. */
   places(steps: readonly Step[], inOutput: StepsToBuild['inOutput']): Place[] {
     const numbers = steps.slice(1).map((_, n) => n);
-    const begins = (step: Step) => step.kind === 'pass' && step.stride === 1;
-    const copied = steps[0]!.kind === 'pass' ? 1 : 0;
-    // In place, only first passes go on to another array than what came before has filled.
-    const turn = (n: number) => (this.form.inPlace ? steps.slice(0, n + 1).filter(begins).length - copied : n) % 2;
     if (!this.form.worksInOutput) {
-      const arrays = this.sharedPlaces(new Set(numbers.map(turn)).size);
-      // Before pairs and, where they are in the middle, after them.
-      const pair = steps.findIndex(({ kind }) => kind === 'pair');
-      const isPaired = (n: number) => pair >= 0 && (n === pair - 1 || n === pair);
-      return numbers.map((n) =>
-        isPaired(n) ? this.pairedPlace(n === pair ? 'multiplied' : 'paired') : arrays[turn(n)]!,
-      );
+      const turns = this.turns(steps);
+      const arrays = this.sharedArrays(Math.max(0, ...turns.map((turn) => turn + 1)));
+      return numbers.map((n) => this.sharedPlace(arrays, turns[n]!, besidePairs(steps, n)));
     }
     const { lanes, length } = this.leaf;
     const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
-    const [array] = this.form.inPlace ? [] : this.sharedPlaces(1);
+    const arrays = this.sharedArrays(this.form.inPlace ? 0 : 1);
     // The last pass reads the array.
-    return numbers.map((n) => (array && (numbers.length - n) % 2 === 1 ? array : { view: output, between: true }));
+    const inArray = (n: number) => arrays.length > 0 && (numbers.length - n) % 2 === 1;
+    return numbers.map((n) => (inArray(n) ? this.sharedPlace(arrays, 0, false) : { view: output, between: true }));
   }
 
-  /**
-   * Shared arrays. Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at
-   * c·pitch + n; but transforms that take turns have one place for all in the second array.
-   */
-  private sharedPlaces(count: number): Place[] {
-    const { lanes, lanesAlong, precision, tile } = this.leaf;
-    const type = typeOf(precision);
-    return ['ping', 'pong'].slice(0, count).map((name, n) => {
-      const inTurns = this.form.turned && n > 0;
-      const plane = Math.ceil((this.form.pitch * (inTurns ? 1 : tile)) / lanes) * lanes;
-      const array: ArrayRef = { name, space: 'shared', type, length: 2 * plane * this.rows };
-      const format: Format = this.form.aligned ? blocked(array, lanes) : split(array, plane * this.rows);
-      const strides = lanesAlong.output === 'batch' ? [tile, 1, plane] : [1, inTurns ? 0 : this.form.pitch, plane];
-      return { array, view: strided(format, strides), between: true };
+  /** Which array each step but the last one leaves the data in: the other one than before, but where it works in place. */
+  private turns(steps: readonly Step[]): number[] {
+    let turn = 1;
+    return steps.slice(1).map((_, n) => {
+      const step = steps[n]!;
+      const first = step.kind === 'pass' && step.stride === 1;
+      // Pairs lie otherwise than what passes leave, and those of the first step come from memory.
+      const stays = this.form.inPlace && n > 0 && !first && !besidePairs(steps, n);
+      if (!stays) turn = 1 - turn;
+      return turn;
     });
   }
 
+  /** Arrays for the tile; but transforms that take turns have one place for all in the second one. */
+  private sharedArrays(count: number): ArrayRef[] {
+    const type = typeOf(this.leaf.precision);
+    return ['ping', 'pong']
+      .slice(0, count)
+      .map((name, n) => ({ name, space: 'shared', type, length: 2 * this.plane(n) * this.rows }));
+  }
+
+  /** Numbers that a row of an array has room for. */
+  private plane(turn: number): number {
+    const { lanes, tile } = this.leaf;
+    return Math.ceil((this.form.pitch * (this.inTurns(turn) ? 1 : tile)) / lanes) * lanes;
+  }
+
+  private inTurns(turn: number): boolean {
+    return this.form.turned && turn > 0;
+  }
+
   /**
-   * Where numbers are between passes and pairs: an array by itself, whose parts lie apart, so that vectors may begin anywhere and
-   * go backwards.
+   * Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n.
+   * @param paired parts lie apart there, so that vectors may begin anywhere and go backwards.
    */
-  private pairedPlace(name: string): Place {
-    const { lanes, lanesAlong, length, precision, tile } = this.leaf;
-    const plane = Math.ceil((length * tile) / lanes) * lanes;
-    const array: ArrayRef = { name, space: 'shared', type: typeOf(precision), length: 2 * plane };
-    const strides = lanesAlong.output === 'batch' ? [tile, 1] : [1, length];
-    return { array, view: strided(split(array, plane), strides), between: true };
+  private sharedPlace(arrays: readonly ArrayRef[], turn: number, paired: boolean): Place {
+    const { lanes, lanesAlong, tile } = this.leaf;
+    const array = arrays[turn]!;
+    const plane = this.plane(turn);
+    const format: Format = this.form.aligned && !paired ? blocked(array, lanes) : split(array, plane * this.rows);
+    const strides =
+      lanesAlong.output === 'batch' ? [tile, 1, plane] : [1, this.inTurns(turn) ? 0 : this.form.pitch, plane];
+    return { array, view: strided(format, strides), between: true };
   }
 
   /** Bins are paired on their way to memory, or from there. */
@@ -287,8 +303,11 @@ class VectorPhases {
     const nest = { loops: [...row.around, ...loops], lanes };
     const put = (by: Expressions, value: Complex, k: number) =>
       to.view.store(by, row.at(butterflies.output(k), c), value);
-    const paired = stride === 1 && to.between && !to.beside ? this.inPairs(points, nest, put) : undefined;
-    if (paired) return paired;
+    const mayPair = stride === 1 && !to.beside && (to.between || lanes.count === 1);
+    const paired = mayPair ? this.inPairs(points, nest, put) : undefined;
+    const apart = to.between || from.between || !this.leaf.aliased;
+    // Each part is computed from both of a number: none may be written before the other one has been read.
+    if (paired) return { ...paired, repeatable: apart, ...(apart ? {} : { inPlace: 2 }) };
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
     const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
@@ -338,16 +357,17 @@ class VectorPhases {
   }
 
   /**
-   * A first pass to shared memory over numbers whose parts are not taken apart, if there are enough of them for a vector.
+   * A first pass over numbers whose parts are not taken apart, if there are enough of them for a vector.
    * (With a limit the last ones would go one by one, without their neighbours.)
    */
   private inPairs(
     points: readonly Complex[],
     { loops, lanes }: Pick<Phase, 'loops' | 'lanes'>,
     put: (by: Expressions, value: Complex, k: number) => Store[],
-  ): Phase | undefined {
+  ): Omit<Phase, 'repeatable'> | undefined {
     const along = loops.find(({ variable }) => variable === lanes)!;
-    if (along.limit || 2 * lanes.count < Math.max(LONGEST_VECTOR, this.leaf.lanes)) return undefined;
+    if (along.limit || 2 * lanes.count < Math.max(longestVector(this.leaf.precision), this.leaf.lanes))
+      return undefined;
     const x = PairExpressions.over(lanes, points);
     if (!x) return undefined;
     const outputs = dft(
@@ -357,7 +377,7 @@ class VectorPhases {
     );
     const stores: Store[] = [];
     for (const [k, value] of outputs.entries()) {
-      const store = x.whole(put(x, value, k));
+      const store = x.whole(value, (own) => put(x, own, k));
       if (!store) return undefined;
       stores.push(store);
     }
@@ -367,8 +387,6 @@ class VectorPhases {
       stores,
       // Both parts of a number are one value.
       steps: x.steps.map((step) => [...new Set(step)]),
-      // It never writes what it reads.
-      repeatable: true,
       exchange: 'group',
     };
   }

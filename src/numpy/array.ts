@@ -1,12 +1,13 @@
 /**
  * Arrays as the functions of this room take and return them: what was given is checked here and brought into one form.
  */
+
 import { arrayClass, lengthOf, plainView, refuseDetached } from '../problem/bytes.ts';
 import { excerpt, FftError, show } from '../problem/errors.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import { fromLists, type NumberLists } from './lists.ts';
 import { converted, type Floats } from './memory.ts';
-import type { NpyArray, NpyDtype } from './npy.ts';
+import type { NpyArray, NpyDtype } from './npy-array.ts';
 
 export type { NumberLists } from './lists.ts';
 export { converted, type Floats, fitting, zeros } from './memory.ts';

@@ -13,7 +13,7 @@ let shared: Promise<Device> | undefined;
 
 /** @throws FftError `invalid-argument` for what is no device, nor left out */
 export function checkDevice(given: unknown): Device | undefined {
-  if (given === undefined || isDevice(given)) return given;
+  if (given === undefined || isDevice(given)) return given as Device | undefined;
   throw new FftError('invalid-argument', `device is ${show(given)}; it must come from openDevice().`, {
     path: 'device',
   });

@@ -1,4 +1,5 @@
 /** Files between NumPy and omnifft, both ways, bit by bit. */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { missing } from '../../test/support/optional.ts';
 import { findPython, runProgram } from '../../test/support/programs.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
-import { type NpyArray, readNpy, writeNpy } from './npy.ts';
+import { readNpy, writeNpy } from './npy.ts';
+import type { NpyArray } from './npy-array.ts';
 import { readNpz, writeNpz } from './npz.ts';
 
 const KINDS = ['?', 'i1', 'i2', 'i4', 'i8', 'u1', 'u2', 'u4', 'u8', 'f2', 'f4', 'f8', 'c8', 'c16'];

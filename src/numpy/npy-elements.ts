@@ -1,7 +1,7 @@
 /** What the elements of a `.npy` file are, and how their bytes become floating-point numbers. */
 
 import { FftError, show } from '../problem/errors.ts';
-import type { NpyDtype } from './npy.ts';
+import type { NpyDtype } from './npy-array.ts';
 
 type Entries = ArrayLike<number>;
 

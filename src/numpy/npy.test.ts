@@ -4,7 +4,8 @@ import { damage } from '../../test/support/damage.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { FftError } from '../problem/errors.ts';
 import { asArray, fitting } from './array.ts';
-import { type NpyArray, type NpyDtype, npyPieces, readNpy, readNpyFrom, writeNpy } from './npy.ts';
+import { npyPieces, readNpy, readNpyFrom, writeNpy } from './npy.ts';
+import type { NpyArray, NpyDtype } from './npy-array.ts';
 import { memorySource, partOf, pieceSource } from './source.ts';
 
 /** A file put together by hand, so that the reader is not only tested against the writer. */

@@ -8,29 +8,10 @@ import { refuseDetached, requireBytes } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import type { NewUint8Array } from '../problem/index.ts';
 import { type ArrayInput, asArray, fitting, isComplex, isSingle, product, zeros } from './array.ts';
+import type { NpyArray, NpyDtype } from './npy-array.ts';
 import { swapBytes } from './npy-elements.ts';
 import { encodeHeader, readHeader, showShape } from './npy-header.ts';
 import { type ByteSource, memorySource, PIECE } from './source.ts';
-
-/** Element types that omnifft computes with. */
-export type NpyDtype = 'float32' | 'float64' | 'complex64' | 'complex128';
-
-/** What the elements of a type are kept in. */
-interface NpyData {
-  readonly float32: Float32Array;
-  readonly float64: Float64Array;
-  readonly complex64: Float32Array;
-  readonly complex128: Float64Array;
-}
-
-/** A dense array in C order. */
-export interface NpyArray<T extends NpyDtype = NpyDtype> {
-  /** All elements, slowest axis first; complex numbers interleaved as `re, im`, so twice as many entries. */
-  readonly data: NpyData[T];
-  /** Lengths of the axes, row-major: slowest first. Empty for a single number. */
-  readonly shape: readonly number[];
-  readonly dtype: T;
-}
 
 const DESCRIPTORS: Readonly<Record<NpyDtype, string>> = {
   float32: '<f4',

@@ -1,10 +1,12 @@
 /** `.npz` files: archives put together by hand, damaged ones, and long ones. What NumPy makes of them is in files.test.ts. */
+
 import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { damage } from '../../test/support/damage.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { FftError } from '../problem/errors.ts';
-import { type NpyArray, writeNpy } from './npy.ts';
+import { writeNpy } from './npy.ts';
+import type { NpyArray } from './npy-array.ts';
 import { npzMembers, readNpz, writeNpz } from './npz.ts';
 import { type ByteSource, memorySource } from './source.ts';
 

@@ -6,7 +6,8 @@ import { FftError, show } from '../problem/errors.ts';
 import type { NewUint8Array } from '../problem/index.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import { type ArrayInput, fitting } from './array.ts';
-import { type NpyArray, npyPieces, readNpyFrom } from './npy.ts';
+import { npyPieces, readNpyFrom } from './npy.ts';
+import type { NpyArray } from './npy-array.ts';
 import { type ByteSource, memorySource } from './source.ts';
 import { isZip, type ZipInput, zipContents, zipEntries, zipPieces } from './zip.ts';
 

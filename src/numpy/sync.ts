@@ -39,7 +39,8 @@ export {
   type ShiftAxes,
   type Spacing,
 } from './helpers.ts';
-export { type NpyArray, type NpyDtype, readNpy, writeNpy } from './npy.ts';
+export { readNpy, writeNpy } from './npy.ts';
+export type { NpyArray, NpyDtype } from './npy-array.ts';
 
 /** `fft` of `omnifft/numpy`, at once. */
 export function fft<X extends ArrayInput>(x: X, options: LineOptions = {}): Transformed<X> {

@@ -12,6 +12,7 @@ import {
   firstUploadCost,
   groupCost,
   leastUploadCost,
+  roundCost,
   tripCost,
   uploadCost,
   wholeCost,
@@ -90,15 +91,16 @@ export interface Convolved {
  * @throws FftError `unsupported-length` where it is too long for that.
  */
 export function convolvedLength(problem: Problem, axis: number, profile: DeviceProfile): Convolved {
-  return severalConvolved(problem, axis, profile).value;
+  return pricedConvolved(problem, axis, profile).value;
 }
 
 /** What an axis costs so. @throws FftError as `convolvedLength` */
 export function convolvedPrice(problem: Problem, axis: number, profile: DeviceProfile): number {
-  return severalConvolved(problem, axis, profile).price;
+  return pricedConvolved(problem, axis, profile).price;
 }
 
-function severalConvolved(problem: Problem, axis: number, profile: DeviceProfile): Priced<Convolved> {
+/** Both. @throws FftError as `convolvedLength` */
+export function pricedConvolved(problem: Problem, axis: number, profile: DeviceProfile): Priced<Convolved> {
   const length = problem.size[axis]!;
   const alone = convolvedAlone(problem, axis, profile);
   const offers: Priced<Convolved>[] = alone ? [{ value: { length: alone.value }, price: alone.price }] : [];
@@ -138,7 +140,9 @@ function longConvolved(
   const apart = profile.tuning?.bluestein?.launches === 'separate';
   const question = uploadsQuestion(lengthened(problem, axis, padded), axis, profile);
   try {
-    const [best] = rankUploads(apart ? question : turning(question, kernelPrecision(problem.precision), profile), 1);
+    const chirped: typeof roundCost = (alone, on, exposed) => convolvedCost(1, 1, alone, on, exposed);
+    const round = () => turning(question, kernelPrecision(problem.precision), profile, chirped);
+    const [best] = rankUploads(apart ? question : round(), 1);
     const value = { length: padded, uploads: best!.value, ...(apart ? { apart } : {}) };
     const spared = (tripCost(profile) * (padded - length)) / length;
     return { value, price: (2 * best!.price * padded) / length - spared };
@@ -153,9 +157,14 @@ function longConvolved(
  * The same question of an axis whose last upload turns round, in half of what it costs there and back: other uploads are counted
  * once, and come back for as much.
  */
-function turning(question: UploadsQuestion, precision: Arithmetic, profile: DeviceProfile): UploadsQuestion {
+function turning(
+  question: UploadsQuestion,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+  roundOf: typeof roundCost,
+): UploadsQuestion {
   const { cost, whole, least, trip, length } = question;
-  const half = (alone: number, exposed = 1) => convolvedCost(1, 1, alone, profile, exposed) / 2;
+  const half = (alone: number, exposed = 1) => roundOf(alone, profile, exposed) / 2;
   return {
     ...question,
     trip: half(trip),
@@ -166,7 +175,7 @@ function turning(question: UploadsQuestion, precision: Arithmetic, profile: Devi
 }
 
 /**
- * The uploads of an axis whose last one turns round.
+ * The uploads of an axis whose last one turns round, and what they cost there and back.
  * @param clusters whether that may be a cluster of blocks.
  * @throws RangeError where there are none
  */
@@ -175,9 +184,11 @@ export function turningUploads(
   axis: number,
   profile: DeviceProfile,
   clusters: boolean,
-): readonly number[] {
-  const question = turning(uploadsQuestion(problem, axis, profile), kernelPrecision(problem.precision), profile);
-  return rankUploads(clusters ? question : { ...question, fusable: () => false }, 1)[0]!.value;
+): Priced<readonly number[]> {
+  const precision = kernelPrecision(problem.precision);
+  const question = turning(uploadsQuestion(problem, axis, profile), precision, profile, roundCost);
+  const [best] = rankUploads(clusters ? question : { ...question, fusable: () => false }, 1);
+  return { value: best!.value, price: 2 * best!.price };
 }
 
 /**

@@ -5,7 +5,6 @@
  * A *share* is the part of a device's copy bandwidth that is left. A *group* is a block of threads on a GPU, and what one
  * thread works on at a time on a CPU. An *odd butterfly* has prime factors over 3.
  */
-import type { DeviceProfile } from './profile.ts';
 
 type ByPrecision = Readonly<Record<'single' | 'double', number>>;
 
@@ -139,6 +138,8 @@ export interface Calibration {
     readonly unaligned: number;
     /** By what twiddles multiply a wide butterfly of two factors, over what was measured. */
     readonly wideTwiddled: number;
+    /** The same in a pass that is the only one. */
+    readonly wideAlone: number;
     /** What it costs, on threads too, that points come in the order of powers. */
     readonly permuted: number;
   };
@@ -197,13 +198,18 @@ const ASSUMED: Calibration = {
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
   exposure: { fewBelow: 4, few: 2, several: 1, cluster: 1.3 },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 4 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, wideAlone: 1, permuted: 4 },
 };
 
-const known = new WeakMap<DeviceProfile, Calibration>();
+/** What may have numbers of its own: a profile. */
+interface Calibrated {
+  readonly calibration?: Partial<Calibration>;
+}
+
+const known = new WeakMap<Calibrated, Calibration>();
 
 /** What was measured on a device, and for the rest what is assumed. */
-export function calibrationOf(profile: DeviceProfile): Calibration {
+export function calibrationOf(profile: Calibrated): Calibration {
   let own = known.get(profile);
   if (!own) known.set(profile, (own = { ...ASSUMED, ...profile.calibration }));
   return own;

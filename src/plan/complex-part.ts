@@ -35,10 +35,15 @@ export function sharesRows(problem: Problem): boolean {
   return input[1] === 1 && output[1] === 1 && alike && problem.offsets.input === 2 * problem.offsets.output;
 }
 
-/** The first axis of a real problem as a complex one of so many points. */
+/** The first axis of a real problem as a complex one of so many points; its bins come in their order, whatever others do. */
 export function asComplex(problem: Problem, length: number): Problem {
   const whole = complexPart(problem);
-  return { ...whole, size: [length, ...whole.size.slice(1)], omit: [false, ...whole.omit.slice(1)] };
+  return {
+    ...whole,
+    size: [length, ...whole.size.slice(1)],
+    omit: [false, ...whole.omit.slice(1)],
+    unordered: false,
+  };
 }
 
 /** Whether a problem has reals on both sides. */

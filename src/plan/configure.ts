@@ -7,16 +7,16 @@ import { divisors } from '../numeric/primes.ts';
 import { chirped } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf, coordinatesProfile } from './capacity.ts';
-import { type Leaf, type LeafStep, type PassesStep, passesOf, type SharedMemory } from './leaf.ts';
+import { type Leaf, type LeafStep, type PassesStep, passesOf, type SharedMemory, type StepTwiddle } from './leaf.ts';
 import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
-import type { LeafNode, Place, StepTwiddle } from './node.ts';
-import { mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
+import type { LeafNode, Place } from './node.ts';
+import { kernelStep, mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
 import { threadTiling } from './thread-tiling.ts';
 import { besideOf, threadsFor } from './threads.ts';
-import { type Span, vectorTiling } from './tiling.ts';
+import { LONGEST_BUTTERFLY, LONGEST_LINE, type Span, vectorTiling } from './tiling.ts';
 
 /** What a launch is made of beside what its place in the tree says. */
 export interface LaunchShape extends SideShape {
@@ -76,6 +76,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       precision,
       twiddled: placed.twiddle !== undefined,
       convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined,
+      longestButterfly: padded === axis.count ? longestButterfly(placed, profile) : 0,
       ...wishedGroup(placed, profile),
     },
     coordinatesProfile(coordinates?.count ?? 1, profile),
@@ -114,6 +115,21 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   );
 }
 
+/**
+ * Of numbers whose parts share a vector, because they lie in one array and reach the passes and leave them as they are, or of reals
+ * of a line by itself.
+ */
+function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): number {
+  const { precision, layout, storage, callbacks, factors, product, real, twiddle } = placed;
+  if (factors || product || twiddle) return 0;
+  if (real?.by === 'zeros') return LONGEST_LINE[precision];
+  const sides = ['input', 'output'] as const;
+  const apart = sides.some((side) => layout[side] === 'planar' || storage?.[side] === 'half' || callbacks?.[side]);
+  // The imaginary parts of a line without another one are zeros.
+  const alone = real !== undefined && !real.beside;
+  return apart || alone || capacityOf(precision, profile).lanes !== 2 ? 0 : LONGEST_BUTTERFLY[precision];
+}
+
 /** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */
 function dividing(tile: number, count: number): number {
   return Math.max(...divisors(count).filter((n) => n <= tile));
@@ -127,14 +143,8 @@ function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: b
   if (!product) return undefined;
   const batch = mergedBatch(placed);
   const places = placesOf(coordinates ? [axis, coordinates] : [axis]).output;
-  const trip = productOf(
-    product,
-    places,
-    order.map((d) => batch[d]!),
-  );
-  const { product: multiplied } = trip;
-  if (placed.real?.by === 'halves' && 'kernel' in multiplied && multiplied.kernel)
-    return { product: { do: 'pair', length: axis.count, by: 'halves', kernel: multiplied.kernel } };
+  const own = order.map((d) => batch[d]!);
+  const trip = { product: productOf({ ...placed, product }, places, own) };
   return padded > axis.count ? { ...trip, ends: { count: axis.count } } : trip;
 }
 
@@ -143,24 +153,24 @@ function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: b
  * @param tile where its dimensions lie once they are bins.
  */
 export function productOf(
-  product: NonNullable<LeafNode['product']>,
+  { product, axis, more, real }: PlacedLeaf & { readonly product: NonNullable<LeafNode['product']> },
   tile: readonly Place[],
   batch: readonly Span[],
-): RoundTrip {
+): RoundTrip['product'] {
   if (!('strides' in product)) {
     const { along, ...factors } = product;
-    return { product: { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } } };
+    return { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } };
   }
-  const { strides, kernel, ...own } = product;
-  const places = [...tile, ...batch.map(({ places }) => places?.output)];
-  // The dimension that counts kernels reads the same signal for each.
-  const repeats = [...tile.map(() => false), ...batch.map(({ places }) => places?.input.step === 0)];
-  const terms = places.flatMap((place, dimension) => {
-    const step = repeats[dimension] ? kernel : place ? strides[place.of]! * place.step : 0;
-    return step === 0 ? [] : [{ dimension, step }];
-  });
+  const { strides, kernel: _, ...own } = product;
+  const steps = [...tile.map(({ of, step }) => strides[of]! * step), ...batch.map((span) => kernelStep(span, product))];
+  const terms = steps.flatMap((step, dimension) => (step === 0 ? [] : [{ dimension, step }]));
   const factors = { ...own, terms };
-  return { product: own.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors } };
+  if (real?.by === 'halves')
+    return {
+      ...{ do: 'pair', length: axis.count, by: 'halves', kernel: factors },
+      ...(more ? { everyAxis: true } : {}),
+    };
+  return own.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
 }
 
 /** The batch dimensions have been reordered; the one that twiddles count along was the first. */

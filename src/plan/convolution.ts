@@ -8,21 +8,20 @@
  * are transformed as they are, and the product is a launch by itself.
  */
 import {
-  blocksOf,
   type Convolution,
+  type Direction,
   defaultStrides,
   entriesOf,
   type Problem,
   type Sides,
   tensorShape,
 } from '../problem/index.ts';
-import { axisPlace, convolvedLength, dimensionsOf, turningUploads, uploadsQuestion } from './axis.ts';
-import { coordinatesProfile, kernelPrecision } from './capacity.ts';
-import { asComplex, complexPart, isReal } from './complex-part.ts';
-import { convolvedPlace } from './convolved.ts';
-import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
+import { axisPlace, dimensionsOf } from './axis.ts';
+import { kernelPrecision } from './capacity.ts';
+import { isReal } from './complex-part.ts';
+import { longAxis } from './four-step.ts';
+import { preparingTree } from './kernel-spectrum.ts';
 import {
-  type Absent,
   type BranchNode,
   type Dimension,
   type ElementFactors,
@@ -30,14 +29,13 @@ import {
   type LeafNode,
   leafNode,
   leavesOf,
-  mapLeaves,
   type PlanNode,
 } from './node.ts';
 import { type DirectionPlan, planLaunches } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
-import { carriesZeros, realAxis, waysOfReal } from './real.ts';
-import { schemeOf } from './scheme.ts';
-import { rankUploads } from './uploads.ts';
+import { sharedNode } from './shared-axes.ts';
+import { nodesOfAxes } from './tree.ts';
+import { complexOf, type Period, restOf, type Turn, turnOf } from './turning.ts';
 import { withSpace } from './zero-padding.ts';
 
 export interface ConvolutionPlan {
@@ -82,8 +80,9 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
   const { crossPower } = problem.convolution!;
   const turn = turnOf(problem, profile);
   const bins = kernelShape(given, turn);
-  const points =
-    problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1) * (turn.length / turn.own);
+  const { period } = turn;
+  const transformed = problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1);
+  const points = transformed * (period ? period.length / period.own : 1);
   const convolve = planLaunches({
     name: 'convolve',
     problem: { ...problem, strides: { input: problem.strides.input, output: result.strides.input } },
@@ -111,93 +110,11 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
   return { convolve, prepare, kernel: { elements: bins.reduce((a, b) => a * b, 1), key } };
 }
 
-/** The axis along which the way there turns round. */
-interface Turn {
-  /** Missing where the product is a launch by itself. */
-  readonly axis: number | undefined;
-  /** Points of the axis, and of the period that it is convolved with. */
-  readonly own: number;
-  readonly length: number;
-  /** Missing where one launch takes a longer period. */
-  readonly uploads?: readonly number[];
-  /** Of the kernel more points follow its end, as a correlation takes them, instead of going before its beginning. */
-  readonly after: boolean;
-  /** The only axis that is transformed is one of reals. */
-  readonly real: boolean;
-  /** Two of them at a time are complex numbers, whose bins are paired. */
-  readonly halves?: true;
-}
-
-/** The problem between complex numbers: that of the bins of reals, or, where nothing else is transformed, of the reals themselves. */
-function complexOf(problem: Problem, real: boolean): Problem {
-  const complex = real ? asComplex(problem, problem.size[0]!) : complexPart(problem);
-  return { ...complex, unordered: true };
-}
-
-function transformedAxes({ size, omit }: Problem): number[] {
-  return size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
-}
-
-function turnOf(problem: Problem, profile: DeviceProfile): Turn {
-  const real = isReal(problem) && transformedAxes(complexOf(problem, false)).length === 0;
-  const complex = complexOf(problem, real);
-  const { crossPower, conjugate } = problem.convolution!;
-  const axes = transformedAxes(complex);
-  const none = { axis: undefined, own: 1, length: 1, after: conjugate === 'signal', real };
-  if (real && !isMatrix(problem) && takesHalves(problem, profile)) return { ...none, axis: 0, real, halves: true };
-  const own = forCoordinates(problem, profile);
-  const clusters = !isMatrix(problem);
-  const schemes = axes.map((axis) => ({ axis, scheme: schemeOf(complex, axis, profile) }));
-  // An axis that would be padded there and padded back has most to gain; then come those that need nothing of the kind.
-  const order = ['bluestein', 'passes', 'rader'] as const;
-  for (const { axis, scheme } of order.flatMap((one) => schemes.filter((own) => own.scheme === one))) {
-    const length = complex.size[axis]!;
-    const uploads = scheme === 'passes' && ifFits(() => turningUploads(complex, axis, own, clusters));
-    // Zeros beside reals would go through all launches: twice as much as the transform of reals and a launch for the product.
-    if (uploads && uploads.length > 1 && real && !carriesZeros(problem, profile)) break;
-    if (uploads) return { ...none, axis, own: length, length, uploads };
-    // Of a longer period, the bins are others.
-    if (crossPower || blocksOf(problem, 'output')[axis]) continue;
-    const period = ifFits(() => convolvedLength(complex, axis, own));
-    if (period) return { ...none, axis, own: length, ...period };
-  }
-  // Then reals go through the transform that there is for them.
-  return { ...none, real: real && axes.length === 0 };
-}
-
-/** Whether an axis of reals goes there and back in one launch as complex numbers half as many. */
-function takesHalves(problem: Problem, profile: DeviceProfile): boolean {
-  const half = problem.size[0]! / 2;
-  if (!Number.isInteger(half) || half < 2) return false;
-  const complex = { ...asComplex(problem, half), unordered: true };
-  if (schemeOf(complex, 0, profile) !== 'passes') return false;
-  return ifFits(() => turningUploads(complex, 0, profile, false))?.length === 1;
-}
-
-/** What there is, where it fits the profile. */
-function ifFits<T>(way: () => T): T | undefined {
-  try {
-    return way();
-  } catch (cause) {
-    if (cause instanceof RangeError) return undefined;
-    throw cause;
-  }
-}
-
-function isMatrix({ convolution }: Problem): boolean {
-  return convolution!.matrix > 1;
-}
-
-/** Launches whose tiles hold all coordinates of their transforms. */
-function forCoordinates({ convolution }: Problem, profile: DeviceProfile): DeviceProfile {
-  return coordinatesProfile(convolution!.matrix, profile);
-}
-
 /** Lengths of the tensor of a prepared kernel. */
-function kernelShape(given: Problem, { axis, length, real, halves }: Turn): number[] {
+function kernelShape(given: Problem, { axes: [axis], period, real, halves }: Turn): number[] {
   if (halves) return tensorShape(given, 'output');
   return tensorShape(complexOf(given, real), 'input').map((count, of) =>
-    axis !== undefined && of === axis + 1 ? length : count,
+    period && of === axis! + 1 ? period.length : count,
   );
 }
 
@@ -205,43 +122,18 @@ function packedStrides(shape: readonly number[]): number[] {
   return shape.map((_, d) => shape.slice(0, d).reduce((a, b) => a * b, 1));
 }
 
-/** The launches of an axis that is transformed as it is, its bins left where they come. */
-function axisThrough(
-  problem: Problem,
-  direction: 'forward' | 'inverse',
-  axis: number,
-  profile: DeviceProfile,
-): PlanNode {
-  const place = axisPlace(problem, direction, axis, profile);
-  const scheme = schemeOf(problem, axis, profile);
-  if (scheme === 'rader') return convolvedNode(place, place.length - 1);
-  if (scheme === 'bluestein') return convolvedPlace(problem, axis, profile, place);
-  return axisNode(place, rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!.value);
-}
-
-/** The launches of the axis that turns round, one way. @param place of the axis as the problem has it. */
-function periodThrough(place: AxisPlace, { length, uploads }: Turn): PlanNode {
-  const long = { ...place, length, tensor: place.tensor.map((count, of) => (of === place.of ? length : count)) };
-  return axisNode(long, uploads ?? [length]);
-}
-
 function convolvingTree(problem: Problem, turn: Turn, bins: readonly number[], profile: DeviceProfile): BranchNode {
   const { kernels } = problem.convolution!;
-  const complex = complexOf(problem, turn.real);
-  const returning = { ...complex, batches: complex.batches * kernels };
-  const others = transformedAxes(complex).filter((axis) => axis !== turn.axis);
-  const there = others.map((axis) => axisThrough(complex, 'forward', axis, profile));
-  const back = others.toReversed().map((axis) => axisThrough(returning, 'inverse', axis, profile));
-  const around = isReal(problem) && !turn.real;
-  if (around) {
-    const [uploads] = waysOfReal(problem, profile, 1);
-    there.unshift(realAxis(problem, 'forward', profile, uploads!.value));
-    back.push(realAxis({ ...problem, batches: returning.batches }, 'inverse', profile, uploads!.value));
-  }
-  const turning = turningLaunches({ problem, complex, returning, turn, bins, profile });
-  const children = [...there, turning, ...back.map((node) => backwards(node))];
-  const [length, outputLength] = [tensorShape(problem, 'input'), tensorShape(problem, 'input')];
-  outputLength[outputLength.length - 1]! *= kernels;
+  const returning = { ...problem, batches: problem.batches * kernels };
+  const there = nodesOfAxes(restOf(problem, turn), 'forward', profile, turn.splits);
+  const back = nodesOfAxes(restOf(returning, turn), 'inverse', profile, turn.splits).map(backwards);
+  const turning: Turning = { problem, returning, turn, bins, profile };
+  // Reals are what is read first and written last.
+  const outside = !turn.parts || !isReal(problem) || !turn.axes.includes(0);
+  const children = outside
+    ? [...there, turningNode(turning), ...back]
+    : [turningNode(turning, { input: there, output: back })];
+  const [length, outputLength] = [tensorShape(problem, 'input'), tensorShape(returning, 'input')];
   const tree: BranchNode = { scheme: 'axes', title: 'convolve', length, outputLength, children };
   return withSpace(
     tree,
@@ -252,7 +144,6 @@ function convolvingTree(problem: Problem, turn: Turn, bins: readonly number[], p
 
 interface Turning {
   readonly problem: Problem;
-  readonly complex: Problem;
   /** With the batches of the result. */
   readonly returning: Problem;
   readonly turn: Turn;
@@ -260,54 +151,91 @@ interface Turning {
   readonly profile: DeviceProfile;
 }
 
-/** The launches along the axis that turns round, or the one of the product alone. */
-function turningLaunches({ problem, complex, returning, turn, bins, profile }: Turning): PlanNode {
-  const convolution = problem.convolution!;
-  const { axis, length, own, real } = turn;
-  const [before, after] = [complex, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
-  if (turn.halves) return halvesThrough(problem, bins, before, after);
-  if (axis === undefined) {
-    const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
-    const point = { of: 1, step: 0 };
-    const alone = leafNode({
-      title: 'product',
-      axis: { count: 1, input: point, output: point },
-      batch,
-      tensor: before,
-    });
-    const product = turned({ ...alone, outputLength: after }, convolution, bins, before);
-    return ended([product], turn, { input: before, output: after }, real)[0]!;
-  }
-  const [there, back] = [
-    periodThrough(axisPlace(complex, 'forward', axis, profile), turn),
-    periodThrough(axisPlace(returning, 'inverse', axis, profile), turn),
-  ].map(leavesOf) as [LeafNode[], LeafNode[]];
-  const middle: LeafNode = {
-    ...turned({ ...there.at(-1)!, outputLength: back[0]!.length }, convolution, bins, before),
-    ...(turn.uploads ? {} : { padded: length, axis: { ...there.at(-1)!.axis, count: own } }),
+/** The launches of what turns round. @param between nodes of other axes before the last launch there, and after the first one back. */
+function turningNode(turning: Turning, between: Sides<readonly PlanNode[]> = { input: [], output: [] }): PlanNode {
+  const { problem, returning, turn } = turning;
+  const { axes, period, halves } = turn;
+  if (halves) return halvesThrough(turning);
+  if (axes.length === 0) return productAlone(turning);
+  if (period) return periodThrough(turning, period);
+  const real = isReal(problem) && axes.includes(0);
+  const node = (one: Problem, direction: Direction) => {
+    const own = real ? { ...one, unordered: true } : complexOf(one, false);
+    return leavesOf(sharedNode(own, direction, axes, real, turn.parts ?? axes.length));
   };
+  const there = node(problem, 'forward');
+  const back = node(returning, 'inverse');
+  const all = roundOf(turning, there, back);
+  if (all.length === 1) return all[0]!;
+  const [first, middle, last] = all as [LeafNode, LeafNode, LeafNode];
+  const { length } = first;
+  const { outputLength } = last;
+  const children = [first, ...between.input, middle, ...between.output, last];
+  return { scheme: 'convolution', title: `axes ${axes.join(', ')}`, length, outputLength, children };
+}
+
+/** Launches there and the same back: the last one and the first one of these become one, with the product in between. */
+function roundOf({ problem, turn, bins }: Turning, there: readonly LeafNode[], back: readonly LeafNode[]): LeafNode[] {
+  const before = tensorShape(complexOf(problem, turn.real), 'input');
+  const middle = turned({ ...there.at(-1)!, outputLength: back[0]!.outputLength }, problem.convolution!, bins, before);
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
-  const all = [
+  return [
     ...there.slice(0, -1).map((leaf) => named(leaf, 'there')),
     named(middle, 'there and back'),
     ...back.slice(1).map((leaf) => named(backwards(leaf), 'back')),
   ];
-  const children = ended(all, turn, { input: before, output: after }, real);
-  if (children.length === 1) return children[0]!;
-  return { scheme: 'convolution', title: `axis ${axis}`, axisOf: axis, length: before, outputLength: after, children };
 }
 
-/** The one launch of an axis of reals, two of which at a time are complex numbers. */
-function halvesThrough(
-  problem: Problem,
-  bins: readonly number[],
-  before: readonly number[],
-  after: readonly number[],
-): LeafNode {
+/** The tensors before and after, complex numbers all of them. */
+function tensorsOf({ problem, returning, turn }: Turning): Sides<number[]> {
+  const [input, output] = [problem, returning].map((one) => tensorShape(complexOf(one, turn.real), 'input'));
+  return { input: input!, output: output! };
+}
+
+/** One axis, as long as its period is. */
+function periodThrough(turning: Turning, { own, length, uploads }: Period): PlanNode {
+  const { problem, returning, turn, profile } = turning;
+  const axis = turn.axes[0]!;
+  const [there, back] = [['forward', problem] as const, ['inverse', returning] as const].map(([direction, one]) =>
+    leavesOf(longAxis(axisPlace(complexOf(one, turn.real), direction, axis, profile), length, uploads)),
+  ) as [LeafNode[], LeafNode[]];
+  const all = roundOf(turning, there, back).map((leaf) =>
+    uploads ? leaf : { ...leaf, padded: length, axis: { ...leaf.axis, count: own } },
+  );
+  const tensors = tensorsOf(turning);
+  const children = ended(all, turn, tensors);
+  if (children.length === 1) return children[0]!;
+  const { input, output } = tensors;
+  const title = `axis ${axis}`;
+  return { scheme: 'convolution', title, axisOf: axis, length: input, outputLength: output, children };
+}
+
+/** The product in a launch by itself. */
+function productAlone(turning: Turning): PlanNode {
+  const { problem, turn, bins } = turning;
+  const tensors = tensorsOf(turning);
+  const batch = dimensionsOf(complexOf(problem, turn.real)).filter(({ count }) => count > 1);
+  const point = { of: 1, step: 0 };
+  const axis = { count: 1, input: point, output: point };
+  const alone = leafNode({ title: 'product', axis, batch, tensor: tensors.input });
+  const product = turned({ ...alone, outputLength: tensors.output }, problem.convolution!, bins, tensors.input);
+  return ended([product], turn, tensors)[0]!;
+}
+
+/** The one launch of an axis of reals, two of which at a time are complex numbers, and of all others. */
+function halvesThrough({ problem, returning, turn, bins }: Turning): LeafNode {
+  const [before, after] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
+  const [, ...others] = turn.axes;
   const two = { of: 1, step: 2 };
-  const axis = { count: before[1]! / 2, input: two, output: two };
-  const batch = dimensionsOf(problem).filter(({ count }, of) => of !== 1 && count > 1);
-  const leaf = leafNode({ title: 'axis 0, there and back', axisOf: 0, axis, batch, tensor: before });
+  const dimensions = dimensionsOf(problem);
+  const leaf = leafNode({
+    title: `${others.length > 0 ? `axes ${turn.axes.join(' and ')}` : 'axis 0'}, there and back`,
+    ...(others.length > 0 ? {} : { axisOf: 0 }),
+    axis: { count: before[1]! / 2, input: two, output: two },
+    more: others.map((axis) => dimensions[axis + 1]!),
+    batch: dimensions.filter(({ count }, of) => count > 1 && !turn.axes.includes(of - 1)),
+    tensor: before,
+  });
   const { product, ...own } = turned({ ...leaf, outputLength: after }, problem.convolution!, bins, before);
   const { strides, ...kernel } = product as KernelProduct;
   return {
@@ -320,25 +248,21 @@ function halvesThrough(
 }
 
 /** The first and the last launch of an axis read and write what is there of it. */
-function ended(all: readonly LeafNode[], turn: Turn, shapes: Sides<readonly number[]>, real: boolean): LeafNode[] {
+function ended(all: readonly LeafNode[], { axes, period, real }: Turn, tensors: Sides<readonly number[]>): LeafNode[] {
+  // Those that one launch takes it knows of itself.
+  const longer = period?.uploads && period.length > period.own;
+  const beyond = longer ? [{ of: axes[0]! + 1, from: period.own, to: period.length }] : [];
   return all.map((leaf, n) => {
     const [first, last] = [n === 0, n === all.length - 1];
     if (!first && !last) return leaf;
-    const beyond = beyondOf(turn);
-    const part: Sides<boolean> = { input: first, output: last };
     return {
       ...leaf,
-      ...(first ? { length: shapes.input } : {}),
-      ...(last ? { outputLength: shapes.output } : {}),
-      ...(beyond.length > 0 ? { absent: { input: part.input ? beyond : [], output: part.output ? beyond : [] } } : {}),
+      ...(first ? { length: tensors.input } : {}),
+      ...(last ? { outputLength: tensors.output } : {}),
+      ...(longer ? { absent: { input: first ? beyond : [], output: last ? beyond : [] } } : {}),
       ...(real ? { real: { side: first && last ? 'both' : first ? 'input' : 'output', by: 'zeros' } as const } : {}),
     };
   });
-}
-
-/** Points of a longer period that memory does not have; those that one launch takes it knows of itself. */
-function beyondOf({ axis, own, length, uploads }: Turn): Absent[] {
-  return uploads && length > own ? [{ of: axis! + 1, from: own, to: length }] : [];
 }
 
 /** A launch that transforms → one that also multiplies by the kernel, and goes back. @param tensor of the signal. */
@@ -380,91 +304,4 @@ function backwards<N extends PlanNode>(node: N): N {
     ...(backward ? {} : { backward: true }),
     ...(factors ? { factors: { input: conjugated(factors.input), output: conjugated(factors.output) } } : {}),
   } as unknown as N;
-}
-
-/** The launches that make a kernel's spectrum, in the order in which those of the signal find its bins. */
-function preparingTree(given: Problem, turn: Turn, bins: readonly number[], profile: DeviceProfile): BranchNode {
-  const complex = complexOf(given, turn.real);
-  const { real: alone, halves } = turn;
-  const real = alone && !halves;
-  const axis = halves ? undefined : turn.axis;
-  const others = halves ? [] : transformedAxes(complex).filter((one) => one !== axis);
-  const children = others.map((one) => banded(axisThrough(complex, 'forward', one, profile), given, one));
-  const before = tensorShape(complex, 'input');
-  if (isReal(given) && !real) {
-    // The second of two lines has no factors.
-    const unmerged = { ...given, tuning: { ...given.tuning, disableMergeSequencesR2C: true } };
-    const whole = blocksOf(given, 'output')[0] ? unmerged : given;
-    const node = realAxis(whole, 'forward', profile, waysOfReal(whole, profile, 1)[0]!.value);
-    children.unshift(banded(node, given, 0, 'natural'));
-  }
-  if (axis !== undefined) {
-    const node = periodThrough(axisPlace(complex, 'forward', axis, profile), turn);
-    const first = leavesOf(node)[0];
-    const read = mapLeaves(node, (leaf) => (leaf === first ? wrapped(leaf, turn, before) : leaf));
-    children.push(banded(read, given, axis, 'left', real));
-  } else if (children.length === 0) {
-    const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
-    const point = { of: 1, step: 1 };
-    const copy = leafNode({ title: 'copy', axis: { count: 1, input: point, output: point }, batch, tensor: before });
-    children.push(real ? { ...copy, real: { side: 'input', by: 'zeros' } } : copy);
-  }
-  return {
-    scheme: 'axes',
-    title: 'prepareKernel',
-    length: tensorShape(given, 'input'),
-    outputLength: bins,
-    children,
-  };
-}
-
-/**
- * Bins in a block of the frequency side are zero: so is every product with them.
- * @param mirrored all bins of an axis of reals are there: those over the half are conjugates of the others.
- */
-function banded(
-  node: PlanNode,
-  given: Problem,
-  axis: number,
-  order: 'left' | 'natural' = 'left',
-  mirrored = false,
-): PlanNode {
-  const block = blocksOf(given, 'output')[axis];
-  if (!block) return node;
-  const last = leavesOf(node).at(-1)!;
-  const count = last.outputLength[axis + 1]!;
-  const parts = order === 'left' && node.scheme === 'four-step' ? node.parts! : undefined;
-  const { from, to } = block;
-  const blocks = mirrored
-    ? [block, { from: Math.max(from, count - to + 1), to: count - Math.max(1, from) + 1 }]
-    : [block];
-  const bands = blocks.map(
-    (own): ElementFactors => ({
-      kind: 'band',
-      of: axis + 1,
-      along: axis + 1,
-      count,
-      ...own,
-      ...(parts ? { order: parts } : {}),
-    }),
-  );
-  return mapLeaves(node, (leaf) => {
-    if (leaf !== last) return leaf;
-    const { input = [], output = [] } = leaf.factors ?? {};
-    return { ...leaf, factors: { input, output: [...output, ...bands] } };
-  });
-}
-
-/** The first launch of an axis reads a kernel that goes on around the period of the signal. */
-function wrapped(leaf: LeafNode, { axis, own, length, after, real }: Turn, tensor: readonly number[]): LeafNode {
-  // Sums go over k − n, or over k + n.
-  const again = after
-    ? { from: own, to: 2 * own - 1, shift: own }
-    : { from: length - own + 1, to: length, shift: length - own };
-  return {
-    ...leaf,
-    ...(real ? { real: { side: 'input', by: 'zeros' } as const } : {}),
-    ...(length > own ? { wrapped: { of: axis! + 1, count: own, ...again } } : {}),
-    length: tensor,
-  };
 }

@@ -96,6 +96,11 @@ export function convolvedCost(
   return trip + (2 * padded * exposed * (alone - trip)) / length;
 }
 
+/** A transform there and back in one launch, which two launches do not do for less. @param exposed see `convolvedCost` */
+export function roundCost(alone: number, profile: DeviceProfile, exposed = 1): number {
+  return Math.min(2 * alone, convolvedCost(1, 1, alone, profile, exposed));
+}
+
 /**
  * By what the passes of a convolution in one launch multiply those of a transform as long: they are too many for the trips to
  * memory of other groups to hide, the fewer of these there are.

@@ -54,6 +54,12 @@ export function axisNode(place: AxisPlace, factors: readonly number[]): PlanNode
   return { ...node, children: inOrder(place, factors, name) };
 }
 
+/** An axis with more points than the problem has. @param uploads of it; missing: one launch */
+export function longAxis(place: AxisPlace, length: number, uploads: readonly number[] = [length]): PlanNode {
+  const tensor = place.tensor.map((count, of) => (of === place.of ? length : count));
+  return axisNode({ ...place, length, tensor }, uploads);
+}
+
 /** Each upload leaves its bins where it found its points; the last one reorders, unless bins are to stay so. */
 function inOrder(place: AxisPlace, factors: readonly number[], name: (upload: number) => string): LeafNode[] {
   const { of, length, others, order } = place;
@@ -96,6 +102,18 @@ export function reordering(of: number, [n1, n2]: readonly [number, number]) {
     rows: { count: n2, input: at(1), output: at(n1) },
     rest: { count: n2, input: at(n1), output: at(n1) },
     bins: { count: n1, input: at(1), output: at(1) },
+  } satisfies Record<string, Dimension>;
+}
+
+/** The loops of two launches that leave every element where they find it: bin k₁ + n₁·k₂ at k₁·n₂ + k₂. */
+export function leaving(of: number, [n1, n2]: readonly [number, number]) {
+  const at = (step: number) => ({ input: { of, step }, output: { of, step } });
+  const [near, far] = [at(1), at(n2)];
+  return {
+    part: { count: n1, ...far },
+    rows: { count: n2, ...near },
+    rest: { count: n2, ...near },
+    bins: { count: n1, ...far },
   } satisfies Record<string, Dimension>;
 }
 

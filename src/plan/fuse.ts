@@ -1,13 +1,14 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
-import { type Arithmetic, capacityOf, withoutClusters } from './capacity.ts';
+import { type Arithmetic, capacityOf, coordinatesProfile, withoutClusters } from './capacity.ts';
 import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
-import type { LanesAlong, Leaf, LeafStep, PairStep, PassesStep, Stride } from './leaf.ts';
+import type { LanesAlong, Leaf, LeafStep, MultiplyStep, PairStep, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
+import type { RoundTrip } from './round-trip.ts';
 import { threadOrder } from './thread-tiling.ts';
 import { isContiguous, type Span, walksAlong } from './tiling.ts';
 
@@ -17,47 +18,17 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | und
   const { axis, precision } = placed;
   const merged = mergedBatch(placed);
   const order = threadOrder(axis, merged);
-  const batch = order.map((d) => merged[d]!);
   const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
-  const cut = clusterFor(axis.count, batch[0]!.count, strided, precision, profile);
+  const cut = clusterFor(axis.count, merged[order[0]!]!.count, strided, precision, profile);
   if (!cut) return undefined;
   const columns = (side: 'input' | 'output', d: number) =>
     cut.tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
-  const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
-  const shape = digitsOf(axis, cut.lengths);
-  const places = digitPlaces(axis, cut.lengths);
-  const stages: StageShape[] = [
+  const there: StageShape[] = [
     { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
     { of: 1, split: 0, columns: columns('output', 0), along: 'batch', after: 0 },
   ];
-  const { product } = placed;
-  if (!product) {
-    return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled: true }, profile, {
-      ...shape,
-      places,
-      stages,
-    });
-  }
-  // On the way back the digits of the bins are those of the points in reverse, and come back to where these were.
-  const [slow, fast] = stages as [StageShape, StageShape];
-  const written = axis.places?.output;
-  const returning = {
-    ...axis,
-    input: axis.output,
-    ...(written ? { places: { input: written, output: written } } : {}),
-  };
-  const turn = productOf(product, places.output, batch).product;
-  return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled: true }, profile, {
-    input: shape.input,
-    output: digitsOf(returning, cut.lengths).input,
-    places: { input: places.input, output: digitPlaces(returning, cut.lengths).input },
-    stages: [
-      slow,
-      { ...fast, write: turn },
-      { of: 1, split: 0, columns: fast.columns, along: 'batch', inverse: true },
-      { of: 0, split: 1, columns: slow.columns, along: 'batch', after: 1, inverse: true },
-    ],
-  });
+  const tile = { ...cut, coupled: true, slowest: axis, faster: [], there, back: there.toReversed() };
+  return fusedLeaf(placed, order, tile, profile);
 }
 
 /** So many steps at a time. @throws RangeError for memory in tiles, which only vectors use. */
@@ -68,62 +39,73 @@ function steps(stride: Stride, count: number): Stride {
 
 /** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
 export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
-  const { precision, more = [] } = placed;
+  const { precision, more = [], product, coordinates } = placed;
   const spans = [...more].reverse().concat(placed.axis);
   const merged = mergedBatch(placed);
   const axis = packedAxis(placed);
   const order = threadOrder(axis, merged);
-  const batch = order.map((d) => merged[d]!);
-  const walks = { input: walksAlong(axis, batch[0]!, 'input'), output: walksAlong(axis, batch[0]!, 'output') };
+  const neighbours = merged[order[0]!]!;
+  const walks = { input: walksAlong(axis, neighbours, 'input'), output: walksAlong(axis, neighbours, 'output') };
   const pair = pairOf(placed);
   const counts = spans.map(({ count }) => count);
   const byColumns = walks.input === 'batch' || walks.output === 'batch';
   // Bins and those that mirror them are in one block.
-  const own = pair ? withoutClusters(profile) : profile;
-  const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, batch[0]!.count, precision, own);
+  const own = coordinatesProfile(coordinates?.count ?? 1, placed.real ? withoutClusters(profile) : profile);
+  const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, neighbours.count, precision, own);
   const { lengths, blocks } = cut;
   const coupled = lengths.length > spans.length;
   const last = lengths.length - 1;
   const columns = (of: number, along: LanesAlong) => {
     const inner = lengths.map((_, d) => last - d).filter((d) => d !== of);
-    return along === 'batch' ? [-1, ...inner] : [...inner, -1];
+    return [...(along === 'batch' ? [-1, ...inner] : [...inner, -1]), ...(coordinates ? [last + 1] : [])];
   };
-  const twiddle = placed.twiddle && { twiddle: twiddleOf(placed.twiddle, order) };
-  const [slowest, ...faster] = spans as [Span, ...Span[]];
-  const { input, output } = coupled ? digitsOf(slowest, lengths) : { input: [slowest.input], output: [slowest.output] };
-  const places = coupled ? digitPlaces(slowest, lengths) : placesOf([slowest]);
-  const others = placesOf(faster);
-  return fusedLeaf({ ...placed, ...twiddle }, batch, { ...cut, coupled }, own, {
-    ...(pair ? { pair } : {}),
-    input: [...input, ...faster.map((span) => span.input)],
-    output: [...output, ...faster.map((span) => span.output)],
-    places: { input: [...places.input, ...others.input], output: [...places.output, ...others.output] },
-    stages: turnsOf(cut, coupled, precision, pair).map((of, turn) => {
-      const split = of === 0 ? splitBefore(lengths, blocks) : 0;
-      const along = turn === last ? walks.output : walks.input;
-      const own = { ...(coupled && of === 1 ? { after: 0 } : {}), ...(pair?.back ? { inverse: true as const } : {}) };
-      return { of, split, columns: columns(of, along), along: of === last ? along : 'batch', ...own };
-    }),
+  const stage = (of: number, along: LanesAlong): StageShape => ({
+    ...{ of, split: of === 0 ? splitBefore(lengths, blocks) : 0, columns: columns(of, along) },
+    along: of === last ? along : 'batch',
+    ...(coupled && of === 1 ? { after: 0 } : {}),
   });
+  const [slowest, ...faster] = spans as [Span, ...Span[]];
+  const turns = turnsOf(cut, coupled, precision, pair);
+  const there = turns.map((of, turn) => stage(of, turn === last && !product ? walks.output : walks.input));
+  const back = turns.toReversed().map((of) => stage(of, walks.output));
+  return fusedLeaf(placed, order, { ...cut, coupled, slowest, faster, there, back, ...(pair ? { pair } : {}) }, own);
 }
 
-/** The step between reals and bins, where the axis is one of reals. */
+/** The step between reals and bins, where the axis is one of reals on one side. */
 function pairOf({ axis, real }: PlacedLeaf): PairStep | undefined {
-  if (real?.by !== 'halves') return undefined;
+  if (real?.by !== 'halves' || real.side === 'both') return undefined;
   const back = real.side === 'output' ? { back: true as const } : {};
   return { do: 'pair', length: axis.count, by: 'halves', everyAxis: true, ...back };
 }
 
-/** Strides of the two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
-function digitsOf({ input, output }: Pick<Span, 'input' | 'output'>, [a, b]: readonly number[]) {
-  return { input: [steps(input, b!), input], output: [output, steps(output, a!)] };
+/** Strides of some dimensions of a tile, and where they lie in the tensor. */
+interface Digits extends Sides<readonly Stride[]> {
+  readonly places: Sides<readonly Place[]>;
 }
 
-/** Where they lie in the tensor. */
-function digitPlaces(span: Span, [a, b]: readonly number[]): Sides<readonly Place[]> {
+function wholeOf(span: Span): Digits {
+  return { input: [span.input], output: [span.output], places: placesOf([span]) };
+}
+
+/** The two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
+function digitsOf(span: Span, [a, b]: readonly number[]): Digits {
   const { input, output } = placesOf([span]);
   const far = ([place]: readonly Place[], by: number): Place => ({ ...place!, step: place!.step * by });
-  return { input: [far(input, b!), input[0]!], output: [output[0]!, far(output, a!)] };
+  return {
+    input: [steps(span.input, b!), span.input],
+    output: [span.output, steps(span.output, a!)],
+    places: { input: [far(input, b!), input[0]!], output: [output[0]!, far(output, a!)] },
+  };
+}
+
+/** What is written of an axis that has gone there and back: its points, in the order in which they were read. */
+function comingBack(span: Span, lengths: readonly number[]): Digits {
+  const { input, places } = digitsOf({ ...span, input: span.output, ...turnedPlaces(span) }, lengths);
+  return { input, output: input, places: { input: places.input, output: places.input } };
+}
+
+function turnedPlaces({ places }: Span): Pick<Span, 'places'> {
+  return places ? { places: { input: places.output, output: places.output } } : {};
 }
 
 /**
@@ -176,37 +158,71 @@ interface StageShape extends Pick<PassesStep, 'of' | 'columns' | 'after' | 'inve
   readonly along: LanesAlong;
 }
 
-function fusedLeaf(
-  placed: PlacedLeaf,
-  batch: readonly Span[],
-  cut: Tiled & { readonly coupled: boolean },
-  profile: DeviceProfile,
-  shape: {
-    readonly input: readonly Stride[];
-    readonly output: readonly Stride[];
-    readonly places: Sides<readonly Place[]>;
-    readonly stages: readonly StageShape[];
-    readonly pair?: PairStep;
-  },
-): Leaf {
-  const { lengths, blocks, tile, coupled } = cut;
+/** A tile, its dimensions, and the passes along them. */
+interface TileShape extends Tiled {
+  /** The slowest of its axes is in two digits. */
+  readonly coupled: boolean;
+  readonly slowest: Span;
+  readonly faster: readonly Span[];
+  readonly there: readonly StageShape[];
+  /** The same back, where there is a product to be transformed. */
+  readonly back: readonly StageShape[];
+  readonly pair?: PairStep;
+}
+
+/** @param order of the batch dimensions. */
+function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShape, profile: DeviceProfile): Leaf {
+  const { coupled, slowest, faster } = shape;
+  const { product, coordinates, twiddle } = placed;
+  const merged = mergedBatch(placed);
+  const batch = order.map((d) => merged[d]!);
+  const others = [...faster, ...(coordinates ? [coordinates] : [])];
+  const lengths = [...shape.lengths, ...(coordinates ? [coordinates.count] : [])];
+  const digits = coupled ? digitsOf(slowest, lengths) : wholeOf(slowest);
+  const returned = product && coupled ? comingBack(slowest, lengths) : digits;
+  const { input, output } = placesOf(others);
+  const bins = [...digits.places.output, ...output];
+  const steps = stepsOf(placed, shape, (product) => productOf({ ...placed, product }, bins, batch));
   const choices = radicesOf(lengths, placed.precision, profile);
-  const steps = shape.stages.map(
-    ({ of, along, ...own }): PassesStep => ({
-      do: 'passes',
-      of,
-      ...butterfliesOf(choices[of]!.radices, profile),
-      ...own,
-      lanesAlong: { input: along, output: along },
-    }),
-  );
-  const axes = { input: shape.input, output: shape.output };
-  const { twiddle } = placed;
-  const { pair } = shape;
-  const all: LeafStep[] = pair ? (pair.back ? [pair, ...steps] : [...steps, pair]) : steps;
   return assembled(
     placed,
-    { batch, lengths, tile, blocks, coupled, steps: all, axes, places: shape.places, twiddle },
+    {
+      ...{ batch, lengths, tile: shape.tile, blocks: shape.blocks, coupled },
+      steps: steps.map((step): LeafStep => {
+        if ('do' in step) return step;
+        const { of, along, ...own } = step;
+        const butterflies = butterfliesOf(choices[of]!.radices, profile);
+        return { ...{ do: 'passes', of }, ...butterflies, ...own, lanesAlong: { input: along, output: along } };
+      }),
+      axes: {
+        input: [...digits.input, ...others.map((span) => span.input)],
+        output: [...returned.output, ...others.map((span) => span.output)],
+      },
+      places: { input: [...digits.places.input, ...input], output: [...returned.places.output, ...output] },
+      twiddle: twiddle && twiddleOf(twiddle, order),
+    },
     profile,
   );
+}
+
+/** Passes and what is between them: there, or there and back around a product. */
+function stepsOf(
+  { product }: PlacedLeaf,
+  { coupled, there, back, pair }: TileShape,
+  turn: (product: NonNullable<PlacedLeaf['product']>) => RoundTrip['product'],
+): readonly (StageShape | PairStep | MultiplyStep)[] {
+  if (product) return [...thereAnd(there, turn(product)), ...back.map((stage) => backFrom(stage, coupled))];
+  if (!pair) return there;
+  return pair.back ? [pair, ...there.map((stage) => ({ ...stage, inverse: true as const }))] : [...there, pair];
+}
+
+/** Passes, and what is done to their bins. */
+function thereAnd(stages: readonly StageShape[], product: RoundTrip['product']) {
+  if ('do' in product) return [...stages, product];
+  return stages.map((stage, n) => (n === stages.length - 1 ? { ...stage, write: product } : stage));
+}
+
+/** The same passes back: the digits of bins are those of points in reverse. @param coupled the first two dimensions are digits. */
+function backFrom({ after: _, ...stage }: StageShape, coupled: boolean): StageShape {
+  return { ...stage, ...(coupled && stage.of === 0 ? { after: 1 } : {}), inverse: true };
 }

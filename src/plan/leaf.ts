@@ -8,7 +8,7 @@
 import type { BuiltCallback } from '../problem/callbacks.ts';
 import type { Block, ComplexLayout, Convolution } from '../problem/problem.ts';
 import type { Arithmetic } from './capacity.ts';
-import type { StepTwiddle } from './node.ts';
+
 import type { DeviceProfile } from './profile.ts';
 
 /**
@@ -381,4 +381,16 @@ export function radicesOf(leaf: Leaf): readonly (readonly number[])[] {
 /** Copies before the first pass and after the last one. */
 export function stagedOf({ steps }: Pick<Leaf, 'steps'>): { readonly input: boolean; readonly output: boolean } {
   return { input: steps[0]!.do === 'copy', output: steps.at(-1)!.do === 'copy' };
+}
+
+/** Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. */
+export interface StepTwiddle {
+  readonly order: number;
+  readonly on: 'input' | 'output';
+  /** By e^{2πi·k·b/order} instead. */
+  readonly conjugated?: true;
+  /** In a leaf: the batch dimension that b counts along, where that is not the first. */
+  readonly along?: number;
+  /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */
+  readonly of?: number;
 }

@@ -6,7 +6,7 @@
  */
 
 import type { Block, Side, Sides } from '../problem/index.ts';
-import type { Factors, KernelFactors, PairStep } from './leaf.ts';
+import type { Factors, KernelFactors, PairStep, StepTwiddle } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
@@ -53,18 +53,6 @@ export interface Absent {
   readonly of: number;
   readonly from: number;
   readonly to: number;
-}
-
-/** Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. */
-export interface StepTwiddle {
-  readonly order: number;
-  readonly on: 'input' | 'output';
-  /** By e^{2πi·k·b/order} instead. */
-  readonly conjugated?: true;
-  /** In a leaf: the batch dimension that b counts along, where that is not the first. */
-  readonly along?: number;
-  /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */
-  readonly of?: number;
 }
 
 /** How a leaf makes complex numbers of reals on one of its sides, or reals of complex numbers. */

@@ -5,16 +5,16 @@
 
 import { type BuiltCallback, type BuiltCallbacks, dimensionsOf, type Side, type Sides } from '../problem/index.ts';
 import type { Arithmetic } from './capacity.ts';
-import type { SideLayout, Stored, Way } from './leaf.ts';
+import type { SideLayout, StepTwiddle, Stored, Way } from './leaf.ts';
 import type {
   Cropped,
   Extended,
   Facing,
+  KernelProduct,
   LeafNode,
   MirroredBins,
   Place,
   RealParts,
-  StepTwiddle,
   Wrapped,
 } from './node.ts';
 import type { Span } from './tiling.ts';
@@ -103,8 +103,6 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   const known = product && 'along' in product ? [product] : [];
   for (const each of [...(factors?.input ?? []), ...(factors?.output ?? []), ...known]) along.add(each.along);
   if (wrapped) along.add(wrapped.of);
-  // The kernel has strides of its own.
-  const apart = product !== undefined && 'strides' in product;
   for (const part of [extended, cropped, facing?.input, facing?.output]) if (part) along.add(part.of);
   const dimensions = (side: Side) => callbacks?.[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };
@@ -112,11 +110,21 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   if (real?.beside && real.by !== 'halves' && real.beside.last % 2 === 0) along.add(real.beside.of);
   const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
     along.has(places[side].of) || (asked[side]?.has(places[side].of) ?? false);
+  const kernel = product && 'strides' in product ? product : undefined;
   return mergeSpans(
     batch,
     twiddle !== undefined,
-    ({ places }) => places !== undefined && (apart || isAlong(places, 'input') || isAlong(places, 'output')),
+    ({ places }) => places !== undefined && (isAlong(places, 'input') || isAlong(places, 'output')),
+    // The kernel has strides of its own.
+    (span, next) => !kernel || kernelStep(next, kernel) === span.count * kernelStep(span, kernel),
   );
+}
+
+/** From one bin's number of a kernel to the next one's, or from one kernel to the next: a dimension of these reads the same again. */
+export function kernelStep({ places }: Span, { strides, kernel }: KernelProduct): number {
+  if (!places) return 0;
+  const { input, output } = places;
+  return input.step === 0 ? kernel : strides[output.of]! * output.step;
 }
 
 /** Adjacent loops that step through memory as one become one. The dimension that twiddles count along stays itself. */
@@ -124,6 +132,7 @@ export function mergeSpans(
   spans: readonly Span[],
   keepFirst: boolean,
   isApart: (span: Span) => boolean = () => false,
+  follows: (span: Span, next: Span) => boolean = () => true,
 ): Span[] {
   const merged: Span[] = [];
   for (const span of spans) {
@@ -133,7 +142,7 @@ export function mergeSpans(
     const isLeft = span.places?.input.gap !== undefined && isApart(span);
     if (span.count === 1 && merged.length > 0 && !isLeft) continue;
     if (mayMerge && last.count === 1) merged[merged.length - 1] = span;
-    else if (mayMerge && continues(last, span, 'input') && continues(last, span, 'output')) {
+    else if (mayMerge && follows(last, span) && continues(last, span, 'input') && continues(last, span, 'output')) {
       merged[merged.length - 1] = { ...last, count: last.count * span.count };
     } else merged.push(span);
   }

@@ -12,7 +12,7 @@ import { type Arithmetic, isInPairs, wordsOf } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
-/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap. */
+/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap, in the only one more so. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
 /** Operations of a device in one on pairs. */
 const PAIR_OPERATIONS = 16;
@@ -154,16 +154,18 @@ export function passCost(question: PassQuestion, profile: DeviceProfile, least =
   const inPairs = isInPairs(precision, profile);
   const measured = inPairs ? undefined : profile.radixCosts?.[radix];
   const own = measured ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
-  const twiddled = measured !== undefined && stride > 1 && WIDE.has(radix) ? passes.wideTwiddled : 1;
+  const alone = radix === length;
+  const wide = alone ? passes.wideAlone : stride > 1 ? passes.wideTwiddled : 1;
+  const factor = measured !== undefined && WIDE.has(radix) ? wide : 1;
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
   const idle = lanes / used;
   const scattered = stride === 1 && lanes > 1 ? (passes.scatter * (radix % lanes)) / radix : 0;
   const unaligned = stride % lanes === 0 || stride === 1 ? 0 : passes.unaligned;
-  const columns = lanesAlong === 'batch' && profile.lockstep === 'vector';
+  const columns = lanesAlong === 'batch' && profile.lockstep === 'vector' && !alone;
   const each = stride === 1 || stride * radix === length ? rows.memory : rows.cached;
-  return Math.max(own * twiddled, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
+  return Math.max(own * factor, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */

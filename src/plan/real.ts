@@ -6,7 +6,7 @@
  * - `lines`, for odd N: two sequences side by side are the parts of one; a step pairs bins k and N − k. A sequence without
  *   another one is accompanied by zeros.
  * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines.
- * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
+ * - `zeros`, where it takes more, and for a short line by itself: all imaginary parts are zero, and bins over the half are not stored.
  */
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedAlone, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
@@ -30,11 +30,23 @@ import {
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isPadded, isPaddedAxis } from './scheme.ts';
+import { LONGEST_LINE } from './tiling.ts';
 import { rankUploads } from './uploads.ts';
 
 /** How a real axis is transformed, by the lengths of its complex transforms: half of it, all of it, or several uploads. */
 export function waysOfReal(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
-  return waysOfReals((length) => asComplex(problem, length), 0, problem.size[0]!, profile, most);
+  const length = problem.size[0]!;
+  const ways = waysOfReals((points) => asComplex(problem, points), 0, length, profile, most);
+  return isShortLine(problem, profile) ? [{ value: [length], price: ways[0]!.price }] : ways;
+}
+
+/**
+ * A line by itself that is one butterfly: what is known of its zeros leaves half of the sums, no bins are to be paired, and errors are
+ * the smaller ones. (Beside others, vectors take several lines, and more numbers of each would be scattered.)
+ */
+function isShortLine(problem: Problem, { lockstep }: DeviceProfile): boolean {
+  const alone = dimensionsOf(problem).every(({ count }, of) => of === 1 || count === 1);
+  return lockstep === 'vector' && alone && problem.size[0]! <= LONGEST_LINE[kernelPrecision(problem.precision)];
 }
 
 /** The same of any axis. @param complex the problem with as many complex numbers along that axis */
@@ -103,8 +115,9 @@ export function realAxis(
   const side = direction === 'forward' ? 'input' : 'output';
   const shape = shapesOf(problem, side);
   const [whole] = uploads;
+  const short = whole === length && isShortLine(problem, profile);
   if (uploads.length === 1 && whole === length / 2) return halves(problem, profile, whole!, side);
-  if (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile)) {
+  if (!short && whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile)) {
     return { ...lines(problem, profile, side), ...shape };
   }
   if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {

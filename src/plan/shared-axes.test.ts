@@ -36,13 +36,14 @@ describe('axes that share two launches', () => {
     ]);
   });
 
-  it('are left alone in place, where somebody asks for uploads, and where an order is to stay', () => {
+  it('are left alone in place where bins have an order, and where somebody asks for uploads', () => {
     const cut = (input: Partial<ProblemInput>, profile = h200) =>
       planned({ size: [512, 512, 512], ...input }, profile).tree.children.some(({ title }) => title === 'axes 0, 1, 2');
     expect(cut({})).toBe(true);
     expect(cut({ placement: 'in-place' })).toBe(false);
     expect(cut({ leftBatches: 2 })).toBe(false);
-    expect(cut({ unordered: true })).toBe(false);
+    for (const placement of ['in-place', 'out-of-place'] as const)
+      expect(cut({ unordered: true, placement })).toBe(true);
     expect(cut({}, { ...h200, tuning: { uploadSwitch: { two: 512 } } })).toBe(false);
     expect(cut({}, { ...h200, tuning: { groupedBatch: [2] } })).toBe(false);
     expect(cut({ omit: [true, false, false] })).toBe(false);
@@ -149,6 +150,8 @@ describe('transforms in two launches for several axes', () => {
     [small(8, 2176, 2), { size: [64, 256] }],
     [small(8, 4352, 1), { size: [64, 256], preserveInput: false }],
     [{ ...small(4, 4352, 4), sharedFormat: 'halves' }, { size: [24, 24, 24] }],
+    [small(4, 4352, 4), { size: [24, 24, 24], unordered: true, placement: 'in-place' }],
+    [small(8, 2176, 2), { size: [64, 128], unordered: true, normalize: true }],
     [small(8, 4352, 4), { size: [4, 16, 24, 16], omit: [true, false, false, false] }],
     [alone, { size: [24, 24, 24], strides: { input: [1, 1, 26, 626, 16000] } }],
   ];

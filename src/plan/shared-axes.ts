@@ -13,9 +13,9 @@ import { dimensionsOf } from './axis.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse, withoutClusters } from './capacity.ts';
 import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
-import { launchCost, uploadCost } from './cost.ts';
+import { launchCost, roundCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
-import { reordering } from './four-step.ts';
+import { leaving, reordering } from './four-step.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -39,10 +39,25 @@ export function sharedAxes(
   if (together === undefined) return undefined;
   const question = askedOf(sharable(problem, profile), uploads)!;
   const axes = takenBy(together, question.axes);
-  const side = question.real ? (direction === 'forward' ? 'input' : 'output') : undefined;
-  const shared: Shared = { problem: question.real ? problem : complexPart(problem), axes, side };
-  if (typeof together === 'number') return { axes, node: inOne(shared) };
-  return { axes, node: inTwo(shared, together as readonly [number, number]) };
+  const node = sharedNode(problem, direction, axes, question.real, together as number | Parts);
+  return { axes, node };
+}
+
+/** Lengths that the second of the axes is cut into. */
+export type Parts = readonly [number, number];
+
+/** @param real the first of the axes is one of reals. @param together how many of them are one launch, or the parts for two. */
+export function sharedNode(
+  problem: Problem,
+  direction: Direction,
+  axes: readonly number[],
+  real: boolean,
+  together: number | Parts,
+): BranchNode | LeafNode {
+  const side = real ? (direction === 'forward' ? 'input' : 'output') : undefined;
+  const shared: Shared = { problem: real ? problem : complexPart(problem), axes, side };
+  if (typeof together === 'number') return inOne(shared);
+  return inTwo(shared, together, side ? side === 'output' : problem.unordered && direction === 'inverse');
 }
 
 /** Some of the axes of a problem that share launches, or none. */
@@ -64,17 +79,49 @@ export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<T
   }
   add([], undefined, 0);
   for (const question of questions)
-    for (const { value, price } of waysInTwo(question)) add(question.axes, value, price);
+    for (const { value, price } of waysInTwo(question, profile, ({ near, far }) => near + far))
+      add(question.axes, value, price);
   return ways;
 }
 
+/**
+ * The ways in which axes may share launches, the last of which goes there and back, and what these cost both ways.
+ * @param problem no others of which are transformed.
+ * @param turning the profile for that launch.
+ * @returns in one launch, where they fit it, or as parts for two.
+ */
+export function waysRound(
+  problem: Problem,
+  axes: readonly number[],
+  profile: DeviceProfile,
+  turning: DeviceProfile,
+): Priced<number | Parts>[] {
+  const question = sharable(problem, profile).find((own) => own.axes.length === axes.length && own.axes[0] === axes[0]);
+  if (!question) return [];
+  const { lengths, precision } = question;
+  const ways: Priced<number | Parts>[] = [];
+  const cut = cutInnermost(lengths, { ...question, profile: turning }, false);
+  if (cut?.share) {
+    const exposed = cut.blocks > 1 ? calibrationOf(turning).exposure.cluster : 1;
+    const alone = launchCost(cut.share, lengths, precision, turning);
+    ways.push({ value: axes.length, price: roundCost(alone, turning, exposed) });
+  }
+  return [...ways, ...waysInTwo(question, turning, ({ near, far }) => 2 * near + roundCost(far, turning))];
+}
+
 /** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
-function waysInTwo(question: Sharable): Priced<readonly number[]>[] {
+function waysInTwo(
+  question: Sharable,
+  last: DeviceProfile,
+  costOf: (launches: { readonly near: number; readonly far: number }) => number,
+): Priced<Parts>[] {
   const [, middle = 1] = question.lengths;
   const { lean } = calibrationOf(question.profile).uploads;
   const ways = divisors(middle).flatMap((n1) => {
-    const cost = costInTwo(n1, question);
-    return cost === undefined ? [] : [{ n1, cost, leaning: cost + lean * Math.log2(n1) }];
+    const costs = costsInTwo(n1, question, last);
+    if (!costs) return [];
+    const cost = costOf(costs);
+    return [{ n1, cost, leaning: cost + lean * Math.log2(n1) }];
   });
   // Only against one another: what the best of them costs is what it costs.
   const best = ways.reduce((one, other) => (other.leaning < one.leaning ? other : one), ways[0]!);
@@ -94,6 +141,8 @@ interface Sharable extends Pick<Problem, 'placement'> {
   readonly neighbours: number;
   /** The first of them is one of reals. */
   readonly real: boolean;
+  /** Bins may stay where launches leave them. */
+  readonly unordered: boolean;
   readonly precision: Arithmetic;
   readonly profile: DeviceProfile;
 }
@@ -101,8 +150,8 @@ interface Sharable extends Pick<Problem, 'placement'> {
 /** The first axes that are transformed, if they may share launches at all; of a real problem also those after the first one. */
 function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
   const { tuning = {} } = profile;
-  // Uploads or groups that somebody asked for, or an order that is to stay, are not for us to undo.
-  if (!mayFuse(profile) || problem.unordered || isSums(problem)) return [];
+  // Uploads or groups that somebody asked for are not for us to undo.
+  if (!mayFuse(profile) || isSums(problem)) return [];
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
   if (tuning.performBandwidthBoost !== undefined) return [];
   const complex = complexPart(problem);
@@ -112,7 +161,8 @@ function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
     if (axes.length < 2) return [];
     const neighbours = size.slice(0, axes[0]).reduce((a, b) => a * b, leftBatches);
     const lengths = axes.map((axis) => size[axis]!);
-    return [{ axes, lengths, neighbours, real, precision: kernelPrecision(precision), placement, profile }];
+    const { unordered } = complex;
+    return [{ axes, lengths, neighbours, real, unordered, precision: kernelPrecision(precision), placement, profile }];
   };
   const half = problem.size[0]! / 2;
   const halved = isReal(problem) && Number.isInteger(half) && half > 1 && !isPadded(half, problem.precision, profile);
@@ -121,9 +171,18 @@ function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
 
 /** The first axes that are transformed by passes alone, three at the most. */
 function passedAxes(problem: Problem, real: boolean, profile: DeviceProfile): readonly number[] {
-  const { size, omit } = problem;
+  const { size, omit, precision } = problem;
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
-  const first = all.findIndex((axis) => !(real && axis === 0) && isConvolved(problem, axis, profile));
+  const before = (axis: number) => size.slice(0, axis).reduce((a, b) => a * b, problem.leftBatches);
+  const { run } = capacityOf(kernelPrecision(precision), profile);
+  // Where memory runs along the first one and others lie in between, whole runs of it are read.
+  const isApart = (axis: number, n: number) => {
+    const last = n > 0 ? before(all[n - 1]! + 1) : 0;
+    return n > 0 && before(all[0]!) === 1 && before(axis) !== last && last % run !== 0;
+  };
+  const first = all.findIndex(
+    (axis, n) => isApart(axis, n) || (!(real && axis === 0) && isConvolved(problem, axis, profile)),
+  );
   return first < 0 ? all : all.slice(0, first);
 }
 
@@ -149,7 +208,7 @@ function isTogether(given: NonNullable<Splits['together']>, question: Sharable):
   }
   const [n1, n2] = given as readonly [number, number];
   const cuts = given.length === 2 && [n1, n2].every(Number.isSafeInteger) && n1 * n2 === lengths[1];
-  return cuts && costInTwo(n1, question) !== undefined;
+  return cuts && costsInTwo(n1, question, question.profile) !== undefined;
 }
 
 /** Axes, of a problem that is complex between them but for the first one's reals, on whichever side these are. */
@@ -210,41 +269,44 @@ function cutInnermost(
   return neighbours === 1 ? cutAxes(tile, precision, own) : cutColumns(tile, neighbours, precision, own);
 }
 
-/** Two launches, the first of which takes so much of the second axis; undefined where they cannot. */
-function costInTwo(n1: number, question: Sharable): number | undefined {
-  const { lengths, neighbours, real, precision, profile, placement } = question;
+/**
+ * Two launches, the first of which takes so much of the second axis; undefined where they cannot.
+ * @param last the profile for the second one.
+ */
+function costsInTwo(n1: number, question: Sharable, last: DeviceProfile) {
+  const { lengths, neighbours, real, unordered, precision, profile, placement } = question;
   const [inner, middle, outer] = lengths as [number, number, number | undefined];
   const { run } = capacityOf(precision, profile);
   const n2 = middle / n1;
   // A part of an axis is reordered on the way: in place that would take a temp buffer, which three launches do without.
-  if (placement === 'in-place') return undefined;
+  if (placement === 'in-place' && !unordered) return undefined;
   // Both launches move whole runs: the second one along the first axis and the bins of the first launch.
   const columns = neighbours * (real ? inner + 1 : inner) * n1;
   if (n1 === 1 || n2 === 1 || columns % run !== 0) return undefined;
   const one = cutInnermost([inner, n1], question, true);
   if (!one) return undefined;
-  const split = boosted(profile, precision, n2, true);
+  const split = boosted(last, precision, n2, true);
   const other = outer
     ? cutColumns([outer, n2], columns, precision, split)
     : { share: fits(n2, precision, split) ? 1 : 0 };
   if (!other?.share) return undefined;
-  const second = outer
+  const far = outer
     ? launchCost(other.share, [n2, outer], precision, split)
     : uploadCost(n2, columns, false, precision, split);
-  return launchCost(one.share, [inner, n1], precision, profile) + second;
+  return { near: launchCost(one.share, [inner, n1], precision, profile), far };
 }
 
 /**
- * The middle axis is cut in two, as `reordering` has it: a part of it goes with the inner one, the rest with the outer one. Where
- * reals are written, all of that is done the other way around.
+ * The middle axis is cut in two, as `reordering` has it, or `leaving` where bins may stay: a part of it goes with the inner one, the
+ * rest with the outer one.
+ * @param back all of that is done the other way around, as where reals are written, or bins have stayed.
  */
-function inTwo(shared: Shared, factors: readonly [number, number]): BranchNode {
+function inTwo(shared: Shared, factors: Parts, back: boolean): BranchNode {
   const { problem, axes, side } = shared;
   const dimensions = dimensionsOf(side ? complexPart(problem) : problem);
   const [inner, middle, outer] = axes.map((axis) => dimensions[axis + 1]) as [Dimension, Dimension, Dimension?];
-  const back = side === 'output';
   const name = (launch: number) => `axes ${axes.join(', ')}, launch ${launch} of 2`;
-  const cut = reordering(middle.input.of, factors);
+  const cut = (problem.unordered ? leaving : reordering)(middle.input.of, factors);
   const [part, rows] = [cut.part, cut.rows].map((one) =>
     back ? { ...one, input: one.output, output: one.input } : one,
   ) as [Dimension, Dimension];
@@ -252,7 +314,9 @@ function inTwo(shared: Shared, factors: readonly [number, number]): BranchNode {
   const outers = outer ? [outer] : [];
   const tensor = dimensions.map(({ count }) => count);
   const near = innermost(shared, { title: name(back ? 2 : 1), more: [part], batch: [rows, ...outers, ...others] });
-  const turned = back ? ({ on: 'input', conjugated: true } as const) : ({ on: 'output' } as const);
+  // Exponents of reals have the sign of the way there.
+  const conjugated = side && back ? { conjugated: true as const } : {};
+  const turned = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
   const children: LeafNode[] = [
     { ...near, twiddle: { order: middle.count, ...turned, of: 1 } },
     leafNode({
@@ -262,5 +326,8 @@ function inTwo(shared: Shared, factors: readonly [number, number]): BranchNode {
   ];
   if (back) children.reverse();
   const { length, outputLength } = { length: children[0]!.length, outputLength: children[1]!.outputLength };
-  return { scheme: 'four-step', title: `axes ${axes.join(', ')}`, parts: factors, length, outputLength, children };
+  return {
+    ...{ scheme: 'four-step', title: `axes ${axes.join(', ')}`, axisOf: axes[1]!, parts: factors },
+    ...{ length, outputLength, children },
+  };
 }

@@ -31,20 +31,33 @@ export function planTree(
 ): BranchNode {
   if (isSums(problem)) return sumsTree(problem, direction, profile, splits);
   const complex = complexPart(problem);
-  const shared = sharedAxes(problem, direction, profile, splits);
-  const children = complexAxes(complex, direction, profile, splits, sparing, shared);
+  const children = nodesOfAxes(problem, direction, profile, splits, sparing);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
-  if (isReal(problem)) {
-    const real = shared?.axes.includes(0) ? shared.node : realAxis(problem, direction, profile, splits.uploads[0]!);
+  const [only] = children;
+  if (!only) children.push(copy());
+  else if (isReal(problem) && children.length === 1 && problem.placement === 'in-place') {
     // One launch writes what it reads only where both lie alike, line by line.
-    const byLines = sharesRows(problem) && isLeaf(real) && real.real?.by !== 'zeros';
-    if (children.length === 0 && problem.placement === 'in-place' && !byLines) children.push(copy());
-    if (direction === 'forward') children.unshift(real);
-    else children.push(real);
-  } else if (children.length === 0) children.push(copy());
+    const byLines = sharesRows(problem) && isLeaf(only) && only.real?.by !== 'zeros';
+    if (!byLines) children.splice(direction === 'forward' ? 1 : 0, 0, copy());
+  }
   const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
   const length = tensorShape(problem, read);
   return { scheme: 'axes', title: direction, length, outputLength: tensorShape(problem, written), children };
+}
+
+/** The nodes of all axes of a problem that is complex on one side at least, in their order. */
+export function nodesOfAxes(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  splits: Splits,
+  sparing = false,
+): PlanNode[] {
+  const shared = sharedAxes(problem, direction, profile, splits);
+  const children = complexAxes(complexPart(problem), direction, profile, splits, sparing, shared);
+  if (!isReal(problem)) return children;
+  const real = shared?.axes.includes(0) ? shared.node : realAxis(problem, direction, profile, splits.uploads[0]!);
+  return direction === 'forward' ? [real, ...children] : [...children, real];
 }
 
 function sumsTree(problem: Problem, direction: Direction, profile: DeviceProfile, splits: Splits): BranchNode {

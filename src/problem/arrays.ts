@@ -2,12 +2,12 @@
  * From the type of a problem to the types of its arrays. Nothing here exists at run time: a new transform is a row of
  * `Elements`, a new kind of storage a row of `Arrays`.
  */
+
 import type { AnyCallback, CallbackComplex, Kind } from './callbacks.ts';
+import type { Direction, Directions } from './directions.ts';
 import type {
   ComplexLayout,
   Convolution,
-  Direction,
-  Directions,
   Placement,
   Precision,
   Problem,

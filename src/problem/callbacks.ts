@@ -3,7 +3,7 @@
  * time, with symbols instead of numbers; what it builds of them (record.ts) is what every device runs (cuFFT's and rocFFT's load
  * and store callbacks are functions of the device's own language instead).
  */
-import type { Direction } from './problem.ts';
+import type { Direction } from './directions.ts';
 
 declare const REAL: unique symbol;
 declare const CONDITION: unique symbol;

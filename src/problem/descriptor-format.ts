@@ -14,7 +14,7 @@ import type { AnyProblemInput, Problem } from './problem.ts';
  *   `normalizeProblem` where it is wrong
  */
 export function formatDescriptor(input: AnyProblemInput): string {
-  const problem = resolveProblem(input);
+  const problem = resolveProblem(input, inexpressible('callbacks'));
   throwIfAny(unsayable(problem));
   const { size, leftBatches, batches, placement, directions } = problem;
   const letters = [
@@ -63,7 +63,7 @@ function unsayable(problem: Problem): FftProblem[] {
       !blocksOf(problem, 'input').some(Boolean) && !blocksOf(problem, 'output').some(Boolean),
       'blocks of zeros',
     ],
-    ['callbacks', problem.callbacks === null, 'callbacks'],
+    ['convolution', problem.convolution === null, 'convolutions'],
     ['scale', scale.forward === 1 && scale.inverse === 1, 'scale factors'],
     ['unordered', !problem.unordered, 'unordered results'],
     ['strategy', problem.strategy === 'fast', `the strategy '${problem.strategy}'`],
@@ -75,6 +75,10 @@ function unsayable(problem: Problem): FftProblem[] {
     .map(([path, , what]) => ({
       code: 'unsupported-feature',
       path,
-      message: `A descriptor cannot express ${what}; give the problem as an object.`,
+      message: inexpressible(what),
     }));
+}
+
+function inexpressible(what: string): string {
+  return `A descriptor cannot express ${what}; give the problem as an object.`;
 }

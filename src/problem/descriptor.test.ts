@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { parseDescriptor } from './descriptor.ts';
 import { formatDescriptor } from './descriptor-format.ts';
 import { FftError } from './errors.ts';
 import { defaultStrides } from './layout.ts';
+import { lengthsAlone } from './lengths-alone.ts';
 import { normalizeProblem, resolveProblem } from './normalize.ts';
 import type { ProblemInput } from './problem.ts';
 
@@ -19,6 +20,21 @@ function thrown(action: () => unknown): FftError {
 }
 
 const plain = { leftBatches: 1, batches: 1, directions: 'forward', placement: 'out-of-place' } as const;
+
+describe('lengthsAlone', () => {
+  it.each([
+    ['1024', { size: [1024], batches: 1 }],
+    [' 64 x 48×3 * 10 ', { size: [64, 48, 3], batches: 10 }],
+    ['64x', undefined],
+    ['scfo64', undefined],
+    ['', undefined],
+  ])('reads %j', (text, problem) => expect(lengthsAlone(text)).toEqual(problem));
+
+  it('are what a descriptor of nothing else is said to be', () => {
+    expect(thrown(() => parseDescriptor('256x16')).message).toMatch(/position 0.*\{ size: \[256, 16\] \}/);
+    expect(thrown(() => parseDescriptor('x16')).message).not.toContain('size');
+  });
+});
 
 describe('parseDescriptor', () => {
   it.each([
@@ -165,9 +181,20 @@ describe('formatDescriptor', () => {
       { size: [4], transform: 'dct2' },
       { size: [4], precision: 'half' },
       { size: [4], precision: 'double-double' },
+      { size: [4], convolution: { kernels: 2 } },
     ] as const) {
       expect(thrown(() => formatDescriptor(input)).code).toBe('unsupported-feature');
     }
+  });
+
+  it('refuses callbacks without calling them', () => {
+    const load = vi.fn();
+    const input = { size: [4], directions: 'forward', callbacks: { forward: { load } } } as const;
+    expect(thrown(() => formatDescriptor(input)).problems).toMatchObject([{ path: 'callbacks' }]);
+    expect(load).not.toHaveBeenCalled();
+    // Those of a direction that is not planned say nothing.
+    const other = { ...input, callbacks: { forward: {}, inverse: { load } } };
+    expect(formatDescriptor(other)).toBe('scfo4');
   });
 });
 

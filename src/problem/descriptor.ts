@@ -12,6 +12,7 @@
 
 import type { ParsedDescriptor } from './arrays.ts';
 import { FftError, show } from './errors.ts';
+import { lengthsAlone } from './lengths-alone.ts';
 import type { AnyProblemInput, Side } from './problem.ts';
 
 /** The grammar's limit on transformed axes. */
@@ -137,7 +138,9 @@ class Parser {
     const rest = this.text.slice(this.position, this.position + 1);
     const given = rest === '' ? 'the descriptor ends there' : `there is ${show(rest)}`;
     const message = `The descriptor ${show(this.text)} is wrong at position ${this.position}: expected ${expected}, but ${given}.`;
-    throw new FftError('invalid-descriptor', message);
+    const lengths = this.position === 0 ? lengthsAlone(this.text) : undefined;
+    const instead = lengths && ` Lengths alone are a problem such as { size: [${lengths.size.join(', ')}] }.`;
+    throw new FftError('invalid-descriptor', message + (instead ?? ''));
   }
 }
 

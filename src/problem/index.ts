@@ -39,6 +39,7 @@ export {
 export { entriesOf } from './convolution.ts';
 export { parseDescriptor } from './descriptor.ts';
 export { formatDescriptor } from './descriptor-format.ts';
+export type { Direction, Directions } from './directions.ts';
 export { copyElements, type ElementRuns, elementRuns } from './elements.ts';
 export { FftError, type FftErrorCode, type FftErrorOptions, type FftProblem, fftErrorCodes } from './errors.ts';
 export {
@@ -61,14 +62,13 @@ export {
   withoutCallbacks,
   wordsOf,
 } from './layout.ts';
+export { lengthsAlone } from './lengths-alone.ts';
 export { normalizeProblem } from './normalize.ts';
 export type {
   AnyProblemInput,
   Block,
   ComplexLayout,
   Convolution,
-  Direction,
-  Directions,
   Placement,
   Precision,
   Problem,

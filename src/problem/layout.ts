@@ -2,10 +2,11 @@
  * Where the elements of a problem's two tensors lie: shapes, default strides, spans and element sizes, for complex and
  * for real data. Rules: docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
  */
+
 import type { Kind } from './callbacks.ts';
+import type { Direction } from './directions.ts';
 import {
   type Block,
-  type Direction,
   type Placement,
   type Problem,
   realTransforms,

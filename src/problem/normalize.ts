@@ -1,9 +1,11 @@
 /**
  * From what a user wrote to the one normal form. Everything that is wrong is found in one pass and thrown as one error.
  */
+
 import type { PlannedProblem } from './arrays.ts';
 import { readConvolution } from './convolution.ts';
 import { parseDescriptor } from './descriptor.ts';
+import { type Direction, directionChoices } from './directions.ts';
 import { FftError, type FftErrorCode, type FftProblem, show, throwIfAny } from './errors.ts';
 import { FieldReader, knownFields } from './fields.ts';
 import { defaultStrides, elementKind, isRealTransform, keepsReals, packedExtents } from './layout.ts';
@@ -11,8 +13,6 @@ import {
   type AnyProblemInput,
   type Block,
   complexLayouts,
-  type Direction,
-  directionChoices,
   type Precision,
   type Problem,
   placements,
@@ -77,16 +77,17 @@ export function normalizeProblem(input: AnyProblemInput | string): PlannedProble
 
 /**
  * The normal form whether or not this release can compute it; for what only speaks about problems.
+ * @param refusal why there must be no callbacks, which are not called then.
  * @throws FftError as `normalizeProblem`, but without `unsupported-length` and without `unsupported-feature` for values
  */
-export function resolveProblem(input: AnyProblemInput | string): Problem {
-  const { problem, problems } = resolve(input);
+export function resolveProblem(input: AnyProblemInput | string, refusal?: string): Problem {
+  const { problem, problems } = resolve(input, refusal);
   throwIfAny(problems);
   return problem;
 }
 
 /** Reads all fields. The problem is meaningful only where no problems were found, but complete in any case. */
-function resolve(input: AnyProblemInput | string): { problem: Problem; problems: FftProblem[] } {
+function resolve(input: AnyProblemInput | string, refusal?: string): { problem: Problem; problems: FftProblem[] } {
   const given = typeof input === 'string' ? parseDescriptor(input) : input;
   const raw = snapshot(given, 'The problem', { code: 'invalid-field', depth: LEVELS, functions: true });
   if (!isRecord(raw)) {
@@ -129,7 +130,7 @@ function resolve(input: AnyProblemInput | string): { problem: Problem; problems:
   };
   const isWrong = (field: string) => reader.problems.some(({ path }) => path.split(/[.[]/)[0] === field);
   const known = !calledFields.some(isWrong) && checkExtent({ ...facts, ...UNPLACED }).length === 0;
-  const fields = { ...facts, callbacks: readCallbacks(reader, raw.callbacks, known ? facts : undefined) };
+  const fields = { ...facts, callbacks: readCallbacks(reader, raw.callbacks, known ? facts : undefined, refusal) };
   const places = {
     strides: axes === undefined ? NO_SIDES : readStrides(reader, raw.strides, fields),
     offsets: readOffsets(reader, raw.offsets),

@@ -2,7 +2,9 @@
  * What a user may ask for (`ProblemInput`) and the one form in which the rest of the library reads it (`Problem`).
  * Types and the lists of accepted words only: normalize.ts turns the first into the second.
  */
+
 import type { BuiltCallbacks, Callbacks } from './callbacks.ts';
+import type { Direction, Directions } from './directions.ts';
 
 /** The arithmetic that a plan can be asked to do. */
 export const precisions = ['single', 'double', 'double-double'] as const;
@@ -25,13 +27,6 @@ export type ComplexLayout = (typeof complexLayouts)[number];
 
 export const placements = ['out-of-place', 'in-place'] as const;
 export type Placement = (typeof placements)[number];
-
-export const directionChoices = ['both', 'forward', 'inverse'] as const;
-/** The directions a plan is made for. */
-export type Directions = (typeof directionChoices)[number];
-
-/** One direction: forward has the exponent sign −1, inverse +1. */
-export type Direction = Exclude<Directions, 'both'>;
 
 /** How a plan is chosen: by what the planner reckons, by timing the best few on the device, or for the least temp memory. */
 export const strategies = ['fast', 'measure', 'least-memory'] as const;

@@ -1,8 +1,10 @@
 /** Field `callbacks` of a problem: its arrays are checked, and its functions called, each once. */
+
 import type { BuiltCallback, BuiltCallbacks, BuiltPair, CallbackArray, Kind } from './callbacks.ts';
+import type { Direction } from './directions.ts';
 import type { FieldReader } from './fields.ts';
 import { tensorShape, transformedKind } from './layout.ts';
-import type { Direction, Problem, Side } from './problem.ts';
+import type { Problem, Side } from './problem.ts';
 import { record } from './record.ts';
 import type { RawRecord } from './snapshot.ts';
 
@@ -21,9 +23,15 @@ const NO_CALLBACKS = Object.freeze({ load: null, store: null });
 
 /**
  * @param problem undefined where it is not known what callbacks would be called with: only arrays are looked at then.
+ * @param refusal why there must be none: then none is called.
  * @returns `null` where there are no callbacks
  */
-export function readCallbacks(reader: FieldReader, value: unknown, problem: Facts | undefined): BuiltCallbacks | null {
+export function readCallbacks(
+  reader: FieldReader,
+  value: unknown,
+  problem: Facts | undefined,
+  refusal?: string,
+): BuiltCallbacks | null {
   if (value === undefined || value === null) return null;
   const given = reader.record(value, 'callbacks', [...DIRECTIONS, 'arrays']);
   const arrays = readArrays(reader, given.arrays, problem?.precision);
@@ -34,8 +42,15 @@ export function readCallbacks(reader: FieldReader, value: unknown, problem: Fact
     ]),
   ) as Record<Direction, RawRecord>;
   if (!problem) return null;
-  const call = callerOf(reader, problem, arrays);
   const planned = (direction: Direction) => problem.directions === 'both' || problem.directions === direction;
+  const isGiven = (direction: Direction) => (pairs[direction].load ?? pairs[direction].store) != null;
+  if (!DIRECTIONS.some((direction) => planned(direction) && isGiven(direction)) && Object.keys(arrays).length === 0)
+    return null;
+  if (refusal !== undefined) {
+    reader.report('unsupported-feature', 'callbacks', refusal);
+    return null;
+  }
+  const call = callerOf(reader, problem, arrays);
   // What one direction leaves in memory is what the other one finds there.
   const stores = {
     forward: planned('forward') ? call('forward', 'store', pairs.forward.store) : null,
@@ -49,9 +64,7 @@ export function readCallbacks(reader: FieldReader, value: unknown, problem: Fact
       store: stores[direction],
     });
   };
-  const built = { forward: pairOf('forward'), inverse: pairOf('inverse'), arrays };
-  const any = DIRECTIONS.some((direction) => built[direction].load ?? built[direction].store);
-  return any || Object.keys(arrays).length > 0 ? Object.freeze(built) : null;
+  return Object.freeze({ forward: pairOf('forward'), inverse: pairOf('inverse'), arrays });
 }
 
 /** What calls one callback. @param found kind of the elements that it finds in memory, where that is not the transform's. */

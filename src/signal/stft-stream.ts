@@ -2,12 +2,12 @@
  * Short-time transforms of a signal that arrives bit by bit, without waiting: for audio threads, and for recordings that are
  * longer than memory.
  */
-import { allParts } from '../engine/all-parts.ts';
 import { dispose } from '../engine/dispose.ts';
 import type { Device, Plan } from '../engine/index.ts';
 import { isDevice } from '../engine/is-device.ts';
 import { provideParts } from '../engine/later.ts';
 import { readOptions } from '../engine/options.ts';
+import { streamParts } from '../engine/stream-parts.ts';
 import { zeros } from '../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
@@ -89,7 +89,7 @@ export class StftStream<P extends Precision = 'single'> {
       precision: precision as Precision,
       directions: 'forward',
     } as const;
-    provideParts(allParts);
+    provideParts(streamParts);
     // The device goes first: it knows which lengths are too long.
     this.plan = device.planSync(problem, from === undefined ? {} : { from }) as Plan;
     try {

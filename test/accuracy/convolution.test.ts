@@ -37,11 +37,49 @@ function expectGood(one: Tried | undefined): void {
   expect(one.error, one.what).toBeLessThanOrEqual(one.allowed);
 }
 
+/** A GPU of few KiB, so that short axes take clusters, and more than one launch. @param beside blocks that a multiprocessor holds */
+function smallGpu(blocks: number, bytes: number, beside: number): DeviceProfile {
+  return {
+    ...(namedProfiles.h200.profile as DeviceProfile),
+    ...{ sharedBytes: bytes, residentBytes: beside * bytes, coalescedBytes: 64, maxThreads: 256, groupPoints: 256 },
+    cluster: { blocks, sharedBytes: (bytes * 16) / 17, above: { single: bytes, double: bytes } },
+  };
+}
+
 describe('convolutions', () => {
   it('of any problem are direct sums, and touch nothing else', async () => {
     for (let n = 0; n < (exhaustive ? 1500 : 40); n++) {
       const on = n % 2 === 0 ? device : small;
       expectGood(await tried(on, convolutionProblem(random, precisionsOf(on))));
+    }
+  });
+
+  it('go back in one pass over numbers whose parts lie side by side', async () => {
+    // Lanes of one number.
+    const narrow = await openWith({ lockstepBytes: 8, coalescedBytes: 16 }, 1);
+    for (const length of [3, 4]) {
+      const problem = { size: [length], batches: random.integer(2, 5), precision: 'double', convolution: {} } as const;
+      if (precisionsOf(narrow).includes('double')) expectGood(await tried(narrow, problem));
+    }
+    narrow.close();
+  });
+
+  it('of reals in columns leave out blocks of bins, those that mirror others with them', async () => {
+    for (const [length, from, to] of [
+      [16, 0, 2],
+      [16, 4, 9],
+      [36, random.integer(0, 9), random.integer(10, 19)],
+    ] as const) {
+      const problem: ProblemInput = {
+        size: [length, random.integer(1, 3)],
+        transform: 'r2c',
+        zeroPadding: { frequency: [{ from, to }, null] },
+        convolution: { kernels: random.integer(1, 2) },
+        tuning: { uploadSwitch: { two: 8 } },
+      };
+      const one = await tried(device, problem);
+      expectGood(one);
+      expect(one?.what).toMatch(/upload 2 of 2/);
     }
   });
 
@@ -58,5 +96,37 @@ describe('convolutions', () => {
       expectGood(await tried(on as Device, problem));
       n++;
     }
+  });
+
+  const zeros = { from: 2, to: 6 };
+  it.each<[string, DeviceProfile, ProblemInput]>([
+    ['in one launch of a cluster', smallGpu(8, 2176, 4), { size: [16, 16], convolution: { kernels: 2 } }],
+    ['three in one', smallGpu(4, 4352, 4), { size: [6, 5, 4], batches: 2, convolution: { crossPower: true } }],
+    [
+      'of reals in one',
+      smallGpu(4, 4352, 4),
+      { size: [12, 5, 4], transform: 'r2c', convolution: { kernels: 2, conjugate: 'signal' } },
+    ],
+    [
+      'of matrices in one',
+      smallGpu(4, 4352, 4),
+      { size: [8, 6], convolution: { matrix: 3, symmetric: true }, zeroPadding: { space: [null, zeros] } },
+    ],
+    ['in columns in one', smallGpu(4, 4352, 4), { size: [4, 6], leftBatches: 8, convolution: { matrix: 2 } }],
+    [
+      'cut in two',
+      smallGpu(4, 2176, 1),
+      { size: [16, 24], placement: 'in-place', convolution: { conjugate: 'kernel' } },
+    ],
+    ['of reals cut in two', smallGpu(4, 1088, 2), { size: [16, 16], transform: 'r2c', convolution: { kernels: 2 } }],
+  ])('of axes %s', async (name, profile, problem) => {
+    const one = await triedConvolution(
+      openInterpreted(profile),
+      { ...problem, precision: 'double' } as ProblemInput,
+      random,
+    );
+    expectGood(one);
+    expect(one.what).toMatch(/axes [^;]*there and back/);
+    expect(one.what.includes(';')).toBe(name.endsWith('two'));
   });
 });

@@ -23,7 +23,7 @@ async function check(device: Device, problem: ProblemInput, launches = 1): Promi
   }
 }
 
-describe('in several uploads', () => {
+describe('lines in several uploads', () => {
   it('blocks of lines, two of which are one between launches', async () => {
     const device = await openWith({ sharedBytes: 2048 }, 1);
     const space = [

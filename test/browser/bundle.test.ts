@@ -20,6 +20,8 @@ const MOST_BYTES = [
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
 const MOST_SYNC_BYTES = 138_000;
+/** And of the one for signals, whose streams can neither. */
+const MOST_SIGNAL_BYTES = 145_500;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
@@ -100,6 +102,13 @@ describe('the bundle for browsers', () => {
     expect(inputsOf([...names, ...atOnce(chunkOf('src/devices/cpu/index.ts'))])).not.toContain(
       'src/devices/cpu/pool.ts',
     );
+  });
+
+  it(`gives pages that take signals at most ${MOST_SIGNAL_BYTES} bytes at once`, () => {
+    const names = atOnce('signal.js');
+    const total = names.reduce((sum, name) => sum + gzipSync(bundle.files.get(name)!, { level: 9 }).length, 0);
+    console.info(`bundle of omnifft/signal: ${total} bytes of gzip in ${names.length} files`);
+    expect(total).toBeLessThanOrEqual(MOST_SIGNAL_BYTES);
   });
 
   it('has each entry of the package, and one copy of what they share', async () => {

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleBrowser } from '../../scripts/bundle-browser.mjs';
 import * as library from '../../src/index.ts';
+import * as signal from '../../src/signal/index.ts';
 import { randomFor, uniform } from '../support/random.ts';
 
 const problems: Readonly<Record<string, library.ProblemInput | string>> = {
@@ -73,6 +74,8 @@ describe('parts of the library in a page', () => {
     const device = await page.openDevice('cpu', { threads: 1 });
     expect(() => device.planSync({ size: [64], transform: 'r2c' })).toThrow(/await device\.plan\(\).*openCpuSync/);
     expect(device.planSync({ size: [64] }).output.length).toBe(64);
+    // What cannot be said of a problem is known without the code for it.
+    expect(() => page.formatDescriptor(problems.callback as library.ProblemInput)).toThrow(/cannot express callbacks/);
     await compare(async (problem) => (await device.plan(problem)) as library.Plan);
     expect(device.planSync({ size: [64], transform: 'r2c' }).output.length).toBe(33);
 
@@ -89,6 +92,32 @@ describe('parts of the library in a page', () => {
     for (const problem of [{ size: [1024] }, { size: [64, 64], precision: 'double-double' }] as const) {
       expect((await there!.plan(problem)).kernels).toEqual((await here!.plan(problem)).kernels);
     }
+  });
+
+  it('that streams need are there with them, and no others', async () => {
+    const load = freshPage();
+    const [page, { StftStream }] = [await load('omnifft.js'), (await load('signal.js')) as object as typeof signal];
+    const device = await page.openDevice('cpu', { threads: 1 });
+    const here = await library.openDevice('cpu', { threads: 1 });
+    const random = randomFor('streams of a page');
+    for (const size of [64, 45, 1009, 2 * 2011]) {
+      const samples = Float32Array.from(uniform(random, size));
+      const spectra = [new StftStream({ device, size }), new signal.StftStream({ device: here, size })].map(
+        (stream) => {
+          const frames: number[][] = [];
+          stream.push(samples, (spectrum) => frames.push(Array.from(spectrum)));
+          stream.destroy();
+          return frames;
+        },
+      );
+      expect(spectra[0], String(size)).toEqual(spectra[1]);
+      expect(spectra[0]).toHaveLength(1);
+    }
+    const from = (await device.plan({ size: [360], transform: 'r2c', directions: 'forward' })).serialize();
+    expect(new StftStream({ device, size: 360, from }).bins).toBe(181);
+    expect(() => device.planSync({ size: [32], convolution: {} })).toThrow(/not been loaded/);
+    device.close();
+    here.close();
   });
 
   it('are all there for who cannot wait', async () => {

@@ -164,7 +164,7 @@ export function convolutionProblem(
   const one = (of: number) => random.integer(0, of) === 0;
   const size: number[] = [];
   const lengths = most > DIRECT ? [...LENGTHS, ...LONG] : LENGTHS;
-  for (let left = most; size.length < random.pick([1, 1, 2, 2, 3]); ) {
+  for (let left = most; size.length < random.pick([1, 1, 2, 2, 3, 4]); ) {
     const length = random.pick(lengths.filter((n) => n <= left));
     size.push(length);
     left = Math.floor(left / length);

@@ -4,6 +4,7 @@
 const FILES: Readonly<Record<string, string>> = {
   omnifft: 'omnifft',
   'omnifft/sync': 'sync',
+  'omnifft/numeric': 'numeric',
   'omnifft/numpy': 'numpy',
   'omnifft/numpy/sync': 'numpy-sync',
   'omnifft/signal': 'signal',

@@ -41,7 +41,10 @@ export function addBench(program: Command): void {
   const command = program
     .command('bench')
     .description('time problems: median of repeated runs on memory of the device')
-    .argument('[problem...]', 'bbfft descriptors such as scfo1024*16, or problem objects as JSON')
+    .argument(
+      '[problem...]',
+      'lengths such as 1024 or 256x256, bbfft descriptors such as scfo1024*16, or problem objects as JSON',
+    )
     .addOption(
       new Option('--peer <library>', 'time this library beside, on the same memory').choices(Object.keys(PEER_NAMES)),
     )

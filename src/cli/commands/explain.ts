@@ -27,7 +27,10 @@ export function addExplain(program: Command): void {
   const command = program
     .command('explain')
     .description('show the plan for a problem: its tree, buffers, kernels and the bytes they move')
-    .argument('<problem>', 'bbfft descriptor such as scfo1024*16, or the problem object as JSON')
+    .argument(
+      '<problem>',
+      'lengths such as 1024 or 256x256, a bbfft descriptor such as scfo1024*16, or the problem object as JSON',
+    )
     .option('--source <folder>', 'write the kernels there, as the device gets them')
     .option('--svg <file.svg>', 'draw the plan there, too; - for standard output', outputPath('.svg'));
   withJson(withProfile(withDevice(command))).action(explain);

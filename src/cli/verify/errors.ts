@@ -158,6 +158,9 @@ export interface Tried {
   readonly precision: SuitePrecision;
 }
 
+/** Below the rounding of what results are held against they have no error: nothing is a multiple of that. */
+const NOTHING = { half: 2 ** -96, single: 2 ** -96, double: 2 ** -96, 'double-double': 0 } as const;
+
 /** Once: our error, and those of peers by their names. */
 type Errors = ReadonlyMap<string, number>;
 const OURS = '';
@@ -188,7 +191,7 @@ export async function measureErrors(
         reference ? narrowErrors(plan, reference, task, peers) : wideErrors(plan, task, peers.wide);
       const errors: Errors[] = [];
       for (let round = 0; round < rounds; round++) errors.push(await rootMeanSquares(Math.ceil(SHORT / length), once));
-      measured.push({ direction, bound: boundOf(transform, length, precision, device), ...summary(errors) });
+      measured.push({ direction, bound: boundOf(transform, length, precision, device), ...summary(errors, precision) });
     }
     return measured;
   } finally {
@@ -242,7 +245,7 @@ async function rootMeanSquares(count: number, once: () => Promise<Errors>): Prom
   return new Map([...squares].map(([name, sum]) => [name, Math.sqrt(sum / count)]));
 }
 
-function summary(rounds: readonly Errors[]): Omit<Measured, 'direction' | 'bound'> {
+function summary(rounds: readonly Errors[], precision: SuitePrecision): Omit<Measured, 'direction' | 'bound'> {
   const of = (name: string) => {
     const errors = rounds.map((round) => round.get(name)!);
     return { average: errors.reduce((sum, error) => sum + error, 0) / errors.length, maximum: Math.max(...errors) };
@@ -253,7 +256,11 @@ function summary(rounds: readonly Errors[]): Omit<Measured, 'direction' | 'bound
     ...ours,
     peers: peers.map((name): PeerMeasured => {
       const theirs = of(name);
-      return { name, ...theirs, ...(theirs.average > 0 ? { ratio: ours.average / theirs.average } : {}) };
+      return {
+        name,
+        ...theirs,
+        ...(theirs.average > NOTHING[precision] ? { ratio: ours.average / theirs.average } : {}),
+      };
     }),
   };
 }

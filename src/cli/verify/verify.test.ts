@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fixed, fixedTransform, toFixed } from '../../../test/reference/fixed.ts';
 import { randomFor } from '../../../test/support/random.ts';
+import { hasMultiplyAdds, roundsOnce } from '../../../test/support/relaxed.ts';
 import { type Device, openDevice } from '../../index.ts';
 import { fixedResult } from '../../numeric/fixed-sums.ts';
 import { normalizeProblem } from '../../problem/index.ts';
@@ -37,6 +38,18 @@ describe('sums in fixed point', () => {
   });
 });
 
+/** Average errors of FFTW 3.3.10 forward, one transform at a time of numbers as `verify` takes them, in units of 2^−53. */
+const FFTW = [
+  ['c2c', 6, 0.549],
+  ['c2c', 10, 0.769],
+  ['c2c', 12, 0.67],
+  ['c2c', 15, 0.931],
+  ['c2c', 20, 0.854],
+  ['r2c', 12, 0.502],
+  ['r2c', 16, 0.682],
+  ['r2c', 20, 0.719],
+] as const;
+
 describe('errors', () => {
   let device: Device;
   beforeAll(async () => {
@@ -56,6 +69,29 @@ describe('errors', () => {
         expect(maximum).toBeLessThanOrEqual(bound);
       }
     }
+  });
+
+  it.runIf(hasMultiplyAdds && roundsOnce()).each(FFTW)(
+    'of short %s of %i doubles are at most 1.1 times those of FFTW',
+    async (transform, length, theirs) => {
+      const measured = await measureErrors(device, device, { transform, length, precision: 'double' }, 150);
+      expect(measured[0]!.average).toBeLessThan(1.1 * theirs * 2 ** -53);
+    },
+  );
+
+  it('that are only those of the reference are no measure for others', async () => {
+    // Of four numbers all factors are whole, and doubles hold sums of singles.
+    const run = async (_: unknown, numbers: ArrayLike<number>) => {
+      const [a, b, c, d] = Array.from(numbers);
+      const [outer, inner] = [a! + d!, b! + c!];
+      const [across, within] = [a! - d!, b! - c!];
+      return [outer + 2 * inner, across + within, outer - inner, across - 2 * within];
+    };
+    const peer = { name: 'exact', has: () => true, run, close() {} };
+    const tried = { transform: 'dct1', length: 4, precision: 'single' } as const;
+    const [forward] = await measureErrors(device, device, tried, 2, { single: [peer], double: [], wide: [] });
+    expect(forward!.peers[0]!.average).toBeLessThan(2 ** -96);
+    expect(forward!.peers[0]!.ratio).toBeUndefined();
   });
 
   it('may be more for large primes, and for doubles that are two singles', () => {

@@ -55,7 +55,7 @@ export const h200Calibration = {
   },
   // Measured on an H100, as what points in the order of powers cost.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, permuted: 65 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, wideAlone: 1, permuted: 65 },
 } as const satisfies Partial<Calibration>;
 
 /** Measured on a Zen 4, a Zen 5 and two Xeons (docs/performance-notes.md says what on which). */
@@ -89,5 +89,5 @@ export const cpuCalibration = {
     second: 48,
     lean: 0,
   },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, permuted: 1 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, wideAlone: 0.9, permuted: 1 },
 } as const satisfies Partial<Calibration>;

@@ -40,10 +40,12 @@ export interface Access {
 
 export type LoadNode = Extract<Real, { op: 'load' }>;
 
-/** Accesses that are done together: 1, 2 or `lanes` of them at consecutive offsets. */
+/** Accesses that are done together: 1, 2 or `lanes` of them at consecutive offsets, or two at every second one. */
 export interface Group<T> {
   readonly access: Access;
   readonly members: readonly T[];
+  /** Elements from one to the next. */
+  readonly apart: 1 | 2;
 }
 
 export interface BodyAccesses {
@@ -76,7 +78,7 @@ export function accessesOf(
     writes.push([access, statement.value]);
   }
   const loads = new Map<LoadNode, Group<LoadNode>>();
-  for (const group of grouped(reads, lanes)) for (const member of group.members) loads.set(member, group);
+  for (const group of grouped(reads, lanes, true)) for (const member of group.members) loads.set(member, group);
   return { loads, stores: grouped(writes, lanes) };
 }
 
@@ -160,13 +162,14 @@ function lanesKey({ base, bases = [base] }: Access): string {
   return bases.map((at) => indexKey({ ...at, constant: at.constant - base.constant })).join();
 }
 
-function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number): Group<T>[] {
+/** @param between whether what lies between them may be touched, too: it may be read, but not written. */
+function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number, between = false): Group<T>[] {
   const groups: Group<T>[] = [];
   const families = new Map<string, (readonly [Access, T])[]>();
   for (const entry of accesses) {
     const [access] = entry;
     if (access.stride === 0 || access.stride === 1 || access.stride === -1) {
-      groups.push({ access, members: [entry[1]] });
+      groups.push({ access, members: [entry[1]], apart: 1 });
       continue;
     }
     const guarded = access.guard ? guardKey(access.guard) : '';
@@ -179,11 +182,18 @@ function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number):
     const sorted = [...family].sort(([a], [b]) => a.base.constant - b.base.constant);
     for (let at = 0; at < sorted.length; ) {
       const [access] = sorted[at]!;
-      let run = 1;
-      while (at + run < sorted.length && sorted[at + run]![0].base.constant === access.base.constant + run) run++;
+      const runOf = (apart: number) => {
+        let run = 1;
+        while (sorted[at + run]?.[0].base.constant === access.base.constant + run * apart) run++;
+        return run;
+      };
+      const run = runOf(1);
+      const stride = Math.abs(access.stride ?? 0);
       // Where the lanes tile memory in pairs, whole vectors hold them; a square would overlap its neighbour.
-      const size = Math.abs(access.stride ?? 0) !== 2 && run >= lanes ? lanes : run >= 2 ? 2 : 1;
-      groups.push({ access, members: sorted.slice(at, at + size).map(([, member]) => member) });
+      const near = stride !== 2 && run >= lanes ? lanes : Math.min(run, 2);
+      const second = between && near === 1 && stride === 4 && lanes === 4 && runOf(2) > 1;
+      const [size, apart] = second ? ([2, 2] as const) : ([near, 1] as const);
+      groups.push({ access, apart, members: sorted.slice(at, at + size).map(([, member]) => member) });
       at += size;
     }
   }

@@ -42,11 +42,14 @@ function gather(
   const output: ArrayRef = { name: 'output', space: 'global', type };
   const i = variable('i', count);
   const x = new Expressions();
-  const at = (m: number) => add(scale(i, stride), m * step, scale(group, 3));
+  /** Where lanes walk backwards, from the last one. */
+  const walk = (by: number) => add(scale(i, by), by < 0 ? -by * (count - 1) : 0);
+  const at = (m: number) => add(walk(stride), m * step, scale(group, 3));
   const values = Array.from({ length: members }, (_, m) => x.load(input, at(m)));
   // Every member goes out once more beside a sum, so that stores form groups of the same shapes.
-  const outStride = Math.max(stride, members * step);
-  const place = (m: number) => add(scale(i, outStride), m * step, scale(group, outStride * count + members));
+  const apart = Math.max(Math.abs(stride), members * step);
+  const outStride = stride < 0 ? -apart : apart;
+  const place = (m: number) => add(walk(outStride), m * step, scale(group, apart * count + members));
   const stores = values.map((value, m) => ({
     array: output,
     index: place(m),
@@ -68,14 +71,17 @@ function gather(
 }
 
 describe.each(['f32', 'f64'] as const)('%s', (type) => {
-  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 16])('lanes that are %i numbers apart, in groups of every size', (stride) => {
-    for (let members = 1; members <= 9; members++) {
-      for (const step of [1, 2]) {
-        const { kernel, lengths } = gather(type, 12, stride, members, { step });
-        expectSame(kernel, lengths);
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 16, -1, -2, -3, -4])(
+    'lanes that are %i numbers apart, in groups of every size',
+    (stride) => {
+      for (let members = 1; members <= 9; members++) {
+        for (const step of [1, 2]) {
+          const { kernel, lengths } = gather(type, 12, stride, members, { step });
+          expectSame(kernel, lengths);
+        }
       }
-    }
-  });
+    },
+  );
 
   it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16, 17, 31])('%i items: whole vectors and the tail', (count) => {
     for (const repeatable of [true, false]) {

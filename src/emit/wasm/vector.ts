@@ -31,6 +31,12 @@ const REVERSED_EVEN = pattern(2, 0, 6, 4);
 const REVERSED_ODD = pattern(3, 1, 7, 5);
 const REVERSED_LOW = pattern(1, 5, 0, 4);
 const REVERSED_HIGH = pattern(3, 7, 2, 6);
+/** Every second lane of seven in a row, the last four of which are those of the second vector; and the last one first. */
+const SECONDS = pattern(0, 2, 5, 7);
+const REVERSED_SECONDS = pattern(7, 5, 2, 0);
+/** Of these every second one, then the others. */
+const DEALT_SECONDS = pattern(0, 5, 2, 7);
+const REVERSED_DEALT_SECONDS = pattern(5, 0, 7, 2);
 
 const NAMES = ['add', 'sub', 'mul', 'div', 'min', 'max', 'abs', 'sqrt', 'eq', 'lt', 'le'] as const;
 type Operation = (typeof NAMES)[number];
@@ -177,6 +183,10 @@ export class VectorUnit {
     const rows = this.rowAddresses(group, addresses);
     const size = group.members.length;
     if (group.access.stride === -1) return [this.reversed(this.read('v128.load', rows.at(-1)!))];
+    if (group.apart === 2) return this.dealtSeconds(rows, group.access.stride! < 0);
+    if (size === 1 && this.lanes === 4 && Math.abs(group.access.stride ?? 0) === 2) {
+      return group.access.stride! > 0 ? [this.seconds(rows[0]!, SECONDS)] : [this.seconds(rows[3]!, REVERSED_SECONDS)];
+    }
     if (size === this.lanes) {
       return this.transpose(rows.map((row) => this.read('v128.load', row)));
     }
@@ -253,7 +263,7 @@ export class VectorUnit {
       this.eachLane(rows, when, ({ push, offset }, lane) => {
         push();
         asm.get(raw);
-        asm.memory(name, offset + n * bytesOf(type), rawLane(type, lane));
+        asm.memory(name, offset + n * group.apart * bytesOf(type), rawLane(type, lane));
         asm.set(raw);
       });
       asm.get(raw);
@@ -373,6 +383,20 @@ export class VectorUnit {
   /** x₀ y₀ x₁ y₁ and x₂ y₂ x₃ y₃ from memory that holds them in this order. */
   private contiguousPairs(row: Address): [number, number] {
     return [this.read('v128.load', row), this.read('v128.load', { ...row, offset: row.offset + 16 })];
+  }
+
+  /** Of seven elements in a row every second one: two vectors, of which the first one ends where the other one begins. */
+  private seconds(row: Address, order: Uint8Array): number {
+    const [low, high] = [row, { ...row, offset: row.offset + 3 * this.bytes }];
+    return this.mix(this.read('v128.load', low), this.read('v128.load', high), order);
+  }
+
+  /** Lanes four elements apart, of which each has two members: every second element of all that there is. */
+  private dealtSeconds(rows: readonly Address[], backwards: boolean): number[] {
+    const order = backwards ? REVERSED_DEALT_SECONDS : DEALT_SECONDS;
+    const two = (a: number, b: number) => this.seconds(rows[backwards ? b : a]!, order);
+    const [first, second] = [two(0, 1), two(2, 3)];
+    return [this.mix(first, second, FIRST_HALVES), this.mix(first, second, SECOND_HALVES)];
   }
 
   /** The same where every lane's pair lies elsewhere. */

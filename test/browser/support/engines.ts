@@ -9,9 +9,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { serve } from '../../../playground/serve.mjs';
 import { softwareDriver } from '../../../src/devices/webgpu/software.ts';
 import { findProgram, hidden } from '../../support/optional.ts';
+import { serve } from './server.ts';
 
 export interface Engine {
   readonly name: 'Firefox' | 'WebKit';
@@ -108,7 +108,7 @@ export const engines: readonly Engine[] = [firefox, webkit];
  * @throws Error where the page reports nothing in time
  */
 export async function reportFrom<T>(engine: Engine, module: string, milliseconds: number): Promise<T> {
-  const site = await serve({ entries: { module }, define: { 'process.env': '{}' } });
+  const site = await serve({ module });
   const home = mkdtempSync(join(tmpdir(), 'omnifft-browser-'));
   let processes: ChildProcess[] = [];
   let found: (report: string) => void;

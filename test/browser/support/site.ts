@@ -1,7 +1,7 @@
 /** The playground's server and a browser that looks at it, for one test file. */
 import type { Browser, Page } from 'playwright-core';
-import { serve } from '../../../playground/serve.mjs';
 import { openBrowser } from './chromium.ts';
+import { serve } from './server.ts';
 
 /** Playwright's, and headers that every answer has instead of the server's own; an empty one goes. */
 type PageOptions = Parameters<Browser['newPage']>[0] & { readonly headers?: Readonly<Record<string, string>> };
@@ -19,14 +19,13 @@ export interface Site {
 }
 
 /**
- * @param entries modules of the test's own, served in /dist/browser/
+ * @param entries modules of the test's own, served in /dist/browser/; the playground is there where there are none
  * @returns undefined where there is no browser
  */
 export async function openSite(entries: Readonly<Record<string, string>> = {}): Promise<Site | undefined> {
   const browser = await openBrowser();
   if (!browser) return undefined;
-  // Test support asks the environment for seeds and scope; pages have none.
-  const server = await serve({ entries, define: { 'process.env': '{}' } });
+  const server = await serve(entries);
   const site: Site = {
     url: server.url,
     async open(path, { headers, ...options } = {}) {

@@ -1,0 +1,80 @@
+/** From where to where an index goes under guards, for the rules of kernels. */
+import { type Guard, guardAt } from './guard.ts';
+import { add, type Index, indexKey, range, Substitution, scale, sub, type Var, variable } from './integer.ts';
+
+/**
+ * The values that an index can take where a guard holds, as far as one bound on an index, of which it has a multiple, tells; none, which
+ * is a range from more to less, where it never does.
+ * @param tails that hold in any case.
+ */
+export function rangeWithin(at: Index, guard: Guard, tails: Guard = []): [low: number, high: number] {
+  const indices = [at, ...guard.map(({ index }) => index), ...tails.map(({ index }) => index)];
+  const digits = digitsIn(indices);
+  const [low, high] = boundedRange(at, guard, tails);
+  if (!digits) return [low, high];
+  const [least, most] = rangeWithin(digits.of(at), guardAt(guard, digits), guardAt(tails, digits));
+  return [Math.max(low, least), Math.min(high, most)];
+}
+
+/**
+ * Variables of which there are quotients or remainders as the digits that these are of: then nothing depends on anything else, and ranges of
+ * sums are what they say. Undefined where there are none, or where their divisors do not divide one another.
+ */
+function digitsIn(indices: readonly Index[]): Substitution | undefined {
+  const divisors = new Map<Var, Set<number>>();
+  const visit = ({ terms }: Index): void => {
+    for (const { atom } of terms) {
+      if (atom.kind === 'var') continue;
+      visit(atom.of);
+      const { constant, terms: inner } = atom.of;
+      const [first] = inner;
+      if (atom.kind === 'lookup' || constant !== 0 || inner.length !== 1 || first!.factor !== 1) continue;
+      if (first!.atom.kind !== 'var') continue;
+      divisors.set(first!.atom, (divisors.get(first!.atom) ?? new Set()).add(atom.by));
+    }
+  };
+  indices.forEach(visit);
+  const by = new Map<Var, Index>();
+  for (const [whole, steps] of divisors) {
+    const all = [1, ...[...steps].sort((a, b) => a - b)];
+    if (all.some((step, n) => n > 0 && step % all[n - 1]! !== 0)) continue;
+    const digits = all.map((step, n) => variable(whole.name, Math.ceil((all[n + 1] ?? whole.count) / step)));
+    by.set(whole, add(...digits.map((digit, n) => scale(digit, all[n]!))));
+  }
+  return by.size > 0 ? new Substitution(by) : undefined;
+}
+
+function boundedRange(at: Index, guard: Guard, tails: Guard): [low: number, high: number] {
+  const reach = (index: Index) => (tails.length > 0 ? boundedRange(index, tails, []) : range(index));
+  let [low, high] = reach(at);
+  for (const bound of guard) {
+    const within = boundsOf(bound, reach(bound.index));
+    if (within && within[0] > within[1]) return [0, -1];
+    const times = multipleOf(bound.index, at);
+    if (!within || times === undefined) continue;
+    const rest = range(sub(at, scale(bound.index, times)));
+    const bounds = within.map((end) => end * times);
+    low = Math.max(low, rest[0] + Math.min(...bounds));
+    high = Math.min(high, rest[1] + Math.max(...bounds));
+  }
+  return [low, high];
+}
+
+/** From where to where a bound lets an index of a range go; undefined where a block in the middle leaves both ends. */
+function boundsOf(
+  { from, to, outside }: Guard[number],
+  [low, high]: readonly [number, number],
+): [low: number, high: number] | undefined {
+  if (!outside) return [Math.max(from, low), Math.min(to - 1, high)];
+  if (to > high) return [low, Math.min(high, from - 1)];
+  return from <= low ? [Math.max(low, to), high] : undefined;
+}
+
+/** How many times an index has the first term of another one. */
+function multipleOf({ terms: [first] }: Index, at: Index): number | undefined {
+  if (!first) return undefined;
+  const keyOf = ({ atom }: Index['terms'][number]) => indexKey({ constant: 0, terms: [{ atom, factor: 1 }] });
+  const own = at.terms.find((term) => keyOf(term) === keyOf(first));
+  const times = own && own.factor / first.factor;
+  return Number.isInteger(times) ? times : undefined;
+}

@@ -1,0 +1,25 @@
+/** The leaf whose lanes are elements of vectors, as those see it who build it. */
+
+import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/leaf.ts';
+
+export function vectorLeaf(leaf: Leaf): VectorLeaf {
+  const [{ radices, convolved = [], lanesAlong, read, write }, ...more] = passesOf(leaf) as [
+    PassesStep,
+    ...PassesStep[],
+  ];
+  const sides = [leaf.input, leaf.output];
+  const plain =
+    !read &&
+    !write &&
+    more.length === 0 &&
+    sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
+  return { ...leaf, length: leaf.lengths[0]!, radices, convolved, lanesAlong, plain, staged: stagedOf(leaf) };
+}
+
+/** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
+export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved'> {
+  readonly length: number;
+  /** All points are there, and are read and written as they are, of one transform: nothing is multiplied, or transformed again. */
+  readonly plain: boolean;
+  readonly staged: ReturnType<typeof stagedOf>;
+}

@@ -1,0 +1,132 @@
+/**
+ * Every assignment of buffers to problems between reals, and to convolutions, by running it: what replay.test.ts does for complex
+ * problems on symbols. A launch that reads anything but what its node expects leaves another result than the reference.
+ */
+import { expect, it } from 'vitest';
+import type { Tried } from '../../test/support/accuracy.ts';
+import { convolutionProblem, triedConvolution } from '../../test/support/convolution.ts';
+import { randomProfile, randomThreads } from '../../test/support/devices.ts';
+import { executing } from '../../test/support/executed.ts';
+import { randomFor } from '../../test/support/random.ts';
+import { realProblem, triedReal, withBlocks as withRealBlocks } from '../../test/support/real.ts';
+import { sumsProblem, triedSums, withBlocks } from '../../test/support/sums.ts';
+import { exhaustive } from '../../test/support/transforms.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
+import { rankSplits } from './candidates.ts';
+import { planConvolution } from './convolution.ts';
+import type { Launch } from './launches.ts';
+import { type DirectionPlan, plansOf } from './planner.ts';
+import type { DeviceProfile } from './profile.ts';
+
+const random = randomFor('plan/executed');
+const directions = ['forward', 'inverse'] as const;
+type Direction = (typeof directions)[number];
+/** Splits of a problem, and assignments to each, that are tried. */
+const MOST = exhaustive ? { splits: 4, assignments: 12 } : { splits: 2, assignments: 3 };
+
+/** Little memory, so that few points take several launches. */
+function profileFrom(): DeviceProfile {
+  return random.integer(0, 1) === 0
+    ? { ...namedProfiles['wasm-cpu'].profile, ...randomProfile(random) }
+    : { ...namedProfiles.h200.profile, ...randomThreads(random) };
+}
+
+/** What is tried of a problem, whose axes come in two launches from so few points on. */
+function asked(input: ProblemInput): ProblemInput {
+  const two = random.pick([4, 12, undefined]);
+  return {
+    ...{ ...input, tuning: { ...input.tuning, ...(two ? { uploadSwitch: { two } } : {}) } },
+    strategy: random.pick(['fast', 'least-memory'] as const),
+  };
+}
+
+type Trying = (plan: DirectionPlan, problem: Problem, input: ProblemInput, direction: Direction) => Promise<Tried>;
+
+const kinds: Readonly<Record<string, { readonly make: (most: number) => ProblemInput; readonly trying: Trying }>> = {
+  reals: {
+    make: (most) => {
+      const problem = { ...realProblem(random, most, ['double']), transform: 'r2c' } as ProblemInput;
+      return random.integer(0, 2) === 0 ? withRealBlocks(random, problem) : problem;
+    },
+    trying: (plan, problem, input, direction) => triedReal(executing(plan, problem), input, direction, random),
+  },
+  sums: {
+    make: (most) => {
+      const problem = sumsProblem(random, most, ['double']);
+      return random.integer(0, 2) === 0 ? withBlocks(random, problem) : problem;
+    },
+    trying: (plan, problem, input, direction) => triedSums(executing(plan, problem), input, direction, random),
+  },
+};
+
+/** None where so little memory holds no transform of such a length. */
+function plansFor(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionPlan[] {
+  const work = problem.placement === 'out-of-place' && random.integer(0, 2) === 0;
+  try {
+    return rankSplits(problem, profile, MOST.splits).flatMap(({ value }) => {
+      const found: DirectionPlan[] = [];
+      for (const plan of plansOf(problem, direction, profile, work, value)) {
+        if (found.push(plan) === MOST.assignments) break;
+      }
+      return found;
+    });
+  } catch (error) {
+    if (error instanceof RangeError && /fit one upload/.test(error.message)) return [];
+    throw error;
+  }
+}
+
+function expectGood({ what, error, allowed, damage }: Tried, { launches }: DirectionPlan): void {
+  const where = `${what} through ${launches.map(({ from, to }) => `${from} → ${to}`).join(', ')}`;
+  expect(damage, where).toEqual([]);
+  expect(error, where).toBeLessThanOrEqual(allowed);
+}
+
+it.each(Object.entries(kinds))('each assignment of each candidate computes %s', async (_, { make, trying }) => {
+  for (let round = 0; round < (exhaustive ? 200 : 6); round++) {
+    const [input, profile] = [asked(make(random.pick([20, 60]))), profileFrom()];
+    const problem = normalizeProblem(input);
+    for (const direction of directions) {
+      for (const plan of plansFor(problem, direction, profile))
+        expectGood(await trying(plan, problem, input, direction), plan);
+    }
+  }
+});
+
+it('the assignments of both parts of a convolution compute it', async () => {
+  for (let round = 0; round < (exhaustive ? 300 : 5); round++) {
+    const input = asked(convolutionProblem(random, ['double'], random.pick([20, 60])));
+    const problem = normalizeProblem(input);
+    const through = problem.placement === 'out-of-place' && random.integer(0, 1) === 0;
+    const plan = planConvolution(problem, { ...namedProfiles.h200.profile, sharedBytes: 4096 }, through);
+    expectGood(await triedConvolution(executing(plan.convolve, problem, plan), input, random), plan.convolve);
+  }
+});
+
+/** One thing about one launch made wrong. */
+const damages: Readonly<Record<string, (launch: Launch) => Launch>> = {
+  'where a result begins': (launch) => {
+    const { leaf } = launch;
+    return { ...launch, leaf: { ...leaf, output: { ...leaf.output, offset: leaf.output.offset + 1 } } };
+  },
+  'where it goes': (launch) => ({ ...launch, to: launch.to === 'temp' ? 'temp2' : 'temp' }),
+  'where it is read': (launch) => ({ ...launch, from: launch.from === 'temp' ? 'temp2' : 'temp' }),
+};
+
+it.each(Object.entries(damages))('running it notices a fault in %s', async (_, damaged) => {
+  const input = {
+    size: [12, 5],
+    transform: random.pick(['r2c', 'dct2', 'dst4'] as const),
+    precision: 'double',
+  } as const;
+  const problem = normalizeProblem({ ...input, tuning: { uploadSwitch: { two: 8 } } });
+  const kind = kinds[input.transform === 'r2c' ? 'reals' : 'sums']!;
+  for (const direction of directions) {
+    const [plan] = plansFor(problem, direction, namedProfiles.h200.profile) as [DirectionPlan];
+    const at = random.integer(0, plan.launches.length - 1);
+    const launches = plan.launches.map((launch, n) => (n === at ? damaged(launch) : launch));
+    const { error, allowed, damage } = await kind.trying({ ...plan, launches }, problem, input, direction);
+    expect(damage.length > 0 || error > allowed, `${direction} ${at}`).toBe(true);
+  }
+});

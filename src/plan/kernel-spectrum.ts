@@ -1,0 +1,132 @@
+/** The launches that make the spectrum of a convolution's kernel, in the order in which those of the signal find its bins. */
+import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
+import { axisPlace, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { isReal } from './complex-part.ts';
+import { convolvedPlace } from './convolved.ts';
+import { axisNode, convolvedNode, longAxis } from './four-step.ts';
+import {
+  type BranchNode,
+  type ElementFactors,
+  type LeafNode,
+  leafNode,
+  leavesOf,
+  mapLeaves,
+  type PlanNode,
+} from './node.ts';
+import type { DeviceProfile } from './profile.ts';
+import { realAxis, waysOfReal } from './real.ts';
+import { schemeOf } from './scheme.ts';
+import { complexOf, type Period, restOf, type Turn, transformedAxes } from './turning.ts';
+import { rankUploads } from './uploads.ts';
+
+/** @param bins lengths of the tensor of the spectrum. */
+export function preparingTree(given: Problem, turn: Turn, bins: readonly number[], profile: DeviceProfile): BranchNode {
+  const { real, period } = turn;
+  const complex = complexOf(given, real);
+  const before = tensorShape(complex, 'input');
+  const axes = transformedAxes(complex);
+  const children = axes
+    .filter((axis) => !period || axis !== turn.axes[0])
+    .map((axis) => banded(axisThrough(given, axis, turn, profile), given, axis));
+  if (isReal(given) && !real) children.unshift(realThrough(given, profile));
+  if (period) {
+    const axis = turn.axes[0]!;
+    const node = longAxis(axisPlace(complex, 'forward', axis, profile), period.length, period.uploads);
+    const first = leavesOf(node)[0];
+    const read = mapLeaves(node, (leaf) => (leaf === first ? wrapped(leaf, turn, period, before) : leaf));
+    children.push(banded(read, given, axis, { mirrored: real }));
+  } else if (children.length === 0) {
+    const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
+    const point = { of: 1, step: 1 };
+    const copy = leafNode({ title: 'copy', axis: { count: 1, input: point, output: point }, batch, tensor: before });
+    children.push(real ? { ...copy, real: { side: 'input', by: 'zeros' } } : copy);
+  }
+  const length = tensorShape(given, 'input');
+  return { scheme: 'axes', title: 'prepareKernel', length, outputLength: bins, children };
+}
+
+/** The axis of reals. */
+function realThrough(given: Problem, profile: DeviceProfile): PlanNode {
+  // The second of two lines has no factors.
+  const unmerged = { ...given, tuning: { ...given.tuning, disableMergeSequencesR2C: true } };
+  const whole = blocksOf(given, 'output')[0] ? unmerged : given;
+  const node = realAxis(whole, 'forward', profile, waysOfReal(whole, profile, 1)[0]!.value);
+  const mirrored = leavesOf(node).at(-1)!.mirrored !== undefined;
+  return banded(node, given, 0, { order: 'natural', mirrored });
+}
+
+/** The launches of an axis that is transformed as it is, its bins where those of the signal come. */
+function axisThrough(given: Problem, axis: number, turn: Turn, profile: DeviceProfile): PlanNode {
+  const uploads = uploadsLike(given, axis, turn);
+  const problem = { ...complexOf(given, turn.real), unordered: uploads !== undefined };
+  const place = axisPlace(problem, 'forward', axis, profile);
+  const scheme = schemeOf(problem, axis, profile);
+  if (scheme === 'rader') return convolvedNode(place, place.length - 1);
+  if (scheme === 'bluestein') return convolvedPlace(problem, axis, profile, place);
+  return axisNode(place, uploads ?? rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!.value);
+}
+
+/** The uploads that leave bins where those of the signal are; missing where these come in the natural order. */
+function uploadsLike(given: Problem, axis: number, turn: Turn): readonly number[] | undefined {
+  const { axes, parts, splits } = turn;
+  if (axes.includes(axis)) return axis === axes[1] ? parts : undefined;
+  const own = splits.uploads[axis]!;
+  if (own.length > 0 || typeof splits.together !== 'object') return own.length > 0 ? own : undefined;
+  const shared = transformedAxes(restOf(given, turn)).filter((one) => splits.uploads[one]!.length === 0);
+  return axis === shared[1] ? splits.together : undefined;
+}
+
+/**
+ * Bins in a block of the frequency side are zero: so is every product with them.
+ * @param mirrored the last launch knows of all bins of an axis of reals: those over the half are conjugates of the others.
+ */
+function banded(
+  node: PlanNode,
+  given: Problem,
+  axis: number,
+  { order = 'left', mirrored = false }: { readonly order?: 'left' | 'natural'; readonly mirrored?: boolean } = {},
+): PlanNode {
+  const block = blocksOf(given, 'output')[axis];
+  if (!block) return node;
+  const last = leavesOf(node).at(-1)!;
+  const count = mirrored ? given.size[axis]! : last.outputLength[axis + 1]!;
+  const parts = order === 'left' && node.scheme === 'four-step' ? node.parts! : undefined;
+  const { from, to } = block;
+  const blocks = mirrored
+    ? [block, { from: Math.max(from, count - to + 1), to: count - Math.max(1, from) + 1 }]
+    : [block];
+  const bands = blocks.map(
+    (own): ElementFactors => ({
+      kind: 'band',
+      of: axis + 1,
+      along: axis + 1,
+      count,
+      ...own,
+      ...(parts ? { order: parts } : {}),
+    }),
+  );
+  return mapLeaves(node, (leaf) => {
+    if (leaf !== last) return leaf;
+    const { input = [], output = [] } = leaf.factors ?? {};
+    return { ...leaf, factors: { input, output: [...output, ...bands] } };
+  });
+}
+
+/** The first launch of an axis reads a kernel that goes on around the period of the signal. */
+function wrapped(
+  leaf: LeafNode,
+  { axes, after, real }: Turn,
+  { own, length }: Period,
+  tensor: readonly number[],
+): LeafNode {
+  // Sums go over k − n, or over k + n.
+  const again = after
+    ? { from: own, to: 2 * own - 1, shift: own }
+    : { from: length - own + 1, to: length, shift: length - own };
+  return {
+    ...leaf,
+    ...(real ? { real: { side: 'input', by: 'zeros' } as const } : {}),
+    ...(length > own ? { wrapped: { of: axes[0]! + 1, count: own, ...again } } : {}),
+    length: tensor,
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * Where a convolution turns round: which axes, or which part of one, its launch in the middle takes, and how the others are split.
+ * The cheapest way of all; the launches of the others are counted twice, there and back.
+ */
+import { blocksOf, type Problem } from '../problem/index.ts';
+import { pricedConvolved, turningUploads } from './axis.ts';
+import { rankSplits } from './candidates.ts';
+import { coordinatesProfile } from './capacity.ts';
+import { asComplex, complexPart, isReal } from './complex-part.ts';
+import { tripCost } from './cost.ts';
+import { keepCheapest, type Priced } from './priced.ts';
+import type { DeviceProfile } from './profile.ts';
+import { schemeOf } from './scheme.ts';
+import { type Parts, waysRound } from './shared-axes.ts';
+import type { Splits } from './splits.ts';
+
+/** An axis that turns round by itself. */
+export interface Period {
+  /** Points of the axis, and of the period that it is convolved with. */
+  readonly own: number;
+  readonly length: number;
+  /** Missing where one launch takes a longer period. */
+  readonly uploads?: readonly number[];
+}
+
+/** What turns round. */
+export interface Middle {
+  /** Axes whose last launch there is the first one back; none where the product is a launch by itself. */
+  readonly axes: readonly number[];
+  /** Of one of them. */
+  readonly period?: Period;
+  /** Several share one launch; or two, the second of the axes cut into these parts. */
+  readonly parts?: Parts;
+  /** Reals are complex numbers whose imaginary parts are zero: the only axis that is transformed is one of them. */
+  readonly real: boolean;
+  /** The first of the axes is one of reals, two of which at a time are complex numbers; one launch pairs their bins. */
+  readonly halves?: true;
+}
+
+export interface Turn extends Middle {
+  /** Of the axes that are transformed before and after. */
+  readonly splits: Splits;
+  /** Of the kernel more points follow its end, as a correlation takes them, instead of going before its beginning. */
+  readonly after: boolean;
+}
+
+/** The problem between complex numbers: that of the bins of reals, or, where nothing else is transformed, of the reals themselves. */
+export function complexOf(problem: Problem, real: boolean): Problem {
+  const complex = real ? asComplex(problem, problem.size[0]!) : complexPart(problem);
+  return { ...complex, unordered: true };
+}
+
+export function transformedAxes({ size, omit }: Problem): number[] {
+  return size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
+}
+
+/** The problem of the axes that do not turn round. */
+export function restOf(problem: Problem, { axes, real }: Pick<Middle, 'axes' | 'real'>): Problem {
+  const taken = real || (isReal(problem) && axes.includes(0));
+  const rest = taken ? complexOf(problem, false) : { ...problem, unordered: true };
+  return { ...rest, omit: rest.omit.map((omitted, axis) => omitted || axes.includes(axis)) };
+}
+
+/** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
+export function turnOf(problem: Problem, profile: DeviceProfile): Turn {
+  const best: Priced<Turn>[] = [];
+  const known = new Map<string, Priced<Splits> | undefined>();
+  for (const { value, price } of middlesOf(problem, profile)) {
+    const rest = restOf(problem, value);
+    const key = rest.omit.join();
+    if (!known.has(key))
+      known.set(
+        key,
+        ifFits(() => rankSplits(rest, profile, 1)[0]!),
+      );
+    const others = known.get(key);
+    if (!others) continue;
+    const turn = { ...value, splits: others.value, after: problem.convolution!.conjugate === 'signal' };
+    keepCheapest(best, { value: turn, price: price + 2 * others.price }, 1);
+  }
+  if (best.length === 0) throw new RangeError('this convolution has no launches that fit');
+  return best[0]!.value;
+}
+
+/** All that may turn round, and what it costs there and back. */
+function middlesOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
+  const alone = isReal(problem) && transformedAxes(complexOf(problem, false)).length === 0;
+  const complex = complexOf(problem, alone);
+  const axes = transformedAxes(complex);
+  return [
+    ...(isReal(problem) ? realsOf(problem, profile) : []),
+    // Of equals, the first is the one without which others are neighbours.
+    ...[...axes.slice(0, 1), ...axes.slice(1).reverse()].flatMap((axis) => periodsOf(problem, complex, axis, profile)),
+    ...(alone ? [] : runsOf(axes).flatMap((run) => sharesOf(complex, run, profile, problem.convolution!.matrix))),
+    { value: { axes: [], real: alone && axes.length === 0 }, price: tripCost(profile) },
+  ];
+}
+
+/** An axis by itself. */
+function periodsOf(problem: Problem, complex: Problem, axis: number, profile: DeviceProfile): Priced<Middle>[] {
+  const { crossPower, matrix } = problem.convolution!;
+  const [own, length] = [coordinatesProfile(matrix, profile), complex.size[axis]!];
+  const real = isReal(problem) && axis === 0;
+  const priced = (period: Omit<Period, 'own'>, price: number): Priced<Middle>[] => {
+    // Zeros that go from one launch to the next are twice as many numbers.
+    const carried = real && period.uploads !== undefined && period.uploads.length > 1;
+    const value = { axes: [axis], period: { own: length, ...period }, real };
+    return [{ value, price: carried ? 2 * price : price }];
+  };
+  const passes = schemeOf(complex, axis, profile) === 'passes';
+  const uploads = passes && ifFits(() => turningUploads(complex, axis, own, matrix === 1));
+  if (uploads) return priced({ length, uploads: uploads.value }, uploads.price);
+  // Of a longer period, the bins are others.
+  if (crossPower || blocksOf(problem, 'output')[axis]) return [];
+  const longer = ifFits(() => pricedConvolved(complex, axis, own));
+  return longer ? priced(longer.value, longer.price) : [];
+}
+
+/** Neighbours among the axes, two or three of them. */
+function runsOf(axes: readonly number[]): number[][] {
+  return axes.flatMap((_, n) =>
+    [2, 3].map((count) => axes.slice(n, n + count)).filter((run, at) => run.length === at + 2),
+  );
+}
+
+/** Axes that share one launch, or two. @param others of the problem that are not among them */
+function sharesOf(problem: Problem, axes: readonly number[], profile: DeviceProfile, matrix: number): Priced<Middle>[] {
+  const omit = problem.omit.map((_, axis) => !axes.includes(axis));
+  return waysRound({ ...problem, omit }, axes, profile, coordinatesProfile(matrix, profile)).map(
+    ({ value, price }) => ({
+      value: { axes, ...(typeof value === 'number' ? {} : { parts: value }), real: false },
+      price,
+    }),
+  );
+}
+
+/** The axis of reals, two of which at a time are complex numbers, and others that share its launches. */
+function realsOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
+  const { matrix } = problem.convolution!;
+  const others = transformedAxes(complexOf(problem, false));
+  const runs = [1, 2].filter((count) => count <= others.length).map((count) => [0, ...others.slice(0, count)]);
+  const shared = runs.flatMap((axes) => sharesOf({ ...problem, unordered: true }, axes, profile, matrix));
+  const pairs = (axes: readonly number[], price: number): Priced<Middle>[] => [
+    { value: { axes, real: false, halves: true }, price },
+  ];
+  const half = problem.size[0]! / 2;
+  const inOne = (): Priced<Middle>[] => {
+    const complex = { ...asComplex(problem, half), unordered: true };
+    const way = schemeOf(complex, 0, profile) === 'passes' && ifFits(() => turningUploads(complex, 0, profile, false));
+    return way && way.value.length === 1 ? pairs([0], way.price) : [];
+  };
+  // Bins that mirror one another have one matrix, and one place in a launch; a block of one of them would have to be of both.
+  const blocked = blocksOf(problem, 'output').some((block, axis) => axis > 0 && block !== null);
+  return [
+    ...(others.length === 0 && matrix === 1 && Number.isInteger(half) && half > 1 ? inOne() : []),
+    ...shared.flatMap(({ value, price }) => {
+      if (value.parts) return [{ value, price }];
+      return matrix > 1 || blocked || value.axes.length <= others.length ? [] : pairs(value.axes, price);
+    }),
+  ];
+}
+
+/** What there is, where it fits the profile. */
+function ifFits<T>(way: () => T): T | undefined {
+  try {
+    return way();
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
+}
