@@ -20,7 +20,7 @@ import {
 import { cutAxis } from './cuts.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Dimension } from './node.ts';
-import type { Priced } from './priced.ts';
+import { ifFits, type Priced } from './priced.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { rankUploads, type UploadsQuestion } from './uploads.ts';
@@ -139,18 +139,15 @@ function longConvolved(
   const length = problem.size[axis]!;
   const apart = profile.tuning?.bluestein?.launches === 'separate';
   const question = uploadsQuestion(lengthened(problem, axis, padded), axis, profile);
-  try {
-    const chirped: typeof roundCost = (alone, on, exposed) => convolvedCost(1, 1, alone, on, exposed);
-    const round = () => turning(question, kernelPrecision(problem.precision), profile, chirped);
-    const [best] = rankUploads(apart ? question : round(), 1);
-    const value = { length: padded, uploads: best!.value, ...(apart ? { apart } : {}) };
-    const spared = (tripCost(profile) * (padded - length)) / length;
-    return { value, price: (2 * best!.price * padded) / length - spared };
-  } catch (cause) {
-    // Its factors do not fit into uploads.
-    if (cause instanceof RangeError) return undefined;
-    throw cause;
-  }
+  const chirped: typeof roundCost = (alone, on, exposed) => convolvedCost(1, 1, alone, on, exposed);
+  const asked = apart ? question : turning(question, kernelPrecision(problem.precision), profile, chirped);
+  const best = ifFits(() => rankUploads(asked, 1)[0]!);
+  if (!best) return undefined;
+  const spared = (tripCost(profile) * (padded - length)) / length;
+  return {
+    value: { length: padded, uploads: best.value, ...(apart ? { apart } : {}) },
+    price: (2 * best.price * padded) / length - spared,
+  };
 }
 
 /**

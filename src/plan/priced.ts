@@ -35,3 +35,13 @@ export function cheapestOfEach<T>(lists: readonly (readonly Priced<T>[])[], most
   }
   return ways;
 }
+
+/** What there is, where it fits the profile: searches throw RangeErrors where nothing does. */
+export function ifFits<T>(way: () => T): T | undefined {
+  try {
+    return way();
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
+}

@@ -27,7 +27,7 @@ import {
   type Place,
   type PlanNode,
 } from './node.ts';
-import type { Priced } from './priced.ts';
+import { ifFits, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isPadded, isPaddedAxis } from './scheme.ts';
 import { LONGEST_LINE } from './tiling.ts';
@@ -37,7 +37,8 @@ import { rankUploads } from './uploads.ts';
 export function waysOfReal(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
   const length = problem.size[0]!;
   const ways = waysOfReals((points) => asComplex(problem, points), 0, length, profile, most);
-  return isShortLine(problem, profile) ? [{ value: [length], price: ways[0]!.price }] : ways;
+  const [best] = ways as [Priced<readonly number[]>];
+  return best.value.length === 1 && isShortLine(problem, profile) ? [{ ...best, value: [length] }] : ways;
 }
 
 /**
@@ -100,8 +101,8 @@ export function inOneLaunch(
     const alone = convolvedAlone(problem, axis, profile);
     return alone && { value: [length], price: alone.price };
   }
-  const [best] = rankUploads(uploadsQuestion(problem, axis, profile), 1);
-  return best!.value.length === 1 ? best : undefined;
+  const best = ifFits(() => rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!);
+  return best?.value.length === 1 ? best : undefined;
 }
 
 /** The launches of a real axis. @param uploads one of `waysOfReal` */

@@ -10,7 +10,7 @@ import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
 import { convolvedCost, exposure, groupCost, wholeCost } from './cost.ts';
 import { Memo } from './memo.ts';
-import type { Priced } from './priced.ts';
+import { ifFits, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { mayConvolve, raderCost } from './rader.ts';
 import { rankUploads } from './uploads.ts';
@@ -83,13 +83,7 @@ function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): nu
   const precision = kernelPrecision(problem.precision);
   const radices = largePrimesOf(problem.size[axis]!).every((prime) => isRadixPrime(prime, precision, profile));
   if (!radices) return undefined;
-  try {
-    return rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]?.price;
-  } catch (cause) {
-    // Its factors do not fit into uploads.
-    if (cause instanceof RangeError) return undefined;
-    throw cause;
-  }
+  return ifFits(() => rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!.price);
 }
 
 /** A convolution of one point less; undefined where there is none. */

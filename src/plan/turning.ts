@@ -8,7 +8,7 @@ import { rankSplits } from './candidates.ts';
 import { coordinatesProfile } from './capacity.ts';
 import { asComplex, complexPart, isReal } from './complex-part.ts';
 import { tripCost } from './cost.ts';
-import { keepCheapest, type Priced } from './priced.ts';
+import { ifFits, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { schemeOf } from './scheme.ts';
 import { type Parts, waysRound } from './shared-axes.ts';
@@ -158,14 +158,4 @@ function realsOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
       return matrix > 1 || blocked || value.axes.length <= others.length ? [] : pairs(value.axes, price);
     }),
   ];
-}
-
-/** What there is, where it fits the profile. */
-function ifFits<T>(way: () => T): T | undefined {
-  try {
-    return way();
-  } catch (cause) {
-    if (cause instanceof RangeError) return undefined;
-    throw cause;
-  }
 }
