@@ -19,6 +19,10 @@ run('vitepress', 'bin/vitepress.js', ['build', 'docs']);
 await buildPlayground(site);
 // The pages of the guides have the playground's icon.
 cpSync(join(root, 'playground', 'icon.svg'), join(site, 'playground', 'icon.svg'));
+// From the playground there is a way back.
+const playground = join(site, 'playground', 'index.html');
+const page = readFileSync(playground, 'utf8');
+writeFileSync(playground, page.replace('<h1>omnifft ', '<h1><a href="../index.html">omnifft</a> '));
 // What guides link to and no page shows.
 cpSync(join(root, 'docs', 'pictures'), join(site, 'docs', 'pictures'), { recursive: true });
 const licence = readFileSync(join(root, 'LICENSE'), 'utf8').replaceAll('&', '&amp;').replaceAll('<', '&lt;');
