@@ -185,17 +185,17 @@ function wrongType(what: string, given: Given, wanted: string): FftError {
 
 /** What the numbers of an array are, for those who took them for something else. */
 function meaning(facts: SideFacts, there: number): string {
-  if (facts.layout !== 'interleaved') return facts.layout === 'real' ? ', reals' : '';
+  if (facts.layout !== 'interleaved') return '';
   const elements = facts.length / numbersPerElement(facts);
   const reals = there === elements * facts.words ? `; ${elements} reals are for transform 'r2c'` : '';
-  return `, re and im of ${elements} complex number${elements === 1 ? '' : 's'}${reals}`;
+  return `, re and im of ${elements} complex numbers${reals}`;
 }
 
 /** Which plans take an array that this one does not. */
 function otherPrecision(value: unknown): string {
   const name = arrayClass(value);
-  if (name !== 'Float32Array' && name !== 'Float64Array') return '';
-  return `; plan with precision '${name === 'Float32Array' ? 'single' : 'double'}' for a ${name}`;
+  const precision = name === 'Float32Array' ? 'single' : name === 'Float64Array' && 'double';
+  return precision ? `; plan with precision '${precision}' for a ${name}` : '';
 }
 
 function tooSmall(what: string, given: number, needed: number): FftError {

@@ -105,7 +105,7 @@ describe('arrays that do not fit', () => {
     );
     expect(await says(complex, new Float32Array(N + 1))).toMatch(/complex numbers\.$/);
     expect(await says(complex, new Float64Array(2 * N))).toMatch("precision 'double' for a Float64Array");
-    expect(await says(real, new Float32Array(2 * N))).toMatch(`exactly ${N}, reals.`);
+    expect(await says(real, new Float32Array(2 * N))).toMatch(`exactly ${N}.`);
   });
 
   it('detached arrays, as input or output', async () => {
