@@ -95,27 +95,11 @@ interface Placed extends Walk {
 }
 
 export function stagePhases(asked: StagesToBuild): BuiltSteps {
-  const { stages, precision, shared, input, output, beside, limit, aliased } = asked;
+  const { stages, input, output, beside, limit, aliased } = asked;
   const steps: Placed[] = stages.flatMap((stage) =>
     stage.walks.map((walk, n) => ({ ...walk, stage, last: n === stage.walks.length - 1 })),
   );
-  const realBytes = bytesOf(typeOf(precision));
-  const wave = Math.max(1, (4 * shared.banks) / (shared.format === 'pairs' ? 2 * realBytes : realBytes));
-  const layouts = steps.slice(1).map((reader, n): SharedLayout => {
-    const writer = steps[n]!;
-    const accesses = wave > 1 ? [...sample(writer, 'store', wave), ...sample(reader, 'load', wave)] : [];
-    const stores = writer.step.kind === 'pass' ? writer.step.stride * writer.step.radix : 1;
-    const aligned = writer.last && writer.stage.carry?.(0, 0).block !== undefined;
-    return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room, aligned });
-  });
-  const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
-  const arrays = sharedArrays(Math.min(layouts.length, shared.arrays), plane, asked);
-  /** Data between step n and the next, at the coordinates of the next. */
-  const between = (n: number): ComplexView => {
-    const array = arrays[n % arrays.length]!;
-    return layoutView(shared.format === 'pairs' ? interleaved(array) : split(array, plane), layouts[n]!);
-  };
-
+  const { arrays, between } = memoryBetween(steps, asked);
   const phases = steps.map(({ step, along, stage, last }, n): Phase => {
     const fromShared = n > 0;
     const toShared = n < steps.length - 1;
@@ -159,6 +143,33 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     };
   });
   return { shared: arrays, phases };
+}
+
+/**
+ * The shared arrays through which data goes from step to step.
+ * @returns `between`, too: data between step n and the next, at the coordinates of the next.
+ */
+function memoryBetween(
+  steps: readonly Placed[],
+  asked: StagesToBuild,
+): { readonly arrays: readonly ArrayRef[]; readonly between: (n: number) => ComplexView } {
+  const { precision, shared } = asked;
+  const realBytes = bytesOf(typeOf(precision));
+  const wave = Math.max(1, (4 * shared.banks) / (shared.format === 'pairs' ? 2 * realBytes : realBytes));
+  const layouts = steps.slice(1).map((reader, n): SharedLayout => {
+    const writer = steps[n]!;
+    const accesses = wave > 1 ? [...sample(writer, 'store', wave), ...sample(reader, 'load', wave)] : [];
+    const stores = writer.step.kind === 'pass' ? writer.step.stride * writer.step.radix : 1;
+    const aligned = writer.last && writer.stage.carry?.(0, 0).block !== undefined;
+    return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room, aligned });
+  });
+  const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
+  const arrays = sharedArrays(Math.min(layouts.length, shared.arrays), plane, asked);
+  const between = (n: number): ComplexView => {
+    const array = arrays[n % arrays.length]!;
+    return layoutView(shared.format === 'pairs' ? interleaved(array) : split(array, plane), layouts[n]!);
+  };
+  return { arrays, between };
 }
 
 /** @param plane numbers that each of them holds. */
