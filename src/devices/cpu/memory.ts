@@ -12,7 +12,7 @@ import type { Binding, RealArray } from '../device.ts';
 import { arrayOver, bytesOfArray, typeOfArray } from '../host-arrays.ts';
 import { above, Heap } from './heap.ts';
 
-const PAGE_BYTES = 65536;
+export const PAGE_BYTES = 65536;
 /** One page less than 4 GiB, so that sizes fit 32 bits. */
 const MOST_PAGES = 65535;
 /** 256 MiB: with less, opening the device fails. */

@@ -1,9 +1,9 @@
 /** Copies between host arrays and device memory. */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { RealArray } from '../device.ts';
 import { USAGE, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
-import { reasonOf, type Work } from './work.ts';
+import type { Work } from './work.ts';
 
 /** Bytes that one write or one mapping moves at most: implementations copy them once more on the way. */
 const CHUNK_BYTES = 64 * 2 ** 20;
