@@ -27,7 +27,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/leaf.ts';
-import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
+import { chooseLayout, type SharedLayout, spanOf, type Tile, type WaveAccess } from './banks.ts';
 import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
@@ -88,7 +88,7 @@ export interface StagesToBuild {
 }
 
 /** One step among all of them. */
-interface Placed extends Walk {
+interface PlacedStep extends Walk {
   readonly stage: Stage;
   /** The last of its stage. */
   readonly last: boolean;
@@ -96,7 +96,7 @@ interface Placed extends Walk {
 
 export function stagePhases(asked: StagesToBuild): BuiltSteps {
   const { stages, input, output, beside, limit, aliased } = asked;
-  const steps: Placed[] = stages.flatMap((stage) =>
+  const steps: PlacedStep[] = stages.flatMap((stage) =>
     stage.walks.map((walk, n) => ({ ...walk, stage, last: n === stage.walks.length - 1 })),
   );
   const { arrays, between } = memoryBetween(steps, asked);
@@ -150,7 +150,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
  * @returns `between`, too: data between step n and the next, at the coordinates of the next.
  */
 function memoryBetween(
-  steps: readonly Placed[],
+  steps: readonly PlacedStep[],
   asked: StagesToBuild,
 ): { readonly arrays: readonly ArrayRef[]; readonly between: (n: number) => ComplexView } {
   const { precision, shared } = asked;
@@ -261,7 +261,7 @@ function layoutView(
 }
 
 /** Accesses of some waves of threads, at the coordinates of the stage that reads. */
-function sample({ step, along, stage, last }: Placed, side: 'load' | 'store', wave: number): Access[] {
+function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store', wave: number): WaveAccess[] {
   const { columns } = stage;
   const radix = step.kind === 'pass' ? step.radix : step.kind === 'pair' ? 2 : 1;
   const butterflies = itemsOf(stage, step);
@@ -275,7 +275,7 @@ function sample({ step, along, stage, last }: Placed, side: 'load' | 'store', wa
     return (b - i) * radix + i + m * step.stride;
   };
   const carried = side === 'store' && last && stage.carry ? numeric(stage, stage.carry) : undefined;
-  const found: Access[] = [];
+  const found: WaveAccess[] = [];
   for (const start of starts) {
     if (start >= items) continue;
     for (let m = 0; m < radix; m += Math.max(1, radix >> 2)) {

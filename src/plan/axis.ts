@@ -4,7 +4,7 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse } from './capacity.ts';
+import { boosted, capacityOf, type KernelPrecision, kernelPrecision, mayFuse } from './capacity.ts';
 import {
   clusterExposure,
   convolvedCost,
@@ -156,7 +156,7 @@ function longConvolved(
  */
 function turning(
   question: UploadsQuestion,
-  precision: Arithmetic,
+  precision: KernelPrecision,
   profile: DeviceProfile,
   roundOf: typeof roundCost,
 ): UploadsQuestion {
@@ -202,10 +202,11 @@ export function aloneCost(problem: Problem, axis: number, length: number, profil
     : wholeCost(length, precision, own, elements / problem.size[axis]!);
   if (isInnermost(problem, axis, profile)) return whole;
   const columns = uploadCost(length, neighboursOf(problem, axis), false, precision, own);
-  return Number.isFinite(columns) ? columns : WASTEFUL * whole;
+  return Number.isFinite(columns) ? columns : UNFIT_COLUMNS * whole;
 }
 
-const WASTEFUL = 4;
+/** Where threads cannot take whole runs of columns: by what that multiplies the cost of elements that are next to each other. */
+const UNFIT_COLUMNS = 4;
 
 /** The problem with a longer axis whose bins may stay as they come, as between the two halves of a convolution. */
 export function lengthened(problem: Problem, axis: number, length: number): Problem {
@@ -322,7 +323,7 @@ function needsOneArray(
 }
 
 /** The longest single transform that is one group's, although others have nothing to do meanwhile. */
-function aloneUpTo(precision: Arithmetic, profile: DeviceProfile): number {
+function aloneUpTo(precision: KernelPrecision, profile: DeviceProfile): number {
   const { multiprocessors, shareFrom = Number.POSITIVE_INFINITY } = profile;
   const { complexBytes } = capacityOf(precision, profile);
   if (multiprocessors === 1) return Number.POSITIVE_INFINITY;

@@ -9,7 +9,7 @@
  * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
  */
 import { smoothBetween } from '../numeric/primes.ts';
-import { type Arithmetic, capacityOf } from './capacity.ts';
+import { capacityOf, type KernelPrecision } from './capacity.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Factors } from './leaf.ts';
 import { Memo } from './memo.ts';
@@ -29,8 +29,8 @@ export function chirped(count: number, conjugated = false): RoundTrip {
 
 /** Prime factors over this make passes that cost more than a somewhat longer convolution. */
 const LARGEST_FACTOR = 7;
-/** Lengths over this share of the least that would do are only taken where nothing shorter fits. */
-const SPARE = 1.3;
+/** Lengths over the least that would do, times this, are only taken where nothing shorter fits. */
+const MOST_OVER_LEAST = 1.3;
 
 /** Longer ones would take plan time more than seconds to know the spectrum of, and much memory. */
 const LONGEST = 2 ** 24;
@@ -42,14 +42,14 @@ const known = new Memo<number | undefined>();
  * other: a longer one only takes longer.)
  * @returns undefined where there is none.
  */
-export function paddedLength(length: number, precision: Arithmetic, profile: DeviceProfile): number | undefined {
+export function paddedLength(length: number, precision: KernelPrecision, profile: DeviceProfile): number | undefined {
   return known.of(profile, `${length},${precision}`, () => {
     const { room } = capacityOf(precision, profile);
     const least = 2 * length - 1;
     const candidates = lengthsFor(length, 2 * least, profile);
     const most = profile.lockstep === 'vector' ? LONGEST : room;
     const fit = candidates.filter((padded) => padded <= most);
-    const near = fit.filter((padded) => padded <= SPARE * least);
+    const near = fit.filter((padded) => padded <= MOST_OVER_LEAST * least);
     return cheapest(near.length > 0 ? near : fit.slice(0, 1), precision, profile);
   });
 }
@@ -64,7 +64,11 @@ function lengthsFor(length: number, most: number, { tuning }: DeviceProfile): re
   return smoothBetween(least, most, maxRadix);
 }
 
-function cheapest(candidates: readonly number[], precision: Arithmetic, profile: DeviceProfile): number | undefined {
+function cheapest(
+  candidates: readonly number[],
+  precision: KernelPrecision,
+  profile: DeviceProfile,
+): number | undefined {
   const { lanes } = capacityOf(precision, profile);
   const lanesAlong = profile.lockstep === 'vector' ? 'axis' : 'batch';
   let best: number | undefined;
@@ -84,10 +88,10 @@ function cheapest(candidates: readonly number[], precision: Arithmetic, profile:
 export function longLengths(length: number, profile: DeviceProfile): number[] {
   const least = 2 * length - 1;
   const candidates = lengthsFor(length, Math.min(2 * least, LONGEST), profile);
-  const near = candidates.filter((padded) => padded <= SPARE * least);
+  const near = candidates.filter((padded) => padded <= MOST_OVER_LEAST * least);
   const shortest = new Map<number, number>();
   for (const padded of near.length > 0 ? near : candidates.slice(0, 1)) {
-    const twos = Math.min(WHOLE, padded & -padded);
+    const twos = Math.min(LONGEST_RUN, padded & -padded);
     if (!shortest.has(twos)) shortest.set(twos, padded);
   }
   const powers = candidates.filter((padded) => (padded & -padded) === padded).slice(0, 1);
@@ -95,7 +99,7 @@ export function longLengths(length: number, profile: DeviceProfile): number[] {
 }
 
 /** Runs are no longer than this many points. */
-const WHOLE = 4096;
+const LONGEST_RUN = 4096;
 
 /**
  * The same in several launches: the uploads of the transform, which leave their bins as they come, and those of the way back,

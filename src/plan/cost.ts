@@ -4,7 +4,7 @@
  * takes. Either counts both, trips and passes; candidates of one problem are compared by nothing else.
  */
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, mayFuse } from './capacity.ts';
+import { capacityOf, type KernelPrecision, mayFuse } from './capacity.ts';
 import { clusterFor } from './cuts.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -32,7 +32,7 @@ export function uploadCost(
   n: number,
   columns: number,
   last: boolean,
-  precision: Arithmetic,
+  precision: KernelPrecision,
   profile: DeviceProfile,
 ): number {
   if (profile.lockstep === 'vector') return vectorCost(passesOf(n, precision, profile), profile);
@@ -42,7 +42,7 @@ export function uploadCost(
 }
 
 /** What one of several uploads costs at the least, however many columns lie side by side: at the full bandwidth. */
-export function leastUploadCost(n: number, precision: Arithmetic, profile: DeviceProfile): number {
+export function leastUploadCost(n: number, precision: KernelPrecision, profile: DeviceProfile): number {
   if (profile.lockstep === 'vector') return vectorCost(passesOf(n, precision, profile), profile);
   return launchCost(1, [n], precision, profile);
 }
@@ -51,7 +51,7 @@ export function leastUploadCost(n: number, precision: Arithmetic, profile: Devic
  * The first of two uploads by vectors, where it reorders: it reads columns and writes rows.
  * @param ideal the length that it had best have.
  */
-export function firstUploadCost(n: number, ideal: number, precision: Arithmetic, profile: DeviceProfile): number {
+export function firstUploadCost(n: number, ideal: number, precision: KernelPrecision, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
   const { uploads } = calibrationOf(profile);
   const passes = turns(n, precision, profile)
@@ -61,7 +61,7 @@ export function firstUploadCost(n: number, ideal: number, precision: Arithmetic,
 }
 
 /** An axis that memory runs along, in one upload. @param beside transforms like it: lanes take those rather than short axes. */
-export function wholeCost(length: number, precision: Arithmetic, profile: DeviceProfile, beside = 1): number {
+export function wholeCost(length: number, precision: KernelPrecision, profile: DeviceProfile, beside = 1): number {
   const { lanes } = capacityOf(precision, profile);
   if (profile.lockstep === 'vector') {
     const short = beside >= lanes && length < calibrationOf(profile).columns.shortAxis;
@@ -73,7 +73,7 @@ export function wholeCost(length: number, precision: Arithmetic, profile: Device
 }
 
 /** The same by threads of one group. */
-export function groupCost(length: number, precision: Arithmetic, profile: DeviceProfile): number {
+export function groupCost(length: number, precision: KernelPrecision, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
   const share = shareOfGroup({ points: length, radices, fused: false }, precision, profile);
@@ -105,7 +105,7 @@ export function roundCost(alone: number, profile: DeviceProfile, exposed = 1): n
  * By what the passes of a convolution in one launch multiply those of a transform as long: they are too many for the trips to
  * memory of other groups to hide, the fewer of these there are.
  */
-export function exposure(padded: number, precision: Arithmetic, profile: DeviceProfile): number {
+export function exposure(padded: number, precision: KernelPrecision, profile: DeviceProfile): number {
   if (profile.lockstep === 'vector') return 1;
   const { fewBelow, few, several } = calibrationOf(profile).exposure;
   const { sharedBytes } = capacityOf(precision, profile);
@@ -113,7 +113,7 @@ export function exposure(padded: number, precision: Arithmetic, profile: DeviceP
 }
 
 /** The same where it may be a cluster's launch. */
-export function clusterExposure(padded: number, precision: Arithmetic, profile: DeviceProfile): number {
+export function clusterExposure(padded: number, precision: KernelPrecision, profile: DeviceProfile): number {
   const { cluster } = calibrationOf(profile).exposure;
   return mayFuse(profile) && clusterFor(padded, 1, 0, precision, profile)
     ? cluster
@@ -129,7 +129,7 @@ function vectorCost(passes: number, profile: DeviceProfile): number {
 export function launchCost(
   share: number,
   lengths: readonly number[],
-  precision: Arithmetic,
+  precision: KernelPrecision,
   profile: DeviceProfile,
 ): number {
   return (
@@ -138,7 +138,7 @@ export function launchCost(
   );
 }
 
-function passesOf(length: number, precision: Arithmetic, profile: DeviceProfile): number {
+function passesOf(length: number, precision: KernelPrecision, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
   return chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile).cost;
 }

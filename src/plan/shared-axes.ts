@@ -11,7 +11,7 @@ import { show } from '../problem/errors.ts';
 import { type Direction, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse, withoutClusters } from './capacity.ts';
+import { boosted, capacityOf, type KernelPrecision, kernelPrecision, mayFuse, withoutClusters } from './capacity.ts';
 import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
 import { launchCost, roundCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
@@ -143,7 +143,7 @@ interface Sharable extends Pick<Problem, 'placement'> {
   readonly real: boolean;
   /** Bins may stay where launches leave them. */
   readonly unordered: boolean;
-  readonly precision: Arithmetic;
+  readonly precision: KernelPrecision;
   readonly profile: DeviceProfile;
 }
 
@@ -241,7 +241,7 @@ function othersOf({ problem, axes }: Shared): Dimension[] {
 }
 
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
-function fits(n: number, precision: Arithmetic, profile: DeviceProfile): boolean {
+function fits(n: number, precision: KernelPrecision, profile: DeviceProfile): boolean {
   const { run, room } = capacityOf(precision, profile);
   const parts = Math.min(calibrationOf(profile).columns.parts.strided, run);
   return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, precision, profile) !== undefined;

@@ -86,7 +86,7 @@ export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
 }
 
 /** What the phases of a kernel have to do with. */
-interface Surroundings {
+interface PhaseInputs {
   /** Digits of a point, and how many transforms a tile has; fewer, where it is not full. */
   readonly counts: readonly number[];
   readonly tile: number;
@@ -97,7 +97,7 @@ interface Surroundings {
   readonly inside: ComplexView;
 }
 
-function samplePhases(pick: Pick, { counts, tile, limit, input, output, inside }: Surroundings): Phase[] {
+function samplePhases(pick: Pick, { counts, tile, limit, input, output, inside }: PhaseInputs): Phase[] {
   const points = counts[0]! * counts[1]!;
   const shift = pick(0, points - 1);
   /** Loops over the digits of a point and the transforms, in some order. */
