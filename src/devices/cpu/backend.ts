@@ -39,7 +39,7 @@ export function requireCount(threads: number): void {
 }
 
 /** What `openCpuBackend` has to know: how many threads there are, and, where they are several, what runs the others. */
-export interface KnownThreads {
+interface KnownThreads {
   readonly threads: number;
   readonly workers?: typeof Pool | undefined;
 }

@@ -41,9 +41,9 @@ export const JOINED_MASK = 1023;
 export const OPEN_BIT = 1024;
 /** Pointers and shares that fit into the control block. */
 export const MOST_POINTERS = CONTROL.next - CONTROL.pointers;
-export const MOST_SHARES = (CONTROL.words - CONTROL.next) / CONTROL.nextApart;
+const MOST_SHARES = (CONTROL.words - CONTROL.next) / CONTROL.nextApart;
 
-export type ControlLayout = typeof CONTROL;
+type ControlLayout = typeof CONTROL;
 
 export type Message =
   | { readonly kind: 'memory'; readonly memory: WebAssembly.Memory; readonly address: number; readonly thread: number }

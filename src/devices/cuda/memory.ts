@@ -4,6 +4,7 @@
  */
 import { FftError, show } from '../../problem/errors.ts';
 import type { InFlight } from '../common/memory.ts';
+import { isHandle } from '../native/library.ts';
 import { NativeAllocator, NativeBuffer } from '../native/memory.ts';
 import type { CudaDriver } from './driver.ts';
 
@@ -120,7 +121,7 @@ export interface CudaHost {
 function pointerOf({ devicePointer, bytes }: { devicePointer: unknown; bytes: unknown }, what: string) {
   const pointer =
     typeof devicePointer === 'number' && Number.isSafeInteger(devicePointer) ? BigInt(devicePointer) : devicePointer;
-  if (typeof pointer !== 'bigint' || pointer <= 0n || pointer >= 2n ** 64n) {
+  if (!isHandle(pointer, 1n)) {
     throw new FftError(
       'invalid-argument',
       `${what}.devicePointer is ${show(devicePointer)}; an address is needed, a bigint.`,

@@ -1,8 +1,9 @@
 /** Device memory: `cl_mem` objects of our own, and the caller's. */
 import { FftError, show } from '../../problem/errors.ts';
 import type { InFlight } from '../common/memory.ts';
+import { isHandle } from '../native/library.ts';
 import { NativeAllocator, NativeBuffer, type Origin } from '../native/memory.ts';
-import { type Handle, INFO, isHandle, MEMORY } from './api.ts';
+import { type Handle, INFO, LEAST_HANDLE, MEMORY } from './api.ts';
 import type { ClDriver } from './driver.ts';
 
 export class ClBuffer extends NativeBuffer {
@@ -43,7 +44,7 @@ export class ClAllocator extends NativeAllocator<ClBuffer> {
   override adopt(value: unknown, what: string): ClBuffer | undefined {
     if (typeof value !== 'object' || value === null || !('clMem' in value)) return undefined;
     const { clMem, bytes } = value as { readonly clMem: unknown; readonly bytes?: unknown };
-    if (!isHandle(clMem)) {
+    if (!isHandle(clMem, LEAST_HANDLE)) {
       throw new FftError('invalid-argument', `${what}.clMem is ${show(clMem)}; it must be a cl_mem, as a BigInt.`);
     }
     const { cl, context } = this.driver;

@@ -24,7 +24,7 @@ export const ALIGNMENT = 256;
 const PIECE_BYTES = 8;
 
 /** A `GPUBuffer` and which bytes of the whole it holds. */
-export interface Piece {
+interface Piece {
   readonly gpu: GPUBuffer;
   readonly start: number;
   readonly bytes: number;
