@@ -9,7 +9,7 @@
  * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
  */
 import { smoothBetween } from '../numeric/primes.ts';
-import { capacityOf, type KernelPrecision } from './capacity.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Factors } from './leaf.ts';
 import { Memo } from './memo.ts';
@@ -42,7 +42,7 @@ const known = new Memo<number | undefined>();
  * other: a longer one only takes longer.)
  * @returns undefined where there is none.
  */
-export function paddedLength(length: number, precision: KernelPrecision, profile: DeviceProfile): number | undefined {
+export function paddedLength(length: number, precision: Arithmetic, profile: DeviceProfile): number | undefined {
   return known.of(profile, `${length},${precision}`, () => {
     const { room } = capacityOf(precision, profile);
     const least = 2 * length - 1;
@@ -64,11 +64,7 @@ function lengthsFor(length: number, most: number, { tuning }: DeviceProfile): re
   return smoothBetween(least, most, maxRadix);
 }
 
-function cheapest(
-  candidates: readonly number[],
-  precision: KernelPrecision,
-  profile: DeviceProfile,
-): number | undefined {
+function cheapest(candidates: readonly number[], precision: Arithmetic, profile: DeviceProfile): number | undefined {
   const { lanes } = capacityOf(precision, profile);
   const lanesAlong = profile.lockstep === 'vector' ? 'axis' : 'batch';
   let best: number | undefined;

@@ -3,7 +3,7 @@
  * of points (Rader's direct multiplication, VkFFT guide 4.3.6), or as a cyclic convolution by transforms of one point less (Rader 1968).
  */
 import { primeFactors } from '../numeric/primes.ts';
-import { isInPairs, type KernelPrecision, wordsOf } from './capacity.ts';
+import { type Arithmetic, isInPairs, wordsOf } from './capacity.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /**
@@ -93,7 +93,7 @@ export function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): Pr
  * Whether a large prime is a radix. Where shared memory is not memory like any other, threads whose registers would not hold all of
  * its points leave it alone, unless somebody asked for it: there is no cache for what spills, and compilers take minutes.
  */
-export function isRadixPrime(prime: number, precision: KernelPrecision, profile: DeviceProfile): boolean {
+export function isRadixPrime(prime: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   if (wayOf(prime, profile) === undefined) return false;
   if (isInPairs(precision, profile) && prime > LARGEST_PAIRED_PRIME && !waysOf(prime, profile).asked) return false;
   const reals = 2 * prime * wordsOf(precision);

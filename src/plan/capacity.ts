@@ -5,24 +5,24 @@ import { calibrationOf } from './calibration.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /** The arithmetic that kernels are built for. */
-export type KernelPrecision = 'single' | 'double' | 'double-double';
+export type Arithmetic = 'single' | 'double' | 'double-double';
 
-export function kernelPrecision(precision: string): KernelPrecision {
+export function kernelPrecision(precision: string): Arithmetic {
   return precision === 'double' || precision === 'double-double' ? precision : 'single';
 }
 
 /** 32-bit registers, or banks of shared memory, that a real takes. */
-export function wordsOf(precision: KernelPrecision): 1 | 2 | 4 {
+export function wordsOf(precision: Arithmetic): 1 | 2 | 4 {
   return precision === 'single' ? 1 : precision === 'double' ? 2 : 4;
 }
 
 /** What was measured for a precision; for double-doubles that is what was measured for doubles. */
-export function measuredFor<T>(by: Readonly<Record<'single' | 'double', T>>, precision: KernelPrecision): T {
+export function measuredFor<T>(by: Readonly<Record<'single' | 'double', T>>, precision: Arithmetic): T {
   return precision === 'single' ? by.single : by.double;
 }
 
 /** Whether numbers are pairs of those that the device computes in: each operation is some twenty of the device's. */
-export function isInPairs(precision: KernelPrecision, { precisions }: Pick<DeviceProfile, 'precisions'>): boolean {
+export function isInPairs(precision: Arithmetic, { precisions }: Pick<DeviceProfile, 'precisions'>): boolean {
   return precision === 'double-double' || (precision === 'double' && precisions?.includes('double') === false);
 }
 
@@ -39,7 +39,7 @@ export interface Capacity {
   readonly room: number;
 }
 
-export function capacityOf(precision: KernelPrecision, profile: DeviceProfile): Capacity {
+export function capacityOf(precision: Arithmetic, profile: DeviceProfile): Capacity {
   const complexBytes = 8 * wordsOf(precision);
   const halves = profile.sharedFormat === 'halves';
   const sharedBytes = halves ? complexBytes / 2 : complexBytes;
@@ -62,12 +62,7 @@ export function capacityOf(precision: KernelPrecision, profile: DeviceProfile): 
  * The profile for transforms of one length. Registers may stand in for half of shared memory (VkFFT guide 2.5.6, "register
  * overutilization"): real and imaginary parts then take turns in it. A problem can ask for that, or for its opposite.
  */
-export function boosted(
-  profile: DeviceProfile,
-  precision: KernelPrecision,
-  length: number,
-  split: boolean,
-): DeviceProfile {
+export function boosted(profile: DeviceProfile, precision: Arithmetic, length: number, split: boolean): DeviceProfile {
   const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = profile.tuning ?? {};
   let times = split ? registerBoost4Step : registerBoost;
   if (registerBoostNonPow2 === false && !Number.isInteger(Math.log2(length))) times = 1;
@@ -86,7 +81,7 @@ export function boosted(
  * them, and there is room to spare. (Measured through OpenCL on an H200: 125 points 0.95 of copy instead of 0.89, 1080 points
  * 0.87 instead of 0.84, powers of two and 1000 points the same within 2 %.)
  */
-export function roomy(profile: DeviceProfile, precision: KernelPrecision, length: number): DeviceProfile {
+export function roomy(profile: DeviceProfile, precision: Arithmetic, length: number): DeviceProfile {
   const { groupPoints, residentBytes = profile.sharedBytes, sharedFormat, tuning = {} } = profile;
   if (sharedFormat !== 'halves' || length > groupPoints) return profile;
   // What somebody asked for was measured with halves, or is about how much fits.
@@ -141,6 +136,11 @@ export function withoutClusters(profile: DeviceProfile): DeviceProfile {
 export function coordinatesProfile(count: number, profile: DeviceProfile): DeviceProfile {
   if (count === 1) return profile;
   return { ...withoutClusters(profile), sharedBytes: Math.floor(profile.sharedBytes / count) };
+}
+
+/** Whether so many complex numbers stay in a cache from one launch to the next: a temp buffer for them costs nothing. */
+export function staysCached(elements: number, precision: Arithmetic, profile: DeviceProfile): boolean {
+  return elements * capacityOf(precision, profile).complexBytes <= (profile.chunks?.most ?? 0);
 }
 
 /** Whether several dimensions of a tile can be transformed in one launch. */

@@ -4,7 +4,7 @@
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { capacityOf, type KernelPrecision, mayFuse, measuredFor } from './capacity.ts';
+import { type Arithmetic, capacityOf, mayFuse, measuredFor } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -29,7 +29,7 @@ interface PricedBlocks {
 }
 
 /** Numbers of blocks that can hold a tile of so many points together, cheapest first. */
-function blocksFor(points: number, precision: KernelPrecision, profile: DeviceProfile): PricedBlocks[] {
+function blocksFor(points: number, precision: Arithmetic, profile: DeviceProfile): PricedBlocks[] {
   const { cluster } = profile;
   const { choice } = calibrationOf(profile).cluster;
   const { sharedBytes, room } = capacityOf(precision, profile);
@@ -58,7 +58,7 @@ function divideAmong({ blocks }: PricedBlocks, shared: readonly number[]): boole
 function shareOf(
   { blocks, points, ragged }: { blocks: number; points: number; ragged: boolean },
   radices: readonly number[],
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): number {
   if (blocks === 1) return shareOfGroup({ points, radices, fused: true }, precision, profile);
@@ -73,7 +73,7 @@ function shareOf(
 function keepsBusy(
   points: number,
   radices: readonly number[],
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   idle = calibrationOf(profile).cluster.idle.most,
 ): boolean {
@@ -95,7 +95,7 @@ export function splitBefore(lengths: readonly number[], blocks: number): number 
 }
 
 /** Radices of each dimension of a tile. */
-export function radicesOf(lengths: readonly number[], precision: KernelPrecision, profile: DeviceProfile) {
+export function radicesOf(lengths: readonly number[], precision: Arithmetic, profile: DeviceProfile) {
   return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile));
 }
 
@@ -107,7 +107,7 @@ export function radicesOf(lengths: readonly number[], precision: KernelPrecision
  */
 export function cutAxes(
   lengths: readonly number[],
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   tile = 1,
   idle = calibrationOf(profile).cluster.idle.most,
@@ -133,7 +133,7 @@ export function cutAxes(
 export function cutColumns(
   lengths: readonly number[],
   count: number,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   idle?: number,
 ): Tiled | undefined {
@@ -151,7 +151,7 @@ export function cutColumns(
 /** Axes that are dimensions of a tile as they are: blocks exchange their shares after the first one. */
 function wholeAxes(
   lengths: readonly number[],
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   tile: number,
   idle: number,
@@ -175,7 +175,7 @@ function wholeAxes(
  */
 function earlyAxes(
   lengths: readonly number[],
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   tile: number,
 ): Cut | undefined {
@@ -221,7 +221,7 @@ const cuts = new Memo<Cut | undefined>();
 export function cutAxis(
   length: number,
   tile: number,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   instead?: number,
 ): Cut | undefined {
@@ -234,7 +234,7 @@ export function cutAxis(
 function searchCuts(
   length: number,
   tile: number,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   instead: number | undefined,
 ): Cut | undefined {
@@ -278,7 +278,7 @@ export function clusterFor(
   length: number,
   count: number,
   strided: number,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): Tiled | undefined {
   const { contiguous, idle } = calibrationOf(profile).cluster;

@@ -1,7 +1,7 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
-import { capacityOf, coordinatesProfile, type KernelPrecision, withoutClusters } from './capacity.ts';
+import { type Arithmetic, capacityOf, coordinatesProfile, withoutClusters } from './capacity.ts';
 import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, LeafStep, MultiplyStep, PairStep, PassesStep, Stride } from './leaf.ts';
@@ -118,7 +118,7 @@ function turnedPlaces({ places }: Span): Pick<Span, 'places'> {
 function turnsOf(
   { lengths, blocks }: Cut,
   coupled: boolean,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   pair: PairStep | undefined,
 ): readonly number[] {
   if (pair?.back) return lengths.map((_, d) => lengths.length - 1 - d);
@@ -128,12 +128,7 @@ function turnsOf(
 }
 
 /** As many whole tiles as one block has use for; those of a cluster one by one. */
-function tileOfWholes(
-  lengths: readonly number[],
-  count: number,
-  precision: KernelPrecision,
-  profile: DeviceProfile,
-): Tiled {
+function tileOfWholes(lengths: readonly number[], count: number, precision: Arithmetic, profile: DeviceProfile): Tiled {
   const cut = cutAxes(lengths, precision, profile);
   if (!cut) throw new RangeError('these axes do not fit together');
   const points = lengths.reduce((a, b) => a * b, 1);
@@ -147,7 +142,7 @@ function tileOfWholes(
 function tileOfColumns(
   lengths: readonly number[],
   count: number,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): Tiled {
   const cut =

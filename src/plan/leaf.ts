@@ -7,7 +7,7 @@
  */
 import type { BuiltCallback } from '../problem/callbacks.ts';
 import type { Block, ComplexLayout, Convolution } from '../problem/problem.ts';
-import type { KernelPrecision } from './capacity.ts';
+import type { Arithmetic } from './capacity.ts';
 
 import type { DeviceProfile } from './profile.ts';
 
@@ -162,7 +162,7 @@ export interface PowerOrder {
 }
 
 /** What a number in memory can be. */
-export type Stored = 'half' | KernelPrecision;
+export type Stored = 'half' | Arithmetic;
 
 export type LanesAlong = 'axis' | 'batch';
 
@@ -334,7 +334,7 @@ export type LeafStep = CopyStep | PassesStep | PairStep | MultiplyStep;
  * bigger upload.
  */
 export interface Leaf extends Way {
-  readonly precision: KernelPrecision;
+  readonly precision: Arithmetic;
   /** Lengths of the dimensions of a tile. */
   readonly lengths: readonly number[];
   readonly steps: readonly LeafStep[];

@@ -4,7 +4,7 @@
  */
 
 import { type BuiltCallback, type BuiltCallbacks, dimensionsOf, type Side, type Sides } from '../problem/index.ts';
-import type { KernelPrecision } from './capacity.ts';
+import type { Arithmetic } from './capacity.ts';
 import type { SideLayout, StepTwiddle, Stored, Way } from './leaf.ts';
 import type {
   Cropped,
@@ -31,7 +31,7 @@ export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'back'> {
 
 /** A leaf whose buffers are known. */
 export interface PlacedLeaf {
-  readonly precision: KernelPrecision;
+  readonly precision: Arithmetic;
   readonly axis: Span;
   /** Slower axes that are transformed in the same launch. */
   readonly more?: readonly Span[];

@@ -12,8 +12,8 @@ import { isPrime } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { capacityOf, type KernelPrecision } from './capacity.ts';
-import { convolvedCost, exposure } from './cost.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
+import { convolvedCost, exposure, type LaunchCost } from './cost.ts';
 import type { PowerOrder } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { RoundTrip } from './round-trip.ts';
@@ -22,7 +22,7 @@ import type { RoundTrip } from './round-trip.ts';
 const LONGEST = 2 ** 22;
 
 /** Whether a length is a prime whose convolution passes can do, in one launch. */
-export function mayConvolve(length: number, precision: KernelPrecision, profile: DeviceProfile): boolean {
+export function mayConvolve(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   if (length < 5 || length > LONGEST || !isPrime(length) || !waysOf(length, profile).convolved) return false;
   const { room } = capacityOf(precision, profile);
   if (profile.lockstep === 'threads' && length - 1 > room) return false;
@@ -30,10 +30,10 @@ export function mayConvolve(length: number, precision: KernelPrecision, profile:
 }
 
 /** What an axis costs so. @param alone what a transform of one point less costs by itself. */
-export function raderCost(length: number, alone: number, precision: KernelPrecision, profile: DeviceProfile): number {
+export function raderCost(length: number, alone: LaunchCost, precision: Arithmetic, profile: DeviceProfile): number {
   const { passes, trip } = calibrationOf(profile);
   const permuted = profile.lockstep === 'threads' ? passes.permuted / trip.passes : passes.permuted;
-  return convolvedCost(length, length - 1, alone, profile, exposure(length - 1, precision, profile)) + permuted;
+  return convolvedCost(length, length - 1, alone, exposure(length - 1, precision, profile)) + permuted;
 }
 
 /** What is done to the bins of a transform of one point less. */

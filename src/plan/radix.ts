@@ -8,7 +8,7 @@
 import { largestPrimeFactor, primeFactors } from '../numeric/primes.ts';
 import { butterflyOperations, isRadixPrime, LARGEST_PAIRED_RADIX, largePrimesOf, RADICES } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { isInPairs, type KernelPrecision, wordsOf } from './capacity.ts';
+import { type Arithmetic, isInPairs, wordsOf } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -22,7 +22,7 @@ export interface RadixQuestion {
   readonly length: number;
   readonly lanesAlong: 'axis' | 'batch';
   readonly lanes: number;
-  readonly precision: KernelPrecision;
+  readonly precision: Arithmetic;
 }
 
 /** A radix sequence and what it costs per point, in passes of radix 4; without what waiting for memory adds. */
@@ -141,7 +141,7 @@ export interface PassQuestion {
   readonly lanesAlong: 'axis' | 'batch';
   /** Neighbouring butterflies of one transform that run in lockstep. */
   readonly lanes: number;
-  readonly precision: KernelPrecision;
+  readonly precision: Arithmetic;
 }
 
 /** Cost per point of one pass, in passes of radix 4. @param least what it takes however little there is to compute. */
@@ -169,7 +169,7 @@ export function passCost(question: PassQuestion, profile: DeviceProfile, least =
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
-function estimate(radix: number, precision: KernelPrecision, profile: DeviceProfile): number {
+function estimate(radix: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { working, spill } = calibrationOf(profile).registers;
   // Beside so much arithmetic neither memory nor what spills counts for much.
   if (isInPairs(precision, profile))

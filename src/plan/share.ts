@@ -4,7 +4,7 @@
  */
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { capacityOf, type KernelPrecision, measuredFor } from './capacity.ts';
+import { type Arithmetic, capacityOf, measuredFor } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideByRegisters, threadsFor } from './threads.ts';
@@ -19,7 +19,7 @@ export interface GroupShape {
 const groups = new Memo<number>();
 
 /** A group that moves whole runs. */
-export function shareOfGroup(group: GroupShape, precision: KernelPrecision, profile: DeviceProfile): number {
+export function shareOfGroup(group: GroupShape, precision: Arithmetic, profile: DeviceProfile): number {
   const { points, radices, fused } = group;
   return groups.of(profile, `${points},${radices.join()},${fused},${precision}`, () => {
     const { maxThreads, crowded, residentBytes = profile.sharedBytes } = profile;
@@ -39,7 +39,7 @@ export function shareOfGroup(group: GroupShape, precision: KernelPrecision, prof
 export function shareOfColumns(
   { length, tile, count, radices }: { length: number; tile: number; count: number; radices: readonly number[] },
   sides: 1 | 2,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): number {
   const { columns } = calibrationOf(profile);
@@ -56,7 +56,7 @@ export function shareOfColumns(
 export function shareOfRuns(
   { tile, count }: { tile: number; count: number },
   sides: 1 | 2,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): number {
   const { run } = capacityOf(precision, profile);
@@ -80,7 +80,7 @@ export function shareOfCluster(
   bytes: number,
   radices: readonly number[],
   ragged: boolean,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
 ): number {
   const { cluster } = calibrationOf(profile);

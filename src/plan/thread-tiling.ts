@@ -1,5 +1,5 @@
 /** How a leaf is laid out over threads: the counterpart for them of what tiling.ts does for vectors. */
-import { capacityOf, type KernelPrecision } from './capacity.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
 import { type LanesAlong, stepOf } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -73,7 +73,7 @@ interface Columns {
 export function chooseColumns(
   length: number,
   count: number,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   sides: 1 | 2 = 2,
 ): Columns {

@@ -1,7 +1,7 @@
 /** How many threads a group has, and how many groups are to run side by side. */
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { capacityOf, type KernelPrecision, measuredFor, wordsOf } from './capacity.ts';
+import { type Arithmetic, capacityOf, measuredFor, wordsOf } from './capacity.ts';
 import type { PlacedLeaf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -83,7 +83,7 @@ export function besideOf(
   points: number,
   radices: readonly number[],
   threads: number,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   clustered = false,
 ): number {
@@ -112,7 +112,7 @@ export function besideByRegisters(
   points: number,
   radices: readonly number[],
   threads: number,
-  precision: KernelPrecision,
+  precision: Arithmetic,
   profile: DeviceProfile,
   odd: number,
 ): number {

@@ -3,7 +3,7 @@
  * a group, what is copied through shared memory, and the radices.
  */
 import { calibrationOf } from './calibration.ts';
-import { capacityOf, type KernelPrecision } from './capacity.ts';
+import { type Arithmetic, capacityOf } from './capacity.ts';
 import { type LanesAlong, type PassesStep, type Stride, stepOf } from './leaf.ts';
 import type { Dimension, Place } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -26,7 +26,7 @@ export interface SpanPlace extends Place {
 export interface TilingQuestion {
   readonly axis: Span;
   readonly batch: readonly Span[];
-  readonly precision: KernelPrecision;
+  readonly precision: Arithmetic;
   /** The first batch dimension is the one that twiddles count along: lanes of a vector take neighbours in it. */
   readonly twiddled: boolean;
   /** Transforms per group, where somebody asks for so many. */
@@ -96,7 +96,7 @@ export function vectorTiling(
  * columns computes as many neighbouring points, and squares of these are transposed in registers. Only where whole squares
  * come of it.
  */
-export function turns(length: number, precision: KernelPrecision, profile: DeviceProfile): boolean {
+export function turns(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   const { lanes } = capacityOf(precision, profile);
   const [first, ...rest] = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile).radices;
   return first! % lanes === 0 && rest.length > 0 && rest.every((radix) => (length / radix) % lanes === 0);

@@ -2,12 +2,12 @@
  * Where a convolution turns round: which axes, or which part of one, its launch in the middle takes, and how the others are split.
  * The cheapest way of all; the launches of the others are counted twice, there and back.
  */
-import { blocksOf, type Problem } from '../problem/index.ts';
+import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { pricedConvolved, turningUploads } from './axis.ts';
 import { rankSplits } from './candidates.ts';
-import { coordinatesProfile } from './capacity.ts';
+import { coordinatesProfile, kernelPrecision } from './capacity.ts';
 import { asComplex, complexPart, isReal } from './complex-part.ts';
-import { tripCost } from './cost.ts';
+import { leastCost } from './cost.ts';
 import { ifFits, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { schemeOf } from './scheme.ts';
@@ -87,12 +87,14 @@ function middlesOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
   const alone = isReal(problem) && transformedAxes(complexOf(problem, false)).length === 0;
   const complex = complexOf(problem, alone);
   const axes = transformedAxes(complex);
+  const elements = tensorShape(complex, 'input').reduce((a, b) => a * b, 1);
+  const precision = kernelPrecision(problem.precision);
   return [
     ...(isReal(problem) ? realsOf(problem, profile) : []),
     // Of equals, the first is the one without which others are neighbours.
     ...[...axes.slice(0, 1), ...axes.slice(1).reverse()].flatMap((axis) => periodsOf(problem, complex, axis, profile)),
     ...(alone ? [] : runsOf(axes).flatMap((run) => sharesOf(complex, run, profile, problem.convolution!.matrix))),
-    { value: { axes: [], real: alone && axes.length === 0 }, price: tripCost(profile) },
+    { value: { axes: [], real: alone && axes.length === 0 }, price: leastCost(elements, precision, profile) },
   ];
 }
 
