@@ -39,11 +39,6 @@ export class Heap {
     return this.starts.reduce((most, start, i) => Math.max(most, this.ends[i]! - start), 0);
   }
 
-  /** The number of separate free ranges. */
-  get ranges(): number {
-    return this.starts.length;
-  }
-
   /** The address of `bytes` bytes, a multiple of 64; undefined when no range is long enough. */
   take(bytes: number): number | undefined {
     const size = Math.max(LINE, align(bytes));

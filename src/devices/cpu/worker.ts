@@ -5,6 +5,8 @@
  * alike: they must not refer to anything outside themselves. What they need to know arrives as arguments and messages.
  */
 
+import { MOST_THREADS } from './host.ts';
+
 /** Where the words of the control block lie, as indices of 32-bit words. Words that threads contend for have a cache line each. */
 export const CONTROL = {
   /** Bits 0–9: workers that have joined the job. Bit 10: a job is open. All above: counts changes. */
@@ -37,7 +39,7 @@ export const CONTROL = {
   words: 192 + 32 * 16,
 } as const;
 
-export const JOINED_MASK = 1023;
+export const JOINED_MASK = MOST_THREADS;
 export const OPEN_BIT = 1024;
 /** Pointers and shares that fit into the control block. */
 export const MOST_POINTERS = CONTROL.next - CONTROL.pointers;
