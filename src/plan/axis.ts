@@ -178,10 +178,11 @@ export function aloneCost(problem: Problem, axis: number, length: number, profil
   const whole = (profile.lockstep === 'threads' ? groupCost : wholeCost)(length, padded, precision, own);
   if (isInnermost(problem, axis, profile)) return whole;
   const columns = uploadCost(length, neighboursOf(problem, axis), false, padded, precision, own);
-  return Number.isFinite(columns.price) ? columns : scaled(whole, WASTEFUL);
+  return Number.isFinite(columns.price) ? columns : scaled(whole, UNFIT_COLUMNS);
 }
 
-const WASTEFUL = 4;
+/** Where threads cannot take whole runs of columns: by what that multiplies the cost of elements that are next to each other. */
+const UNFIT_COLUMNS = 4;
 
 /** The problem with a longer axis whose bins may stay as they come, as between the two halves of a convolution. */
 export function lengthened(problem: Problem, axis: number, length: number): Problem {

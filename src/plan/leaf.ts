@@ -56,21 +56,30 @@ export interface Mirrored {
   readonly terms: OutsideOf['terms'];
 }
 
-/** Points that continue the reals of a dimension: see `Extended` of the plan tree. */
-export interface ExtendedSide {
+/**
+ * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
+ * times the real at `mirror` − j, if there is one, else zero.
+ */
+export interface Continued {
+  /** Reals. */
   readonly count: number;
   readonly shift: number;
   readonly mirror: number;
   readonly sign: 1 | -1;
+  /** Points from one element of the dimension to the next: 2 is every second one, then the others backwards. */
   readonly step?: 2;
+  /** Reals that count as zero. */
+  readonly absent?: readonly Block[];
+}
+
+/** The same of a side, where it lies. */
+export interface ExtendedSide extends Continued {
   /** From one real to the next. */
   readonly stride: number;
   /** From the first to the second of two reals that are the parts of a number, in elements of the dimension. */
   readonly beside?: number;
   /** The number of a point. */
   readonly terms: OutsideOf['terms'];
-  /** Reals that count as zero. */
-  readonly absent?: readonly Block[];
 }
 
 /** Reals that face one another: see `Facing` of the plan tree. */

@@ -6,7 +6,7 @@
  */
 
 import type { Block, Side, Sides } from '../problem/index.ts';
-import type { Factors, KernelFactors, PairStep, StepTwiddle } from './leaf.ts';
+import type { Continued, Factors, KernelFactors, PairStep, StepTwiddle } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
@@ -69,23 +69,11 @@ export interface RealParts {
   readonly beside?: Place;
 }
 
-/**
- * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
- * times the real at `mirror` − j, if there is one, else zero.
- */
-export interface Extended {
+/** Points that continue the reals of a dimension. */
+export interface Extended extends Continued {
   /** Where the reals are. */
   readonly on: Side;
   readonly of: number;
-  /** Reals. */
-  readonly count: number;
-  readonly shift: number;
-  readonly mirror: number;
-  readonly sign: 1 | -1;
-  /** Points from one element of the dimension to the next: 2 is every second one, then the others backwards. */
-  readonly step?: 2;
-  /** Reals that count as zero. */
-  readonly absent?: readonly Block[];
 }
 
 /**

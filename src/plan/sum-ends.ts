@@ -87,7 +87,7 @@ export function betweenReals(
   return isLeaf(all) ? all : { ...all, parts: uploads, length: tensor, outputLength: tensor };
 }
 
-interface Placed extends SumEnds {
+interface PlacedSumEnds extends SumEnds {
   readonly axis: number;
   /** Roots at each end, those of padded points included. */
   readonly table: number;
@@ -97,7 +97,7 @@ interface Placed extends SumEnds {
 function endedLeaf(
   leaf: LeafNode,
   { first, last }: { readonly first: boolean; readonly last: boolean },
-  { axis, table, tensor, input, output, roots, merged }: Placed,
+  { axis, table, tensor, input, output, roots, merged }: PlacedSumEnds,
 ): LeafNode {
   const apart = (dimension: Dimension, side: 'input' | 'output'): Dimension =>
     dimension[side].of === merged ? { ...dimension, [side]: { of: merged, step: 2 } } : dimension;

@@ -23,7 +23,7 @@ const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
 };
 
 /** How sums along an axis are done. */
-interface Scheme {
+interface SumScheme {
   ways(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<readonly number[]>[];
   node(
     problem: Problem,
@@ -34,11 +34,11 @@ interface Scheme {
   ): PlanNode;
 }
 
-const COSINES: Scheme = { ways: waysOfCosines, node: cosinesAxis };
-const FACING: Scheme = { ways: waysFacing, node: facingAxis };
-const CONTINUED: Scheme = { ways: waysContinued, node: continuedAxis };
+const COSINES: SumScheme = { ways: waysOfCosines, node: cosinesAxis };
+const FACING: SumScheme = { ways: waysFacing, node: facingAxis };
+const CONTINUED: SumScheme = { ways: waysContinued, node: continuedAxis };
 
-function schemeOf({ transform, size }: Problem, axis: number): Scheme {
+function schemeOf({ transform, size }: Problem, axis: number): SumScheme {
   const kind = transform[axis]!;
   if (INVERSES[kind]) return COSINES;
   return kind.endsWith('4') && size[axis]! % 2 === 0 ? FACING : CONTINUED;
