@@ -30,7 +30,7 @@ function rankedOrNone(input: ProblemInput, profile: DeviceProfile, most: number)
 }
 
 describe('candidates', () => {
-  it('are different plans, cheapest first, and the first of them is the plan', () => {
+  it('are different plans, cheapest first, and the first of them is the plan, or the one of least memory', () => {
     fc.assert(
       fc.property(configurations(2 ** 22), fc.constantFrom(...profiles, several), ({ input }, profile) => {
         fc.pre(input.precision !== 'double' || profile.precisions === undefined);
@@ -44,7 +44,12 @@ describe('candidates', () => {
           checkSplits(problem, profile, value);
           expect(planDirection(problem, direction, profile, false, value).splits).toEqual(value);
         }
-        expect(planDirection(problem, direction, profile, false).splits).toEqual(list[0]!.value);
+        const plan = planDirection(problem, direction, profile, false);
+        if (problem.strategy !== 'least-memory') expect(plan.splits).toEqual(list[0]!.value);
+        for (const { value } of problem.strategy === 'least-memory' ? list : []) {
+          const { assignment } = planDirection(problem, direction, profile, false, value);
+          expect(plan.assignment.temps).toBeLessThanOrEqual(assignment.temps);
+        }
       }),
       options('list'),
     );

@@ -108,7 +108,7 @@ export function* plansOf(
 }
 
 /** Ways to split the axes among which one without a temp buffer is looked for, where that is asked for. */
-const SPARING = 64;
+export const SPARING = 64;
 
 /** The fastest way to split the axes; or several, one of which may do with less memory. */
 function waysOf(problem: Problem, profile: DeviceProfile): Splits[] {
