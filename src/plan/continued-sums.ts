@@ -17,14 +17,12 @@ import { rankUploads } from './uploads.ts';
 /** How the sums of one kind become a transform. */
 interface Continuation {
   /** Points: twice as many as there are reals, and twice this many more. */
-  readonly more: -1 | 0 | 1;
+  readonly more: -1 | 1;
   /** The first real is at point 0 or 1. */
   readonly shift: 0 | 1;
   /** Reals of the second half are those at `mirror − j`, counted from L, with this sign. */
   readonly mirror: 0 | -1;
   readonly sign: 1 | -1;
-  /** Kind IV: its sums begin half a step later, on both sides. */
-  readonly late?: true;
   /** The bin of the first sum; sines come out imaginary, and begin where they are not all zero. */
   readonly first: 0 | 1;
   readonly sines?: true;
@@ -32,9 +30,7 @@ interface Continuation {
 
 const CONTINUATIONS: Readonly<Partial<Record<TransformKind, Continuation>>> = {
   dct1: { more: -1, shift: 0, mirror: 0, sign: 1, first: 0 },
-  dct4: { more: 0, shift: 0, mirror: -1, sign: -1, late: true, first: 0 },
   dst1: { more: 1, shift: 1, mirror: -1, sign: -1, first: 1, sines: true },
-  dst4: { more: 0, shift: 0, mirror: -1, sign: 1, late: true, first: 0, sines: true },
 };
 
 /** Points of the transform that makes the sums along an axis. */
@@ -47,7 +43,6 @@ function pointsOf({ size, transform }: Problem, axis: number): number {
  * Lines that merge are no more numbers, and need no pairs, if one launch has room for those.
  */
 function inHalf(problem: Problem, axis: number, points: number, profile: DeviceProfile) {
-  if (CONTINUATIONS[problem.transform[axis]!]!.late) return undefined;
   const merges = mergedLines(problem, axis) !== undefined;
   if (merges && inOneLaunch(complexAxis(problem, axis, points), axis, profile)) return undefined;
   return inOneLaunch(complexAxis(problem, axis, points / 2), axis, profile);
@@ -79,14 +74,12 @@ export function continuedAxis(
   uploads: readonly number[],
   kind: TransformKind,
 ): PlanNode {
-  const { shift, mirror, sign, late, first, sines } = CONTINUATIONS[kind]!;
+  const { shift, mirror, sign, first, sines } = CONTINUATIONS[kind]!;
   const [count, points, of] = [problem.size[axis]!, pointsOf(problem, axis), axis + 1];
   const input = { extended: { on: 'input', of, count, shift, mirror: points + mirror, sign } } as const;
   const output = { cropped: { of, from: first, count } };
   // i = e^{−2πi·3/4}.
-  const bins: EndRoots | undefined = late
-    ? { of: 8 * count, step: 2, first: 1 + (sines ? 6 * count : 0) }
-    : sines && { of: 4, step: 0, first: 3 };
+  const bins: EndRoots | undefined = sines && { of: 4, step: 0, first: 3 };
   if (uploads.length === 1 && uploads[0]! === points / 2) {
     const along: Dimension = { count: points / 2, input: { of, step: 2 }, output: { of, step: 1 } };
     const turned = bins ? [{ kind: 'roots' as const, ...bins, count: hermitianLength(points), along: of }] : [];
@@ -104,10 +97,7 @@ export function continuedAxis(
     {
       input,
       output,
-      roots: {
-        ...(late ? { input: { of: 4 * count, step: 1, first: 0 } } : {}),
-        ...(bins ? { output: bins } : {}),
-      },
+      roots: bins ? { output: bins } : {},
       merged: mergedLines(problem, axis),
     },
   );

@@ -63,6 +63,7 @@ export interface ExtendedSide {
   readonly mirror: number;
   readonly sign: 1 | -1;
   readonly step?: 2;
+  readonly around?: true;
   /** From one real to the next. */
   readonly stride: number;
   /** From the first to the second of two reals that are the parts of a number, in elements of the dimension. */
@@ -75,11 +76,12 @@ export interface ExtendedSide {
 
 /** Reals that face one another: see `Facing` of the plan tree. */
 export interface FacingSide {
-  readonly first: 0 | -1;
+  readonly first: number;
   readonly last: number;
   readonly step?: 2;
   readonly turned?: true;
   readonly negated?: true;
+  readonly count?: number;
   /** From one real to the next. */
   readonly stride: number;
   /** n, and the dimension of the tensor that it counts along. */

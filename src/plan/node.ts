@@ -84,6 +84,8 @@ export interface Extended {
   readonly sign: 1 | -1;
   /** Points from one element of the dimension to the next: 2 is every second one, then the others backwards. */
   readonly step?: 2;
+  /** After the reals backwards they come again, with the other sign; and every second point has the other sign. */
+  readonly around?: true;
   /** Reals that count as zero. */
   readonly absent?: readonly Block[];
 }
@@ -94,13 +96,15 @@ export interface Extended {
  */
 export interface Facing {
   readonly of: number;
-  readonly first: 0 | -1;
+  readonly first: number;
   readonly last: number;
   readonly step?: 2;
   /** The parts change places. */
   readonly turned?: true;
   /** Imaginary parts have the other sign. */
   readonly negated?: true;
+  /** Numbers from this one on are not there. */
+  readonly count?: number;
   /** Numbers that have imaginary parts: from … to, or those of which the number of their row lies there. */
   readonly within?: { readonly from: number; readonly to: number; readonly rows?: true };
   /** Reals that count as zero, or are not written. */
