@@ -187,7 +187,19 @@ interface Piece {
 
 /** Where the real of a point is, if it is in the first half, or in the second one, or has come round. */
 function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
-  const { count, shift, mirror, sign, stride, terms, step = 1, beside = 0, absent = [], around } = side.extended!;
+  const {
+    count,
+    shift,
+    mirror,
+    sign,
+    stride,
+    terms,
+    step = 1,
+    beside = 0,
+    absent = [],
+    around,
+    twice,
+  } = side.extended!;
   const period = mirror - shift + 1;
   /** Where a real of that number is there. */
   const within = (real: Index): Guard => [{ index: real, from: 0, to: count }, ...blocksAt(absent, real)];
@@ -195,16 +207,19 @@ function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
     const number = add(placeOf(terms, coordinates(at)), second ? beside : 0);
     const direct = add(scale(number, step), -shift);
     // The real in the middle of an odd number of points is its own mirror image: halves of points are as long without it.
-    const turn = mirror === 2 * (count - 1) ? count - 1 : count;
+    const turn = mirror === 2 * (count - 1) && !twice ? count - 1 : count;
+    const mirrored: Guard = twice
+      ? [...guard, { index: placeOf(twice.terms, coordinates(at)), from: twice.from, to: twice.to }]
+      : guard;
     const others = placesOf(side, coordinates(at), stepped(side, second));
-    const piece = (real: Index, from: number, to: number, negated: boolean): Piece => {
+    const piece = (real: Index, from: number, to: number, negated = false, own = guard): Piece => {
       const of: PlaceOf = (d) => (d === side.callback?.extended ? real : others(d));
-      const own = add(place, scale(sub(real, number), stride));
-      return { reached: [own, of, [...guard, ...within(real), { index: direct, from, to }]], negated };
+      const there = add(place, scale(sub(real, number), stride));
+      return { reached: [there, of, [...own, ...within(real), { index: direct, from, to }]], negated };
     };
     return [
-      piece(direct, 0, turn, false),
-      piece(sub(period - 1, direct), turn, period, sign < 0),
+      piece(direct, 0, turn),
+      piece(sub(period - 1, direct), turn, period, sign < 0, mirrored),
       ...(around ? [piece(add(direct, -period), period, period + count, true)] : []),
     ];
   };

@@ -64,6 +64,8 @@ export interface ExtendedSide {
   readonly sign: 1 | -1;
   readonly step?: 2;
   readonly around?: true;
+  /** Where those of the second half are reals, too. */
+  readonly twice?: CroppedSide;
   /** From one real to the next. */
   readonly stride: number;
   /** From the first to the second of two reals that are the parts of a number, in elements of the dimension. */

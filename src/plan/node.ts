@@ -86,6 +86,8 @@ export interface Extended {
   readonly step?: 2;
   /** After the reals backwards they come again, with the other sign; and every second point has the other sign. */
   readonly around?: true;
+  /** Of rows of bins that begin at each of the first half of so many columns: those that mirror themselves write their reals once. */
+  readonly columns?: number;
   /** Reals that count as zero. */
   readonly absent?: readonly Block[];
 }

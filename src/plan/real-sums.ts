@@ -15,7 +15,7 @@
  *
  * How a real transform is split into launches is that of R2C: real.ts.
  */
-import { hermitianLength, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
+import { hermitianLength, type Problem, type TransformKind } from '../problem/index.ts';
 import {
   type Dimension,
   type ElementFactors,
@@ -28,9 +28,9 @@ import {
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inColumns, inOneLaunch, isColumns, mergedLines, twoByTwo, waysOfReals } from './real.ts';
+import { inOneLaunch, isColumns, mergedLines, twoByTwo, waysOfReals } from './real.ts';
 import { isPaddedAxis } from './scheme.ts';
-import { betweenReals, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
+import { betweenReals, columnsNode, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
 
 /** The ways to split an axis into uploads. */
 export function waysOfCosines(
@@ -167,12 +167,8 @@ function inLines(asked: Asked): LeafNode {
 /** In two uploads, of which the columns of reals come first, or last. */
 function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
   const { back, axis, problem } = asked;
-  const of = axis + 1;
   const [n1, n2] = uploads as [number, number];
-  const shape = tensorShape(problem, 'input');
-  const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
-  const place = { of, others: othersOf(problem, axis), tensor, length: shape, outputLength: shape };
-  const node = inColumns(place, uploads, back ? 'output' : 'input');
+  const node = columnsNode(problem, axis, uploads, back ? 'output' : 'input');
   return mapLeaves(node, (leaf): LeafNode => {
     if (!leaf.real) {
       const real = { side: back ? 'input' : 'output', by: 'parts' } as const;

@@ -88,6 +88,8 @@ describe('in several uploads', () => {
     };
     for (const n of [2048, 729, 1500, 509, random.integer(600, 1400)]) await sums(n, random.pick(realTransforms));
     await sums(random.pick([625, 1001, 1155]), random.pick(['dct4', 'dst4']));
+    await sums(random.pick([511, 359]), 'dst1');
+    await sums(random.pick([513, 361]), 'dct1');
     device.close();
   });
 
