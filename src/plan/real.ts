@@ -65,9 +65,9 @@ export function waysOfReals(
   const several = complex(length);
   if (isPaddedAxis(several, axis, profile))
     return [{ value: [length], price: 2 * convolvedPrice(several, axis, profile) }];
-  // Where zeros are carried from one launch to the next, twice as many points as there are numbers are moved.
+  // Zeros make twice as many points of the numbers that there are.
   return rankUploads(uploadsQuestion(several, axis, profile), Math.max(most, CONSIDERED))
-    .map(({ value, price }) => ({ value, price: value.length === 1 || isColumns(value) ? price : 2 * price }))
+    .map(({ value, price }) => ({ value, price: isColumns(value) ? price : 2 * price }))
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
 }
