@@ -267,7 +267,7 @@ function placedEnds(
 
 /** Where the second ones of two numbers lie. */
 function placedReals(
-  { length, outputLength }: LeafNode,
+  { axis, length, outputLength }: LeafNode,
   { side, by, back, beside }: RealParts,
   layouts: Sides<BufferLayout>,
 ): PlacedReals {
@@ -276,7 +276,9 @@ function placedReals(
   const { of, step } = beside;
   const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
   const last = (side === 'output' ? outputLength : length)[of]! - 1;
-  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, last } };
+  // Points of one line go two by two.
+  const odd = of === axis.input.of || last % 2 === 1 ? {} : { last };
+  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, ...odd } };
 }
 
 /** The factors of a transform forwards; of one backwards, their conjugates. */

@@ -74,6 +74,8 @@ export interface Extended extends Continued {
   /** Where the reals are. */
   readonly on: Side;
   readonly of: number;
+  /** Of rows of bins that begin at each of the first half of so many columns: those that mirror themselves write their reals once. */
+  readonly columns?: number;
 }
 
 /**
@@ -82,13 +84,15 @@ export interface Extended extends Continued {
  */
 export interface Facing {
   readonly of: number;
-  readonly first: 0 | -1;
+  readonly first: number;
   readonly last: number;
   readonly step?: 2;
   /** The parts change places. */
   readonly turned?: true;
   /** Imaginary parts have the other sign. */
   readonly negated?: true;
+  /** Numbers from this one on are not there. */
+  readonly count?: number;
   /** Numbers that have imaginary parts: from … to, or those of which the number of their row lies there. */
   readonly within?: { readonly from: number; readonly to: number; readonly rows?: true };
   /** Reals that count as zero, or are not written. */
