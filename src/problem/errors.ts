@@ -43,13 +43,13 @@ export const fftErrorCodes = [
   'out-of-memory',
   'compile-failed',
   'launch-failed',
+  'not-loaded',
   // Files and the command line.
   'invalid-file',
   'unreadable-input',
   'unwritable-output',
   'invalid-usage',
   'missing-package',
-  'not-loaded',
   // Our own mistakes.
   'internal-error',
 ] as const;
