@@ -354,10 +354,9 @@ function pointsOf(leaf: Leaf, node: LeafNode, way: Where, all: Replay): Point[] 
     if (leaf.coupled) {
       const [a, b] = leaf.lengths as [number, number];
       const slowest = at.shift()!;
-      // Read with the second digit fastest, written with the first.
-      at.unshift(
-        ...(way === 'input' ? [Math.floor(slowest / b), slowest % b] : [slowest % a, Math.floor(slowest / a)]),
-      );
+      // Read with the second digit fastest, written with the first; or with the second again, where it was there and back.
+      const straight = way === 'input' || steps.some(({ inverse }) => inverse);
+      at.unshift(...(straight ? [Math.floor(slowest / b), slowest % b] : [slowest % a, Math.floor(slowest / a)]));
     }
     return { at, address: at.reduce((sum, i, d) => sum + walk(leaf[way].axes[d]!, i), 0), place };
   });
