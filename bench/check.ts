@@ -1,6 +1,6 @@
 /** Checks a subject against the DFT's own sum before it may be timed. */
 import { fill, sample } from './data.ts';
-import { hasReals, points, type Subject, type Workload } from './subject.ts';
+import { hasReals, points, type Subject, type SumsKind, type Workload } from './subject.ts';
 
 /** Up to this many points every bin is checked; above, a few. */
 const fullCheckPoints = 64;
@@ -26,7 +26,9 @@ export async function check(subject: Subject, workload: Workload, seed: number):
   indices.forEach((k, i) => {
     const [re, im] =
       expected?.at(data, k) ??
-      (workload.cosines ? directSum(data, k) : directBin(data, workload, Math.floor(k / bins) * length + (k % bins)));
+      (workload.sums
+        ? directSum(data, workload.size, workload.sums, k)
+        : directBin(data, workload, Math.floor(k / bins) * length + (k % bins)));
     const error = Math.hypot(re - got[2 * i]!, im - got[2 * i + 1]!);
     if (!(error <= bound)) {
       throw new Error(
@@ -55,12 +57,32 @@ function dataOf(workload: Workload, seed: number): Float32Array | Float64Array {
   return data;
 }
 
-/** One sum of a DCT-II, straight from the definition. */
-function directSum(data: ArrayLike<number>, k: number): [number, number] {
-  const n = data.length / 2;
-  let sum = 0;
-  for (let j = 0; j < n; j++) sum += 2 * data[2 * j]! * Math.cos((Math.PI * (((2 * j + 1) * k) % (4 * n))) / (2 * n));
-  return [sum, 0];
+/** What a real counts for in a sum along one axis of n points: FFTW's definitions. */
+const WEIGHTS: Readonly<Record<SumsKind, (j: number, k: number, n: number) => number>> = {
+  dct1: (j, k, n) => (j === 0 || j === n - 1 ? 1 : 2) * turned(j * k, 2 * n - 2),
+  dct2: (j, k, n) => 2 * turned((2 * j + 1) * k, 4 * n),
+  dct3: (j, k, n) => (j === 0 ? 1 : 2) * turned(j * (2 * k + 1), 4 * n),
+  dct4: (j, k, n) => 2 * turned((2 * j + 1) * (2 * k + 1), 8 * n),
+};
+
+/** The cosine of so many parts of a turn. */
+function turned(steps: number, of: number): number {
+  return Math.cos((2 * Math.PI * (steps % of)) / of);
+}
+
+/** One sum of cosines along all axes, straight from the definition. */
+function directSum(data: ArrayLike<number>, size: readonly number[], kind: SumsKind, k: number): [number, number] {
+  let rest = k;
+  let values = Float64Array.from({ length: data.length / 2 }, (_, j) => data[2 * j]!);
+  for (const n of size) {
+    const weights = Float64Array.from({ length: n }, (_, j) => WEIGHTS[kind](j, rest % n, n));
+    // The fastest axis is summed up: what is left is one number for each line.
+    values = Float64Array.from({ length: values.length / n }, (_, line) =>
+      weights.reduce((sum, weight, j) => sum + weight * values[line * n + j]!, 0),
+    );
+    rest = Math.floor(rest / n);
+  }
+  return [values[0]!, 0];
 }
 
 /** One bin of a batched N-dimensional DFT, straight from the definition; exponent sign −1. */

@@ -66,8 +66,8 @@ export interface Manner {
 
 export async function omnifft(device: Device, workload: Workload, manner: Manner = {}): Promise<Subject> {
   const { name = 'omnifft', buffers = 'alloc', asynchronous = false } = manner;
-  const { size, precision, batches = 1, real = false, cosines = false } = workload;
-  const transform = cosines ? 'dct2' : real ? 'r2c' : 'c2c';
+  const { size, precision, batches = 1, real = false, sums } = workload;
+  const transform = sums ?? (real ? 'r2c' : 'c2c');
   const plan = await device.plan({ size: [...size], batches, precision, transform });
   const memories: Memory[] = [];
   const make = (bytes: number): RealArray => {
@@ -105,7 +105,7 @@ export async function omnifft(device: Device, workload: Workload, manner: Manner
       output.fill(Number.NaN);
       if (asynchronous) await plan.forward(input, output);
       else plan.forwardSync(input, output);
-      if (cosines) return pickReals(output, indices);
+      if (sums) return pickReals(output, indices);
       return pick(words === 1 ? output : output.filter((_, n) => n % words === 0), indices);
     },
     time: asynchronous ? timeAsync : timeSync,

@@ -30,6 +30,7 @@ import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
 import { alloc, copied } from './tables/single.ts';
+import { sums } from './tables/sums.ts';
 import { threads } from './tables/threads.ts';
 
 const tables: readonly Table[] = [
@@ -38,6 +39,7 @@ const tables: readonly Table[] = [
   double,
   quad,
   real,
+  sums,
   bound,
   lengths,
   arithmetic,

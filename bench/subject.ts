@@ -23,9 +23,11 @@ export interface Workload {
     readonly count: number;
     at(data: ArrayLike<number>, k: number): readonly [number, number];
   };
-  /** DCT-II of real data, of one axis: what is called bin k has the sum number k for its real part. */
-  readonly cosines?: boolean;
+  /** A cosine transform of real data along each axis: what is called bin k has the sum number k for its real part. */
+  readonly sums?: SumsKind;
 }
+
+export type SumsKind = 'dct1' | 'dct2' | 'dct3' | 'dct4';
 
 export interface Subject {
   readonly name: string;
@@ -39,8 +41,8 @@ export interface Subject {
 }
 
 /** Whether what is transformed are reals. */
-export function hasReals({ real = false, cosines = false }: Workload): boolean {
-  return real || cosines;
+export function hasReals({ real = false, sums }: Workload): boolean {
+  return real || sums !== undefined;
 }
 
 export function points(workload: Workload): number {

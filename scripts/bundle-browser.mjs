@@ -111,5 +111,5 @@ if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1]
   // Chunks are named after their contents: those of an earlier build would stay for ever.
   for (const name of readdirSync(folder)) if (/^chunk-\w+\.js$/.test(name)) rmSync(join(folder, name));
   for (const [name, contents] of files) writeFileSync(join(folder, name), contents);
-  console.log(`${files.size} files in ${folder}`);
+  console.log(`${files.size} files for browsers`);
 }

@@ -5,10 +5,11 @@
 //   npm run docs -- --preview           builds it and serves it on this machine
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPlayground } from '../playground/build.mjs';
 import { root } from './bundle-browser.mjs';
+import { brokenLinks } from './site-links.mjs';
 
 const site = join(root, 'out', 'site');
 
@@ -18,6 +19,23 @@ run('vitepress', 'bin/vitepress.js', ['build', 'docs']);
 await buildPlayground(site);
 // The pages of the guides have the playground's icon.
 cpSync(join(root, 'playground', 'icon.svg'), join(site, 'playground', 'icon.svg'));
+// From the playground there is a way back.
+const playground = join(site, 'playground', 'index.html');
+const page = readFileSync(playground, 'utf8');
+writeFileSync(playground, page.replace('<h1>omnifft ', '<h1><a href="../index.html">omnifft</a> '));
+// What guides link to and no page shows.
+cpSync(join(root, 'docs', 'pictures'), join(site, 'docs', 'pictures'), { recursive: true });
+const licence = readFileSync(join(root, 'LICENSE'), 'utf8').replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+writeFileSync(
+  join(site, 'LICENSE.html'),
+  `<!doctype html><meta charset="utf-8"><title>Licence</title><pre>${licence}</pre>\n`,
+);
+
+const broken = brokenLinks(site, process.env.OMNIFFT_SITE_BASE);
+if (broken.length > 0) {
+  console.error(`omnifft: links that lead nowhere:\n  ${broken.join('\n  ')}`);
+  process.exit(1);
+}
 console.log(`omnifft: the site is in ${site}`);
 if (process.argv.includes('--preview')) run('vitepress', 'bin/vitepress.js', ['preview', 'docs']);
 

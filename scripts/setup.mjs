@@ -35,15 +35,26 @@ inTurn(() => {
 });
 
 function install() {
-  const lock = createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex');
+  const text = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  const lock = createHash('sha256').update(text).digest('hex');
   if (existsSync(installStamp) && readFileSync(installStamp, 'utf8') === lock) return;
-  say('installing packages (npm ci) …');
-  npm('ci');
+  if (!isInstalled(JSON.parse(text))) {
+    say('installing packages (npm ci) …');
+    npm('ci');
+  }
   // Several compilers are there for the tests of types, all with a command `tsc`: this one's is the one that counts.
   npm('rebuild', 'typescript');
   writeFileSync(installStamp, lock);
+}
+
+/** Whether somebody has run npm before: it notes what it has installed, and packages for other systems are not there. */
+function isInstalled(lock) {
+  const notes = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(notes)) return false;
+  const { packages } = JSON.parse(readFileSync(notes, 'utf8'));
+  return Object.entries(lock.packages).every(
+    ([path, { version, optional }]) => path === '' || (packages[path] ? packages[path].version === version : optional),
+  );
 }
 
 function npm(...command) {

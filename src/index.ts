@@ -2,6 +2,7 @@
  * omnifft: fast Fourier transforms, planned and generated at run time for the device they run on.
  *
  * `openDevice` gives a device, `device.plan` a plan, `plan.forward` a spectrum.
+ * @module omnifft
  */
 export {
   type Arrays,

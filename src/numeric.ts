@@ -5,6 +5,7 @@
  * Results have relative errors of a few 2^−106 (Joldes, Muller and Popescu, "Tight and rigorous error bounds for basic building
  * blocks of double-word arithmetic", 2017). Exponents are those of doubles: below some 2^−969 digits of lo are lost, and products
  * are exact to that many bits while factors stay below 2^995.
+ * @module omnifft/numeric
  */
 import { formatDecimal, parseDecimal, shortestDecimal } from './numeric/decimal.ts';
 import { ddAdd, ddDiv, ddMul, ddSqrt } from './numeric/doubledouble.ts';

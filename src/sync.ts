@@ -3,6 +3,7 @@
  * needs a clock or a timer, so it also works where there is no `import()`, no `performance` and no `setTimeout`.
  *
  * `openCpuSync` gives a device, `device.planSync` a plan, `plan.forwardSync` a spectrum.
+ * @module omnifft/sync
  */
 export type { ComplexData, Data, Device, DeviceMemory, Plan, PlanOptions, PlanSide } from './engine/index.ts';
 export { openCpuSync } from './engine/open-sync.ts';

@@ -41,9 +41,10 @@ export class NativePeer {
     });
   }
 
-  async prepare({ size, precision, batches = 1, real = false, cosines = false, kernel }: Workload): Promise<Subject> {
+  async prepare({ size, precision, batches = 1, real = false, sums, kernel }: Workload): Promise<Subject> {
     const plan = this.plans++;
-    const kind = kernel ? 'convolve-' : cosines ? 'cosines-' : real ? 'real-' : '';
+    if (sums && sums !== 'dct2') throw new Error(`${this.name} is not asked for ${sums}.`);
+    const kind = kernel ? 'convolve-' : sums ? 'cosines-' : real ? 'real-' : '';
     const lengths = [size, kernel ?? []].flatMap((own) => [...own].reverse());
     await this.ask('plan', plan, `${kind}${precision}`, batches, ...lengths);
     return {

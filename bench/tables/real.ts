@@ -59,7 +59,7 @@ async function comparisons(context: Context, scipy: NativePeer | string): Promis
     powersOfTwo(6, 20, context.quick).flatMap((n): Comparison[] => {
       const workload: Workload = { size: [n], precision, real: true };
       const complex: Workload = { size: [n], precision };
-      const cosines: Workload = { size: [n], precision, cosines: true };
+      const cosines: Workload = { size: [n], precision, sums: 'dct2' };
       const entries = [
         { workload, open: () => omnifft(device, workload) },
         { workload: complex, open: () => omnifft(device, complex, { name: COMPLEX }) },

@@ -5,15 +5,9 @@ import { defineConfig } from 'vitepress';
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 const page = (text: string, name: string) => ({ text, link: `/docs/${name}` });
-const entries = {
-  index: 'omnifft',
-  sync: 'sync',
-  numeric: 'numeric',
-  numpy: 'numpy',
-  'numpy/sync': 'numpy/sync',
-  signal: 'signal',
-  'signal/sync': 'signal/sync',
-};
+const entries = ['', '/numpy', '/numpy/sync', '/signal', '/signal/sync', '/sync', '/numeric'].map(
+  (path) => `omnifft${path}`,
+);
 
 export default defineConfig({
   title: 'omnifft',
@@ -24,8 +18,8 @@ export default defineConfig({
   outDir: '../out/site',
   cacheDir: '../out/site-cache',
   rewrites: { 'README.md': 'index.md' },
-  // Of the repository, and of the pages that are put beside the built ones.
-  ignoreDeadLinks: [/LICENSE/, /\.(js|mjs|html)$/, /^\/?(\.\/)?playground\//, /examples\//, /^\.\/[\w-]+\/index$/],
+  // `scripts/docs.mjs` looks at them when what lies beside the pages is there, too.
+  ignoreDeadLinks: true,
   head: [['link', { rel: 'icon', href: `${process.env.OMNIFFT_SITE_BASE ?? '/'}playground/icon.svg` }]],
   vite: { build: { chunkSizeWarningLimit: 2000 } },
   themeConfig: {
@@ -77,10 +71,7 @@ export default defineConfig({
       {
         text: 'Reference',
         collapsed: false,
-        items: Object.entries(entries).map(([name, text]) => ({
-          text: text === 'omnifft' ? text : `omnifft/${text}`,
-          link: `/docs/reference/${name}`,
-        })),
+        items: entries.map((name) => page(name, `reference/${name}`)),
       },
       {
         text: 'Project',

@@ -126,6 +126,7 @@ describe('bad usage ends with 2 and one line on stderr', () => {
     ['an unknown norm', ['transform', 'a.npy', '-o', 'b.npy', '--norm', 'unit'], /backward, ortho, forward/],
     ['lengths that are none', ['explain', '0x4'], /size\[0\] is 0.*\[invalid-size\]/],
     ['a bad descriptor', ['explain', 'scfo10y4'], /position 6.*\[invalid-descriptor\]/],
+    ['what is nothing of all that', ['explain', '1024x'], /position 0.*1024 or 256x256.*\[invalid-descriptor\]/],
     ['bad JSON', ['explain', '{"size": [4'], /JSON.*\[invalid-usage\]/],
     ['an unknown field', ['explain', '{"size": [4], "bathces": 2}'], /batches.*\[unknown-field\]/],
     ['a bad size', ['bench', 'scfo8', '{"size": [0]}'], /\[invalid-size\]/],

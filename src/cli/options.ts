@@ -96,12 +96,23 @@ export function outputPath(...suffixes: readonly string[]): (text: string) => st
 
 /** Reads a problem as it is given on the command line: lengths alone, a descriptor, or the problem object as JSON. */
 export function readProblem(text: string): ProblemInput {
-  if (!text.trimStart().startsWith('{')) return lengthsAlone(text) ?? parseDescriptor(text);
+  if (!text.trimStart().startsWith('{')) return lengthsAlone(text) ?? readDescriptor(text);
   try {
     return JSON.parse(text) as ProblemInput;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new FftError('invalid-usage', `The problem starts as JSON does but is none: ${reason}`, { cause: error });
+  }
+}
+
+/** What does not even begin as a descriptor was perhaps meant as lengths. */
+function readDescriptor(text: string): ProblemInput {
+  try {
+    return parseDescriptor(text);
+  } catch (cause) {
+    if (!(cause instanceof FftError) || /^\s*[sd]/i.test(text)) throw cause;
+    const instead = 'Lengths alone, such as 1024 or 256x256, or a problem as JSON will do, too.';
+    throw new FftError(cause.code, `${cause.message} ${instead}`, { cause });
   }
 }
 

@@ -22,6 +22,11 @@ export function arrayOver(type: StorageType, buffer: ArrayBuffer, byteOffset: nu
   return new TYPES[type](buffer, byteOffset, length);
 }
 
+/** Bytes of an element of such an array. */
+export function bytesOfArray(type: StorageType): number {
+  return TYPES[type].BYTES_PER_ELEMENT;
+}
+
 /** What the array class of a type is called. */
 export function arrayNameOf(type: StorageType): string {
   return TYPES[type].name;

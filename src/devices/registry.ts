@@ -5,7 +5,7 @@
 import type { Availability, Backend, DeviceKind, OpenableKind } from './device.ts';
 import type { DeviceOptions } from './options.ts';
 
-export interface DeviceModule {
+interface DeviceModule {
   /** @param hardware what computes on the processor is not wanted: where that is all there can be, nothing is loaded. */
   availability(hardware?: boolean): Availability | Promise<Availability>;
   create(options: DeviceOptions): Promise<Backend>;

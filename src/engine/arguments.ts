@@ -110,13 +110,15 @@ function part(value: unknown, facts: SideFacts, what: string, backend: Backend, 
     if (memory.bytes < needed) throw tooSmall(what, memory.bytes, needed);
     return { device: { buffer: memory, byteOffset: skip * facts.bytes }, host: undefined, given: value };
   }
-  if (!isArray) throw wrongType(what, [value], `a ${arrayName(facts)} of ${facts.length} numbers`);
+  if (!isArray)
+    throw wrongType(what, [value], `a ${arrayName(facts)} of ${facts.length} numbers${otherPrecision(value)}`);
   refuseDetached(value, what);
   const length = skip + facts.length;
   const there = lengthOf(value);
   if (skip === 0 ? there !== length : there < length) {
     // A longer array is fine for device memory, where the caller decides what lies behind; for host arrays it is a mistake.
-    const wanted = skip === 0 ? `exactly ${length}` : `${length}, ${skip} of them before the data`;
+    const wanted =
+      skip === 0 ? `exactly ${length}${meaning(facts, there)}` : `${length}, ${skip} of them before the data`;
     throw new FftError('wrong-length', `${what} has ${there} numbers; this plan needs ${wanted}.`);
   }
   const { array, device } = located(value, what, backend);
@@ -179,6 +181,21 @@ function arrayName(facts: SideFacts): string {
 
 function wrongType(what: string, given: Given, wanted: string): FftError {
   return new FftError('wrong-array-type', `${what} is ${givenName(given)}; this plan takes ${wanted}.`);
+}
+
+/** What the numbers of an array are, for those who took them for something else. */
+function meaning(facts: SideFacts, there: number): string {
+  if (facts.layout !== 'interleaved') return '';
+  const elements = facts.length / numbersPerElement(facts);
+  const reals = there === elements * facts.words ? `; ${elements} reals are for transform 'r2c'` : '';
+  return `, re and im of ${elements} complex numbers${reals}`;
+}
+
+/** Which plans take an array that this one does not. */
+function otherPrecision(value: unknown): string {
+  const name = arrayClass(value);
+  const precision = name === 'Float32Array' ? 'single' : name === 'Float64Array' && 'double';
+  return precision ? `; plan with precision '${precision}' for a ${name}` : '';
 }
 
 function tooSmall(what: string, given: number, needed: number): FftError {

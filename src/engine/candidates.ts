@@ -4,6 +4,7 @@
  */
 import type { Backend } from '../devices/device.ts';
 import { type CostUnit, unitOf } from '../plan/cost.ts';
+import { SPARING } from '../plan/planner.ts';
 import type { Splits } from '../plan/splits.ts';
 import type { Problem } from '../problem/index.ts';
 import { rankTuned } from './tuning.ts';
@@ -32,13 +33,14 @@ export interface CandidateFacts {
 
 export interface CandidateList {
   readonly unit: CostUnit;
-  /** The cheapest, cheapest first. */
+  /** The cheapest, cheapest first; and the plan, where that is another one for its memory. */
   readonly list: readonly CandidateFacts[];
 }
 
 /** @param chosen how the plan at hand is split. */
 export function candidateFacts(problem: Problem, backend: Backend, chosen: Splits, measured?: Measured): CandidateList {
-  const list = rankTuned(problem, backend.profile, MOST_CANDIDATES).map(({ value: splits, price }): CandidateFacts => {
+  const most = problem.strategy === 'least-memory' ? SPARING : MOST_CANDIDATES;
+  const list = rankTuned(problem, backend.profile, most).map(({ value: splits, price }): CandidateFacts => {
     const milliseconds = measured?.times.get(textOf(splits));
     return {
       splits,
@@ -47,7 +49,7 @@ export function candidateFacts(problem: Problem, backend: Backend, chosen: Split
       chosen: textOf(splits) === textOf(chosen),
     };
   });
-  return { unit: unitOf(backend.profile), list };
+  return { unit: unitOf(backend.profile), list: list.filter((one, n) => n < MOST_CANDIDATES || one.chosen) };
 }
 
 /** Two splits are the same where their texts are. */

@@ -146,13 +146,11 @@ describe('a plan shows', () => {
     });
 
     it('that are continued to twice as many points', async () => {
-      const plan = await device.plan({ size: [63, 63], transform: ['dct4', 'dst1'] });
+      const plan = await device.plan({ size: [63, 63], transform: ['dct1', 'dst1'] });
       const text = plan.explain();
-      expect(text).toMatch(/^63 × 63 dct4 × dst1, /);
+      expect(text).toMatch(/^63 × 63 dct1 × dst1, /);
       const [first, second] = stepsOf(text);
-      expect(first).toMatch(
-        /^load single, mirror 63 reals, .*passes 126 = .*, × roots of 504, keep 63 bins, store single$/,
-      );
+      expect(first).toMatch(/^load single, mirror 63 reals, .*passes 124 = .*, keep 63 bins, store single$/);
       expect(second).toMatch(
         /^load single, mirror 63 reals, .*passes 128 = .*, × roots of 4, keep 63 bins, store single$/,
       );

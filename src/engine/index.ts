@@ -34,4 +34,10 @@ export type { PlanKernel, PlanSide } from './plan.ts';
 
 /** A plan for problems, or descriptors, of the type `P`: those of one type have the same arrays. `Plan` alone: for any problem. */
 export type Plan<P extends ProblemLike = ProblemInput> = PlanWith<PlanTypesFor<P>>;
+
+/**
+ * A transform that is ready to run, on the device that made it. Calls may overlap: they run in the order in which they
+ * were made.
+ * @class
+ */
 export const Plan = PlanWith;

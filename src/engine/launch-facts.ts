@@ -18,7 +18,7 @@ import {
   type Stride,
   stagedOf,
 } from '../plan/leaf.ts';
-import type { LeafNode } from '../plan/node.ts';
+import type { Extended, LeafNode } from '../plan/node.ts';
 import { shimsOf } from '../plan/shims/index.ts';
 import { type ElementKind, realBytes } from '../problem/index.ts';
 
@@ -45,6 +45,8 @@ export interface OperandFacts {
   readonly mirrored?: { readonly count: number; readonly what: 'reals' | 'bins' };
   /** Elements with even numbers come first, then the others backwards. */
   readonly evenFirst?: true;
+  /** Every second element from the middle on, then back and forth between the ends. */
+  readonly fromMiddle?: true;
   /** Real parts are read or written from the first real on, imaginary ones from the last one back. */
   readonly facing?: true;
   /** Of an axis of which only some bins are written: how many. */
@@ -172,11 +174,16 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
     ...(order ? { order } : {}),
     ...(called ? { callback: called } : {}),
     ...(mirrored ? { mirrored } : {}),
-    ...(node.extended?.step === 2 && node.extended.on === side ? { evenFirst: true as const } : {}),
+    ...(node.extended?.on === side ? seconds(node.extended) : {}),
     ...(node.facing?.[side] ? { facing: true as const } : {}),
     ...(kept === undefined ? {} : { kept }),
     ...(factors?.length ? { factors: factors.map(({ terms: _, ...own }) => own) } : {}),
   };
+}
+
+function seconds({ step, around }: Extended): Pick<OperandFacts, 'evenFirst' | 'fromMiddle'> {
+  if (step !== 2) return {};
+  return around ? { fromMiddle: true } : { evenFirst: true };
 }
 
 function mirroredOf({ extended, mirrored, length, axis }: LeafNode): OperandFacts['mirrored'] {
@@ -273,9 +280,10 @@ function ordered({ order }: OperandFacts): Stage[] {
   return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.of}` }];
 }
 
-function mirroring({ mirrored, evenFirst, facing }: OperandFacts): Stage[] {
+function mirroring({ mirrored, evenFirst, fromMiddle, facing }: OperandFacts): Stage[] {
   if (facing) return [{ kind: 'move', text: 'parts from both ends' }];
   if (evenFirst) return [{ kind: 'move', text: 'even points, then odd ones backwards' }];
+  if (fromMiddle) return [{ kind: 'move', text: 'every second point from the middle, turning at the ends' }];
   return mirrored ? [{ kind: 'move', text: `mirror ${mirrored.count} ${mirrored.what}` }] : [];
 }
 

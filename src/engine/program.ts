@@ -42,6 +42,8 @@ export interface ProgramOptions {
   readonly cache: KernelCache;
 }
 
+type Launching = ReturnType<typeof compileOptions>;
+
 export class DirectionProgram {
   readonly plan: DirectionPlan;
   /** Bytes of each table, by its key. */
@@ -56,7 +58,8 @@ export class DirectionProgram {
   private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
 
-  constructor({ plan, other, problem, backend, cache }: ProgramOptions) {
+  constructor(options: ProgramOptions) {
+    const { plan, problem, backend, cache } = options;
     this.plan = plan;
     this.backend = backend;
     this.cache = cache;
@@ -70,30 +73,10 @@ export class DirectionProgram {
       operands.map(({ name }): Argument => ({ slot: SLOTS.operands + this.operands.indexOf(name), byteOffset: 0 }));
     const seen = new Map<string, number>();
     const launching = compileOptions(problem);
-    const keyOf = (leaf: Leaf) => JSON.stringify(launching ? [leaf, launching] : leaf);
     try {
       for (const { leaf, from, to } of plan.launches) {
-        const build = (known: (key: string) => boolean): Built => {
-          const opposite = backend.runsBothWays && oppositeOf(leaf, other);
-          const reverse = opposite && keyOf(opposite);
-          const alone = !reverse || known(reverse);
-          const built = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
-          const kernel = backend.computable(built);
-          const broken = problem.debug ? [built, ...(kernel === built ? [] : [kernel])].flatMap(verify) : [];
-          if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
-          return alone ? { kernel } : { kernel, reverse };
-        };
-        const key = keyOf(leaf);
-        const { kernel, reverse } = cache.kernel(key, build, launching);
-        const { tables } = kernel.kernel;
-        const taken = { key, tables: [] as Table[] };
-        this.taken.push(taken);
-        const fixed = tables.map((table): Argument => {
-          const binding = cache.table(table);
-          taken.tables.push(table);
-          seen.set(table.key, binding.buffer.bytes);
-          return { fixed: binding };
-        });
+        const { kernel, reverse, tables } = this.takeKernel(leaf, options, launching);
+        for (const [n, { key }] of kernel.kernel.tables.entries()) seen.set(key, tables[n]!.buffer.bytes);
         const { input, output } = leaf;
         this.steps.push({
           kernel,
@@ -102,7 +85,7 @@ export class DirectionProgram {
             ...argumentsOf(from, input.layout),
             ...argumentsOf(to, output.layout),
             ...operandArguments(leaf),
-            ...fixed,
+            ...tables.map((fixed): Argument => ({ fixed })),
           ],
         });
       }
@@ -136,6 +119,31 @@ export class DirectionProgram {
     const others = this.operands.map((name) => operands?.get(name));
     const slots = [input.re, input.im, output.re, output.im, work, temp, ...others];
     return this.backend.bind(this.steps, slots, this.plan.chunks, this.pipelined);
+  }
+
+  /** From the cache, to be given back there: the kernel of a leaf, and the tables that it reads. */
+  private takeKernel(leaf: Leaf, { other, problem, backend, cache }: ProgramOptions, launching: Launching) {
+    const keyOf = (own: Leaf) => JSON.stringify(launching ? [own, launching] : own);
+    const build = (known: (key: string) => boolean): Built => {
+      const opposite = backend.runsBothWays && oppositeOf(leaf, other);
+      const reverse = opposite && keyOf(opposite);
+      const alone = !reverse || known(reverse);
+      const built = alone ? buildKernel(leaf) : buildKernel(leaf, opposite);
+      const kernel = backend.computable(built);
+      const broken = problem.debug ? [built, ...(kernel === built ? [] : [kernel])].flatMap(verify) : [];
+      if (broken.length > 0) throw new FftError('internal-error', broken.join('; '));
+      return alone ? { kernel } : { kernel, reverse };
+    };
+    const key = keyOf(leaf);
+    const { kernel, reverse } = cache.kernel(key, build, launching);
+    const taken = { key, tables: [] as Table[] };
+    this.taken.push(taken);
+    const tables = kernel.kernel.tables.map((table) => {
+      const binding = cache.table(table);
+      taken.tables.push(table);
+      return binding;
+    });
+    return { kernel, reverse, tables };
   }
 
   /** Whoever still holds it holds none of the device's memory. */

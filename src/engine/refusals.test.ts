@@ -96,6 +96,18 @@ describe('arrays that do not fit', () => {
     await refused('wrong-length', gaps, x, y, [x, y]);
   });
 
+  it('numbers that were meant as something else, saying what takes them', async () => {
+    const [complex, real] = [await device.plan({ size: [N] }), await device.plan({ size: [N], transform: 'r2c' })];
+    const says = (plan: typeof complex | typeof real, x: unknown) =>
+      plan.forward(x as Float32Array).then(String, ({ message }: FftError) => message);
+    expect(await says(complex, new Float32Array(N))).toMatch(
+      `${2 * N}, re and im of ${N} complex numbers; ${N} reals are for`,
+    );
+    expect(await says(complex, new Float32Array(N + 1))).toMatch(/complex numbers\.$/);
+    expect(await says(complex, new Float64Array(2 * N))).toMatch("precision 'double' for a Float64Array");
+    expect(await says(real, new Float32Array(2 * N))).toMatch(`exactly ${N}.`);
+  });
+
   it('detached arrays, as input or output', async () => {
     const plan = await device.plan({ size: [N] });
     const [x, y] = [signal(), blank()];

@@ -123,7 +123,7 @@ describe('knobs', () => {
   });
 
   it('groupedBatch: transforms per group, axis by axis, as far as they fit', async () => {
-    const cube = { size: [32, 32, 32] };
+    const cube = { size: [32, 32, 32], batches: 64 };
     const usual = groups(await launchesOf(gpu, cube));
     expect(groups(await launchesOf(gpu, cube, { groupedBatch: [2, 0, 16] }))).toEqual([2, usual[1], 16]);
     expect(groups(await launchesOf(gpu, cube, { groupedBatch: 4 }))).toEqual([4, 4, 4]);
@@ -159,7 +159,7 @@ describe('knobs', () => {
       cluster: { blocks: 16, sharedBytes: 65536, above: { single: 65536, double: 65536 } },
     });
     const blocks = async (size: number[], tuning: Tuning) =>
-      (await launchesOf(own, { size }, tuning)).map(({ blocks = 1 }) => blocks);
+      (await launchesOf(own, { size, batches: 100 }, tuning)).map(({ blocks = 1 }) => blocks);
     expect(await blocks([2 ** 16], {})).toEqual([8]);
     expect(await blocks([2 ** 16], { clusterBlocks: 16 })).toEqual([8]);
     expect(await blocks([2 ** 16], { clusterBlocks: 1 })).toEqual([1, 1]);
@@ -176,19 +176,25 @@ describe('knobs', () => {
   });
 
   it('registerBoost: real and imaginary parts share one memory, or do not', async () => {
-    const twice = await launchesOf(gpu, { size: [4096] }, { registerBoost: 2 });
+    const twice = await launchesOf(gpu, { size: [4096], batches: 500 }, { registerBoost: 2 });
     expect(lengths(twice)).toEqual([4096]);
-    expect(await launchesOf(gpu, { size: [4096] }, { registerBoost: 1 })).toHaveLength(2);
+    expect(await launchesOf(gpu, { size: [4096], batches: 500 }, { registerBoost: 1 })).toHaveLength(2);
     // One of 3000 points is no power of two.
-    expect(await launchesOf(gpu, { size: [3000] }, { registerBoost: 4 })).toHaveLength(1);
-    const never = await launchesOf(gpu, { size: [3000] }, { registerBoost: 4, registerBoostNonPow2: false });
+    expect(await launchesOf(gpu, { size: [3000], batches: 500 }, { registerBoost: 4 })).toHaveLength(1);
+    const never = await launchesOf(
+      gpu,
+      { size: [3000], batches: 500 },
+      { registerBoost: 4, registerBoostNonPow2: false },
+    );
     expect(never).toHaveLength(2);
-    const inOne = await launchesOf(h200, { size: [32768] }, { registerBoost: 2, clusterBlocks: 1 });
+    const inOne = await launchesOf(h200, { size: [32768], batches: 500 }, { registerBoost: 2, clusterBlocks: 1 });
     expect(inOne).toHaveLength(1);
-    expect(await launchesOf(h200, { size: [32768] }, { clusterBlocks: 1 })).toHaveLength(2);
+    expect(await launchesOf(h200, { size: [32768], batches: 500 }, { clusterBlocks: 1 })).toHaveLength(2);
     // So few threads could not hold what waits: whole numbers are exchanged, as without it.
     const few = { maxThreads: 32 };
-    expect(lengths(await launchesOf(gpu, { size: [2048] }, { ...few, registerBoost: 2 }))).toEqual([2048]);
+    expect(lengths(await launchesOf(gpu, { size: [2048], batches: 500 }, { ...few, registerBoost: 2 }))).toEqual([
+      2048,
+    ]);
     expect(await problemsOf(cpu, { size: [64], tuning: { registerBoost: 2, registerBoost4Step: 1 } })).toEqual([
       'unsupported-feature tuning.registerBoost',
       'unsupported-feature tuning.registerBoost4Step',

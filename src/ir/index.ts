@@ -9,6 +9,7 @@ export {
   type Complex,
   countOperations,
   Expressions,
+  type LoadNode,
   mapOperands,
   operandsOf,
   type Real,

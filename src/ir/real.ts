@@ -50,6 +50,8 @@ export type Real =
   | { readonly op: 'where'; readonly id: number; readonly guard: Guard; readonly a: Real; readonly b: Real }
   | { readonly op: 'sum'; readonly id: number; readonly over: Var; readonly a: Real };
 
+export type LoadNode = Extract<Real, { op: 'load' }>;
+
 /** What a value is computed from, in order. */
 export function operandsOf(node: Real): readonly Real[] {
   switch (node.op) {

@@ -26,12 +26,12 @@ export interface Tile {
 }
 
 /** What threads in lockstep access at once: element and column of each. */
-export type Access = readonly (readonly [n: number, c: number])[];
+export type WaveAccess = readonly (readonly [n: number, c: number])[];
 
 export interface LayoutQuestion {
   readonly tile: Tile;
   /** Stores of one pass and loads of the next, a sample of them. */
-  readonly accesses: readonly Access[];
+  readonly accesses: readonly WaveAccess[];
   /** Distance between the groups of places that the stores go to. */
   readonly stores: number;
   /** Elements that are accessed at once without waiting, if each is on another bank. */
@@ -86,7 +86,7 @@ function* family({ length, columns }: Tile, stores: number, wave: number, aligne
 }
 
 /** Turns that waves wait beyond the one they need. */
-function countConflicts(layout: SharedLayout, accesses: readonly Access[], wave: number, enough: number): number {
+function countConflicts(layout: SharedLayout, accesses: readonly WaveAccess[], wave: number, enough: number): number {
   let conflicts = 0;
   const load = new Uint16Array(wave);
   for (const access of accesses) {

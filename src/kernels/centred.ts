@@ -15,7 +15,7 @@ import type { Exponents, Signs } from './root-matrix.ts';
 import { passRoots } from './twiddles.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 
-interface Scheme {
+interface CentredButterfly {
   /** How many digits are below zero. */
   readonly below: number;
   /** Outputs that it leaves negative. */
@@ -26,14 +26,14 @@ interface Scheme {
   readonly butterfly: (x: Expressions, points: readonly Complex[], roots: readonly Complex[]) => Complex[];
 }
 
-const THREE: Scheme = {
+const THREE: CentredButterfly = {
   below: 1,
   negative: [],
   roots: (stride) => [0, -stride].map((first) => [first, -1]),
   butterfly: three,
 };
 
-const FOUR: Scheme = {
+const FOUR: CentredButterfly = {
   below: 2,
   negative: [1, 2],
   roots: () => [-1, -2].map((step) => [0, step]),
@@ -44,7 +44,7 @@ const FOUR: Scheme = {
  * An odd prime: points m and −m share a root, so that there are half as many to load. The operations are as many as with twiddles;
  * of radix 5 sums before differences (emit/wasm/multiply-adds.ts) spare two.
  */
-function prime(radix: number): Scheme {
+function prime(radix: number): CentredButterfly {
   const below = (radix - 1) / 2;
   return {
     below,
@@ -68,7 +68,7 @@ function conjugate(x: Expressions, { re, im }: Complex): Complex {
 }
 
 /** Radices for which it pays. (11 and 13 have too many values at hand: measured on a Xeon, 5 % slower.) */
-const SCHEMES: ReadonlyMap<number, Scheme> = new Map([
+const SCHEMES: ReadonlyMap<number, CentredButterfly> = new Map([
   [3, THREE],
   [4, FOUR],
   [5, prime(5)],

@@ -73,7 +73,7 @@ describe('clusters on an H200', () => {
   const { profile: h200 } = namedProfiles.h200;
   const clusters = (['single', 'double'] as const).flatMap((precision) =>
     [[32768], [65536], [131072], [256, 256], [32, 32, 32]].flatMap((size): [string, Kernel][] => {
-      const { launches } = planDirection(normalizeProblem({ size, precision }), 'forward', h200, false);
+      const { launches } = planDirection(normalizeProblem({ size, batches: 4096, precision }), 'forward', h200, false);
       const [first] = launches.map(({ leaf }) => buildKernel(leaf)).filter(({ cluster }) => cluster);
       return first ? [[`${size.join(' × ')}, ${precision}`, first]] : [];
     }),

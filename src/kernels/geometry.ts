@@ -4,7 +4,7 @@ import type { Leaf, PassesStep } from '../plan/leaf.ts';
 import type { Carried } from './stage.ts';
 
 /** An element of a tile: one coordinate for each dimension, then the transform of the tile. */
-export type Element = readonly Index[];
+export type TileElement = readonly Index[];
 
 /** Which elements of a tile a block holds during a stage, and how its columns are numbered. */
 export class Geometry {
@@ -29,7 +29,7 @@ export class Geometry {
   }
 
   /** The element of the tile that is element n of column c. */
-  element(n: IndexLike, c: IndexLike): Element {
+  element(n: IndexLike, c: IndexLike): TileElement {
     const element: Index[] = [...this.leaf.lengths.map(() => index(0)), index(0)];
     element[this.stage.of] = index(n);
     const digits = coordinates(c, this.counts);
@@ -59,7 +59,7 @@ export class Geometry {
   }
 
   /** Where this stage finds an element that the stage before has just computed. */
-  placeOf(element: Element, before: Geometry): Carried {
+  placeOf(element: TileElement, before: Geometry): Carried {
     const { of, split, columns } = this.stage;
     let c: Index = index(0);
     let step = 1;

@@ -100,7 +100,7 @@ function alone(k: number): Guard {
   return [{ index: index(k), from: 0, to: 1 }];
 }
 
-interface Pair {
+interface BinPair {
   readonly k: ReturnType<typeof index>;
   /** N − k, of bins. */
   readonly mirror: ReturnType<typeof index>;
@@ -113,7 +113,7 @@ interface Pair {
   readonly within?: Guard;
 }
 
-function pairAt(question: PairQuestion, x: Expressions, pair: Pair): Store[] {
+function pairAt(question: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { by, back } = question;
   if (by === 'halves' && question.multiplied) return halvesRound(question, x, pair);
   if (by === 'halves') return back ? halvesBack(question, x, pair) : halves(question, x, pair);
@@ -137,7 +137,7 @@ function sums(x: Expressions, a: Complex, b: Complex): readonly [Complex, Comple
   ];
 }
 
-function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, mirror, wrapped, c, opposite = c, within } = pair;
   const [e, d] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, opposite]));
   const turned = x.cmul(d, root(x, k));
@@ -148,7 +148,7 @@ function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions
   ];
 }
 
-function halvesBack({ sides: { numbers, bins }, root, length }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+function halvesBack({ sides: { numbers, bins }, root, length }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, c, opposite = c, wrapped, within } = pair;
   const [own, other] = properBins(bins, length, x, pair);
   const [e, d] = sums(x, own, other);
@@ -168,7 +168,7 @@ function properBins(
   bins: ComplexView,
   length: number,
   x: Expressions,
-  { k, mirror, c, opposite }: Pair,
+  { k, mirror, c, opposite }: BinPair,
 ): readonly [Complex, Complex] {
   if (opposite === undefined) {
     const im = (value: Complex) => x.where(inside(k, length), value.im, x.constant(0));
@@ -187,7 +187,7 @@ function properBins(
 }
 
 /** There, the products with a kernel, and back: `bins` is where numbers go. */
-function halvesRound({ sides, root, length, multiplied }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+function halvesRound({ sides, root, length, multiplied }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { numbers, bins: target } = sides;
   const { k, mirror, wrapped, c, opposite = c, within } = pair;
   const w = root(x, k);
@@ -212,14 +212,14 @@ function inside(k: ReturnType<typeof index>, length: number): Guard {
   return [{ index: k, from: 1, to: length }];
 }
 
-function lines({ sides: { numbers, bins, beside } }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+function lines({ sides: { numbers, bins, beside } }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, wrapped, c } = pair;
   const [a, b] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, c]));
   const second = { re: b.im, im: x.neg(b.re) };
   return [...bins.store(x, [k, c], a), ...(beside ? beside.store(x, [k, c], second) : [])];
 }
 
-function linesBack({ sides: { numbers, bins, beside }, length }: PairQuestion, x: Expressions, pair: Pair): Store[] {
+function linesBack({ sides: { numbers, bins, beside }, length }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, wrapped, c, within } = pair;
   const zero = x.constant(0);
   // Bins that are their own conjugates are real, whatever memory holds: the first one and, of an even length, the last one.

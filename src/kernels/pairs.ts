@@ -11,6 +11,7 @@ import {
   div,
   Expressions,
   type Index,
+  type LoadNode,
   mod,
   type Real,
   type Store,
@@ -20,8 +21,6 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-
-type Load = Extract<Real, { op: 'load' }>;
 
 /** Both fields of its complex values are the same node, whose neighbouring lanes are the two parts. */
 export class PairExpressions extends Expressions {
@@ -58,7 +57,7 @@ export class PairExpressions extends Expressions {
 
   /** A number that `over` was given. */
   number({ re, im }: Complex): Complex {
-    const [first, second] = (this.exchanged ? [im, re] : [re, im]) as [Load, Load];
+    const [first, second] = (this.exchanged ? [im, re] : [re, im]) as [LoadNode, LoadNode];
     const place = substitute(first.index, new Map([[this.item, div(this.part, 2)]]));
     return both(this.load(first.array, add(place, this.secondAt(known(sub(second.index, first.index))!))));
   }

@@ -71,11 +71,12 @@ function ofMagnitudeOne(x: Expressions, { re, im }: Complex): Complex {
   const [zero, one] = [x.constant(exact.ZERO), x.constant(exact.ONE)];
   const larger = x.max(x.abs(re), x.abs(im));
   const isThere = (then: Complex['re'], otherwise: Complex['re']) =>
-    x.select('less', LEAST(x), larger, then, otherwise);
+    x.select('less', smallestNormal(x), larger, then, otherwise);
   const divisor = isThere(larger, one);
   const [a, b] = [x.div(isThere(re, one), divisor), x.div(isThere(im, zero), divisor)];
   const magnitude = x.sqrt(x.add(x.mul(a, a), x.mul(b, b)));
   return { re: isThere(x.div(a, magnitude), zero), im: isThere(x.div(b, magnitude), zero) };
 }
 
-const LEAST = (x: Expressions) => x.constant(exact.exact(2 ** -126));
+/** Of singles: one divided by it is no infinity yet. */
+const smallestNormal = (x: Expressions) => x.constant(exact.exact(2 ** -126));

@@ -7,6 +7,7 @@ import {
   type Guard,
   type Index,
   type IndexLike,
+  mod,
   type Real,
   realParts,
   type Store,
@@ -67,11 +68,12 @@ export function facingView(
   called: Call | undefined,
 ): { readonly view: ComplexView; readonly beside?: ComplexView } {
   const reals = calledReals(array, called);
-  const { turned, negated, within } = side.facing!;
+  const { turned, negated, within, count, terms } = side.facing!;
   const numbers = (by: number, absent: readonly OutsideOf[], second?: true): ComplexView => {
     const places = facingPlaces(side, coordinates, stepped(side, second));
     const parts = (at: readonly IndexLike[], own: Guard = []): Record<'re' | 'im', Reached> => {
-      const guard = outside(absent, coordinates(at), own);
+      const there = outside(absent, coordinates(at), own);
+      const guard = count ? [...there, { index: placeOf(terms, coordinates(at)), from: 0, to: count }] : there;
       const proper = within && { ...within, index: placeOf(within.terms, coordinates(at)) };
       const imaginary = proper ? [...guard, { index: proper.index, from: proper.from, to: proper.to }] : guard;
       const place = add(element(at), by);
@@ -177,56 +179,78 @@ function plain(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
   };
 }
 
-/** Where the real of a point is, if it is in the first half, or in the second one. */
+/** A real that a point may be, and whether it has the other sign then. */
+interface Piece {
+  readonly reached: Reached;
+  readonly negated: boolean;
+}
+
+/** Where the real of a point is, if it is in the first half, or in the second one, or has come round. */
 function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
-  const { count, shift, mirror, stride, terms, step = 1, beside = 0, absent = [] } = side.extended!;
+  const {
+    count,
+    shift,
+    mirror,
+    sign,
+    stride,
+    terms,
+    step = 1,
+    beside = 0,
+    absent = [],
+    around,
+    twice,
+  } = side.extended!;
+  const period = mirror - shift + 1;
   /** Where a real of that number is there. */
   const within = (real: Index): Guard => [{ index: real, from: 0, to: count }, ...blocksAt(absent, real)];
-  return (own: Point, guard: Guard): Record<'own' | 'other', Reached> => {
-    const { at, place } = own;
-    const number = add(placeOf(terms, coordinates(at)), own.second ? beside : 0);
-    const point = scale(number, step);
-    const direct = add(point, -shift);
-    const opposite = sub(mirror, point);
+  return ({ at, place, second }: Point, guard: Guard): Piece[] => {
+    const number = add(placeOf(terms, coordinates(at)), second ? beside : 0);
+    const direct = add(scale(number, step), -shift);
     // The real in the middle of an odd number of points is its own mirror image: halves of points are as long without it.
-    const turn = mirror === 2 * (count - 1) ? count - 1 : count;
-    const first: Guard = [{ index: direct, from: 0, to: turn }];
-    const second: Guard = [{ index: direct, from: turn, to: mirror + 1 }];
-    const others = placesOf(side, coordinates(at), stepped(side, own.second));
-    const of =
-      (real: Index): PlaceOf =>
-      (d) =>
-        d === side.callback?.extended ? real : others(d);
-    return {
-      own: [
-        add(place, scale(number, (step - 1) * stride), -shift * stride),
-        of(direct),
-        [...guard, ...within(direct), ...first],
-      ],
-      other: [
-        add(place, mirror * stride, scale(number, -(step + 1) * stride)),
-        of(opposite),
-        [...guard, ...within(opposite), ...second],
-      ],
+    const turn = mirror === 2 * (count - 1) && !twice ? count - 1 : count;
+    const mirrored: Guard = twice
+      ? [...guard, { index: placeOf(twice.terms, coordinates(at)), from: twice.from, to: twice.to }]
+      : guard;
+    const others = placesOf(side, coordinates(at), stepped(side, second));
+    const piece = (real: Index, from: number, to: number, negated = false, own = guard): Piece => {
+      const of: PlaceOf = (d) => (d === side.callback?.extended ? real : others(d));
+      const there = add(place, scale(sub(real, number), stride));
+      return { reached: [there, of, [...own, ...within(real), { index: direct, from, to }]], negated };
     };
+    return [
+      piece(direct, 0, turn),
+      piece(sub(period - 1, direct), turn, period, sign < 0, mirrored),
+      ...(around ? [piece(add(direct, -period), period, period + count, true)] : []),
+    ];
   };
 }
 
 /** Points that continue the reals of a dimension; and the way back, where every point is a real. */
 function continued(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
-  const places = continuedPlaces(side, coordinates);
-  const { sign } = side.extended!;
+  const pieces = continuedPlaces(side, coordinates);
+  const { terms, around } = side.extended!;
+  const alternating = (x: Expressions, { at }: Point, value: Real) =>
+    around ? x.where(evenNumber(placeOf(terms, coordinates(at))), value, x.neg(value)) : value;
   return {
     load: (x, point, guard) => {
-      const { own, other } = places(point, guard);
-      const [first, second] = [reals.load(x, ...own), reals.load(x, ...other)];
+      const [first, ...others] = pieces(point, guard);
       // What is not read is 0.
-      return sign > 0 ? x.add(first, second) : x.sub(first, second);
+      const value = others.reduce(
+        (sum, { reached, negated }) => {
+          const real = reals.load(x, ...reached);
+          return negated ? x.sub(sum, real) : x.add(sum, real);
+        },
+        reals.load(x, ...first!.reached),
+      );
+      return alternating(x, point, value);
     },
     store: (x, point, value, guard) => {
-      const { own, other } = places(point, guard);
-      const signed = sign > 0 ? value : x.neg(value);
-      return [...put(x, reals, own, value), ...put(x, reals, other, signed)];
+      const own = alternating(x, point, value);
+      return pieces(point, guard).flatMap(({ reached, negated }) => put(x, reals, reached, negated ? x.neg(own) : own));
     },
   };
+}
+
+function evenNumber(number: Index): Guard {
+  return [{ index: mod(number, 2), from: 0, to: 1 }];
 }

@@ -88,7 +88,18 @@ function operandsOf({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
   );
 }
 
-export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilder): Sides {
+/** What the memory of a side is seen through. */
+interface Surroundings {
+  /** Of the tensor, at coordinates of the tile. */
+  readonly coordinates: Coordinates;
+  readonly tiles: Tiles;
+  readonly tables: TableBuilder;
+  readonly operands: ReadonlyMap<string, ArrayRef>;
+  readonly declare: (name: string, type: StorageType, plane?: true) => ArrayRef;
+}
+
+export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): Sides {
+  const { first, outer } = tiles;
   const operands = operandsOf(leaf);
   const globals: ArrayRef[] = [];
   const declare = (name: string, type: StorageType, plane?: true): ArrayRef => {
@@ -97,43 +108,9 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
     return array;
   };
   const coordinates: Coordinates = (at) => [...at.slice(0, -1), add(first, at.at(-1)!), ...outer];
-  const memory = (name: 'input' | 'output'): SideViews => {
-    const side = leaf[name];
-    const type = storageTypeOf(side, leaf.precision);
-    const walks = side.axes;
-    const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
-    const begin = (c: IndexLike) => add(origin, walk(add(first, c), side.batch[0]!));
-    const element = (at: readonly IndexLike[]) =>
-      add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
-    const multiplied = (view: ComplexView) =>
-      (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);
-    const called = side.callback && callOf(side.callback, operands);
-    if (side.layout === 'real' && !side.alone) {
-      const array = declare(name, type, sharesWords(side) || undefined);
-      if (side.facing) {
-        const numbers = facingView(array, side, element, coordinates, called);
-        return { view: multiplied(numbers.view), ...(numbers.beside ? { beside: multiplied(numbers.beside) } : {}) };
-      }
-      const reals = (by: number) => realsView(array, side, (at) => add(element(at), by), coordinates, called);
-      return { view: multiplied(goingRound(reals, side, coordinates)) };
-    }
-    const numbers = memoryOf(name, side, type, declare);
-    /** What is that far from the elements of the tile, in memory and in the tensor. */
-    const seen = (moved: Moved): ComplexView => {
-      const view = numbers.view((at) => add(element(at), moved.by(at)));
-      return called ? calledView(view, called, (at) => placesOf(side, coordinates(at), moved.in?.(at))) : view;
-    };
-    const view = goingRound((by) => seen({ by: () => index(by) }), side, coordinates);
-    const there = side.absent ? guarded(view, side.absent, coordinates) : view;
-    const whole = side.mirrored ? mirroredView(there, seen, side.mirrored, side.absent ?? [], coordinates) : there;
-    return {
-      view: side.order ? inOrder(multiplied(whole), side.order, tables) : multiplied(whole),
-      ...(side.beside ? { beside: besideView(seen, side, coordinates) } : {}),
-      ...(numbers.runs ? { runs: (own: (array: ArrayRef) => Format) => numbers.runs!(begin, own) } : {}),
-    };
-  };
-  const input = memory('input');
-  const output = memory('output');
+  const around = { coordinates, tiles, tables, operands, declare };
+  const input = sideViews('input', leaf, around);
+  const output = sideViews('output', leaf, around);
   return {
     globals: [...globals, ...operands.values()],
     coordinates,
@@ -149,6 +126,45 @@ export function sidesOf(leaf: Leaf, { first, outer }: Tiles, tables: TableBuilde
       if (!output.runs) throw new RangeError('Passes do not work in an output of reals.');
       return output.runs(format);
     },
+  };
+}
+
+/** The memory of a side as the numbers that the transform sees there. */
+function sideViews(name: 'input' | 'output', leaf: Leaf, around: Surroundings): SideViews {
+  const { coordinates, tiles, tables, operands, declare } = around;
+  const { first, outer } = tiles;
+  const side = leaf[name];
+  const type = storageTypeOf(side, leaf.precision);
+  const walks = side.axes;
+  const origin = add(side.offset, ...outer.map((at, d) => walk(at, side.batch[d + 1]!)));
+  const begin = (c: IndexLike) => add(origin, walk(add(first, c), side.batch[0]!));
+  const element = (at: readonly IndexLike[]) =>
+    add(begin(at[walks.length]!), ...walks.map((stride, d) => walk(at[d]!, stride)));
+  const multiplied = (view: ComplexView) =>
+    (side.factors ?? []).reduce((inner, factors) => factored(inner, factors, coordinates, tables), view);
+  const called = side.callback && callOf(side.callback, operands);
+  if (side.layout === 'real' && !side.alone) {
+    const array = declare(name, type, sharesWords(side) || undefined);
+    if (side.facing) {
+      const numbers = facingView(array, side, element, coordinates, called);
+      return { view: multiplied(numbers.view), ...(numbers.beside ? { beside: multiplied(numbers.beside) } : {}) };
+    }
+    const reals = (by: number) => realsView(array, side, (at) => add(element(at), by), coordinates, called);
+    return { view: multiplied(goingRound(reals, side, coordinates)) };
+  }
+  const numbers = memoryOf(name, side, type, declare);
+  /** What is that far from the elements of the tile, in memory and in the tensor. */
+  const seen = (moved: Moved): ComplexView => {
+    const view = numbers.view((at) => add(element(at), moved.by(at)));
+    return called ? calledView(view, called, (at) => placesOf(side, coordinates(at), moved.in?.(at))) : view;
+  };
+  const view = goingRound((by) => seen({ by: () => index(by) }), side, coordinates);
+  const there = side.absent ? guarded(view, side.absent, coordinates) : view;
+  const whole = side.mirrored ? mirroredView(there, seen, side.mirrored, side.absent ?? [], coordinates) : there;
+  return {
+    view: side.order ? inOrder(multiplied(whole), side.order, tables) : multiplied(whole),
+    ...(side.beside ? { beside: besideView(seen, side, coordinates) } : {}),
+    ...(numbers.runs ? { runs: (own: (array: ArrayRef) => Format) => numbers.runs!(begin, own) } : {}),
   };
 }
 
@@ -175,7 +191,7 @@ function memoryOf(
   name: 'input' | 'output',
   { layout, alone }: LeafSide,
   type: StorageType,
-  declare: (name: string, type: StorageType, plane?: true) => ArrayRef,
+  declare: Surroundings['declare'],
 ): {
   view: (element: Elements) => ComplexView;
   runs?: (begin: Begin, own: (array: ArrayRef) => Format) => ComplexView;

@@ -27,7 +27,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/leaf.ts';
-import { type Access, chooseLayout, type SharedLayout, spanOf, type Tile } from './banks.ts';
+import { chooseLayout, type SharedLayout, spanOf, type Tile, type WaveAccess } from './banks.ts';
 import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
@@ -88,34 +88,18 @@ export interface StagesToBuild {
 }
 
 /** One step among all of them. */
-interface Placed extends Walk {
+interface PlacedStep extends Walk {
   readonly stage: Stage;
   /** The last of its stage. */
   readonly last: boolean;
 }
 
 export function stagePhases(asked: StagesToBuild): BuiltSteps {
-  const { stages, precision, shared, input, output, beside, limit, aliased } = asked;
-  const steps: Placed[] = stages.flatMap((stage) =>
+  const { stages, input, output, beside, limit, aliased } = asked;
+  const steps: PlacedStep[] = stages.flatMap((stage) =>
     stage.walks.map((walk, n) => ({ ...walk, stage, last: n === stage.walks.length - 1 })),
   );
-  const realBytes = bytesOf(typeOf(precision));
-  const wave = Math.max(1, (4 * shared.banks) / (shared.format === 'pairs' ? 2 * realBytes : realBytes));
-  const layouts = steps.slice(1).map((reader, n): SharedLayout => {
-    const writer = steps[n]!;
-    const accesses = wave > 1 ? [...sample(writer, 'store', wave), ...sample(reader, 'load', wave)] : [];
-    const stores = writer.step.kind === 'pass' ? writer.step.stride * writer.step.radix : 1;
-    const aligned = writer.last && writer.stage.carry?.(0, 0).block !== undefined;
-    return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room, aligned });
-  });
-  const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
-  const arrays = sharedArrays(Math.min(layouts.length, shared.arrays), plane, asked);
-  /** Data between step n and the next, at the coordinates of the next. */
-  const between = (n: number): ComplexView => {
-    const array = arrays[n % arrays.length]!;
-    return layoutView(shared.format === 'pairs' ? interleaved(array) : split(array, plane), layouts[n]!);
-  };
-
+  const { arrays, between } = memoryBetween(steps, asked);
   const phases = steps.map(({ step, along, stage, last }, n): Phase => {
     const fromShared = n > 0;
     const toShared = n < steps.length - 1;
@@ -159,6 +143,33 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     };
   });
   return { shared: arrays, phases };
+}
+
+/**
+ * The shared arrays through which data goes from step to step.
+ * @returns `between`, too: data between step n and the next, at the coordinates of the next.
+ */
+function memoryBetween(
+  steps: readonly PlacedStep[],
+  asked: StagesToBuild,
+): { readonly arrays: readonly ArrayRef[]; readonly between: (n: number) => ComplexView } {
+  const { precision, shared } = asked;
+  const realBytes = bytesOf(typeOf(precision));
+  const wave = Math.max(1, (4 * shared.banks) / (shared.format === 'pairs' ? 2 * realBytes : realBytes));
+  const layouts = steps.slice(1).map((reader, n): SharedLayout => {
+    const writer = steps[n]!;
+    const accesses = wave > 1 ? [...sample(writer, 'store', wave), ...sample(reader, 'load', wave)] : [];
+    const stores = writer.step.kind === 'pass' ? writer.step.stride * writer.step.radix : 1;
+    const aligned = writer.last && writer.stage.carry?.(0, 0).block !== undefined;
+    return chooseLayout({ tile: reader.stage, accesses, stores, wave, room: shared.room, aligned });
+  });
+  const plane = Math.max(0, ...layouts.map((layout, n) => spanOf(layout, steps[n + 1]!.stage)));
+  const arrays = sharedArrays(Math.min(layouts.length, shared.arrays), plane, asked);
+  const between = (n: number): ComplexView => {
+    const array = arrays[n % arrays.length]!;
+    return layoutView(shared.format === 'pairs' ? interleaved(array) : split(array, plane), layouts[n]!);
+  };
+  return { arrays, between };
 }
 
 /** @param plane numbers that each of them holds. */
@@ -250,7 +261,7 @@ function layoutView(
 }
 
 /** Accesses of some waves of threads, at the coordinates of the stage that reads. */
-function sample({ step, along, stage, last }: Placed, side: 'load' | 'store', wave: number): Access[] {
+function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store', wave: number): WaveAccess[] {
   const { columns } = stage;
   const radix = step.kind === 'pass' ? step.radix : step.kind === 'pair' ? 2 : 1;
   const butterflies = itemsOf(stage, step);
@@ -264,7 +275,7 @@ function sample({ step, along, stage, last }: Placed, side: 'load' | 'store', wa
     return (b - i) * radix + i + m * step.stride;
   };
   const carried = side === 'store' && last && stage.carry ? numeric(stage, stage.carry) : undefined;
-  const found: Access[] = [];
+  const found: WaveAccess[] = [];
   for (const start of starts) {
     if (start >= items) continue;
     for (let m = 0; m < radix; m += Math.max(1, radix >> 2)) {

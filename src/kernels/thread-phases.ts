@@ -48,7 +48,7 @@ export function threadPhases(
 }
 
 /** Blocks from which on it matters that they store into one another in turns. */
-const MANY_BLOCKS = 8;
+const BLOCKS_IN_TURNS = 8;
 
 /** What threads do along one dimension after another. */
 function stagesOf(
@@ -74,7 +74,7 @@ function stagesOf(
       length,
       columns,
       walks: steps.map((step, at) => ({ step, along: alongOf(lanesAlong, steps, at) })),
-      ...(leaf.blocks >= MANY_BLOCKS && exchanges
+      ...(leaf.blocks >= BLOCKS_IN_TURNS && exchanges
         ? { firstOutput: (radix: number) => div(scale(rank, radix), leaf.blocks) }
         : {}),
       twiddle: ({ radix, stride }, shifted) => {

@@ -8,7 +8,7 @@ import { dimensionsOfAxis, type Tiles } from './sides.ts';
 import type { PassTwiddle } from './twiddles.ts';
 
 /** Bytes from which on a table of all factors is too long for its share of the first-level cache. */
-const LONG_TABLE = 4096;
+const LONG_TABLE_BYTES = 4096;
 
 export interface ThreadPassTable {
   /** Butterflies may be shifted: i counts on to r·s. */
@@ -29,7 +29,7 @@ export function threadPassTwiddles(
 ): PassTwiddle {
   if (stride === 1) return (_, value) => value;
   const bytes = (radix - 1) * stride * 2 * bytesOf(tables.ref.type);
-  const powers = uncached || bytes >= LONG_TABLE;
+  const powers = uncached || bytes >= LONG_TABLE_BYTES;
   const read = Array.from({ length: radix - 1 }, (_, n) => n + 1).filter(
     (m) => !powers || Number.isInteger(Math.log2(m)),
   );
@@ -71,10 +71,10 @@ function twiddledElement(leaf: Leaf, at: readonly IndexLike[]): IndexLike {
 }
 
 /** Transforms from which on a table with a root for each of them is worth two shorter ones. */
-const LONG_ROW = 2 ** 16;
+const LONG_ROW_ROOTS = 2 ** 16;
 
 /** Roots that a table of all of them may hold before it is worth two: it then stays in the first-level cache. */
-const SMALL_TABLE = 4096;
+const SMALL_TABLE_ROOTS = 4096;
 
 /**
  * The factors of a leaf for threads, at [element, transform of the tile].
@@ -130,7 +130,7 @@ function placedTwiddles(
 ): ViewMap {
   const rootsOf = (key: string, rows: number, cells: number, step: (row: number) => number) =>
     new RootMatrix(tables, `step${order}${key}`, { rows, columns: cells }, 'pairs', order, (row) => [0, step(row)], 1);
-  const powers = (points - 1) * count * 2 * bytesOf(tables.ref.type) >= LONG_TABLE;
+  const powers = (points - 1) * count * 2 * bytesOf(tables.ref.type) >= LONG_TABLE_BYTES;
   const known = new Map<string, RootMatrix>();
   const once = (key: string, make: () => RootMatrix): RootMatrix => {
     let matrix = known.get(key);
@@ -142,7 +142,7 @@ function placedTwiddles(
     const values = range(i)[1] + 1;
     // The low digit is a whole number of tiles, so that the high one is the same for all of a group.
     const tilesInLow = Math.max(1, Math.round(Math.sqrt(count) / tile));
-    const low = count * values <= SMALL_TABLE ? count : Math.min(count, tilesInLow * tile);
+    const low = count * values <= SMALL_TABLE_ROOTS ? count : Math.min(count, tilesInLow * tile);
     const fine = once(`low${low}${columns ? 'c' : 'r'}${values}`, () => {
       const [rows, cells] = columns ? [values, low] : [low, values];
       return rootsOf(`low${low}${columns ? 'columns' : 'rows'}`, rows, cells, (row) => row);
@@ -164,7 +164,7 @@ function placedTwiddles(
     }
     const roots = (name: string, cells: number, step: number) =>
       once(`${name}${distance}`, () => rootsOf(`${name}${distance}`, 1, cells, () => distance * step));
-    if (count <= LONG_ROW) return roots('at', count, 1).load(x, 0, b);
+    if (count <= LONG_ROW_ROOTS) return roots('at', count, 1).load(x, 0, b);
     const low = Math.ceil(Math.sqrt(count));
     const high = roots(`by${low}at`, Math.ceil(count / low), low).load(x, 0, div(b, low));
     return x.cmul(high, roots(`below${low}at`, low, 1).load(x, 0, mod(b, low)));

@@ -102,7 +102,7 @@ export function passRoots(
 }
 
 /** Transforms that share one entry of the coarse table when a group holds only one of them. */
-const FINE = 16;
+const FINE_TRANSFORMS = 16;
 
 /**
  * e^{−2πi·k·b/order} on output k of transform b: the twiddles of the four-step algorithm (VkFFT guide 2.5.2).
@@ -140,7 +140,7 @@ export function stepTwiddles(tables: TableBuilder, leaf: VectorLeaf, tile: Index
   // share, and one for m, which all lanes share.
   const radix = on === 'input' ? leaf.radices[0]! : leaf.radices.at(-1)!;
   const apart = length / radix;
-  const low = size === 1 ? FINE : size;
+  const low = size === 1 ? FINE_TRANSFORMS : size;
   const roots = (key: string, rows: number, columns: number, kind: 'vectors' | 'pairs', step: number) =>
     new RootMatrix(
       tables,

@@ -47,7 +47,7 @@ import type { VectorLeaf } from './vector-leaf.ts';
 const TWIDDLED_FIRST: ReadonlySet<number> = new Set([2, 4, 8, 12, 15, 16]);
 
 /** A step moves the data of one group from one place to the next. */
-interface Place {
+interface StepMemory {
   readonly view: ComplexView;
   /** Where it lies between two steps: in a shared array, or in the output until the last pass has put it right there. */
   readonly between: boolean;
@@ -135,7 +135,7 @@ class VectorPhases {
   }
 
   /** Bins of all coordinates times matrices. */
-  multiply(kernel: KernelFactors, from: Place, to: Place): Phase {
+  multiply(kernel: KernelFactors, from: StepMemory, to: StepMemory): Phase {
     const { length, lanesAlong, tile } = this.leaf;
     const x = new Expressions();
     const n = variable('n', length);
@@ -164,7 +164,7 @@ class VectorPhases {
   }
 
   /** Where each step but the last one leaves the data. */
-  places(steps: readonly Step[], inOutput: StepsToBuild['inOutput']): Place[] {
+  places(steps: readonly Step[], inOutput: StepsToBuild['inOutput']): StepMemory[] {
     const numbers = steps.slice(1).map((_, n) => n);
     if (!this.form.worksInOutput) {
       const turns = this.turns(steps);
@@ -214,7 +214,7 @@ class VectorPhases {
    * Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n.
    * @param paired parts lie apart there, so that vectors may begin anywhere and go backwards.
    */
-  private sharedPlace(arrays: readonly ArrayRef[], turn: number, paired: boolean): Place {
+  private sharedPlace(arrays: readonly ArrayRef[], turn: number, paired: boolean): StepMemory {
     const { lanes, lanesAlong, tile } = this.leaf;
     const array = arrays[turn]!;
     const plane = this.plane(turn);
@@ -227,8 +227,8 @@ class VectorPhases {
   /** Bins are paired on their way to memory, or from there. */
   pairs(
     { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
-    from: Place,
-    to: Place,
+    from: StepMemory,
+    to: StepMemory,
     beside: ComplexView | undefined,
   ): Phase[] {
     const { lanes, lanesAlong, tile } = this.leaf;
@@ -264,7 +264,7 @@ class VectorPhases {
    * Moves the tile between memory that runs along the axis and shared memory that runs along the batch.
    * @param count elements of each transform.
    */
-  copy(from: Place, to: Place, count = this.leaf.length): Phase {
+  copy(from: StepMemory, to: StepMemory, count = this.leaf.length): Phase {
     const x = new Expressions();
     const { tile, lanes, input, output, staged } = this.leaf;
     const stride = from.between && staged.output ? output.axes[0]! : input.axes[0]!;
@@ -286,14 +286,14 @@ class VectorPhases {
   }
 
   /** A pass, in one phase or in two that have nothing to do with one another. */
-  passes(radix: number, stride: number, from: Place, to: Place): Phase[] {
+  passes(radix: number, stride: number, from: StepMemory, to: StepMemory): Phase[] {
     const phases = this.butterflies(radix, stride).map((butterflies) =>
       this.pass(radix, stride, butterflies, from, to),
     );
     return phases.map((phase, n) => (n < phases.length - 1 ? { ...phase, exchange: 'lane' } : phase));
   }
 
-  private pass(radix: number, stride: number, butterflies: Butterflies, from: Place, to: Place): Phase {
+  private pass(radix: number, stride: number, butterflies: Butterflies, from: StepMemory, to: StepMemory): Phase {
     const x = new Expressions();
     const c = variable('c', this.leaf.tile);
     const row = this.row();
@@ -337,7 +337,7 @@ class VectorPhases {
   }
 
   /** `Phase.inPlace` of a pass. */
-  private inPlace(stride: number, from: Place, to: Place): number | undefined {
+  private inPlace(stride: number, from: StepMemory, to: StepMemory): number | undefined {
     const { lanes, output } = this.leaf;
     if (!this.form.inPlace || stride === 1) return undefined;
     if (to.between) return from.array === to.array ? 1 : undefined;

@@ -4,6 +4,7 @@
  * Arrays are `{ data, shape, dtype }`, row-major, shape slowest first; complex numbers lie as `re, im`. A bare typed array
  * is real and has one axis; lists of numbers are real, too. Single precision stays single, all else is double.
  * Forward has the exponent sign −1. Arguments that NumPy takes by name are fields of the last argument.
+ * @module omnifft/numpy
  */
 import type { LineOptions, TensorOptions } from './arguments.ts';
 import type { ArrayInput, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';

@@ -109,6 +109,11 @@ function fortranOrder(data: Float32Array | Float64Array, shape: readonly number[
  */
 export function writeNpy(array: ArrayInput): NewUint8Array {
   const { size, pieces } = npyPieces(array);
+  return joined(size, pieces);
+}
+
+/** @param size bytes of all pieces. @throws FftError `out-of-memory` */
+export function joined(size: number, pieces: Iterable<Uint8Array>): NewUint8Array {
   const bytes = fitting(size, () => new Uint8Array(size));
   let at = 0;
   for (const piece of pieces) {

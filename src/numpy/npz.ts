@@ -5,8 +5,8 @@ import { requireBytes } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewUint8Array } from '../problem/index.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
-import { type ArrayInput, fitting } from './array.ts';
-import { npyPieces, readNpyFrom } from './npy.ts';
+import type { ArrayInput } from './array.ts';
+import { joined, npyPieces, readNpyFrom } from './npy.ts';
 import type { NpyArray } from './npy-array.ts';
 import { type ByteSource, memorySource } from './source.ts';
 import { isZip, type ZipInput, zipContents, zipEntries, zipPieces } from './zip.ts';
@@ -88,13 +88,7 @@ export async function writeNpz(
     pieces.push(piece);
     size += piece.length;
   }
-  const bytes = fitting(size, () => new Uint8Array(size));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return joined(size, pieces);
 }
 
 /** The same piece by piece. */

@@ -1,6 +1,7 @@
 /**
  * `omnifft/numpy/sync`: the functions of `omnifft/numpy` for callers that cannot wait. They run on the calling thread, on
  * a CPU device of their own that is opened on first use.
+ * @module omnifft/numpy/sync
  */
 import type { Plan } from '../engine/index.ts';
 import { openCpuSync } from '../engine/open-sync.ts';

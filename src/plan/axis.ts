@@ -4,13 +4,15 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse } from './capacity.ts';
+import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse, staysCached } from './capacity.ts';
 import {
   clusterExposure,
   convolvedCost,
   exposure,
   firstUploadCost,
   groupCost,
+  type LaunchCost,
+  leastCost,
   leastUploadCost,
   roundCost,
   tripCost,
@@ -72,8 +74,7 @@ function neighboursOf(problem: Problem, axis: number): number {
  * from memory, that costs more than columns that a temp buffer holds in tiles.
  */
 function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): boolean {
-  const { complexBytes } = capacityOf(kernelPrecision(problem.precision), profile);
-  const near = problem.size[axis]! * complexBytes <= (profile.chunks?.most ?? 0);
+  const near = staysCached(problem.size[axis]!, kernelPrecision(problem.precision), profile);
   const wanted = profile.reorderFirst === true && !problem.unordered && isInnermost(problem, axis, profile);
   return wanted && (problem.placement === 'out-of-place' || near);
 }
@@ -123,7 +124,7 @@ export function convolvedAlone(problem: Problem, axis: number, profile: DevicePr
   const padded = paddedLength(length, precision, own);
   if (padded === undefined || uploadsFor(padded, profile.tuning ?? {}) > 1) return undefined;
   const alone = aloneCost(problem, axis, padded, profile);
-  return { value: padded, price: convolvedCost(length, padded, alone, profile, exposure(padded, precision, own)) };
+  return { value: padded, price: convolvedCost(length, padded, alone, exposure(padded, precision, own)) };
 }
 
 /**
@@ -138,36 +139,14 @@ function longConvolved(
 ): Priced<Convolved> | undefined {
   const length = problem.size[axis]!;
   const apart = profile.tuning?.bluestein?.launches === 'separate';
-  const question = uploadsQuestion(lengthened(problem, axis, padded), axis, profile);
-  const chirped: typeof roundCost = (alone, on, exposed) => convolvedCost(1, 1, alone, on, exposed);
-  const asked = apart ? question : turning(question, kernelPrecision(problem.precision), profile, chirped);
+  const chirped = (alone: LaunchCost, exposed?: number) => convolvedCost(1, 1, alone, exposed) / 2;
+  const asked = uploadsQuestion(lengthened(problem, axis, padded), axis, profile, apart ? undefined : chirped);
   const best = ifFits(() => rankUploads(asked, 1)[0]!);
   if (!best) return undefined;
   const spared = (tripCost(profile) * (padded - length)) / length;
   return {
     value: { length: padded, uploads: best.value, ...(apart ? { apart } : {}) },
     price: (2 * best.price * padded) / length - spared,
-  };
-}
-
-/**
- * The same question of an axis whose last upload turns round, in half of what it costs there and back: other uploads are counted
- * once, and come back for as much.
- */
-function turning(
-  question: UploadsQuestion,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-  roundOf: typeof roundCost,
-): UploadsQuestion {
-  const { cost, whole, least, trip, length } = question;
-  const half = (alone: number, exposed = 1) => roundOf(alone, profile, exposed) / 2;
-  return {
-    ...question,
-    trip: half(trip),
-    whole: () => half(whole(), clusterExposure(length, precision, profile)),
-    cost: (n, columns, last) => (last ? half(cost(n, columns, last)) : cost(n, columns, last)),
-    least: (n) => half(least!(n)),
   };
 }
 
@@ -182,8 +161,7 @@ export function turningUploads(
   profile: DeviceProfile,
   clusters: boolean,
 ): Priced<readonly number[]> {
-  const precision = kernelPrecision(problem.precision);
-  const question = turning(uploadsQuestion(problem, axis, profile), precision, profile, roundCost);
+  const question = uploadsQuestion(problem, axis, profile, (alone, exposed) => roundCost(alone, exposed) / 2);
   const [best] = rankUploads(clusters ? question : { ...question, fusable: () => false }, 1);
   return { value: best!.value, price: 2 * best!.price };
 }
@@ -192,20 +170,19 @@ export function turningUploads(
  * What one upload of an axis of some length costs one group, where the axis lies. (Threads that cannot take whole runs of columns waste
  * most of what they read; how much hardly matters.)
  */
-export function aloneCost(problem: Problem, axis: number, length: number, profile: DeviceProfile): number {
+export function aloneCost(problem: Problem, axis: number, length: number, profile: DeviceProfile): LaunchCost {
   const precision = kernelPrecision(problem.precision);
   const own = boosted(profile, precision, length, false);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
-  const threads = profile.lockstep === 'threads';
-  const whole = threads
-    ? groupCost(length, precision, own)
-    : wholeCost(length, precision, own, elements / problem.size[axis]!);
+  const padded = (elements / problem.size[axis]!) * length;
+  const whole = (profile.lockstep === 'threads' ? groupCost : wholeCost)(length, padded, precision, own);
   if (isInnermost(problem, axis, profile)) return whole;
-  const columns = uploadCost(length, neighboursOf(problem, axis), false, precision, own);
-  return Number.isFinite(columns) ? columns : WASTEFUL * whole;
+  const columns = uploadCost(length, neighboursOf(problem, axis), false, padded, precision, own);
+  return Number.isFinite(columns.price) ? columns : scaled(whole, UNFIT_COLUMNS);
 }
 
-const WASTEFUL = 4;
+/** Where threads cannot take whole runs of columns: by what that multiplies the cost of elements that are next to each other. */
+const UNFIT_COLUMNS = 4;
 
 /** The problem with a longer axis whose bins may stay as they come, as between the two halves of a convolution. */
 export function lengthened(problem: Problem, axis: number, length: number): Problem {
@@ -220,8 +197,21 @@ function tooLong(axis: number, length: number): FftError {
   });
 }
 
-/** What the search over uploads has to know of an axis. */
-export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceProfile): UploadsQuestion {
+function scaled({ price, trip }: LaunchCost, times: number): LaunchCost {
+  return { price: times * price, trip: times * trip };
+}
+
+/**
+ * What the search over uploads has to know of an axis.
+ * @param turned where the last upload turns round: half of what it costs there and back. Others are counted once, and come back for as
+ * much.
+ */
+export function uploadsQuestion(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  turned?: (alone: LaunchCost, exposed?: number) => number,
+): UploadsQuestion {
   const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
   const innermost = isInnermost(problem, axis, profile);
@@ -232,10 +222,14 @@ export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceP
   const own = (n: number, split: boolean) => boosted(profile, precision, n, split);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const ideal = idealFirst(length, elements, capacityOf(precision, own(length, true)).room, run, profile);
-  const trip = tripCost(profile);
+  const trip = leastCost(elements, precision, profile);
+  const last = turned ?? (({ price }: LaunchCost) => price);
+  const columnsOf = (n: number, columns: number, last: boolean) =>
+    uploadCost(n, innermost ? columns : neighbours, innermost && last, elements, precision, own(n, true));
   const calibration = calibrationOf(profile);
-  // An order that is to stay has one upload where it can; in place, several would take a temp buffer.
-  const free = lockstep === 'vector' || (innermost && !problem.unordered && problem.placement === 'out-of-place');
+  // An order that is to stay has one upload where it can; in place, several take a temp buffer.
+  const apart = innermost && !problem.unordered && problem.placement === 'out-of-place';
+  const free = lockstep === 'vector' || apart || staysCached(elements, precision, profile);
   return {
     title: `axis ${axis}`,
     length,
@@ -245,25 +239,26 @@ export function uploadsQuestion(problem: Problem, axis: number, profile: DeviceP
       mayFuse(profile) && cutAxis(n, columns ? run : 1, precision, own(n, split)) !== undefined,
     uploads: uploadsFor(length, tuning),
     whole: () => {
-      const price = innermost
-        ? wholeCost(length, precision, own(length, false), elements / length)
-        : uploadCost(length, neighbours, false, precision, own(length, false));
+      const alone = innermost
+        ? wholeCost(length, elements, precision, own(length, false))
+        : uploadCost(length, neighbours, false, elements, precision, own(length, false));
       // A single transform in one upload leaves the other multiprocessors nothing to do.
       const idle = innermost && elements === length && length > aloneUpTo(precision, profile);
-      return idle ? profile.multiprocessors * price : price;
+      const exposed = turned && clusterExposure(length, precision, profile);
+      return last(idle ? scaled(alone, profile.multiprocessors) : alone, exposed);
     },
-    cost: (n, columns, last) =>
-      innermost
-        ? uploadCost(n, columns, last, precision, own(n, true))
-        : uploadCost(n, neighbours, false, precision, own(n, true)),
+    cost: (n, columns, isLast) => {
+      const one = columnsOf(n, columns, isLast);
+      return isLast ? last(one) : one.price;
+    },
     // No odd length turns its tile.
     first:
       reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
         ? (n) => firstUploadCost(n, ideal, precision, own(n, true))
         : undefined,
-    trip,
-    least: (n) => leastUploadCost(n, precision, own(n, true)),
-    several: free ? 0 : calibration.trip.temp * trip,
+    trip: last({ price: trip, trip }),
+    least: (n) => last(leastUploadCost(n, elements, precision, own(n, true))),
+    several: free ? 0 : calibration.trip.temp * tripCost(profile),
     // Threads hardly notice.
     ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,
     unbalanced: calibration.uploads.unbalanced,

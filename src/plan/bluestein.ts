@@ -29,8 +29,8 @@ export function chirped(count: number, conjugated = false): RoundTrip {
 
 /** Prime factors over this make passes that cost more than a somewhat longer convolution. */
 const LARGEST_FACTOR = 7;
-/** Lengths over this share of the least that would do are only taken where nothing shorter fits. */
-const SPARE = 1.3;
+/** Lengths over the least that would do, times this, are only taken where nothing shorter fits. */
+const MOST_OVER_LEAST = 1.3;
 
 /** Longer ones would take plan time more than seconds to know the spectrum of, and much memory. */
 const LONGEST = 2 ** 24;
@@ -49,7 +49,7 @@ export function paddedLength(length: number, precision: Arithmetic, profile: Dev
     const candidates = lengthsFor(length, 2 * least, profile);
     const most = profile.lockstep === 'vector' ? LONGEST : room;
     const fit = candidates.filter((padded) => padded <= most);
-    const near = fit.filter((padded) => padded <= SPARE * least);
+    const near = fit.filter((padded) => padded <= MOST_OVER_LEAST * least);
     return cheapest(near.length > 0 ? near : fit.slice(0, 1), precision, profile);
   });
 }
@@ -84,10 +84,10 @@ function cheapest(candidates: readonly number[], precision: Arithmetic, profile:
 export function longLengths(length: number, profile: DeviceProfile): number[] {
   const least = 2 * length - 1;
   const candidates = lengthsFor(length, Math.min(2 * least, LONGEST), profile);
-  const near = candidates.filter((padded) => padded <= SPARE * least);
+  const near = candidates.filter((padded) => padded <= MOST_OVER_LEAST * least);
   const shortest = new Map<number, number>();
   for (const padded of near.length > 0 ? near : candidates.slice(0, 1)) {
-    const twos = Math.min(WHOLE, padded & -padded);
+    const twos = Math.min(LONGEST_RUN, padded & -padded);
     if (!shortest.has(twos)) shortest.set(twos, padded);
   }
   const powers = candidates.filter((padded) => (padded & -padded) === padded).slice(0, 1);
@@ -95,7 +95,7 @@ export function longLengths(length: number, profile: DeviceProfile): number[] {
 }
 
 /** Runs are no longer than this many points. */
-const WHOLE = 4096;
+const LONGEST_RUN = 4096;
 
 /**
  * The same in several launches: the uploads of the transform, which leave their bins as they come, and those of the way back,

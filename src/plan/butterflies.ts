@@ -75,7 +75,7 @@ export function waysOf(prime: number, { tuning }: Pick<DeviceProfile, 'tuning'>)
 }
 
 /** A convolution has fewer multiply-adds among its operations: it has to spare more than these. */
-const WORTH = 0.95;
+const CONVOLUTION_SHARE = 0.95;
 
 /** How a large prime is a radix; undefined where it is none. */
 export function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): PrimeWay | undefined {
@@ -84,7 +84,9 @@ export function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): Pr
   const others = largePrimesOf(prime - 1).every((other) => wayOf(other, profile));
   if (!multiplied || !(convolved && others))
     return multiplied ? 'multiplied' : convolved && others ? 'convolved' : undefined;
-  return convolutionOperations(prime, profile) < WORTH * multiplicationOperations(prime) ? 'convolved' : 'multiplied';
+  return convolutionOperations(prime, profile) < CONVOLUTION_SHARE * multiplicationOperations(prime)
+    ? 'convolved'
+    : 'multiplied';
 }
 
 /**

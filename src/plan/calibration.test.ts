@@ -36,7 +36,7 @@ describe('the calibration of a profile', () => {
     const { profile: a100 } = namedProfiles.a100;
     const best = (calibration: Partial<Calibration>) =>
       rankSplits(
-        normalizeProblem({ size: [8192], precision: 'double' }),
+        normalizeProblem({ size: [8192], batches: 1000, precision: 'double' }),
         { ...a100, calibration: { ...measured, ...calibration } },
         1,
       )[0]!;

@@ -18,6 +18,13 @@ export interface Calibration {
     /** Multiprocessors from which on a single transform is shared out as `shareFrom` says; fewer want longer ones. */
     readonly multiprocessors: number;
   };
+  /** Launches of threads that leave multiprocessors idle. */
+  readonly launch: {
+    /** Bytes that memory moves in the time that it takes to start one. */
+    readonly bytes: number;
+    /** How many times its part of the bandwidth a multiprocessor reaches while others are idle. */
+    readonly reach: number;
+  };
   /** Groups side by side on a multiprocessor. */
   readonly occupancy: {
     /** Share with one group, with one that has as many threads as there are, and with several groups. */
@@ -151,6 +158,7 @@ export interface Calibration {
  */
 const ASSUMED: Calibration = {
   trip: { passes: 20, temp: 4, multiprocessors: 4 },
+  launch: { bytes: 2 ** 20, reach: 3 },
   occupancy: {
     alone: 0.8,
     fullThreads: 0.85,

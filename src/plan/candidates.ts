@@ -67,11 +67,11 @@ export function checkSplits(problem: Problem, profile: DeviceProfile, splits: Sp
 }
 
 /** Ways of an axis between reals that a saved plan may have taken, more than are ever tried. */
-const KNOWN = 64;
+const MOST_SAVED_WAYS = 64;
 
 /** @throws RangeError where an axis between reals is not split so */
 function checkKnown(problem: Problem, axis: number, profile: DeviceProfile, given: readonly number[]): void {
-  const known = waysAlone(problem, axis, profile, KNOWN);
+  const known = waysAlone(problem, axis, profile, MOST_SAVED_WAYS);
   const isGiven = (value: readonly number[]) =>
     value.length === given.length && value.every((n, at) => n === given[at]);
   if (known.some(({ value }) => isGiven(value))) return;

@@ -138,6 +138,11 @@ export function coordinatesProfile(count: number, profile: DeviceProfile): Devic
   return { ...withoutClusters(profile), sharedBytes: Math.floor(profile.sharedBytes / count) };
 }
 
+/** Whether so many complex numbers stay in a cache from one launch to the next: a temp buffer for them costs nothing. */
+export function staysCached(elements: number, precision: Arithmetic, profile: DeviceProfile): boolean {
+  return elements * capacityOf(precision, profile).complexBytes <= (profile.chunks?.most ?? 0);
+}
+
 /** Whether several dimensions of a tile can be transformed in one launch. */
 export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
   return lockstep === 'threads' && !doubleBuffered;

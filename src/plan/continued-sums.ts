@@ -5,26 +5,22 @@
  * by side. What continues to reals may be half as many numbers, whose bins are paired as those of any reals are: real.ts.
  */
 import { hermitianLength, type Problem, type TransformKind } from '../problem/index.ts';
-import { convolvedPrice, uploadsQuestion } from './axis.ts';
-import type { Dimension, PlanNode } from './node.ts';
+import { type Cropped, type Dimension, type Extended, type LeafNode, mapLeaves, type PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inOneLaunch, mergedLines } from './real.ts';
+import { inOneLaunch, isColumns, mergedLines, waysOfReals } from './real.ts';
 import { isPaddedAxis } from './scheme.ts';
-import { betweenReals, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
-import { rankUploads } from './uploads.ts';
+import { betweenReals, columnsNode, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
 
 /** How the sums of one kind become a transform. */
 interface Continuation {
   /** Points: twice as many as there are reals, and twice this many more. */
-  readonly more: -1 | 0 | 1;
+  readonly more: -1 | 1;
   /** The first real is at point 0 or 1. */
   readonly shift: 0 | 1;
   /** Reals of the second half are those at `mirror − j`, counted from L, with this sign. */
   readonly mirror: 0 | -1;
   readonly sign: 1 | -1;
-  /** Kind IV: its sums begin half a step later, on both sides. */
-  readonly late?: true;
   /** The bin of the first sum; sines come out imaginary, and begin where they are not all zero. */
   readonly first: 0 | 1;
   readonly sines?: true;
@@ -32,9 +28,7 @@ interface Continuation {
 
 const CONTINUATIONS: Readonly<Partial<Record<TransformKind, Continuation>>> = {
   dct1: { more: -1, shift: 0, mirror: 0, sign: 1, first: 0 },
-  dct4: { more: 0, shift: 0, mirror: -1, sign: -1, late: true, first: 0 },
   dst1: { more: 1, shift: 1, mirror: -1, sign: -1, first: 1, sines: true },
-  dst4: { more: 0, shift: 0, mirror: -1, sign: 1, late: true, first: 0, sines: true },
 };
 
 /** Points of the transform that makes the sums along an axis. */
@@ -42,18 +36,7 @@ function pointsOf({ size, transform }: Problem, axis: number): number {
   return 2 * (size[axis]! + CONTINUATIONS[transform[axis]!]!.more);
 }
 
-/**
- * The price of half as many numbers, if what continues are reals (nothing turns them before the transform) and one launch has room.
- * Lines that merge are no more numbers, and need no pairs, if one launch has room for those.
- */
-function inHalf(problem: Problem, axis: number, points: number, profile: DeviceProfile) {
-  if (CONTINUATIONS[problem.transform[axis]!]!.late) return undefined;
-  const merges = mergedLines(problem, axis) !== undefined;
-  if (merges && inOneLaunch(complexAxis(problem, axis, points), axis, profile)) return undefined;
-  return inOneLaunch(complexAxis(problem, axis, points / 2), axis, profile);
-}
-
-/** The ways to split an axis into uploads. */
+/** The ways to split an axis into uploads. Lines that merge need no pairs of bins, if one launch has room for all points of them. */
 export function waysContinued(
   problem: Problem,
   axis: number,
@@ -61,14 +44,18 @@ export function waysContinued(
   most: number,
 ): Priced<readonly number[]>[] {
   const points = pointsOf(problem, axis);
-  const whole = complexAxis(problem, axis, points);
-  const half = inHalf(problem, axis, points, profile);
-  if (half) return [{ value: [points / 2], price: half.price }];
-  if (isPaddedAxis(whole, axis, profile)) return [{ value: [points], price: 2 * convolvedPrice(whole, axis, profile) }];
-  return rankUploads(uploadsQuestion(whole, axis, profile), most).map(({ value, price }) => ({
-    value,
-    price: 2 * price,
-  }));
+  const complex = (length: number) => complexAxis(problem, axis, length);
+  const merged = mergedLines(problem, axis) !== undefined && inOneLaunch(complex(points), axis, profile);
+  if (merged) return [{ value: [points], price: merged.price }];
+  return waysOfReals(complex, axis, points, profile, most);
+}
+
+/** Both ends of a continued axis. */
+interface ContinuedEnds {
+  readonly points: Extended;
+  readonly bins: Cropped;
+  /** What bins are multiplied by. */
+  readonly roots: EndRoots | undefined;
 }
 
 /** @param uploads one of `waysContinued` */
@@ -79,36 +66,57 @@ export function continuedAxis(
   uploads: readonly number[],
   kind: TransformKind,
 ): PlanNode {
-  const { shift, mirror, sign, late, first, sines } = CONTINUATIONS[kind]!;
+  const { shift, mirror, sign, first, sines } = CONTINUATIONS[kind]!;
   const [count, points, of] = [problem.size[axis]!, pointsOf(problem, axis), axis + 1];
-  const input = { extended: { on: 'input', of, count, shift, mirror: points + mirror, sign } } as const;
-  const output = { cropped: { of, from: first, count } };
-  // i = e^{−2πi·3/4}.
-  const bins: EndRoots | undefined = late
-    ? { of: 8 * count, step: 2, first: 1 + (sines ? 6 * count : 0) }
-    : sines && { of: 4, step: 0, first: 3 };
-  if (uploads.length === 1 && uploads[0]! === points / 2) {
-    const along: Dimension = { count: points / 2, input: { of, step: 2 }, output: { of, step: 1 } };
-    const turned = bins ? [{ kind: 'roots' as const, ...bins, count: hermitianLength(points), along: of }] : [];
-    return {
-      ...oneLaunch(problem, axis, profile, along, othersOf(problem, axis)),
-      ...{ ...input, ...output, factors: { input: [], output: turned } },
-      ...{ real: { side: 'both', by: 'halves', beside: { of, step: 1 } }, times: 1 / 2, forward: true },
-    };
-  }
+  const ends: ContinuedEnds = {
+    points: { on: 'input', of, count, shift, mirror: points + mirror, sign },
+    bins: { of, from: first, count },
+    // i = e^{−2πi·3/4}.
+    roots: sines && { of: 4, step: 0, first: 3 },
+  };
+  if (uploads.length === 1 && uploads[0]! === points / 2) return inHalves(problem, axis, profile, ends);
+  if (isColumns(uploads) && !isPaddedAxis(complexAxis(problem, axis, points), axis, profile))
+    return continuedInColumns(problem, axis, uploads, ends);
   return betweenReals(
     problem,
     axis,
     profile,
     { uploads, points },
     {
-      input,
-      output,
-      roots: {
-        ...(late ? { input: { of: 4 * count, step: 1, first: 0 } } : {}),
-        ...(bins ? { output: bins } : {}),
-      },
+      input: { extended: ends.points },
+      output: { cropped: ends.bins },
+      roots: ends.roots ? { output: ends.roots } : {},
       merged: mergedLines(problem, axis),
     },
+  );
+}
+
+function turned({ points: { of }, roots }: ContinuedEnds, count: number): Pick<LeafNode, 'factors'> {
+  return { factors: { input: [], output: roots ? [{ kind: 'roots', ...roots, count, along: of }] : [] } };
+}
+
+function inHalves(problem: Problem, axis: number, profile: DeviceProfile, ends: ContinuedEnds): LeafNode {
+  const points = pointsOf(problem, axis);
+  const { of } = ends.points;
+  const along: Dimension = { count: points / 2, input: { of, step: 2 }, output: { of, step: 1 } };
+  return {
+    ...oneLaunch(problem, axis, profile, along, othersOf(problem, axis)),
+    ...{ extended: ends.points, cropped: ends.bins, ...turned(ends, hermitianLength(points)) },
+    ...{ real: { side: 'both', by: 'halves', beside: { of, step: 1 } }, times: 1 / 2, forward: true },
+  };
+}
+
+/** Bins over the half are those below, even or odd, as the points are: they are written where these would be read. */
+function continuedInColumns(problem: Problem, axis: number, uploads: readonly number[], ends: ContinuedEnds): PlanNode {
+  const { points } = ends;
+  return mapLeaves(
+    columnsNode(problem, axis, uploads, 'input'),
+    (leaf): LeafNode =>
+      leaf.real
+        ? { ...leaf, extended: points }
+        : {
+            ...{ ...leaf, extended: { ...points, on: 'output', columns: uploads[0]! } },
+            ...{ ...turned(ends, pointsOf(problem, axis)), forward: true, real: { side: 'output', by: 'parts' } },
+          },
   );
 }

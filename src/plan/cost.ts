@@ -5,7 +5,7 @@
  */
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf, mayFuse } from './capacity.ts';
-import { clusterFor } from './cuts.ts';
+import { type Cut, clusterFor } from './cuts.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';
@@ -24,27 +24,60 @@ export function tripCost(profile: DeviceProfile): number {
   return profile.lockstep === 'threads' ? 1 : calibrationOf(profile).trip.passes;
 }
 
+/** What a launch costs per point. */
+export interface LaunchCost {
+  readonly price: number;
+  /** Of that: to start it, and to go to memory and back at the full bandwidth, which is done once however much is computed. */
+  readonly trip: number;
+}
+
+/** A launch for several dimensions of these lengths. @param cut as `cutAxes` or `cutColumns` has it. @param elements of the tensor. */
+export function cutCost(
+  { share, blocks, tile = 1 }: Pick<Cut, 'share' | 'blocks'> & { readonly tile?: number },
+  lengths: readonly number[],
+  elements: number,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+): LaunchCost {
+  const points = lengths.reduce((a, b) => a * b, tile) / blocks;
+  return launchCost({ share, points, elements }, lengths, precision, profile);
+}
+
+/** What a launch costs at the least per point of a tensor of so many. */
+export function leastCost(elements: number, precision: Arithmetic, profile: DeviceProfile): number {
+  if (profile.lockstep === 'vector') return tripCost(profile);
+  const { complexBytes } = capacityOf(precision, profile);
+  return 1 + calibrationOf(profile).launch.bytes / (2 * complexBytes * elements);
+}
+
 /**
  * One upload.
  * @param columns that lie side by side. The last upload of an axis reads whole transforms, and only writes columns.
+ * @param elements of the tensor.
  */
 export function uploadCost(
   n: number,
   columns: number,
   last: boolean,
+  elements: number,
   precision: Arithmetic,
   profile: DeviceProfile,
-): number {
+): LaunchCost {
   if (profile.lockstep === 'vector') return vectorCost(passesOf(n, precision, profile), profile);
   const cluster = last ? undefined : clusterFor(n, columns, 2, precision, profile);
-  const { share } = cluster ?? chooseColumns(n, columns, precision, profile, last ? 1 : 2);
-  return launchCost(share, [n], precision, profile);
+  const cut = cluster ?? { ...chooseColumns(n, columns, precision, profile, last ? 1 : 2), blocks: 1 };
+  return cutCost(cut, [n], elements, precision, profile);
 }
 
-/** What one of several uploads costs at the least, however many columns lie side by side: at the full bandwidth. */
-export function leastUploadCost(n: number, precision: Arithmetic, profile: DeviceProfile): number {
+/** What one of several uploads costs at the least, however many columns lie side by side: at the full bandwidth, by enough groups. */
+export function leastUploadCost(
+  n: number,
+  elements: number,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+): LaunchCost {
   if (profile.lockstep === 'vector') return vectorCost(passesOf(n, precision, profile), profile);
-  return launchCost(1, [n], precision, profile);
+  return launchCost({ share: 1, points: 0, elements }, [n], precision, profile);
 }
 
 /**
@@ -57,27 +90,33 @@ export function firstUploadCost(n: number, ideal: number, precision: Arithmetic,
   const passes = turns(n, precision, profile)
     ? chooseRadices({ length: n, lanesAlong: 'axis', lanes, precision }, profile).cost
     : passesOf(n, precision, profile) + uploads.copied;
-  return vectorCost(passes + uploads.firstBalance * Math.abs(Math.log2(n / ideal)), profile);
+  return tripCost(profile) + passes + uploads.firstBalance * Math.abs(Math.log2(n / ideal));
 }
 
-/** An axis that memory runs along, in one upload. @param beside transforms like it: lanes take those rather than short axes. */
-export function wholeCost(length: number, precision: Arithmetic, profile: DeviceProfile, beside = 1): number {
+/**
+ * An axis that memory runs along, in one upload.
+ * @param elements of the tensor: lanes of vectors take transforms side by side rather than short axes.
+ */
+export function wholeCost(length: number, elements: number, precision: Arithmetic, profile: DeviceProfile): LaunchCost {
   const { lanes } = capacityOf(precision, profile);
   if (profile.lockstep === 'vector') {
-    const short = beside >= lanes && length < calibrationOf(profile).columns.shortAxis;
+    const short = elements >= lanes * length && length < calibrationOf(profile).columns.shortAxis;
     const lanesAlong = short ? 'batch' : 'axis';
     return vectorCost(chooseRadices({ length, lanesAlong, lanes, precision }, profile).cost, profile);
   }
   const cluster = clusterFor(length, 1, 0, precision, profile);
-  return cluster ? launchCost(cluster.share, [length], precision, profile) : groupCost(length, precision, profile);
+  return cluster
+    ? cutCost({ ...cluster, tile: 1 }, [length], elements, precision, profile)
+    : groupCost(length, elements, precision, profile);
 }
 
 /** The same by threads of one group. */
-export function groupCost(length: number, precision: Arithmetic, profile: DeviceProfile): number {
+export function groupCost(length: number, elements: number, precision: Arithmetic, profile: DeviceProfile): LaunchCost {
   const { lanes } = capacityOf(precision, profile);
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
   const share = shareOfGroup({ points: length, radices, fused: false }, precision, profile);
-  return launchCost(share, [length], precision, profile);
+  const points = length * Math.max(1, Math.floor(profile.groupPoints / length));
+  return launchCost({ share, points, elements }, [length], precision, profile);
 }
 
 /**
@@ -85,20 +124,13 @@ export function groupCost(length: number, precision: Arithmetic, profile: Device
  * @param alone what a transform of the other length costs by itself.
  * @param exposed by what the work in it is multiplied, as in `exposure`.
  */
-export function convolvedCost(
-  length: number,
-  padded: number,
-  alone: number,
-  profile: DeviceProfile,
-  exposed = 1,
-): number {
-  const trip = tripCost(profile);
-  return trip + (2 * padded * exposed * (alone - trip)) / length;
+export function convolvedCost(length: number, padded: number, { price, trip }: LaunchCost, exposed = 1): number {
+  return trip + (2 * padded * exposed * (price - trip)) / length;
 }
 
 /** A transform there and back in one launch, which two launches do not do for less. @param exposed see `convolvedCost` */
-export function roundCost(alone: number, profile: DeviceProfile, exposed = 1): number {
-  return Math.min(2 * alone, convolvedCost(1, 1, alone, profile, exposed));
+export function roundCost(alone: LaunchCost, exposed = 1): number {
+  return Math.min(2 * alone.price, convolvedCost(1, 1, alone, exposed));
 }
 
 /**
@@ -121,21 +153,37 @@ export function clusterExposure(padded: number, precision: Arithmetic, profile: 
 }
 
 /** A launch of vectors. */
-function vectorCost(passes: number, profile: DeviceProfile): number {
-  return tripCost(profile) + passes;
+function vectorCost(passes: number, profile: DeviceProfile): LaunchCost {
+  const trip = tripCost(profile);
+  return { price: trip + passes, trip };
 }
 
-/** A launch of threads that transforms dimensions of these lengths. @param share of the bandwidth that it reaches. */
-export function launchCost(
-  share: number,
+/** The groups of threads of a launch. */
+interface Groups {
+  /** Of the bandwidth, what they reach where there are enough of them. */
+  readonly share: number;
+  /** In each of them, or in each block of a cluster. */
+  readonly points: number;
+  /** Points of the tensor. */
+  readonly elements: number;
+}
+
+/**
+ * A launch of threads that transforms dimensions of these lengths. It has to be started; and where it has fewer groups than there
+ * are multiprocessors, the others are idle.
+ */
+function launchCost(
+  { share, points, elements }: Groups,
   lengths: readonly number[],
   precision: Arithmetic,
   profile: DeviceProfile,
-): number {
-  return (
-    1 / share +
-    lengths.reduce((sum, n) => sum + passesOf(n, precision, profile), 0) / calibrationOf(profile).trip.passes
-  );
+): LaunchCost {
+  const { launch, trip } = calibrationOf(profile);
+  const idle = Math.max(1, (profile.multiprocessors * points) / elements);
+  const moved = Math.max(1, idle / launch.reach);
+  const started = leastCost(elements, precision, profile) - 1;
+  const passes = lengths.reduce((sum, n) => sum + passesOf(n, precision, profile), 0) / trip.passes;
+  return { price: started + moved / share + idle * passes, trip: started + moved };
 }
 
 function passesOf(length: number, precision: Arithmetic, profile: DeviceProfile): number {

@@ -23,19 +23,19 @@ export interface Cut {
 export type Tiled = Cut & { readonly tile: number };
 
 /** A number of blocks, and what they cost, in halvings of their speed. One block costs nothing. */
-interface Blocks {
+interface PricedBlocks {
   readonly blocks: number;
   readonly cost: number;
 }
 
 /** Numbers of blocks that can hold a tile of so many points together, cheapest first. */
-function blocksFor(points: number, precision: Arithmetic, profile: DeviceProfile): Blocks[] {
+function blocksFor(points: number, precision: Arithmetic, profile: DeviceProfile): PricedBlocks[] {
   const { cluster } = profile;
   const { choice } = calibrationOf(profile).cluster;
   const { sharedBytes, room } = capacityOf(precision, profile);
   // A sixteenth is left for padding.
   const most = (room * 16) / 17;
-  const found: Blocks[] = [];
+  const found: PricedBlocks[] = [];
   if (points <= most) found.push({ blocks: 1, cost: 0 });
   for (let blocks = 2; cluster && blocks <= cluster.blocks; blocks++) {
     const bytes = (points * sharedBytes) / blocks;
@@ -47,7 +47,7 @@ function blocksFor(points: number, precision: Arithmetic, profile: DeviceProfile
 }
 
 /** Whether each of the dimensions that blocks exchange divides among them. */
-function divideAmong({ blocks }: Blocks, shared: readonly number[]): boolean {
+function divideAmong({ blocks }: PricedBlocks, shared: readonly number[]): boolean {
   return shared.every((length) => length % blocks === 0);
 }
 

@@ -31,7 +31,8 @@ const { cluster: _, ...alone } = gpu;
 const smooth = Array.from({ length: 2 ** 18 }, (_, i) => i + 4).filter((n) => largestPrimeFactor(n) <= 13);
 const options = (name: string) => ({ seed: seedFor(`plan/fuse/${name}`) | 0, numRuns: 300 });
 const leavesOf = (size: number[], profile: DeviceProfile, precision: 'single' | 'double' = 'single') =>
-  planDirection(normalizeProblem({ size, batches: 4, precision }), 'forward', profile, false).launches.map(
+  // So many batches that every multiprocessor has its groups.
+  planDirection(normalizeProblem({ size, batches: 4096, precision }), 'forward', profile, false).launches.map(
     ({ leaf }) => leaf,
   );
 
@@ -160,7 +161,8 @@ describe('plans with clusters', () => {
   it('leave alone what one block holds', () => {
     expect(leavesOf([8192], gpu).map((leaf) => passesOf(leaf).length)).toEqual([1]);
     const plan = (input: object) =>
-      planDirection(normalizeProblem({ size: [64, 64], ...input }), 'forward', gpu, false).launches.length;
+      planDirection(normalizeProblem({ size: [64, 64], batches: 4096, ...input }), 'forward', gpu, false).launches
+        .length;
     expect(plan({})).toBe(1);
     expect(plan({ unordered: true })).toBe(1);
     expect(plan({ omit: [false, true] })).toBe(1);

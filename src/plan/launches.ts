@@ -124,35 +124,22 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     const last = n === assignment.steps.length - 1;
     const from = layoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
     const to = layoutOf(output.buffer, last ? problem : seen, direction, pads, node.outputLength);
-    // Lines that are left out before all others move the first one.
-    const skipped = { input: 0, output: 0 };
-    const span = (dimension: Dimension): Span => {
-      const { count, input: source, output: target, gap } = dimension;
-      const strides = {
-        input: strideOf(source, count, from, tiles[n - 1], run),
-        output: strideOf(target, count, to, tiles[n], run),
-      };
-      const placed = (place: Place) => (gap ? { ...place, gap } : place);
-      const places = { input: placed(source), output: placed(target) };
-      if (!gap) return { count, ...strides, places };
-      for (const side of ['input', 'output'] as const)
-        if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
-      return { count, input: past(strides.input, dimension), output: past(strides.output, dimension), places };
-    };
-    const batch = node.batch.map(span);
+    const { loops, skipped } = loopsOf(
+      node,
+      { input: from, output: to },
+      { input: tiles[n - 1], output: tiles[n] },
+      run,
+    );
     const called = calledOf(problem, direction, n === 0, last);
     const narrow = movesReals(called);
     const split = isUpload(node, tree);
     const leaf = configureLeaf(
       {
         precision,
-        axis: span(node.axis),
-        ...(node.more ? { more: node.more.map(span) } : {}),
+        ...loops,
         ...(node.padded === undefined ? {} : { padded: node.padded }),
         ...(node.product ? { product: node.product } : {}),
-        ...(node.coordinates ? { coordinates: span(node.coordinates) } : {}),
         ...(node.wrapped ? { wrapped: { ...node.wrapped, stride: from.strides[node.wrapped.of]! } } : {}),
-        batch,
         ...(node.absent ? { absent: node.absent } : {}),
         ...(node.factors ? { factors: conjugatedIf(isInverse(node, direction), node.factors) } : {}),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
@@ -177,6 +164,40 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
+}
+
+/**
+ * The loops of a launch, and how far they step along its sides.
+ * @param tiles how what lies between two launches is laid out, where that is not as the tensor is.
+ * @returns elements, too, by which lines that are left out before all others move the first one of a side.
+ */
+function loopsOf(
+  node: LeafNode,
+  layouts: Sides<BufferLayout>,
+  tiles: Sides<Intermediate | undefined>,
+  run: number,
+): { loops: Pick<PlacedLeaf, 'axis' | 'more' | 'coordinates' | 'batch'>; skipped: Sides<number> } {
+  const skipped = { input: 0, output: 0 };
+  const span = (dimension: Dimension): Span => {
+    const { count, input, output, gap } = dimension;
+    const strides = {
+      input: strideOf(input, count, layouts.input, tiles.input, run),
+      output: strideOf(output, count, layouts.output, tiles.output, run),
+    };
+    const placed = (place: Place) => (gap ? { ...place, gap } : place);
+    const places = { input: placed(input), output: placed(output) };
+    if (!gap) return { count, ...strides, places };
+    for (const side of ['input', 'output'] as const)
+      if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
+    return { count, input: past(strides.input, dimension), output: past(strides.output, dimension), places };
+  };
+  const loops = {
+    axis: span(node.axis),
+    ...(node.more ? { more: node.more.map(span) } : {}),
+    ...(node.coordinates ? { coordinates: span(node.coordinates) } : {}),
+    batch: node.batch.map(span),
+  };
+  return { loops, skipped };
 }
 
 /** What callbacks have to do with a launch: the first one reads what the user gave, the last one writes what the user gets. */
@@ -246,7 +267,7 @@ function placedEnds(
 
 /** Where the second ones of two numbers lie. */
 function placedReals(
-  { length, outputLength }: LeafNode,
+  { axis, length, outputLength }: LeafNode,
   { side, by, back, beside }: RealParts,
   layouts: Sides<BufferLayout>,
 ): PlacedReals {
@@ -255,7 +276,9 @@ function placedReals(
   const { of, step } = beside;
   const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
   const last = (side === 'output' ? outputLength : length)[of]! - 1;
-  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, last } };
+  // Points of one line go two by two.
+  const odd = of === axis.input.of || last % 2 === 1 ? {} : { last };
+  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, ...odd } };
 }
 
 /** The factors of a transform forwards; of one backwards, their conjugates. */

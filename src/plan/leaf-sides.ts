@@ -9,6 +9,7 @@ import {
   KERNEL,
   type Leaf,
   type LeafSide,
+  type Mirrored,
   type Operand,
   type OutsideOf,
   type PowerOrder,
@@ -136,19 +137,22 @@ function partialOf(
   const terms = (of: number) => termsAlong(of, tile, batch, side);
   if (mirrored?.side === side) {
     const { side: _, columns, ...own } = mirrored;
-    const all = terms(1);
-    // The first bin of a row is counted along the other dimension.
-    const first = all.filter(({ step }) => step === 1);
-    const twice = columns ? { twice: { from: 1, to: Math.ceil(columns / 2), terms: first } } : {};
-    return { mirrored: { ...own, ...twice, terms: all } };
+    return { mirrored: { ...own, ...twiceOf(columns, terms(1)), terms: terms(1) } };
   }
   if (extended?.on === side) {
-    const { of, on: _, ...own } = extended;
+    const { of, on: _, columns, ...own } = extended;
     const beside = real?.beside?.of === of ? { beside: real.beside.step } : {};
-    return { extended: { ...own, ...beside, terms: terms(of) } };
+    return { extended: { ...own, ...beside, ...twiceOf(columns, terms(of)), terms: terms(of) } };
   }
   if (!cropped || side === 'input') return {};
   return { cropped: { from: cropped.from, to: cropped.from + cropped.count, terms: terms(cropped.of) } };
+}
+
+/** Rows of bins whose mirror images lie in other ones, of so many columns. */
+function twiceOf(columns: number | undefined, terms: OutsideOf['terms']): Pick<Mirrored, 'twice'> {
+  if (columns === undefined) return {};
+  // The first bin of a row is counted along the other dimension.
+  return { twice: { from: 1, to: Math.ceil(columns / 2), terms: terms.filter(({ step }) => step === 1) } };
 }
 
 /** Which reals of a side face one another. */
@@ -183,7 +187,7 @@ function besideOfSide(
     const back = block.of === of ? step : 0;
     return { from: block.from - back, to: block.to - back, terms: termsAlong(block.of, tile, batch, side) };
   });
-  if (real.by !== 'halves') gone.push({ from: last, to: last + 1, terms: termsAlong(of, tile, batch, side) });
+  if (last !== undefined) gone.push({ from: last, to: last + 1, terms: termsAlong(of, tile, batch, side) });
   const beside: Beside = { apart: apart[side], ...(gone.length > 0 ? { absent: gone } : {}) };
   return { beside };
 }

@@ -56,30 +56,44 @@ export interface Mirrored {
   readonly terms: OutsideOf['terms'];
 }
 
-/** Points that continue the reals of a dimension: see `Extended` of the plan tree. */
-export interface ExtendedSide {
+/**
+ * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
+ * times the real at `mirror` − j, if there is one, else zero.
+ */
+export interface Continued {
+  /** Reals. */
   readonly count: number;
   readonly shift: number;
   readonly mirror: number;
   readonly sign: 1 | -1;
+  /** Points from one element of the dimension to the next: 2 is every second one, then the others backwards. */
   readonly step?: 2;
+  /** After the reals backwards they come again, with the other sign; and every second point has the other sign. */
+  readonly around?: true;
+  /** Reals that count as zero. */
+  readonly absent?: readonly Block[];
+}
+
+/** The same of a side, where it lies. */
+export interface ExtendedSide extends Continued {
+  /** Where those of the second half are reals, too. */
+  readonly twice?: CroppedSide;
   /** From one real to the next. */
   readonly stride: number;
   /** From the first to the second of two reals that are the parts of a number, in elements of the dimension. */
   readonly beside?: number;
   /** The number of a point. */
   readonly terms: OutsideOf['terms'];
-  /** Reals that count as zero. */
-  readonly absent?: readonly Block[];
 }
 
 /** Reals that face one another: see `Facing` of the plan tree. */
 export interface FacingSide {
-  readonly first: 0 | -1;
+  readonly first: number;
   readonly last: number;
   readonly step?: 2;
   readonly turned?: true;
   readonly negated?: true;
+  readonly count?: number;
   /** From one real to the next. */
   readonly stride: number;
   /** n, and the dimension of the tensor that it counts along. */

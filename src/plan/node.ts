@@ -6,7 +6,7 @@
  */
 
 import type { Block, Side, Sides } from '../problem/index.ts';
-import type { Factors, KernelFactors, PairStep, StepTwiddle } from './leaf.ts';
+import type { Continued, Factors, KernelFactors, PairStep, StepTwiddle } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
@@ -69,23 +69,13 @@ export interface RealParts {
   readonly beside?: Place;
 }
 
-/**
- * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
- * times the real at `mirror` − j, if there is one, else zero.
- */
-export interface Extended {
+/** Points that continue the reals of a dimension. */
+export interface Extended extends Continued {
   /** Where the reals are. */
   readonly on: Side;
   readonly of: number;
-  /** Reals. */
-  readonly count: number;
-  readonly shift: number;
-  readonly mirror: number;
-  readonly sign: 1 | -1;
-  /** Points from one element of the dimension to the next: 2 is every second one, then the others backwards. */
-  readonly step?: 2;
-  /** Reals that count as zero. */
-  readonly absent?: readonly Block[];
+  /** Of rows of bins that begin at each of the first half of so many columns: those that mirror themselves write their reals once. */
+  readonly columns?: number;
 }
 
 /**
@@ -94,13 +84,15 @@ export interface Extended {
  */
 export interface Facing {
   readonly of: number;
-  readonly first: 0 | -1;
+  readonly first: number;
   readonly last: number;
   readonly step?: 2;
   /** The parts change places. */
   readonly turned?: true;
   /** Imaginary parts have the other sign. */
   readonly negated?: true;
+  /** Numbers from this one on are not there. */
+  readonly count?: number;
   /** Numbers that have imaginary parts: from … to, or those of which the number of their row lies there. */
   readonly within?: { readonly from: number; readonly to: number; readonly rows?: true };
   /** Reals that count as zero, or are not written. */

@@ -24,8 +24,8 @@ export interface PlacedReals extends Pick<RealParts, 'side' | 'by' | 'back'> {
   readonly beside?: Place & {
     /** From the first of two to the second, in elements of each side. */
     readonly apart: Sides<number>;
-    /** The last place along the dimension in which they lie side by side: nothing comes after it. */
-    readonly last: number;
+    /** The last place along the dimension in which they lie side by side, where nothing comes after it. */
+    readonly last?: number;
   };
 }
 
@@ -113,7 +113,7 @@ export function mergedBatch(placed: PlacedLeaf): Span[] {
   const dimensions = (side: Side) => callbacks?.[side] && dimensionsOf(callbacks[side]);
   const asked = { input: dimensions('input'), output: dimensions('output') };
   // The last of an odd number of lines has no other one beside it.
-  if (real?.beside && real.by !== 'halves' && real.beside.last % 2 === 0) along.add(real.beside.of);
+  if (real?.beside?.last !== undefined) along.add(real.beside.of);
   const isAlong = (places: NonNullable<Span['places']>, side: Side) =>
     along.has(places[side].of) || (asked[side]?.has(places[side].of) ?? false);
   const kernel = product && 'strides' in product ? product : undefined;

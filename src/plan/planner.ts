@@ -68,9 +68,11 @@ export function* plansOf(
 ): Generator<DirectionPlan> {
   const seen = withoutCallbacks(problem);
   const offer = offerOf(problem, direction, throughWork);
-  const chosen = splits ?? rankSplits(seen, profile, 1)[0]!.value;
   if (splits) checkSplits(seen, profile, splits);
-  const { tree, pads, assignments } = assigned(seen, direction, profile, offer, chosen);
+  const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : waysOf(seen, profile), (chosen) => ({
+    chosen,
+    ...assigned(seen, direction, profile, offer, chosen),
+  }));
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
   const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
   // Launches over tensors of other sizes have other batches in a chunk.
@@ -103,6 +105,27 @@ export function* plansOf(
       ...chunking,
     };
   }
+}
+
+/** Ways to split the axes among which one without a temp buffer is looked for, where that is asked for. */
+export const SPARING = 64;
+
+/** The fastest way to split the axes; or several, one of which may do with less memory. */
+function waysOf(problem: Problem, profile: DeviceProfile): Splits[] {
+  const most = problem.strategy === 'least-memory' ? SPARING : 1;
+  return rankSplits(problem, profile, most).map(({ value }) => value);
+}
+
+/** Of some ways, the fastest one that takes the fewest temp buffers. */
+function sparing<T extends Pick<AssignedTree, 'assignments'>>(ways: readonly Splits[], treeOf: (way: Splits) => T): T {
+  const [first, ...others] = ways as [Splits, ...Splits[]];
+  let best = treeOf(first);
+  for (const way of others) {
+    if (best.assignments[0].temps === 0) break;
+    const tree = treeOf(way);
+    if (tree.assignments[0].temps < best.assignments[0].temps) best = tree;
+  }
+  return best;
 }
 
 /** Launches that have been arranged already, and the memory at both ends. */

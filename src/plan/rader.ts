@@ -13,7 +13,7 @@ import type { Sides } from '../problem/index.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
-import { convolvedCost, exposure } from './cost.ts';
+import { convolvedCost, exposure, type LaunchCost } from './cost.ts';
 import type { PowerOrder } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
 import type { RoundTrip } from './round-trip.ts';
@@ -30,10 +30,10 @@ export function mayConvolve(length: number, precision: Arithmetic, profile: Devi
 }
 
 /** What an axis costs so. @param alone what a transform of one point less costs by itself. */
-export function raderCost(length: number, alone: number, precision: Arithmetic, profile: DeviceProfile): number {
+export function raderCost(length: number, alone: LaunchCost, precision: Arithmetic, profile: DeviceProfile): number {
   const { passes, trip } = calibrationOf(profile);
   const permuted = profile.lockstep === 'threads' ? passes.permuted / trip.passes : passes.permuted;
-  return convolvedCost(length, length - 1, alone, profile, exposure(length - 1, precision, profile)) + permuted;
+  return convolvedCost(length, length - 1, alone, exposure(length - 1, precision, profile)) + permuted;
 }
 
 /** What is done to the bins of a transform of one point less. */

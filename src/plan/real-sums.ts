@@ -1,13 +1,21 @@
 /**
- * DCT and DST II and III by real transforms of as many points (Makhoul, "A fast cosine transform in one and two dimensions",
- * 1980; VkFFT guide 2.5.5). The points v of that are those with even numbers, then the others backwards; with its bins V,
+ * DCT and DST II and III, and IV of odd lengths, by real transforms of as many points (VkFFT guide 2.5.5).
+ *
+ * Kind II (Makhoul, "A fast cosine transform in one and two dimensions", 1980): the points v of that are those with even numbers, then the others backwards; with its bins V,
  *
  *   2·e^{−2πi·k/4N}·V(k) = X(k) − i·X(N−k), X(N) = 0,
  *
- * for cosines of kind II; kind III is the way back. Sines are cosines of every second real with the other sign, in reverse. How a
- * real transform is split into launches is that of R2C: real.ts.
+ * for cosines of kind II; kind III is the way back. Sines are cosines of every second real with the other sign, in reverse.
+ *
+ * Kind IV of an odd N (after Chan and Ho, "Direct methods for computing discrete sinusoidal transforms", 1990) begins in the middle,
+ * h = (N−1)/2: point n is (−1)^n·x(h + 2n), where x goes on as its sums do, x(2N−1−j) = −x(j) and x(2N+j) = −x(j). That goes through
+ * all odd 2j+1 with steps that are N apart from whole turns, so that a bin's roots are eighths of a turn:
+ *
+ *   2·e^{−2πi·(N+2k)/8}·V(k) = X(h+k) − i·s·X(h−k), s = i^{N−1}.
+ *
+ * How a real transform is split into launches is that of R2C: real.ts.
  */
-import { hermitianLength, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
+import { hermitianLength, type Problem, type TransformKind } from '../problem/index.ts';
 import {
   type Dimension,
   type ElementFactors,
@@ -20,9 +28,9 @@ import {
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inColumns, inOneLaunch, isColumns, mergedLines, twoByTwo, waysOfReals } from './real.ts';
+import { inOneLaunch, isColumns, mergedLines, twoByTwo, waysOfReals } from './real.ts';
 import { isPaddedAxis } from './scheme.ts';
-import { betweenReals, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
+import { betweenReals, columnsNode, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
 
 /** The ways to split an axis into uploads. */
 export function waysOfCosines(
@@ -42,7 +50,8 @@ export function cosinesAxis(
   uploads: readonly number[],
   kind: TransformKind,
 ): PlanNode {
-  const asked: Asked = { problem, axis, profile, ...endsOf(problem.size[axis]!, axis, kind) };
+  const ends = kind.endsWith('4') ? oddEnds : cosineEnds;
+  const asked: Asked = { problem, axis, profile, ...ends(problem.size[axis]!, axis, kind) };
   const length = problem.size[axis]!;
   if (uploads.length === 1) {
     if (uploads[0]! === length / 2) return inHalves(asked);
@@ -53,7 +62,7 @@ export function cosinesAxis(
   return inZeros(asked, uploads);
 }
 
-/** Both sides of a transform of kind II; those of kind III are the other way around. */
+/** Both sides of a transform of kind II or IV; those of kind III are the other way around. */
 interface CosineEnds {
   /** From sums to points. */
   readonly back: boolean;
@@ -68,14 +77,30 @@ interface Asked extends CosineEnds {
   readonly profile: DeviceProfile;
 }
 
-function endsOf(count: number, axis: number, kind: TransformKind): CosineEnds {
+function cosineEnds(count: number, axis: number, kind: TransformKind): CosineEnds {
   const of = axis + 1;
   const sines = kind.startsWith('dst');
   return {
     back: kind.endsWith('3'),
     points: { of, count, shift: 0, mirror: 2 * count - 1, sign: sines ? -1 : 1, step: 2 },
-    sums: sines ? { of, first: -1, last: count - 1, turned: true } : { of, first: 0, last: count },
+    sums: { of, ...(sines ? { first: -1, last: count - 1, turned: true } : { first: 0, last: count }), negated: true },
     roots: { of: 4 * count, step: 1, first: 0 },
+  };
+}
+
+/** Kind IV of an odd number of reals. */
+function oddEnds(count: number, axis: number, kind: TransformKind): CosineEnds {
+  const of = axis + 1;
+  const sines = kind.startsWith('dst');
+  const middle = (count - 1) / 2;
+  const negated = middle % 2 === 0 ? ({ negated: true } as const) : {};
+  const points = { of, count, shift: -middle, mirror: 2 * count - 1 - middle, sign: sines ? 1 : -1, step: 2 } as const;
+  return {
+    back: false,
+    points: { ...points, around: true },
+    sums: { of, first: middle, last: middle, ...negated, ...(sines ? { turned: true } : {}) },
+    // Sines of reals, every second one of which has the other sign: that of the middle.
+    roots: { of: 8, step: 2, first: sines && middle % 2 === 1 ? count + 4 : count },
   };
 }
 
@@ -95,7 +120,7 @@ function ofSums({ back, sums, roots, axis, problem }: Asked, count: number, rows
     : rows
       ? { from: 1, to: Math.ceil(rows / 2), rows: true as const }
       : { from: 1, to: Math.ceil(length / 2) };
-  const facing: Facing = { ...sums, negated: true, within };
+  const facing: Facing = { ...sums, within };
   return back
     ? { facing: { input: facing }, factors: { input: [along], output: [] } }
     : { facing: { output: facing }, factors: { input: [], output: [along] } };
@@ -142,12 +167,8 @@ function inLines(asked: Asked): LeafNode {
 /** In two uploads, of which the columns of reals come first, or last. */
 function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
   const { back, axis, problem } = asked;
-  const of = axis + 1;
   const [n1, n2] = uploads as [number, number];
-  const shape = tensorShape(problem, 'input');
-  const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
-  const place = { of, others: othersOf(problem, axis), tensor, length: shape, outputLength: shape };
-  const node = inColumns(place, uploads, back ? 'output' : 'input');
+  const node = columnsNode(problem, axis, uploads, back ? 'output' : 'input');
   return mapLeaves(node, (leaf): LeafNode => {
     if (!leaf.real) {
       const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
@@ -158,11 +179,15 @@ function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
   });
 }
 
-/** In several uploads of as many points: what there is of them are real parts. */
+/** In several uploads of as many points: imaginary parts of those are zero, and bins over the half are not written. */
 function inZeros(asked: Asked, uploads: readonly number[]): PlanNode {
   const { back, problem, axis, profile, roots, sums } = asked;
   const points = problem.size[axis]!;
-  const facing = (to: number): Facing => ({ ...sums, within: { from: 1, to } });
+  // Conjugates of the bins have the same real parts for their points, and go through passes forward.
+  const { negated: _, ...conjugates } = sums;
+  const facing: Facing = back
+    ? { ...conjugates, within: { from: 1, to: points } }
+    : { ...sums, count: hermitianLength(points), within: { from: 1, to: Math.ceil(points / 2) } };
   return betweenReals(
     problem,
     axis,
@@ -170,8 +195,8 @@ function inZeros(asked: Asked, uploads: readonly number[]): PlanNode {
     { uploads, points },
     {
       roots: back ? { input: roots } : { output: roots },
-      input: back ? { facing: { input: facing(points) } } : ofPoints(asked),
-      output: back ? ofPoints(asked) : { times: 2, facing: { output: facing(1) } },
+      input: back ? { facing: { input: facing } } : ofPoints(asked),
+      output: back ? ofPoints(asked) : { times: 2, facing: { output: facing } },
     },
   );
 }

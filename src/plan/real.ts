@@ -67,15 +67,15 @@ export function waysOfReals(
   const several = complex(length);
   if (isPaddedAxis(several, axis, profile))
     return [{ value: [length], price: 2 * convolvedPrice(several, axis, profile) }];
-  // Where zeros are carried from one launch to the next, twice as many points as there are numbers are moved.
-  return rankUploads(uploadsQuestion(several, axis, profile), Math.max(most, CONSIDERED))
-    .map(({ value, price }) => ({ value, price: value.length === 1 || isColumns(value) ? price : 2 * price }))
+  // Zeros make twice as many points of the numbers that there are.
+  return rankUploads(uploadsQuestion(several, axis, profile), Math.max(most, COMPLEX_WAYS))
+    .map(({ value, price }) => ({ value, price: isColumns(value) ? price : 2 * price }))
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
 }
 
 /** The best of so many complex ways are weighed as real ones. */
-const CONSIDERED = 8;
+const COMPLEX_WAYS = 8;
 
 /** Whether two uploads are of columns of reals, two by two. */
 export function isColumns(uploads: readonly number[]): boolean {

@@ -41,10 +41,12 @@ export function isPadded(length: number, asked: Problem['precision'], profile: D
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
   if (padded === undefined || length > capacityOf(precision, own).room) return false;
-  const passes = wholeCost(length, precision, own);
+  const full = Number.POSITIVE_INFINITY;
+  const passes = wholeCost(length, full, precision, own).price;
   const exposed = exposure(padded, precision, own);
-  const alone = profile.lockstep === 'threads' ? groupCost(padded, precision, own) : wholeCost(padded, precision, own);
-  return convolvedCost(length, padded, alone, own, exposed) < passes;
+  const cost = profile.lockstep === 'threads' ? groupCost : wholeCost;
+  const alone = cost(padded, full, precision, own);
+  return convolvedCost(length, padded, alone, exposed) < passes;
 }
 
 /** The same of an axis in several launches, whose factors have to fit into uploads. */

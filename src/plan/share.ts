@@ -10,7 +10,7 @@ import type { DeviceProfile } from './profile.ts';
 import { besideByRegisters, threadsFor } from './threads.ts';
 
 /** Points that a group holds at once, the radices of its passes, and whether they go along several dimensions. */
-export interface Group {
+export interface GroupShape {
   readonly points: number;
   readonly radices: readonly number[];
   readonly fused: boolean;
@@ -19,7 +19,7 @@ export interface Group {
 const groups = new Memo<number>();
 
 /** A group that moves whole runs. */
-export function shareOfGroup(group: Group, precision: Arithmetic, profile: DeviceProfile): number {
+export function shareOfGroup(group: GroupShape, precision: Arithmetic, profile: DeviceProfile): number {
   const { points, radices, fused } = group;
   return groups.of(profile, `${points},${radices.join()},${fused},${precision}`, () => {
     const { maxThreads, crowded, residentBytes = profile.sharedBytes } = profile;

@@ -11,9 +11,17 @@ import { show } from '../problem/errors.ts';
 import { type Direction, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse, withoutClusters } from './capacity.ts';
+import {
+  type Arithmetic,
+  boosted,
+  capacityOf,
+  kernelPrecision,
+  mayFuse,
+  staysCached,
+  withoutClusters,
+} from './capacity.ts';
 import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
-import { launchCost, roundCost, uploadCost } from './cost.ts';
+import { cutCost, type LaunchCost, roundCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
 import { leaving, reordering } from './four-step.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
@@ -79,7 +87,7 @@ export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<T
   }
   add([], undefined, 0);
   for (const question of questions)
-    for (const { value, price } of waysInTwo(question, profile, ({ near, far }) => near + far))
+    for (const { value, price } of waysInTwo(question, profile, ({ near, far }) => near.price + far.price))
       add(question.axes, value, price);
   return ways;
 }
@@ -103,17 +111,17 @@ export function waysRound(
   const cut = cutInnermost(lengths, { ...question, profile: turning }, false);
   if (cut?.share) {
     const exposed = cut.blocks > 1 ? calibrationOf(turning).exposure.cluster : 1;
-    const alone = launchCost(cut.share, lengths, precision, turning);
-    ways.push({ value: axes.length, price: roundCost(alone, turning, exposed) });
+    const alone = cutCost(cut, lengths, question.elements, precision, turning);
+    ways.push({ value: axes.length, price: roundCost(alone, exposed) });
   }
-  return [...ways, ...waysInTwo(question, turning, ({ near, far }) => 2 * near + roundCost(far, turning))];
+  return [...ways, ...waysInTwo(question, turning, ({ near, far }) => 2 * near.price + roundCost(far))];
 }
 
 /** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
 function waysInTwo(
   question: Sharable,
   last: DeviceProfile,
-  costOf: (launches: { readonly near: number; readonly far: number }) => number,
+  costOf: (launches: { readonly near: LaunchCost; readonly far: LaunchCost }) => number,
 ): Priced<Parts>[] {
   const [, middle = 1] = question.lengths;
   const { lean } = calibrationOf(question.profile).uploads;
@@ -141,6 +149,8 @@ interface Sharable extends Pick<Problem, 'placement'> {
   readonly neighbours: number;
   /** The first of them is one of reals. */
   readonly real: boolean;
+  /** Of the tensor. */
+  readonly elements: number;
   /** Bins may stay where launches leave them. */
   readonly unordered: boolean;
   readonly precision: Arithmetic;
@@ -162,7 +172,9 @@ function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
     const neighbours = size.slice(0, axes[0]).reduce((a, b) => a * b, leftBatches);
     const lengths = axes.map((axis) => size[axis]!);
     const { unordered } = complex;
-    return [{ axes, lengths, neighbours, real, unordered, precision: kernelPrecision(precision), placement, profile }];
+    const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+    const found = { axes, lengths, neighbours, real, unordered, elements, placement, profile };
+    return [{ ...found, precision: kernelPrecision(precision) }];
   };
   const half = problem.size[0]! / 2;
   const halved = isReal(problem) && Number.isInteger(half) && half > 1 && !isPadded(half, problem.precision, profile);
@@ -249,10 +261,10 @@ function fits(n: number, precision: Arithmetic, profile: DeviceProfile): boolean
 
 /** One launch for so many axes together; undefined where they do not fit. */
 function costInOne(count: number, question: Sharable): number | undefined {
-  const { lengths, precision, profile } = question;
+  const { lengths, elements, precision, profile } = question;
   const axes = lengths.slice(0, count);
-  const share = cutInnermost(axes, question, false)?.share;
-  return share ? launchCost(share, axes, precision, profile) : undefined;
+  const cut = cutInnermost(axes, question, false);
+  return cut?.share ? cutCost(cut, axes, elements, precision, profile).price : undefined;
 }
 
 /**
@@ -263,7 +275,7 @@ function cutInnermost(
   lengths: readonly number[],
   { neighbours, real, precision, profile }: Sharable,
   split: boolean,
-): Cut | undefined {
+): (Cut & { readonly tile?: number }) | undefined {
   const own = boosted(real ? withoutClusters(profile) : profile, precision, lengths[0]!, split);
   const tile = [...lengths].reverse();
   return neighbours === 1 ? cutAxes(tile, precision, own) : cutColumns(tile, neighbours, precision, own);
@@ -274,26 +286,26 @@ function cutInnermost(
  * @param last the profile for the second one.
  */
 function costsInTwo(n1: number, question: Sharable, last: DeviceProfile) {
-  const { lengths, neighbours, real, unordered, precision, profile, placement } = question;
+  const { lengths, neighbours, real, unordered, elements, precision, profile, placement } = question;
   const [inner, middle, outer] = lengths as [number, number, number | undefined];
   const { run } = capacityOf(precision, profile);
   const n2 = middle / n1;
-  // A part of an axis is reordered on the way: in place that would take a temp buffer, which three launches do without.
-  if (placement === 'in-place' && !unordered) return undefined;
+  // A part of an axis is reordered on the way: in place that takes a temp buffer, which three launches do without.
+  if (placement === 'in-place' && !unordered && !staysCached(elements, precision, profile)) return undefined;
   // Both launches move whole runs: the second one along the first axis and the bins of the first launch.
   const columns = neighbours * (real ? inner + 1 : inner) * n1;
   if (n1 === 1 || n2 === 1 || columns % run !== 0) return undefined;
   const one = cutInnermost([inner, n1], question, true);
   if (!one) return undefined;
   const split = boosted(last, precision, n2, true);
-  const other = outer
-    ? cutColumns([outer, n2], columns, precision, split)
-    : { share: fits(n2, precision, split) ? 1 : 0 };
-  if (!other?.share) return undefined;
-  const far = outer
-    ? launchCost(other.share, [n2, outer], precision, split)
-    : uploadCost(n2, columns, false, precision, split);
-  return { near: launchCost(one.share, [inner, n1], precision, profile), far };
+  const near = cutCost(one, [inner, n1], elements, precision, profile);
+  if (!outer) {
+    return fits(n2, precision, split)
+      ? { near, far: uploadCost(n2, columns, false, elements, precision, split) }
+      : undefined;
+  }
+  const other = cutColumns([outer, n2], columns, precision, split);
+  return other?.share ? { near, far: cutCost(other, [n2, outer], elements, precision, split) } : undefined;
 }
 
 /**

@@ -1,10 +1,11 @@
 /** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
-import { type Problem, type Sides, tensorShape } from '../problem/index.ts';
+import { hermitianLength, type Problem, type Sides, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedAlone, convolvedLength, dimensionsOf } from './axis.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode } from './four-step.ts';
 import type { Factors } from './leaf.ts';
 import {
+  type BranchNode,
   type Dimension,
   type ElementFactors,
   isLeaf,
@@ -16,6 +17,7 @@ import {
   type RealParts,
 } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
+import { inColumns } from './real.ts';
 import { isPadded, isPaddedAxis } from './scheme.ts';
 
 /** The problem whose axis has so many complex points. */
@@ -44,6 +46,23 @@ export function oneLaunch(
 /** The other dimensions that have more than one element. */
 export function othersOf(problem: Problem, axis: number): Dimension[] {
   return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
+}
+
+/**
+ * Two uploads of so many reals, n₁ columns of which are transformed two by two: leaves to be given their ends.
+ * @param real the side of the points
+ */
+export function columnsNode(
+  problem: Problem,
+  axis: number,
+  uploads: readonly number[],
+  real: 'input' | 'output',
+): BranchNode {
+  const of = axis + 1;
+  const [n1, n2] = uploads as readonly [number, number];
+  const shape = tensorShape(problem, 'input');
+  const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
+  return inColumns({ of, others: othersOf(problem, axis), tensor, length: shape, outputLength: shape }, uploads, real);
 }
 
 /** Roots by which points are multiplied before all else, or bins after it. */
@@ -87,7 +106,7 @@ export function betweenReals(
   return isLeaf(all) ? all : { ...all, parts: uploads, length: tensor, outputLength: tensor };
 }
 
-interface Placed extends SumEnds {
+interface PlacedSumEnds extends SumEnds {
   readonly axis: number;
   /** Roots at each end, those of padded points included. */
   readonly table: number;
@@ -97,7 +116,7 @@ interface Placed extends SumEnds {
 function endedLeaf(
   leaf: LeafNode,
   { first, last }: { readonly first: boolean; readonly last: boolean },
-  { axis, table, tensor, input, output, roots, merged }: Placed,
+  { axis, table, tensor, input, output, roots, merged }: PlacedSumEnds,
 ): LeafNode {
   const apart = (dimension: Dimension, side: 'input' | 'output'): Dimension =>
     dimension[side].of === merged ? { ...dimension, [side]: { of: merged, step: 2 } } : dimension;

@@ -1,9 +1,9 @@
 /**
  * Cosine and sine transforms, DCT and DST I to IV as FFTW defines them (REDFT and RODFT; VkFFT guide 2.5.5): real on both sides.
  *
- * - II and III, by the real transform of as many points: real-sums.ts.
+ * - II and III, and IV of odd lengths, by the real transform of as many points: real-sums.ts.
  * - IV of even lengths, by half as many complex points: facing-sums.ts.
- * - I, and IV of odd lengths, by continuing the reals to a sequence twice as long: continued-sums.ts.
+ * - I, by continuing the reals to a sequence twice as long: continued-sums.ts.
  */
 import { type Direction, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
@@ -23,7 +23,7 @@ const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
 };
 
 /** How sums along an axis are done. */
-interface Scheme {
+interface SumScheme {
   ways(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<readonly number[]>[];
   node(
     problem: Problem,
@@ -34,14 +34,14 @@ interface Scheme {
   ): PlanNode;
 }
 
-const COSINES: Scheme = { ways: waysOfCosines, node: cosinesAxis };
-const FACING: Scheme = { ways: waysFacing, node: facingAxis };
-const CONTINUED: Scheme = { ways: waysContinued, node: continuedAxis };
+const COSINES: SumScheme = { ways: waysOfCosines, node: cosinesAxis };
+const FACING: SumScheme = { ways: waysFacing, node: facingAxis };
+const CONTINUED: SumScheme = { ways: waysContinued, node: continuedAxis };
 
-function schemeOf({ transform, size }: Problem, axis: number): Scheme {
+function schemeOf({ transform, size }: Problem, axis: number): SumScheme {
   const kind = transform[axis]!;
-  if (INVERSES[kind]) return COSINES;
-  return kind.endsWith('4') && size[axis]! % 2 === 0 ? FACING : CONTINUED;
+  if (kind.endsWith('1')) return CONTINUED;
+  return kind.endsWith('4') && size[axis]! % 2 === 0 ? FACING : COSINES;
 }
 
 /** The ways to split an axis into uploads. */

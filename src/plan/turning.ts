@@ -2,12 +2,12 @@
  * Where a convolution turns round: which axes, or which part of one, its launch in the middle takes, and how the others are split.
  * The cheapest way of all; the launches of the others are counted twice, there and back.
  */
-import { blocksOf, type Problem } from '../problem/index.ts';
+import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { pricedConvolved, turningUploads } from './axis.ts';
 import { rankSplits } from './candidates.ts';
-import { coordinatesProfile } from './capacity.ts';
+import { coordinatesProfile, kernelPrecision } from './capacity.ts';
 import { asComplex, complexPart, isReal } from './complex-part.ts';
-import { tripCost } from './cost.ts';
+import { leastCost, tripCost } from './cost.ts';
 import { ifFits, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { schemeOf } from './scheme.ts';
@@ -87,12 +87,14 @@ function middlesOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
   const alone = isReal(problem) && transformedAxes(complexOf(problem, false)).length === 0;
   const complex = complexOf(problem, alone);
   const axes = transformedAxes(complex);
+  const elements = tensorShape(complex, 'input').reduce((a, b) => a * b, 1);
+  const precision = kernelPrecision(problem.precision);
   return [
     ...(isReal(problem) ? realsOf(problem, profile) : []),
     // Of equals, the first is the one without which others are neighbours.
     ...[...axes.slice(0, 1), ...axes.slice(1).reverse()].flatMap((axis) => periodsOf(problem, complex, axis, profile)),
     ...(alone ? [] : runsOf(axes).flatMap((run) => sharesOf(complex, run, profile, problem.convolution!.matrix))),
-    { value: { axes: [], real: alone && axes.length === 0 }, price: tripCost(profile) },
+    { value: { axes: [], real: alone && axes.length === 0 }, price: leastCost(elements, precision, profile) },
   ];
 }
 
@@ -102,13 +104,15 @@ function periodsOf(problem: Problem, complex: Problem, axis: number, profile: De
   const [own, length] = [coordinatesProfile(matrix, profile), complex.size[axis]!];
   const real = isReal(problem) && axis === 0;
   const priced = (period: Omit<Period, 'own'>, price: number): Priced<Middle>[] => {
-    // Zeros that go from one launch to the next are twice as many numbers.
-    const carried = real && period.uploads !== undefined && period.uploads.length > 1;
+    // Imaginary parts that are zero are computed with, too; where they go from one launch to the next, they are also moved.
+    const carried = period.uploads !== undefined && period.uploads.length > 1;
+    const ofReals = carried ? 2 * price : 2 * price - tripCost(profile);
     const value = { axes: [axis], period: { own: length, ...period }, real };
-    return [{ value, price: carried ? 2 * price : price }];
+    return [{ value, price: real ? ofReals : price }];
   };
   const passes = schemeOf(complex, axis, profile) === 'passes';
-  const uploads = passes && ifFits(() => turningUploads(complex, axis, own, matrix === 1));
+  // A cluster of reals takes three times as long as one of complex numbers: longer than five launches.
+  const uploads = passes && ifFits(() => turningUploads(complex, axis, own, matrix === 1 && !real));
   if (uploads) return priced({ length, uploads: uploads.value }, uploads.price);
   // Of a longer period, the bins are others.
   if (crossPower || blocksOf(problem, 'output')[axis]) return [];

@@ -7,7 +7,7 @@ import { type Block, blocksOf, type Direction, type Problem, tensorShape } from 
 import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
 
 /** Both blocks of a dimension of the tensor. */
-interface Blocks {
+interface ZeroBlocks {
   readonly of: number;
   readonly read: Block | null;
   readonly written: Block | null;
@@ -27,7 +27,7 @@ export function sparesOutput(problem: Problem, direction: Direction): boolean {
 export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direction: Direction): N {
   const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
   const leaves = leavesOf(tree);
-  const blocks = problem.size.flatMap((_, axis): Blocks[] => {
+  const blocks = problem.size.flatMap((_, axis): ZeroBlocks[] => {
     const own = { read: blocksOf(problem, read)[axis]!, written: blocksOf(problem, written)[axis]! };
     if (!own.read && !own.written) return [];
     const of = axis + 1;
@@ -45,7 +45,7 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
  */
 export function withSpace<N extends PlanNode>(tree: N, problem: Problem, turn: number): N {
   const leaves = leavesOf(tree);
-  const blocks = blocksOf(problem, 'input').flatMap((block, axis): Blocks[] => {
+  const blocks = blocksOf(problem, 'input').flatMap((block, axis): ZeroBlocks[] => {
     if (!block) return [];
     const of = axis + 1;
     const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
@@ -64,7 +64,7 @@ function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
   return [axis, ...more].some(({ input }) => input.of === of);
 }
 
-function spared(leaf: LeafNode, n: number, blocks: readonly Blocks[]): LeafNode {
+function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafNode {
   const tensor = leaf.length;
   const input: { of: number; from: number; to: number }[] = [];
   const output: typeof input = [];

@@ -1,4 +1,7 @@
-/** Signals: windows, short-time and chirp z-transforms, sound. The package's entry point `omnifft/signal`. */
+/**
+ * `omnifft/signal`: windows, short-time and chirp z-transforms, sound.
+ * @module omnifft/signal
+ */
 
 export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';

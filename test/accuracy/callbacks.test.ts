@@ -1,5 +1,6 @@
 /** Callbacks on every device that runs here: random ones, in random problems, against the same functions of numbers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { namedProfiles } from '../../src/devices/profiles/index.ts';
 import { Device as EngineDevice } from '../../src/engine/device.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
 import { buildSimulator } from '../device/simulator.ts';
@@ -8,6 +9,7 @@ import { randomThreads, variedDevices, vectorProfile } from '../support/devices.
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
 import { randomFor } from '../support/random.ts';
+import type { RealTransform } from '../support/sums.ts';
 import { exhaustive, precisionsOf } from '../support/transforms.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
 
@@ -23,11 +25,13 @@ async function fits(device: Device, problem: ProblemInput): Promise<boolean> {
   }
 }
 
-async function check(device: Device, kind: CalledKind, problem: ProblemInput): Promise<void> {
+/** @param launches that each direction takes at least */
+async function check(device: Device, kind: CalledKind, problem: ProblemInput, launches = 1): Promise<void> {
   if (!(await fits(device, problem))) return;
   for (const { what, error, allowed, damage } of await triedCalled(device, kind, problem, random)) {
     expect(damage, what).toEqual([]);
     expect(error, what).toBeLessThanOrEqual(allowed);
+    expect(what.split('; ').length, what).toBeGreaterThanOrEqual(launches);
   }
 }
 
@@ -68,6 +72,21 @@ describe('by the interpreter', () => {
       await check(device, kind, calledProblem(random, kind, 600, precisionsOf(device), true));
       device.close();
     }
+  });
+
+  it('sums in several uploads', async () => {
+    const { cluster: _, ...profile } = namedProfiles.h200.profile;
+    const device = openInterpreted({ ...profile, sharedBytes: 2048, residentBytes: 2048 });
+    // Of lengths that go in columns, two lines at a time and with zeros between launches.
+    const lengths = { dct1: [513, 730], dct2: [1024, 729], dct3: [1024, 729], dct4: [1024, 1001] };
+    for (const [kind, ways] of Object.entries(lengths)) {
+      const sines = random.integer(0, 1) === 1;
+      const transform = (sines ? kind.replace('c', 's') : kind) as RealTransform;
+      const n = random.pick(ways) - (transform === 'dst1' ? 2 : 0);
+      const precision = random.pick(['single', 'double'] as const);
+      await check(device, 'sums', { size: [n], transform, precision, batches: random.integer(1, 3) }, 2);
+    }
+    device.close();
   });
 });
 

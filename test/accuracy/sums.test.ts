@@ -6,7 +6,7 @@ import { realTransforms } from '../../src/problem/problem.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
 import { randomFor } from '../support/random.ts';
-import { sumsProblem, triedSums, withBlocks } from '../support/sums.ts';
+import { type RealTransform, sumsProblem, triedSums, withBlocks } from '../support/sums.ts';
 import { exhaustive, openWith, precisionsOf } from '../support/transforms.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
 
@@ -82,11 +82,14 @@ describe('in several uploads', () => {
     // Without clusters, whose blocks hold more together.
     const { cluster: _, ...profile } = namedProfiles.h200.profile;
     const device = openInterpreted({ ...profile, sharedBytes: 2 * sharedBytes, residentBytes: 2 * sharedBytes });
-    for (const n of [2048, 729, 1500, 509, random.integer(600, 1400)]) {
-      const transform = random.pick(realTransforms);
+    const sums = async (n: number, transform: RealTransform) => {
       const precision = random.pick(['single', 'double'] as const);
       await check(device, { size: [n], transform, precision, batches: random.integer(1, 2) }, 2);
-    }
+    };
+    for (const n of [2048, 729, 1500, 509, random.integer(600, 1400)]) await sums(n, random.pick(realTransforms));
+    await sums(random.pick([625, 1001, 1155]), random.pick(['dct4', 'dst4']));
+    await sums(random.pick([511, 359]), 'dst1');
+    await sums(random.pick([513, 361]), 'dct1');
     device.close();
   });
 

@@ -14,14 +14,14 @@ import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browse
  * threads these are a part of their own.
  */
 const MOST_BYTES = [
-  [['cpu'], [], 108_500],
-  [['webgpu'], ['threads'], 129_000],
-  [['cpu', 'webgpu'], ['threads'], 149_000],
+  [['cpu'], [], 109_000],
+  [['webgpu'], ['threads'], 129_400],
+  [['cpu', 'webgpu'], ['threads'], 149_400],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 139_000;
+const MOST_SYNC_BYTES = 139_400;
 /** And of the one for signals, whose streams can neither. */
-const MOST_SIGNAL_BYTES = 147_000;
+const MOST_SIGNAL_BYTES = 147_400;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 

@@ -10,7 +10,10 @@ interface Figure {
   readonly curves: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
 }
 
-const COLOURS = ['#3b73d9', '#e07b28', '#2c9c69', '#b04fc4', '#8a8f98'];
+/** Fewer are no curve. */
+const LEAST_ROWS = 3;
+
+const COLOURS = ['#3b73d9', '#e07b28', '#2c9c69', '#b04fc4', '#8a8f98', '#c23b4e', '#7a6a2f'];
 
 export async function drawFigures(page: HTMLElement): Promise<void> {
   const places = [
@@ -32,7 +35,7 @@ export async function drawFigures(page: HTMLElement): Promise<void> {
   });
 }
 
-/** Of the benchmark's own output: a block of lines `2^k  µs  µs (×) …` under a title and the names of the columns. */
+/** Of the benchmark's own output: a block of lines `2^k [precision]  µs  µs (×) …` under a title and the names of the columns. */
 function ofText(text: string): Figure[] {
   return text.split(/\n\n+/).flatMap((block) => {
     const lines = block.split('\n');
@@ -41,20 +44,26 @@ function ofText(text: string): Figure[] {
     const names = [...lines[first - 1]!.matchAll(/(\S.*?) µs/g)].map(([, name = '']) => name.replace(/^\(×\)\s*/, ''));
     // Other units, or none.
     if (names.length === 0) return [];
-    const rows = lines
-      .filter((line) => /^\s*2\^\d+\s/.test(line))
-      .map((line) => {
-        const [length = '', ...numbers] = line
-          .replace(/\([^)]*\)/g, '')
-          .trim()
-          .split(/\s+/);
-        return { n: 2 ** Number(length.slice(2)), micros: numbers.map(Number) };
-      });
-    const curves = names.map((name, k) => ({
-      name,
-      values: rows.map(({ n, micros }) => (micros[k]! > 0 ? (5 * n * Math.log2(n)) / micros[k]! / 1000 : null)),
-    }));
-    return [{ title: lines[first - 2]!, unit: 'GFLOP/s', lengths: rows.map(({ n }) => n), curves }];
+    const rows = lines.flatMap((line) => {
+      const [, power, precision = '', numbers = ''] = /^\s*2\^(\d+)(?: (single|double))?\s+([\d–].*)/.exec(line) ?? [];
+      const micros = numbers
+        .replace(/\([^)]*\)/g, '')
+        .trim()
+        .split(/\s+/)
+        .map(Number);
+      return power === undefined ? [] : [{ n: 2 ** Number(power), precision, micros }];
+    });
+    return [...new Set(rows.map(({ precision }) => precision))].flatMap((precision) => {
+      const of = rows.filter((row) => row.precision === precision);
+      if (of.length < LEAST_ROWS) return [];
+      const all = names.map((name, k) => ({
+        name,
+        values: of.map(({ n, micros }) => (micros[k]! > 0 ? (5 * n * Math.log2(n)) / micros[k]! / 1000 : null)),
+      }));
+      const curves = all.filter(({ values }) => values.some((value) => value !== null));
+      const title = [lines[first - 2]!, precision].filter((part) => part !== '').join(': ');
+      return [{ title, unit: 'GFLOP/s', lengths: of.map(({ n }) => n), curves }];
+    });
   });
 }
 

@@ -36,16 +36,21 @@ function moduleOf(code: string, library: string): string | undefined {
   const imports = [...code.matchAll(/^import .*? from '([^']+)';$/gms)].map(([, name = '']) => name);
   if (imports.length === 0 || !imports.every((name) => name in FILES) || /\bprocess\./.test(code)) return undefined;
   const linked = code.replace(/ from '(omnifft[^']*)';/g, (_, name) => ` from '${library}${FILES[name]}.js';`);
-  return `const console = globalThis.omnifftConsole;\n${linked}`;
+  return linked;
 }
+
+let runs = 0;
 
 async function run(module: string, button: HTMLButtonElement, output: HTMLPreElement): Promise<void> {
   button.disabled = true;
   output.hidden = false;
   output.textContent = '';
   const say = (...values: unknown[]) => output.append(`${values.map(text).join(' ')}\n`);
-  Object.assign(globalThis, { omnifftConsole: { log: say, error: say, warn: say } });
-  const url = URL.createObjectURL(new Blob([module], { type: 'text/javascript' }));
+  // A console of its own: others may run meanwhile.
+  const name = `omnifftConsole${runs++}`;
+  Object.assign(globalThis, { [name]: { log: say, error: say, warn: say } });
+  const code = `const console = globalThis.${name};\n${module}`;
+  const url = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
   try {
     await import(/* @vite-ignore */ url);
   } catch (error) {

@@ -15,7 +15,7 @@ import type {
   Step,
 } from '../device.ts';
 import type { DeviceKernel } from './kernel.ts';
-import { type Allocator, copied, type InFlight, type OwnedBuffer } from './memory.ts';
+import type { Allocator, InFlight, OwnedBuffer } from './memory.ts';
 import type { ProgramHost } from './program.ts';
 
 export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
@@ -127,9 +127,17 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
     throw new FftError('internal-error', `Kernel ${kernel.kernel.name} was compiled by another device.`);
   }
 
-  /** The buffer that a copy reads or writes. @throws FftError as `copied`, `device-closed`, `device-lost` */
-  protected copied(place: Binding, host: RealArray): B {
+  /**
+   * The buffer that a copy reads or writes.
+   * @throws FftError `device-closed`, `device-lost`, `foreign-buffer`, `destroyed`, `wrong-length`, and why there is no such memory
+   */
+  protected copied({ buffer, byteOffset }: Binding, { byteLength }: RealArray): B {
     this.requireOpen();
-    return copied(this.memory, place, host);
+    const own = this.memory.usable(buffer, 'A copy');
+    if (byteOffset >= 0 && byteOffset + byteLength <= own.bytes) return own;
+    throw new FftError(
+      'wrong-length',
+      `${byteLength} bytes at byte ${byteOffset} do not fit into a buffer of ${own.bytes} bytes.`,
+    );
   }
 }

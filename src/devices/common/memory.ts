@@ -1,6 +1,6 @@
 /** What the memory of every device has in common: which buffers are live, how much that is, and since when it has been so. */
 import { FftError } from '../../problem/errors.ts';
-import type { Binding, DeviceBuffer, RealArray, Stretch } from '../device.ts';
+import type { DeviceBuffer, Stretch } from '../device.ts';
 
 /** Memory of a device, its own or the caller's. */
 export abstract class OwnedBuffer implements DeviceBuffer {
@@ -51,7 +51,7 @@ export abstract class Allocator<B extends OwnedBuffer> {
         `A buffer needs a whole number of bytes from 0 up, but ${bytes} was given.`,
       );
     }
-    const buffer = this.take(bytes);
+    const buffer = this.takeOrWait(bytes);
     this.live.add(buffer);
     this.held += bytes;
     return buffer;
@@ -78,35 +78,44 @@ export abstract class Allocator<B extends OwnedBuffer> {
     return undefined;
   }
 
+  /**
+   * A buffer that can be worked on.
+   * @param what was given it, at the beginning of a sentence.
+   * @throws FftError `foreign-buffer`, `destroyed`, and why there is no such memory
+   */
+  usable(buffer: DeviceBuffer, what: string): B {
+    if (!this.owns(buffer)) {
+      throw new FftError('foreign-buffer', `${what} was given what is not memory of this device.`);
+    }
+    if (buffer.failure) throw buffer.failure;
+    if (buffer.freed) throw new FftError('destroyed', `${what} was given memory that has been freed.`);
+    return buffer;
+  }
+
   /** Frees everything that was allocated; programs look again whether they may run. */
   clear(): void {
     for (const buffer of [...this.live]) buffer.free();
     this.generation++;
   }
 
+  /** @throws FftError `out-of-memory`, and what the device says */
   protected abstract take(bytes: number): B;
 
   /** Takes back memory that nothing in flight uses any more. */
   protected abstract reclaim(buffer: B): void;
-}
 
-/**
- * The buffer that a copy reads or writes.
- * @throws FftError `foreign-buffer`, `destroyed`, `wrong-length`, and why there is no such memory
- */
-export function copied<B extends OwnedBuffer>(
-  allocator: Allocator<B>,
-  { buffer, byteOffset }: Binding,
-  { byteLength }: RealArray,
-): B {
-  if (!allocator.owns(buffer)) {
-    throw new FftError('foreign-buffer', 'The buffer to copy from or to is not memory of this device.');
+  /** Gives back what is kept for later, where there is such memory. */
+  protected giveBack(): void {}
+
+  private takeOrWait(bytes: number): B {
+    try {
+      return this.take(bytes);
+    } catch (error) {
+      if (!(error instanceof FftError && error.code === 'out-of-memory')) throw error;
+      // What was freed may be waiting for others to be through with it.
+      this.inFlight.drain();
+      this.giveBack();
+      return this.take(bytes);
+    }
   }
-  if (buffer.failure) throw buffer.failure;
-  if (buffer.freed) throw new FftError('destroyed', 'The device memory to copy from or to was freed.');
-  if (byteOffset >= 0 && byteOffset + byteLength <= buffer.bytes) return buffer;
-  throw new FftError(
-    'wrong-length',
-    `${byteLength} bytes at byte ${byteOffset} do not fit into a buffer of ${buffer.bytes} bytes.`,
-  );
 }

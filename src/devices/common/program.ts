@@ -1,6 +1,6 @@
 /** Steps that are bound to memory: what their arguments stand for, and whether that memory is still there. */
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
-import { bytesOf, type Kernel } from '../../ir/index.ts';
+import { bytesOf, type StorageType } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import type { Binding, BoundProgram, Step } from '../device.ts';
 import type { DeviceKernel } from './kernel.ts';
@@ -10,7 +10,8 @@ import type { Allocator, OwnedBuffer } from './memory.ts';
 export interface BoundArray<B> {
   readonly buffer: B;
   readonly byteOffset: number;
-  /** The array, for messages. */
+  readonly type: StorageType;
+  /** The array, at the beginning of a sentence. */
   readonly what: string;
   /** Known when the program was made: a table. */
   readonly fixed: boolean;
@@ -55,58 +56,41 @@ export function boundSteps<B extends OwnedBuffer, K extends DeviceKernel>(
         `Kernel ${name} takes ${arrays.length} arrays, ${step.arguments.length} were bound.`,
       );
     }
-    const bound = step.arguments.map((argument, position) => {
-      const what = `array ${arrays[position]!.name} of kernel ${name}`;
-      if ('fixed' in argument) return boundArray(host.memory, argument.fixed, 0, what, true);
-      return boundArray(host.memory, slots[argument.slot], argument.byteOffset, what, false);
+    const bound = step.arguments.map((argument, position): BoundArray<B> => {
+      const { name: array, type } = arrays[position]!;
+      const what = `Array ${array} of kernel ${name}`;
+      const fixed = 'fixed' in argument;
+      const place = fixed ? argument.fixed : slots[argument.slot];
+      if (!place) throw new FftError('missing-buffer', `${what} was given nothing.`);
+      const byteOffset = place.byteOffset + (fixed ? 0 : argument.byteOffset);
+      return { buffer: host.memory.usable(place.buffer, what), byteOffset, type, what, fixed };
     });
     return { kernel, arrays: bound, reverse };
   });
 }
 
-function boundArray<B extends OwnedBuffer>(
-  memory: Allocator<B>,
-  place: Binding | undefined,
-  offset: number,
-  what: string,
-  fixed: boolean,
-): BoundArray<B> {
-  if (!place) throw new FftError('missing-buffer', `Nothing is bound for ${what}.`);
-  const { buffer, byteOffset } = place;
-  if (!memory.owns(buffer)) {
-    throw new FftError('foreign-buffer', `What is bound for ${what} is not memory of this device.`);
-  }
-  if (buffer.failure) throw buffer.failure;
-  if (buffer.freed) throw new FftError('destroyed', `The memory bound for ${what} was freed.`);
-  return { buffer, byteOffset: byteOffset + offset, what, fixed };
-}
-
-/** The memory of steps that callers know and may free: all but tables. */
-export function callersBuffers<B>(steps: readonly BoundStep<B, unknown>[]): Set<B> {
+/** The memory of steps. @param tables those as well, which callers do not know and cannot free. */
+export function buffersOf<B>(steps: readonly BoundStep<B, unknown>[], tables = true): Set<B> {
   const buffers = new Set<B>();
-  for (const { arrays } of steps) for (const { buffer, fixed } of arrays) if (!fixed) buffers.add(buffer);
+  for (const { arrays } of steps) for (const { buffer, fixed } of arrays) if (tables || !fixed) buffers.add(buffer);
   return buffers;
 }
 
 /**
- * @param position of the array among the kernel's globals and tables.
+ * @param position of the array among those of the program.
  * @param at byte at which it begins: in its buffer, or as an address.
  * @throws FftError `misaligned-buffer` where an array that is read in pairs begins within one.
  */
 export function requireAligned(
-  { name, globals, tables }: Kernel,
+  { type, what }: BoundArray<unknown>,
   { alignments }: Pick<SpmdProgram, 'alignments'>,
   position: number,
   at: number | bigint,
 ): void {
-  const array = [...globals, ...tables][position]!;
   // Tables begin where the device puts them.
-  const multiple = (alignments[position] ?? 1) * bytesOf(array.type);
+  const multiple = (alignments[position] ?? 1) * bytesOf(type);
   if (BigInt(at) % BigInt(multiple) === 0n) return;
-  throw new FftError(
-    'misaligned-buffer',
-    `Array ${array.name} of kernel ${name} begins at byte ${at}; here that must be a multiple of ${multiple}.`,
-  );
+  throw new FftError('misaligned-buffer', `${what} begins at byte ${at}; here that must be a multiple of ${multiple}.`);
 }
 
 /** A bound program that knows whether it may still run. */

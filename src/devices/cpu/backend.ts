@@ -11,7 +11,7 @@ import { BaseBackend } from '../common/backend.ts';
 import type { Backend, Binding, BoundProgram, CompiledKernel, RealArray, Step } from '../device.ts';
 import type { DeviceOptions, Overridden } from '../options.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
-import { canShareMemory, cpuAvailability, hasSeparateAdders } from './host.ts';
+import { cpuAvailability, hasSeparateAdders } from './host.ts';
 import { CpuKernel } from './kernel.ts';
 import { CpuAllocator, type CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
@@ -20,26 +20,12 @@ import { DONE, immediately, Queue } from './queue.ts';
 import { hasRelaxedSimd, roundsOnce } from './relaxed.ts';
 import { Scratch } from './scratch.ts';
 import { beginWarmUp, warmUp } from './warmup.ts';
-import { JOINED_MASK } from './worker.ts';
 
 /** Threads count the calling one; default, and at most: as many as the machine runs at once. */
 export type CpuOptions = Pick<DeviceOptions, 'threads'> & Overridden;
 
-/** Threads at most: the state word of a pool has room for that many. */
-export const MOST_THREADS = JOINED_MASK;
-
-/** @throws FftError `invalid-argument` */
-export function requireCount(threads: number): void {
-  if (Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS) return;
-  throw new FftError(
-    'invalid-argument',
-    `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
-    { path: 'threads' },
-  );
-}
-
 /** What `openCpuBackend` has to know: how many threads there are, and, where they are several, what runs the others. */
-export interface KnownThreads {
+interface KnownThreads {
   readonly threads: number;
   readonly workers?: typeof Pool | undefined;
 }
@@ -48,8 +34,7 @@ export interface KnownThreads {
 export function openCpuBackend({ threads, workers, profile = {} }: CpuOptions & KnownThreads): Backend {
   const { available, reason, name } = cpuAvailability();
   if (!available) throw new FftError('device-unavailable', `The CPU device cannot work: ${reason}.`);
-  requireCount(threads);
-  return new CpuBackend(name, workers && canShareMemory() ? threads : 1, profile, workers);
+  return new CpuBackend(name, workers ? threads : 1, profile, workers);
 }
 
 class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {

@@ -4,9 +4,9 @@
  */
 
 /** Everything starts on a cache line. */
-export const LINE = 64;
+const LINE = 64;
 
-const PAGE = 4096;
+export const PAGE = 4096;
 /** From this size on, where a block lies within a page matters. */
 const COLOURED = PAGE;
 /**
@@ -15,7 +15,7 @@ const COLOURED = PAGE;
  * one another (and compete for the same sets of the first-level cache). Neighbouring blocks start this much further on
  * in the page: unequal to each other modulo 512 as well, which is a common distance between the inputs of a butterfly.
  */
-const COLOUR_STEP = 640;
+export const COLOUR_STEP = 640;
 
 export class Heap {
   /** Free ranges [starts[i], ends[i]), ascending; no two touch. */
@@ -37,11 +37,6 @@ export class Heap {
   /** Bytes of the largest free range. */
   get largest(): number {
     return this.starts.reduce((most, start, i) => Math.max(most, this.ends[i]! - start), 0);
-  }
-
-  /** The number of separate free ranges. */
-  get ranges(): number {
-    return this.starts.length;
   }
 
   /** The address of `bytes` bytes, a multiple of 64; undefined when no range is long enough. */

@@ -15,6 +15,9 @@ export function builtin<T>(name: string): T | undefined {
   return process.getBuiltinModule(name) as T | undefined;
 }
 
+/** Threads at most: a worker pool counts those that are at work in ten bits (worker.ts). */
+export const MOST_THREADS = 1023;
+
 /** Threads that can run at the same time. */
 export async function processorCount(): Promise<number> {
   const told = globalThis.navigator?.hardwareConcurrency;

@@ -1,7 +1,8 @@
 /** The room's door: opening the CPU. */
+import { FftError } from '../../problem/errors.ts';
 import type { Backend } from '../device.ts';
-import { type CpuOptions, MOST_THREADS, openCpuBackend, requireCount } from './backend.ts';
-import { canShareMemory, processorCount } from './host.ts';
+import { type CpuOptions, openCpuBackend } from './backend.ts';
+import { canShareMemory, MOST_THREADS, processorCount } from './host.ts';
 
 export { type CpuOptions, openCpuBackend } from './backend.ts';
 export { cpuAvailability, cpuAvailability as availability } from './host.ts';
@@ -17,7 +18,13 @@ export { createCpuBackend as create };
 export async function createCpuBackend(options: CpuOptions = {}): Promise<Backend> {
   const most = Math.min(await processorCount(), MOST_THREADS);
   const { threads = most } = options;
-  requireCount(threads);
+  if (!(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {
+    throw new FftError(
+      'invalid-argument',
+      `threads must be a whole number from 1 to ${MOST_THREADS}, but ${threads} was given.`,
+      { path: 'threads' },
+    );
+  }
   // More would only share the cores, and each takes its time to start and some megabytes.
   const count = canShareMemory() ? Math.min(threads, most) : 1;
   // Who computes on one thread need not load what runs others.

@@ -4,7 +4,7 @@ import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import { type Kernel, reachable } from '../../ir/index.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';
 import { DeviceKernel } from '../common/kernel.ts';
-import type { CpuAllocator } from './memory.ts';
+import { type CpuAllocator, PAGE_BYTES } from './memory.ts';
 import { compileModule } from './relaxed.ts';
 
 /** Runs groups first … last − 1; `shared` and the pointers are addresses. */
@@ -31,7 +31,7 @@ export class CpuKernel extends DeviceKernel {
   /** @throws FftError `compile-failed` */
   constructor(kernel: Kernel, memory: CpuAllocator, vectors: VectorArithmetic = {}) {
     super(kernel);
-    const pages = memory.buffer.byteLength / 65536;
+    const pages = memory.buffer.byteLength / PAGE_BYTES;
     const limits = { initial: 1, maximum: pages, shared: memory.shared };
     try {
       const { wasm, module } = compiled(kernel, limits, vectors);

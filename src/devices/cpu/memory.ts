@@ -9,10 +9,10 @@ import type { StorageType } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { Allocator, type InFlight, OwnedBuffer } from '../common/memory.ts';
 import type { Binding, RealArray } from '../device.ts';
-import { arrayOver, typeOfArray } from '../host-arrays.ts';
+import { arrayOver, bytesOfArray, typeOfArray } from '../host-arrays.ts';
 import { above, Heap } from './heap.ts';
 
-const PAGE_BYTES = 65536;
+export const PAGE_BYTES = 65536;
 /** One page less than 4 GiB, so that sizes fit 32 bits. */
 const MOST_PAGES = 65535;
 /** 256 MiB: with less, opening the device fails. */
@@ -26,9 +26,7 @@ export const HEAP_START = 4096;
 export class CpuBuffer extends OwnedBuffer {
   readonly address: number;
   private readonly memory: CpuAllocator;
-  private single: Float32Array | undefined;
-  private double: Float64Array | undefined;
-  private half: Uint16Array | undefined;
+  private views: Partial<Record<StorageType, RealArray>> = {};
   private part: RealArray | undefined;
 
   constructor(memory: CpuAllocator, address: number, bytes: number) {
@@ -44,17 +42,12 @@ export class CpuBuffer extends OwnedBuffer {
   view(type: StorageType): RealArray {
     if (this.freed)
       throw new FftError('destroyed', 'This device memory was freed; allocate it anew to read or write it.');
-    if (type === 'f32') return (this.single ??= this.handOut(Float32Array));
-    if (type === 'f64') return (this.double ??= this.handOut(Float64Array));
-    return type === 'f16' ? (this.half ??= this.handOut(Uint16Array)) : this.handOut(Uint32Array);
+    return (this.views[type] ??= this.handOut(type));
   }
 
-  private handOut<T extends RealArray>(Type: {
-    new (buffer: ArrayBuffer, at: number, length: number): T;
-    readonly BYTES_PER_ELEMENT: number;
-  }): T {
+  private handOut(type: StorageType): RealArray {
     const { address, bytes, memory } = this;
-    const view = new Type(memory.buffer, address, Math.floor(bytes / Type.BYTES_PER_ELEMENT));
+    const view = arrayOver(type, memory.buffer, address, Math.floor(bytes / bytesOfArray(type)));
     memory.handedOut.set(view, this);
     return view;
   }
@@ -72,7 +65,8 @@ export class CpuBuffer extends OwnedBuffer {
 
   override free(): void {
     super.free();
-    this.single = this.double = this.half = this.part = undefined;
+    this.views = {};
+    this.part = undefined;
   }
 }
 
@@ -114,12 +108,7 @@ export class CpuAllocator extends Allocator<CpuBuffer> {
   }
 
   protected take(bytes: number): CpuBuffer {
-    let address = this.heap.take(bytes);
-    if (address === undefined) {
-      // What was freed may be waiting for others to be through with it.
-      this.inFlight.drain();
-      address = this.heap.take(bytes);
-    }
+    const address = this.heap.take(bytes);
     if (address === undefined) {
       throw new FftError(
         'out-of-memory',

@@ -20,6 +20,7 @@ import {
   OPEN_BIT,
   shareOut,
   takeGroups,
+  takePart,
   workerMain,
 } from './worker.ts';
 
@@ -223,7 +224,7 @@ export class Pool {
 
   private async start(): Promise<void> {
     try {
-      const known = [JSON.stringify(CONTROL), OPEN_BIT, WORKER_SPINS, takeGroups].join(', ');
+      const known = [JSON.stringify(CONTROL), OPEN_BIT, WORKER_SPINS, takeGroups, takePart].join(', ');
       const text = `(${workerMain})(port, ${known});`;
       const start = await threadFactory(text, () => this.lose());
       if (this.closed) return;

@@ -1,5 +1,5 @@
 /** Steps that are bound to memory. */
-import { type BoundStep, boundSteps, DeviceProgram, type ProgramHost } from '../common/program.ts';
+import { type BoundStep, boundSteps, buffersOf, DeviceProgram, type ProgramHost } from '../common/program.ts';
 import type { Binding, Step } from '../device.ts';
 import type { CpuKernel } from './kernel.ts';
 import { type Launch, launcher, launchFailure, type ScratchPlace, sequence } from './launch.ts';
@@ -46,7 +46,7 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
 
   constructor(host: CpuHost, steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks: number) {
     const bound = boundSteps(host, steps, slots);
-    super(host, new Set(bound.flatMap(({ arrays }) => arrays.map(({ buffer }) => buffer))));
+    super(host, buffersOf(bound));
     this.queue = host.queue;
     this.pool = host.pool;
     this.steps = bound.map((step) => readyStep(host, step, chunks));

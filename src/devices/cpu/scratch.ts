@@ -2,11 +2,9 @@
  * Memory for the arrays that a group shares: one region for each thread, used by one kernel after another. Grows to what
  * the largest kernel needs and stays.
  */
+import { COLOUR_STEP, PAGE } from './heap.ts';
 import type { ScratchPlace } from './launch.ts';
 import type { CpuAllocator, CpuBuffer } from './memory.ts';
-
-/** Keeps the regions of two threads from lying at equal places of a page (see heap.ts), and off each other's lines. */
-const SPACING = 640;
 
 export class Scratch implements ScratchPlace {
   /** The calling thread's region; thread t has `address + t · stride`. */
@@ -25,7 +23,8 @@ export class Scratch implements ScratchPlace {
   /** @throws FftError `out-of-memory` */
   reserve(bytes: number): void {
     if (bytes <= this.bytes) return;
-    const stride = Math.ceil(bytes / 4096) * 4096 + SPACING;
+    // The regions of two threads lie off each other's lines, and at unequal places of a page.
+    const stride = Math.ceil(bytes / PAGE) * PAGE + COLOUR_STEP;
     const buffer = this.memory.allocate(stride * this.threads);
     this.buffer?.free();
     this.buffer = buffer;

@@ -1,9 +1,11 @@
 /**
  * What a worker thread does: sleep, join the job that is open, take groups until none is left, leave.
  *
- * `workerMain` and `takeGroups` are started from their own text, so that they work from sources, from a build and from a bundle
+ * `workerMain`, `takePart` and `takeGroups` are started from their own text, so that they work from sources, from a build and from a bundle
  * alike: they must not refer to anything outside themselves. What they need to know arrives as arguments and messages.
  */
+
+import { MOST_THREADS } from './host.ts';
 
 /** Where the words of the control block lie, as indices of 32-bit words. Words that threads contend for have a cache line each. */
 export const CONTROL = {
@@ -37,13 +39,13 @@ export const CONTROL = {
   words: 192 + 32 * 16,
 } as const;
 
-export const JOINED_MASK = 1023;
+export const JOINED_MASK = MOST_THREADS;
 export const OPEN_BIT = 1024;
 /** Pointers and shares that fit into the control block. */
 export const MOST_POINTERS = CONTROL.next - CONTROL.pointers;
-export const MOST_SHARES = (CONTROL.words - CONTROL.next) / CONTROL.nextApart;
+const MOST_SHARES = (CONTROL.words - CONTROL.next) / CONTROL.nextApart;
 
-export type ControlLayout = typeof CONTROL;
+type ControlLayout = typeof CONTROL;
 
 export type Message =
   | { readonly kind: 'memory'; readonly memory: WebAssembly.Memory; readonly address: number; readonly thread: number }
@@ -109,38 +111,48 @@ export function takeGroups(
   }
 }
 
+/**
+ * Takes part in the job that this worker has joined, and leaves it. Without the kernel (it could not be built here) the others do
+ * its share.
+ */
+export function takePart(
+  control: Int32Array,
+  at: ControlLayout,
+  thread: number,
+  run: KernelFunction | undefined,
+  take: typeof takeGroups,
+): void {
+  if (run) {
+    const scratch = (control[at.scratch] as number) + thread * (control[at.stride] as number);
+    const pointers = Array.from(control.subarray(at.pointers, at.pointers + (control[at.count] as number)));
+    try {
+      take(control, at, thread, (first, last) => run(first, last, scratch, ...pointers));
+    } catch {
+      Atomics.store(control, at.failed, 1);
+    }
+  }
+  Atomics.add(control, at.left, 1);
+  Atomics.notify(control, at.left);
+}
+
+type KernelFunction = (first: number, last: number, shared: number, ...pointers: number[]) => void;
+
 export function workerMain(
   port: Port,
   at: ControlLayout,
   openBit: number,
   spins: number,
   take: typeof takeGroups,
+  part: typeof takePart,
 ): void {
-  type KernelFunction = (first: number, last: number, shared: number, ...pointers: number[]) => void;
   const kernels = new Map<number, KernelFunction>();
   let memory: WebAssembly.Memory;
   let control = new Int32Array(0);
   let thread = 0;
   let received = 0;
 
-  // Methods, because compilers that preserve names wrap other functions in a helper, which is not part of this text.
+  // A method, because compilers that preserve names wrap other functions in a helper, which is not part of this text.
   const server = {
-    work() {
-      const run = kernels.get(control[at.kernel] as number);
-      // Without the kernel (it could not be built here) the other threads do this one's share.
-      if (run) {
-        const scratch = (control[at.scratch] as number) + thread * (control[at.stride] as number);
-        const pointers = Array.from(control.subarray(at.pointers, at.pointers + (control[at.count] as number)));
-        try {
-          take(control, at, thread, (first, last) => run(first, last, scratch, ...pointers));
-        } catch {
-          Atomics.store(control, at.failed, 1);
-        }
-      }
-      Atomics.add(control, at.left, 1);
-      Atomics.notify(control, at.left);
-    },
-
     serve() {
       let finished = -1;
       for (;;) {
@@ -151,7 +163,7 @@ export function workerMain(
         const job = state & -openBit;
         if ((state & openBit) !== 0 && job !== finished) {
           if (Atomics.compareExchange(control, at.state, state, state + 1) === state) {
-            this.work();
+            part(control, at, thread, kernels.get(control[at.kernel] as number), take);
             finished = job;
           }
           continue;

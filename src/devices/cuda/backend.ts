@@ -48,11 +48,8 @@ export class CudaBackend extends NativeBackend<NativeBuffer, CudaKernel> impleme
         `A ${this.kind} device cannot be compared with ${show(peer)}: cuda has cufft.`,
       );
     }
-    const [from, to] = [input, output].map(({ buffer, byteOffset }) => {
-      if (this.owns(buffer) && !buffer.freed) return buffer.handle + BigInt(byteOffset);
-      throw new FftError('foreign-buffer', `What ${peer} is to be bound to is not memory of this device.`);
-    });
-    return bindCufft(this, problem, from!, to!);
+    const addressOf = ({ buffer, byteOffset }: Binding) => this.memory.usable(buffer, peer).handle + BigInt(byteOffset);
+    return bindCufft(this, problem, addressOf(input), addressOf(output));
   }
 
   /** Only to text: the compiler takes its time, which `warmUp` spends on another thread. */

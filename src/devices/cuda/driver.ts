@@ -2,7 +2,7 @@
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import type { NativeDriver, Pinned } from '../native/driver.ts';
-import type { Koffi } from '../native/library.ts';
+import { isHandle, type Koffi } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import { type DriverApi, NOT_READY } from './api.ts';
 import type { RuntimeCompiler } from './compiler.ts';
@@ -116,7 +116,8 @@ export class CudaDriver implements NativeDriver {
   }
 
   callersStream(target: unknown): bigint {
-    if (typeof target === 'bigint' && target >= 0n && target < 2n ** 64n) return target;
+    // 0 is the stream that every context has.
+    if (isHandle(target, 0n)) return target;
     throw new FftError(
       'invalid-encoder',
       `The stream is ${show(target)}; the handle of a stream of this device's context is needed, a bigint.`,

@@ -13,7 +13,7 @@ const CLUSTER_UNASKED = 8;
 const SHARED_BYTES = 8;
 const LARGE_CLUSTERS = 14;
 
-export interface KernelOptions {
+interface KernelOptions {
   /** Streams that its launches are spread over. */
   readonly streams?: number;
   readonly computedRoots?: boolean;

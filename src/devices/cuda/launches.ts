@@ -124,9 +124,9 @@ export class CudaLaunches implements Launches {
 
 function argumentsOf({ kernel, arrays }: BoundStep<NativeBuffer, CudaKernel>): Arguments[] {
   const { launches, launchSize } = kernel.program;
-  const addresses = arrays.map(({ buffer, byteOffset }, position) => {
-    const address = buffer.handle + BigInt(byteOffset);
-    requireAligned(kernel.kernel, kernel.program, position, address);
+  const addresses = arrays.map((array, position) => {
+    const address = array.buffer.handle + BigInt(array.byteOffset);
+    requireAligned(array, kernel.program, position, address);
     return address;
   });
   if (launches === 1) return [{ kernel, values: addresses }];

@@ -3,8 +3,9 @@
  * thousands of times as long, and giving back to it waits for all that runs.
  */
 import { FftError, show } from '../../problem/errors.ts';
-import { Allocator, type InFlight } from '../common/memory.ts';
-import { NativeBuffer } from '../native/memory.ts';
+import type { InFlight } from '../common/memory.ts';
+import { isHandle } from '../native/library.ts';
+import { NativeAllocator, NativeBuffer } from '../native/memory.ts';
 import type { CudaDriver } from './driver.ts';
 
 /** Allocations are rounded up to eighths of a power of two, so that sizes come again; large ones to the driver's pages. */
@@ -13,16 +14,13 @@ const PAGE_BYTES = 2 * 2 ** 20;
 /** Idle memory is kept up to this fraction of the device's, and no more than a gibibyte. */
 const KEPT_FRACTION = 1 / 16;
 const KEPT_BYTES = 2 ** 30;
-/** Buffers of the caller's that are remembered, so that the same memory is the same buffer. */
-const ADOPTED_KEPT = 256;
 
-export class CudaAllocator extends Allocator<NativeBuffer> {
+export class CudaAllocator extends NativeAllocator<NativeBuffer> {
   private readonly driver: CudaDriver;
   private readonly budget: number;
   /** Idle allocations by size. */
   private readonly idle = new Map<number, bigint[]>();
   private idleBytes = 0;
-  private readonly adopted = new Map<string, NativeBuffer>();
 
   constructor(driver: CudaDriver, totalBytes: number, inFlight: InFlight) {
     super(inFlight);
@@ -38,11 +36,8 @@ export class CudaAllocator extends Allocator<NativeBuffer> {
     if (typeof memory !== 'object' || memory === null || !('devicePointer' in memory)) return undefined;
     const { pointer, bytes } = pointerOf(memory as { devicePointer: unknown; bytes: unknown }, what);
     this.driver.enter();
-    const key = `${pointer}:${bytes}`;
-    const known = this.adopted.get(key);
     const range = this.driver.api.addressRange(pointer);
     if (!range) {
-      this.adopted.delete(key);
       throw new FftError(
         'foreign-buffer',
         `${what} is at 0x${pointer.toString(16)}, which is not device memory of this device's context.`,
@@ -55,17 +50,12 @@ export class CudaAllocator extends Allocator<NativeBuffer> {
         `${what} is said to have ${bytes} bytes, but the allocation it lies in ends after ${room}.`,
       );
     }
-    if (known) return known;
-    const buffer = this.buffer(pointer, bytes);
-    if (this.adopted.size >= ADOPTED_KEPT) this.adopted.delete(this.adopted.keys().next().value as string);
-    this.adopted.set(key, buffer);
-    return buffer;
+    return this.adoptedAs([pointer, bytes], () => this.buffer(pointer, bytes));
   }
 
   /** Gives all memory back to the driver; nothing may be running. */
   override clear(): void {
     super.clear();
-    this.adopted.clear();
     this.trim(0);
   }
 
@@ -73,7 +63,7 @@ export class CudaAllocator extends Allocator<NativeBuffer> {
     const { api } = this.driver;
     this.driver.enter();
     const room = roomFor(bytes);
-    const address = this.takeIdle(room) ?? api.allocate('MemAlloc', room) ?? this.squeeze(room);
+    const address = this.takeIdle(room) ?? api.allocate('MemAlloc', room);
     if (address !== undefined) return this.buffer(address, bytes);
     const { free, total } = api.memoryInfo();
     throw new FftError(
@@ -91,6 +81,10 @@ export class CudaAllocator extends Allocator<NativeBuffer> {
     this.trim(this.budget);
   }
 
+  protected override giveBack(): void {
+    this.trim(0);
+  }
+
   /** The device has one address space, in which memory of the caller's may overlap other memory of the caller's. */
   private buffer(address: bigint, bytes: number): NativeBuffer {
     return new NativeBuffer(this, address, bytes, { of: this, start: Number(address) });
@@ -103,15 +97,6 @@ export class CudaAllocator extends Allocator<NativeBuffer> {
     this.idleBytes -= room;
     if (same!.length === 0) this.idle.delete(room);
     return address;
-  }
-
-  /** The last resort: waits for what runs, and gives back all that is idle. */
-  private squeeze(room: number): bigint | undefined {
-    this.inFlight.drain();
-    const same = this.takeIdle(room);
-    if (same !== undefined) return same;
-    this.trim(0);
-    return this.driver.api.allocate('MemAlloc', room);
   }
 
   private trim(budget: number): void {
@@ -136,7 +121,7 @@ export interface CudaHost {
 function pointerOf({ devicePointer, bytes }: { devicePointer: unknown; bytes: unknown }, what: string) {
   const pointer =
     typeof devicePointer === 'number' && Number.isSafeInteger(devicePointer) ? BigInt(devicePointer) : devicePointer;
-  if (typeof pointer !== 'bigint' || pointer <= 0n || pointer >= 2n ** 64n) {
+  if (!isHandle(pointer, 1n)) {
     throw new FftError(
       'invalid-argument',
       `${what}.devicePointer is ${show(devicePointer)}; an address is needed, a bigint.`,

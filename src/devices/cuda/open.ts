@@ -1,6 +1,6 @@
 import { FftError, reasonOf, show } from '../../problem/errors.ts';
 import type { Availability, Backend } from '../device.ts';
-import { type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
+import { isHandle, type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
 import type { DeviceOptions, Overridden } from '../options.ts';
 import { DriverApi, type DriverWords } from './api.ts';
 import { CudaBackend } from './backend.ts';
@@ -111,7 +111,7 @@ function checkOptions({ device, context, stream }: GpuOptions): number | undefin
     });
   }
   for (const [path, handle] of Object.entries({ context, stream })) {
-    if (handle === undefined || (typeof handle === 'bigint' && handle > 0n && handle < 2n ** 64n)) continue;
+    if (handle === undefined || isHandle(handle, 1n)) continue;
     throw new FftError('invalid-argument', `${path} is ${show(handle)}; it must be a handle of the driver, a bigint.`, {
       path,
     });

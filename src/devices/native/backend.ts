@@ -2,7 +2,7 @@
 import type { DeviceProfile } from '../../plan/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
-import { type BoundStep, boundSteps, callersBuffers } from '../common/program.ts';
+import { type BoundStep, boundSteps, buffersOf } from '../common/program.ts';
 import type { Binding, BoundProgram, CompiledKernel, DeviceKind, EncodeTarget, RealArray, Step } from '../device.ts';
 import type { Launches, NativeDriver } from './driver.ts';
 import type { SpmdKernel } from './kernel.ts';
@@ -46,15 +46,15 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
   ): BoundProgram {
     this.requireOpen();
     const bound = boundSteps(this, steps, slots);
-    return new NativeProgram(this, callersBuffers(bound), this.layOut(bound, pipelined && this.own(pipelined)));
+    return new NativeProgram(this, buffersOf(bound, false), this.layOut(bound, pipelined && this.own(pipelined)));
   }
 
-  upload(target: Binding, data: RealArray): Promise<void> {
-    return this.copy('in', target, data);
+  async upload(target: Binding, data: RealArray): Promise<void> {
+    await this.submitCopy('in', target, data).done;
   }
 
-  download(source: Binding, into: RealArray): Promise<void> {
-    return this.copy('out', source, into);
+  async download(source: Binding, into: RealArray): Promise<void> {
+    await this.submitCopy('out', source, into).done;
   }
 
   /** Returns when `data` is in pinned memory, on its way. */
@@ -132,14 +132,6 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
       },
       fail: done,
     });
-  }
-
-  private copy(direction: 'in' | 'out', place: Binding, host: RealArray): Promise<void> {
-    try {
-      return this.submitCopy(direction, place, host).done;
-    } catch (error) {
-      return Promise.reject(error);
-    }
   }
 
   private submitCopy(direction: 'in' | 'out', place: Binding, host: RealArray): Copy {

@@ -16,6 +16,11 @@ export interface NativeFunction {
   async: (...values: any[]) => void;
 }
 
+/** Whether a value can be a handle or an address. Whether it is one, only the library knows, if at all. @param least none lies below. */
+export function isHandle(value: unknown, least: bigint): value is bigint {
+  return typeof value === 'bigint' && value >= least && value < 2n ** 64n;
+}
+
 export interface LibraryRequest {
   /** File names or paths, the best first. */
   readonly names: readonly string[];

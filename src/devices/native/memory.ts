@@ -1,6 +1,5 @@
 /** Device memory behind a C library. */
-
-import { type Allocator, OwnedBuffer } from '../common/memory.ts';
+import { Allocator, OwnedBuffer } from '../common/memory.ts';
 import type { Stretch } from '../device.ts';
 
 /** Where memory begins, and in what. */
@@ -26,5 +25,28 @@ export class NativeBuffer extends OwnedBuffer {
   override stretches(byteOffset: number, bytes: number): readonly Stretch[] {
     const start = this.origin.start + byteOffset;
     return [{ of: this.origin.of, start, end: start + bytes }];
+  }
+}
+
+/** Buffers of the caller's that are remembered. */
+const ADOPTED_KEPT = 256;
+
+export abstract class NativeAllocator<B extends NativeBuffer> extends Allocator<B> {
+  private readonly adopted = new Map<string, B>();
+
+  override clear(): void {
+    super.clear();
+    this.adopted.clear();
+  }
+
+  /** The caller's memory as a buffer: the same one for the same memory, because it knows the stream that used it last. */
+  protected adoptedAs(facts: readonly unknown[], make: () => B): B {
+    const key = facts.join();
+    const known = this.adopted.get(key);
+    if (known) return known;
+    const buffer = make();
+    if (this.adopted.size >= ADOPTED_KEPT) this.adopted.delete(this.adopted.keys().next().value!);
+    this.adopted.set(key, buffer);
+    return buffer;
   }
 }

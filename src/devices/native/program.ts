@@ -1,5 +1,6 @@
 /** Steps that are bound to memory of a device behind a C library. */
 import type { DeviceKernel } from '../common/kernel.ts';
+import type { InFlight } from '../common/memory.ts';
 import { DeviceProgram, type ProgramHost, requireRepeats } from '../common/program.ts';
 import type { Launches } from './driver.ts';
 import type { NativeBuffer } from './memory.ts';
@@ -8,12 +9,8 @@ import type { CallerStreams } from './streams.ts';
 import type { Job } from './timeline.ts';
 
 /** What programs need of their device. */
-export interface NativeHost extends ProgramHost<NativeBuffer, DeviceKernel>, CopyHost {
+export interface NativeHost extends ProgramHost<NativeBuffer, DeviceKernel>, CopyHost, InFlight {
   readonly streams: CallerStreams;
-  /** Submits all that waits, and waits for it. */
-  drain(): void;
-  /** Calls back when nothing in flight uses what was just given up. */
-  whenUnused(action: () => void): void;
 }
 
 export class NativeProgram extends DeviceProgram<NativeBuffer> {

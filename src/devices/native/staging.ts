@@ -121,8 +121,9 @@ export class Copy implements Job {
 
   advance(): boolean {
     const { host, direction } = this;
-    const { driver, timeline, enter } = this.staging.host;
-    enter.call(this.staging.host);
+    const device = this.staging.host;
+    const { driver, timeline } = device;
+    device.enter();
     while (this.submitted < this.bytes) {
       const start = this.submitted;
       const chunk = this.staging.take(this.bytes - start);

@@ -16,7 +16,7 @@ export interface Job {
 }
 
 /** Told that the work before it has run, or why it never will. */
-export type Done = (failure?: FftError) => void;
+type Done = (failure?: FftError) => void;
 
 interface Batch {
   readonly event: bigint;

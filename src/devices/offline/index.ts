@@ -28,7 +28,7 @@ import {
 
 export { type OfflineLanguage, offlineLanguages } from './languages.ts';
 
-export interface OfflineSettings {
+interface OfflineSettings {
   readonly profile: DeviceProfile;
   readonly language: OfflineLanguage;
 }

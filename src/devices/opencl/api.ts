@@ -3,7 +3,7 @@
  * calls that fail throw what their error number means (errors.ts).
  */
 import { FftError, show } from '../../problem/errors.ts';
-import { functionsOf, type NativeFunction, openLibrary } from '../native/library.ts';
+import { functionsOf, isHandle, type NativeFunction, openLibrary } from '../native/library.ts';
 import { type Asked, failure } from './errors.ts';
 
 /** A `cl_platform_id`, `cl_mem`, … */
@@ -108,7 +108,7 @@ const QUERIES = {
   event: 'clGetEventInfo',
   profiling: 'clGetEventProfilingInfo',
 } as const satisfies Record<string, Call>;
-export type Queried = keyof typeof QUERIES;
+type Queried = keyof typeof QUERIES;
 
 /** OpenCL, as this device uses it. */
 export class OpenCl {
@@ -238,15 +238,10 @@ export function openCl(): Promise<OpenCl> {
 }
 
 /** Nothing lies in the first page of memory: such numbers are mistakes, and following them would end the process. */
-const LEAST_POINTER = 4096n;
-
-/** Whether a value can be a handle. Whether it is one, OpenCL does not tell. */
-export function isHandle(value: unknown): value is Handle {
-  return typeof value === 'bigint' && value >= LEAST_POINTER && value < 2n ** 64n;
-}
+export const LEAST_HANDLE = 4096n;
 
 /** @throws FftError `invalid-argument` */
 export function requireHandle(value: unknown, what: string): Handle {
-  if (isHandle(value)) return value;
+  if (isHandle(value, LEAST_HANDLE)) return value;
   throw new FftError('invalid-argument', `${what} is ${show(value)}; it must be a pointer, as a BigInt.`);
 }

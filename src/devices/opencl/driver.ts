@@ -1,13 +1,13 @@
 /** A device of OpenCL: its context, its queues and events. */
 import { FftError, show } from '../../problem/errors.ts';
 import type { NativeDriver, Pinned } from '../native/driver.ts';
-import type { Koffi } from '../native/library.ts';
+import { isHandle, type Koffi } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
-import { type Handle, INFO, isHandle, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
+import { type Handle, INFO, LEAST_HANDLE, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
 import { type Asked, failure } from './errors.ts';
 
 /** What was opened; queue and context are ours to release. */
-export interface ClSetup {
+interface ClSetup {
   readonly cl: OpenCl;
   readonly koffi: Koffi;
   readonly context: Handle;
@@ -156,7 +156,7 @@ export class ClDriver implements NativeDriver {
   }
 
   callersStream(target: unknown): Handle {
-    if (!isHandle(target)) {
+    if (!isHandle(target, LEAST_HANDLE)) {
       throw new FftError(
         'invalid-encoder',
         `The queue is ${show(target)}; it must be a cl_command_queue, as a BigInt.`,

@@ -1,7 +1,7 @@
 /** The launches of a program: a kernel object each, with its arguments set once. */
 import { bytesOf } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import { type BoundArray, type BoundStep, requireAligned } from '../common/program.ts';
+import { type BoundArray, type BoundStep, buffersOf, requireAligned } from '../common/program.ts';
 import type { Launches } from '../native/driver.ts';
 import { type Handle, INFO, QUEUE } from './api.ts';
 import type { ClDriver, Launch } from './driver.ts';
@@ -23,8 +23,7 @@ export class ClLaunches implements Launches {
       this.releaseKernels();
       throw error;
     }
-    const buffers = new Set(steps.flatMap(({ arrays }) => arrays.map(({ buffer }) => buffer)));
-    this.held = [...buffers].flatMap(({ adopted, handle }) => (adopted ? [handle] : []));
+    this.held = [...buffersOf(steps)].flatMap(({ adopted, handle }) => (adopted ? [handle] : []));
     for (const handle of this.held) driver.cl.raw.clRetainMemObject(handle);
   }
 
@@ -111,10 +110,10 @@ export class ClLaunches implements Launches {
 }
 
 /** @throws FftError `buffer-usage`, `misaligned-buffer` */
-function requireUsable(kernel: ClKernel, { buffer, byteOffset, what }: BoundArray<ClBuffer>, position: number): void {
-  const { written = true } = kernel.program.bindings[position] ?? {};
-  if (written && !buffer.writable) {
-    throw new FftError('buffer-usage', `${what} is written, but its cl_mem is CL_MEM_READ_ONLY.`);
+function requireUsable({ program }: ClKernel, array: BoundArray<ClBuffer>, position: number): void {
+  const { written = true } = program.bindings[position] ?? {};
+  if (written && !array.buffer.writable) {
+    throw new FftError('buffer-usage', `${array.what} is written, but its cl_mem is CL_MEM_READ_ONLY.`);
   }
-  requireAligned(kernel.kernel, kernel.program, position, byteOffset);
+  requireAligned(array, program, position, array.byteOffset);
 }

@@ -1,8 +1,9 @@
 /** Device memory: `cl_mem` objects of our own, and the caller's. */
 import { FftError, show } from '../../problem/errors.ts';
-import { Allocator, type InFlight } from '../common/memory.ts';
-import { NativeBuffer, type Origin } from '../native/memory.ts';
-import { type Handle, INFO, isHandle, MEMORY } from './api.ts';
+import type { InFlight } from '../common/memory.ts';
+import { isHandle } from '../native/library.ts';
+import { NativeAllocator, NativeBuffer, type Origin } from '../native/memory.ts';
+import { type Handle, INFO, LEAST_HANDLE, MEMORY } from './api.ts';
 import type { ClDriver } from './driver.ts';
 
 export class ClBuffer extends NativeBuffer {
@@ -19,14 +20,9 @@ export class ClBuffer extends NativeBuffer {
 }
 
 /** The memory of one device. */
-export class ClAllocator extends Allocator<ClBuffer> {
+export class ClAllocator extends NativeAllocator<ClBuffer> {
   private readonly driver: Pick<ClDriver, 'cl' | 'context' | 'device'>;
   private readonly limits: { readonly piece: number; readonly all: number };
-  /** The same `cl_mem` is the same buffer as long as somebody holds that. */
-  private readonly adopted = new Map<Handle, WeakRef<ClBuffer>>();
-  private readonly forgotten = new FinalizationRegistry<Handle>((handle) => {
-    if (!this.adopted.get(handle)?.deref()) this.adopted.delete(handle);
-  });
 
   constructor(driver: Pick<ClDriver, 'cl' | 'context' | 'device'>, inFlight: InFlight) {
     super(inFlight);
@@ -48,7 +44,7 @@ export class ClAllocator extends Allocator<ClBuffer> {
   override adopt(value: unknown, what: string): ClBuffer | undefined {
     if (typeof value !== 'object' || value === null || !('clMem' in value)) return undefined;
     const { clMem, bytes } = value as { readonly clMem: unknown; readonly bytes?: unknown };
-    if (!isHandle(clMem)) {
+    if (!isHandle(clMem, LEAST_HANDLE)) {
       throw new FftError('invalid-argument', `${what}.clMem is ${show(clMem)}; it must be a cl_mem, as a BigInt.`);
     }
     const { cl, context } = this.driver;
@@ -87,16 +83,8 @@ export class ClAllocator extends Allocator<ClBuffer> {
       throw new FftError('out-of-memory', `${asked.what} failed: it is more than one piece. ${asked.memory}`);
     }
     const { cl, context } = this.driver;
-    const make = () =>
-      new ClBuffer(this, cl.make('clCreateBuffer', asked, context, MEMORY.readWrite, Math.max(bytes, 1), null), bytes);
-    try {
-      return make();
-    } catch (error) {
-      if (!(error instanceof FftError && error.code === 'out-of-memory')) throw error;
-      // What was freed may be waiting for others to be through with it.
-      this.inFlight.drain();
-      return make();
-    }
+    const handle = cl.make('clCreateBuffer', asked, context, MEMORY.readWrite, Math.max(bytes, 1), null);
+    return new ClBuffer(this, handle, bytes);
   }
 
   protected reclaim({ handle }: ClBuffer): void {
@@ -109,13 +97,7 @@ export class ClAllocator extends Allocator<ClBuffer> {
     const parent = cl.handle('memory', handle, INFO.memAssociated);
     const offset = cl.number('memory', handle, INFO.memOffset) ?? 0;
     const origin = parent === 0n ? { of: handle, start: 0 } : { of: parent, start: offset };
-    const known = this.adopted.get(handle)?.deref();
-    const { of, start } = known?.origin ?? {};
-    if (known?.bytes === bytes && known.writable === writable && of === origin.of && start === origin.start)
-      return known;
-    const buffer = new ClBuffer(this, handle, bytes, { writable, origin });
-    this.adopted.set(handle, new WeakRef(buffer));
-    this.forgotten.register(buffer, handle);
-    return buffer;
+    const facts = [handle, bytes, writable, origin.of, origin.start];
+    return this.adoptedAs(facts, () => new ClBuffer(this, handle, bytes, { writable, origin }));
   }
 }

@@ -16,7 +16,7 @@ export interface Candidate {
 }
 
 /** What a caller may ask for. Numbers count in the order in which the system lists things; text is part of a name. */
-export interface Choice {
+interface Choice {
   readonly platform?: unknown;
   readonly device?: unknown;
 }

@@ -1,11 +1,10 @@
 /** From options to a `GPUDevice`: the adapter, everything it offers asked for, and what came of it as a profile. */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
 import { softwareProfile, webGpuProfile } from '../profiles/gpu.ts';
 import { findGpu, keep, mayHaveGpu, softwareByDefault } from './host.ts';
 import { type Limits, limitNames, type WebGpuOptions, type WebGpuSettings } from './options.ts';
-import { reasonOf } from './work.ts';
 
 /** A `GPUDevice` and whose it is. */
 export interface Opened {

@@ -18,19 +18,19 @@ export interface Use {
 }
 
 /** Where a global lies. */
-export interface UsedArray extends Use {
+interface UsedArray extends Use {
   readonly buffer: WebGpuBuffer;
   readonly byteOffset: number;
 }
 
 /** What to bind. */
-export interface Segment {
+interface Segment {
   readonly gpu: GPUBuffer;
   readonly offset: number;
   readonly size: number;
 }
 
-export interface Arranged {
+interface Arranged {
   readonly arrangement: Arrangement;
   readonly segments: readonly Segment[];
   /** Where each global begins in its pieces, in reals. */

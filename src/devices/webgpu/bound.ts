@@ -4,7 +4,7 @@
  */
 
 import { FftError } from '../../problem/errors.ts';
-import { type BoundStep, boundSteps, type ProgramHost, requireAligned } from '../common/program.ts';
+import { type BoundStep, boundSteps, buffersOf, type ProgramHost, requireAligned } from '../common/program.ts';
 import type { Binding, Step } from '../device.ts';
 import { arrange } from './arrangement.ts';
 import type { Compiler, Variant, WebGpuKernel } from './kernel.ts';
@@ -45,7 +45,7 @@ export class BoundSteps {
     this.host = host;
     this.slots = [...slots];
     const bound = boundSteps(host, steps, slots);
-    this.buffers = [...new Set(bound.flatMap(({ arrays }) => arrays.map(({ buffer }) => buffer)))];
+    this.buffers = [...buffersOf(bound)];
     const ready: WebGpuStep[] = [];
     const judged = host.work.judged(['validation', 'out-of-memory'], () => {
       for (const step of bound) ready.push(this.ready(step));
@@ -113,7 +113,7 @@ export class BoundSteps {
       name,
     );
     const variant = kernel.variant(arrangement);
-    for (const [n, { byteOffset }] of arrays.entries()) requireAligned(kernel.kernel, variant.program, n, byteOffset);
+    for (const [n, array] of arrays.entries()) requireAligned(array, variant.program, n, array.byteOffset);
     const resources: GPUBufferBinding[] = segments.map(({ gpu, ...range }) => ({ buffer: gpu, ...range }));
     for (const { buffer, byteOffset } of arrays.slice(globals.length)) {
       requireOneBinding(buffer, host.limits, name);

@@ -2,9 +2,9 @@
  * Where WebGPU comes from: `navigator.gpu`, or in Node the package `webgpu` (Dawn), loaded on first use. No bundler sees
  * the names of Node's packages, so that a bundle for browsers holds none of them.
  */
+import { reasonOf } from '../../problem/errors.ts';
 import { nodeModule } from '../cpu/host.ts';
 import { softwareDriver } from './software.ts';
-import { reasonOf } from './work.ts';
 
 /** One of each in a process: Dawn does not like to be created again and again. */
 interface Hosts {

@@ -5,12 +5,12 @@
 import type { Arrangement, SpmdProgram } from '../../emit/spmd/program.ts';
 import { emitWgsl } from '../../emit/wgsl/index.ts';
 import type { Kernel } from '../../ir/index.ts';
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import { DeviceKernel, written } from '../common/kernel.ts';
 import type { CompiledKernel, CompileOptions } from '../device.ts';
 import { defaultArrangement, requireBindings, type Use, usesOf } from './arrangement.ts';
 import type { Limits } from './options.ts';
-import { lossIn, reasonOf, type Work } from './work.ts';
+import { lossIn, type Work } from './work.ts';
 
 /** What kernels need of their device. */
 export interface Compiler {

@@ -2,11 +2,11 @@
  * Memory on a WebGPU device: one `GPUBuffer` or, where an array exceeds what one may hold or the caller has it in several,
  * a sequence of them.
  */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import { Allocator, type InFlight, OwnedBuffer } from '../common/memory.ts';
 import type { Stretch } from '../device.ts';
 import { hasMethod, type Limits } from './options.ts';
-import { lossIn, reasonOf, type Work } from './work.ts';
+import { lossIn, type Work } from './work.ts';
 
 /** `GPUBufferUsage`, which not every runtime has as a global. */
 export const USAGE = {
@@ -24,7 +24,7 @@ export const ALIGNMENT = 256;
 const PIECE_BYTES = 8;
 
 /** A `GPUBuffer` and which bytes of the whole it holds. */
-export interface Piece {
+interface Piece {
   readonly gpu: GPUBuffer;
   readonly start: number;
   readonly bytes: number;

@@ -1,11 +1,11 @@
 /** Bound steps as the engine runs them: submitted at once, timed, or appended to an encoder of the caller. */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import { DeviceProgram, requireRepeats } from '../common/program.ts';
 import type { BoundSteps, WebGpuHost } from './bound.ts';
 import type { WebGpuBuffer } from './memory.ts';
 import { hasMethod } from './options.ts';
 import { milliseconds } from './timing.ts';
-import { reasonOf, refusal, type Work } from './work.ts';
+import { refusal, type Work } from './work.ts';
 
 const ENCODER_ENDED = 'The encoder takes no more commands';
 
@@ -22,16 +22,9 @@ export class WebGpuProgram extends DeviceProgram<WebGpuBuffer> {
 
   run(): Promise<void> {
     const { work, steps } = this;
-    const { gpu } = work;
     try {
       this.requireUsable();
-      const judged = work.judged(['validation'], () => {
-        const encoder = gpu.createCommandEncoder();
-        const pass = encoder.beginComputePass();
-        steps.record(pass);
-        pass.end();
-        gpu.queue.submit([encoder.finish()]);
-      });
+      const judged = work.submit((pass) => steps.record(pass));
       const done = work.submitted();
       return work.track(
         steps.judge(judged).then((error) => {

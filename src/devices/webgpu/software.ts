@@ -10,7 +10,7 @@ const PACKAGE = ['@sparticuz', 'chromium'];
 const DRIVER = 'vk_swiftshader_icd.json';
 const LOADER = 'libvulkan.so.1';
 
-export interface SoftwareDriver {
+interface SoftwareDriver {
   /** For `VK_DRIVER_FILES`. */
   readonly driver: string;
   /** Vulkan's loader, for systems that have none. */

@@ -39,16 +39,11 @@ async function submitted(
   timestampWrites?: GPUComputePassTimestampWrites,
   after?: (encoder: GPUCommandEncoder) => void,
 ): Promise<void> {
-  const { gpu } = work;
-  const judged = work.judged(['validation'], () => {
-    const encoder = gpu.createCommandEncoder();
-    const pass = encoder.beginComputePass(timestampWrites ? { timestampWrites } : {});
+  const repeat = (pass: GPUComputePassEncoder) => {
     for (let n = 0; n < repeats; n++) record(pass);
-    pass.end();
-    after?.(encoder);
-    gpu.queue.submit([encoder.finish()]);
-  });
-  const done = gpu.queue.onSubmittedWorkDone();
+  };
+  const judged = work.submit(repeat, timestampWrites, after);
+  const done = work.gpu.queue.onSubmittedWorkDone();
   done.catch(() => undefined);
   const error = await judged;
   if (error) throw refusal(error, 'launch-failed', 'The GPU refused a launch');

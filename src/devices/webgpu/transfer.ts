@@ -1,9 +1,9 @@
 /** Copies between host arrays and device memory. */
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { RealArray } from '../device.ts';
 import { USAGE, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
-import { reasonOf, type Work } from './work.ts';
+import type { Work } from './work.ts';
 
 /** Bytes that one write or one mapping moves at most: implementations copy them once more on the way. */
 const CHUNK_BYTES = 64 * 2 ** 20;
@@ -46,33 +46,30 @@ export class Transfers {
   /** Copies what is there when all that was submitted before has run. */
   async download(source: WebGpuBuffer, byteOffset: number, into: RealArray): Promise<void> {
     const { gpu: device } = this.work;
-    const parts: { staging: GPUBuffer; mapped: Promise<void>; bytes: number }[] = [];
+    const parts: { staging: GPUBuffer; bytes: number }[] = [];
+    let mapped!: Promise<unknown>;
     const verdict = this.work.judged(['validation', 'out-of-memory'], () => {
       const encoder = device.createCommandEncoder();
-      const copies: { staging: GPUBuffer; bytes: number }[] = [];
       for (const { gpu, start, end } of source.ranges(byteOffset, wholeWords(into.byteLength))) {
         for (let at = start; at < end; at += this.chunk) {
           const bytes = Math.min(this.chunk, end - at);
           const staging = this.take(bytes);
           encoder.copyBufferToBuffer(gpu, at, staging, 0, bytes);
-          copies.push({ staging, bytes });
+          parts.push({ staging, bytes });
         }
       }
       device.queue.submit([encoder.finish()]);
-      for (const { staging, bytes } of copies) {
-        const mapped = staging.mapAsync(1, 0, bytes);
-        mapped.catch(() => undefined);
-        parts.push({ staging, mapped, bytes });
-      }
+      mapped = Promise.all(parts.map(({ staging, bytes }) => staging.mapAsync(1, 0, bytes)));
+      mapped.catch(() => undefined);
     });
     try {
       await this.work.accepted(verdict, 'The GPU refused a copy from its memory');
-      const mapped = Promise.all(parts.map(({ mapped }) => mapped)).catch((cause) => {
+      const handedOver = mapped.catch((cause) => {
         // Nothing of the caller's can be wrong here.
         const message = `The GPU refused to hand over a copy from its memory: ${reasonOf(cause)}`;
         throw new FftError('launch-failed', message, { cause });
       });
-      await this.work.track(mapped);
+      await this.work.track(handedOver);
       // As bytes: what is mapped comes in parts that need not be whole numbers of the array's type.
       const target = new Uint8Array(into.buffer, into.byteOffset, into.byteLength);
       let at = 0;

@@ -4,8 +4,6 @@
  */
 import { FftError, type FftErrorCode, reasonOf } from '../../problem/errors.ts';
 
-export { reasonOf };
-
 /**
  * How long the news of a loss may be behind the failures that it brings. Firefox looks for it every 100 ms, so that it is up
  * to that late, and more where the processor is busy; whoever waits for nothing waits after a failure that nobody expects.
@@ -117,6 +115,27 @@ export class Work {
     }
     if (verdicts.length === 1) return verdicts[0]!;
     return Promise.all(verdicts).then((errors) => errors.find((error) => error) ?? null);
+  }
+
+  /**
+   * Submits one pass.
+   * @param after appends to the encoder what comes behind it.
+   * @returns as `judged`.
+   */
+  submit(
+    record: (pass: GPUComputePassEncoder) => void,
+    timestampWrites?: GPUComputePassTimestampWrites,
+    after?: (encoder: GPUCommandEncoder) => void,
+  ): Promise<GPUError | null> {
+    const { gpu } = this;
+    return this.judged(['validation'], () => {
+      const encoder = gpu.createCommandEncoder();
+      const pass = encoder.beginComputePass(timestampWrites ? { timestampWrites } : {});
+      record(pass);
+      pass.end();
+      after?.(encoder);
+      gpu.queue.submit([encoder.finish()]);
+    });
   }
 
   /**

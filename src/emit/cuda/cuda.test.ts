@@ -209,7 +209,12 @@ describe('the text', () => {
   it('lets planes begin at any real, whichever of their elements a thread happens to have', () => {
     for (const size of [[16, 16], [4, 64], [1024], [64]]) {
       for (const precision of ['single', 'double'] as const) {
-        const problem = normalizeProblem({ size, precision, layout: { input: 'interleaved', output: 'planar' } });
+        const problem = normalizeProblem({
+          size,
+          batches: 1000,
+          precision,
+          layout: { input: 'interleaved', output: 'planar' },
+        });
         const { launches } = planDirection(problem, 'forward', namedProfiles.h200.profile, false);
         expect(launches).toHaveLength(1);
         // input, output.re, output.im

@@ -43,7 +43,7 @@ export interface PipelinedProgram extends SpmdProgram {
 }
 
 /** What a part of the kernel has to know of one of the two. */
-interface Part {
+interface PipelinedPart {
   readonly written: WrittenKernel;
   readonly name: string;
   /** Groups of it that a block of threads holds side by side. */
@@ -70,7 +70,7 @@ export function emitPipelined(
   const written = [writeC(first, { streamed: 'loads' }, CUDA), writeC(second, { streamed: 'stores' }, CUDA)];
   const threads = Math.max(...kernels.map((kernel) => kernel.threads));
   const parts = kernels.map(
-    (kernel, n): Part => ({
+    (kernel, n): PipelinedPart => ({
       written: written[n]!,
       name: `${n === 0 ? 'first' : 'second'}_${written[n]!.lowered.entry}`,
       beside: threads / kernel.threads,
@@ -86,7 +86,7 @@ export function emitPipelined(
   const shared = parts.map(({ written: { lowered }, beside }) => beside * lowered.memory.sharedBytes);
   const entry = `pipelined_${written.map(({ lowered }) => lowered.entry).join('_')}`;
   const parameters = parts.flatMap(({ written: { parameters } }, n) => parameters.map((each) => renamed(each, n)));
-  const body = lines(entryBody(parts as [Part, Part], { chunks, ahead }), WORDS);
+  const body = lines(entryBody(parts as [PipelinedPart, PipelinedPart], { chunks, ahead }), WORDS);
   const source = [
     ...new Set(parts.flatMap(({ written }) => written.helpers)),
     ...parts.flatMap((part) => functionOf(part)),
@@ -122,7 +122,7 @@ function renamed({ name, type }: Parameter, n: number): Parameter {
 }
 
 /** One of the kernels as a function of its group, its thread and where its shared memory begins. */
-function functionOf({ written, name }: Part): string[] {
+function functionOf({ written, name }: PipelinedPart): string[] {
   const { parameters, body, shared } = written;
   const own: Parameter[] = [
     { name: 'group', type: 'int' },
@@ -134,7 +134,7 @@ function functionOf({ written, name }: Part): string[] {
 }
 
 /** Runs one of the kernels for a block of it. */
-function callOf({ written, name: own, beside }: Part, n: number, block: Expression): Statement {
+function callOf({ written, name: own, beside }: PipelinedPart, n: number, block: Expression): Statement {
   const { threads, memory } = written.lowered;
   const [t, bytes] = names('t', 'shared_bytes');
   const inside = binary('/', t, integer(threads));
@@ -159,7 +159,7 @@ const counted = (chunk: Expression) => call('atomicAdd', counterOf(chunk), integ
 
 /** A block draws its part from its number: groups of both kernels interleaved, evenly mixed. */
 function entryBody(
-  [first, second]: readonly [Part, Part],
+  [first, second]: readonly [PipelinedPart, PipelinedPart],
   { chunks, ahead }: Pick<PipelineSchedule, 'chunks' | 'ahead'>,
 ): Statement[] {
   const total = first.blocks + second.blocks;

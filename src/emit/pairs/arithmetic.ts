@@ -12,7 +12,7 @@
  * few u² of |a| + |b|: of the larger operand where they cancel, which is what bounds the error of a Fourier transform in the
  * norm of all numbers.
  */
-import type { ElementType, Expressions, Guard, Real } from '../../ir/index.ts';
+import type { Comparison, ElementType, Expressions, Guard, Real } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
 
 /** What a device says of its operations. */
@@ -30,8 +30,6 @@ export interface Pair {
   /** lo may be some units in the last place of hi, or what is left where hi has cancelled. */
   readonly loose?: true;
 }
-
-type Comparison = Extract<Real, { op: 'select' }>['comparison'];
 
 export class PairArithmetic {
   private readonly x: Expressions;

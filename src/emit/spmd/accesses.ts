@@ -7,13 +7,11 @@ import {
   indexKey,
   isIntegers,
   type Kernel,
+  type LoadNode,
   type Phase,
-  type Real,
   range,
   reachable,
 } from '../../ir/index.ts';
-
-export type LoadNode = Extract<Real, { op: 'load' }>;
 
 export function loadsOf(phase: Phase): LoadNode[] {
   const nodes = reachable(phase.stores.map((store) => store.value));
@@ -48,14 +46,14 @@ export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   return all;
 }
 
-interface Access {
+interface ArrayAccess {
   readonly array: ArrayRef;
   readonly index: Index;
   readonly guard?: Guard;
 }
 
 /** Equal for accesses to the same place under the same guard. */
-export function place({ array, index, guard }: Access): string {
+export function place({ array, index, guard }: ArrayAccess): string {
   return `${array.name}|${indexKey(index)}${guard?.length ? `?${guardKey(guard)}` : ''}`;
 }
 

@@ -71,6 +71,34 @@ export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
   const shared: ArrayRef = { name: 'shared', space: 'shared', type, length };
   const formats: Format[] = [interleaved(shared), split(shared, length / 2), blocked(shared, 4)];
   const inside = strided(formats[pick(0, 2)]!, [1, points]);
+  const phases = samplePhases(pick, { counts, tile, limit, input, output, inside });
+  const kernel: Kernel = {
+    name: 'sample',
+    precision: type === 'f16' ? 'f32' : type,
+    group,
+    threads: pick(1, 16),
+    globals,
+    tables: [],
+    shared: [shared],
+    phases,
+  };
+  return { kernel, lengths };
+}
+
+/** What the phases of a kernel have to do with. */
+interface PhaseInputs {
+  /** Digits of a point, and how many transforms a tile has; fewer, where it is not full. */
+  readonly counts: readonly number[];
+  readonly tile: number;
+  readonly limit: Index | undefined;
+  /** At coordinates [point, transform]. */
+  readonly input: ComplexView;
+  readonly output: ComplexView;
+  readonly inside: ComplexView;
+}
+
+function samplePhases(pick: Pick, { counts, tile, limit, input, output, inside }: PhaseInputs): Phase[] {
+  const points = counts[0]! * counts[1]!;
   const shift = pick(0, points - 1);
   /** Loops over the digits of a point and the transforms, in some order. */
   const nest = (limited: boolean): { loops: Loop[]; lanes: Var; digits: Var[]; c: Var } => {
@@ -99,7 +127,7 @@ export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
     return { loops, lanes, stores: view.store(x, [at, c], value), repeatable: false, exchange: 'group', ...more };
   };
   const number = (x: Expressions) => x.constant(pick(-999, 999) / 1000);
-  const phases: Phase[] = [
+  return [
     phase(true, (x, digits, c) => [inside, reversed(digits), input.load(x, [flat(digits), c])]),
     phase(
       pick(0, 1) === 0,
@@ -124,17 +152,6 @@ export function sampleKernel(pick: Pick, type: ElementType | 'f16'): Sample {
     phase(true, (x, digits, c) => [output, reversed(digits), output.load(x, [flat(digits), c])], { readsFirst: true }),
     phase(true, (x, digits, c) => [output, flat(digits), x.cscale(inside.load(x, [flat(digits), c]), number(x))]),
   ];
-  const kernel: Kernel = {
-    name: 'sample',
-    precision: type === 'f16' ? 'f32' : type,
-    group,
-    threads: pick(1, 16),
-    globals,
-    tables: [],
-    shared: [shared],
-    phases,
-  };
-  return { kernel, lengths };
 }
 
 /** Where every global of a kernel lies. */

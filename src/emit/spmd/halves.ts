@@ -7,14 +7,14 @@ import { halfOf } from './accesses.ts';
 import { apart, type Statement, visitExpressions } from './tree.ts';
 
 /** A phase: its items, whose results have names that stores use, and the barrier that follows it. */
-export interface Part {
+export interface PhaseStatements {
   readonly headline: readonly Statement[];
   readonly items: readonly Statement[];
   exchange(): readonly Statement[];
 }
 
 /** @param first what comes before the first store. */
-export function inHalves(parts: readonly Part[], first: readonly Statement[]): Statement[] {
+export function inHalves(parts: readonly PhaseStatements[], first: readonly Statement[]): Statement[] {
   const result: Statement[] = [];
   let items = parts[0]!.items;
   parts.forEach(({ headline, exchange }, n) => {

@@ -12,7 +12,7 @@ import {
   tablesOf,
   variablesOf,
 } from '../../ir/index.ts';
-import type { Named, Names, Scope } from './scope.ts';
+import type { Named, NameScope, Names } from './scope.ts';
 import { binary, cast, chain, constant, type Expression, type IntegerType, integer, name } from './tree.ts';
 
 /** Integers of 32 bits end before these, with a sign and without one. */
@@ -35,7 +35,7 @@ export class Integers {
   }
 
   /** An index that memory is accessed at: a name plus a constant. */
-  address(value: Index, scope: Scope): Expression {
+  address(value: Index, scope: NameScope): Expression {
     this.check(value);
     const wide = this.isWide(value);
     if (value.terms.length === 0) return integer(value.constant, typeOf(wide));
@@ -45,7 +45,7 @@ export class Integers {
   }
 
   /** Whether value > 0. */
-  positive(value: Index, scope: Scope): Expression {
+  positive(value: Index, scope: NameScope): Expression {
     const sides = [-1, 1].map((sign) => ({
       constant: Math.max(0, sign * value.constant),
       terms: value.terms.filter(({ factor }) => factor * sign > 0).map((t) => ({ ...t, factor: t.factor * sign })),
@@ -58,7 +58,7 @@ export class Integers {
     return binary('<', low!, high!);
   }
 
-  private base(value: Index, scope: Scope, wide: boolean): Expression {
+  private base(value: Index, scope: NameScope, wide: boolean): Expression {
     const [only] = value.terms;
     if (value.terms.length === 1 && only!.factor === 1) return this.operand(this.atom(only!.atom, scope), wide);
     const key = `${wide ? 'wide' : ''}${indexKey(value)}`;
@@ -71,14 +71,20 @@ export class Integers {
     return wide && !named.wide ? cast('long', name(named.name)) : name(named.name);
   }
 
-  private declare(key: string, prefix: string, home: Scope, wide: boolean, value: (home: Scope) => Expression): Named {
+  private declare(
+    key: string,
+    prefix: string,
+    home: NameScope,
+    wide: boolean,
+    value: (home: NameScope) => Expression,
+  ): Named {
     const whole = value(home);
     const fresh = this.names.fresh(prefix);
     home.statements.push(constant(fresh, typeOf(wide), whole));
     return home.remember(key, { name: fresh, wide });
   }
 
-  private sum(value: Index, scope: Scope, wide: boolean): Expression {
+  private sum(value: Index, scope: NameScope, wide: boolean): Expression {
     const terms = value.terms.map(({ atom, factor }) => {
       const named = this.atom(atom, scope);
       const operand = this.operand(named, wide);
@@ -99,7 +105,7 @@ export class Integers {
     return chain('-', [chain('+', added), ...taken]);
   }
 
-  private atom(atom: Atom, scope: Scope): Named {
+  private atom(atom: Atom, scope: NameScope): Named {
     if (atom.kind === 'var') return { name: scope.variable(atom), wide: false };
     const key = `atom${atom.id}`;
     if (atom.kind === 'lookup') return scope.find(key) ?? this.lookup(atom, key, scope);
@@ -119,7 +125,7 @@ export class Integers {
     });
   }
 
-  private lookup({ of, table }: Lookup, key: string, scope: Scope): Named {
+  private lookup({ of, table }: Lookup, key: string, scope: NameScope): Named {
     const wide = this.wideIntegers && table.below > SIGNED_END;
     return this.declare(key, 'l', scope, wide, (home) => {
       const entry = this.entry(table, this.address(of, home));
@@ -160,6 +166,6 @@ export class Integers {
 }
 
 /** Where an index is best computed: as far outside as may be. Tables are read only where there is an item to read them for. */
-function homeOf(value: Index, scope: Scope): Scope {
+function homeOf(value: Index, scope: NameScope): NameScope {
   return tablesOf(value).size > 0 ? scope : scope.home(variablesOf(value));
 }

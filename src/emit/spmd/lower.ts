@@ -13,7 +13,7 @@ import { holdsRoots, Memory, type Target } from './memory.ts';
 import { placed } from './place.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { computedRoots } from './root.ts';
-import { Names, Scope } from './scope.ts';
+import { NameScope, Names } from './scope.ts';
 import { apart, type Barrier, chain, type Statement } from './tree.ts';
 import { Item, PhaseValues } from './values.ts';
 
@@ -134,7 +134,7 @@ class Lowering {
 
   private halves(): Statement[] {
     const { phases } = this.kernel;
-    const scope = new Scope();
+    const scope = new NameScope();
     const parts = phases.map((phase, n) => {
       const values = new PhaseValues(phase);
       const { slots, aliases } = share(phase, this.thread, this.threads, values.operations.length, true);
@@ -158,7 +158,7 @@ class Lowering {
   }
 
   private items(phase: Phase, values: PhaseValues, { slots, loop }: Share): readonly Statement[] {
-    const scope = new Scope();
+    const scope = new NameScope();
     if (loop) {
       for (const slot of slots) this.item(values, slot, scope);
       const { counter: variable, rounds } = loop;
@@ -184,7 +184,7 @@ class Lowering {
 
   /** One item after another; where it makes no difference, several short ones read before they write. */
   private oneByOne(values: PhaseValues, slots: readonly Slot[], repeatable: boolean): readonly Statement[] {
-    const scope = new Scope();
+    const scope = new NameScope();
     const together = repeatable ? Math.max(1, Math.floor(LOADS_AHEAD / Math.max(1, values.loads.length))) : 1;
     for (let at = 0; at < slots.length; ) {
       let next = at + 1;
@@ -199,9 +199,9 @@ class Lowering {
   }
 
   /** Reads, computes and writes. @param apart the stores will stand elsewhere. */
-  private item(values: PhaseValues, slot: Slot, scope: Scope, apart = false): void {
+  private item(values: PhaseValues, slot: Slot, scope: NameScope, apart = false): void {
     const conditions = [...this.surplus, ...slot.conditions].filter((condition) => range(condition)[0] <= 0);
-    const inside = conditions.length > 0 ? new Scope(scope) : scope;
+    const inside = conditions.length > 0 ? new NameScope(scope) : scope;
     const item = new Item(values, slot, inside, elementOf(this.kernel.precision), {
       memory: this.memory,
       names: this.names,

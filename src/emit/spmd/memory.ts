@@ -83,7 +83,7 @@ interface BoundPiece {
 }
 
 /** Under which name an array is accessed, and what is added to where. */
-type Place =
+type NamedArray =
   | { readonly kind: 'plain'; readonly name: string; readonly by?: Var }
   | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly by?: Var };
 
@@ -119,7 +119,7 @@ export class Memory {
   /** Between what arrays hold and what is computed in. */
   readonly conversions: readonly Conversion[];
   private readonly precision: ElementType;
-  private readonly places = new Map<ArrayRef, Place>();
+  private readonly places = new Map<ArrayRef, NamedArray>();
   private readonly values = new Map<ArrayRef, ValueType>();
   private readonly read: ReadonlySet<ArrayRef>;
   private readonly written: ReadonlySet<ArrayRef>;

@@ -2,7 +2,7 @@
 import type { Var } from '../../ir/index.ts';
 import { Integers } from './integers.ts';
 import type { Memory } from './memory.ts';
-import { type Names, Scope } from './scope.ts';
+import { NameScope, type Names } from './scope.ts';
 import { type Expression, type Statement, withOperands } from './tree.ts';
 
 /** @param names of the variables that all statements know. */
@@ -14,7 +14,7 @@ export function placed(
   const { memory } = tools;
   const integers = new Integers(tools.wideIntegers, tools.names, (table, at) => memory.entry(table, at));
   const placement = new Placement(memory, integers);
-  return placement.inside(new Scope(), names, statements);
+  return placement.inside(new NameScope(), names, statements);
 }
 
 class Placement {
@@ -26,22 +26,26 @@ class Placement {
     this.integers = integers;
   }
 
-  inside(scope: Scope, names: readonly (readonly [Var, string])[], body: readonly Statement[]): readonly Statement[] {
+  inside(
+    scope: NameScope,
+    names: readonly (readonly [Var, string])[],
+    body: readonly Statement[],
+  ): readonly Statement[] {
     for (const [variable, name] of names) scope.introduce(variable, name);
     for (const each of body) scope.statements.push(...this.statement(each, scope));
     return scope.statements;
   }
 
-  private statement(s: Statement, scope: Scope): readonly Statement[] {
+  private statement(s: Statement, scope: NameScope): readonly Statement[] {
     const { memory, integers } = this;
     switch (s.op) {
       case 'scope':
-        return this.inside(new Scope(scope), s.names, s.body);
+        return this.inside(new NameScope(scope), s.names, s.body);
       case 'loop':
-        return [{ ...s, body: this.inside(new Scope(scope), [[s.variable, s.counter]], s.body) }];
+        return [{ ...s, body: this.inside(new NameScope(scope), [[s.variable, s.counter]], s.body) }];
       case 'if': {
         const condition = this.expression(s.condition, scope);
-        return [{ ...s, condition, body: this.inside(new Scope(scope), [], s.body) }];
+        return [{ ...s, condition, body: this.inside(new NameScope(scope), [], s.body) }];
       }
       case 'store': {
         const value = this.expression(s.value, scope);
@@ -56,7 +60,7 @@ class Placement {
     }
   }
 
-  private expression(e: Expression, scope: Scope): Expression {
+  private expression(e: Expression, scope: NameScope): Expression {
     switch (e.op) {
       case 'index':
         return this.integers.address(e.value, scope);

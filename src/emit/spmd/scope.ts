@@ -22,13 +22,13 @@ export class Names {
   }
 }
 
-export class Scope {
+export class NameScope {
   readonly statements: Statement[] = [];
-  private readonly parent: Scope | undefined;
+  private readonly parent: NameScope | undefined;
   private readonly known = new Map<string, Named>();
   private readonly variables = new Map<Var, string>();
 
-  constructor(parent?: Scope) {
+  constructor(parent?: NameScope) {
     this.parent = parent;
   }
 
@@ -53,7 +53,7 @@ export class Scope {
   }
 
   /** The outermost scope that knows all of some variables. */
-  home(variables: ReadonlySet<Var>): Scope {
+  home(variables: ReadonlySet<Var>): NameScope {
     for (const v of variables) if (this.variables.has(v)) return this;
     return this.parent?.home(variables) ?? this;
   }

@@ -5,6 +5,7 @@ import {
   EVERYWHERE,
   type Guard,
   guardAt,
+  type LoadNode,
   operandsOf,
   type Phase,
   type Real,
@@ -18,11 +19,11 @@ import {
   variablesOf,
 } from '../../ir/index.ts';
 import * as exact from '../../numeric/exact.ts';
-import { isSecond, type LoadNode, otherHalf, pairOf, place } from './accesses.ts';
+import { isSecond, otherHalf, pairOf, place } from './accesses.ts';
 import type { Slot } from './items.ts';
 import type { Memory } from './memory.ts';
 import { width } from './print.ts';
-import { type Names, Scope } from './scope.ts';
+import { NameScope, type Names } from './scope.ts';
 import { binary, chain, constant, type Expression, name, type Statement, unary, zero } from './tree.ts';
 
 /** Expressions longer than this are given a name. */
@@ -74,7 +75,7 @@ function termsOf(nodes: readonly Real[]): Map<Real, ReadonlySet<Var>> {
 /** Where values are computed that are the same for as long: for an item, or for one round of a sum's loop. */
 interface Frame {
   readonly over?: Var;
-  readonly scope: Scope;
+  readonly scope: NameScope;
   readonly known: Map<Real, Expression>;
   /** Names of what has been read. */
   readonly read: Map<string, string>;
@@ -96,7 +97,7 @@ export class Item {
   constructor(
     phase: PhaseValues,
     slot: Slot,
-    scope: Scope,
+    scope: NameScope,
     type: ElementType,
     tools: { readonly memory: Memory; readonly names: Names },
   ) {
@@ -223,7 +224,7 @@ export class Item {
     const type = { type: this.type, pair: false };
     const total = this.names.fresh('v');
     frame.scope.statements.push({ op: 'declare', name: total, type, constant: false, value: zero(type) });
-    const scope = new Scope(frame.scope);
+    const scope = new NameScope(frame.scope);
     const { frames } = this;
     this.frames = [...frames.slice(0, frames.indexOf(frame) + 1), { over, scope, known: new Map(), read: new Map() }];
     scope.statements.push({ op: 'assign', to: name(total), value: binary('+', name(total), this.expression(a)) });
@@ -281,7 +282,7 @@ function conditionOf(guard: Guard): Expression | undefined {
 }
 
 /** A statement where a guard holds. */
-function under(guard: Guard, statement: Statement, { statements }: Scope): void {
+function under(guard: Guard, statement: Statement, { statements }: NameScope): void {
   const condition = conditionOf(guard);
   statements.push(condition ? { op: 'if', condition, body: [statement] } : statement);
 }

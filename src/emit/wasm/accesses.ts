@@ -15,6 +15,7 @@ import {
   type Index,
   index,
   indexKey,
+  type LoadNode,
   type Real,
   released,
   type Store,
@@ -24,7 +25,7 @@ import {
 import type { Body } from './schedule.ts';
 
 /** Places an element access at one address per lane: base + lane · stride, or wherever `bases` says. */
-export interface Access {
+export interface LaneAccess {
   readonly array: ArrayRef;
   /** Address of lane 0; its constant is the offset within the group. */
   readonly base: Index;
@@ -38,19 +39,17 @@ export interface Access {
   readonly guard?: Guard;
 }
 
-export type LoadNode = Extract<Real, { op: 'load' }>;
-
 /** Accesses that are done together: 1, 2 or `lanes` of them at consecutive offsets, or two at every second one. */
-export interface Group<T> {
-  readonly access: Access;
+export interface AccessGroup<T> {
+  readonly access: LaneAccess;
   readonly members: readonly T[];
   /** Elements from one to the next. */
   readonly apart: 1 | 2;
 }
 
 export interface BodyAccesses {
-  readonly loads: ReadonlyMap<LoadNode, Group<LoadNode>>;
-  readonly stores: readonly Group<Real>[];
+  readonly loads: ReadonlyMap<LoadNode, AccessGroup<LoadNode>>;
+  readonly stores: readonly AccessGroup<Real>[];
 }
 
 /**
@@ -63,8 +62,8 @@ export function accessesOf(
   statements: readonly Store[],
   lanes: number,
 ): BodyAccesses | undefined {
-  const reads: [Access, LoadNode][] = [];
-  const writes: [Access, Real][] = [];
+  const reads: [LaneAccess, LoadNode][] = [];
+  const writes: [LaneAccess, Real][] = [];
   for (const node of nodes) {
     if (node.op === 'where' && changesInRepetitions(node.guard, body)) return undefined;
     if (node.op !== 'load') continue;
@@ -77,7 +76,7 @@ export function accessesOf(
     if (!access) return undefined;
     writes.push([access, statement.value]);
   }
-  const loads = new Map<LoadNode, Group<LoadNode>>();
+  const loads = new Map<LoadNode, AccessGroup<LoadNode>>();
   for (const group of grouped(reads, lanes, true)) for (const member of group.members) loads.set(member, group);
   return { loads, stores: grouped(writes, lanes) };
 }
@@ -91,7 +90,7 @@ export interface Base {
 /** All that the accesses of a body start from, each once. */
 export function basesOf({ loads, stores }: BodyAccesses): Base[] {
   const found = new Map<string, Base>();
-  const visit = ({ access }: Group<unknown>): void => {
+  const visit = ({ access }: AccessGroup<unknown>): void => {
     const { array } = access;
     for (const base of access.bases ?? [access.base]) {
       const key = pointerKey(array, base);
@@ -121,13 +120,13 @@ function changesInRepetitions(guard: Guard, { repeat }: Body): boolean {
 function locate(
   { array, index: at, guard }: { readonly array: ArrayRef; readonly index: Index; readonly guard?: Guard },
   body: Body,
-): Access | undefined {
+): LaneAccess | undefined {
   if (guard && changesInRepetitions(guard, body)) return undefined;
   const access = unguarded(array, at, body);
   return access && guard && guard.length > 0 ? { ...access, guard } : access;
 }
 
-function unguarded(array: ArrayRef, at: Index, { lane, repeat: copy }: Body): Access | undefined {
+function unguarded(array: ArrayRef, at: Index, { lane, repeat: copy }: Body): LaneAccess | undefined {
   const copies = copy && walkAlong(at, copy, lane);
   if (copies && copies.step === undefined) return undefined;
   const { step: repeat = 0, from: once } = copies ?? { from: at };
@@ -158,14 +157,14 @@ function without({ constant, terms }: Index, v: Var): Index {
 }
 
 /** Equal for accesses that differ by the same constant in every lane. */
-function lanesKey({ base, bases = [base] }: Access): string {
+function lanesKey({ base, bases = [base] }: LaneAccess): string {
   return bases.map((at) => indexKey({ ...at, constant: at.constant - base.constant })).join();
 }
 
 /** @param between whether what lies between them may be touched, too: it may be read, but not written. */
-function grouped<T>(accesses: readonly (readonly [Access, T])[], lanes: number, between = false): Group<T>[] {
-  const groups: Group<T>[] = [];
-  const families = new Map<string, (readonly [Access, T])[]>();
+function grouped<T>(accesses: readonly (readonly [LaneAccess, T])[], lanes: number, between = false): AccessGroup<T>[] {
+  const groups: AccessGroup<T>[] = [];
+  const families = new Map<string, (readonly [LaneAccess, T])[]>();
   for (const entry of accesses) {
     const [access] = entry;
     if (access.stride === 0 || access.stride === 1 || access.stride === -1) {

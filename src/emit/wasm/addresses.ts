@@ -18,7 +18,7 @@ import {
   type Var,
   variablesOf,
 } from '../../ir/index.ts';
-import { type Group, pointerKey } from './accesses.ts';
+import { type AccessGroup, pointerKey } from './accesses.ts';
 import type { FunctionAssembler } from './encoder.ts';
 import type { Address } from './vector.ts';
 
@@ -51,7 +51,7 @@ export class Addresses {
    * Pushes-and-offsets of a group: one for all lanes, or one for each lane where the lanes are scattered or walk backwards: what
    * is pushed is no address before the first one, and offsets are no negative numbers.
    */
-  of<T>({ access }: Group<T>, pointers: Pointers, repetition: number, lanes: number): Address[] {
+  of<T>({ access }: AccessGroup<T>, pointers: Pointers, repetition: number, lanes: number): Address[] {
     const array = this.bases.get(access.array)!;
     const bytes = bytesOf(access.array.type);
     const { stride = 0 } = access;

@@ -1,8 +1,8 @@
 /**
  * Bodies, ready to be written: their statements, how these reach memory, and what is used how often.
  */
-import { indexKey, operandsOf, type Phase, type Real, reachable } from '../../ir/index.ts';
-import { accessesOf, type Base, type BodyAccesses, basesOf, type LoadNode } from './accesses.ts';
+import { indexKey, type LoadNode, operandsOf, type Phase, type Real, reachable } from '../../ir/index.ts';
+import { accessesOf, type Base, type BodyAccesses, basesOf } from './accesses.ts';
 import { type Arithmetic, arithmeticOf, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Statements, statementsOf, unrolled } from './schedule.ts';
 

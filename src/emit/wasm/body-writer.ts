@@ -8,13 +8,14 @@ import {
   type Guard,
   guardAt,
   index,
+  type LoadNode,
   operandsOf,
   type Phase,
   type Real,
   reachable,
   Substitution,
 } from '../../ir/index.ts';
-import type { Group, LoadNode } from './accesses.ts';
+import type { AccessGroup } from './accesses.ts';
 import type { Addresses, Pointers } from './addresses.ts';
 import { type BodyCode, loadKey } from './bodies.ts';
 import { Constants } from './constants.ts';
@@ -23,7 +24,7 @@ import type { Body } from './schedule.ts';
 import { type Address, VectorUnit } from './vector.ts';
 
 /** What is known at one place in the loop tree. */
-export interface Scope {
+export interface LoopScope {
   readonly level: number;
   /** The innermost loop's counter. */
   readonly counter: number;
@@ -58,7 +59,7 @@ export class BodyWriter {
   }
 
   /** @param phase that it is a body of. */
-  write(body: Body, code: BodyCode, { repeatable, inPlace }: Phase, scope: Scope): void {
+  write(body: Body, code: BodyCode, { repeatable, inPlace }: Phase, scope: LoopScope): void {
     const { accesses, uses, repetitions, steady, steps, products } = code;
     const { loads, stores } = accesses;
     const unit = this.unit(body);
@@ -182,7 +183,7 @@ export class BodyWriter {
   }
 
   /** Loads a group, where its guard holds: all lanes at once if it does in all of them. */
-  private load(group: Group<LoadNode>, body: Body, unit: VectorUnit, addresses: readonly Address[]): number[] {
+  private load(group: AccessGroup<LoadNode>, body: Body, unit: VectorUnit, addresses: readonly Address[]): number[] {
     const { guard } = group.access;
     if (!guard) return unit.load(group, addresses);
     const { asm } = this;
@@ -203,7 +204,7 @@ export class BodyWriter {
 
   /** Stores a group, likewise. */
   private store(
-    group: Group<Real>,
+    group: AccessGroup<Real>,
     body: Body,
     unit: VectorUnit,
     addresses: readonly Address[],
@@ -242,7 +243,7 @@ export class BodyWriter {
     unit: VectorUnit,
     known: ReadonlyMap<Real, number>,
     value: (node: Real) => void,
-    scope: Scope,
+    scope: LoopScope,
   ): void {
     const { asm } = this;
     const locals: number[] = [];
@@ -270,7 +271,7 @@ export class BodyWriter {
   }
 
   /** The local that an outer loop has loaded a value into. */
-  private hoisted(node: LoadNode, body: Body, { access }: Group<LoadNode>, scope: Scope): number | undefined {
+  private hoisted(node: LoadNode, body: Body, { access }: AccessGroup<LoadNode>, scope: LoopScope): number | undefined {
     return scope.values.size === 0 ? undefined : scope.values.get(loadKey(node, body, access.stride));
   }
 }

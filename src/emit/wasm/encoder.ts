@@ -4,9 +4,9 @@
  * nothing else.
  */
 
-export type ValueType = 'i32' | 'f32' | 'f64' | 'v128';
+export type WasmType = 'i32' | 'f32' | 'f64' | 'v128';
 
-const TYPE_CODE: Record<ValueType, number> = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b };
+const TYPE_CODE: Record<WasmType, number> = { i32: 0x7f, f32: 0x7d, f64: 0x7c, v128: 0x7b };
 
 /** Plain opcodes by their textual names. */
 const PLAIN = {
@@ -196,10 +196,10 @@ export class FunctionAssembler {
   private readonly prologue = new Bytes();
   private code = new Bytes();
   private readonly parameters: number;
-  private readonly locals: ValueType[] = [];
+  private readonly locals: WasmType[] = [];
   /** Locals in use, the newest last, and those that are not, by type. */
   private used: number[] = [];
-  private readonly free: Record<ValueType, number[]> = { i32: [], f32: [], f64: [], v128: [] };
+  private readonly free: Record<WasmType, number[]> = { i32: [], f32: [], f64: [], v128: [] };
 
   constructor(parameters: number) {
     this.parameters = parameters;
@@ -214,14 +214,14 @@ export class FunctionAssembler {
   }
 
   /** A local variable that nobody else uses until it is given back, holding whatever it held; its number. */
-  local(type: ValueType): number {
+  local(type: WasmType): number {
     const local = this.free[type].pop() ?? this.lasting(type);
     this.used.push(local);
     return local;
   }
 
   /** A local variable that nobody has used yet nor will. */
-  lasting(type: ValueType): number {
+  lasting(type: WasmType): number {
     this.locals.push(type);
     return this.parameters + this.locals.length - 1;
   }
@@ -340,7 +340,7 @@ export class FunctionAssembler {
   /** The finished body: local declarations, code, end. */
   finish(): Uint8Array {
     const body = new Bytes();
-    const runs: { type: ValueType; count: number }[] = [];
+    const runs: { type: WasmType; count: number }[] = [];
     for (const type of this.locals) {
       const last = runs.at(-1);
       if (last?.type === type) last.count++;

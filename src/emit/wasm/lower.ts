@@ -19,7 +19,7 @@ import { withoutSums } from '../sums.ts';
 import { pointerKey } from './accesses.ts';
 import { Addresses } from './addresses.ts';
 import { type BodyCode, loadKey, prepareBody } from './bodies.ts';
-import { BodyWriter, type Scope } from './body-writer.ts';
+import { BodyWriter, type LoopScope } from './body-writer.ts';
 import { encodeModule, FunctionAssembler } from './encoder.ts';
 import type { VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Node, schedule } from './schedule.ts';
@@ -170,7 +170,7 @@ class Lowering {
     this.asm.release(mark);
   }
 
-  private nodes(nodes: readonly Node[], scope: Scope): void {
+  private nodes(nodes: readonly Node[], scope: LoopScope): void {
     for (const node of nodes) {
       const mark = this.asm.mark();
       if (node.kind === 'body') this.bodies.write(node, this.codeOf(node), this.current, scope);
@@ -180,7 +180,7 @@ class Lowering {
   }
 
   /** A loop, or a clip: both bring a new variable into scope. */
-  private inner(node: Exclude<Node, Body>, outer: Scope): void {
+  private inner(node: Exclude<Node, Body>, outer: LoopScope): void {
     const { asm } = this;
     const level = outer.level + 1;
     const counter = asm.local('i32');
@@ -264,7 +264,7 @@ class Lowering {
   }
 
   /** Loads of loops further in that do not depend on them: done once here. */
-  private hoist(children: readonly Node[], scope: Scope, values: Map<string, number>): void {
+  private hoist(children: readonly Node[], scope: LoopScope, values: Map<string, number>): void {
     if (children.every((child) => child.kind === 'body')) return;
     const visit = (node: Node): void => {
       if (node.kind !== 'body') return node.children.forEach(visit);

@@ -6,15 +6,15 @@ import { type BinaryOp, mapOperands, operandsOf, type Real, reachable, type Stor
 import * as exact from '../../numeric/exact.ts';
 import type { Statements } from './schedule.ts';
 
-type Operation = Extract<Real, { readonly op: BinaryOp }>;
-type Sum = Operation & { readonly op: 'add' | 'sub' };
-type Product = Operation & { readonly op: 'mul' };
+type BinaryNode = Extract<Real, { readonly op: BinaryOp }>;
+type Sum = BinaryNode & { readonly op: 'add' | 'sub' };
+type Product = BinaryNode & { readonly op: 'mul' };
 
 /** Who wants each value; undefined for a store. */
 type Users = ReadonlyMap<Real, readonly (Real | undefined)[]>;
 
 /** A twiddled value t = p ± q, and the two values it is for: a + t and a − t, or t − a. */
-interface Pair {
+interface TwiddledPair {
   readonly t: Sum;
   readonly a: Real;
   readonly sum: Sum;
@@ -43,8 +43,8 @@ export function sumsFirst({ stores, steps }: Statements): Statements {
   const users = usersOf(nodes, stores);
   const pairs = pairsOf(steps.flat(), users);
   if (pairs.length === 0) return { stores, steps };
-  const byResult = new Map<Real, Pair>();
-  const byTwiddled = new Map<Real, Pair>();
+  const byResult = new Map<Real, TwiddledPair>();
+  const byTwiddled = new Map<Real, TwiddledPair>();
   for (const pair of pairs) {
     byTwiddled.set(pair.t, pair);
     byResult.set(pair.sum, pair).set(pair.difference, pair);
@@ -87,7 +87,7 @@ export function sumsFirst({ stores, steps }: Statements): Statements {
 const TWO: Real = { op: 'const', id: 0, value: exact.exact(2) };
 
 /** Numbers only matter to who looks for equal values, which are all found by now. */
-function operation(op: Operation['op'], a: Real, b: Real): Real {
+function operation(op: BinaryNode['op'], a: Real, b: Real): Real {
   return { op, id: 0, a, b };
 }
 
@@ -100,8 +100,8 @@ function usersOf(nodes: readonly Real[], stores: readonly Store[]): Users {
   return users;
 }
 
-function pairsOf(held: readonly Real[], users: Users): Pair[] {
-  const pairs: Pair[] = [];
+function pairsOf(held: readonly Real[], users: Users): TwiddledPair[] {
+  const pairs: TwiddledPair[] = [];
   const taken = new Set<Real>();
   // Constants rotate values inside a butterfly: there is no step to gain.
   const isTwiddled = (part: Real) =>
@@ -121,7 +121,11 @@ function pairsOf(held: readonly Real[], users: Users): Pair[] {
 }
 
 /** Differences whose negative does as well: whoever wants one adds or subtracts it, to or from something positive. */
-function negativeOnes(pairs: readonly Pair[], users: Users, byResult: ReadonlyMap<Real, Pair>): Set<Real> {
+function negativeOnes(
+  pairs: readonly TwiddledPair[],
+  users: Users,
+  byResult: ReadonlyMap<Real, TwiddledPair>,
+): Set<Real> {
   const negative = new Set<Real>();
   for (const { t, difference } of pairs) {
     const takes = (user: Real | undefined): boolean => {

@@ -78,7 +78,7 @@ export function schedule(phase: Phase, lanes: number, slice?: Var): Node[] {
 
 type Bind = (value: Index) => Node[];
 
-interface Piece {
+interface LoopPiece {
   readonly from: number;
   readonly count: number;
 }
@@ -144,7 +144,7 @@ class Scheduler {
    * Pieces of the lane loop in which guards that ask for its variable alone hold everywhere or nowhere. Vectors in which they do
    * here and not there are pieces by themselves.
    */
-  private pieces(v: Var, known: ReadonlyMap<Var, Index>): readonly Piece[] {
+  private pieces(v: Var, known: ReadonlyMap<Var, Index>): readonly LoopPiece[] {
     const { lanes } = this;
     const whole = [{ from: 0, count: v.count }];
     const long = this.operations > 2 * UNROLL_BUDGET;

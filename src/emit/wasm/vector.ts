@@ -2,10 +2,10 @@
  * The vector unit: arithmetic on one element type in all lanes (or on plain scalars), and the transposes that stand
  * between lanes and memory.
  */
-import { bytesOf, type ElementType, type Real } from '../../ir/index.ts';
-import type { Group, LoadNode } from './accesses.ts';
+import { bytesOf, type ElementType, type LoadNode, type Real } from '../../ir/index.ts';
+import type { AccessGroup } from './accesses.ts';
 import { narrow, rawLane, widen } from './conversions.ts';
-import type { FunctionAssembler, MemoryOp, ValueType } from './encoder.ts';
+import type { FunctionAssembler, MemoryOp, WasmType } from './encoder.ts';
 
 /** How to push an address, and bytes to add to it. */
 export interface Address {
@@ -39,8 +39,8 @@ const DEALT_SECONDS = pattern(0, 5, 2, 7);
 const REVERSED_DEALT_SECONDS = pattern(5, 0, 7, 2);
 
 const NAMES = ['add', 'sub', 'mul', 'div', 'min', 'max', 'abs', 'sqrt', 'eq', 'lt', 'le'] as const;
-type Operation = (typeof NAMES)[number];
-type Shape = 'f32' | 'f64' | 'f32x4' | 'f64x2';
+type VectorOperation = (typeof NAMES)[number];
+type VectorShape = 'f32' | 'f64' | 'f32x4' | 'f64x2';
 
 /** Names of operations, made once: joining strings takes longer than everything else about an operation. */
 const OPERATIONS = Object.fromEntries(
@@ -48,7 +48,7 @@ const OPERATIONS = Object.fromEntries(
     shape,
     Object.fromEntries(NAMES.map((name) => [name, `${shape}.${name}`])),
   ]),
-) as unknown as { readonly [S in Shape]: { readonly [N in Operation]: `${S}.${N}` } };
+) as unknown as { readonly [S in VectorShape]: { readonly [N in VectorOperation]: `${S}.${N}` } };
 
 /** The same for a sum or difference that takes in a product: a·b + c, c − a·b. */
 const FUSED = {
@@ -61,7 +61,7 @@ export class VectorUnit {
   private readonly element: ElementType;
   readonly lanes: number;
   private readonly bytes: number;
-  readonly type: ValueType;
+  readonly type: WasmType;
 
   /** @param lanes 1 for scalars. */
   constructor(asm: FunctionAssembler, element: ElementType, lanes: number) {
@@ -109,7 +109,7 @@ export class VectorUnit {
     this.asm.op('v128.xor');
   }
 
-  operation(name: Operation): void {
+  operation(name: VectorOperation): void {
     const shape = this.lanes === 1 ? this.element : this.element === 'f32' ? 'f32x4' : 'f64x2';
     this.asm.op(OPERATIONS[shape][name]);
   }
@@ -159,12 +159,12 @@ export class VectorUnit {
   }
 
   /** One instruction does the whole load. */
-  loadsDirectly({ access }: Group<LoadNode>): boolean {
+  loadsDirectly({ access }: AccessGroup<LoadNode>): boolean {
     if (access.array.type !== this.element) return false;
     return this.lanes === 1 || access.stride === 0 || access.stride === 1;
   }
 
-  loadDirect({ access }: Group<LoadNode>, address: Address): void {
+  loadDirect({ access }: AccessGroup<LoadNode>, address: Address): void {
     address.push();
     if (this.lanes === 1) this.asm.memory(`${this.element}.load`, address.offset);
     else if (access.stride === 0) this.asm.memory(`v128.load${(8 * this.bytes) as 32 | 64}_splat`, address.offset);
@@ -172,7 +172,7 @@ export class VectorUnit {
   }
 
   /** Loads a group; the locals of its members. */
-  load(group: Group<LoadNode>, addresses: readonly Address[]): number[] {
+  load(group: AccessGroup<LoadNode>, addresses: readonly Address[]): number[] {
     if (group.access.array.type !== this.element) {
       return this.isPairsOfHalves(group) ? this.halves(addresses[0]!) : this.gather(group, addresses);
     }
@@ -203,7 +203,7 @@ export class VectorUnit {
   }
 
   /** Stores a group whose members `value` pushes. */
-  store(group: Group<Real>, addresses: readonly Address[], value: (node: Real) => void): void {
+  store(group: AccessGroup<Real>, addresses: readonly Address[], value: (node: Real) => void): void {
     const { asm, lanes } = this;
     const { members, access } = group;
     if (access.array.type !== this.element) {
@@ -251,7 +251,7 @@ export class VectorUnit {
    * Loads a group lane by lane, each number of its own type.
    * @param when pushes whether a lane is read; without it all are. What is not read is 0.
    */
-  gather(group: Group<LoadNode>, addresses: readonly Address[], when?: (lane: number) => void): number[] {
+  gather(group: AccessGroup<LoadNode>, addresses: readonly Address[], when?: (lane: number) => void): number[] {
     const { asm, element } = this;
     const { type } = group.access.array;
     const name = `v128.load${(8 * bytesOf(type)) as 16 | 32 | 64}_lane` as const;
@@ -275,7 +275,7 @@ export class VectorUnit {
 
   /** Stores a group lane by lane. @param when as of `gather`. */
   scatter(
-    group: Group<Real>,
+    group: AccessGroup<Real>,
     addresses: readonly Address[],
     value: (node: Real) => void,
     when?: (lane: number) => void,
@@ -313,7 +313,7 @@ export class VectorUnit {
   }
 
   /** Complex numbers of halves side by side: a vector of singles holds the two parts of each in 32 bits. */
-  private isPairsOfHalves({ access, members }: Group<unknown>): boolean {
+  private isPairsOfHalves({ access, members }: AccessGroup<unknown>): boolean {
     return access.array.type === 'f16' && this.lanes === 4 && access.stride === 2 && members.length === 2;
   }
 
@@ -346,7 +346,7 @@ export class VectorUnit {
   }
 
   /** Where each lane finds the first of the group's elements. */
-  private rowAddresses({ access }: Group<unknown>, addresses: readonly Address[]): Address[] {
+  private rowAddresses({ access }: AccessGroup<unknown>, addresses: readonly Address[]): Address[] {
     if (addresses.length > 1) return [...addresses];
     const { push, offset } = addresses[0]!;
     return Array.from({ length: this.lanes }, (_, lane) => ({

@@ -15,15 +15,15 @@
 import { FftError } from '../../problem/errors.ts';
 import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../node.ts';
 import { type Criteria, compareCriteria } from './criteria.ts';
-import { type BufferName, type BufferOffer, memoryOf, type Operand, operandsOf, type TempCount } from './offer.ts';
+import { type BufferName, type BufferOffer, memoryOf, operandsOf, type TempCount, type TypedBuffer } from './offer.ts';
 import { branchTo, formatOperand, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
 import { createValidity, type Validity } from './validity.ts';
 
 /** One leaf with its memory. */
 export interface AssignedStep {
   readonly leaf: LeafNode;
-  readonly input: Operand;
-  readonly output: Operand;
+  readonly input: TypedBuffer;
+  readonly output: TypedBuffer;
   /** Reads and writes are one memory, every element at one address. */
   readonly inPlace: boolean;
 }

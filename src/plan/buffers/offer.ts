@@ -13,7 +13,7 @@ export type BufferName = (typeof bufferNames)[number];
 export type ArrayType = SideLayout;
 
 /** A buffer and how complex numbers lie in it. */
-export interface Operand {
+export interface TypedBuffer {
   readonly buffer: BufferName;
   readonly type: ArrayType;
 }
@@ -51,7 +51,7 @@ export interface BufferOffer {
 export type TempCount = 0 | 1 | 2;
 
 /** A buffer of our own. */
-export function isTemp({ buffer }: Pick<Operand, 'buffer'>): boolean {
+export function isTemp({ buffer }: Pick<TypedBuffer, 'buffer'>): boolean {
   return buffer === 'temp' || buffer === 'temp2';
 }
 
@@ -61,13 +61,13 @@ export function memoryOf(buffer: BufferName, offer: Pick<BufferOffer, 'same'>): 
 }
 
 /** True where an element lies at the same addresses seen through either operand. */
-export function sameAddresses(a: Operand, b: Operand, offer: BufferOffer): boolean {
+export function sameAddresses(a: TypedBuffer, b: TypedBuffer, offer: BufferOffer): boolean {
   if (a.type !== b.type || memoryOf(a.buffer, offer) !== memoryOf(b.buffer, offer)) return false;
   return a.buffer === b.buffer || offer.sameLayout;
 }
 
 /** True where a line of reals lies in the memory of its bins, one of them seen through either operand. */
-export function sameRows(a: Operand, b: Operand, offer: BufferOffer): boolean {
+export function sameRows(a: TypedBuffer, b: TypedBuffer, offer: BufferOffer): boolean {
   return offer.sameRows === true && (a.type === 'real') !== (b.type === 'real') && !isTemp(a) && !isTemp(b);
 }
 
@@ -77,9 +77,9 @@ export function sameRows(a: Operand, b: Operand, offer: BufferOffer): boolean {
  * after everything else the user gave because sparing it costs nothing, interleaved temps before planar ones because
  * they are one stream of memory instead of two.
  */
-export function operandsOf(offer: BufferOffer, temps: TempCount): Operand[] {
-  const input: Operand = { buffer: 'input', type: offer.input.type };
-  const output: Operand = { buffer: 'output', type: offer.output.type };
+export function operandsOf(offer: BufferOffer, temps: TempCount): TypedBuffer[] {
+  const input: TypedBuffer = { buffer: 'input', type: offer.input.type };
+  const output: TypedBuffer = { buffer: 'output', type: offer.output.type };
   const operands = [output];
   if (offer.work) operands.push({ buffer: 'work', type: offer.work.type });
   // In place with one layout, the input is the output by another name: trying both would find everything twice.

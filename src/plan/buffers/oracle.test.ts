@@ -11,7 +11,7 @@ import { seedFor } from '../../../test/support/random.ts';
 import { FftError } from '../../problem/index.ts';
 import { type BranchNode, type Dimension, type LeafNode, leavesOf } from '../node.ts';
 import { searchAssignments } from './assign.ts';
-import type { ArrayType, BufferName, BufferOffer, Operand } from './offer.ts';
+import type { ArrayType, BufferName, BufferOffer, TypedBuffer } from './offer.ts';
 
 const seed = seedFor('plan/buffers');
 
@@ -80,7 +80,7 @@ function movesOf({ axis, batch }: LeafNode, tensor: readonly number[]): [number,
 }
 
 /** The two words of an element in memory. The input side of a problem with unequal strides runs backwards. */
-function wordsOf(element: number, { buffer, type }: Operand, { offer, tensor }: Scene): [string, string] {
+function wordsOf(element: number, { buffer, type }: TypedBuffer, { offer, tensor }: Scene): [string, string] {
   const size = tensor.reduce((a, b) => a * b, 1);
   const reversed = buffer === 'input' && !offer.sameLayout;
   const at = reversed ? size - 1 - element : element;
@@ -91,7 +91,7 @@ function wordsOf(element: number, { buffer, type }: Operand, { offer, tensor }: 
 }
 
 /** Run the steps; false where one would read something stale, race with itself or overwrite what is not its own. */
-function survives(route: readonly Operand[], leaves: readonly LeafNode[], scene: Scene): boolean {
+function survives(route: readonly TypedBuffer[], leaves: readonly LeafNode[], scene: Scene): boolean {
   const { offer, tensor } = scene;
   /** Who wrote a word last: the step and the place of the element that it belongs to. */
   const memory = new Map<string, string>();
@@ -125,15 +125,15 @@ function survives(route: readonly Operand[], leaves: readonly LeafNode[], scene:
   );
 }
 
-function everyRoute(steps: number, { offer }: Scene, temps: number): Operand[][] {
+function everyRoute(steps: number, { offer }: Scene, temps: number): TypedBuffer[][] {
   const both = ['interleaved', 'planar'] as const;
-  const choices: Operand[] = [
+  const choices: TypedBuffer[] = [
     { buffer: 'input', type: offer.input.type },
     { buffer: 'output', type: offer.output.type },
     ...(offer.work ? [{ buffer: 'work', type: offer.work.type } as const] : []),
     ...(['temp', 'temp2'] as const).slice(0, temps).flatMap((buffer) => both.map((type) => ({ buffer, type }))),
   ];
-  let routes: Operand[][] = [[choices[0]!]];
+  let routes: TypedBuffer[][] = [[choices[0]!]];
   for (let step = 0; step < steps; step++) {
     routes = routes.flatMap((route) => (step === steps - 1 ? [choices[1]!] : choices).map((next) => [...route, next]));
   }
@@ -141,7 +141,7 @@ function everyRoute(steps: number, { offer }: Scene, temps: number): Operand[][]
 }
 
 /** One spelling for routes that differ in names only: temps swapped, or the one buffer of an in-place problem. */
-function spell(route: readonly Operand[], { offer }: Scene): string {
+function spell(route: readonly TypedBuffer[], { offer }: Scene): string {
   const oneName = offer.same && offer.sameLayout && offer.input.type === offer.output.type;
   const temps: BufferName[] = [];
   return route
@@ -155,7 +155,7 @@ function spell(route: readonly Operand[], { offer }: Scene): string {
     .join(', ');
 }
 
-function scoreOf(route: readonly Operand[], { offer }: Scene): number[] {
+function scoreOf(route: readonly TypedBuffer[], { offer }: Scene): number[] {
   const memories = route.map(({ buffer }) => (offer.same && buffer === 'input' ? 'output' : buffer));
   const later = route.slice(1);
   const inPlace = later.filter((_, step) => memories[step] === memories[step + 1]).length;

@@ -5,13 +5,13 @@
 import type { LeafNode } from '../node.ts';
 import { kernelsSaved } from '../shims/index.ts';
 import type { Criteria } from './criteria.ts';
-import { type BufferName, type BufferOffer, bufferNames, isTemp, memoryOf, type Operand } from './offer.ts';
+import { type BufferName, type BufferOffer, bufferNames, isTemp, memoryOf, type TypedBuffer } from './offer.ts';
 
 export interface PlacementTrace extends Criteria {
   /** Nothing at the root, which stands for the user handing over the input. */
   readonly leaf: LeafNode | undefined;
-  readonly input: Operand;
-  readonly output: Operand;
+  readonly input: TypedBuffer;
+  readonly output: TypedBuffer;
   readonly branches: PlacementTrace[];
   readonly parent: PlacementTrace | undefined;
   /** Set of memories used so far, one bit for each of `bufferNames`. */
@@ -19,14 +19,19 @@ export interface PlacementTrace extends Criteria {
 }
 
 export function rootTrace(offer: BufferOffer): PlacementTrace {
-  const output: Operand = { buffer: 'input', type: offer.input.type };
+  const output: TypedBuffer = { buffer: 'input', type: offer.input.type };
   const used = bitOf(memoryOf('input', offer));
   const counts: Criteria = { fused: 0, bufferCount: 1, padded: 0, inPlace: 0, typeChanges: 0 };
   return { leaf: undefined, input: output, output, branches: [], parent: undefined, used, ...counts };
 }
 
 /** Grow one branch: `leaf` reads what `parent` wrote and writes `output`. */
-export function branchTo(parent: PlacementTrace, leaf: LeafNode, output: Operand, offer: BufferOffer): PlacementTrace {
+export function branchTo(
+  parent: PlacementTrace,
+  leaf: LeafNode,
+  output: TypedBuffer,
+  offer: BufferOffer,
+): PlacementTrace {
   const input = parent.output;
   const memory = memoryOf(output.buffer, offer);
   const trace: PlacementTrace = {
@@ -67,7 +72,7 @@ export function formatTrace(trace: PlacementTrace): string {
   return [line, ...below.map((text) => `  ${text}`)].join('\n');
 }
 
-export function formatOperand({ buffer, type }: Operand): string {
+export function formatOperand({ buffer, type }: TypedBuffer): string {
   return type === 'planar' ? `${buffer} (planar)` : buffer;
 }
 

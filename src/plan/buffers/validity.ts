@@ -21,22 +21,22 @@ import {
   bufferNames,
   isTemp,
   memoryOf,
-  type Operand,
   sameAddresses,
   sameRows,
+  type TypedBuffer,
 } from './offer.ts';
 
 /** The decision function for one offer, with its answers cached over leaves of one shape and over all passes. */
 export interface Validity {
   /** True where `leaf` may read `from` and write `to`; `isLast` marks the last leaf of the tree. */
-  validOutput(leaf: LeafNode, from: Operand, to: Operand, isLast: boolean): boolean;
+  validOutput(leaf: LeafNode, from: TypedBuffer, to: TypedBuffer, isLast: boolean): boolean;
   /** Questions answered from the cache and worked out, so far. */
   readonly hits: number;
   readonly misses: number;
 }
 
 /** All that the rules look at in a leaf. Leaves that agree in it share their answers. */
-interface Shape {
+interface LeafShape {
   readonly id: number;
   /** Nothing that was fused into it forbids that it writes the memory that it reads. */
   readonly inPlace: boolean;
@@ -46,12 +46,12 @@ interface Shape {
 }
 
 export function createValidity(offer: BufferOffer): Validity {
-  const shapes = new Map<string, Shape>();
-  const shapeOfLeaf = new Map<LeafNode, Shape>();
+  const shapes = new Map<string, LeafShape>();
+  const shapeOfLeaf = new Map<LeafNode, LeafShape>();
   const answers = new Map<number, boolean>();
   let hits = 0;
 
-  const shapeOf = (leaf: LeafNode): Shape => {
+  const shapeOf = (leaf: LeafNode): LeafShape => {
     let shape = shapeOfLeaf.get(leaf);
     if (shape) return shape;
     const inPlace = shimsOf(leaf).every((shim) => shim.inPlace);
@@ -68,7 +68,7 @@ export function createValidity(offer: BufferOffer): Validity {
   return {
     validOutput(leaf, from, to, isLast) {
       const shape = shapeOf(leaf);
-      const key = ((shape.id * 2 + Number(isLast)) * OPERANDS + indexOf(from)) * OPERANDS + indexOf(to);
+      const key = ((shape.id * 2 + Number(isLast)) * TYPED_BUFFERS + indexOf(from)) * TYPED_BUFFERS + indexOf(to);
       const known = answers.get(key);
       if (known !== undefined) {
         hits++;
@@ -88,13 +88,13 @@ export function createValidity(offer: BufferOffer): Validity {
 }
 
 const TYPES: readonly ArrayType[] = ['interleaved', 'planar', 'real'];
-const OPERANDS = TYPES.length * bufferNames.length;
+const TYPED_BUFFERS = TYPES.length * bufferNames.length;
 
-function indexOf({ buffer, type }: Operand): number {
+function indexOf({ buffer, type }: TypedBuffer): number {
   return TYPES.length * bufferNames.indexOf(buffer) + TYPES.indexOf(type);
 }
 
-function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer: BufferOffer): boolean {
+function decide(shape: LeafShape, from: TypedBuffer, to: TypedBuffer, isLast: boolean, offer: BufferOffer): boolean {
   if (isLast && to.buffer !== 'output') return false;
   if ((to.type === 'real') !== shape.writesReals) return false;
   if (!isLast && !takesIntermediates(to, offer)) return false;
@@ -108,7 +108,7 @@ function decide(shape: Shape, from: Operand, to: Operand, isLast: boolean, offer
 }
 
 /** True where a result that is not the last may lie in this buffer. */
-function takesIntermediates({ buffer }: Operand, offer: BufferOffer): boolean {
+function takesIntermediates({ buffer }: TypedBuffer, offer: BufferOffer): boolean {
   if (isTemp({ buffer })) return true;
   if (offer.work) return buffer === 'work';
   // In place, input and output are one memory.

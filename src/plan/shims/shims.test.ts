@@ -12,8 +12,8 @@ describe('what is fused', () => {
   it.each<[string, ProblemInput, string[][], number]>([
     ['nothing along one short axis', { size: [1024] }, [[]], 0],
     ['twiddles and the transposition of two uploads', { size: [2 ** 20] }, [['twiddles'], ['reordering']], 2],
-    ['two axes, and the third one by itself', { size: [64, 64, 64] }, [['axes'], []], 1],
-    ['a whole convolution', { size: [1009] }, [['convolution']], 4],
+    ['two axes, and the third one by itself', { size: [64, 64, 64], batches: 1000 }, [['axes'], []], 1],
+    ['a whole convolution', { size: [1009], batches: 1000 }, [['convolution']], 4],
     [
       'axes in two launches, the first of which reorders',
       { size: [4096, 4096] },
