@@ -16,7 +16,7 @@ import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
 import { threadTiling } from './thread-tiling.ts';
 import { besideOf, threadsFor } from './threads.ts';
-import { LONGEST_BUTTERFLY, LONGEST_LINE, type Span, vectorTiling } from './tiling.ts';
+import { isContiguous, LONGEST_BUTTERFLY, type Span, type TilingQuestion, vectorTiling } from './tiling.ts';
 
 /** What a launch is made of beside what its place in the tree says. */
 export interface LaunchShape extends SideShape {
@@ -76,7 +76,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       precision,
       twiddled: placed.twiddle !== undefined,
       convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined,
-      longestButterfly: padded === axis.count ? longestButterfly(placed, profile) : 0,
+      longestButterfly: longestButterfly(placed, profile),
       ...wishedGroup(placed, profile),
     },
     coordinatesProfile(coordinates?.count ?? 1, profile),
@@ -115,19 +115,31 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   );
 }
 
-/**
- * Of numbers whose parts share a vector, because they lie in one array and reach the passes and leave them as they are, or of reals
- * of a line by itself.
- */
-function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): number {
-  const { precision, layout, storage, callbacks, factors, product, real, twiddle } = placed;
-  if (factors || product || twiddle) return 0;
-  if (real?.by === 'zeros') return LONGEST_LINE[precision];
+/** How long a transform may be that is one butterfly, by what the lanes run along. */
+function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQuestion['longestButterfly'] {
+  const { precision, layout, product, real, twiddle, padded } = placed;
+  if (padded !== undefined || product || twiddle) return { axis: 0, batch: 0 };
+  const { complex, reals } = LONGEST_BUTTERFLY;
+  if (real?.by === 'zeros') {
+    return { axis: placed.factors ? 0 : reals.axis[precision], batch: reals.batch[precision] };
+  }
+  const { input, output } = packedAxis(placed);
+  const planar = [layout.input, layout.output].includes('planar');
+  const lines = isContiguous(input) && isContiguous(output) && !real && !planar;
+  return {
+    axis: sharesVectors(placed, profile) ? complex.axis[precision] : 0,
+    batch: lines ? complex.batch[precision] : 0,
+  };
+}
+
+/** Whether the parts of numbers share vectors: they lie in one array, reach the passes and leave them as they are. */
+function sharesVectors(placed: PlacedLeaf, profile: DeviceProfile): boolean {
+  const { precision, layout, storage, callbacks, factors, real } = placed;
   const sides = ['input', 'output'] as const;
   const apart = sides.some((side) => layout[side] === 'planar' || storage?.[side] === 'half' || callbacks?.[side]);
   // The imaginary parts of a line without another one are zeros.
   const alone = real !== undefined && !real.beside;
-  return apart || alone || capacityOf(precision, profile).lanes !== 2 ? 0 : LONGEST_BUTTERFLY[precision];
+  return !apart && !alone && !factors && capacityOf(precision, profile).lanes === 2;
 }
 
 /** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */

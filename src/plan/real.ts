@@ -30,7 +30,7 @@ import {
 import { ifFits, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { isPadded, isPaddedAxis } from './scheme.ts';
-import { LONGEST_LINE } from './tiling.ts';
+import { LONGEST_BUTTERFLY } from './tiling.ts';
 import { rankUploads } from './uploads.ts';
 
 /** How a real axis is transformed, by the lengths of its complex transforms: half of it, all of it, or several uploads. */
@@ -42,12 +42,14 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
 }
 
 /**
- * A line by itself that is one butterfly: what is known of its zeros leaves half of the sums, no bins are to be paired, and errors are
- * the smaller ones. (Beside others, vectors take several lines, and more numbers of each would be scattered.)
+ * A line that is one butterfly: what is known of its zeros leaves half of the sums, no bins are to be paired, and errors are the smaller
+ * ones. Where lines beside one another are written over, two reals each are numbers that lie alike on both sides.
  */
 function isShortLine(problem: Problem, { lockstep }: DeviceProfile): boolean {
   const alone = dimensionsOf(problem).every(({ count }, of) => of === 1 || count === 1);
-  return lockstep === 'vector' && alone && problem.size[0]! <= LONGEST_LINE[kernelPrecision(problem.precision)];
+  if (lockstep !== 'vector' || (!alone && problem.placement === 'in-place')) return false;
+  const longest = LONGEST_BUTTERFLY.reals[alone ? 'axis' : 'batch'];
+  return problem.size[0]! <= longest[kernelPrecision(problem.precision)];
 }
 
 /** The same of any axis. @param complex the problem with as many complex numbers along that axis */
