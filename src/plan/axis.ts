@@ -223,9 +223,7 @@ export function uploadsQuestion(
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const ideal = idealFirst(length, elements, capacityOf(precision, own(length, true)).room, run, profile);
   const trip = leastCost(elements, precision, profile);
-  const last = turned ?? (({ price }: LaunchCost) => price);
-  const columnsOf = (n: number, columns: number, last: boolean) =>
-    uploadCost(n, innermost ? columns : neighbours, innermost && last, elements, precision, own(n, true));
+  const priceOfLast = turned ?? (({ price }: LaunchCost) => price);
   const calibration = calibrationOf(profile);
   // An order that is to stay has one upload where it can; in place, several take a temp buffer.
   const apart = innermost && !problem.unordered && problem.placement === 'out-of-place';
@@ -245,19 +243,20 @@ export function uploadsQuestion(
       // A single transform in one upload leaves the other multiprocessors nothing to do.
       const idle = innermost && elements === length && length > aloneUpTo(precision, profile);
       const exposed = turned && clusterExposure(length, precision, profile);
-      return last(idle ? scaled(alone, profile.multiprocessors) : alone, exposed);
+      return priceOfLast(idle ? scaled(alone, profile.multiprocessors) : alone, exposed);
     },
-    cost: (n, columns, isLast) => {
-      const one = columnsOf(n, columns, isLast);
-      return isLast ? last(one) : one.price;
+    cost: (n, columns, last) => {
+      const beside = innermost ? columns : neighbours;
+      const one = uploadCost(n, beside, innermost && last, elements, precision, own(n, true));
+      return last ? priceOfLast(one) : one.price;
     },
     // No odd length turns its tile.
     first:
       reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
         ? (n) => firstUploadCost(n, ideal, precision, own(n, true))
         : undefined,
-    trip: last({ price: trip, trip }),
-    least: (n) => last(leastUploadCost(n, elements, precision, own(n, true))),
+    trip: priceOfLast({ price: trip, trip }),
+    least: (n) => priceOfLast(leastUploadCost(n, elements, precision, own(n, true))),
     several: free ? 0 : calibration.trip.temp * tripCost(profile),
     // Threads hardly notice.
     ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,

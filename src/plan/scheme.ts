@@ -41,11 +41,12 @@ export function isPadded(length: number, asked: Problem['precision'], profile: D
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
   if (padded === undefined || length > capacityOf(precision, own).room) return false;
-  const full = Number.POSITIVE_INFINITY;
-  const passes = wholeCost(length, full, precision, own).price;
+  const threads = profile.lockstep === 'threads';
+  // Vectors take a line by itself, threads so many that no multiprocessor is idle.
+  const elements = (points: number) => (threads ? Number.POSITIVE_INFINITY : points);
+  const passes = wholeCost(length, elements(length), precision, own).price;
   const exposed = exposure(padded, precision, own);
-  const cost = profile.lockstep === 'threads' ? groupCost : wholeCost;
-  const alone = cost(padded, full, precision, own);
+  const alone = (threads ? groupCost : wholeCost)(padded, elements(padded), precision, own);
   return convolvedCost(length, padded, alone, exposed) < passes;
 }
 
