@@ -308,9 +308,14 @@ function placed(size: readonly number[], region: string, precision: 'single' | '
 const WEAK = [[9261], [14, 24], [14, 70, 270], [77760], [2904], [256], [6561], [50625], [8085]];
 
 /** Complex transforms that nobody has tuned for, in place and out of place: those above, and smooth lengths by chance. */
-export function chanceCases(random: Random, precision: 'single' | 'double', bytes = DEFAULT_BYTES): Timed[] {
+export function chanceCases(
+  random: Random,
+  precision: 'single' | 'double',
+  bytes = DEFAULT_BYTES,
+  lengths = 60,
+): Timed[] {
   const smooth = new Set<number>();
-  while (smooth.size < 60) {
+  while (smooth.size < lengths) {
     const length = Math.round(2 ** (1 + random.unit() * (Math.log2(1e6) - 1)));
     if (isSmooth(length)) smooth.add(length);
   }

@@ -6,12 +6,12 @@
  *   ./node run.mjs test  [--device cuda] [--quick] [--only GROUP,…] [--filter TEXT] [--precision single|double] [--no-large]
  *   ./node run.mjs limits                            transforms over 4 GiB, and 10 000 plans (CUDA)
  *   ./node run.mjs bench [--device cuda] [--precision single|double|double-double] [--region NAME,…] [--filter 1024,256x256]
- *                        [--sizes 1000,24x14] [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
+ *                        [--sizes 1000,24x14] [--chance 60] [--samples 11] [--ms 4] [--mib 512] [--json FILE] [--explain]
  *
  * Groups of tests are small, blocks, large, real, sums, pairs, storage, convolution and callbacks.
  *
  * On WebGPU the regions are pow2, smooth, larger, 1024x1024 and peers: the last is omnifft beside TensorFlow.js and jax-js.
- * The regions `chance` and `chance in place`, of lengths that nobody has tuned for, are timed when they are asked for.
+ * The regions `chance` and `chance in place`, of so many lengths that nobody has tuned for, are timed when they are asked for.
  * So are `convolution`, `padding` and `callbacks`, each beside the same in steps or without it; `--sizes` are their sizes, too.
  * A precision that the device has not is left out, unless a benchmark is asked for it: doubles are pairs of singles then. `--profile JSON` replaces parts of the profile that the planner sees, `--seed N` fixes the random data.
  */
@@ -44,6 +44,7 @@ const { values: options, positionals } = parseArgs({
     precision: { type: 'string' },
     region: { type: 'string' },
     sizes: { type: 'string' },
+    chance: { type: 'string', default: '60' },
     samples: { type: 'string', default: '11' },
     ms: { type: 'string', default: '4' },
     mib: { type: 'string', default: '512' },
@@ -188,7 +189,7 @@ async function bench(): Promise<void> {
   const random = wanted('chance') && (await import('../support/random.ts')).randomFor('device/bench');
   for (const precision of timedPrecisions(device)) {
     const like = precision === 'single' ? precision : 'double';
-    const chance = random ? chanceCases(random, like, bytes) : [];
+    const chance = random ? chanceCases(random, like, bytes, Number(options.chance)) : [];
     const cases = webGpu ? webGpuCases(backend.profile, bytes) : timedCases(like, bytes);
     const fused = options.region?.split(',').some((region) => FUSED.includes(region));
     for (const timed of options.sizes && !fused ? askedCases(options.sizes, like, bytes) : [...cases, ...chance]) {
