@@ -25,7 +25,7 @@ export interface Slot {
   readonly conditions: readonly Index[];
 }
 
-/** All that a thread does in a phase: some slots in a row, or one again and again. */
+/** All that a thread does in a phase: some slots in a row, once or again and again. */
 export interface Share {
   readonly slots: readonly Slot[];
   readonly loop?: { readonly counter: Var; readonly rounds: number };
@@ -33,13 +33,16 @@ export interface Share {
   readonly aliases: readonly Var[];
 }
 
-/** Loops over items of a thread are written out up to so many items, and so many operations in all. */
+/**
+ * Items of a thread are written out up to so many, and so many operations in all: what they load is under way at once. More of them are
+ * looped over in flights of so many.
+ */
 const UNROLLED_ITEMS = 16;
 const UNROLLED_OPERATIONS = 2048;
 
 /**
- * @param operations of one item: long bodies are looped over rather than repeated,
- * @param unrolled unless all items have to be in hand at once.
+ * @param operations of one item: long bodies are looped over rather than repeated.
+ * @param unrolled all items have to be in hand at once.
  */
 export function share(
   phase: Phase,
@@ -63,12 +66,16 @@ export function share(
     return all.some((condition) => range(condition)[1] <= 0) ? undefined : { at, conditions: all };
   };
   const rounds = Math.ceil(total / threads);
-  const unroll = rounds === 1 || (rounds <= UNROLLED_ITEMS && rounds * operations <= UNROLLED_OPERATIONS);
-  if (!unroll && !unrolled) {
-    const counter = variable('round', rounds);
-    const item = add(thread, scale(counter, threads));
-    const only = slot(item, [sub(total, item)]);
-    return { slots: only ? [only] : [], loop: { counter, rounds }, aliases: [] };
+  const most = Math.min(UNROLLED_ITEMS, Math.floor(UNROLLED_OPERATIONS / operations));
+  const trips = unrolled ? 1 : Math.ceil(rounds / Math.max(1, most));
+  if (trips > 1) {
+    const counter = variable('round', trips);
+    const flight = Math.ceil(rounds / trips);
+    const items = Array.from({ length: flight }, (_, n) =>
+      add(add(thread, n * threads), scale(counter, flight * threads)),
+    );
+    const some = items.map((item) => slot(item, [sub(total, item)])).filter((each) => each !== undefined);
+    return { slots: some, loop: { counter, rounds: trips }, aliases: [] };
   }
   const slots: (Slot | undefined)[] = [];
   const aliases: Var[] = [];
