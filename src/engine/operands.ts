@@ -26,7 +26,7 @@ export interface CallOptions {
 }
 
 /** An array that a direction loads from. */
-export interface Operand {
+export interface DirectionOperand {
   readonly name: string;
   /** How programs name it. */
   readonly bound: string;
@@ -34,8 +34,8 @@ export interface Operand {
 }
 
 /** All that a direction loads from. */
-export function operandsOf(problem: Problem, direction: Direction, profile: DeviceProfile): Operand[] {
-  return loadedArrays(problem.callbacks, direction).map((name): Operand => {
+export function operandsOf(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionOperand[] {
+  return loadedArrays(problem.callbacks, direction).map((name): DirectionOperand => {
     const { type, length } = problem.callbacks!.arrays[name]!;
     const numbers = numbersOf(type === 'f64' ? 'double' : 'single', length, profile);
     const facts: SideFacts = { layout: 'real', ...numbers };
@@ -45,7 +45,7 @@ export function operandsOf(problem: Problem, direction: Direction, profile: Devi
 
 /** What a direction has to know to read arrays. */
 interface Reading {
-  readonly operands: readonly Operand[];
+  readonly operands: readonly DirectionOperand[];
   readonly problem: Problem;
   /** Of a convolution: what is wrong with a kernel. */
   readonly readKernel?: ((value: unknown, what: string) => unknown) | undefined;
@@ -116,7 +116,7 @@ export function readArrays(arrays: unknown, { operands, problem }: Reading, what
  */
 export function operandParts(
   arrays: readonly unknown[],
-  operands: readonly Operand[],
+  operands: readonly DirectionOperand[],
   written: readonly Extent[],
   backend: Backend,
 ): Part[] {
@@ -130,7 +130,7 @@ export function operandParts(
 
 /** What programs are bound to. */
 export function boundOperands(
-  operands: readonly Operand[],
+  operands: readonly DirectionOperand[],
   places: readonly Binding[],
 ): ReadonlyMap<string, Binding> | undefined {
   return operands.length === 0 ? undefined : new Map(operands.map(({ bound }, n) => [bound, places[n]!]));

@@ -13,7 +13,7 @@ import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './ar
 import { Call, runNow } from './call.ts';
 import { isSame, readData } from './given.ts';
 import { arrived, landingFor, newArray, requireWhole, sent, settle, WAITING } from './landings.ts';
-import { boundOperands, givesTheSame, type Operand, operandParts, readCall } from './operands.ts';
+import { boundOperands, type DirectionOperand, givesTheSame, operandParts, readCall } from './operands.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
 
@@ -25,7 +25,7 @@ export interface RunnerHost {
   readonly written: SideFacts;
   readonly inPlace: boolean;
   /** Arrays that callbacks load from; or the kernel of a convolution. */
-  readonly operands: readonly Operand[];
+  readonly operands: readonly DirectionOperand[];
   /** Of a convolution: a kernel that was prepared for it. @throws FftError `missing-buffer`, `wrong-kernel` */
   readonly readKernel?: (value: unknown, what: string) => unknown;
   /** What `work` has to hold: the tensor, packed. */

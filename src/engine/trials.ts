@@ -78,7 +78,7 @@ export async function measureCandidates(
 async function firstRound(
   candidates: readonly Candidate[],
   planOf: (splits: Splits) => Promise<Plan>,
-  memory: Memory,
+  memory: TrialBuffers,
   trials: Trial[],
   begin: number,
 ): Promise<void> {
@@ -99,7 +99,7 @@ async function firstRound(
 }
 
 /** Milliseconds of one transform in each of a plan's directions. */
-async function timeOf(plan: Plan, { input, output }: Memory, repeats: number): Promise<number> {
+async function timeOf(plan: Plan, { input, output }: TrialBuffers, repeats: number): Promise<number> {
   let sum = 0;
   for (const direction of plan.directions) {
     const sides = direction === 'forward' ? { input, output } : { input: output, output: input };
@@ -109,13 +109,13 @@ async function timeOf(plan: Plan, { input, output }: Memory, repeats: number): P
 }
 
 /** Both sides of a problem, and what they are made of. */
-interface Memory {
+interface TrialBuffers {
   readonly input: ComplexData;
   readonly output: ComplexData;
   readonly buffers: readonly DeviceBuffer[];
 }
 
-async function memoryOf(problem: Problem, backend: Backend): Promise<Memory> {
+async function memoryOf(problem: Problem, backend: Backend): Promise<TrialBuffers> {
   const buffers: DeviceBuffer[] = [];
   try {
     const input = await allocateFor(factsOf(problem, 'input', backend.profile), 0, backend, buffers);

@@ -15,7 +15,7 @@ import {
   sub,
 } from '../ir/index.ts';
 import type { FacingSide, LeafSide, OutsideOf } from '../plan/leaf.ts';
-import { type Call, calledView, type PlaceOf } from './callbacks.ts';
+import { type CallbackMap, calledView, type PlaceOf } from './callbacks.ts';
 import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 
 /** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
@@ -30,7 +30,7 @@ export function realsView(
   side: LeafSide,
   element: Elements,
   coordinates: Coordinates,
-  called: Call | undefined,
+  called: CallbackMap | undefined,
 ): ComplexView {
   const { absent = [], beside, cropped } = side;
   const there = (absent: readonly OutsideOf[], at: readonly IndexLike[], guard: Guard = []) =>
@@ -65,7 +65,7 @@ export function facingView(
   side: LeafSide,
   element: Elements,
   coordinates: Coordinates,
-  called: Call | undefined,
+  called: CallbackMap | undefined,
 ): { readonly view: ComplexView; readonly beside?: ComplexView } {
   const reals = calledReals(array, called);
   const { turned, negated, within, count, terms } = side.facing!;
@@ -141,7 +141,7 @@ interface Reals {
   store(x: Expressions, place: Index, of: PlaceOf, value: Real, guard: Guard): Store[];
 }
 
-function calledReals(array: ArrayRef, called: Call | undefined): Reals {
+function calledReals(array: ArrayRef, called: CallbackMap | undefined): Reals {
   const at = (place: Index, of: PlaceOf): ComplexView => {
     const view = realParts(array, () => place);
     return called ? calledView(view, called, () => of) : view;

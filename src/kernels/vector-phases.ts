@@ -35,7 +35,7 @@ import { PairExpressions } from './pairs.ts';
 import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
-import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
+import { type BuiltSteps, type Ends, type KernelStep, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
@@ -87,13 +87,13 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
   return { shared, phases: phases.flat(), reverse: others.flat() };
 }
 
-function touchesMemory(steps: readonly Step[], n: number): boolean {
+function touchesMemory(steps: readonly KernelStep[], n: number): boolean {
   const step = steps[n]!;
   return n === 0 || n === steps.length - 1 || (step.kind === 'pass' && step.of.write?.origin !== undefined);
 }
 
 /** Whether what a step leaves is read by the step that pairs bins, or left by it. */
-function besidePairs(steps: readonly Step[], n: number): boolean {
+function besidePairs(steps: readonly KernelStep[], n: number): boolean {
   return steps[n]!.kind === 'pair' || steps[n + 1]!.kind === 'pair';
 }
 
@@ -164,7 +164,7 @@ class VectorPhases {
   }
 
   /** Where each step but the last one leaves the data. */
-  places(steps: readonly Step[], inOutput: StepsToBuild['inOutput']): StepMemory[] {
+  places(steps: readonly KernelStep[], inOutput: StepsToBuild['inOutput']): StepMemory[] {
     const numbers = steps.slice(1).map((_, n) => n);
     if (!this.form.worksInOutput) {
       const turns = this.turns(steps);
@@ -180,7 +180,7 @@ class VectorPhases {
   }
 
   /** Which array each step but the last one leaves the data in: the other one than before, but where it works in place. */
-  private turns(steps: readonly Step[]): number[] {
+  private turns(steps: readonly KernelStep[]): number[] {
     let turn = 1;
     return steps.slice(1).map((_, n) => {
       const step = steps[n]!;
@@ -226,7 +226,7 @@ class VectorPhases {
 
   /** Bins are paired on their way to memory, or from there. */
   pairs(
-    { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
+    { kind: _, ...step }: Extract<KernelStep, { kind: 'pair' }>,
     from: StepMemory,
     to: StepMemory,
     beside: ComplexView | undefined,

@@ -11,7 +11,7 @@ import {
 import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, product } from './array.ts';
 import { conjugate, copyOf, fitted } from './fit.ts';
 import { type Floats, zeros } from './memory.ts';
-import { type Kind, type Step, stepsOf } from './steps.ts';
+import { type Kind, stepsOf, type TransformStep } from './steps.ts';
 
 const complex = { transform: 'c2c', conjugate: false } as const;
 const real = { transform: 'r2c', conjugate: false } as const;
@@ -47,13 +47,13 @@ export interface TransformRequest {
    * Does it but for what plans do: asks for that, job by job, and is to be given what comes out, a new array. What it returns
    * are new numbers, none of the caller's. It throws `out-of-memory`.
    */
-  readonly work: Generator<Job, NumpyArray, Floats>;
+  readonly work: Generator<PlannedTransform, NumpyArray, Floats>;
 }
 
 /** A transform for a plan to do. */
-export interface Job {
-  readonly step: Step;
-  readonly problem: NonNullable<Step['problem']>;
+export interface PlannedTransform {
+  readonly step: TransformStep;
+  readonly problem: NonNullable<TransformStep['problem']>;
   readonly data: Floats;
 }
 
@@ -104,7 +104,11 @@ function request(name: string, kind: Kind, operand: NumpyArray, given: Arguments
   return { device: given.device, work: carryOut(kind, steps, operand) };
 }
 
-function* carryOut(kind: Kind, steps: readonly Step[], operand: NumpyArray): Generator<Job, NumpyArray, Floats> {
+function* carryOut(
+  kind: Kind,
+  steps: readonly TransformStep[],
+  operand: NumpyArray,
+): Generator<PlannedTransform, NumpyArray, Floats> {
   const single = isSingle(operand.dtype);
   const own = (data: Floats) => (data === operand.data ? copyOf(data) : data);
   let array = operand;

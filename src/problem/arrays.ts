@@ -152,13 +152,13 @@ type LeftBy<P, D extends Direction> =
 type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
 
 /** Half precision is short for single arithmetic. */
-type Arithmetic<Word> = Word extends 'half' ? 'single' : Word;
+type ComputedIn<Word> = Word extends 'half' ? 'single' : Word;
 
 /** Whether a plan convolves, as far as the type of its problem tells. */
 type ConvolutionOf<Given> = Given extends null ? null : Convolution;
 
 type FactsOfFields<P> = Facts<
-  Arithmetic<Field<P, 'precision', 'single'>>,
+  ComputedIn<Field<P, 'precision', 'single'>>,
   StorageOf<P>,
   Field<P, 'edgeStorage', StorageOf<P>>,
   FirstOf<Field<P, 'transform', 'c2c'>>,

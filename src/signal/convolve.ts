@@ -13,7 +13,7 @@ import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { blockLength } from './block-length.ts';
-import { type Convolution, type Cut, convolved, type Region } from './overlap-save.ts';
+import { type BlockCut, type Convolution, convolved, type Region } from './overlap-save.ts';
 import { checkWord } from './segments.ts';
 
 /**
@@ -154,7 +154,7 @@ function correlating(x: NumpyArray, y: NumpyArray): Omit<Convolution, 'region'> 
 }
 
 /** Cuts the longer array along the axis where there is most to be gained. */
-function cutOf(x: NumpyArray, y: NumpyArray): Cut & { readonly swap: boolean } {
+function cutOf(x: NumpyArray, y: NumpyArray): BlockCut & { readonly swap: boolean } {
   const ratio = (d: number) => Math.max(x.shape[d]! / y.shape[d]!, y.shape[d]! / x.shape[d]!);
   const axis = x.shape.reduce((best, _, d) => (ratio(d) > ratio(best) ? d : best), 0);
   const swap = y.shape[axis]! > x.shape[axis]!;

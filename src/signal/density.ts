@@ -165,14 +165,14 @@ function alike(signals: readonly Lines[]): Lines[] {
   });
 }
 
-interface Job {
+interface DensityJob {
   readonly spec: FrameSpec;
   readonly segments: Segments;
   readonly average: Average;
 }
 
 /** Averages of the products of the spectra of all lines, as complex numbers. */
-async function productsOf(what: What, signals: readonly Lines[], job: Job, device: Device): Promise<Lines[]> {
+async function productsOf(what: What, signals: readonly Lines[], job: DensityJob, device: Device): Promise<Lines[]> {
   const { spec, segments, average } = job;
   const bins = binsOf(spec);
   const [first] = signals as [Lines];

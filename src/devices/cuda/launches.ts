@@ -2,7 +2,7 @@
 import { type BoundStep, requireAligned } from '../common/program.ts';
 import type { Launches } from '../native/driver.ts';
 import type { NativeBuffer } from '../native/memory.ts';
-import type { CudaDriver, Launch } from './driver.ts';
+import type { CudaDriver, CudaLaunch } from './driver.ts';
 import type { CudaKernel } from './kernel.ts';
 
 /** A launch and its arguments: addresses, and the first group where a kernel takes several launches. */
@@ -13,7 +13,7 @@ interface Arguments {
 
 /** Launches that do not depend on one another. */
 interface Independent {
-  readonly launches: readonly Launch[];
+  readonly launches: readonly CudaLaunch[];
   readonly streams: number;
 }
 

@@ -3,7 +3,15 @@ import type { DeviceProfile } from '../../plan/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
 import { type BoundStep, boundSteps, buffersOf } from '../common/program.ts';
-import type { Binding, BoundProgram, CompiledKernel, DeviceKind, EncodeTarget, RealArray, Step } from '../device.ts';
+import type {
+  Binding,
+  BoundProgram,
+  CompiledKernel,
+  DeviceKind,
+  EncodeTarget,
+  ProgramStep,
+  RealArray,
+} from '../device.ts';
 import type { Launches, NativeDriver } from './driver.ts';
 import type { SpmdKernel } from './kernel.ts';
 import type { NativeBuffer } from './memory.ts';
@@ -39,7 +47,7 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
   }
 
   bind(
-    steps: readonly Step[],
+    steps: readonly ProgramStep[],
     slots: readonly (Binding | undefined)[],
     _chunks?: number,
     pipelined?: CompiledKernel,

@@ -6,7 +6,7 @@ import { FftError } from '../../problem/errors.ts';
 import type { RealArray } from '../device.ts';
 import type { NativeDriver, Pinned } from './driver.ts';
 import type { NativeBuffer } from './memory.ts';
-import type { Job, Timeline } from './timeline.ts';
+import type { Timeline, TimelineJob } from './timeline.ts';
 
 /** Two sizes of chunks, and how many of each there may be. */
 const SMALL_BYTES = 64 * 1024;
@@ -85,7 +85,7 @@ class Shelf {
 }
 
 /** A copy between a host array and device memory, chunk by chunk. */
-export class Copy implements Job {
+export class Copy implements TimelineJob {
   readonly done: Promise<void>;
   private readonly staging: Staging;
   private readonly direction: 'in' | 'out';

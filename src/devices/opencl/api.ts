@@ -95,7 +95,7 @@ const MAKERS = {
   clEnqueueMapBuffer: [P, P, 'uint32_t', 'uint64_t', 'size_t', 'size_t', 'uint32_t', P, P, P],
 } as const;
 
-type Call = keyof typeof CALLS;
+type ClFunction = keyof typeof CALLS;
 type Maker = keyof typeof MAKERS;
 
 /** What can be asked about, and by which function. */
@@ -107,13 +107,13 @@ const QUERIES = {
   memory: 'clGetMemObjectInfo',
   event: 'clGetEventInfo',
   profiling: 'clGetEventProfilingInfo',
-} as const satisfies Record<string, Call>;
+} as const satisfies Record<string, ClFunction>;
 type Queried = keyof typeof QUERIES;
 
 /** OpenCL, as this device uses it. */
 export class OpenCl {
   /** The functions themselves, which give error numbers. */
-  readonly raw: Readonly<Record<Call, NativeFunction>>;
+  readonly raw: Readonly<Record<ClFunction, NativeFunction>>;
   private readonly makers: Readonly<Record<Maker, NativeFunction>>;
   private readonly status = new Int32Array(2);
   private readonly word = new BigInt64Array(1);
@@ -135,7 +135,7 @@ export class OpenCl {
   }
 
   /** Calls a function and throws where it fails. `asked` says what for, where the caller can say. */
-  call(name: Call, asked: Asked | undefined, ...values: unknown[]): void {
+  call(name: ClFunction, asked: Asked | undefined, ...values: unknown[]): void {
     const status = this.raw[name](...values) as number;
     if (status !== 0) throw failure(name, status, asked);
   }
@@ -204,7 +204,11 @@ export class OpenCl {
     return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trim();
   }
 
-  private list(name: Call, get: (count: number, place: unknown, found: unknown) => number, none: number): Handle[] {
+  private list(
+    name: ClFunction,
+    get: (count: number, place: unknown, found: unknown) => number,
+    none: number,
+  ): Handle[] {
     const found = new Uint32Array(1);
     const status = get(0, null, found);
     if (status === none || (status === 0 && found[0] === 0)) return [];

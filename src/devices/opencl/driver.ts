@@ -17,7 +17,7 @@ interface ClSetup {
 }
 
 /** One launch: a kernel object with its arguments, and its threads in three dimensions: of all groups, and of one. */
-export interface Launch {
+export interface ClLaunch {
   readonly kernel: Handle;
   readonly all: BigUint64Array;
   readonly group: BigUint64Array;
@@ -104,7 +104,7 @@ export class ClDriver implements NativeDriver {
   }
 
   /** @returns its event, where that is wanted. */
-  launch({ kernel, all, group }: Launch, queue: Handle, wanted = false): Handle | undefined {
+  launch({ kernel, all, group }: ClLaunch, queue: Handle, wanted = false): Handle | undefined {
     this.inOrder(queue);
     const event = wanted ? this.made : null;
     this.cl.call('clEnqueueNDRangeKernel', this.launching, queue, kernel, 3, null, all, group, 0, null, event);

@@ -6,7 +6,7 @@ import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
-import type { Backend, Binding, BoundProgram, CompileOptions, RealArray, Step } from '../device.ts';
+import type { Backend, Binding, BoundProgram, CompileOptions, ProgramStep, RealArray } from '../device.ts';
 import { limitsOf, nameOf, type Opened, openGpu, profileOf } from './adapter.ts';
 import { Bindings, type WebGpuHost } from './bound.ts';
 import { WebGpuKernel } from './kernel.ts';
@@ -82,7 +82,7 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
     }
   }
 
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
+  bind(steps: readonly ProgramStep[], slots: readonly (Binding | undefined)[]): BoundProgram {
     this.requireOpen();
     return new WebGpuProgram(this, this.bindings.of(steps, slots));
   }

@@ -43,7 +43,7 @@ export interface MemoryLimits {
 }
 
 export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorArithmetic = {}): WasmKernel {
-  const lowering = new Lowering(withoutSums(kernel), vectors);
+  const lowering = new WasmLowering(withoutSums(kernel), vectors);
   const body = lowering.run();
   const parameters = parametersOf(kernel);
   return {
@@ -72,7 +72,7 @@ interface Around {
   readonly slice?: Var;
 }
 
-class Lowering {
+class WasmLowering {
   private readonly kernel: Kernel;
   private readonly vectors: VectorArithmetic;
   private readonly asm: FunctionAssembler;

@@ -144,7 +144,7 @@ function isSum(node: Real): node is Sum {
 }
 
 /** How values are computed. */
-export interface Arithmetic {
+export interface Evaluation {
   /** How often each is wanted. */
   readonly uses: ReadonlyMap<Real, number>;
   /** What sums and differences multiply and add at once: the product, by the sum. */
@@ -161,7 +161,7 @@ export function arithmeticOf(
   stores: readonly Store[],
   steady: ReadonlySet<Real>,
   fuses: boolean,
-): Arithmetic {
+): Evaluation {
   const uses = new Map(Array.from(usersOf(nodes, stores), ([node, by]) => [node, by.length]));
   const products = new Map<Real, Product>();
   if (!fuses) return { uses, products };
