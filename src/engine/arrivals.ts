@@ -10,7 +10,7 @@ import type { Stretch } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
 
 /** Memory of the caller's that a call uses. */
-export interface Use {
+export interface MemoryUse {
   readonly reads: readonly Stretch[];
   readonly writes: readonly Stretch[];
 }
@@ -98,7 +98,7 @@ export function usersOf(stretches: readonly Stretch[]): Pending | undefined {
 }
 
 /** The calls that come before one with such use. */
-export function callsBefore({ reads, writes }: Use): Pending | undefined {
+export function callsBefore({ reads, writes }: MemoryUse): Pending | undefined {
   return quiet() ? undefined : Pending.all([writersOf(reads), usersOf(writes)]);
 }
 
@@ -106,7 +106,7 @@ export function callsBefore({ reads, writes }: Use): Pending | undefined {
  * For what cannot wait: calls that do go on in the event loop.
  * @throws FftError `aliased-buffers` where others come before it.
  */
-export function refusePending(use: Use): void {
+export function refusePending(use: MemoryUse): void {
   if (!callsBefore(use)) return;
   throw new FftError(
     'aliased-buffers',
@@ -124,7 +124,7 @@ export function callsOf(device: object): Pending | undefined {
  * Enters a call of a device.
  * @returns to be called when it has ended, failed or not.
  */
-export function enter({ reads, writes }: Use, device: object): () => void {
+export function enter({ reads, writes }: MemoryUse, device: object): () => void {
   const call = new Pending();
   let others = calls.get(device);
   if (!others) calls.set(device, (others = new Set()));

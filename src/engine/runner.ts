@@ -9,7 +9,7 @@ import type { Task } from '../plan/planner.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
-import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
+import { callsBefore, enter, type MemoryUse, type Pending, quiet, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
 import { isSame, readData } from './given.ts';
 import { arrived, landingFor, newArray, requireWhole, sent, settle, WAITING } from './landings.ts';
@@ -39,7 +39,7 @@ export interface RunnerHost {
 }
 
 /** A program and the memory it is bound to. */
-interface Bound {
+interface BoundMemory {
   readonly program: BoundProgram;
   readonly places: readonly Binding[];
 }
@@ -48,10 +48,10 @@ interface Bound {
 const later: (act: () => void) => void =
   typeof setTimeout === 'function' ? (act) => setTimeout(act, 0) : (act) => void Promise.resolve().then(act);
 
-const UNUSED: Use = { reads: [], writes: [] };
+const UNUSED: MemoryUse = { reads: [], writes: [] };
 
 /** Arguments that have been checked. */
-interface Checked {
+interface CheckedCall {
   readonly input: ComplexData;
   readonly output: ComplexData;
   readonly source: readonly Part[];
@@ -70,7 +70,7 @@ export class Runner {
     /** One for each array. */
     readonly operands: readonly Staging[];
   };
-  private bound: Bound | undefined;
+  private bound: BoundMemory | undefined;
   /** Of calls that wait only one without host arrays is remembered: others are bound anew anyway. */
   private last: Call | undefined;
   /** Set while `forget` is to come. */
@@ -240,7 +240,7 @@ export class Runner {
     return output;
   }
 
-  private check(input: ComplexData, given: ComplexData | undefined, arrays: readonly unknown[]): Checked {
+  private check(input: ComplexData, given: ComplexData | undefined, arrays: readonly unknown[]): CheckedCall {
     const { backend, read, written, inPlace, operands } = this.host;
     this.host.check();
     const others = (parts: readonly Part[]) => ({
@@ -265,7 +265,7 @@ export class Runner {
     return { input, output, source, target, ...others(target) };
   }
 
-  private bind({ input, output, source, target, arrays, operands }: Checked): Call {
+  private bind({ input, output, source, target, arrays, operands }: CheckedCall): Call {
     const from = this.staging.read.place(source);
     const to = source === target ? from : this.staging.written.place(target);
     const direction = this.host.program(false);

@@ -16,7 +16,7 @@ import {
 } from '../ir/index.ts';
 import type { FacingSide, LeafSide, OutsideOf } from '../plan/leaf.ts';
 import { type CallbackMap, calledView, type PlaceOf } from './callbacks.ts';
-import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
+import { type Coordinates, type ElementAt, type Move, outside, placeOf, placesOf } from './places.ts';
 
 /** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
 export function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
@@ -28,7 +28,7 @@ export function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean 
 export function realsView(
   array: ArrayRef,
   side: LeafSide,
-  element: Elements,
+  element: ElementAt,
   coordinates: Coordinates,
   called: CallbackMap | undefined,
 ): ComplexView {
@@ -63,7 +63,7 @@ export function realsView(
 export function facingView(
   array: ArrayRef,
   side: LeafSide,
-  element: Elements,
+  element: ElementAt,
   coordinates: Coordinates,
   called: CallbackMap | undefined,
 ): { readonly view: ComplexView; readonly beside?: ComplexView } {
@@ -180,7 +180,7 @@ function plain(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
 }
 
 /** A real that a point may be, and whether it has the other sign then. */
-interface Piece {
+interface ContinuedReal {
   readonly reached: Reached;
   readonly negated: boolean;
 }
@@ -203,7 +203,7 @@ function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
   const period = mirror - shift + 1;
   /** Where a real of that number is there. */
   const within = (real: Index): Guard => [{ index: real, from: 0, to: count }, ...blocksAt(absent, real)];
-  return ({ at, place, second }: Point, guard: Guard): Piece[] => {
+  return ({ at, place, second }: Point, guard: Guard): ContinuedReal[] => {
     const number = add(placeOf(terms, coordinates(at)), second ? beside : 0);
     const direct = add(scale(number, step), -shift);
     // The real in the middle of an odd number of points is its own mirror image: halves of points are as long without it.
@@ -212,7 +212,7 @@ function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
       ? [...guard, { index: placeOf(twice.terms, coordinates(at)), from: twice.from, to: twice.to }]
       : guard;
     const others = placesOf(side, coordinates(at), stepped(side, second));
-    const piece = (real: Index, from: number, to: number, negated = false, own = guard): Piece => {
+    const piece = (real: Index, from: number, to: number, negated = false, own = guard): ContinuedReal => {
       const of: PlaceOf = (d) => (d === side.callback?.extended ? real : others(d));
       const there = add(place, scale(sub(real, number), stride));
       return { reached: [there, of, [...own, ...within(real), { index: direct, from, to }]], negated };

@@ -6,7 +6,7 @@
 import type { Index, Kernel, NumberType, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { LanesAlong, Leaf, LeafSide, LeafStep, MultiplyStep, PairStep, PassesStep } from '../plan/leaf.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
-import type { Sides, Views } from './views.ts';
+import type { LeafMemory, Views } from './views.ts';
 
 /** A copy, pairs of bins, matrices, or a pass of some radix after passes whose radices have the product `stride`. */
 export type KernelStep =
@@ -42,9 +42,9 @@ export interface StepsToBuild {
   /** Those of the other way. */
   readonly reverse?: Ends;
   /** The output while passes work in it. */
-  readonly inOutput: Sides['inOutput'];
-  readonly coordinates: Sides['coordinates'];
-  readonly kernel: Sides['kernel'];
+  readonly inOutput: LeafMemory['inOutput'];
+  readonly coordinates: LeafMemory['coordinates'];
+  readonly kernel: LeafMemory['kernel'];
 }
 
 /** Where the first step begins and the last one ends. */

@@ -19,9 +19,9 @@ import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf } from './steps.ts';
 import { threadPassTwiddles } from './thread-twiddles.ts';
 import { pairRoots } from './twiddles.ts';
-import type { Sides } from './views.ts';
+import type { LeafMemory } from './views.ts';
 
-type ThreadSides = Pick<Sides, 'coordinates' | 'kernel'> & { readonly rank: Var };
+type ThreadSides = Pick<LeafMemory, 'coordinates' | 'kernel'> & { readonly rank: Var };
 
 export function threadPhases(
   leaf: Leaf,

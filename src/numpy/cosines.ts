@@ -139,7 +139,7 @@ function scaleOf(norm: Norm, inverse: boolean, points: number): number {
   return inverse === (norm === 'backward') ? 1 / points : 1;
 }
 
-interface Facts {
+interface SumFacts {
   readonly kind: SumKind;
   readonly axes: readonly number[];
   readonly orthogonal: boolean;
@@ -151,7 +151,7 @@ interface Facts {
 function* carryOut(
   reals: NumpyArray,
   step: TransformStep,
-  { kind, axes, orthogonal, shape, dtype }: Facts,
+  { kind, axes, orthogonal, shape, dtype }: SumFacts,
 ): Generator<PlannedTransform, NumpyArray, Floats> {
   const { problem, from } = step;
   const scaled = (orthogonal && ends[kind]) || { before: [], after: [] };

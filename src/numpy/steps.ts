@@ -6,7 +6,7 @@ import { product } from './array.ts';
 import { type DenseProblem, problemOf } from './problem.ts';
 
 /** How a function transforms. */
-export interface Kind {
+export interface TransformWay {
   readonly direction: Direction;
   /** `r2c`: along the last of its axes there are reals on one side, and the bins that are not known from others on the other. */
   readonly transform: 'c2c' | 'r2c';
@@ -43,7 +43,7 @@ export interface Line {
 export function stepsOf(
   shape: readonly number[],
   { axes, lengths, norm }: Arguments,
-  kind: Kind,
+  kind: TransformWay,
   single: boolean,
 ): TransformStep[] {
   const groups = groupsOf(axes.map((axis, k) => ({ axis, length: lengths[k]! })));
@@ -68,7 +68,7 @@ function groupsOf(lines: readonly Line[]): Line[][] {
   return groups;
 }
 
-interface Facts extends Kind {
+interface FunctionFacts extends TransformWay {
   readonly real: boolean;
   readonly norm: Norm;
   readonly single: boolean;
@@ -77,7 +77,7 @@ interface Facts extends Kind {
 function stepOf(
   before: readonly number[],
   group: readonly Line[],
-  { direction, conjugate, real, norm, single }: Facts,
+  { direction, conjugate, real, norm, single }: FunctionFacts,
 ): TransformStep {
   const axes = group.map(({ axis }) => axis);
   const points = group.map(({ length }) => length);

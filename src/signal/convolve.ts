@@ -13,7 +13,7 @@ import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { blockLength } from './block-length.ts';
-import { type BlockCut, type Convolution, convolved, type Region } from './overlap-save.ts';
+import { type BlockCut, type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
 import { checkWord } from './segments.ts';
 
 /**
@@ -104,7 +104,7 @@ async function convolve(
   x: NumpyArray,
   y: NumpyArray,
   options: ConvolutionOptions,
-  by: (x: NumpyArray, y: NumpyArray) => Omit<Convolution, 'region'>,
+  by: (x: NumpyArray, y: NumpyArray) => Omit<ConvolvedArrays, 'region'>,
 ): Promise<NumpyArray> {
   const own = readOptions(options, { works: ['mode', 'device'] }, what);
   const device = checkDevice(own.device);
@@ -136,17 +136,17 @@ function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonly numbe
   return { origin, shape: x.map((length, d) => Math.abs(length - y[d]!) + 1) };
 }
 
-function whole(signal: NumpyArray, kernel: NumpyArray): Omit<Convolution, 'region'> {
+function whole(signal: NumpyArray, kernel: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   return { signal, kernel, cut: { axis: 0, step: Number.POSITIVE_INFINITY }, correlates: false };
 }
 
-function inBlocks(x: NumpyArray, y: NumpyArray): Omit<Convolution, 'region'> {
+function inBlocks(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   const { swap, ...cut } = cutOf(x, y);
   return { signal: swap ? y : x, kernel: swap ? x : y, cut, correlates: false };
 }
 
 /** The second array is the one that is turned, and conjugated, whichever is cut. */
-function correlating(x: NumpyArray, y: NumpyArray): Omit<Convolution, 'region'> {
+function correlating(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   const { swap, ...cut } = cutOf(x, y);
   return swap
     ? { signal: turned(y), kernel: x, cut, correlates: false }

@@ -26,7 +26,7 @@ export interface BlockCut {
   readonly step: number;
 }
 
-export interface Convolution {
+export interface ConvolvedArrays {
   readonly signal: NumpyArray;
   readonly kernel: NumpyArray;
   readonly region: Region;
@@ -56,7 +56,7 @@ interface Along {
 }
 
 /** A convolution that is being computed. */
-interface ConvolutionJob extends Convolution {
+interface ConvolutionJob extends ConvolvedArrays {
   readonly along: readonly Along[];
   readonly period: readonly number[];
   readonly blocks: number;
@@ -69,7 +69,7 @@ interface ConvolutionJob extends Convolution {
  * A part of the convolution of two arrays of the same number of axes, none of length 0.
  * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
  */
-export async function convolved(convolution: Convolution, device: Device): Promise<NumpyArray> {
+export async function convolved(convolution: ConvolvedArrays, device: Device): Promise<NumpyArray> {
   const { signal, kernel, region, cut, correlates } = convolution;
   const complex = isComplex(signal.dtype) || isComplex(kernel.dtype);
   const single = isSingle(signal.dtype) && isSingle(kernel.dtype);
@@ -94,7 +94,7 @@ export async function convolved(convolution: Convolution, device: Device): Promi
 }
 
 /** @param pairs real lines go two samples at a time. */
-function alongAxis({ signal, kernel, region, cut, correlates }: Convolution, d: number, pairs: boolean): Along {
+function alongAxis({ signal, kernel, region, cut, correlates }: ConvolvedArrays, d: number, pairs: boolean): Along {
   const [n, m] = [signal.shape[d]!, kernel.shape[d]!];
   const [origin, count] = [region.origin[d]!, region.shape[d]!];
   const isCut = d === cut.axis && cut.step < count;
@@ -163,7 +163,7 @@ async function run(job: ConvolutionJob, plan: Plan, place: OverlapWorkplace, res
 }
 
 /** A box of an array, whose elements begin at number `start` of its data. */
-interface Box {
+interface ArrayBox {
   readonly data: Floats;
   readonly shape: readonly number[];
   readonly origin: readonly number[];
@@ -171,16 +171,16 @@ interface Box {
   readonly parts: 1 | 2;
 }
 
-function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[]): Box {
+function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[]): ArrayBox {
   return { data: data as Floats, shape, origin, start: 0, parts: isComplex(dtype) ? 2 : 1 };
 }
 
-function batchOf({ period, parts }: ConvolutionJob, data: Floats, batch: number, origin: readonly number[]): Box {
+function batchOf({ period, parts }: ConvolutionJob, data: Floats, batch: number, origin: readonly number[]): ArrayBox {
   return { data, shape: period, origin, start: batch * product(period), parts };
 }
 
 /** Copies so many elements along each axis; reals become complex numbers where those are wanted. */
-function copy(lengths: readonly number[], from: Box, to: Box): void {
+function copy(lengths: readonly number[], from: ArrayBox, to: ArrayBox): void {
   const row = lengths.at(-1)! * from.parts;
   eachRow(lengths, from, to, (a, b) => {
     const source = (from.start + a) * from.parts;

@@ -12,7 +12,12 @@ export interface BoxPlace {
  * @param block lengths of the block, none of which is 0
  * @param visit gets the element where the row begins in each array
  */
-export function eachRow(block: readonly number[], a: BoxPlace, b: BoxPlace, visit: (a: number, b: number) => void): void {
+export function eachRow(
+  block: readonly number[],
+  a: BoxPlace,
+  b: BoxPlace,
+  visit: (a: number, b: number) => void,
+): void {
   const stepsOf = ({ shape }: BoxPlace) => {
     let stride = 1;
     return shape.map((_, d) => (stride *= shape[shape.length - d] ?? 1)).reverse();

@@ -3,7 +3,7 @@
  * argument list is built, nothing is allocated, and each count of pointers has a function of its own.
  */
 import { FftError } from '../../problem/errors.ts';
-import type { Run } from './kernel.ts';
+import type { KernelEntry } from './kernel.ts';
 
 /** Where the calling thread's scratch lies now: it moves when a kernel needs more. */
 export interface ScratchPlace {
@@ -19,7 +19,7 @@ export function launchFailure(cause: unknown): FftError {
 /** Runs the groups of one kernel from `begin` to `end`. */
 export type GroupRunner = (begin: number, end: number) => void;
 
-export function launcher(run: Run, scratch: ScratchPlace, pointers: readonly number[]): GroupRunner {
+export function launcher(run: KernelEntry, scratch: ScratchPlace, pointers: readonly number[]): GroupRunner {
   const [a, b, c, d, e, f, g] = pointers as [number, number, number, number, number, number, number];
   switch (pointers.length) {
     case 1:

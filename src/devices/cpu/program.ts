@@ -66,7 +66,7 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
         this.launch(0, this.groups);
         return DONE;
       }
-      return queue.push(new Run(this.steps, this.chunks, pool));
+      return queue.push(new PooledRun(this.steps, this.chunks, pool));
     } catch (error) {
       const failure = launchFailure(error);
       queue.fail(failure);
@@ -105,7 +105,7 @@ function readyStep(
 }
 
 /** One run of a program with help from the pool: a step begins when all threads have left the one before. */
-class Run implements QueueJob {
+class PooledRun implements QueueJob {
   private readonly steps: readonly CpuStep[];
   private readonly chunks: number;
   private readonly pool: Pool;

@@ -35,7 +35,7 @@ interface CallState {
   failure?: { readonly reason: unknown };
 }
 
-interface Entry {
+interface QueueEntry {
   readonly job: QueueJob;
   readonly call: CallState | undefined;
   readonly resolve: () => void;
@@ -43,7 +43,7 @@ interface Entry {
 }
 
 export class Queue {
-  private readonly entries: Entry[] = [];
+  private readonly entries: QueueEntry[] = [];
   private driving = false;
   private call: CallState | undefined;
 
@@ -102,7 +102,7 @@ export class Queue {
   }
 
   /** False when the entry has to wait. */
-  private advance(entry: Entry, blocking: boolean): boolean {
+  private advance(entry: QueueEntry, blocking: boolean): boolean {
     try {
       if (!attempt(entry.job, entry.call, blocking)) return false;
       this.entries.shift();

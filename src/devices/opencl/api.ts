@@ -4,7 +4,7 @@
  */
 import { FftError, show } from '../../problem/errors.ts';
 import { functionsOf, isHandle, type NativeFunction, openLibrary } from '../native/library.ts';
-import { type Asked, failure } from './errors.ts';
+import { type ClPurpose, failure } from './errors.ts';
 
 /** A `cl_platform_id`, `cl_mem`, … */
 export type Handle = bigint;
@@ -135,13 +135,13 @@ export class OpenCl {
   }
 
   /** Calls a function and throws where it fails. `asked` says what for, where the caller can say. */
-  call(name: ClFunction, asked: Asked | undefined, ...values: unknown[]): void {
+  call(name: ClFunction, asked: ClPurpose | undefined, ...values: unknown[]): void {
     const status = this.raw[name](...values) as number;
     if (status !== 0) throw failure(name, status, asked);
   }
 
   /** Calls a function that makes something. */
-  make(name: Maker, asked: Asked | undefined, ...values: unknown[]): Handle {
+  make(name: Maker, asked: ClPurpose | undefined, ...values: unknown[]): Handle {
     this.status[0] = 0;
     const made = this.makers[name](...values, this.status) as Handle | null;
     if (this.status[0] !== 0 || made === null) throw failure(name, this.status[0]!, asked);

@@ -4,7 +4,7 @@ import type { NativeDriver, Pinned } from '../native/driver.ts';
 import { isHandle, type Koffi } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import { type Handle, INFO, LEAST_HANDLE, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
-import { type Asked, failure } from './errors.ts';
+import { type ClPurpose, failure } from './errors.ts';
 
 /** What was opened; queue and context are ours to release. */
 interface ClSetup {
@@ -182,9 +182,9 @@ export class ClDriver implements NativeDriver {
     raw.clReleaseContext(this.context);
   }
 
-  private readonly launching: Asked = this.asked('Launching a kernel');
+  private readonly launching: ClPurpose = this.asked('Launching a kernel');
 
-  private asked(what: string): Asked {
+  private asked(what: string): ClPurpose {
     const driver = this;
     return {
       what,

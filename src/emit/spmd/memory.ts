@@ -88,7 +88,7 @@ type NamedArray =
   | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly by?: Var };
 
 /** What of the options for a kernel is about memory. */
-export type MemoryOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
+export type ArrayOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
 
 /** What has to be known of a language before anything is said in it. */
 export interface Target {
@@ -128,7 +128,7 @@ export class KernelArrays {
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
-  constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
+  constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: ArrayOptions) {
     this.precision = elementOf(kernel.precision);
     this.target = target;
     this.streamed = streamed;

@@ -13,11 +13,11 @@ export function placed(
 ): readonly Statement[] {
   const { memory } = tools;
   const integers = new Integers(tools.wideIntegers, tools.names, (table, at) => memory.entry(table, at));
-  const placement = new Placement(memory, integers);
+  const placement = new StatementPlacer(memory, integers);
   return placement.inside(new NameScope(), names, statements);
 }
 
-class Placement {
+class StatementPlacer {
   private readonly memory: KernelArrays;
   private readonly integers: Integers;
 
