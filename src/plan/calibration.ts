@@ -15,12 +15,10 @@ export interface Calibration {
     readonly passes: number;
     /** Trips that it is worth to do without a temp buffer. */
     readonly temp: number;
-    /** Multiprocessors from which on a single transform is shared out as `shareFrom` says; fewer want longer ones. */
-    readonly multiprocessors: number;
   };
-  /** Launches of threads that leave multiprocessors idle. */
+  /** Launches: what it takes to start one, and those that leave multiprocessors idle. */
   readonly launch: {
-    /** Bytes that memory moves in the time that it takes to start one. */
+    /** Bytes that a multiprocessor moves, at its part of the bandwidth, in the time that it takes to start one. */
     readonly bytes: number;
     /** How many times its part of the bandwidth a multiprocessor reaches while others are idle. */
     readonly reach: number;
@@ -157,8 +155,8 @@ export interface Calibration {
  * and that pieces of runs waste what they leave out; for vectors, that near memory costs no more than arithmetic.
  */
 const ASSUMED: Calibration = {
-  trip: { passes: 20, temp: 4, multiprocessors: 4 },
-  launch: { bytes: 2 ** 20, reach: 3 },
+  trip: { passes: 20, temp: 4 },
+  launch: { bytes: 2 ** 14, reach: 3 },
   occupancy: {
     alone: 0.8,
     fullThreads: 0.85,
