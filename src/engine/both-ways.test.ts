@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { randomFor } from '../../test/support/random.ts';
 import { complaints } from '../../test/support/transforms.ts';
-import { createCpuBackend } from '../devices/cpu/index.ts';
+import { create as createCpuBackend } from '../devices/cpu/index.ts';
 import type { CompiledKernel } from '../devices/device.ts';
 import type { ProblemInput } from '../problem/index.ts';
 import { Device } from './device.ts';

@@ -3,10 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { codeOf } from '../../test/support/device-kernels.ts';
 import { noOpenCl } from '../../test/support/opencl.ts';
 import { noWebGpu } from '../../test/support/webgpu.ts';
-import { createCpuBackend } from '../devices/cpu/index.ts';
+import { create as createCpuBackend } from '../devices/cpu/index.ts';
 import type { Backend, Step } from '../devices/device.ts';
-import { createOpenClBackend } from '../devices/opencl/index.ts';
-import { createWebGpuBackend } from '../devices/webgpu/index.ts';
+import { create as createOpenClBackend } from '../devices/opencl/index.ts';
+import { create as createWebGpuBackend } from '../devices/webgpu/index.ts';
 import { FftError } from '../index.ts';
 import { Device } from './device.ts';
 

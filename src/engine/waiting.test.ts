@@ -5,7 +5,7 @@ import { Gate, overlappingDevices, quiescence } from '../../test/support/gate.ts
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { noWebGpu, testGpuDevice } from '../../test/support/webgpu.ts';
 import type { Backend } from '../devices/device.ts';
-import { createWebGpuBackend } from '../devices/webgpu/index.ts';
+import { create as createWebGpuBackend } from '../devices/webgpu/index.ts';
 import { FftError } from '../problem/index.ts';
 import { quiet } from './arrivals.ts';
 import { Device } from './device.ts';

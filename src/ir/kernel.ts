@@ -16,7 +16,7 @@ import type { Real } from './real.ts';
 export interface Loop {
   readonly variable: Var;
   readonly limit?: Index;
-  /** Repeat the body instead of looping: neighbouring items can then share vector accesses. */
+  /** Repeat the body instead of looping: neighbouring items can then share vector accesses. A hint: it may be ignored. */
   readonly unroll?: number;
 }
 
@@ -33,8 +33,8 @@ export interface Store {
 /**
  * Who has to see a phase's stores before the next phase reads them. A slice is all items with the same value of the
  * outermost loop, which both phases then have in common: slices run one after another, each through all phases that are
- * joined like that, so that their data stays near, and what only one slice needs at a time has one place for all. For
- * devices that loop over items.
+ * joined like that, so that their data stays near, and what only one slice needs at a time has one place for all. Threads
+ * share out the items of one slice after another.
  */
 export type Scope = 'slice' | 'lane' | 'subgroup' | 'group' | 'cluster';
 
@@ -57,7 +57,8 @@ export interface Phase {
   /**
    * Where it is 1, no item touches a place that another one writes: the phase may read and write the same array, in any
    * order of its items, each of which loads before it stores. Where it is more, that holds of so many neighbours in
-   * lockstep together, the first of which is a multiple of it: all of them load before any of them stores.
+   * lockstep together, the first of which is a multiple of it: all of them load before any of them stores. (`readsFirst` is
+   * more than that, and what it becomes where these are no vector.)
    */
   readonly inPlace?: number;
   /**
@@ -93,7 +94,8 @@ export interface Kernel {
   readonly phases: readonly Phase[];
   /**
    * What the kernel does instead where it runs the other way: as many phases, the very same ones but for those that touch
-   * the globals. Which way is the first argument then, 0 or 1, before the globals.
+   * the globals. Which way is the first argument then, 0 or 1, before the globals. A device whose kernels run one way only is not
+   * given it, and drops it: what is left is a kernel by itself, and the other way is another one.
    */
   readonly reverse?: readonly Phase[];
 }

@@ -19,7 +19,8 @@ export type Comparison = 'less' | 'lessEqual' | 'equal';
 
 /**
  * `swap` and `conj` see two neighbouring items of the loop that lanes walk along, 2i and 2i + 1, as the parts of a complex
- * number: `swap` is what the other one has, `conj` a constant that is negative in the second. For devices with vectors only.
+ * number: `swap` is what the other one has, `conj` a constant that is negative in the second. (Where no
+ * vector holds both, `itemwise` in emit/ has each item compute the other one's value.)
  *
  * A load where its guard fails reads nothing and is 0. `select` is `a` where `left` and `right` compare so, otherwise `b`; `where` is
  * `a` where a guard holds, otherwise `b`. `sum` adds up `a` over all values of a variable, in order, beginning from 0.

@@ -16,7 +16,7 @@ export const RADICES = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2] as c
 export const LARGEST_LISTED_PRIME = 13;
 
 /** Up to here butterflies are sooner computed than a longer convolution, and not too long to compile. */
-export const LARGEST_RADIX_PRIME = 127;
+const LARGEST_RADIX_PRIME = 127;
 
 /** The same of pairs of numbers, whose butterflies are some twenty times as long. */
 const LARGEST_PAIRED_PRIME = 31;
@@ -78,7 +78,7 @@ export function waysOf(prime: number, { tuning }: Pick<DeviceProfile, 'tuning'>)
 const CONVOLUTION_SHARE = 0.95;
 
 /** How a large prime is a radix; undefined where it is none. */
-export function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): PrimeWay | undefined {
+function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): PrimeWay | undefined {
   if (prime > LARGEST_RADIX_PRIME) return undefined;
   const { multiplied, convolved } = waysOf(prime, profile);
   const others = largePrimesOf(prime - 1).every((other) => wayOf(other, profile));

@@ -4,7 +4,6 @@ import { seedFor } from '../../test/support/random.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
-import { cutAxes, cutAxis } from './cuts.ts';
 import { passesOf } from './leaf.ts';
 import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -35,59 +34,6 @@ const leavesOf = (size: number[], profile: DeviceProfile, precision: 'single' | 
   planDirection(normalizeProblem({ size, batches: 4096, precision }), 'forward', profile, false).launches.map(
     ({ leaf }) => leaf,
   );
-
-describe('tiles of a cluster', () => {
-  const lengths = fc.constantFrom(...[7, 8, 12, 16, 30, 32, 64, 81, 100, 128, 256, 512]);
-  const precision = fc.constantFrom('single' as const, 'double' as const);
-
-  it('are shared out evenly, and every share fits a block', () => {
-    const found = { alone: 0, clusters: 0 };
-    fc.assert(
-      fc.property(fc.array(lengths, { minLength: 2, maxLength: 3 }), precision, (axes, real) => {
-        const cut = cutAxes(axes, real, gpu);
-        if (!cut) return;
-        const points = axes.reduce((a, b) => a * b, 1);
-        const { complexBytes, room } = capacityOf(real, gpu);
-        expect(cut.blocks).toBeLessThanOrEqual(16);
-        expect(cut.lengths.reduce((a, b) => a * b, 1)).toBe(points);
-        // The first dimension changes hands with one of the others.
-        const [first, ...others] = cut.lengths as [number, ...number[]];
-        expect(first % cut.blocks).toBe(0);
-        expect(others.some((length) => length % cut.blocks === 0)).toBe(true);
-        expect(points / cut.blocks).toBeLessThanOrEqual(room);
-        if (cut.blocks > 1) expect((points * complexBytes) / cut.blocks).toBeLessThanOrEqual(65536);
-        found[cut.blocks > 1 ? 'clusters' : 'alone']++;
-      }),
-      options('axes'),
-    );
-    expect(found.alone).toBeGreaterThan(50);
-    expect(found.clusters).toBeGreaterThan(5);
-  });
-
-  it('cut an axis into digits that multiply to it', () => {
-    let found = 0;
-    fc.assert(
-      fc.property(fc.constantFrom(...smooth), precision, (length, real) => {
-        const cut = cutAxis(length, 1, real, gpu);
-        if (!cut) return;
-        const [a, b] = cut.lengths as [number, number];
-        expect(a * b).toBe(length);
-        expect([a % cut.blocks, b % cut.blocks]).toEqual([0, 0]);
-        found++;
-      }),
-      options('digits'),
-    );
-    expect(found).toBeGreaterThan(50);
-  });
-
-  it('need threads that keep values in registers, and clusters beyond one block', () => {
-    expect(cutAxes([64, 64], 'single', gpu)).toMatchObject({ lengths: [64, 64], blocks: 1 });
-    expect(cutAxes([64, 64], 'single', alone)).toMatchObject({ lengths: [64, 64], blocks: 1 });
-    expect(cutAxes([256, 256], 'single', alone)).toBeUndefined();
-    expect(cutAxes([64, 64], 'single', { ...gpu, lockstep: 'vector' })).toBeUndefined();
-    expect(cutAxes([64, 64], 'single', { ...gpu, doubleBuffered: true })).toBeUndefined();
-  });
-});
 
 describe('plans with clusters', () => {
   it('hold no more in a block than it has room for', () => {

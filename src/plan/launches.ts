@@ -310,7 +310,7 @@ function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuesti
   });
 }
 
-export function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
+function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
   if (placed.padded || placed.coordinates || placed.real?.by === 'halves' || placed.real?.by === 'lines')

@@ -377,7 +377,7 @@ export interface Leaf extends Way {
   readonly aliased: boolean;
 }
 
-export function isPasses(step: LeafStep): step is PassesStep {
+function isPasses(step: LeafStep): step is PassesStep {
   return step.do === 'passes';
 }
 

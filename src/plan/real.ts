@@ -82,12 +82,6 @@ export function isColumns(uploads: readonly number[]): boolean {
   return uploads.length === 2 && uploads[1]! % 2 === 0;
 }
 
-/** Whether launches between those of a real axis hold imaginary parts that are all zero. */
-export function carriesZeros(problem: Problem, profile: DeviceProfile): boolean {
-  const [{ value: uploads }] = waysOfReal(problem, profile, 1) as [Priced<readonly number[]>];
-  return uploads.length > 1 && !isColumns(uploads);
-}
-
 /** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more, or more are cheaper. */
 export function inOneLaunch(
   problem: Problem,

@@ -26,7 +26,7 @@ export function bufferOf(array: unknown): ArrayBuffer {
   return bufferGetter.call(array) as ArrayBuffer;
 }
 
-export function byteOffsetOf(array: unknown): number {
+function byteOffsetOf(array: unknown): number {
   return offsetGetter.call(array) as number;
 }
 

@@ -1,7 +1,7 @@
 /** What WebGPU is measured by: the copy copies everything, and the peers transform what omnifft transforms. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../src/devices/device.ts';
-import { createWebGpuBackend } from '../../src/devices/webgpu/index.ts';
+import { create as createWebGpuBackend } from '../../src/devices/webgpu/index.ts';
 import { Device } from '../../src/engine/device.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
 import { randomFor, uniform } from '../support/random.ts';

@@ -1,7 +1,7 @@
 /** Devices whose results arrive when a test says so. */
 import { openCpuBackend } from '../../src/devices/cpu/index.ts';
 import type { Backend } from '../../src/devices/device.ts';
-import { createOpenClBackend } from '../../src/devices/opencl/index.ts';
+import { create as createOpenClBackend } from '../../src/devices/opencl/index.ts';
 import type { FftError } from '../../src/problem/index.ts';
 import type { Simulator } from '../device/simulator.ts';
 import { noOpenCl } from './opencl.ts';

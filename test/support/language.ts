@@ -1,6 +1,6 @@
 /**
  * Small kernels that together say everything which the kernel language can say beside transforms: guards, choices, look-ups,
- * tables of values, conversions, reducing loops, arithmetic that nobody may touch. What every emitter is held against.
+ * tables of values, conversions, reducing loops, arithmetic that nobody may touch, what neighbouring lanes do together, slices. What every emitter is held against.
  */
 import {
   type ArrayRef,
@@ -10,6 +10,7 @@ import {
   type ElementType,
   Expressions,
   type Guard,
+  type IndexLike,
   integerTable,
   type Kernel,
   type Loop,
@@ -19,6 +20,7 @@ import {
   type StorageType,
   type Store,
   scale,
+  sub,
   type Table,
   TableBuilder,
   type Var,
@@ -277,6 +279,56 @@ function operands(random: Random, precision: ElementType): LanguageSample {
   return sketch.sample('operands', { repeatable: false }, undefined, { aliased: true });
 }
 
+/** Neighbouring lanes as the parts of a number; of one number, in place. */
+function neighbours(random: Random, precision: ElementType, numbers = random.integer(1, 10)): LanguageSample {
+  const sketch = new Sketch(random, precision, 2 * numbers);
+  const { x, all, place } = sketch;
+  const inPlace = numbers === 1;
+  const input = sketch.global('input', all);
+  const output = inPlace ? input : sketch.global('output', all);
+  const value = x.load(input, place);
+  const rotated = x.conj(x.mul(x.constant(0.75), x.swap(value)));
+  const exchanged = x.swap(x.conj(x.mul(value, rotated)));
+  sketch.stores.push({ array: output, index: place, value: x.add(x.sub(exchanged, value), rotated) });
+  return sketch.sample('neighbouring lanes', inPlace ? { repeatable: false, inPlace: 2 } : {});
+}
+
+/** Some neighbours that load before any of them stores. */
+function together(random: Random, precision: ElementType): LanguageSample {
+  const count = random.pick([2, 4]);
+  const sketch = new Sketch(random, precision, count * random.integer(1, 6));
+  const { x, i, items } = sketch;
+  const array = sketch.global('input', items);
+  const own = mod(i, count);
+  const mirrored = x.load(array, add(sub(i, own), sub(count - 1, own)));
+  sketch.stores.push({ array, index: add(i), value: x.add(x.mul(x.constant(2), x.load(array, i)), mirrored) });
+  const { kernel, ...sample } = sketch.sample('in place, some together', { repeatable: false, inPlace: count });
+  return { ...sample, kernel: { ...kernel, group: variable('group', 1) } };
+}
+
+/** Rows that go one after another through an array with room for one, each number with its mirror image in its row; not all rows are full. */
+function slices(random: Random, precision: ElementType): LanguageSample {
+  const sketch = new Sketch(random, precision, random.integer(1, 9));
+  const { group, all, items } = sketch;
+  const rows = random.integer(2, 4);
+  const missing = random.integer(0, rows - 1);
+  const [input, output] = [sketch.global('input', rows * all), sketch.global('output', rows * all)];
+  const row: ArrayRef = { name: 'row', space: 'shared', type: precision, length: items };
+  const limit = sub(rows * group.count - missing, scale(group, rows));
+  const phase = (from: ArrayRef, to: ArrayRef, exchange: Phase['exchange']): Phase => {
+    const [r, i] = [variable('row', rows), variable('i', items)];
+    const x = new Expressions();
+    const at = (array: ArrayRef, place: IndexLike) =>
+      array === row ? add(place) : add(place, scale(r, items), scale(group, rows * items));
+    const value = x.sub(x.load(from, at(from, sub(items - 1, i))), x.mul(x.constant(0.5), x.load(from, at(from, i))));
+    const loops = [{ variable: r, ...(missing > 0 ? { limit } : {}) }, { variable: i }];
+    return { loops, lanes: i, stores: [{ array: to, index: at(to, i), value }], repeatable: true, exchange };
+  };
+  const { kernel, ...sample } = sketch.sample('slices');
+  const phases = [phase(input, row, 'slice'), phase(row, output, 'group')];
+  return { ...sample, kernel: { ...kernel, shared: [row], phases } };
+}
+
 /** One sample of each kind. */
 export function languageSamples(random: Random, precision: ElementType): LanguageSample[] {
   const types: StorageType[] = precision === 'f32' ? ['f16', 'f32'] : ['f16', 'f32', 'f64'];
@@ -288,5 +340,9 @@ export function languageSamples(random: Random, precision: ElementType): Languag
     sums(random, precision),
     errorFree(random, precision),
     operands(random, precision),
+    neighbours(random, precision),
+    neighbours(random, precision, 1),
+    together(random, precision),
+    slices(random, precision),
   ];
 }

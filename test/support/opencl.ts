@@ -3,7 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { createOpenClBackend, type OpenClOptions, openClAvailability } from '../../src/devices/opencl/index.ts';
+import {
+  create as createOpenClBackend,
+  type OpenClOptions,
+  availability as openClAvailability,
+} from '../../src/devices/opencl/index.ts';
 import { Device } from '../../src/engine/device.ts';
 import { missing } from './optional.ts';
 

@@ -1,6 +1,6 @@
 /** A WebGPU adapter for tests: SwiftShader in Node, which computes on the processor. */
 import { findGpu } from '../../src/devices/webgpu/host.ts';
-import { createWebGpuBackend } from '../../src/devices/webgpu/index.ts';
+import { create as createWebGpuBackend } from '../../src/devices/webgpu/index.ts';
 import type { WebGpuSettings } from '../../src/devices/webgpu/options.ts';
 import { Device } from '../../src/engine/device.ts';
 import { missing } from './optional.ts';

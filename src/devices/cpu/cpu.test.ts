@@ -4,7 +4,7 @@ import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/
 import { randomFor, seedFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
 import { hasSeparateAdders } from './host.ts';
-import { type CpuOptions, cpuAvailability, createCpuBackend } from './index.ts';
+import { type CpuOptions, availability as cpuAvailability, create as createCpuBackend } from './index.ts';
 import { CpuAllocator } from './memory.ts';
 
 const random = randomFor('cpu device');

@@ -5,8 +5,7 @@ import { type CpuOptions, openCpuBackend } from './backend.ts';
 import { canShareMemory, MOST_THREADS, processorCount } from './host.ts';
 
 export { type CpuOptions, openCpuBackend } from './backend.ts';
-export { cpuAvailability, cpuAvailability as availability } from './host.ts';
-export { createCpuBackend as create };
+export { cpuAvailability as availability } from './host.ts';
 
 /**
  * Opens the CPU. Where memory cannot be shared (browser pages without cross-origin isolation) there is one thread,
@@ -15,7 +14,7 @@ export { createCpuBackend as create };
  * With one thread the memory is not shared, because copying from and to shared memory is three times slower.
  * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
  */
-export async function createCpuBackend(options: CpuOptions = {}): Promise<Backend> {
+export async function create(options: CpuOptions = {}): Promise<Backend> {
   const most = Math.min(await processorCount(), MOST_THREADS);
   const { threads = most } = options;
   if (!(Number.isInteger(threads) && threads >= 1 && threads <= MOST_THREADS)) {

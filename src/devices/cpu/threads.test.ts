@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { codeOf, fixed, scaleKernel, steps, whole } from '../../../test/support/device-kernels.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import type { Backend } from '../device.ts';
-import { createCpuBackend, openCpuBackend } from './index.ts';
+import { create as createCpuBackend, openCpuBackend } from './index.ts';
 import { CpuKernel } from './kernel.ts';
 import { CpuAllocator } from './memory.ts';
 import { Pool } from './pool.ts';

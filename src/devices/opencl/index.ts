@@ -19,7 +19,7 @@ import { ClAllocator, type ClBuffer } from './memory.ts';
 import { profileOf } from './profile.ts';
 import { type Candidate, candidates, choose, contextDevices } from './select.ts';
 
-export { openClAvailability, openClAvailability as availability } from './select.ts';
+export { openClAvailability as availability } from './select.ts';
 
 export type OpenClOptions = Pick<DeviceOptions, 'platform' | 'device' | 'context' | 'queue'> & Overridden;
 
@@ -27,7 +27,7 @@ export type OpenClOptions = Pick<DeviceOptions, 'platform' | 'device' | 'context
  * Opens an OpenCL device: a GPU where there is one, unless the options say which.
  * @throws FftError `device-unavailable`, `invalid-argument`, `out-of-memory`
  */
-export async function createOpenClBackend(options: OpenClOptions = {}): Promise<Backend> {
+export async function create(options: OpenClOptions = {}): Promise<Backend> {
   const cl = await openCl();
   const koffi = await loadKoffi();
   const { chosen, context, queue } = place(cl, options);
@@ -86,8 +86,6 @@ function refuseBoth(option: Readonly<Record<string, unknown>>, other: string): v
     );
   }
 }
-
-export { createOpenClBackend as create };
 
 class ClBackend extends NativeBackend<ClBuffer, ClKernel> {
   readonly driver: ClDriver;

@@ -8,7 +8,7 @@ import { openDevice } from '../../index.ts';
 import type { Backend } from '../device.ts';
 import { type Handle, type OpenCl, openCl, QUEUE } from './api.ts';
 import { errorName, failure } from './errors.ts';
-import { createOpenClBackend, type OpenClOptions, openClAvailability } from './index.ts';
+import { create as createOpenClBackend, type OpenClOptions, availability as openClAvailability } from './index.ts';
 import { build } from './kernel.ts';
 import { candidates, choose } from './select.ts';
 

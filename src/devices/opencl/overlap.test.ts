@@ -6,7 +6,7 @@ import { Device } from '../../engine/device.ts';
 import { FftError } from '../../problem/index.ts';
 import type { Backend } from '../device.ts';
 import { INFO, MEMORY, type OpenCl } from './api.ts';
-import { createOpenClBackend } from './index.ts';
+import { create as createOpenClBackend } from './index.ts';
 import { ClAllocator } from './memory.ts';
 
 const random = randomFor('opencl overlap');

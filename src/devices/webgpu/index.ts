@@ -18,10 +18,9 @@ import { Transfers } from './transfer.ts';
 import { Work } from './work.ts';
 
 export { webGpuAvailability as availability } from './adapter.ts';
-export { createWebGpuBackend as create };
 
 /** @throws FftError `device-unavailable`, `device-lost`, `invalid-argument` */
-export async function createWebGpuBackend(settings: WebGpuSettings = {}): Promise<Backend> {
+export async function create(settings: WebGpuSettings = {}): Promise<Backend> {
   checkWebGpuOptions(settings);
   const opened = await openGpu(settings);
   const backend = new WebGpuBackend(opened, limitsOf(opened.gpu, settings.limits), settings.profile ?? {});

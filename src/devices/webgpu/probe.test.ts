@@ -4,7 +4,7 @@ import { noWebGpu } from '../../../test/support/webgpu.ts';
 import { Device } from '../../engine/device.ts';
 import { Expressions, type Kernel, type Real, reachable, Substitution } from '../../ir/index.ts';
 import type { Backend } from '../device.ts';
-import { createWebGpuBackend } from './index.ts';
+import { create as createWebGpuBackend } from './index.ts';
 import { pairsSurvive } from './probe.ts';
 
 type Rule = (node: Real) => Real | undefined;

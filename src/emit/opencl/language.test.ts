@@ -5,7 +5,7 @@ import { languageSamples } from '../../../test/support/language.ts';
 import { noOpenCl } from '../../../test/support/opencl.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import type { Backend } from '../../devices/device.ts';
-import { createOpenClBackend } from '../../devices/opencl/index.ts';
+import { create as createOpenClBackend } from '../../devices/opencl/index.ts';
 
 const random = randomFor('emit/opencl/language');
 const samples = (['f32', 'f64'] as const).flatMap((type) => [

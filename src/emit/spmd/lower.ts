@@ -4,7 +4,18 @@
  * Each phase becomes the items of one thread; each exchange a barrier that all threads of the group reach: what not
  * every thread does stands under a condition, and nobody leaves early.
  */
-import { elementOf, type Index, type Kernel, type Phase, range, sub, type Var, variable } from '../../ir/index.ts';
+import {
+  elementOf,
+  type Index,
+  joined,
+  type Kernel,
+  type Loop,
+  type Phase,
+  range,
+  sub,
+  type Var,
+  variable,
+} from '../../ir/index.ts';
 import { readBy, writtenBy } from './accesses.ts';
 import { type Grid, grid, groupsOf } from './grid.ts';
 import { inHalves } from './halves.ts';
@@ -14,6 +25,7 @@ import { placed } from './place.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { computedRoots } from './root.ts';
 import { NameScope, Names } from './scope.ts';
+import { forThreads } from './threads.ts';
 import { apart, type Barrier, chain, type Statement } from './tree.ts';
 import { Item, PhaseValues } from './values.ts';
 
@@ -31,7 +43,7 @@ export interface Lowered extends Pick<SpmdProgram, 'entry' | 'threads'> {
  * exchange that the language does not have.
  */
 export function lower(kernel: Kernel, options: SpmdOptions, target: Target): Lowered {
-  return new Lowering(kernel, options, target).result();
+  return new Lowering(forThreads(kernel), options, target).result();
 }
 
 /** How it is launched, whatever the language. */
@@ -108,7 +120,7 @@ class Lowering {
     const begun = this.startsOutside
       ? [this.barrier({ scope: 'cluster', globals: false, begun: 'say' })]
       : NO_STATEMENTS;
-    const whole = [...begun, ...(halved ? this.halves() : kernel.phases.flatMap((phase, n) => this.phase(phase, n)))];
+    const whole = [...begun, ...(halved ? this.halves() : this.phases())];
     const tree = this.computedRoots ? computedRoots(whole, kernel.tables) : whole;
     const { wideIntegers } = this.target;
     const statements = placed(tree, this.known, { memory, names, wideIntegers });
@@ -134,6 +146,7 @@ class Lowering {
 
   private halves(): Statement[] {
     const { phases } = this.kernel;
+    if (joined(phases).length < phases.length) throw new RangeError('slices go through whole arrays, not their halves');
     const scope = new NameScope();
     const parts = phases.map((phase, n) => {
       const values = new PhaseValues(phase);
@@ -148,13 +161,39 @@ class Lowering {
     return inHalves(parts, this.startsOutside ? [this.begun] : reaches ? this.exchange(0) : NO_STATEMENTS);
   }
 
-  private phase(phase: Phase, n: number): Statement[] {
+  private phases(): Statement[] {
+    let number = 0;
+    return joined(this.kernel.phases).flatMap((run) => {
+      const first = number;
+      number += run.length;
+      if (run.length > 1) return this.slices(run, first);
+      const after = number < this.kernel.phases.length ? this.exchange(first) : NO_STATEMENTS;
+      return [...this.phase(run[0]!, first), ...after];
+    });
+  }
+
+  /** Slices one after another, each through all phases of a run; before the next one begins, this one has to be done. */
+  private slices(run: readonly Phase[], first: number): Statement[] {
+    const counter = this.names.fresh('slice');
+    const body = run.flatMap((phase, n) => {
+      const [slice, ...loops] = phase.loops as [Loop, ...Loop[]];
+      return [...this.phase({ ...phase, loops }, first + n, { ...slice, counter }), ...this.exchangeOf('group', true)];
+    });
+    const { name, count } = run[0]!.loops[0]!.variable;
+    this.ordered = first + run.length;
+    return [{ op: 'loop', counter, variable: variable(name, count), rounds: count, body }];
+  }
+
+  private phase(phase: Phase, n: number, slice?: Loop & { readonly counter: string }): Statement[] {
     const values = new PhaseValues(phase);
     const shared = share(phase, this.thread, this.threads, values.operations.length);
     const names = shared.aliases.map((alias) => [alias, 't'] as const);
-    const body = this.items(phase, values, shared);
-    const after = n < this.kernel.phases.length - 1 ? this.exchange(n) : NO_STATEMENTS;
-    return [...this.headline(n), { op: 'scope', names, body }, ...after];
+    if (!slice) return [...this.headline(n), { op: 'scope', names, body: this.items(phase, values, shared) }];
+    const { variable: number, counter, limit } = slice;
+    const within = limit ? [sub(limit, number)] : [];
+    const slots = shared.slots.map(({ at, conditions }) => ({ at, conditions: [...conditions, ...within] }));
+    const body = this.items(phase, values, { ...shared, slots });
+    return [...this.headline(n), { op: 'scope', names: [...names, [number, counter]], body }];
   }
 
   private items(phase: Phase, values: PhaseValues, { slots, loop }: Share): readonly Statement[] {
@@ -230,10 +269,14 @@ class Lowering {
   private exchange(after: number): readonly Statement[] {
     const { kernel, threads } = this;
     const { exchange: scope } = kernel.phases[after]!;
-    if (scope === 'slice') throw new RangeError('threads share out all items of a phase: they have no slices');
     if (scope === 'lane' || (threads === 1 && scope !== 'cluster')) return NO_STATEMENTS;
     const globals = this.collide(kernel.phases.slice(this.ordered, after + 1), kernel.phases.slice(after + 1));
     if (globals) this.ordered = after + 1;
+    return this.exchangeOf(scope === 'slice' ? 'group' : scope, globals);
+  }
+
+  private exchangeOf(scope: Barrier['scope'], globals: boolean): readonly Statement[] {
+    if (this.threads === 1 && scope !== 'cluster') return NO_STATEMENTS;
     return [{ op: 'blank' }, this.barrier({ scope, globals })];
   }
 

@@ -111,6 +111,8 @@ export function lines(statements: readonly Statement[], words: Words): string[] 
   return statements.flatMap((s) => statement(s, words));
 }
 
+type If = Extract<Statement, { op: 'if' }>;
+
 function statement(s: Statement, words: Words): string[] {
   const text = (e: Expression) => expression(e, words);
   const block = (head: string, body: readonly Statement[]) => [`${head} {`, ...indented(lines(body, words)), '}'];
@@ -124,12 +126,11 @@ function statement(s: Statement, words: Words): string[] {
     case 'return':
       return [s.value ? `return ${text(s.value)};` : 'return;'];
     case 'if': {
-      const then = block(`if (${text(s.condition)})`, s.body);
-      if (!s.otherwise) return then;
-      const [only, ...more] = s.otherwise;
-      const chained = only?.op === 'if' && more.length === 0;
-      const rest = chained ? statement(only, words) : ['{', ...indented(lines(s.otherwise, words)), '}'];
-      return [...then.slice(0, -1), `} else ${rest[0]}`, ...rest.slice(1)];
+      const branches = branchesOf(s).flatMap(({ condition, body }, n) => [
+        `${n > 0 ? '} else ' : ''}${condition ? `if (${text(condition)}) ` : ''}{`,
+        ...indented(lines(body, words)),
+      ]);
+      return [...branches, '}'];
     }
     case 'while':
       return block(`while (${text(s.condition)})`, s.body);
@@ -144,6 +145,14 @@ function statement(s: Statement, words: Words): string[] {
     default:
       throw new RangeError(`${s.op} has no words before it has a place`);
   }
+}
+
+/** A chain of conditions with what each stands for, and last, without a condition, what is done where none holds. */
+function branchesOf({ condition, body, otherwise }: If): { condition?: Expression; body: readonly Statement[] }[] {
+  if (!otherwise) return [{ condition, body }];
+  const [only, ...more] = otherwise;
+  const rest = only?.op === 'if' && more.length === 0 ? branchesOf(only) : [{ body: otherwise }];
+  return [{ condition, body }, ...rest];
 }
 
 function assignment(to: Expression, value: string, words: Words): string {

@@ -259,7 +259,7 @@ export class Item {
       case 'const':
       case 'load':
       case 'sum':
-        throw new RangeError(`${node.op} is for the lanes of a vector.`);
+        throw new RangeError(`${node.op} is no operation on values of one item.`);
       default:
         return { op: 'math', name: node.op === 'exactFma' ? 'fma' : node.op, type: this.type, of };
     }

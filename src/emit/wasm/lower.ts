@@ -15,6 +15,7 @@ import {
   type Var,
   variable,
 } from '../../ir/index.ts';
+import { itemwise } from '../lanes.ts';
 import { withoutSums } from '../sums.ts';
 import { pointerKey } from './accesses.ts';
 import { Addresses } from './addresses.ts';
@@ -155,7 +156,9 @@ class Lowering {
     asm.end();
   }
 
-  private phase(phase: Phase, { level, counter, slice }: Around): void {
+  private phase(given: Phase, { level, counter, slice }: Around): void {
+    // Two lanes that fill no vector are items by themselves.
+    const phase = given.lanes.count < this.lanes ? itemwise(given) : given;
     this.current = phase;
     this.code.clear();
     const nodes = schedule(phase, this.lanes, slice);

@@ -14,7 +14,6 @@ import {
   variable,
   verify,
 } from '../../ir/index.ts';
-import { emitWasm } from './lower.ts';
 
 /** Numbers in pairs of lanes, rotated by a quarter and stored row by row; `members` numbers are stored side by side. */
 function inPairs(type: ElementType, items: number, members: number, turned: number): Kernel {
@@ -37,7 +36,7 @@ function inPairs(type: ElementType, items: number, members: number, turned: numb
 
 describe('numbers in pairs of lanes', () => {
   it.each(['f32', 'f64'] as const)('are exchanged and conjugated, %s', (type) => {
-    for (let items = 2; items <= 13; items++) {
+    for (let items = 1; items <= 13; items++) {
       for (let members = 1; members <= 9; members++) {
         expectSame(inPairs(type, items, members, items % 3), { input: 260, output: 1000 });
       }
@@ -56,15 +55,5 @@ describe('numbers in pairs of lanes', () => {
     for (const one of wrong) {
       expect(verify({ ...kernel, phases: [one] })).toContain('pairs, phase 0: an item may be without its neighbour');
     }
-    const scalar = { ...phase, loops: [{ variable: variable('part', 2) }] };
-    const lanes = scalar.loops[0]!.variable;
-    const x = new Expressions();
-    const stores = phase.stores.map((store) => ({
-      ...store,
-      index: add(lanes),
-      value: x.swap(x.load(store.array, lanes)),
-    }));
-    const limits = { initial: 1, maximum: 1, shared: false };
-    expect(() => emitWasm({ ...kernel, phases: [{ ...scalar, lanes, stores }] }, limits)).toThrow(RangeError);
   });
 });

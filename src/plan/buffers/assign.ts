@@ -16,7 +16,7 @@ import { FftError } from '../../problem/errors.ts';
 import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../node.ts';
 import { type Criteria, compareCriteria } from './criteria.ts';
 import { type BufferName, type BufferOffer, memoryOf, operandsOf, type TempCount, type TypedBuffer } from './offer.ts';
-import { branchTo, formatOperand, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
+import { branchTo, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
 import { createValidity, type Validity } from './validity.ts';
 
 /** One leaf with its memory. */
@@ -91,13 +91,6 @@ export function searchAssignments(
     `No buffers can be assigned to the ${leaves.length} steps of '${root.title}' ${describeOffer(offer)}, even with two ` +
       'temp buffers. A plan needs a step that may write memory other than the one it reads, and an output that holds it.',
   );
-}
-
-/** An assignment as text, one line for each step. */
-export function formatAssignment({ steps }: Assignment): string {
-  const line = ({ leaf, input, output, inPlace }: AssignedStep) =>
-    `${leaf.title}: ${formatOperand(input)} → ${formatOperand(output)}${inPlace ? ', in place' : ''}`;
-  return steps.map(line).join('\n');
 }
 
 interface Growth {

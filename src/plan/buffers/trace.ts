@@ -63,19 +63,6 @@ export function pathTo(trace: PlacementTrace): PlacementTrace[] {
   return path;
 }
 
-/** The trace tree as indented text, one line for each try. */
-export function formatTrace(trace: PlacementTrace): string {
-  const { leaf, input, output, inPlace, typeChanges, bufferCount } = trace;
-  const counts = `${bufferCount} buffers, ${inPlace} in place, ${typeChanges} type changes`;
-  const line = leaf ? `${leaf.title}: ${formatOperand(input)} → ${formatOperand(output)} (${counts})` : 'tries';
-  const below = trace.branches.flatMap((branch) => formatTrace(branch).split('\n'));
-  return [line, ...below.map((text) => `  ${text}`)].join('\n');
-}
-
-export function formatOperand({ buffer, type }: TypedBuffer): string {
-  return type === 'planar' ? `${buffer} (planar)` : buffer;
-}
-
 function bitOf(memory: BufferName): number {
   return 1 << bufferNames.indexOf(memory);
 }

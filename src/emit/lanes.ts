@@ -1,0 +1,72 @@
+/**
+ * A pass over phases: what looks at the neighbouring lane of a vector becomes what an item computes by itself, the neighbour's value
+ * from what the neighbour reads. For devices whose items know nothing of one another, and for loops that fill no vector.
+ */
+import {
+  add,
+  Expressions,
+  type Index,
+  mod,
+  type Phase,
+  type Real,
+  reachable,
+  Substitution,
+  scale,
+  sub,
+  type Var,
+} from '../ir/index.ts';
+
+/** The same phase without `swap` and `conj`; the very same one where there are none. */
+export function itemwise(phase: Phase): Phase {
+  if (!reachable(phase.stores.map(({ value }) => value)).some(isOfLanes)) return phase;
+  const { own } = new Items(phase.lanes);
+  const stores = phase.stores.map((store) => ({ ...store, value: own.make(store.value) }));
+  const steps = phase.steps?.map((step) => step.flatMap((value) => own.made.get(value) ?? []));
+  return { ...phase, stores, ...(steps ? { steps } : {}) };
+}
+
+function isOfLanes({ op }: Real): boolean {
+  return op === 'swap' || op === 'conj';
+}
+
+/** Values of an item, or of its neighbour. */
+interface Values {
+  readonly made: Map<Real, Real>;
+  readonly make: (node: Real) => Real;
+}
+
+class Items {
+  readonly own: Values;
+  private readonly neighbour: Values;
+
+  constructor(lanes: Var) {
+    const x = new Expressions();
+    const part = mod(lanes, 2);
+    const other: Index = sub(add(lanes, 1), scale(part, 2));
+    this.own = values(x, part, new Substitution(new Map()), (node) => this.neighbour.make(node));
+    this.neighbour = values(x, sub(1, part), new Substitution(new Map([[lanes, other]])), (node) =>
+      this.own.make(node),
+    );
+  }
+}
+
+/**
+ * @param part 0 for the first item of two, 1 for the second one.
+ * @param at where the item is.
+ * @param other makes a value of the item beside it.
+ */
+function values(x: Expressions, part: Index, at: Substitution, other: (node: Real) => Real): Values {
+  const made = new Map<Real, Real>();
+  const again = (node: Real): Real => {
+    if (node.op === 'swap') return other(node.a);
+    if (node.op !== 'conj') return x.again(node, make, at);
+    const constant = x.constant(node.value);
+    return x.where([{ index: part, from: 0, to: 1 }], constant, x.neg(constant));
+  };
+  const make = (node: Real): Real => {
+    let known = made.get(node);
+    if (!known) made.set(node, (known = again(node)));
+    return known;
+  };
+  return { made, make };
+}
