@@ -42,9 +42,14 @@ function asked(input: ProblemInput): ProblemInput {
   const two = random.pick([4, 12, undefined]);
   return {
     ...{ ...input, tuning: { ...input.tuning, ...(two ? { uploadSwitch: { two } } : {}) } },
-    ...(random.integer(0, 4) === 0 ? { storage: input.precision === 'single' ? 'half' : 'single' } : {}),
     strategy: random.pick(['fast', 'least-memory'] as const),
   };
+}
+
+/** Sometimes less is kept between launches. */
+function stored(input: ProblemInput): ProblemInput {
+  if (random.integer(0, 4) > 0) return input;
+  return { ...input, storage: input.precision === 'single' ? 'half' : 'single' };
 }
 
 type Trying = (plan: DirectionPlan, problem: Problem, input: ProblemInput, direction: Direction) => Promise<Tried>;
@@ -85,16 +90,19 @@ function plansFor(problem: Problem, direction: Direction, profile: DeviceProfile
   }
 }
 
+/** What is read wrongly is off by numbers as large as the results; of a few singles, rounding may come to more than it does in the mean. */
+const ROUNDING = 2;
+
 function expectGood({ what, error, allowed, damage }: Tried, { launches }: DirectionPlan): void {
   const where = `${what} through ${launches.map(({ from, to }) => `${from} → ${to}`).join(', ')}`;
   expect(damage, where).toEqual([]);
-  expect(error, where).toBeLessThanOrEqual(allowed);
+  expect(error, where).toBeLessThanOrEqual(ROUNDING * allowed);
 }
 
 it.each(Object.entries(kinds))('each assignment of each candidate computes %s', async (kind, { make, trying }) => {
   let [ran, without] = [0, 0];
   for (let round = 0; round < PROBLEMS; round++) {
-    const [input, profile] = [asked(make(random.pick([20, 60]))), profileFrom()];
+    const [input, profile] = [stored(asked(make(random.pick([20, 60])))), profileFrom()];
     const problem = normalizeProblem(input);
     for (const direction of directions) {
       const plans = plansFor(problem, direction, profile);
