@@ -5,6 +5,7 @@ import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import { normalizeProblem } from '../../src/problem/index.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { choiceFor, randomProblem } from './choices.ts';
+import { fitLaunches } from './launches.ts';
 import { fitPasses } from './passes.ts';
 import { randomLength, schemeChoiceFor } from './schemes.ts';
 
@@ -34,6 +35,21 @@ describe('calibrate', () => {
     expect(radixCosts[13]!).toBeGreaterThan(radixCosts[3]!);
     expect(trip.passes).toBeGreaterThan(0);
     device.close();
+  });
+
+  it('says what it takes several threads to start a launch, and that one thread starts nothing', async () => {
+    const fitted = async (threads: number) => {
+      const backend = await (await deviceModule('cpu'))!.create({ threads });
+      const fit = await fitLaunches(backend);
+      backend.close();
+      return [backend.profile.multiprocessors, fit?.launch] as const;
+    };
+    expect((await fitted(1))[1]).toBeUndefined();
+    const [threads, launch] = await fitted(2);
+    if (threads === 1) return;
+    expect(launch!.bytes).toBeGreaterThanOrEqual(0);
+    expect(launch!.reach).toBeGreaterThanOrEqual(1);
+    expect(launch!.reach).toBeLessThanOrEqual(threads);
   });
 
   it('compares the plan by price with every scheme of a length with large primes', async () => {

@@ -1,6 +1,6 @@
 /**
  * `npm run calibrate -- [--device KIND] [--threads N] [--problems N] [--most ELEMENTS] [--lengths N] [--seed N] [--no-fit] [--json]`: how
- * good the planner's choices are on a device, and what its passes cost. docs/tuning.md says how to read it.
+ * good the planner's choices are on a device, and what its passes and launches cost. docs/tuning.md says how to read it.
  */
 import { parseArgs } from 'node:util';
 import type { DeviceKind } from '../../src/devices/device.ts';
@@ -8,6 +8,7 @@ import { deviceModule } from '../../src/devices/registry.ts';
 import { Device } from '../../src/engine/device.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { type Choice, choiceFor, randomProblem } from './choices.ts';
+import { fitLaunches } from './launches.ts';
 import { fitPasses } from './passes.ts';
 import { randomLength, type SchemeChoice, schemeChoiceFor } from './schemes.ts';
 
@@ -80,15 +81,14 @@ try {
     const length = randomLength(Math.min(LONGEST, Number(values.most)), random);
     schemes.push(await schemeChoiceFor(length, random.pick(precisions), device));
   }
-  const fit = values['no-fit'] ? undefined : await fitPasses(backend, 'single');
-  if (values.json) console.log(JSON.stringify({ device: device.name, choices, schemes, ...fit }));
+  const passes = values['no-fit'] ? undefined : await fitPasses(backend, 'single');
+  const launches = values['no-fit'] ? undefined : await fitLaunches(backend);
+  if (values.json) console.log(JSON.stringify({ device: device.name, choices, schemes, ...passes, ...launches }));
   else {
     if (choices.length > 0) console.log(report(choices));
     if (schemes.length > 0) console.log(schemeReport(schemes));
-    if (fit) {
-      console.log(`radixCosts: ${JSON.stringify(fit.radixCosts)}`);
-      console.log(`calibration: ${JSON.stringify({ trip: fit.trip })}`);
-    }
+    if (passes) console.log(`radixCosts: ${JSON.stringify(passes.radixCosts)}`);
+    if (passes || launches) console.log(`calibration: ${JSON.stringify({ trip: passes?.trip, ...launches })}`);
   }
 } finally {
   device.close();

@@ -4,6 +4,8 @@
 import type { Backend } from '../devices/device.ts';
 import type { Turns } from '../plan/chunks.ts';
 import type { PlanNode } from '../plan/node.ts';
+import type { DirectionPlan } from '../plan/planner.ts';
+import { launchesSaved } from '../plan/shims/index.ts';
 import { arraysOf, type Problem, tensorShape } from '../problem/index.ts';
 import type { CandidateFacts, CandidateList } from './candidates.ts';
 import { copied } from './copied.ts';
@@ -45,14 +47,14 @@ export function planToJson(
       // Of a convolution or a real transform, what lies between the launches may be longer than either side.
       const tensors = [tensorShape(problem, 'output'), ...plan.launches.map(({ node }) => node.outputLength)];
       const widest = Math.max(...tensors.map((tensor) => tensor.reduce((a, b) => a * b, 1)));
-      const { fused, bufferCount, padded, inPlace, typeChanges } = plan.assignment;
+      const { bufferCount, padded, inPlace, typeChanges } = plan.assignment;
       return {
         direction: plan.direction,
         tree: nodeFacts(plan.tree),
         assignment: {
           candidates: plan.candidates,
           buffers: plan.assignment.buffers,
-          criteria: { fused, buffers: bufferCount, padded, inPlace, typeChanges },
+          criteria: { fused: fusedIn(plan), buffers: bufferCount, padded, inPlace, typeChanges },
           // Elements that a temp buffer has more than the tensor, so that steps through it are fast.
           padding: plan.assignment.temps > 0 ? plan.tempElements - widest : 0,
         },
@@ -64,6 +66,11 @@ export function planToJson(
       };
     }),
   });
+}
+
+/** Launches that a tree does without: each of its assignments of buffers. */
+function fusedIn({ launches }: DirectionPlan): number {
+  return launches.reduce((sum, { node }) => sum + launchesSaved(node), 0);
 }
 
 function kernelsText(count: number): string {

@@ -225,7 +225,6 @@ describe('bad input', () => {
       precisions: ['half'],
       radixCosts: { 2: 0 },
       firstLevel: { bytes: 0, beyond: 1 },
-      shareFrom: 0.5,
       distant: { above: 1, axes: 1024, uploads: 100 },
       warp: 32,
     };
@@ -240,7 +239,6 @@ describe('bad input', () => {
       'invalid-argument profile.passCost',
       'invalid-argument profile.radixCosts',
       'invalid-argument profile.firstLevel',
-      'invalid-argument profile.shareFrom',
       'unknown-field profile.warp',
     ]);
     const lists = { ...own, radixCosts: [1, 2, 3], cluster: Object.assign([], { blocks: 2 }) };

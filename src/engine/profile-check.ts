@@ -102,7 +102,6 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
     (value) => isRecord(value) && whole(1)[0](value.bytes) && isCost(value.beyond),
     'an object with bytes, a whole number of at least 1, and beyond, a number of at least 0',
   ]),
-  shareFrom: optional(whole(1)),
   calibration: optional([
     isCalibration,
     'an object with some of the groups that device.profile.calibration has, each with all its numbers, from 0 up',

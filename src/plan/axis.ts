@@ -4,7 +4,7 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, kernelPrecision, mayFuse, staysCached } from './capacity.ts';
+import { boosted, capacityOf, kernelPrecision, mayFuse, staysCached } from './capacity.ts';
 import {
   clusterExposure,
   convolvedCost,
@@ -197,8 +197,8 @@ function tooLong(axis: number, length: number): FftError {
   });
 }
 
-function scaled({ price, trip }: LaunchCost, times: number): LaunchCost {
-  return { price: times * price, trip: times * trip };
+function scaled({ price, start, trip }: LaunchCost, times: number): LaunchCost {
+  return { price: times * price, start: times * start, trip: times * trip };
 }
 
 /**
@@ -221,8 +221,8 @@ export function uploadsQuestion(
   const grain = lockstep === 'vector' ? lanes : 1;
   const own = (n: number, split: boolean) => boosted(profile, precision, n, split);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
-  const ideal = idealFirst(length, elements, capacityOf(precision, own(length, true)).room, run, profile);
-  const trip = leastCost(elements, precision, profile);
+  const ideal = idealFirst(length, capacityOf(precision, own(length, true)).room, run, profile);
+  const least = leastCost(elements, precision, profile);
   const priceOfLast = turned ?? (({ price }: LaunchCost) => price);
   const calibration = calibrationOf(profile);
   // An order that is to stay has one upload where it can; in place, several take a temp buffer.
@@ -240,10 +240,7 @@ export function uploadsQuestion(
       const alone = innermost
         ? wholeCost(length, elements, precision, own(length, false))
         : uploadCost(length, neighbours, false, elements, precision, own(length, false));
-      // A single transform in one upload leaves the other multiprocessors nothing to do.
-      const idle = innermost && elements === length && length > aloneUpTo(precision, profile);
-      const exposed = turned && clusterExposure(length, precision, profile);
-      return priceOfLast(idle ? scaled(alone, profile.multiprocessors) : alone, exposed);
+      return priceOfLast(alone, turned && clusterExposure(length, precision, profile));
     },
     cost: (n, columns, last) => {
       const beside = innermost ? columns : neighbours;
@@ -253,9 +250,9 @@ export function uploadsQuestion(
     // No odd length turns its tile.
     first:
       reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
-        ? (n) => firstUploadCost(n, ideal, precision, own(n, true))
+        ? (n) => firstUploadCost(n, ideal, length / n, elements, precision, own(n, true))
         : undefined,
-    trip: priceOfLast({ price: trip, trip }),
+    trip: priceOfLast(least),
     least: (n) => priceOfLast(leastUploadCost(n, elements, precision, own(n, true))),
     several: free ? 0 : calibration.trip.temp * tripCost(profile),
     // Threads hardly notice.
@@ -288,12 +285,10 @@ function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): Up
 
 /**
  * The length that the first of two uploads had best have, where it reorders: as long as shared memory holds half a run of
- * it, every multiprocessor gets one of those, and the second one does not become too short.
+ * it, and the second one does not become too short.
  */
-function idealFirst(length: number, elements: number, room: number, run: number, profile: DeviceProfile): number {
-  const { second } = calibrationOf(profile).uploads;
-  const { multiprocessors } = profile;
-  return Math.min((2 * room) / run, (2 * elements) / multiprocessors / run, length / second);
+function idealFirst(length: number, room: number, run: number, profile: DeviceProfile): number {
+  return Math.min((2 * room) / run, length / calibrationOf(profile).uploads.second);
 }
 
 /**
@@ -313,15 +308,6 @@ function needsOneArray(
   const vectors = profile.lockstep === 'vector' && profile.sharedFormat === 'blocked' && lanes > 1;
   if (!vectors || !plain || !along) return false;
   return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes, precision }, profile).inPlace ?? false;
-}
-
-/** The longest single transform that is one group's, although others have nothing to do meanwhile. */
-function aloneUpTo(precision: Arithmetic, profile: DeviceProfile): number {
-  const { multiprocessors, shareFrom = Number.POSITIVE_INFINITY } = profile;
-  const { complexBytes } = capacityOf(precision, profile);
-  if (multiprocessors === 1) return Number.POSITIVE_INFINITY;
-  const from = shareFrom * Math.max(1, calibrationOf(profile).trip.multiprocessors / multiprocessors);
-  return Math.ceil(from / (2 * complexBytes)) - 1;
 }
 
 /** Into how many parts a run may be cut, −1 being as many as there are. */

@@ -51,6 +51,15 @@ describe('the calibration of a profile', () => {
     expect([uploads(1), uploads(0.1)]).toEqual([1, 2]);
   });
 
+  it('knows that no more multiprocessors are idle than there are: a single short transform is one launch', () => {
+    for (const { profile } of Object.values(namedProfiles))
+      for (const precision of ['single', 'double'] as const)
+        for (const length of [4, 9, 12, 33, 64, 162, 256]) {
+          const [best] = rankSplits(normalizeProblem({ size: [length], precision }), profile, 1);
+          expect(best!.value.uploads).toEqual([[length]]);
+        }
+  });
+
   it('may be missing: plans are right all the same', async () => {
     const small = { sharedBytes: 4352, residentBytes: 17408, maxThreads: 256, groupPoints: 256, coalescedBytes: 64 };
     for (const profile of [

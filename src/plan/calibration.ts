@@ -15,12 +15,10 @@ export interface Calibration {
     readonly passes: number;
     /** Trips that it is worth to do without a temp buffer. */
     readonly temp: number;
-    /** Multiprocessors from which on a single transform is shared out as `shareFrom` says; fewer want longer ones. */
-    readonly multiprocessors: number;
   };
-  /** Launches of threads that leave multiprocessors idle. */
+  /** Launches: what it takes to start one, and those that leave multiprocessors idle. */
   readonly launch: {
-    /** Bytes that memory moves in the time that it takes to start one. */
+    /** Bytes that a multiprocessor moves, at its part of the bandwidth, in the time that it takes to start one. */
     readonly bytes: number;
     /** How many times its part of the bandwidth a multiprocessor reaches while others are idle. */
     readonly reach: number;
@@ -54,6 +52,8 @@ export interface Calibration {
     /** 32-bit registers more for an odd butterfly: as prices reckon, and as compilers are granted. */
     readonly oddPriced: number;
     readonly oddGranted: number;
+    /** 32-bit registers more, with which compilers have many loads under way at once. */
+    readonly spare: number;
     /** Values of a butterfly beside its points, and additions that each costs which has no register. */
     readonly working: number;
     readonly spill: number;
@@ -64,8 +64,10 @@ export interface Calibration {
     readonly cluster: number;
     readonly smallCluster: number;
     readonly block: number;
-    /** Groups that shared memory has room for, from which on the compiler's own choice is as good. */
+    /** Groups that shared memory has room for, from which on memory does not decide how many there are. */
     readonly free: number;
+    /** There, bytes that all of them have to hold for each pass, to be under way in others while one waits. */
+    readonly passBytes: number;
   };
   /** Neighbouring columns that a group moves. */
   readonly columns: {
@@ -157,8 +159,8 @@ export interface Calibration {
  * and that pieces of runs waste what they leave out; for vectors, that near memory costs no more than arithmetic.
  */
 const ASSUMED: Calibration = {
-  trip: { passes: 20, temp: 4, multiprocessors: 4 },
-  launch: { bytes: 2 ** 20, reach: 3 },
+  trip: { passes: 20, temp: 4 },
+  launch: { bytes: 2 ** 14, reach: 3 },
   occupancy: {
     alone: 0.8,
     fullThreads: 0.85,
@@ -176,10 +178,11 @@ const ASSUMED: Calibration = {
     fewest: { single: 40, double: 60 },
     oddPriced: 4,
     oddGranted: 4,
+    spare: 24,
     working: 4,
     spill: 6,
   },
-  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4 },
+  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4, passBytes: 18e3 },
   columns: {
     oneSided: 0.5,
     cutRuns: [0.75, 0.5, 0.25],

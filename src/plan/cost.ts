@@ -10,7 +10,7 @@ import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';
 import { chooseColumns } from './thread-tiling.ts';
-import { turns } from './tiling.ts';
+import { chooseTile, turns } from './tiling.ts';
 
 export type CostUnit = 'trips to memory' | 'passes of radix 4';
 
@@ -27,7 +27,9 @@ export function tripCost(profile: DeviceProfile): number {
 /** What a launch costs per point. */
 export interface LaunchCost {
   readonly price: number;
-  /** Of that: to start it, and to go to memory and back at the full bandwidth, which is done once however much is computed. */
+  /** Of that: to start it … */
+  readonly start: number;
+  /** … and to go to memory and back at the full bandwidth, which is done once however much is computed. */
   readonly trip: number;
 }
 
@@ -40,14 +42,21 @@ export function cutCost(
   profile: DeviceProfile,
 ): LaunchCost {
   const points = lengths.reduce((a, b) => a * b, tile) / blocks;
-  return launchCost({ share, points, elements }, lengths, precision, profile);
+  const passes = lengths.reduce((sum, n) => sum + passesOf(n, precision, profile), 0);
+  return launchCost({ share, points, elements }, passes, precision, profile);
 }
 
 /** What a launch costs at the least per point of a tensor of so many. */
-export function leastCost(elements: number, precision: Arithmetic, profile: DeviceProfile): number {
-  if (profile.lockstep === 'vector') return tripCost(profile);
+export function leastCost(elements: number, precision: Arithmetic, profile: DeviceProfile): LaunchCost {
+  const [start, trip] = [startCost(elements, precision, profile), tripCost(profile)];
+  return { price: start + trip, start, trip };
+}
+
+/** To start a launch takes others to be told of it: one multiprocessor just goes on. */
+function startCost(elements: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { complexBytes } = capacityOf(precision, profile);
-  return 1 + calibrationOf(profile).launch.bytes / (2 * complexBytes * elements);
+  const others = profile.multiprocessors - 1;
+  return (tripCost(profile) * others * calibrationOf(profile).launch.bytes) / (2 * complexBytes * elements);
 }
 
 /**
@@ -63,7 +72,7 @@ export function uploadCost(
   precision: Arithmetic,
   profile: DeviceProfile,
 ): LaunchCost {
-  if (profile.lockstep === 'vector') return vectorCost(passesOf(n, precision, profile), profile);
+  if (profile.lockstep === 'vector') return columnsCost(n, columns, elements, precision, profile);
   const cluster = last ? undefined : clusterFor(n, columns, 2, precision, profile);
   const cut = cluster ?? { ...chooseColumns(n, columns, precision, profile, last ? 1 : 2), blocks: 1 };
   return cutCost(cut, [n], elements, precision, profile);
@@ -76,21 +85,29 @@ export function leastUploadCost(
   precision: Arithmetic,
   profile: DeviceProfile,
 ): LaunchCost {
-  if (profile.lockstep === 'vector') return vectorCost(passesOf(n, precision, profile), profile);
-  return launchCost({ share: 1, points: 0, elements }, [n], precision, profile);
+  return launchCost({ share: 1, points: 0, elements }, passesOf(n, precision, profile), precision, profile);
 }
 
 /**
  * The first of two uploads by vectors, where it reorders: it reads columns and writes rows.
  * @param ideal the length that it had best have.
  */
-export function firstUploadCost(n: number, ideal: number, precision: Arithmetic, profile: DeviceProfile): number {
+export function firstUploadCost(
+  n: number,
+  ideal: number,
+  columns: number,
+  elements: number,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+): number {
   const { lanes } = capacityOf(precision, profile);
   const { uploads } = calibrationOf(profile);
   const passes = turns(n, precision, profile)
     ? chooseRadices({ length: n, lanesAlong: 'axis', lanes, precision }, profile).cost
     : passesOf(n, precision, profile) + uploads.copied;
-  return tripCost(profile) + passes + uploads.firstBalance * Math.abs(Math.log2(n / ideal));
+  const points = columnPoints(n, columns, precision, profile);
+  const { price } = launchCost({ share: 1, points, elements }, passes, precision, profile);
+  return price + uploads.firstBalance * Math.abs(Math.log2(n / ideal));
 }
 
 /**
@@ -101,8 +118,9 @@ export function wholeCost(length: number, elements: number, precision: Arithmeti
   const { lanes } = capacityOf(precision, profile);
   if (profile.lockstep === 'vector') {
     const short = elements >= lanes * length && length < calibrationOf(profile).columns.shortAxis;
-    const lanesAlong = short ? 'batch' : 'axis';
-    return vectorCost(chooseRadices({ length, lanesAlong, lanes, precision }, profile).cost, profile);
+    if (short) return columnsCost(length, elements / length, elements, precision, profile);
+    const { cost } = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile);
+    return launchCost({ share: 1, points: length, elements }, cost, precision, profile);
   }
   const cluster = clusterFor(length, 1, 0, precision, profile);
   return cluster
@@ -116,7 +134,7 @@ export function groupCost(length: number, elements: number, precision: Arithmeti
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
   const share = shareOfGroup({ points: length, radices, fused: false }, precision, profile);
   const points = length * Math.max(1, Math.floor(profile.groupPoints / length));
-  return launchCost({ share, points, elements }, [length], precision, profile);
+  return launchCost({ share, points, elements }, passesOf(length, precision, profile), precision, profile);
 }
 
 /**
@@ -124,8 +142,8 @@ export function groupCost(length: number, elements: number, precision: Arithmeti
  * @param alone what a transform of the other length costs by itself.
  * @param exposed by what the work in it is multiplied, as in `exposure`.
  */
-export function convolvedCost(length: number, padded: number, { price, trip }: LaunchCost, exposed = 1): number {
-  return trip + (2 * padded * exposed * (price - trip)) / length;
+export function convolvedCost(length: number, padded: number, { price, start, trip }: LaunchCost, exposed = 1): number {
+  return trip + (padded * (start + 2 * exposed * (price - start - trip))) / length;
 }
 
 /** A transform there and back in one launch, which two launches do not do for less. @param exposed see `convolvedCost` */
@@ -152,13 +170,25 @@ export function clusterExposure(padded: number, precision: Arithmetic, profile: 
     : exposure(padded, precision, profile);
 }
 
-/** A launch of vectors. */
-function vectorCost(passes: number, profile: DeviceProfile): LaunchCost {
-  const trip = tripCost(profile);
-  return { price: trip + passes, trip };
+/** Neighbouring columns by vectors. */
+function columnsCost(
+  n: number,
+  columns: number,
+  elements: number,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+): LaunchCost {
+  const points = columnPoints(n, columns, precision, profile);
+  return launchCost({ share: 1, points, elements }, passesOf(n, precision, profile), precision, profile);
 }
 
-/** The groups of threads of a launch. */
+/** What a group of vectors takes of neighbouring columns. */
+function columnPoints(n: number, columns: number, precision: Arithmetic, profile: DeviceProfile): number {
+  const { lanes: grain, run, room } = capacityOf(precision, profile);
+  return n * chooseTile(n, columns, { grain, run, room, group: undefined }, profile);
+}
+
+/** The groups of a launch. */
 interface Groups {
   /** Of the bandwidth, what they reach where there are enough of them. */
   readonly share: number;
@@ -169,21 +199,22 @@ interface Groups {
 }
 
 /**
- * A launch of threads that transforms dimensions of these lengths. It has to be started; and where it has fewer groups than there
- * are multiprocessors, the others are idle.
+ * A launch with so many passes of radix 4. It has to be started; and where it has fewer groups than there are multiprocessors, the
+ * others are idle.
  */
 function launchCost(
   { share, points, elements }: Groups,
-  lengths: readonly number[],
+  passes: number,
   precision: Arithmetic,
   profile: DeviceProfile,
 ): LaunchCost {
-  const { launch, trip } = calibrationOf(profile);
-  const idle = Math.max(1, (profile.multiprocessors * points) / elements);
-  const moved = Math.max(1, idle / launch.reach);
-  const started = leastCost(elements, precision, profile) - 1;
-  const passes = lengths.reduce((sum, n) => sum + passesOf(n, precision, profile), 0) / trip.passes;
-  return { price: started + moved / share + idle * passes, trip: started + moved };
+  const calibration = calibrationOf(profile);
+  const { multiprocessors } = profile;
+  const idle = Math.min(multiprocessors, Math.max(1, (multiprocessors * points) / elements));
+  const trip = tripCost(profile) * Math.max(1, idle / calibration.launch.reach);
+  const start = startCost(elements, precision, profile);
+  const work = (tripCost(profile) * idle * passes) / calibration.trip.passes;
+  return { price: start + trip / share + work, start, trip };
 }
 
 function passesOf(length: number, precision: Arithmetic, profile: DeviceProfile): number {

@@ -1,6 +1,7 @@
 /**
- * Every assignment of buffers to problems between reals, and to convolutions, by running it: what replay.test.ts does for complex
- * problems on symbols. A launch that reads anything but what its node expects leaves another result than the reference.
+ * Every candidate that `strategy: 'measure'` may choose of problems between reals, and convolutions, by running it: what
+ * replay.test.ts does for complex problems on symbols. A launch that reads anything but what its node expects leaves another result
+ * than the reference.
  */
 import { expect, it } from 'vitest';
 import type { Tried } from '../../test/support/accuracy.ts';
@@ -12,6 +13,7 @@ import { realProblem, triedReal, withBlocks as withRealBlocks } from '../../test
 import { sumsProblem, triedSums, withBlocks } from '../../test/support/sums.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
+import { MOST_CANDIDATES } from '../engine/candidates.ts';
 import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
 import { rankSplits } from './candidates.ts';
 import { planConvolution } from './convolution.ts';
@@ -22,8 +24,11 @@ import type { DeviceProfile } from './profile.ts';
 const random = randomFor('plan/executed');
 const directions = ['forward', 'inverse'] as const;
 type Direction = (typeof directions)[number];
-/** Splits of a problem, and assignments to each, that are tried. */
-const MOST = exhaustive ? { splits: 4, assignments: 12 } : { splits: 2, assignments: 3 };
+/** Assignments to each candidate that are run, the best ones. */
+const MOST_ASSIGNMENTS = exhaustive ? 4 : 1;
+/** Problems of each kind. */
+const PROBLEMS = exhaustive ? 1700 : 15;
+const PRECISIONS = ['single', 'double'] as const;
 
 /** Little memory, so that few points take several launches. */
 function profileFrom(): DeviceProfile {
@@ -41,19 +46,25 @@ function asked(input: ProblemInput): ProblemInput {
   };
 }
 
+/** Sometimes less is kept between launches. */
+function stored(input: ProblemInput): ProblemInput {
+  if (random.integer(0, 4) > 0) return input;
+  return { ...input, storage: input.precision === 'single' ? 'half' : 'single' };
+}
+
 type Trying = (plan: DirectionPlan, problem: Problem, input: ProblemInput, direction: Direction) => Promise<Tried>;
 
 const kinds: Readonly<Record<string, { readonly make: (most: number) => ProblemInput; readonly trying: Trying }>> = {
   reals: {
     make: (most) => {
-      const problem = { ...realProblem(random, most, ['double']), transform: 'r2c' } as ProblemInput;
+      const problem = { ...realProblem(random, most, PRECISIONS), transform: 'r2c' } as ProblemInput;
       return random.integer(0, 2) === 0 ? withRealBlocks(random, problem) : problem;
     },
     trying: (plan, problem, input, direction) => triedReal(executing(plan, problem), input, direction, random),
   },
   sums: {
     make: (most) => {
-      const problem = sumsProblem(random, most, ['double']);
+      const problem = sumsProblem(random, most, PRECISIONS);
       return random.integer(0, 2) === 0 ? withBlocks(random, problem) : problem;
     },
     trying: (plan, problem, input, direction) => triedSums(executing(plan, problem), input, direction, random),
@@ -64,10 +75,12 @@ const kinds: Readonly<Record<string, { readonly make: (most: number) => ProblemI
 function plansFor(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionPlan[] {
   const work = problem.placement === 'out-of-place' && random.integer(0, 2) === 0;
   try {
-    return rankSplits(problem, profile, MOST.splits).flatMap(({ value }) => {
+    const ranked = rankSplits(problem, profile, MOST_CANDIDATES).map(({ value }) => value);
+    // What the strategy prefers need not be the first of them.
+    return [undefined, ...(problem.strategy === 'fast' ? ranked.slice(1) : ranked)].flatMap((splits) => {
       const found: DirectionPlan[] = [];
-      for (const plan of plansOf(problem, direction, profile, work, value)) {
-        if (found.push(plan) === MOST.assignments) break;
+      for (const plan of plansOf(problem, direction, profile, work, splits)) {
+        if (found.push(plan) === MOST_ASSIGNMENTS) break;
       }
       return found;
     });
@@ -77,26 +90,35 @@ function plansFor(problem: Problem, direction: Direction, profile: DeviceProfile
   }
 }
 
+/** What is read wrongly is off by numbers as large as the results; of a few singles, rounding may come to more than it does in the mean. */
+const ROUNDING = 2;
+
 function expectGood({ what, error, allowed, damage }: Tried, { launches }: DirectionPlan): void {
   const where = `${what} through ${launches.map(({ from, to }) => `${from} → ${to}`).join(', ')}`;
   expect(damage, where).toEqual([]);
-  expect(error, where).toBeLessThanOrEqual(allowed);
+  expect(error, where).toBeLessThanOrEqual(ROUNDING * allowed);
 }
 
-it.each(Object.entries(kinds))('each assignment of each candidate computes %s', async (_, { make, trying }) => {
-  for (let round = 0; round < (exhaustive ? 200 : 6); round++) {
-    const [input, profile] = [asked(make(random.pick([20, 60]))), profileFrom()];
+it.each(Object.entries(kinds))('each assignment of each candidate computes %s', async (kind, { make, trying }) => {
+  let [ran, without] = [0, 0];
+  for (let round = 0; round < PROBLEMS; round++) {
+    const [input, profile] = [stored(asked(make(random.pick([20, 60])))), profileFrom()];
     const problem = normalizeProblem(input);
     for (const direction of directions) {
-      for (const plan of plansFor(problem, direction, profile))
-        expectGood(await trying(plan, problem, input, direction), plan);
+      const plans = plansFor(problem, direction, profile);
+      for (const plan of plans) expectGood(await trying(plan, problem, input, direction), plan);
+      ran += plans.length;
+      without += Number(plans.length === 0);
     }
   }
+  console.info(`${ran} assignments of ${kind} run; ${without} directions of ${2 * PROBLEMS} do not fit their profile`);
+  expect(ran).toBeGreaterThan(PROBLEMS);
+  expect(without).toBeLessThan(PROBLEMS / 4);
 });
 
 it('the assignments of both parts of a convolution compute it', async () => {
-  for (let round = 0; round < (exhaustive ? 300 : 5); round++) {
-    const input = asked(convolutionProblem(random, ['double'], random.pick([20, 60])));
+  for (let round = 0; round < PROBLEMS; round++) {
+    const input = asked(convolutionProblem(random, PRECISIONS, random.pick([20, 60])));
     const problem = normalizeProblem(input);
     const through = problem.placement === 'out-of-place' && random.integer(0, 1) === 0;
     const plan = planConvolution(problem, { ...namedProfiles.h200.profile, sharedBytes: 4096 }, through);

@@ -87,6 +87,13 @@ describe('padded temps', () => {
     expect(tempElements).toBe((16 * 1024 - 1) * 1032 + 15 * 8 + 1024);
   });
 
+  it('have whole numbers in between, however wide these are', () => {
+    const narrow = { ...gpu, padding: { ...gpu.padding, by: 16 } };
+    const { launches } = plan({ size: [2 ** 20], precision: 'double-double' }, narrow);
+    const [rows] = launches[0]!.leaf.output.axes.filter((stride) => typeof stride === 'number' && stride > 1);
+    expect(rows).toBe(1024 + 1);
+  });
+
   it('do not touch buffers of the user', () => {
     for (const { launches } of [plan({ size: [4096, 4096] }), plan({ size: [2 ** 20], placement: 'in-place' })]) {
       for (const { leaf, from, to } of launches) {

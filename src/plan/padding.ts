@@ -60,7 +60,8 @@ export function padded<N extends PlanNode>(
     const cut = all.map((between) => cutAt(between, every, packed));
     if (cut.some((between) => !between)) continue;
     all = cut as Between[];
-    pads.push({ every, by: by / complexBytes });
+    // Numbers may be wider than what is put in between.
+    pads.push({ every, by: Math.ceil(by / complexBytes) });
   }
   return { tree: mapLeaves(tree, (_, number) => all[number]!.leaf), pads };
 }

@@ -82,11 +82,6 @@ export interface DeviceProfile {
    */
   readonly firstLevel?: { readonly bytes: number; readonly beyond: number };
   /**
-   * Bytes of input and output together from which on a single transform along the axis has two uploads although one would
-   * do, so that every multiprocessor gets a share of it: where there are four or more. Two want twice as many. Missing: never.
-   */
-  readonly shareFrom?: number;
-  /**
    * Steps through temp buffers that are slow: multiples of so many bytes, taken at least `count` times in a row. They are made
    * `by` bytes longer. Missing where that gains nothing.
    */

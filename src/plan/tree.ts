@@ -14,6 +14,7 @@ import type { DeviceProfile } from './profile.ts';
 import { realAxis } from './real.ts';
 import { schemeOf } from './scheme.ts';
 import { type SharedAxes, sharedAxes } from './shared-axes.ts';
+import { mayWrite } from './shims/index.ts';
 import type { Splits } from './splits.ts';
 import { copiedReals, sumsAxis } from './sums.ts';
 
@@ -35,10 +36,10 @@ export function planTree(
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
   const [only] = children;
   if (!only) children.push(copy());
-  else if (isReal(problem) && children.length === 1 && problem.placement === 'in-place') {
-    // One launch writes what it reads only where both lie alike, line by line.
-    const byLines = sharesRows(problem) && isLeaf(only) && only.real?.by !== 'zeros';
-    if (!byLines) children.splice(direction === 'forward' ? 1 : 0, 0, copy());
+  else if (isReal(problem) && children.length === 1 && problem.placement === 'in-place' && isLeaf(only)) {
+    // What may not be one launch in one memory takes another one, and what lies in between has memory of its own.
+    const fits = mayWrite(only, { oneMemory: true, alike: sharesRows(problem) });
+    if (!fits) children.splice(direction === 'forward' ? 1 : 0, 0, copy());
   }
   const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
   const length = tensorShape(problem, read);

@@ -94,7 +94,7 @@ function middlesOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
     // Of equals, the first is the one without which others are neighbours.
     ...[...axes.slice(0, 1), ...axes.slice(1).reverse()].flatMap((axis) => periodsOf(problem, complex, axis, profile)),
     ...(alone ? [] : runsOf(axes).flatMap((run) => sharesOf(complex, run, profile, problem.convolution!.matrix))),
-    { value: { axes: [], real: alone && axes.length === 0 }, price: leastCost(elements, precision, profile) },
+    { value: { axes: [], real: alone && axes.length === 0 }, price: leastCost(elements, precision, profile).price },
   ];
 }
 

@@ -157,33 +157,31 @@ describe('two uploads of which the first reorders', () => {
   });
 
   it('are sooner two where one would leave the other threads without a share of a single transform', () => {
-    const uploads = (problem: ProblemInput, multiprocessors: number, other: Partial<DeviceProfile> = {}) =>
-      planDirection(normalizeProblem(problem), 'forward', { ...profile, multiprocessors, ...other }, false).launches
-        .length;
+    const uploads = (
+      problem: ProblemInput,
+      multiprocessors: number,
+      bytes: number = profile.calibration.launch.bytes,
+    ) => {
+      const launch = { ...profile.calibration.launch, bytes };
+      const own = { ...profile, multiprocessors, calibration: { ...profile.calibration, launch } };
+      return planDirection(normalizeProblem(problem), 'forward', own, false).launches.length;
+    };
     for (const [length, precision] of [
-      [31250, 'single'],
+      [40000, 'single'],
       [2 ** 15, 'single'],
       [2 ** 14, 'double'],
     ] as const) {
-      const problem = { size: [length], precision };
-      expect(uploads(problem, 4)).toBe(2);
-      expect(uploads({ ...problem, placement: 'in-place' }, 5)).toBe(2);
-      expect(uploads(problem, 1)).toBe(1);
-      expect(uploads({ ...problem, batches: 2 }, 4)).toBe(1);
-      expect(uploads({ ...problem, size: [length / 2] }, 4)).toBe(1);
-      // Two have less of it.
-      expect(uploads(problem, 2)).toBe(1);
-      expect(uploads({ ...problem, size: [2 * length] }, 2)).toBe(2);
-      const { shareFrom, ...other } = profile;
-      const usual = planDirection(normalizeProblem(problem), 'forward', { ...other, multiprocessors: 4 }, false);
-      expect(usual.launches).toHaveLength(1);
-      expect(uploads(problem, 4, { shareFrom: shareFrom + 2 ** 15 })).toBe(1);
-      // From so many bytes on, not beyond them.
-      const bytes = 2 * length * (precision === 'single' ? 8 : 16);
-      expect(uploads(problem, 4, { shareFrom: bytes })).toBe(2);
-      expect(uploads(problem, 4, { shareFrom: bytes + 1 })).toBe(1);
-      expect(uploads(problem, 2, { shareFrom: bytes / 2 })).toBe(2);
-      expect(uploads(problem, 2, { shareFrom: bytes / 2 + 1 })).toBe(1);
+      for (const placement of ['out-of-place', 'in-place'] as const) {
+        const problem = { size: [length], precision, placement };
+        expect(uploads(problem, 1)).toBe(1);
+        expect(uploads(problem, 8)).toBe(2);
+        // As many transforms as threads leave none of them idle, and a short one is not worth it.
+        expect(uploads({ ...problem, batches: 8 }, 8)).toBe(1);
+        expect(uploads({ ...problem, size: [1024] }, 8)).toBe(1);
+        // What it takes to start a launch decides.
+        expect(uploads(problem, 8, 2 ** 30)).toBe(1);
+        expect(uploads(problem, 2, 2 ** 10)).toBe(2);
+      }
     }
   });
 

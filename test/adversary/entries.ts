@@ -99,7 +99,6 @@ const profile: Omit<DeviceProfile, never> = {
   passCost: 20,
   radixCosts: { 2: 1, 4: 1 },
   firstLevel: { bytes: 32768, beyond: 1 },
-  shareFrom: 2 ** 20,
 };
 
 /** A WAV file of 8-bit samples, and NumPy's files. */

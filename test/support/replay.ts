@@ -21,8 +21,8 @@ interface Memory {
   readonly words: Int32Array;
   /** Words between the real and the imaginary parts, where they are two planes. */
   readonly plane: number;
-  /** The words that belong to elements, of a buffer of the user; all others may be written anywhere. */
-  readonly own?: ReadonlySet<number>;
+  /** 1 for words that belong to elements, of a buffer of the user; all others may be written anywhere. */
+  readonly own?: Uint8Array;
 }
 
 /**
@@ -41,14 +41,15 @@ class Replay {
   private readonly shape: readonly number[];
   private readonly widest: readonly number[];
   private readonly elements: number;
-  /** The places of the user's elements. */
+  /** The places of the user's elements, and for both buffers where these are and which of them count as zeros. */
   private readonly places: readonly number[];
+  private readonly ends: Readonly<Record<Where, { readonly addresses: number[]; readonly zeros: boolean[] }>>;
   /** Strides of the widest tensor when it is packed: what the number of an element counts. */
   private readonly packed: readonly number[];
   private readonly memories = new Map<Name, Memory>();
   private readonly launches: ReplayedLaunch[];
   /** After each step the elements that it has written; after none, those of the user that are no zeros. */
-  private readonly arrived: Set<number>[];
+  private readonly arrived: Uint8Array[];
 
   constructor(plan: DirectionPlan, problem: Problem, throughWork: boolean) {
     this.plan = plan;
@@ -61,13 +62,18 @@ class Replay {
     this.places = Array.from({ length: this.elements }, (_, place) => place).filter((place) =>
       this.coordinatesOf(place).every((at, d) => at < this.shape[d]!),
     );
+    const end = (where: Where) => ({
+      addresses: this.places.map((place) => this.addressOf(where, place)),
+      zeros: this.places.map((place) => this.isInBlock(where, place)),
+    });
+    this.ends = { input: end('input'), output: end('output') };
     this.memories.set('input', this.userMemory('input'));
     const inPlace = problem.placement === 'in-place';
     this.memories.set('output', inPlace ? this.memories.get('input')! : this.userMemory('output'));
     if (throughWork) this.memories.set('work', scratch(this.places.length));
     const temps = (['temp', 'temp2'] as const).slice(0, plan.assignment.temps);
     for (const name of temps) this.memories.set(name, scratch(plan.tempElements));
-    this.arrived = [...plan.launches, undefined].map(() => new Set());
+    this.arrived = [...plan.launches, undefined].map(() => new Uint8Array(this.elements));
     this.launches = plan.launches.map((launch, step) => new ReplayedLaunch(this.forbid(launch, step), step, this));
   }
 
@@ -85,11 +91,12 @@ class Replay {
     for (const launch of this.launches) launch.finish();
     const { words, plane } = this.memories.get('output')!;
     const layout = this.problem.layout[this.sideOf('output')];
-    for (const place of this.places) {
-      const spared = this.isInBlock('output', place);
+    const { addresses, zeros } = this.ends.output;
+    for (const [n, place] of this.places.entries()) {
+      const spared = zeros[n]!;
       if (spared !== this.isMissing(launches.length, place)) throw new Error(`element ${place} is written wrongly`);
       for (const part of [0, 1] as const) {
-        const found = words[wordOf(this.addressOf('output', place), part, layout, plane)]!;
+        const found = words[wordOf(addresses[n]!, part, layout, plane)]!;
         const wanted = this.tag(launches.length, place, part);
         const untouched = found === 0 || this.placeIn(found).step === 0;
         if (spared ? !untouched : found !== wanted)
@@ -106,12 +113,12 @@ class Replay {
 
   /** Notes that a step has written an element. */
   arrive(step: number, place: number): void {
-    this.arrived[step]!.add(place);
+    this.arrived[step]![place] = 1;
   }
 
   /** Whether an element counts as zero after a step, because nobody wrote it. */
   isMissing(step: number, place: number): boolean {
-    return !this.arrived[step]!.has(place);
+    return this.arrived[step]![place] === 0;
   }
 
   /** The number of the element that steps along dimensions lead to. */
@@ -177,9 +184,10 @@ class Replay {
 
   private userMemory(where: Where): Memory {
     const layout = this.problem.layout[this.sideOf(where)];
-    const addresses = this.places.map((place) => this.addressOf(where, place));
+    const { addresses } = this.ends[where];
     const plane = Math.max(...addresses) + 1;
-    const own = new Set(addresses.flatMap((at) => [wordOf(at, 0, layout, plane), wordOf(at, 1, layout, plane)]));
+    const own = new Uint8Array(2 * plane);
+    for (const at of addresses) for (const part of [0, 1] as const) own[wordOf(at, part, layout, plane)] = 1;
     return { words: new Int32Array(2 * plane), plane, own };
   }
 
@@ -187,11 +195,11 @@ class Replay {
   private fill(): void {
     const { words, plane } = this.memories.get('input')!;
     const layout = this.problem.layout[this.sideOf('input')];
-    for (const place of this.places) {
-      const at = this.addressOf('input', place);
-      for (const part of [0, 1] as const) words[wordOf(at, part, layout, plane)] = this.tag(0, place, part);
-      if (!this.isInBlock('input', place)) this.arrive(0, place);
-    }
+    const { addresses, zeros } = this.ends.input;
+    this.places.forEach((place, n) => {
+      for (const part of [0, 1] as const) words[wordOf(addresses[n]!, part, layout, plane)] = this.tag(0, place, part);
+      if (!zeros[n]) this.arrive(0, place);
+    });
   }
 }
 
@@ -208,11 +216,13 @@ class ReplayedLaunch {
   private readonly all: Replay;
   /** Transforms that no group has taken yet, by the place of their first point. */
   private readonly waiting = new Map<number, Transform>();
-  /** Transforms that have read a word, and words that were written: within a launch there is no order. */
-  private readonly readers = new Map<number, number>();
-  private readonly written = new Set<number>();
+  /** For each word one more than the transform that has read it, and 1 where it was written: within a launch there is no order. */
+  private readonly readers: Int32Array;
+  private readonly written: Uint8Array;
   private readonly points: Readonly<Record<Where, readonly Point[]>>;
   private readonly title: string;
+  /** What it reads and what it writes are one memory. */
+  private readonly inPlace: boolean;
 
   constructor(launch: Launch, step: number, all: Replay) {
     this.launch = launch;
@@ -222,6 +232,9 @@ class ReplayedLaunch {
     this.title = `launch ${step} (${node.title}, ${from} → ${to})`;
     this.points = { input: pointsOf(leaf, node, 'input', all), output: pointsOf(leaf, node, 'output', all) };
     for (const [input, output, number] of walksOf(node.batch, all)) this.waiting.set(input, { input, output, number });
+    this.inPlace = all.memory(from) === all.memory(to);
+    this.readers = new Int32Array(all.memory(from).words.length);
+    this.written = new Uint8Array(all.memory(to).words.length);
     const twiddle = ({ order, on, of = 0 }: NonNullable<Leaf['twiddle']>) => `${order} on ${on} of ${of}`;
     const [own, wanted] = [leaf.twiddle && twiddle(leaf.twiddle), node.twiddle && twiddle(node.twiddle)];
     if (own !== wanted) this.fault(`has twiddles ${own}, not ${wanted}`);
@@ -285,20 +298,18 @@ class ReplayedLaunch {
     const found = side.memory.words[word] ?? 0;
     const wanted = this.all.tag(this.step, place, part);
     if (found !== wanted) this.fault(`reads ${this.all.say(found)}, not ${this.all.say(wanted)}`);
-    this.readers.set(word, transform);
+    this.readers[word] = transform + 1;
   }
 
   private write(side: SideOfGroup, at: number, place: number, part: 0 | 1, transform: number): void {
     const { memory } = side;
     const word = side.word(at, part);
     if (!(word < memory.words.length)) this.fault(`writes word ${word} of ${memory.words.length}`);
-    if (memory.own && !memory.own.has(word)) this.fault(`writes word ${word}, which lies between elements`);
-    if (this.written.has(word)) this.fault(`writes word ${word} twice`);
-    const { from, to } = this.launch;
-    const one = this.all.memory(from) === this.all.memory(to);
-    const reader = this.readers.get(word);
-    if (one && reader !== undefined && reader !== transform) this.fault(`writes word ${word}, which others read`);
-    this.written.add(word);
+    if (memory.own && memory.own[word] === 0) this.fault(`writes word ${word}, which lies between elements`);
+    if (this.written[word] === 1) this.fault(`writes word ${word} twice`);
+    const reader = this.inPlace ? this.readers[word]! : 0;
+    if (reader !== 0 && reader !== transform + 1) this.fault(`writes word ${word}, which others read`);
+    this.written[word] = 1;
     memory.words[word] = this.all.tag(this.step + 1, place, part);
   }
 

@@ -6,9 +6,9 @@ import type { Calibration } from '../../plan/calibration.ts';
  * choose between plans. Other GPUs are weighed by it, too, but were not measured.
  */
 export const h200Calibration = {
-  trip: { passes: 27, temp: 4, multiprocessors: 4 },
+  trip: { passes: 27, temp: 4 },
   // 766 random problems on an H100 and an H200: the plan takes 1.04 of the fastest candidate in the mean; without these two, 1.13.
-  launch: { bytes: 4e6, reach: 2 },
+  launch: { bytes: 30_500, reach: 2 },
   occupancy: {
     alone: 0.78,
     fullThreads: 0.87,
@@ -26,10 +26,11 @@ export const h200Calibration = {
     fewest: { single: 40, double: 62 },
     oddPriced: 2,
     oddGranted: 7,
+    spare: 24,
     working: 4,
     spill: 7,
   },
-  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4 },
+  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 18e3 },
   columns: {
     oneSided: 0.62,
     cutRuns: [0.85, 0.62, 0.17],
@@ -62,13 +63,16 @@ export const h200Calibration = {
 
 /** Measured on a Zen 4, a Zen 5 and two Xeons (docs/performance-notes.md says what on which). */
 export const cpuCalibration = {
-  trip: { passes: 16, temp: 4, multiprocessors: 4 },
+  trip: { passes: 16, temp: 4 },
+  // Four threads and more share out single transforms of some 30 000 points and more, in single precision; two those of twice as many.
+  launch: { bytes: 600_000, reach: 1 },
   registers: {
     always: 4,
     butterfly: 4,
     fewest: { single: 0, double: 0 },
     oddPriced: 0,
     oddGranted: 0,
+    spare: 0,
     working: 4,
     spill: 7,
   },

@@ -79,8 +79,6 @@ export const cpuProfile = {
   radixCosts: RADIX_COSTS,
   /** Measured on Xeons with 48 KiB: two passes of radix 3 then take longer than one of radix 9, which they do not nearer. */
   firstLevel: { bytes: 2 ** 16, beyond: 1.1 },
-  /** Measured with two, four and eight threads; a call that uses one of them takes up to 1.25 times as long as with one upload. */
-  shareFrom: 500_000,
   reorderFirst: true,
   /** A page is 4096 bytes, and so is a way of a first-level cache; a quarter of it is slow to step along, too (docs/performance-notes.md). */
   padding: { multiple: 1024, count: 64, by: 64 },

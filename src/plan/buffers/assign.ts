@@ -155,8 +155,8 @@ function toAssignment(trace: PlacementTrace, offer: BufferOffer, temps: TempCoun
     const memory = memoryOf(buffer, offer);
     if (!buffers.has(memory)) buffers.set(memory, buffer);
   }
-  const { fused, bufferCount, padded, inPlace, typeChanges } = trace;
-  return { steps, buffers: [...buffers.values()], temps, fused, bufferCount, padded, inPlace, typeChanges };
+  const { bufferCount, padded, inPlace, typeChanges } = trace;
+  return { steps, buffers: [...buffers.values()], temps, bufferCount, padded, inPlace, typeChanges };
 }
 
 function checkTree(node: PlanNode): void {

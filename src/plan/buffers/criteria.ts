@@ -1,7 +1,8 @@
-/** How assignments of one tree are ranked: rocFFT's five criteria ("Choosing a winner"), in their order. */
+/**
+ * How assignments of one tree are ranked: rocFFT's criteria ("Choosing a winner") from the second on, in their order. The first one,
+ * how many kernels are fused, is decided by price before a tree is made, so all assignments of a tree are alike in it.
+ */
 export interface Criteria {
-  /** Kernels saved by fusion: more is better. */
-  readonly fused: number;
   /** Distinct memories used, those of the user included: fewer is better. */
   readonly bufferCount: number;
   /** Reads and writes along padded strides: more is better, once the memory is paid for. */
@@ -14,11 +15,5 @@ export interface Criteria {
 
 /** Negative where `a` is better than `b`, zero where the criteria cannot tell them apart. */
 export function compareCriteria(a: Criteria, b: Criteria): number {
-  return (
-    b.fused - a.fused ||
-    a.bufferCount - b.bufferCount ||
-    b.padded - a.padded ||
-    b.inPlace - a.inPlace ||
-    a.typeChanges - b.typeChanges
-  );
+  return a.bufferCount - b.bufferCount || b.padded - a.padded || b.inPlace - a.inPlace || a.typeChanges - b.typeChanges;
 }

@@ -3,7 +3,6 @@
  * leaf, so a path from the root to a trace without branches is an assignment, or a dead end.
  */
 import type { LeafNode } from '../node.ts';
-import { kernelsSaved } from '../shims/index.ts';
 import type { Criteria } from './criteria.ts';
 import { type BufferName, type BufferOffer, bufferNames, isTemp, memoryOf, type TypedBuffer } from './offer.ts';
 
@@ -21,7 +20,7 @@ export interface PlacementTrace extends Criteria {
 export function rootTrace(offer: BufferOffer): PlacementTrace {
   const output: TypedBuffer = { buffer: 'input', type: offer.input.type };
   const used = bitOf(memoryOf('input', offer));
-  const counts: Criteria = { fused: 0, bufferCount: 1, padded: 0, inPlace: 0, typeChanges: 0 };
+  const counts: Criteria = { bufferCount: 1, padded: 0, inPlace: 0, typeChanges: 0 };
   return { leaf: undefined, input: output, output, branches: [], parent: undefined, used, ...counts };
 }
 
@@ -42,7 +41,6 @@ export function branchTo(
     parent,
     used: parent.used | bitOf(memory),
     bufferCount: parent.bufferCount + Number(!uses(parent, memory)),
-    fused: parent.fused + kernelsSaved(leaf),
     padded: parent.padded + (offer.padded ? Number(isTemp(input)) + Number(isTemp(output)) : 0),
     inPlace: parent.inPlace + Number(memoryOf(input.buffer, offer) === memory),
     typeChanges: parent.typeChanges + Number(input.type !== output.type),

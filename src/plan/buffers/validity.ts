@@ -14,7 +14,7 @@
  * What a leaf reads is no decision: the user's input, or what the leaf before has written (3, 4, 5).
  */
 import type { LeafNode } from '../node.ts';
-import { shimsOf } from '../shims/index.ts';
+import { mayWrite } from '../shims/index.ts';
 import {
   type ArrayType,
   type BufferOffer,
@@ -38,7 +38,7 @@ export interface Validity {
 /** All that the rules look at in a leaf. Leaves that agree in it share their answers. */
 interface LeafShape {
   readonly id: number;
-  /** Nothing that was fused into it forbids that it writes the memory that it reads. */
+  /** Nothing that was fused into it forbids that it writes the memory that it reads, where both sides are laid out alike. */
   readonly inPlace: boolean;
   readonly elements: number;
   readonly tensor: readonly number[];
@@ -54,7 +54,7 @@ export function createValidity(offer: BufferOffer): Validity {
   const shapeOf = (leaf: LeafNode): LeafShape => {
     let shape = shapeOfLeaf.get(leaf);
     if (shape) return shape;
-    const inPlace = shimsOf(leaf).every((shim) => shim.inPlace);
+    const inPlace = mayWrite(leaf, { oneMemory: true, alike: true });
     const elements = leaf.outputLength.reduce((a, b) => a * b, 1);
     const writesReals = leaf.real !== undefined && leaf.real.side !== 'input';
     const facts = { inPlace, elements, tensor: leaf.outputLength, writesReals };

@@ -1,8 +1,8 @@
-import type { Shim } from './shim.ts';
+import { anywhere, type Shim } from './shim.ts';
 
-/** Several axes are transformed while their tile is in shared memory. */
+/** Transforms along several axes, one after another, while their tile is in shared memory. `waysTogether` weighs it. */
 export const axes: Shim = {
   name: 'axes',
-  saves: ({ more = [] }) => more.length,
-  inPlace: true,
+  joins: ({ more = [] }) => (more.length > 0 ? ['axis', ...more.map(() => 'axis')] : []),
+  fits: anywhere,
 };

@@ -1,14 +1,15 @@
-import type { Shim } from './shim.ts';
+import { anywhere, type Shim } from './shim.ts';
 
-/** A convolution between one load and one store: chirp and padding, or another order; product; the way back; and out as it came in. */
+/**
+ * A transform, a product and the way back between one load and one store: of an axis of large primes with what is done to its points
+ * before and after, or of a convolution. `pricedConvolved` and `turnOf` weigh it against several launches.
+ */
 export const convolution: Shim = {
   name: 'convolution',
-  saves: ({ padded, product }) =>
-    padded === undefined ? (product ? ROUND_TRIP_LAUNCHES - 1 : 0) : CONVOLUTION_LAUNCHES - 1,
-  inPlace: true,
+  joins: ({ padded, product }) => {
+    const round = ['transform', 'product', 'transform back'];
+    if (padded !== undefined) return ['chirp and pad', ...round, 'chirp and crop'];
+    return product ? round : [];
+  },
+  fits: anywhere,
 };
-
-/** Apart they are: multiply by the chirp and pad, transform, multiply by its spectrum, transform back, multiply and crop. */
-const CONVOLUTION_LAUNCHES = 5;
-/** Of a round trip: transform, multiply, transform back. */
-const ROUND_TRIP_LAUNCHES = 3;

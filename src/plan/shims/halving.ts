@@ -1,13 +1,14 @@
-import type { Shim } from './shim.ts';
+import { elsewhere, type Shim } from './shim.ts';
 
-/** All points are there between launches, part of them in memory: one of several launches reads or writes reals or bins. */
+/**
+ * One of several uploads of a real axis and what leads from reals, or to those bins that memory has: all points are there between
+ * launches, part of them at the ends, which lie otherwise. `waysOfReals` weighs it.
+ */
 export const halving: Shim = {
   name: 'halving',
-  saves: ({ real, mirrored }) =>
-    Number(
-      (real?.by === 'zeros' && real.side !== 'both') ||
-        (real?.by === 'parts' && real.side !== 'both') ||
-        mirrored !== undefined,
-    ),
-  inPlace: false,
+  joins: ({ real, mirrored }) => {
+    const reals = (real?.by === 'zeros' || real?.by === 'parts') && real.side !== 'both';
+    return reals || mirrored !== undefined ? ['upload', 'half of the points'] : [];
+  },
+  fits: elsewhere,
 };

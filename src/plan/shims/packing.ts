@@ -1,8 +1,12 @@
-import type { Shim } from './shim.ts';
+import { anywhere, type Shim } from './shim.ts';
 
-/** Reals are taken for the parts of complex numbers, and bins are paired, as a transform loads and stores. */
+/**
+ * A transform of complex numbers and the step that makes of its bins those of the reals that were their parts, or the way back; each
+ * line is read whole before it is written. `waysOfReals` weighs it.
+ */
 export const packing: Shim = {
   name: 'packing',
-  saves: ({ real }) => Number(real?.by === 'halves' || real?.by === 'lines' || real?.side === 'both'),
-  inPlace: true,
+  joins: ({ real }) =>
+    real?.by === 'halves' || real?.by === 'lines' || real?.side === 'both' ? ['transform', 'pairs of bins'] : [],
+  fits: anywhere,
 };

@@ -1,9 +1,12 @@
 import { keepsPlaces } from '../node.ts';
-import type { Shim } from './shim.ts';
+import { elsewhere, type Shim } from './shim.ts';
 
-/** A transposition is how an upload stores: its elements go elsewhere, so others must not have to be read from there. */
+/**
+ * An upload and the transposition after it, which is how it stores: its elements go where others have yet to read. `reordersFirst`
+ * weighs in which of two uploads, `planDirection` whether the first one of all is to do it for want of memory.
+ */
 export const reordering: Shim = {
   name: 'reordering',
-  saves: (leaf) => Number(!keepsPlaces(leaf)),
-  inPlace: false,
+  joins: (leaf) => (keepsPlaces(leaf) ? [] : ['upload', 'transposition']),
+  fits: elsewhere,
 };

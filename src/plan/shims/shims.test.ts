@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import { planDirection } from '../planner.ts';
-import { shimsOf } from './index.ts';
+import { launchesSaved, shimsOf } from './index.ts';
 
 const plan = (input: ProblemInput) =>
   planDirection(normalizeProblem(input), 'forward', namedProfiles.h200.profile, false);
@@ -22,13 +22,24 @@ describe('what is fused', () => {
     ],
   ])('is %s', (_, input, expected, saved) => {
     expect(names(input)).toEqual(expected);
-    expect(plan(input).assignment.fused).toBe(saved);
+    expect(plan(input).launches.reduce((sum, { node }) => sum + launchesSaved(node), 0)).toBe(saved);
+  });
+
+  it('makes a launch of its own what may not be one in place', () => {
+    const titles = (input: ProblemInput) =>
+      plan({ ...input, placement: 'in-place' }).launches.map(({ node }) => node.title);
+    const real = { size: [64], transform: 'r2c', batches: 8 } as const;
+    expect(titles(real)).toEqual(['axis 0']);
+    // Bins that lie closer than the reals do not have the memory of these.
+    expect(titles({ ...real, strides: { input: [1, 1, 66], output: [1, 1, 34] } })).toEqual(['axis 0', 'copy']);
+    // Of several launches, what lies between them has memory of its own.
+    expect(titles({ ...real, size: [2 ** 20] })).toHaveLength(2);
   });
 
   it('says what may not work in place', () => {
     for (const input of [{ size: [2 ** 20], placement: 'in-place' }, { size: [4096, 4096] }] as const) {
       for (const { node, from, to } of plan(input).launches) {
-        if (shimsOf(node).some(({ inPlace }) => !inPlace)) expect(from).not.toBe(to);
+        if (shimsOf(node).some(({ fits }) => !fits({ oneMemory: true, alike: true }))) expect(from).not.toBe(to);
       }
     }
   });

@@ -1,8 +1,8 @@
-import type { Shim } from './shim.ts';
+import { anywhere, type Shim } from './shim.ts';
 
-/** The twiddles between two uploads are multiplied as one of them stores or loads. */
+/** An upload and the product with the twiddles between it and its neighbour, as it stores or loads: never dearer than two launches. */
 export const twiddles: Shim = {
   name: 'twiddles',
-  saves: ({ twiddle }) => Number(twiddle !== undefined),
-  inPlace: true,
+  joins: ({ twiddle }) => (twiddle ? ['upload', 'twiddles'] : []),
+  fits: anywhere,
 };
