@@ -89,11 +89,11 @@ export class DirectionProgram {
           ],
         });
       }
-      const { chunks, turns } = plan;
-      if (turns && !launching) {
-        const key = JSON.stringify([chunks, turns, ...plan.launches.map(({ leaf }) => leaf)]);
+      const { chunks, interleaved } = plan;
+      if (interleaved && !launching) {
+        const key = JSON.stringify([chunks, interleaved, ...plan.launches.map(({ leaf }) => leaf)]);
         const kernels = this.steps.map(({ kernel }) => kernel);
-        this.pipelined = cache.pipelined(key, kernels, { chunks, ...turns });
+        this.pipelined = cache.pipelined(key, kernels, { chunks, ...interleaved });
         if (this.pipelined) this.taken.push({ key, tables: [] });
       }
     } catch (error) {

@@ -68,7 +68,7 @@ export function facingView(
   called: CallbackMap | undefined,
 ): { readonly view: ComplexView; readonly beside?: ComplexView } {
   const reals = calledReals(array, called);
-  const { turned, negated, within, count, terms } = side.facing!;
+  const { swapped, negated, within, count, terms } = side.facing!;
   const numbers = (by: number, absent: readonly OutsideOf[], second?: true): ComplexView => {
     const places = facingPlaces(side, coordinates, stepped(side, second));
     const parts = (at: readonly IndexLike[], own: Guard = []): Record<'re' | 'im', Reached> => {
@@ -77,9 +77,9 @@ export function facingView(
       const proper = within && { ...within, index: placeOf(within.terms, coordinates(at)) };
       const imaginary = proper ? [...guard, { index: proper.index, from: proper.from, to: proper.to }] : guard;
       const place = add(element(at), by);
-      const [near, far] = [turned ? imaginary : guard, turned ? guard : imaginary];
+      const [near, far] = [swapped ? imaginary : guard, swapped ? guard : imaginary];
       const both = [places.near(place, at, near), places.far(place, at, far)] as const;
-      return { re: both[turned ? 1 : 0], im: both[turned ? 0 : 1] };
+      return { re: both[swapped ? 1 : 0], im: both[swapped ? 0 : 1] };
     };
     const signed = (x: Expressions, value: Real) => (negated ? x.neg(value) : value);
     return {
@@ -207,7 +207,7 @@ function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
     const number = add(placeOf(terms, coordinates(at)), second ? beside : 0);
     const direct = add(scale(number, step), -shift);
     // The real in the middle of an odd number of points is its own mirror image: halves of points are as long without it.
-    const turn = mirror === 2 * (count - 1) && !twice ? count - 1 : count;
+    const switchover = mirror === 2 * (count - 1) && !twice ? count - 1 : count;
     const mirrored: Guard = twice
       ? [...guard, { index: placeOf(twice.terms, coordinates(at)), from: twice.from, to: twice.to }]
       : guard;
@@ -218,8 +218,8 @@ function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
       return { reached: [there, of, [...own, ...within(real), { index: direct, from, to }]], negated };
     };
     return [
-      piece(direct, 0, turn),
-      piece(sub(period - 1, direct), turn, period, sign < 0, mirrored),
+      piece(direct, 0, switchover),
+      piece(sub(period - 1, direct), switchover, period, sign < 0, mirrored),
       ...(around ? [piece(add(direct, -period), period, period + count, true)] : []),
     ];
   };

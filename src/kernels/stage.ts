@@ -225,10 +225,10 @@ function passStores(
 ): Store[] {
   const { radix, stride } = step;
   const i = mod(b, stride);
-  const turn = twiddle(step, first.terms.length > 0);
+  const multiply = twiddle(step, first.terms.length > 0);
   const values = Array.from({ length: radix }, (_, m) => {
     const point = from.load(x, [add(b, (m * length) / radix), c]);
-    return m === 0 ? point : turn(x, point, add(i, scale(first, stride)), m, c);
+    return m === 0 ? point : multiply(x, point, add(i, scale(first, stride)), m, c);
   });
   const target = add(scale(div(b, stride), stride * radix), i);
   return dft(x, values, step.of.convolved).flatMap((value, k) =>

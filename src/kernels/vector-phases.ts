@@ -1,6 +1,6 @@
 /**
  * Phases for the elements of a vector, which walk along one loop together: all passes along the axis, all along
- * neighbouring transforms, or the first along these and the others along the axis, so that the tile is turned on its way.
+ * neighbouring transforms, or the first along these and the others along the axis, so that the tile is transposed on its way.
  * Passes go from one shared array to another, or, where whole vectors lie side by side all the way, work in place. A single
  * transform uses the output for that: vectors reach it as fast as shared memory, which is memory like any other to them.
  */
@@ -167,9 +167,9 @@ class VectorPhases {
   places(steps: readonly KernelStep[], inOutput: StepsToBuild['inOutput']): StepMemory[] {
     const numbers = steps.slice(1).map((_, n) => n);
     if (!this.form.worksInOutput) {
-      const turns = this.turns(steps);
-      const arrays = this.sharedArrays(Math.max(0, ...turns.map((turn) => turn + 1)));
-      return numbers.map((n) => this.sharedPlace(arrays, turns[n]!, besidePairs(steps, n)));
+      const chosen = this.arrayNumbers(steps);
+      const arrays = this.sharedArrays(Math.max(0, ...chosen.map((number) => number + 1)));
+      return numbers.map((n) => this.sharedPlace(arrays, chosen[n]!, besidePairs(steps, n)));
     }
     const { lanes, length } = this.leaf;
     const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
@@ -180,19 +180,19 @@ class VectorPhases {
   }
 
   /** Which array each step but the last one leaves the data in: the other one than before, but where it works in place. */
-  private turns(steps: readonly KernelStep[]): number[] {
-    let turn = 1;
+  private arrayNumbers(steps: readonly KernelStep[]): number[] {
+    let number = 1;
     return steps.slice(1).map((_, n) => {
       const step = steps[n]!;
       const first = step.kind === 'pass' && step.stride === 1;
       // Pairs lie otherwise than what passes leave, and those of the first step come from memory.
       const stays = this.form.inPlace && n > 0 && !first && !besidePairs(steps, n);
-      if (!stays) turn = 1 - turn;
-      return turn;
+      if (!stays) number = 1 - number;
+      return number;
     });
   }
 
-  /** Arrays for the tile; but transforms that take turns have one place for all in the second one. */
+  /** Arrays for the tile; but transforms that go through it one after another have one place for all in the second one. */
   private sharedArrays(count: number): ArrayRef[] {
     const type = typeOf(this.leaf.precision);
     return ['ping', 'pong']
@@ -201,26 +201,27 @@ class VectorPhases {
   }
 
   /** Numbers that a row of an array has room for. */
-  private plane(turn: number): number {
+  private plane(number: number): number {
     const { lanes, tile } = this.leaf;
-    return Math.ceil((this.form.pitch * (this.inTurns(turn) ? 1 : tile)) / lanes) * lanes;
+    return Math.ceil((this.form.pitch * (this.isReused(number) ? 1 : tile)) / lanes) * lanes;
   }
 
-  private inTurns(turn: number): boolean {
-    return this.form.turned && turn > 0;
+  /** Whether the transforms of a tile use an array one after another. */
+  private isReused(number: number): boolean {
+    return this.form.transposed && number > 0;
   }
 
   /**
    * Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n.
    * @param paired parts lie apart there, so that vectors may begin anywhere and go backwards.
    */
-  private sharedPlace(arrays: readonly ArrayRef[], turn: number, paired: boolean): StepMemory {
+  private sharedPlace(arrays: readonly ArrayRef[], number: number, paired: boolean): StepMemory {
     const { lanes, lanesAlong, tile } = this.leaf;
-    const array = arrays[turn]!;
-    const plane = this.plane(turn);
+    const array = arrays[number]!;
+    const plane = this.plane(number);
     const format: Format = this.form.aligned && !paired ? blocked(array, lanes) : split(array, plane * this.rows);
     const strides =
-      lanesAlong.output === 'batch' ? [tile, 1, plane] : [1, this.inTurns(turn) ? 0 : this.form.pitch, plane];
+      lanesAlong.output === 'batch' ? [tile, 1, plane] : [1, this.isReused(number) ? 0 : this.form.pitch, plane];
     return { array, view: strided(format, strides), between: true };
   }
 
@@ -310,7 +311,7 @@ class VectorPhases {
     if (paired) return { ...paired, repeatable: apart, ...(apart ? {} : { inPlace: 2 }) };
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
-    const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
+    const inSlices = this.form.transposed ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
     return {
       ...nest,
       stores: outputs.flatMap((value, k) => put(x, value, k)),

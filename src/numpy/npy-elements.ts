@@ -70,7 +70,7 @@ export function elementOf(descriptor: string): NpyElement {
   throw new FftError('invalid-file', `The array's elements ${what}; ${ACCEPTED}${remedy}.`);
 }
 
-/** Turns the bytes of each number round, where they stand. */
+/** Reverses the bytes of each number, where they stand. */
 export function swapBytes(bytes: Uint8Array, unit: number): void {
   for (let at = 0; at + unit <= bytes.length; at += unit) {
     for (let low = at, high = at + unit - 1; low < high; low++, high--) {

@@ -92,7 +92,7 @@ export interface Calibration {
     readonly unbalanced: number;
     /** Passes of radix 4 that each doubling costs away from the best length of a first upload that reorders. */
     readonly firstBalance: number;
-    /** Passes of radix 4 that it costs to copy a tile which its first pass cannot turn. */
+    /** Passes of radix 4 that it costs to copy a tile which its first pass cannot transpose. */
     readonly copied: number;
     /** Length of a second upload from which on it need not be longer. */
     readonly second: number;

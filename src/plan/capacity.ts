@@ -60,7 +60,7 @@ export function capacityOf(precision: Arithmetic, profile: DeviceProfile): Capac
 
 /**
  * The profile for transforms of one length. Registers may stand in for half of shared memory (VkFFT guide 2.5.6, "register
- * overutilization"): real and imaginary parts then take turns in it. A problem can ask for that, or for its opposite.
+ * overutilization"): real and imaginary parts then follow one another in it. A problem can ask for that, or for its opposite.
  */
 export function boosted(profile: DeviceProfile, precision: Arithmetic, length: number, split: boolean): DeviceProfile {
   const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = profile.tuning ?? {};

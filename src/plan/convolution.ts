@@ -35,7 +35,7 @@ import { type DirectionPlan, planLaunches } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 import { sharedNode } from './shared-axes.ts';
 import { nodesOfAxes } from './tree.ts';
-import { complexOf, type Period, restOf, type Turn, turnOf } from './turning.ts';
+import { complexOf, middleOf, type Period, restOf, type Turn } from './turning.ts';
 import { withSpace } from './zero-padding.ts';
 
 export interface ConvolutionPlan {
@@ -78,7 +78,7 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
   const given = kernelProblem(problem);
   const result = resultProblem(problem);
   const { crossPower } = problem.convolution!;
-  const turn = turnOf(problem, profile);
+  const turn = middleOf(problem, profile);
   const bins = kernelShape(given, turn);
   const { period } = turn;
   const transformed = problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1);

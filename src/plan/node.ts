@@ -88,7 +88,7 @@ export interface Facing {
   readonly last: number;
   readonly step?: 2;
   /** The parts change places. */
-  readonly turned?: true;
+  readonly swapped?: true;
   /** Imaginary parts have the other sign. */
   readonly negated?: true;
   /** Numbers from this one on are not there. */

@@ -62,7 +62,7 @@ export function restOf(problem: Problem, { axes, real }: Pick<Middle, 'axes' | '
 }
 
 /** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
-export function turnOf(problem: Problem, profile: DeviceProfile): Turn {
+export function middleOf(problem: Problem, profile: DeviceProfile): Turn {
   const best: Priced<Turn>[] = [];
   const known = new Map<string, Priced<Splits> | undefined>();
   for (const { value, price } of middlesOf(problem, profile)) {

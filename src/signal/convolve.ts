@@ -145,11 +145,11 @@ function inBlocks(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'>
   return { signal: swap ? y : x, kernel: swap ? x : y, cut, correlates: false };
 }
 
-/** The second array is the one that is turned, and conjugated, whichever is cut. */
+/** The second array is the one that is reversed, and conjugated, whichever is cut. */
 function correlating(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   const { swap, ...cut } = cutOf(x, y);
   return swap
-    ? { signal: turned(y), kernel: x, cut, correlates: false }
+    ? { signal: reversed(y), kernel: x, cut, correlates: false }
     : { signal: x, kernel: y, cut, correlates: true };
 }
 
@@ -164,7 +164,7 @@ function cutOf(x: NumpyArray, y: NumpyArray): BlockCut & { readonly swap: boolea
 }
 
 /** The other way round along all axes, conjugated. */
-function turned({ data, shape, dtype }: NumpyArray): NumpyArray {
+function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
   const reversed = data.slice().reverse();
   if (!isComplex(dtype)) return { data: reversed, shape, dtype };
   // Backwards, an imaginary part comes before its real part.

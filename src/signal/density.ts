@@ -209,7 +209,7 @@ async function addLine(
     const length = 2 * transform.bins * count;
     kept ??= spectra.slice(0, 2 * transform.bins * transform.batches);
     kept.set(spectra.subarray(0, length));
-    // Where the block begins: the last one with frames that have had their turn.
+    // Where the block begins: the last one with frames that are done already.
     const begin = frame + count - transform.batches;
     const others = await transform.block(y, begin);
     add([kept, others.subarray(2 * transform.bins * (frame - begin))], frame, count);

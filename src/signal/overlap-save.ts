@@ -31,7 +31,7 @@ export interface ConvolvedArrays {
   readonly kernel: NumpyArray;
   readonly region: Region;
   readonly cut: BlockCut;
-  /** The kernel is conjugated and turned the other way round along all axes: a correlation. */
+  /** The kernel is conjugated and reversed along all axes: a correlation. */
   readonly correlates: boolean;
 }
 
