@@ -151,11 +151,11 @@ function longConvolved(
 }
 
 /**
- * The uploads of an axis whose last one turns round, and what they cost there and back.
+ * The uploads of an axis whose last one goes there and back, and what all cost both ways.
  * @param clusters whether that may be a cluster of blocks.
  * @throws RangeError where there are none
  */
-export function turningUploads(
+export function roundTripUploads(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
@@ -203,14 +203,14 @@ function scaled({ price, start, trip }: LaunchCost, times: number): LaunchCost {
 
 /**
  * What the search over uploads has to know of an axis.
- * @param turned where the last upload turns round: half of what it costs there and back. Others are counted once, and come back for as
+ * @param roundTrip where the last upload goes there and back: half of what that costs. Others are counted once, and come back for as
  * much.
  */
 export function uploadsQuestion(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  turned?: (alone: LaunchCost, exposed?: number) => number,
+  roundTrip?: (alone: LaunchCost, exposed?: number) => number,
 ): UploadsQuestion {
   const length = problem.size[axis]!;
   const precision = kernelPrecision(problem.precision);
@@ -223,7 +223,7 @@ export function uploadsQuestion(
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const ideal = idealFirst(length, capacityOf(precision, own(length, true)).room, run, profile);
   const least = leastCost(elements, precision, profile);
-  const priceOfLast = turned ?? (({ price }: LaunchCost) => price);
+  const priceOfLast = roundTrip ?? (({ price }: LaunchCost) => price);
   const calibration = calibrationOf(profile);
   // An order that is to stay has one upload where it can; in place, several take a temp buffer.
   const apart = innermost && !problem.unordered && problem.placement === 'out-of-place';
@@ -240,14 +240,14 @@ export function uploadsQuestion(
       const alone = innermost
         ? wholeCost(length, elements, precision, own(length, false))
         : uploadCost(length, neighbours, false, elements, precision, own(length, false));
-      return priceOfLast(alone, turned && clusterExposure(length, precision, profile));
+      return priceOfLast(alone, roundTrip && clusterExposure(length, precision, profile));
     },
     cost: (n, columns, last) => {
       const beside = innermost ? columns : neighbours;
       const one = uploadCost(n, beside, innermost && last, elements, precision, own(n, true));
       return last ? priceOfLast(one) : one.price;
     },
-    // No odd length turns its tile.
+    // No odd length transposes its tile.
     first:
       reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
         ? (n) => firstUploadCost(n, ideal, length / n, elements, precision, own(n, true))

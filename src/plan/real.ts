@@ -154,7 +154,7 @@ export function inColumns(
   const at = (step: number): Place => ({ of, step });
   const both = (step: number) => ({ input: at(step), output: at(step) });
   const forward = real === 'input';
-  const turned = (dimension: Dimension): Dimension =>
+  const directed = (dimension: Dimension): Dimension =>
     forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
   const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
     ...leafNode({ title: `${title}, upload ${number} of 2`, axisOf: of - 1, axis, batch: [batch, ...others], tensor }),
@@ -165,9 +165,9 @@ export function inColumns(
     forward: true,
     real: { side: real, by: 'lines', beside: at(1) },
   };
-  const row = turned({ count: n2, input: at(1), output: at(n1) });
+  const row = directed({ count: n2, input: at(1), output: at(n1) });
   const rows: LeafNode = {
-    ...upload(forward ? 2 : 1, row, turned({ count: kept, input: at(n2), output: at(1) })),
+    ...upload(forward ? 2 : 1, row, directed({ count: kept, input: at(n2), output: at(1) })),
     twiddle: { order: n1 * n2, on: real },
   };
   const children = forward ? [columns, rows] : [rows, columns];

@@ -95,26 +95,26 @@ export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<T
 /**
  * The ways in which axes may share launches, the last of which goes there and back, and what these cost both ways.
  * @param problem no others of which are transformed.
- * @param turning the profile for that launch.
+ * @param roundTrip the profile for that launch.
  * @returns in one launch, where they fit it, or as parts for two.
  */
 export function waysRound(
   problem: Problem,
   axes: readonly number[],
   profile: DeviceProfile,
-  turning: DeviceProfile,
+  roundTrip: DeviceProfile,
 ): Priced<number | Parts>[] {
   const question = sharable(problem, profile).find((own) => own.axes.length === axes.length && own.axes[0] === axes[0]);
   if (!question) return [];
   const { lengths, precision } = question;
   const ways: Priced<number | Parts>[] = [];
-  const cut = cutInnermost(lengths, { ...question, profile: turning }, false);
+  const cut = cutInnermost(lengths, { ...question, profile: roundTrip }, false);
   if (cut?.share) {
-    const exposed = cut.blocks > 1 ? calibrationOf(turning).exposure.cluster : 1;
-    const alone = cutCost(cut, lengths, question.elements, precision, turning);
+    const exposed = cut.blocks > 1 ? calibrationOf(roundTrip).exposure.cluster : 1;
+    const alone = cutCost(cut, lengths, question.elements, precision, roundTrip);
     ways.push({ value: axes.length, price: roundCost(alone, exposed) });
   }
-  return [...ways, ...waysInTwo(question, turning, ({ near, far }) => 2 * near.price + roundCost(far))];
+  return [...ways, ...waysInTwo(question, roundTrip, ({ near, far }) => 2 * near.price + roundCost(far))];
 }
 
 /** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
@@ -328,9 +328,9 @@ function inTwo(shared: Shared, factors: Parts, back: boolean): BranchNode {
   const near = innermost(shared, { title: name(back ? 2 : 1), more: [part], batch: [rows, ...outers, ...others] });
   // Exponents of reals have the sign of the way there.
   const conjugated = side && back ? { conjugated: true as const } : {};
-  const turned = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
+  const twiddled = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
   const children: LeafNode[] = [
-    { ...near, twiddle: { order: middle.count, ...turned, of: 1 } },
+    { ...near, twiddle: { order: middle.count, ...twiddled, of: 1 } },
     leafNode({
       ...{ title: name(back ? 1 : 2), axis: cut.rest, more: outers },
       ...{ batch: [inner, cut.bins, ...others], tensor },
