@@ -189,15 +189,15 @@ export class Call {
   forget(): boolean {
     const { pair, sides } = this;
     if (pair) {
-      this.input = this.output = pair.from.host = pair.to.host = LET_GO;
-      for (const part of [...sides.from, ...sides.to]) part.given = LET_GO;
+      this.input = this.output = pair.from.host = pair.to.host = RELEASED_ARRAY;
+      for (const part of [...sides.from, ...sides.to]) part.given = RELEASED_ARRAY;
     }
     return this.direct || pair !== undefined;
   }
 }
 
 /** Stands for arrays that were let go: nobody can give it. */
-const LET_GO = new Float32Array(0);
+const RELEASED_ARRAY = new Float32Array(0);
 
 interface HostPair {
   readonly from: Copy;

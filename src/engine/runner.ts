@@ -12,7 +12,7 @@ import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type Si
 import { callsBefore, enter, type MemoryUse, type Pending, quiet, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
 import { isSame, readData } from './given.ts';
-import { arrived, landingFor, newArray, requireWhole, sent, settle, WAITING } from './landings.ts';
+import { ARRAY_OF_WAITING_CALL, arrived, landingFor, newArray, requireWhole, sent, settle } from './landings.ts';
 import { boundOperands, type DirectionOperand, givesTheSame, operandParts, readCall } from './operands.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
@@ -48,7 +48,7 @@ interface BoundMemory {
 const later: (act: () => void) => void =
   typeof setTimeout === 'function' ? (act) => setTimeout(act, 0) : (act) => void Promise.resolve().then(act);
 
-const UNUSED: MemoryUse = { reads: [], writes: [] };
+const NO_MEMORY_USE: MemoryUse = { reads: [], writes: [] };
 
 /** Arguments that have been checked. */
 interface CheckedCall {
@@ -185,7 +185,7 @@ export class Runner {
 
   private submit(call: Call): Promise<ComplexData> {
     const { copied } = call;
-    const placed = quiet() ? UNUSED : call.placed;
+    const placed = quiet() ? NO_MEMORY_USE : call.placed;
     const reads = [...copied.reads, ...placed.reads];
     const first = callsBefore({ reads, writes: placed.writes });
     const users = usersOf(copied.writes);
@@ -230,7 +230,7 @@ export class Runner {
     } catch (error) {
       // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
       const watched = [...copiesIn.filter(({ view }) => view), ...copiesOut];
-      if (!(error instanceof FftError)) for (const { host } of watched) refuseDetached(host, WAITING);
+      if (!(error instanceof FftError)) for (const { host } of watched) refuseDetached(host, ARRAY_OF_WAITING_CALL);
       throw error;
     }
     if (users?.ended === false) await users.wait();

@@ -23,7 +23,7 @@ const FIRST_REPEATS = 3;
  * How many times as long as the fastest one a candidate may take at first: what is slower is not timed again. But the planner's
  * own choice is: on a machine that is busy, what looks fast once need not be.
  */
-const HOPELESS = 2;
+const SLOWEST_RETRIED = 2;
 /** What one candidate may fail of while others do not. */
 const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory'];
 
@@ -56,7 +56,7 @@ export async function measureCandidates(
     const begin = performance.now();
     await firstRound(candidates, planOf, memory, trials, begin);
     const fastest = Math.min(...trials.map(({ milliseconds }) => milliseconds));
-    const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= HOPELESS * fastest);
+    const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= SLOWEST_RETRIED * fastest);
     for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
       for (const trial of near) {
         const repeats = Math.min(MOST_REPEATS, Math.ceil(TIMING_MILLISECONDS / trial.milliseconds));

@@ -4,7 +4,7 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { boosted, capacityOf, kernelPrecision, mayFuse, staysCached } from './capacity.ts';
+import { boosted, capacityOf, mayFuse, staysCached } from './capacity.ts';
 import {
   clusterExposure,
   convolvedCost,
@@ -74,7 +74,7 @@ function neighboursOf(problem: Problem, axis: number): number {
  * from memory, that costs more than columns that a temp buffer holds in tiles.
  */
 function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): boolean {
-  const near = staysCached(problem.size[axis]!, kernelPrecision(problem.precision), profile);
+  const near = staysCached(problem.size[axis]!, problem.precision, profile);
   const wanted = profile.reorderFirst === true && !problem.unordered && isInnermost(problem, axis, profile);
   return wanted && (problem.placement === 'out-of-place' || near);
 }
@@ -119,7 +119,7 @@ const LONG_TRIPS = 4;
 /** How many points an axis is convolved with in one launch of one group, and what it costs; undefined where that is too few. */
 export function convolvedAlone(problem: Problem, axis: number, profile: DeviceProfile): Priced<number> | undefined {
   const length = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
   if (padded === undefined || uploadsFor(padded, profile.tuning ?? {}) > 1) return undefined;
@@ -171,7 +171,7 @@ export function roundTripUploads(
  * most of what they read; how much hardly matters.)
  */
 export function aloneCost(problem: Problem, axis: number, length: number, profile: DeviceProfile): LaunchCost {
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const own = boosted(profile, precision, length, false);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const padded = (elements / problem.size[axis]!) * length;
@@ -213,7 +213,7 @@ export function uploadsQuestion(
   roundTrip?: (alone: LaunchCost, exposed?: number) => number,
 ): UploadsQuestion {
   const length = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const innermost = isInnermost(problem, axis, profile);
   const neighbours = neighboursOf(problem, axis);
   const { lanes, run } = capacityOf(precision, profile);
@@ -266,7 +266,7 @@ export function uploadsQuestion(
 /** The longest transforms that one block takes, whole and as one of several columns. */
 function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): UploadsQuestion['capacity'] {
   const length = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const { lanes, run } = capacityOf(precision, profile);
   const grain = profile.lockstep === 'vector' ? lanes : 1;
   const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
@@ -295,12 +295,7 @@ function idealFirst(length: number, room: number, run: number, profile: DevicePr
  * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. (Only
  * asked for single transforms. Batches of transforms as long are a quarter faster in one upload or a fifth slower.)
  */
-function needsOneArray(
-  { layout, precision: asked, size, strides }: Problem,
-  axis: number,
-  profile: DeviceProfile,
-): boolean {
-  const precision = kernelPrecision(asked);
+function needsOneArray({ layout, precision, size, strides }: Problem, axis: number, profile: DeviceProfile): boolean {
   const { lanes } = capacityOf(precision, profile);
   const plain = [layout.input, layout.output].every((one) => one === 'interleaved');
   const along = [strides.input, strides.output].every((of) => of[axis + 1] === 1);

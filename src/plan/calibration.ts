@@ -158,7 +158,7 @@ export interface Calibration {
  * What is assumed of a device that nobody has measured: for threads, that shared memory and registers for two groups are enough
  * and that pieces of runs waste what they leave out; for vectors, that near memory costs no more than arithmetic.
  */
-const ASSUMED: Calibration = {
+const UNMEASURED: Calibration = {
   trip: { passes: 20, temp: 4 },
   launch: { bytes: 2 ** 14, reach: 3 },
   occupancy: {
@@ -222,7 +222,7 @@ const known = new WeakMap<Calibrated, Calibration>();
 /** What was measured on a device, and for the rest what is assumed. */
 export function calibrationOf(profile: Calibrated): Calibration {
   let own = known.get(profile);
-  if (!own) known.set(profile, (own = { ...ASSUMED, ...profile.calibration }));
+  if (!own) known.set(profile, (own = { ...UNMEASURED, ...profile.calibration }));
   return own;
 }
 
@@ -232,7 +232,7 @@ export function isCalibration(value: unknown): value is Partial<Calibration> {
     typeof value === 'object' &&
     value !== null &&
     Object.entries(value).every(([name, group]) => {
-      return Object.hasOwn(ASSUMED, name) && isLike(group, ASSUMED[name as keyof Calibration]);
+      return Object.hasOwn(UNMEASURED, name) && isLike(group, UNMEASURED[name as keyof Calibration]);
     })
   );
 }

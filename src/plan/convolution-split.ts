@@ -5,7 +5,7 @@
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { pricedConvolved, roundTripUploads } from './axis.ts';
 import { rankSplits } from './candidates.ts';
-import { coordinatesProfile, kernelPrecision } from './capacity.ts';
+import { coordinatesProfile } from './capacity.ts';
 import { asComplex, complexPart, isReal } from './complex-part.ts';
 import { leastCost, tripCost } from './cost.ts';
 import { ifFits, keepCheapest, type Priced } from './priced.ts';
@@ -88,7 +88,7 @@ function middlesOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
   const complex = complexOf(problem, alone);
   const axes = transformedAxes(complex);
   const elements = tensorShape(complex, 'input').reduce((a, b) => a * b, 1);
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   return [
     ...(isReal(problem) ? realsOf(problem, profile) : []),
     // Of equals, the first is the one without which others are neighbours.

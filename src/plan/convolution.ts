@@ -17,7 +17,6 @@ import {
   tensorShape,
 } from '../problem/index.ts';
 import { axisPlace, dimensionsOf } from './axis.ts';
-import { kernelPrecision } from './capacity.ts';
 import { isReal } from './complex-part.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, splitConvolution } from './convolution-split.ts';
 import { longAxis } from './four-step.ts';
@@ -103,7 +102,7 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
     tree: preparingTree(given, split, bins, profile),
     profile,
     throughWork: false,
-    written: { layout: 'interleaved', offset: 0, shape: bins, storage: kernelPrecision(problem.precision) },
+    written: { layout: 'interleaved', offset: 0, shape: bins, storage: problem.precision },
     scale: crossPower ? 1 : 1 / points,
   });
   const key = JSON.stringify([problem.convolution, problem.precision, leavesOf(prepare.tree)]);

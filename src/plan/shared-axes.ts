@@ -11,15 +11,7 @@ import { show } from '../problem/errors.ts';
 import { type Direction, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import { calibrationOf } from './calibration.ts';
-import {
-  type Arithmetic,
-  boosted,
-  capacityOf,
-  kernelPrecision,
-  mayFuse,
-  staysCached,
-  withoutClusters,
-} from './capacity.ts';
+import { type Arithmetic, boosted, capacityOf, mayFuse, staysCached, withoutClusters } from './capacity.ts';
 import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
 import { cutCost, type LaunchCost, roundCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
@@ -174,7 +166,7 @@ function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
     const { unordered } = complex;
     const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
     const found = { axes, lengths, neighbours, real, unordered, elements, placement, profile };
-    return [{ ...found, precision: kernelPrecision(precision) }];
+    return [{ ...found, precision }];
   };
   const half = problem.size[0]! / 2;
   const halved = isReal(problem) && Number.isInteger(half) && half > 1 && !isPadded(half, problem.precision, profile);
@@ -186,7 +178,7 @@ function passedAxes(problem: Problem, real: boolean, profile: DeviceProfile): re
   const { size, omit, precision } = problem;
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   const before = (axis: number) => size.slice(0, axis).reduce((a, b) => a * b, problem.leftBatches);
-  const { run } = capacityOf(kernelPrecision(precision), profile);
+  const { run } = capacityOf(precision, profile);
   // Where memory runs along the first one and others lie in between, whole runs of it are read.
   const isApart = (axis: number, n: number) => {
     const last = n > 0 ? before(all[n - 1]! + 1) : 0;

@@ -2,6 +2,7 @@
  * How a leaf is laid out over the lanes of a device: along which loops neighbouring lanes walk, how many transforms share
  * a group, what is copied through shared memory, and the radices.
  */
+import type { Side } from '../problem/index.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import { type LanesAlong, type PassesStep, type Stride, stepOf } from './leaf.ts';
@@ -67,8 +68,6 @@ export interface Tiling extends Pick<PassesStep, 'lanesAlong' | 'radices'> {
   /** The batch dimensions, the one whose neighbours share a group first. */
   readonly order: readonly number[];
 }
-
-export type Side = 'input' | 'output';
 
 /** For the elements of a vector, which walk along one loop: all passes along the same one. */
 export function vectorTiling(

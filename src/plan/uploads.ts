@@ -100,13 +100,13 @@ function fitsPart(n: number, { capacity, fusable }: UploadsQuestion): boolean {
   return n <= capacity.columns || fusable(n, true, true);
 }
 
-type Search = (uploads: number, most: number) => Priced<readonly number[]>[];
+type UploadSearch = (uploads: number, most: number) => Priced<readonly number[]>[];
 
 /**
  * Searches for splits into some number of factors: by and large equal, and divided by whole tiles, or by others of whole
  * grains that a group may take instead.
  */
-function searchSplits(question: UploadsQuestion): Search {
+function searchSplits(question: UploadsQuestion): UploadSearch {
   const { length, cost, first, tile, grain, least: leastOf = () => question.trip } = question;
   const ragged = (n: number) => (question.ragged === 0 || dividingTile(tile, n, n, grain) ? 0 : question.ragged);
   const price = remembered((n, columns, last) => cost(n, columns, last) + ragged(n));
@@ -142,7 +142,7 @@ interface Prices {
 }
 
 /** What is dearer than the cheapest by more than this is dearer whatever the rounding. */
-const CLEARLY = 1e-6;
+const ROUNDING_SLACK = 1e-6;
 
 /**
  * Shortest paths over the divisors: what is left and how many uploads it may take is all that matters. Parts are tried from
@@ -163,7 +163,7 @@ function cheapestSplits(
   const search = (rest: number, left: number): Priced<readonly number[]>[] => {
     const tried: { readonly n: number; readonly own: number; readonly after: Priced<readonly number[]>[] }[] = [];
     const prices: Priced<undefined>[] = [];
-    const isTooDear = (least: number) => isFull(prices, most, least - CLEARLY);
+    const isTooDear = (least: number) => isFull(prices, most, least - ROUNDING_SLACK);
     const others = (left - 1) * (bounds.get(hopeful[0]!) ?? 0);
     for (const n of hopeful) {
       if (isTooDear(bounds.get(n)! + others)) break;

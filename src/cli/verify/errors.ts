@@ -9,10 +9,10 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
 import type { Peers } from './peers/index.ts';
-import { numbersOf, type Task, type WidePeer } from './peers/peer.ts';
+import { numbersOf, type PeerTask, type WidePeer } from './peers/peer.ts';
 import type { SuitePrecision } from './suite.ts';
 
-type TaskDirection = Task['direction'];
+type TaskDirection = PeerTask['direction'];
 
 /** Relative errors of one transform over some sets of random numbers. */
 export interface MeasuredErrors {
@@ -205,7 +205,7 @@ async function run(plan: Plan, direction: TaskDirection, input: object): Promise
 }
 
 /** In half, single or double. */
-async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick<Peers, 'single' | 'double'>) {
+async function narrowErrors(plan: Plan, reference: Plan, task: PeerTask, peers: Pick<Peers, 'single' | 'double'>) {
   const { direction, precision } = task;
   const { data, words } = randomNumbers(numbersOf(task, 'read'), precision);
   const want = await run(reference, direction, words);
@@ -219,7 +219,7 @@ async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick
 }
 
 /** In double-double, forward; peers are given what they have room for. */
-async function wideErrors(plan: Plan, task: Task, peers: readonly WidePeer[]) {
+async function wideErrors(plan: Plan, task: PeerTask, peers: readonly WidePeer[]) {
   const { data, words } = randomNumbers(numbersOf(task, 'read'), task.precision);
   const result = await run(plan, 'forward', data);
   const input = Array.from({ length: words.length / 2 }, (_, n) => sumOf(words, n));
