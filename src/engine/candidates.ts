@@ -13,7 +13,7 @@ import { rankTuned } from './tuning.ts';
 export const MOST_CANDIDATES = 8;
 
 /** What the device found out about a problem. */
-export interface Measured {
+export interface MeasuredCandidates {
   /** Of the fastest candidate. */
   readonly splits: Splits;
   /** Milliseconds that each candidate takes in all directions of the problem, by its splits as text. */
@@ -38,7 +38,12 @@ export interface CandidateList {
 }
 
 /** @param chosen how the plan at hand is split. */
-export function candidateFacts(problem: Problem, backend: Backend, chosen: Splits, measured?: Measured): CandidateList {
+export function candidateFacts(
+  problem: Problem,
+  backend: Backend,
+  chosen: Splits,
+  measured?: MeasuredCandidates,
+): CandidateList {
   const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : MOST_CANDIDATES;
   const list = rankTuned(problem, backend.profile, most).map(({ value: splits, price }): CandidateFacts => {
     const milliseconds = measured?.times.get(textOf(splits));

@@ -5,7 +5,7 @@
 import type { Backend, DeviceKind } from '../devices/device.ts';
 import { isInPairs } from '../plan/capacity.ts';
 import type { ConvolutionPlan } from '../plan/convolution.ts';
-import type { DirectionPlan, Task } from '../plan/planner.ts';
+import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import type { Splits } from '../plan/splits.ts';
 import { show, throwIfAny } from '../problem/errors.ts';
@@ -26,7 +26,7 @@ import {
 import { storages } from '../problem/problem.ts';
 import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
-import { candidateFacts, type Measured } from './candidates.ts';
+import { candidateFacts, type MeasuredCandidates } from './candidates.ts';
 import { copied } from './copied.ts';
 import { asyncDispose, dispose } from './dispose.ts';
 import { noteDevice } from './is-device.ts';
@@ -65,7 +65,7 @@ export class Device {
   private readonly remembered = new Recent<DirectionPlan>(PLANS_KEPT);
   private readonly convolutions = new Recent<ConvolutionPlan>(PLANS_KEPT);
   /** What was found out about problems with `strategy: 'measure'`. */
-  private readonly measured = new Recent<Measured>(PLANS_KEPT);
+  private readonly measured = new Recent<MeasuredCandidates>(PLANS_KEPT);
   /** Of the plan made last: what `alloc` is most likely for. */
   private precision: Storage = 'single';
   private closed = false;
@@ -179,7 +179,7 @@ export class Device {
     );
   }
 
-  private measuredOf(problem: Problem): Measured | undefined {
+  private measuredOf(problem: Problem): MeasuredCandidates | undefined {
     return problem.strategy === 'measure' ? this.measured.get(JSON.stringify(problem)) : undefined;
   }
 
@@ -376,6 +376,6 @@ function refuseTooLarge(problem: Problem, temp: number, { name, maxBytes }: Devi
   );
 }
 
-function planKey(problem: Problem, direction: Task, throughWork: boolean, splits?: Splits): string {
+function planKey(problem: Problem, direction: PlanTask, throughWork: boolean, splits?: Splits): string {
   return `${direction}${throughWork}${JSON.stringify(splits ?? null)}${JSON.stringify(problem)}`;
 }

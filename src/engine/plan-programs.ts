@@ -6,7 +6,7 @@
 import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts';
 import { bytesOf } from '../ir/index.ts';
 import type { ConvolutionPlan } from '../plan/convolution.ts';
-import type { DirectionPlan, Task } from '../plan/planner.ts';
+import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
 import type { Splits } from '../plan/splits.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
@@ -35,7 +35,7 @@ export interface PlanHost {
   check(): void;
 }
 
-type ConvolvingTask = Exclude<Task, Direction>;
+type ConvolvingTask = Exclude<PlanTask, Direction>;
 
 const CONVOLVING: readonly ConvolvingTask[] = ['prepareKernel', 'convolve'];
 
@@ -50,7 +50,7 @@ export class PlanPrograms {
   private readonly host: PlanHost;
   private readonly facts: { readonly input: SideFacts; readonly output: SideFacts };
   /** Calls that wait and calls that cannot have staging memory of their own: one may come in the middle of another. */
-  private runners: { [name in Task | `${Task}Sync`]?: Runner } = {};
+  private runners: { [name in PlanTask | `${PlanTask}Sync`]?: Runner } = {};
   private readonly convolving: Convolving | undefined;
   private readonly programs = new Map<string, DirectionProgram>();
   private temp: DeviceBuffer | undefined;
@@ -77,7 +77,7 @@ export class PlanPrograms {
   /** Of every direction, and of a convolution. @throws FftError `destroyed` */
   get all(): DirectionProgram[] {
     this.check();
-    const tasks: Task[] = [...directionsOf(this.problem), ...(this.convolving ? CONVOLVING : [])];
+    const tasks: PlanTask[] = [...directionsOf(this.problem), ...(this.convolving ? CONVOLVING : [])];
     return tasks.map((task) => this.program(task, false));
   }
 
@@ -119,12 +119,12 @@ export class PlanPrograms {
   }
 
   /** Of calls of one name. @throws FftError `destroyed`, `direction-not-planned` */
-  runner(task: Task, name: Task | `${Task}Sync` = task): Runner {
+  runner(task: PlanTask, name: PlanTask | `${PlanTask}Sync` = task): Runner {
     return (this.runners[name] ??= new Runner(this.hostOf(task)));
   }
 
   /** What `enqueue` and `measure` run. @throws FftError `destroyed`, `direction-not-planned` */
-  hostOf(task: Task): RunnerHost {
+  hostOf(task: PlanTask): RunnerHost {
     this.check();
     return task === 'prepareKernel' || task === 'convolve' ? this.convolvingHost(task) : this.directionHost(task);
   }
@@ -150,7 +150,7 @@ export class PlanPrograms {
     return true;
   }
 
-  private program(task: Task, throughWork: boolean): DirectionProgram {
+  private program(task: PlanTask, throughWork: boolean): DirectionProgram {
     this.check();
     const key = `${task}${throughWork}`;
     let program = this.programs.get(key);
@@ -158,7 +158,7 @@ export class PlanPrograms {
     return program;
   }
 
-  private newProgram(task: Task, throughWork: boolean): DirectionProgram {
+  private newProgram(task: PlanTask, throughWork: boolean): DirectionProgram {
     if (task !== 'prepareKernel' && task !== 'convolve') return this.host.program(this.problem, task, throughWork);
     const { convolve, prepare } = this.host.convolution(this.problem, throughWork);
     return this.host.convolving(this.problem, task === 'convolve' ? convolve : prepare);
@@ -201,7 +201,7 @@ export class PlanPrograms {
   }
 
   /** What all runners have of this plan. */
-  private hostWith(task: Task) {
+  private hostWith(task: PlanTask) {
     return {
       backend: this.host.backend,
       problem: this.problem,

@@ -4,7 +4,7 @@
 
 import type { CompiledKernel } from '../devices/device.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
-import type { Task } from '../plan/planner.ts';
+import type { PlanTask } from '../plan/planner.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, elementBytes, FftError, type Side, tensorShape, tensorSpan } from '../problem/index.ts';
 import type { ComplexData } from './arguments.ts';
@@ -40,7 +40,7 @@ export interface PlanSide {
 
 /** A kernel as `plan.kernels` shows it. */
 export interface PlanKernel {
-  readonly direction: Task;
+  readonly direction: PlanTask;
   /** Of its function, such as `stockham1024`. */
   readonly name: string;
   /** What the launch is for, to people: `axis 0`, `axis 0, upload 1 of 2` … */

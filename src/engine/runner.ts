@@ -5,7 +5,7 @@
  * little more than the launches.
  */
 import type { Backend, Binding, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
-import type { Task } from '../plan/planner.ts';
+import type { PlanTask } from '../plan/planner.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
@@ -20,7 +20,7 @@ import { type PlacedPart, Staging } from './staging.ts';
 export interface RunnerHost {
   readonly backend: Backend;
   readonly problem: Problem;
-  readonly direction: Task;
+  readonly direction: PlanTask;
   readonly read: SideFacts;
   readonly written: SideFacts;
   readonly inPlace: boolean;

@@ -4,7 +4,7 @@ import type { Candidate } from '../plan/candidates.ts';
 import type { Splits } from '../plan/splits.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import { type ComplexData, factsOf } from './arguments.ts';
-import { type Measured, MOST_CANDIDATES, textOf } from './candidates.ts';
+import { type MeasuredCandidates, MOST_CANDIDATES, textOf } from './candidates.ts';
 import { allocateFor } from './measure.ts';
 import type { Plan } from './plan.ts';
 import { rankTuned } from './tuning.ts';
@@ -43,7 +43,7 @@ export async function measureCandidates(
   problem: Problem,
   backend: Backend,
   planOf: (splits: Splits) => Promise<Plan>,
-): Promise<Measured> {
+): Promise<MeasuredCandidates> {
   if (backend.pretends) {
     const why = `strategy 'measure' times plans, and ${backend.name} is only a profile, which runs nothing`;
     throw new FftError('unsupported-feature', `${why}; use 'fast' there.`, { path: 'strategy' });

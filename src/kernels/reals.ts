@@ -16,7 +16,7 @@ import {
 } from '../ir/index.ts';
 import type { FacingSide, LeafSide, OutsideOf } from '../plan/leaf.ts';
 import { type CallbackMap, calledView, type PlaceOf } from './callbacks.ts';
-import { type Coordinates, type ElementAt, type Move, outside, placeOf, placesOf } from './places.ts';
+import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 
 /** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
 export function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
@@ -28,7 +28,7 @@ export function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean 
 export function realsView(
   array: ArrayRef,
   side: LeafSide,
-  element: ElementAt,
+  element: Elements,
   coordinates: Coordinates,
   called: CallbackMap | undefined,
 ): ComplexView {
@@ -63,7 +63,7 @@ export function realsView(
 export function facingView(
   array: ArrayRef,
   side: LeafSide,
-  element: ElementAt,
+  element: Elements,
   coordinates: Coordinates,
   called: CallbackMap | undefined,
 ): { readonly view: ComplexView; readonly beside?: ComplexView } {

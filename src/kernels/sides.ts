@@ -42,7 +42,7 @@ import {
   type Stride,
 } from '../plan/leaf.ts';
 import { calledView, callOf, reached } from './callbacks.ts';
-import { type Coordinates, type ElementAt, type Move, outside, placeOf, placesOf } from './places.ts';
+import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 import { factorAt } from './pointwise.ts';
 import { facingView, realsView, sharesWords } from './reals.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
@@ -193,7 +193,7 @@ function memoryOf(
   type: StorageType,
   declare: Surroundings['declare'],
 ): {
-  view: (element: ElementAt) => ComplexView;
+  view: (element: Elements) => ComplexView;
   runs?: (begin: Begin, own: (array: ArrayRef) => Format) => ComplexView;
 } {
   if (layout === 'planar') {

@@ -26,10 +26,10 @@ import { planTree } from './tree.ts';
 import { sparesOutput, withBlocks } from './zero-padding.ts';
 
 /** What a plan can do: transform either way; or convolve, and prepare the kernels for that. */
-export type Task = Direction | 'convolve' | 'prepareKernel';
+export type PlanTask = Direction | 'convolve' | 'prepareKernel';
 
 export interface DirectionPlan extends Chunking {
-  readonly direction: Task;
+  readonly direction: PlanTask;
   readonly tree: BranchNode;
   /** How it splits the axes; missing where launches were arranged otherwise than by these. */
   readonly splits?: Splits;
@@ -130,7 +130,7 @@ function sparing<T extends Pick<AssignedTree, 'assignments'>>(ways: readonly Spl
 
 /** Launches that have been arranged already, and the memory at both ends. */
 export interface ArrangedPlan {
-  readonly name: Task;
+  readonly name: PlanTask;
   /** Its input side is what is read; its output side has the strides of what is written. */
   readonly problem: Problem;
   readonly tree: BranchNode;

@@ -100,13 +100,13 @@ function fitsPart(n: number, { capacity, fusable }: UploadsQuestion): boolean {
   return n <= capacity.columns || fusable(n, true, true);
 }
 
-type UploadSearch = (uploads: number, most: number) => Priced<readonly number[]>[];
+type Search = (uploads: number, most: number) => Priced<readonly number[]>[];
 
 /**
  * Searches for splits into some number of factors: by and large equal, and divided by whole tiles, or by others of whole
  * grains that a group may take instead.
  */
-function searchSplits(question: UploadsQuestion): UploadSearch {
+function searchSplits(question: UploadsQuestion): Search {
   const { length, cost, first, tile, grain, least: leastOf = () => question.trip } = question;
   const ragged = (n: number) => (question.ragged === 0 || dividingTile(tile, n, n, grain) ? 0 : question.ragged);
   const price = remembered((n, columns, last) => cost(n, columns, last) + ragged(n));

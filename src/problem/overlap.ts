@@ -41,7 +41,7 @@ export function findCollision(counts: readonly number[], strides: readonly numbe
   if (nested(unknowns)) return undefined;
 
   const differences = new Array<number>(counts.length).fill(0);
-  const outcome = new Search(reduce(unknowns)).run(differences);
+  const outcome = new OverlapSearch(reduce(unknowns)).run(differences);
   if (outcome === 'undecided') return 'undecided';
   if (outcome === 'none') return undefined;
   return { first: differences.map((d) => Math.max(d, 0)), second: differences.map((d) => Math.max(-d, 0)) };
@@ -134,7 +134,7 @@ function ceilDivide(p: number, q: number): number {
 }
 
 /** Depth-first search over all but the two longest dimensions, largest stride first, with pruning by reach. */
-class Search {
+class OverlapSearch {
   private readonly order: Unknown[];
   private readonly reachAfter: number[];
   private readonly divisorAfter: number[];

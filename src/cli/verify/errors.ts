@@ -9,13 +9,13 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
 import type { Peers } from './peers/index.ts';
-import { numbersOf, type PeerTask, type WidePeer } from './peers/peer.ts';
+import { numbersOf, type Task, type WidePeer } from './peers/peer.ts';
 import type { SuitePrecision } from './suite.ts';
 
-type TaskDirection = PeerTask['direction'];
+type TaskDirection = Task['direction'];
 
 /** Relative errors of one transform over some sets of random numbers. */
-export interface MeasuredErrors {
+export interface Measured {
   readonly direction: TaskDirection;
   readonly average: number;
   readonly maximum: number;
@@ -176,7 +176,7 @@ export async function measureErrors(
   tried: Tried,
   rounds: number,
   peers: Pick<Peers, 'single' | 'double' | 'wide'> = { single: [], double: [], wide: [] },
-): Promise<MeasuredErrors[]> {
+): Promise<Measured[]> {
   const { transform, length, precision } = tried;
   const problem = { size: [length], transform, precision } as ProblemInput;
   const wide = { size: [length], transform, precision: 'double-double' } as ProblemInput;
@@ -184,7 +184,7 @@ export async function measureErrors(
   const plan: Plan = await device.plan(problem);
   const reference: Plan | undefined = precision === 'double-double' ? undefined : await cpu.plan(wide);
   try {
-    const measured: MeasuredErrors[] = [];
+    const measured: Measured[] = [];
     for (const direction of directions) {
       const task = { ...tried, direction };
       const once = (): Promise<Errors> =>
@@ -205,7 +205,7 @@ async function run(plan: Plan, direction: TaskDirection, input: object): Promise
 }
 
 /** In half, single or double. */
-async function narrowErrors(plan: Plan, reference: Plan, task: PeerTask, peers: Pick<Peers, 'single' | 'double'>) {
+async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick<Peers, 'single' | 'double'>) {
   const { direction, precision } = task;
   const { data, words } = randomNumbers(numbersOf(task, 'read'), precision);
   const want = await run(reference, direction, words);
@@ -219,7 +219,7 @@ async function narrowErrors(plan: Plan, reference: Plan, task: PeerTask, peers: 
 }
 
 /** In double-double, forward; peers are given what they have room for. */
-async function wideErrors(plan: Plan, task: PeerTask, peers: readonly WidePeer[]) {
+async function wideErrors(plan: Plan, task: Task, peers: readonly WidePeer[]) {
   const { data, words } = randomNumbers(numbersOf(task, 'read'), task.precision);
   const result = await run(plan, 'forward', data);
   const input = Array.from({ length: words.length / 2 }, (_, n) => sumOf(words, n));
@@ -245,7 +245,7 @@ async function rootMeanSquares(count: number, once: () => Promise<Errors>): Prom
   return new Map([...squares].map(([name, sum]) => [name, Math.sqrt(sum / count)]));
 }
 
-function summary(rounds: readonly Errors[], precision: SuitePrecision): Omit<MeasuredErrors, 'direction' | 'bound'> {
+function summary(rounds: readonly Errors[], precision: SuitePrecision): Omit<Measured, 'direction' | 'bound'> {
   const of = (name: string) => {
     const errors = rounds.map((round) => round.get(name)!);
     return { average: errors.reduce((sum, error) => sum + error, 0) / errors.length, maximum: Math.max(...errors) };
