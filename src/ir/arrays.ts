@@ -37,7 +37,7 @@ export interface ArrayRef {
    * Of a shared array: its two halves, of so many elements each, share one memory, one after the other (rocFFT's "half LDS"). An
    * exchange hands over first what was stored in the lower half, then the upper one, which waits in registers until then.
    */
-  readonly half?: number;
+  readonly halfLength?: number;
 }
 
 /** Bytes of an element. */

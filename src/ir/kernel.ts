@@ -85,7 +85,7 @@ export interface Kernel {
   /** Threads per group that the planner asks for; devices that loop over items ignore it. */
   readonly threads: number;
   /** Blocks that should find room side by side on a multiprocessor: a compiler may not spend more registers than that. */
-  readonly beside?: number;
+  readonly residentGroups?: number;
   readonly globals: readonly ArrayRef[];
   /** The globals that are no operands may be the same memory: the transform is in place. */
   readonly aliased?: boolean;

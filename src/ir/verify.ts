@@ -63,10 +63,11 @@ function complaints(kernel: Kernel, phases: readonly Phase[]): string[] {
     const what = complaintsOfSlices(kernel, run);
     problems.push(...what.map((text) => `${kernel.name}, phases ${start} to ${end - 1}: ${text}`));
   }
-  if (kernel.shared.some(({ half }) => half !== undefined)) {
+  if (kernel.shared.some(({ halfLength }) => halfLength !== undefined)) {
     if (kernel.shared.length > 1) problems.push(`${kernel.name}: an array in halves stands beside another one`);
-    const { length, half } = kernel.shared[0]!;
-    if (length !== 2 * half!) problems.push(`${kernel.name}: ${length} elements are not two halves of ${half}`);
+    const { length, halfLength } = kernel.shared[0]!;
+    if (length !== 2 * halfLength!)
+      problems.push(`${kernel.name}: ${length} elements are not two halves of ${halfLength}`);
   }
   return problems;
 }
@@ -162,7 +163,7 @@ class AccessRules {
     if (array.space === 'shared' && high >= array.length!) {
       say(`index of ${array.name} can be ${high}, its length is ${array.length}`);
     }
-    if (array.half !== undefined && low < array.half && high >= array.half) {
+    if (array.halfLength !== undefined && low < array.halfLength && high >= array.halfLength) {
       say(`index of ${array.name} can be in either half`);
     }
   }

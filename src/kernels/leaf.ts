@@ -54,7 +54,7 @@ export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
     group: tiles.group,
     ...(leaf.blocks > 1 ? { cluster: { blocks: leaf.blocks, rank } } : {}),
     threads: leaf.threads,
-    ...(leaf.beside ? { beside: leaf.beside } : {}),
+    ...(leaf.residentGroups ? { residentGroups: leaf.residentGroups } : {}),
     globals: sides.globals,
     aliased: leaf.aliased,
     tables: tables.all(),

@@ -49,7 +49,10 @@ describe('kernels between reals', () => {
         const what = `${JSON.stringify(input)} on ${JSON.stringify({ ...profile, calibration: undefined })}`;
         expect(verify(kernel), what).toEqual([]);
         const { shared } = computable(kernel, { profile });
-        const bytes = shared.reduce((sum, { half, length, type }) => sum + bytesOf(type) * (half ?? length!), 0);
+        const bytes = shared.reduce(
+          (sum, { halfLength, length, type }) => sum + bytesOf(type) * (halfLength ?? length!),
+          0,
+        );
         expect(bytes, what).toBeLessThanOrEqual(profile.sharedBytes);
       }
     }

@@ -8,7 +8,7 @@ import { calibrationOf } from './calibration.ts';
 import { capacityOf } from './capacity.ts';
 import { type Leaf, radicesOf } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
-import { besideByRegisters } from './threads.ts';
+import { residentByRegisters } from './threads.ts';
 
 /** A launch, and how far apart batches lie on either side of it. */
 export interface BatchedLaunch {
@@ -54,7 +54,7 @@ export function chunksOf(
   );
   if (chunks.ahead === undefined) return { chunks: counts[0] ?? 1 };
   for (const count of counts) {
-    const beside = count > 1 ? besideOfBoth(launches, count, profile) : 0;
+    const beside = count > 1 ? residentOfBoth(launches, count, profile) : 0;
     if (beside < SIDE_BY_SIDE) continue;
     const ahead = Math.round((chunks.ahead * count) / (bytes * batches));
     return { chunks: count, interleaved: { ahead: Math.min(Math.max(1, ahead), count), beside } };
@@ -70,7 +70,7 @@ const SIDE_BY_SIDE = 2;
  * so that a cache holds one copy of what goes between them, and the threads of one have to be a whole number of times those
  * of the other, for several groups of it then share a block.
  */
-function besideOfBoth(launches: readonly BatchedLaunch[], chunks: number, profile: DeviceProfile): number {
+function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, profile: DeviceProfile): number {
   const [first, second, more] = launches as [BatchedLaunch, BatchedLaunch, BatchedLaunch?];
   if (more || second.from !== second.to || first.to !== second.from) return 0;
   const { registers } = calibrationOf(profile);
@@ -86,7 +86,7 @@ function besideOfBoth(launches: readonly BatchedLaunch[], chunks: number, profil
     if (leaf.blocks > 1) return 0;
     const { sharedBytes } = capacityOf(precision, { ...profile, sharedFormat: shared.format });
     const byMemory = (profile.residentBytes ?? profile.sharedBytes) / (points * together * sharedBytes);
-    const each = besideByRegisters(
+    const each = residentByRegisters(
       points,
       radicesOf(leaf).flat(),
       leaf.threads,

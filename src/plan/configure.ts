@@ -15,7 +15,7 @@ import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
 import { threadTiling } from './thread-tiling.ts';
-import { besideOf, threadsFor } from './threads.ts';
+import { residentGroups, threadsFor } from './threads.ts';
 import { isContiguous, LONGEST_BUTTERFLY, type Span, type TilingQuestion, vectorTiling } from './tiling.ts';
 
 /** What a launch is made of beside what its place in the tree says. */
@@ -36,7 +36,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
   const points = lengths.reduce((product, length) => product * length, tile) / blocks;
   const radices = passesOf(shape).flatMap((passes) => passes.radices);
   const threads = threadsFor(points, radices, placed, profile, blocks > 1);
-  const beside = besideOf(points, radices, threads, precision, profile, blocks > 1);
+  const resident = residentGroups(points, radices, threads, precision, profile, blocks > 1);
   return {
     precision,
     lengths,
@@ -48,7 +48,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     lockstep: profile.lockstep,
     lanes: capacityOf(precision, profile).lanes,
     threads,
-    ...(beside > 1 ? { beside } : {}),
+    ...(resident > 1 ? { residentGroups: resident } : {}),
     shared: sharedOf(precision, profile),
     input: sideOf(placed, shape, 'input'),
     output: sideOf(placed, shape, 'output'),

@@ -9,7 +9,7 @@ import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfCluster, shareOfGroup, shareOfRuns } from './share.ts';
-import { besideOf, threadsFor } from './threads.ts';
+import { residentGroups, threadsFor } from './threads.ts';
 
 /** A tile shared out among blocks. */
 export interface Cut {
@@ -85,7 +85,7 @@ function keepsBusy(
   return (
     Math.max(...rounds) <= butterflies &&
     times.reduce((sum, time) => sum + time, 0) <= idle * times.length &&
-    (!profile.registerFile || besideOf(points, radices, threads, precision, profile, true) >= sideBySide)
+    (!profile.registerFile || residentGroups(points, radices, threads, precision, profile, true) >= sideBySide)
   );
 }
 

@@ -365,7 +365,7 @@ export interface Leaf extends Way {
   readonly lanes: number;
   readonly threads: number;
   /** Groups, or blocks of them, that are to run side by side on a multiprocessor; missing where that is left to the compiler. */
-  readonly beside?: number;
+  readonly residentGroups?: number;
   readonly shared: SharedMemory;
   readonly input: LeafSide;
   readonly output: LeafSide;

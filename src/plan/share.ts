@@ -7,7 +7,7 @@ import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf, forPrecision } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
-import { besideByRegisters, threadsFor } from './threads.ts';
+import { residentByRegisters, threadsFor } from './threads.ts';
 
 /** Points that a group holds at once, the radices of its passes, and whether they go along several dimensions. */
 export interface GroupShape {
@@ -27,7 +27,7 @@ export function shareOfGroup(group: GroupShape, precision: Arithmetic, profile: 
     const byMemory = residentBytes / (points * capacityOf(precision, profile).sharedBytes);
     if (crowded !== undefined) return byMemory < occupancy.crowdedBelow ? crowded : 1;
     const threads = threadsFor(points, radices, { precision }, profile);
-    const byRegisters = besideByRegisters(points, radices, threads, precision, profile, registers.oddPriced);
+    const byRegisters = residentByRegisters(points, radices, threads, precision, profile, registers.oddPriced);
     if (Math.min(byMemory, byRegisters) >= 2) return occupancy.several;
     const spills = Math.min(1, byRegisters) ** occupancy.spill;
     const full = byMemory < occupancy.fullShared.below ? occupancy.fullShared.share : 1;

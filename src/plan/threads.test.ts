@@ -7,7 +7,7 @@ import { largestPrimeFactor } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
-import { besideByRegisters, besideOf, threadsFor } from './threads.ts';
+import { residentByRegisters, residentGroups, threadsFor } from './threads.ts';
 
 const options = (name: string) => ({ seed: seedFor(`plan/threads/${name}`) | 0, numRuns: 200 });
 const smooth = Array.from({ length: 4000 }, (_, i) => i + 2).filter((n) => largestPrimeFactor(n) <= 13);
@@ -74,7 +74,7 @@ describe('groups side by side', () => {
       fc.property(questions, ({ points, radices, precision, profile, clustered }) => {
         const threads = threadsFor(points, radices, { precision }, profile, clustered);
         const cluster = clustered && profile.cluster !== undefined;
-        const beside = besideOf(points, radices, threads, precision, profile, cluster);
+        const beside = residentGroups(points, radices, threads, precision, profile, cluster);
         expect(Number.isInteger(beside) && beside >= 0).toBe(true);
         const { residentBytes = profile.sharedBytes, registerFile = 0 } = profile;
         expect(beside * points * capacityOf(precision, profile).sharedBytes).toBeLessThanOrEqual(residentBytes);
@@ -89,7 +89,7 @@ describe('groups side by side', () => {
   it('are left to the compiler where the register file is not known', () => {
     fc.assert(
       fc.property(questions, ({ points, radices, precision, profile: { registerFile: _, ...profile } }) => {
-        expect(besideOf(points, radices, 32, precision, profile)).toBe(0);
+        expect(residentGroups(points, radices, 32, precision, profile)).toBe(0);
       }),
       options('unknown'),
     );
@@ -100,7 +100,7 @@ describe('groups side by side', () => {
       fc.property(questions, ({ points, radices, profile }) => {
         const threads = threadsFor(points, radices, { precision: 'single' }, profile);
         const room = (precision: 'single' | 'double', odd: number) =>
-          besideByRegisters(points, radices, threads, precision, profile, odd);
+          residentByRegisters(points, radices, threads, precision, profile, odd);
         expect(room('double', 0)).toBeLessThanOrEqual(room('single', 0));
         expect(room('single', 8)).toBeLessThanOrEqual(room('single', 0));
       }),

@@ -79,7 +79,7 @@ export function threadsFor(
  * on an H200: one group more is worth 3 to 19 %, one too many costs more than that.)
  * @returns 0 where that is better left to the compiler.
  */
-export function besideOf(
+export function residentGroups(
   points: number,
   radices: readonly number[],
   threads: number,
@@ -93,7 +93,7 @@ export function besideOf(
   const bytes = points * capacityOf(precision, profile).sharedBytes;
   const byMemory = residentBytes / bytes;
   const groups = (spare?: number) => {
-    return Math.floor(Math.min(byMemory, besideByRegisters(points, radices, threads, precision, profile, 0, spare)));
+    return Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, precision, profile, 0, spare)));
   };
   if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
   if (byMemory < residency.free) return Math.min(groups(), residency.block);
@@ -107,7 +107,7 @@ export function besideOf(
  * @param odd registers for intermediate values of each butterfly that has prime factors over 3.
  * @param spare registers with which a compiler can have many loads under way; undefined: as few as there have to be.
  */
-export function besideByRegisters(
+export function residentByRegisters(
   points: number,
   radices: readonly number[],
   threads: number,

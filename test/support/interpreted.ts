@@ -67,7 +67,10 @@ class InterpretingBackend implements Backend {
   compile(kernel: Kernel): CompiledKernel {
     const broken = verify(kernel);
     if (broken.length > 0) throw new Error(broken.join('; '));
-    const shared = kernel.shared.reduce((sum, { half, length, type }) => sum + bytesOf(type) * (half ?? length!), 0);
+    const shared = kernel.shared.reduce(
+      (sum, { halfLength, length, type }) => sum + bytesOf(type) * (halfLength ?? length!),
+      0,
+    );
     // Of vectors that is a share of a cache, which long transforms may exceed.
     if (this.profile.lockstep === 'threads' && shared > this.profile.sharedBytes)
       throw new Error(`${shared} bytes of shared memory`);

@@ -12,11 +12,11 @@ import type { Peers } from './peers/index.ts';
 import { numbersOf, type Task, type WidePeer } from './peers/peer.ts';
 import type { SuitePrecision } from './suite.ts';
 
-type TaskDirection = Task['direction'];
+type Direction = Task['direction'];
 
 /** Relative errors of one transform over some sets of random numbers. */
 export interface Measured {
-  readonly direction: TaskDirection;
+  readonly direction: Direction;
   readonly average: number;
   readonly maximum: number;
   /** What the error may be. */
@@ -180,7 +180,7 @@ export async function measureErrors(
   const { transform, length, precision } = tried;
   const problem = { size: [length], transform, precision } as ProblemInput;
   const wide = { size: [length], transform, precision: 'double-double' } as ProblemInput;
-  const directions: readonly TaskDirection[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
+  const directions: readonly Direction[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
   const plan: Plan = await device.plan(problem);
   const reference: Plan | undefined = precision === 'double-double' ? undefined : await cpu.plan(wide);
   try {
@@ -200,7 +200,7 @@ export async function measureErrors(
   }
 }
 
-async function run(plan: Plan, direction: TaskDirection, input: object): Promise<Float64Array> {
+async function run(plan: Plan, direction: Direction, input: object): Promise<Float64Array> {
   return (plan[direction] as (input: object) => Promise<Float64Array>).call(plan, input);
 }
 

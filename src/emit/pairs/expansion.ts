@@ -70,13 +70,13 @@ class Expansion {
 
   private paired(array: ArrayRef): ArrayRef {
     // Parts of a number lie together wherever it is: planes may be read in pairs, too.
-    const { plane: _, length, half, ...rest } = array;
+    const { plane: _, length, halfLength, ...rest } = array;
     const { key } = array as Partial<Table>;
     return {
       ...rest,
       type: this.part,
       ...(length === undefined ? {} : { length: 2 * length }),
-      ...(half === undefined ? {} : { half: 2 * half }),
+      ...(halfLength === undefined ? {} : { halfLength: 2 * halfLength }),
       ...(key === undefined ? {} : { key: `two ${this.part} ${key}`, pairs: true }),
     } as ArrayRef;
   }

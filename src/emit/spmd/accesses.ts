@@ -32,7 +32,7 @@ export function writtenBy(phases: readonly Phase[]): Set<ArrayRef> {
 export function pairedArrays(kernel: Kernel): Set<ArrayRef> {
   const all = new Set<ArrayRef>([...kernel.globals, ...kernel.tables, ...kernel.shared]);
   for (const array of kernel.globals) if (array.plane) all.delete(array);
-  for (const array of kernel.shared) if (array.half !== undefined || array.length! % 2 !== 0) all.delete(array);
+  for (const array of kernel.shared) if (array.halfLength !== undefined || array.length! % 2 !== 0) all.delete(array);
   for (const array of kernel.tables) if (isIntegers(array)) all.delete(array);
   for (const phase of kernel.phases) {
     for (const accesses of [loadsOf(phase), phase.stores]) {
@@ -81,7 +81,7 @@ export function pairOf({ constant, terms }: Index): Index {
 export type Half = 0 | 1;
 
 /** The half that an element is in; undefined where it is always in memory. */
-export function halfOf({ half }: ArrayRef, index: Index): Half | undefined {
-  if (half === undefined) return undefined;
-  return range(index)[0] >= half ? 1 : 0;
+export function halfOf({ halfLength }: ArrayRef, index: Index): Half | undefined {
+  if (halfLength === undefined) return undefined;
+  return range(index)[0] >= halfLength ? 1 : 0;
 }

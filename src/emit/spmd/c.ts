@@ -152,7 +152,7 @@ export function emitC(kernel: Kernel, options: SpmdOptions, family: CFamily): Sp
     ...shared,
     ...lines(body, words),
   ];
-  const head = `${family.head(threads, blocks, kernel.beside)} ${entry}`;
+  const head = `${family.head(threads, blocks, kernel.residentGroups)} ${entry}`;
   const source = [...helpers, ...framed(head, parameters, text, family)].join('\n');
   return { language: family.language, source, ...launchOf(lowered) };
 }

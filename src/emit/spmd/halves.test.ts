@@ -7,7 +7,7 @@ const group = variable('group', 2);
 const [i, j] = [variable('i', 8), variable('j', 8)];
 const n = variable('n', 4);
 const input: ArrayRef = { name: 'input', space: 'global', type: 'f32' };
-const shared: ArrayRef = { name: 'shared', space: 'shared', type: 'f32', length: 16, half: 8 };
+const shared: ArrayRef = { name: 'shared', space: 'shared', type: 'f32', length: 16, halfLength: 8 };
 
 function kernelOf(second: (x: Expressions) => Phase['stores'], extra: Phase['stores'] = []): Kernel {
   const x = new Expressions();

@@ -116,7 +116,7 @@ class SpmdLowering {
 
   result(): Lowered {
     const { kernel, memory, names, threads, grid, blocks } = this;
-    const halved = kernel.shared.some(({ half }) => half !== undefined);
+    const halved = kernel.shared.some(({ halfLength }) => halfLength !== undefined);
     const begun = this.startsOutside
       ? [this.barrier({ scope: 'cluster', globals: false, begun: 'say' })]
       : NO_STATEMENTS;

@@ -166,7 +166,7 @@ export class KernelArrays {
     let bytes = 0;
     this.shared = shared.map((array) => {
       const placed = this.placeShared(array, bytes);
-      bytes += Math.ceil(((array.half ?? array.length!) * bytesOf(array.type)) / 16) * 16;
+      bytes += Math.ceil(((array.halfLength ?? array.length!) * bytesOf(array.type)) / 16) * 16;
       return placed;
     });
     this.sharedBytes = bytes;
@@ -224,7 +224,7 @@ export class KernelArrays {
   private placeShared(array: ArrayRef, byteOffset: number): SharedArray {
     const value = this.valueType(array);
     const name = this.name(array.name);
-    const elements = array.half ?? array.length!;
+    const elements = array.halfLength ?? array.length!;
     this.places.set(array, { kind: 'plain', name });
     return { ...value, name, length: value.pair ? elements / 2 : elements, byteOffset, read: this.read.has(array) };
   }
@@ -295,7 +295,7 @@ export class KernelArrays {
   private where(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
     const { by } = this.places.get(array)!;
     if (by) return address(add(at, by));
-    return address(halfOf(array, at) === 1 ? sub(at, array.half!) : at);
+    return address(halfOf(array, at) === 1 ? sub(at, array.halfLength!) : at);
   }
 
   /** Where bindings are parameters of the entry point, other functions have to be given them. */
