@@ -27,25 +27,25 @@ describe('numbers in pairs', () => {
   const isPaired = ({ phases: [first] }: Kernel) =>
     reachable(first!.stores.map(({ value }) => value)).some(({ op }) => op === 'swap');
 
-  it('are what first passes along the axis and of turned tiles work on', () => {
+  it('are what first passes along the axis and of transposed tiles work on', () => {
     for (const precision of ['single', 'double'] as const) {
       for (const size of [[1024], [2187], [1000], [60, 50]]) {
         expect(isPaired(kernelsOf({ size, precision }, plain)[0]!), `${size}`).toBe(true);
       }
     }
     const device: DeviceProfile = { name: 'cpu', multiprocessors: 1, ...cpuProfile };
-    const [turned] = planDirection(normalizeProblem({ size: [2 ** 18] }), 'forward', device, false).launches;
-    expect(turned!.leaf).toMatchObject({ steps: [{ lanesAlong: { input: 'batch', output: 'axis' } }] });
-    const kernel = buildKernel(turned!.leaf);
+    const [transposed] = planDirection(normalizeProblem({ size: [2 ** 18] }), 'forward', device, false).launches;
+    expect(transposed!.leaf).toMatchObject({ steps: [{ lanesAlong: { input: 'batch', output: 'axis' } }] });
+    const kernel = buildKernel(transposed!.leaf);
     expect(isPaired(kernel)).toBe(true);
-    // Each row of a turned tile goes through its passes in place.
+    // Each row of a transposed tile goes through its passes in place.
     expect(kernel.shared).toHaveLength(1);
-    // In planes, vectors are no blocks: passes go from one array to another then, of which rows take turns in the second one.
-    const shared = { ...turned!.leaf.shared, format: 'planes' } as const;
-    const inPlanes = buildKernel({ ...turned!.leaf, shared });
+    // In planes, vectors are no blocks: passes go from one array to another then, of which rows follow one another in the second one.
+    const shared = { ...transposed!.leaf.shared, format: 'planes' } as const;
+    const inPlanes = buildKernel({ ...transposed!.leaf, shared });
     expect(verify(inPlanes)).toEqual([]);
     const [ping, pong] = inPlanes.shared.map(({ length }) => length!);
-    expect(ping).toBe(turned!.leaf.tile * pong!);
+    expect(ping).toBe(transposed!.leaf.tile * pong!);
     expect(isPaired(kernelsOf({ size: [1024], layout: { input: 'planar' } }, plain)[0]!)).toBe(false);
   });
 
@@ -137,7 +137,7 @@ describe('passes of vectors', () => {
     // The places of blocks are walked from the nearest to the farthest; or the nearest ones last but one.
     expect(walks([512], 'double')).toEqual([16, 64, undefined]);
     expect(walks([4096], 'double')).toEqual([32, 128, 512, 8, undefined]);
-    // Neighbouring columns fill lines anyway: they are read in order, whether a tile is turned or not.
+    // Neighbouring columns fill lines anyway: they are read in order, whether a tile is transposed or not.
     expect(walks([2 ** 18], 'double')).toEqual([8, 32, 128, 512, 2048, 0, undefined]);
     expect(walks([256, 256], 'double', 1)).toEqual([128, 512, 2048, 0, undefined]);
   });

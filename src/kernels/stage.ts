@@ -179,7 +179,7 @@ function sharedArrays(count: number, plane: number, { precision, shared }: Stage
     space: 'shared',
     type: typeOf(precision),
     length: 2 * plane,
-    ...(shared.format === 'halves' ? { half: plane } : {}),
+    ...(shared.format === 'halves' ? { halfLength: plane } : {}),
   }));
 }
 

@@ -241,9 +241,9 @@ export class NearestRoots {
         if (x !== cosHigh + (cosLow + tolerance) || y !== sinHigh + (sinLow + doubt)) return i;
       }
       // Octants 1, 2, 5 and 6 exchange the parts. Subtracted from 0, because −0 is not wanted.
-      const turned = (octant + 1) & 2;
-      const cosine = turned ? y : x;
-      const sine = turned ? x : y;
+      const swapped = (octant + 1) & 2;
+      const cosine = swapped ? y : x;
+      const sine = swapped ? x : y;
       target[re + at] = (octant + 2) & 4 ? 0 - cosine : cosine;
       target[im + at] = octant & 4 ? sine : 0 - sine;
       at += stride;

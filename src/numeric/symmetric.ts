@@ -44,7 +44,7 @@ function byHalves(x: Float64Array, length: number, numbers: Numbers): Float64Arr
   const count = Math.floor(half / 2) + 1;
   // The roots have −sin θ. Twice the even and the odd part come together: a half more.
   const factors = numbers.inverses(numbers.roots(length, count), -1 / 4);
-  const [even, odd, turned] = [new Float64Array(words), new Float64Array(words), new Float64Array(words)];
+  const [even, odd, rotated] = [new Float64Array(words), new Float64Array(words), new Float64Array(words)];
   for (let k = 1; k < count; k++) {
     add(even, 0, spectrum, words * k, spectrum, words * (half - k));
     subtract(odd, 0, spectrum, words * k, spectrum, words * (half - k));
@@ -52,11 +52,11 @@ function byHalves(x: Float64Array, length: number, numbers: Numbers): Float64Arr
     scale(odd, 0, factors, (k * words) / 2);
     // 1/i = −i: the parts change places.
     for (let word = 0; word < words / 2; word++) {
-      turned[word] = odd[word + words / 2]!;
-      turned[word + words / 2] = -odd[word]!;
+      rotated[word] = odd[word + words / 2]!;
+      rotated[word + words / 2] = -odd[word]!;
     }
-    subtract(result, words * (half - k), even, 0, turned, 0);
-    add(result, words * k, even, 0, turned, 0);
+    subtract(result, words * (half - k), even, 0, rotated, 0);
+    add(result, words * k, even, 0, rotated, 0);
   }
   return result;
 }

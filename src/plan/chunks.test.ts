@@ -75,25 +75,28 @@ describe('chunks of batches', () => {
   });
 });
 
-describe('launches that take turns', () => {
+describe('launches that are interleaved', () => {
   const { profile: h200 } = namedProfiles.h200;
-  const turns = (input: ProblemInput, profile: DeviceProfile = h200) => {
+  const interleaving = (input: ProblemInput, profile: DeviceProfile = h200) => {
     const { chunks, interleaved } = planned(input, profile);
     return interleaved && { chunks, ...interleaved };
   };
 
   it('are two, of which the second works in place on images that a cache holds several of', () => {
     // 12 MiB ahead: six images of 2 MiB.
-    expect(turns({ size: [512, 512], batches: 256 })).toMatchObject({ chunks: 256, ahead: 6 });
-    expect(turns({ size: [512, 512], batches: 4 })).toMatchObject({ chunks: 4, ahead: 4 });
-    expect(turns({ size: [64, 64, 64], batches: 9, precision: 'double' })).toMatchObject({ chunks: 9, ahead: 3 });
+    expect(interleaving({ size: [512, 512], batches: 256 })).toMatchObject({ chunks: 256, ahead: 6 });
+    expect(interleaving({ size: [512, 512], batches: 4 })).toMatchObject({ chunks: 4, ahead: 4 });
+    expect(interleaving({ size: [64, 64, 64], batches: 9, precision: 'double' })).toMatchObject({
+      chunks: 9,
+      ahead: 3,
+    });
     // One image; one that is too large; three launches; one launch; a second one that is not in place.
-    expect(turns({ size: [512, 512] })).toBeUndefined();
-    expect(turns({ size: [2048, 1024], batches: 9 })).toBeUndefined();
-    expect(turns({ size: [4096, 8], batches: 9, omit: [false, true] })).toBeUndefined();
-    expect(turns({ size: [262144], batches: 9 })).toBeUndefined();
+    expect(interleaving({ size: [512, 512] })).toBeUndefined();
+    expect(interleaving({ size: [2048, 1024], batches: 9 })).toBeUndefined();
+    expect(interleaving({ size: [4096, 8], batches: 9, omit: [false, true] })).toBeUndefined();
+    expect(interleaving({ size: [262144], batches: 9 })).toBeUndefined();
     const { chunks: _, ...without } = h200;
-    expect(turns({ size: [512, 512], batches: 9 }, without)).toBeUndefined();
+    expect(interleaving({ size: [512, 512], batches: 9 }, without)).toBeUndefined();
   });
 
   it('have room for two groups side by side, and as many threads, or a whole number of times', () => {
@@ -112,7 +115,7 @@ describe('launches that take turns', () => {
         }
       }),
       {
-        seed: seedFor('plan/chunks/turns') | 0,
+        seed: seedFor('plan/chunks/interleaved') | 0,
         numRuns: 200,
         // 36 columns in tiles of 8: 5 groups, not 4.5.
         examples: [

@@ -185,8 +185,8 @@ describe('configured leaves', () => {
     expect(columns.tile * 8).toBeGreaterThanOrEqual(profile.coalescedBytes);
   });
 
-  it('turn from columns to rows in their first pass, where whole squares come of it', () => {
-    const turned = (length: number, precision: 'single' | 'double' = 'single') => {
+  it('change from columns to rows in their first pass, where whole squares come of it', () => {
+    const transposed = (length: number, precision: 'single' | 'double' = 'single') => {
       const { lanesAlong, staged, radices } = stretched(
         oneAxis(
           {
@@ -202,9 +202,9 @@ describe('configured leaves', () => {
       if (lanesAlong.input !== lanesAlong.output) expect(staged).toEqual({ input: false, output: false });
       return [lanesAlong.output, staged.output, radices[0]! % (precision === 'single' ? 4 : 2)];
     };
-    expect(turned(100)).toEqual(['axis', false, 0]);
-    expect(turned(90, 'double')).toEqual(['axis', false, 0]);
+    expect(transposed(100)).toEqual(['axis', false, 0]);
+    expect(transposed(90, 'double')).toEqual(['axis', false, 0]);
     // Odd lengths have no squares.
-    expect(turned(75).slice(0, 2)).toEqual(['batch', true]);
+    expect(transposed(75).slice(0, 2)).toEqual(['batch', true]);
   });
 });

@@ -43,8 +43,8 @@ describe('plans with clusters', () => {
     );
     const precision = fc.constantFrom('single' as const, 'double' as const);
     fc.assert(
-      fc.property(sizes, fc.boolean(), precision, (size, turned, real) => {
-        for (const leaf of leavesOf(turned ? [...size].reverse() : size, gpu, real)) {
+      fc.property(sizes, fc.boolean(), precision, (size, reversed, real) => {
+        for (const leaf of leavesOf(reversed ? [...size].reverse() : size, gpu, real)) {
           const points = leaf.lengths.reduce((a, b) => a * b, 1) / leaf.blocks;
           expect(points * leaf.tile).toBeLessThanOrEqual(capacityOf(real, gpu).room);
         }

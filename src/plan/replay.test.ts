@@ -120,7 +120,7 @@ function featuresOf({ launches, assignment, chunks, interleaved }: DirectionPlan
     'elements left out': launches.some(({ node }) => node.absent !== undefined),
     'padded temps': assignment.padded > 0,
     chunks: chunks > 1,
-    turns: interleaved !== undefined,
+    'interleaved launches': interleaved !== undefined,
   };
   return Object.entries(features).flatMap(([name, has]) => (has ? [name] : []));
 }
