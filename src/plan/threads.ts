@@ -97,6 +97,9 @@ export function besideOf(
   };
   if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
   if (byMemory < residency.free) return Math.min(groups(), residency.block);
+  // Of several butterflies that hold more than the largest one, compilers know better how many to have in hand.
+  const held = Math.max(...radices.map((radix) => radix * Math.ceil(points / radix / threads)));
+  if (held > residency.held * Math.max(...radices)) return 0;
   // Compilers that are not told make do with so few registers that loads wait for one another.
   const several = groups(registers.spare);
   return several > residency.block && several * bytes >= residency.passBytes * radices.length ? several : 0;
