@@ -252,8 +252,12 @@ export function uploadsQuestion(
       reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
         ? (n) => firstUploadCost(n, ideal, length / n, elements, precision, own(n, true))
         : undefined,
-    trip: priceOfLast(least),
-    least: (n) => priceOfLast(leastUploadCost(n, elements, precision, own(n, true))),
+    trip: least.price,
+    lastTrip: Math.min(least.price, priceOfLast(least)),
+    least: (n, last) => {
+      const one = leastUploadCost(n, elements, precision, own(n, true));
+      return last ? priceOfLast(one) : one.price;
+    },
     several: free ? 0 : calibration.trip.temp * tripCost(profile),
     // Threads hardly notice.
     ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,
