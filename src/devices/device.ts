@@ -100,7 +100,7 @@ export interface CompiledKernel {
 }
 
 /** One launch of a program. Arguments follow the kernel's `globals`, then its `tables`. */
-export interface Step {
+export interface ProgramStep {
   readonly kernel: CompiledKernel;
   /** Runs the kernel's `reverse` phases. */
   readonly reverse?: boolean;
@@ -205,7 +205,7 @@ export interface Backend {
    * @param pipelined all steps as one kernel, from `pipeline`.
    */
   bind(
-    steps: readonly Step[],
+    steps: readonly ProgramStep[],
     slots: readonly (Binding | undefined)[],
     chunks?: number,
     pipelined?: CompiledKernel,

@@ -10,7 +10,7 @@ import type { Stretch } from '../devices/device.ts';
 import { FftError } from '../problem/index.ts';
 
 /** Memory of the caller's that a call uses. */
-export interface Use {
+export interface MemoryUse {
   readonly reads: readonly Stretch[];
   readonly writes: readonly Stretch[];
 }
@@ -59,7 +59,7 @@ export class Pending {
 }
 
 /** Bytes of one memory, and the calls to wait for there: a call that reads several such stretches makes one of them. */
-interface Span {
+interface AwaitedStretch {
   readonly start: number;
   readonly end: number;
   readonly writers: Pending | undefined;
@@ -67,9 +67,9 @@ interface Span {
   readonly readers: Pending | undefined;
 }
 
-interface Memory {
+interface MemoryCalls {
   /** Ascending, without overlap. */
-  spans: Span[];
+  spans: AwaitedStretch[];
   calls: number;
   /** With more spans than this it is worth while to look for those whose calls have ended. */
   most: number;
@@ -77,7 +77,7 @@ interface Memory {
 
 /** Spans that a memory may have before it is worth while to look for those whose calls have ended. */
 const FEW_SPANS = 32;
-const memories = new Map<unknown, Memory>();
+const memories = new Map<unknown, MemoryCalls>();
 /** Calls of each device. */
 const calls = new WeakMap<object, Set<Pending>>();
 
@@ -98,7 +98,7 @@ export function usersOf(stretches: readonly Stretch[]): Pending | undefined {
 }
 
 /** The calls that come before one with such use. */
-export function callsBefore({ reads, writes }: Use): Pending | undefined {
+export function callsBefore({ reads, writes }: MemoryUse): Pending | undefined {
   return quiet() ? undefined : Pending.all([writersOf(reads), usersOf(writes)]);
 }
 
@@ -106,7 +106,7 @@ export function callsBefore({ reads, writes }: Use): Pending | undefined {
  * For what cannot wait: calls that do go on in the event loop.
  * @throws FftError `aliased-buffers` where others come before it.
  */
-export function refusePending(use: Use): void {
+export function refusePending(use: MemoryUse): void {
   if (!callsBefore(use)) return;
   throw new FftError(
     'aliased-buffers',
@@ -124,13 +124,16 @@ export function callsOf(device: object): Pending | undefined {
  * Enters a call of a device.
  * @returns to be called when it has ended, failed or not.
  */
-export function enter({ reads, writes }: Use, device: object): () => void {
+export function enter({ reads, writes }: MemoryUse, device: object): () => void {
   const call = new Pending();
   let others = calls.get(device);
   if (!others) calls.set(device, (others = new Set()));
   others.add(call);
   const used = new Set<unknown>();
-  const note = (stretch: Stretch, span: (spans: readonly Span[]) => Pick<Span, 'writers' | 'readers'>) => {
+  const note = (
+    stretch: Stretch,
+    span: (spans: readonly AwaitedStretch[]) => Pick<AwaitedStretch, 'writers' | 'readers'>,
+  ) => {
     if (stretch.start === stretch.end) return;
     used.add(stretch.of);
     replace(stretch, span);
@@ -156,7 +159,7 @@ export function enter({ reads, writes }: Use, device: object): () => void {
   };
 }
 
-function spansIn({ of, start, end }: Stretch): readonly Span[] {
+function spansIn({ of, start, end }: Stretch): readonly AwaitedStretch[] {
   const spans = memories.get(of)?.spans;
   return spans && start < end ? spans.slice(...placesOf(spans, start, end)) : [];
 }
@@ -164,7 +167,7 @@ function spansIn({ of, start, end }: Stretch): readonly Span[] {
 /** Puts one span in place of all that a stretch touches; those at its ends keep what lies outside. */
 function replace(
   { of, start, end }: Stretch,
-  span: (spans: readonly Span[]) => Pick<Span, 'writers' | 'readers'>,
+  span: (spans: readonly AwaitedStretch[]) => Pick<AwaitedStretch, 'writers' | 'readers'>,
 ): void {
   let memory = memories.get(of);
   if (!memory) memories.set(of, (memory = { spans: [], calls: 0, most: FEW_SPANS }));
@@ -182,7 +185,7 @@ function replace(
 }
 
 /** The first span that ends behind `start`, and the first from there on that does not begin before `end`. */
-function placesOf(spans: readonly Span[], start: number, end: number): [from: number, to: number] {
+function placesOf(spans: readonly AwaitedStretch[], start: number, end: number): [from: number, to: number] {
   let [from, beyond] = [0, spans.length];
   while (from < beyond) {
     const middle = (from + beyond) >> 1;

@@ -9,7 +9,7 @@ import { arrayFor } from '../devices/host-arrays.ts';
 import { bytesOf, type Kernel, type Table } from '../ir/index.ts';
 import { fillTable } from './tables.ts';
 
-interface Entry<T> {
+interface CachedEntry<T> {
   readonly value: T;
   readonly cost: number;
   uses: number;
@@ -23,7 +23,7 @@ interface Entry<T> {
  * hash tables behind that an engine's collector of young garbage cannot tell from live ones.
  */
 class Shelf<T> {
-  private readonly entries = new Map<string, Entry<T>>();
+  private readonly entries = new Map<string, CachedEntry<T>>();
   private readonly budget: number;
   private readonly drop: (value: T) => void;
   private idle = 0;

@@ -9,7 +9,7 @@ import type { Backend, BoundProgram, DeviceBuffer, RealArray, Stretch } from '..
 import { arrayClass, bufferOf, copyInto, lengthOf } from '../problem/bytes.ts';
 import type { ElementRuns, HostArray, PlanarData } from '../problem/index.ts';
 import { type ComplexData, type Data, type SideFacts, sideExtents } from './arguments.ts';
-import { quiet, refusePending, type Use } from './arrivals.ts';
+import { type MemoryUse, quiet, refusePending } from './arrivals.ts';
 import { mayChange } from './given.ts';
 import { arrived, landingFor, sent, settle } from './landings.ts';
 import type { Copy, PlacedPart } from './staging.ts';
@@ -97,14 +97,14 @@ export class Call {
   }
 
   /** Host arrays. Where host code sees the device's memory, there are none to mind: copies run in order. */
-  get copied(): Use {
+  get copied(): MemoryUse {
     const stretches = (copies: readonly Copy[]) =>
       copies.filter(({ view }) => !view).map(({ host }) => stretchOf(host));
     return { reads: stretches(this.copiesIn), writes: stretches(this.copiesOut) };
   }
 
   /** Memory of the device. */
-  get placed(): Use {
+  get placed(): MemoryUse {
     const { from, to, read, written, operands } = this.sides;
     const stretches = (parts: readonly PlacedPart[], facts: SideFacts) =>
       parts.flatMap(({ device, copy }) => (copy ? [] : sideExtents(device, facts, '')));
@@ -189,15 +189,15 @@ export class Call {
   forget(): boolean {
     const { pair, sides } = this;
     if (pair) {
-      this.input = this.output = pair.from.host = pair.to.host = LET_GO;
-      for (const part of [...sides.from, ...sides.to]) part.given = LET_GO;
+      this.input = this.output = pair.from.host = pair.to.host = RELEASED_ARRAY;
+      for (const part of [...sides.from, ...sides.to]) part.given = RELEASED_ARRAY;
     }
     return this.direct || pair !== undefined;
   }
 }
 
 /** Stands for arrays that were let go: nobody can give it. */
-const LET_GO = new Float32Array(0);
+const RELEASED_ARRAY = new Float32Array(0);
 
 interface HostPair {
   readonly from: Copy;

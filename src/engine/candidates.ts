@@ -4,7 +4,7 @@
  */
 import type { Backend } from '../devices/device.ts';
 import { type CostUnit, unitOf } from '../plan/cost.ts';
-import { SPARING } from '../plan/planner.ts';
+import { WAYS_WITHOUT_TEMP } from '../plan/planner.ts';
 import type { Splits } from '../plan/splits.ts';
 import type { Problem } from '../problem/index.ts';
 import { rankTuned } from './tuning.ts';
@@ -39,7 +39,7 @@ export interface CandidateList {
 
 /** @param chosen how the plan at hand is split. */
 export function candidateFacts(problem: Problem, backend: Backend, chosen: Splits, measured?: Measured): CandidateList {
-  const most = problem.strategy === 'least-memory' ? SPARING : MOST_CANDIDATES;
+  const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : MOST_CANDIDATES;
   const list = rankTuned(problem, backend.profile, most).map(({ value: splits, price }): CandidateFacts => {
     const milliseconds = measured?.times.get(textOf(splits));
     return {

@@ -49,7 +49,7 @@ export interface PlanOptions {
 }
 
 /** What `plan` was called with, read and found to be right. */
-interface Asked {
+interface PlanRequest {
   readonly problem: PlannedProblem;
   readonly from: string | undefined;
 }
@@ -155,7 +155,7 @@ export class Device {
   }
 
   /** What a plan is to be, if this device can plan it. */
-  private asked(problem: ProblemInput | string, options: PlanOptions): Asked {
+  private asked(problem: ProblemInput | string, options: PlanOptions): PlanRequest {
     this.check();
     const { from } = readOptions(options, { works: ['from'] }, 'plan');
     const normal = normalizeProblem(problem);
@@ -163,14 +163,14 @@ export class Device {
     return { problem: normal, from };
   }
 
-  private planOf({ problem, from }: Asked): PlanOf {
+  private planOf({ problem, from }: PlanRequest): PlanOf {
     if (from !== undefined) return loadPlans(from, problem, this.backend);
     const splits = this.measuredOf(problem)?.splits;
     return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
   }
 
   /** Pairs rest on what compilers may have broken, which is not known yet. */
-  private mustProbe({ problem }: Asked): boolean {
+  private mustProbe({ problem }: PlanRequest): boolean {
     const { backend } = this;
     return (
       isInPairs(problem.precision, backend.profile) &&
@@ -183,7 +183,7 @@ export class Device {
     return problem.strategy === 'measure' ? this.measured.get(JSON.stringify(problem)) : undefined;
   }
 
-  private mustMeasure({ problem, from }: Asked): boolean {
+  private mustMeasure({ problem, from }: PlanRequest): boolean {
     return problem.strategy === 'measure' && from === undefined && !this.measuredOf(problem);
   }
 

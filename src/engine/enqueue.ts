@@ -20,7 +20,7 @@ import {
   scratchBinding,
   sideExtents,
 } from './arguments.ts';
-import { callsBefore, enter, type Pending, quiet, refusePending, type Use } from './arrivals.ts';
+import { callsBefore, enter, type MemoryUse, type Pending, quiet, refusePending } from './arrivals.ts';
 import { type Given, mayChange, readData, readMemory } from './given.ts';
 import { DeviceMemory } from './memory.ts';
 import { type Arrays, boundOperands, operandParts, readArrays } from './operands.ts';
@@ -118,7 +118,13 @@ function readQuickly(options: EnqueueOptions): EnqueueOptions | undefined {
 }
 
 /** @param bound keeps memory alive that the caller lets go of meanwhile. */
-async function defer(host: RunnerHost, asked: Asked, bound: BoundProgram, use: Use, first: Pending): Promise<void> {
+async function defer(
+  host: RunnerHost,
+  asked: EnqueuedMemory,
+  bound: BoundProgram,
+  use: MemoryUse,
+  first: Pending,
+): Promise<void> {
   const ended = enter(use, host.backend);
   try {
     await first.wait();
@@ -164,7 +170,7 @@ function unattended(done: Promise<void>): Promise<void> {
 }
 
 /** A call's memory, with everything that was left out filled in. */
-interface Asked {
+interface EnqueuedMemory {
   readonly input: Given;
   readonly output: Given;
   readonly work: unknown;
@@ -175,15 +181,15 @@ interface Asked {
 }
 
 /** What a call was given, after all checks. */
-interface Checked {
+interface EnqueuedCall {
   readonly program: DirectionProgram;
   readonly places: ProgramBindings;
-  readonly skip: Asked['skip'];
+  readonly skip: EnqueuedMemory['skip'];
   readonly ownTemp: boolean;
 }
 
 /** By what a direction writes, which each direction of each plan has an object of its own for. */
-const lastChecked = new WeakMap<SideFacts, Checked>();
+const lastChecked = new WeakMap<SideFacts, EnqueuedCall>();
 
 /**
  * Checks the memory of a call that runs at once and binds the direction to it.
@@ -197,7 +203,7 @@ export function bindMemory(host: RunnerHost, options: MemoryOptions, what: strin
 }
 
 /** @param options fields that change no more. */
-function askedOf(host: RunnerHost, options: MemoryOptions, what: string): Asked {
+function askedOf(host: RunnerHost, options: MemoryOptions, what: string): EnqueuedMemory {
   const { inPlace } = host;
   const { input, output, work, temp } = options;
   const from = input ?? (inPlace ? output : undefined);
@@ -224,7 +230,7 @@ function arraysOf({ arrays, kernel }: MemoryOptions, what: string): Arrays | und
   throw new FftError('invalid-argument', `${what} was given a kernel, which only 'convolve' takes; leave it out.`);
 }
 
-function checkMemory(host: RunnerHost, asked: Asked, what: string): Checked {
+function checkMemory(host: RunnerHost, asked: EnqueuedMemory, what: string): EnqueuedCall {
   const { written } = host;
   let checked = lastChecked.get(written);
   if (!checked || !repeats(host, asked, checked)) {
@@ -237,8 +243,8 @@ function checkMemory(host: RunnerHost, asked: Asked, what: string): Checked {
 /** The plan's own temp is for any call: what runs later is in the same order. */
 function useOf(
   { read, written, workBytes, operands }: RunnerHost,
-  { program, places: { input, output, work, temp, operands: loaded }, ownTemp }: Checked,
-): Use {
+  { program, places: { input, output, work, temp, operands: loaded }, ownTemp }: EnqueuedCall,
+): MemoryUse {
   const extents = (place: Binding | undefined, bytes: number) => (place ? deviceExtents(place, bytes, '') : []);
   const side = ({ re, im }: SideBinding, facts: SideFacts) =>
     [re, im].flatMap((place) => (place ? sideExtents(place, facts, '') : []));
@@ -256,12 +262,12 @@ function useOf(
 }
 
 /** Views show any part of a buffer, lists and descriptors may say something else the next time: `check` looks at those. */
-function isLasting({ input, output, work, temp, arrays }: Asked): boolean {
+function isLasting({ input, output, work, temp, arrays }: EnqueuedMemory): boolean {
   return [...input, ...output, work, temp, ...arrays].every((part) => !(ArrayBuffer.isView(part) || mayChange(part)));
 }
 
 /** Whether the same memory was checked already: buffers never change, only whether they can still be used. */
-function repeats(host: RunnerHost, asked: Asked, { program, places, skip, ownTemp }: Checked): boolean {
+function repeats(host: RunnerHost, asked: EnqueuedMemory, { program, places, skip, ownTemp }: EnqueuedCall): boolean {
   const { backend, operands } = host;
   const { input, output, work, temp, arrays } = asked;
   return (
@@ -294,7 +300,11 @@ function isBuffer(value: unknown, buffer: DeviceBuffer | undefined, what: string
 }
 
 /** @throws FftError what is wrong with the memory of a call. */
-function check(host: RunnerHost, { input: from, output: to, work, temp, skip, arrays }: Asked, what: string): Checked {
+function check(
+  host: RunnerHost,
+  { input: from, output: to, work, temp, skip, arrays }: EnqueuedMemory,
+  what: string,
+): EnqueuedCall {
   const { backend, read, written, inPlace, operands } = host;
   const source = partsOf(from, read, 'input', backend, skip.input);
   const target = partsOf(to, written, 'output', backend, skip.output);

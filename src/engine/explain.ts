@@ -2,7 +2,7 @@
  * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
 import type { Backend } from '../devices/device.ts';
-import type { Turns } from '../plan/chunks.ts';
+import type { Interleaving } from '../plan/chunks.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { launchesSaved } from '../plan/shims/index.ts';
@@ -60,8 +60,8 @@ export function planToJson(
         },
         launches,
         // Launches that are to be interleaved and cannot here run one after the other.
-        chunks: plan.turns && !asOne ? 1 : plan.chunks,
-        ...(plan.turns && asOne ? { turns: plan.turns } : {}),
+        chunks: plan.interleaved && !asOne ? 1 : plan.chunks,
+        ...(plan.interleaved && asOne ? { turns: plan.interleaved } : {}),
         bytesMoved: launches.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0),
       };
     }),
@@ -83,10 +83,10 @@ export function paddingText(elements: number): string {
 }
 
 /** What is said of chunks after the number of launches; nothing where there is one. */
-export function chunkText(chunks: number, turns: Turns | undefined): string {
+export function chunkText(chunks: number, interleaved: Interleaving | undefined): string {
   if (chunks === 1) return '';
-  if (!turns) return `, ${chunks} chunks of batches through all of them one after another`;
-  return ` as one, ${chunks} chunks of batches, the first launch ${turns.ahead} ahead of the second`;
+  if (!interleaved) return `, ${chunks} chunks of batches through all of them one after another`;
+  return ` as one, ${chunks} chunks of batches, the first launch ${interleaved.ahead} ahead of the second`;
 }
 
 function lengthText({ lengths, radices, digits }: LaunchFacts): string {

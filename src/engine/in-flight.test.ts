@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { openCpuBackend } from '../devices/cpu/index.ts';
 import { Pool } from '../devices/cpu/pool.ts';
-import type { Job, Queue } from '../devices/cpu/queue.ts';
+import type { Queue, QueueJob } from '../devices/cpu/queue.ts';
 import { Device } from './device.ts';
 
 const random = randomFor('engine/in-flight');
@@ -27,7 +27,7 @@ function hold(): () => void {
       resolve();
     };
   });
-  const job: Job = { advance: (blocking) => open || blocking, wait: () => opened };
+  const job: QueueJob = { advance: (blocking) => open || blocking, wait: () => opened };
   queue.push(job).catch(() => {});
   return release;
 }

@@ -6,7 +6,7 @@ import { FftError, type Problem } from '../problem/index.ts';
 import { factsOf, numbersOf, type SideFacts } from './arguments.ts';
 import { givenName } from './given.ts';
 import { DeviceMemory } from './memory.ts';
-import type { Operand } from './operands.ts';
+import type { DirectionOperand } from './operands.ts';
 
 /** What each prepared kernel was made for. */
 const prepared = new WeakMap<DeviceMemory, string>();
@@ -18,7 +18,7 @@ export interface ConvolutionFacts {
   /** The memory of a prepared kernel. */
   readonly kernel: SideFacts;
   readonly result: SideFacts;
-  readonly operands: readonly Operand[];
+  readonly operands: readonly DirectionOperand[];
 }
 
 export function convolutionFacts(

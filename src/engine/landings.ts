@@ -8,7 +8,7 @@ import type { Copy } from './staging.ts';
 import { fromPairs, toPairs } from './tables.ts';
 
 /** Of an array, in messages. */
-export const WAITING = 'An array of a waiting call';
+export const ARRAY_OF_WAITING_CALL = 'An array of a waiting call';
 
 /** What is copied to the device. @throws FftError `out-of-memory` */
 export function sent({ host, pairs }: Copy): RealArray {
@@ -47,11 +47,14 @@ export function newArray(type: StorageType, length: number): HostArray {
  */
 export function requireWhole(hosts: readonly RealArray[], length: number): void {
   for (const host of hosts) {
-    refuseDetached(host, WAITING);
+    refuseDetached(host, ARRAY_OF_WAITING_CALL);
     const now = lengthOf(host);
     if (now === length) continue;
     const sizes = `it has ${now} numbers now, not ${length}`;
-    throw new FftError('detached-array', `${WAITING} was resized: ${sizes}. Leave it alone until the call has ended.`);
+    throw new FftError(
+      'detached-array',
+      `${ARRAY_OF_WAITING_CALL} was resized: ${sizes}. Leave it alone until the call has ended.`,
+    );
   }
 }
 

@@ -232,13 +232,13 @@ function lanesText(leaf: Leaf): string {
 }
 
 /** One thing that a launch does to its numbers, in words: `× chirp`, `passes 2048 = 16·16·8`. */
-export interface Stage {
+export interface LaunchPart {
   readonly kind: 'memory' | 'passes' | 'product' | 'move';
   readonly text: string;
 }
 
 /** All of them in order, from memory to memory. */
-export function stagesOf(launch: LaunchFacts): Stage[] {
+export function stagesOf(launch: LaunchFacts): LaunchPart[] {
   const { operands, steps, digits, lengths, twiddles, twiddlesOn } = launch;
   const { input, output } = operands;
   const twiddled = (side: 'input' | 'output') =>
@@ -267,27 +267,27 @@ export function stagesOf(launch: LaunchFacts): Stage[] {
   ];
 }
 
-function called({ callback }: OperandFacts): Stage[] {
+function called({ callback }: OperandFacts): LaunchPart[] {
   return callback ? [{ kind: 'product', text: 'callback' }] : [];
 }
 
-function product(by: string): Stage {
+function product(by: string): LaunchPart {
   return { kind: 'product', text: `× ${by}` };
 }
 
-function ordered({ order }: OperandFacts): Stage[] {
+function ordered({ order }: OperandFacts): LaunchPart[] {
   if (!order) return [];
   return [{ kind: 'move', text: `order of ${order.inverse ? 'inverse ' : ''}powers modulo ${order.of}` }];
 }
 
-function mirroring({ mirrored, evenFirst, fromMiddle, facing }: OperandFacts): Stage[] {
+function mirroring({ mirrored, evenFirst, fromMiddle, facing }: OperandFacts): LaunchPart[] {
   if (facing) return [{ kind: 'move', text: 'parts from both ends' }];
   if (evenFirst) return [{ kind: 'move', text: 'even points, then odd ones backwards' }];
   if (fromMiddle) return [{ kind: 'move', text: 'every second point from the middle, turning at the ends' }];
   return mirrored ? [{ kind: 'move', text: `mirror ${mirrored.count} ${mirrored.what}` }] : [];
 }
 
-function multiplied({ factors = [] }: OperandFacts): Stage[] {
+function multiplied({ factors = [] }: OperandFacts): LaunchPart[] {
   return factors.map((own) => product(own.kind === 'roots' ? `roots of ${own.of}` : factorsText(own)));
 }
 
@@ -302,13 +302,13 @@ function factorsText({ kind }: Factors): string {
   return kind.replace('-', ' ');
 }
 
-function scaled({ scale }: OperandFacts): Stage[] {
+function scaled({ scale }: OperandFacts): LaunchPart[] {
   if (scale === undefined) return [];
   const over = Math.round(1 / scale);
   return [product(Math.abs(1 / scale - over) < 1e-9 * over ? `1/${over}` : String(Number(scale.toPrecision(4))))];
 }
 
-function stepStages(step: StepFacts): Stage[] {
+function stepStages(step: StepFacts): LaunchPart[] {
   if (step.do === 'copy') return [{ kind: 'move', text: 'transpose' }];
   if (step.do === 'pair') {
     const pairs = { kind: 'move' as const, text: PAIRS[step.by] };

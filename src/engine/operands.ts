@@ -26,7 +26,7 @@ export interface CallOptions {
 }
 
 /** An array that a direction loads from. */
-export interface Operand {
+export interface DirectionOperand {
   readonly name: string;
   /** How programs name it. */
   readonly bound: string;
@@ -34,8 +34,8 @@ export interface Operand {
 }
 
 /** All that a direction loads from. */
-export function operandsOf(problem: Problem, direction: Direction, profile: DeviceProfile): Operand[] {
-  return loadedArrays(problem.callbacks, direction).map((name): Operand => {
+export function operandsOf(problem: Problem, direction: Direction, profile: DeviceProfile): DirectionOperand[] {
+  return loadedArrays(problem.callbacks, direction).map((name): DirectionOperand => {
     const { type, length } = problem.callbacks!.arrays[name]!;
     const numbers = numbersOf(type === 'f64' ? 'double' : 'single', length, profile);
     const facts: SideFacts = { layout: 'real', ...numbers };
@@ -44,8 +44,8 @@ export function operandsOf(problem: Problem, direction: Direction, profile: Devi
 }
 
 /** What a direction has to know to read arrays. */
-interface Reading {
-  readonly operands: readonly Operand[];
+interface OperandReading {
+  readonly operands: readonly DirectionOperand[];
   readonly problem: Problem;
   /** Of a convolution: what is wrong with a kernel. */
   readonly readKernel?: ((value: unknown, what: string) => unknown) | undefined;
@@ -60,7 +60,7 @@ const CALL_OPTIONS = { works: ['arrays'] };
  * Whether a call is given what the one before was given, which has been checked: reading options closely takes longer than a
  * short transform. Whatever is not plainly the same gets that closer look.
  */
-export function givesTheSame(options: unknown, before: readonly unknown[], reading: Reading): boolean {
+export function givesTheSame(options: unknown, before: readonly unknown[], reading: OperandReading): boolean {
   const { operands, problem, readKernel } = reading;
   if (options === undefined || before.length === 0) return false;
   if (readKernel) return options === before[0];
@@ -86,7 +86,7 @@ export function givesTheSame(options: unknown, before: readonly unknown[], readi
  * @param what the call, in messages
  * @throws FftError `unknown-field`, `missing-buffer`, `invalid-argument`, `wrong-array-type`
  */
-export function readCall(options: unknown, host: Reading, what: string): readonly unknown[] {
+export function readCall(options: unknown, host: OperandReading, what: string): readonly unknown[] {
   if (host.readKernel) return [host.readKernel(options, what)];
   if (options === undefined && host.operands.length === 0) return NONE;
   return readArrays(
@@ -97,7 +97,7 @@ export function readCall(options: unknown, host: Reading, what: string): readonl
 }
 
 /** The same of the arrays alone. */
-export function readArrays(arrays: unknown, { operands, problem }: Reading, what: string): readonly unknown[] {
+export function readArrays(arrays: unknown, { operands, problem }: OperandReading, what: string): readonly unknown[] {
   if (arrays === undefined && operands.length === 0) return NONE;
   const works = Object.keys(problem.callbacks?.arrays ?? {});
   const given: Readonly<Record<string, unknown>> =
@@ -116,7 +116,7 @@ export function readArrays(arrays: unknown, { operands, problem }: Reading, what
  */
 export function operandParts(
   arrays: readonly unknown[],
-  operands: readonly Operand[],
+  operands: readonly DirectionOperand[],
   written: readonly Extent[],
   backend: Backend,
 ): Part[] {
@@ -130,7 +130,7 @@ export function operandParts(
 
 /** What programs are bound to. */
 export function boundOperands(
-  operands: readonly Operand[],
+  operands: readonly DirectionOperand[],
   places: readonly Binding[],
 ): ReadonlyMap<string, Binding> | undefined {
   return operands.length === 0 ? undefined : new Map(operands.map(({ bound }, n) => [bound, places[n]!]));

@@ -37,13 +37,13 @@ export interface PlanTypes {
   readonly returned: unknown;
 }
 
-type Memory = DeviceMemory | ForeignMemory;
+type AnyDeviceMemory = DeviceMemory | ForeignMemory;
 
 type CallOf<F extends Facts, D extends Direction> =
   D extends PlannedDirection<F>
     ? {
-        readonly reads: SideData<F, ReadSide<D>, Memory>;
-        readonly writes: SideData<F, WrittenSide<D>, Memory>;
+        readonly reads: SideData<F, ReadSide<D>, AnyDeviceMemory>;
+        readonly writes: SideData<F, WrittenSide<D>, AnyDeviceMemory>;
         readonly makes: 'out-of-place' extends F['placement'] ? NewData<F, WrittenSide<D>> : never;
       }
     : { readonly reads: never; readonly writes: never; readonly makes: never };
@@ -60,10 +60,10 @@ type ResultSide<F extends Facts> = F['transform'][number] extends 'c2c'
 type ConvolveOf<F extends Facts> = [F['convolution']] extends [null]
   ? { readonly reads: never; readonly writes: never; readonly makes: never; readonly kernels: never }
   : {
-      readonly reads: SideData<F, 'input', Memory>;
-      readonly writes: SideData<F, ResultSide<F>, Memory>;
+      readonly reads: SideData<F, 'input', AnyDeviceMemory>;
+      readonly writes: SideData<F, ResultSide<F>, AnyDeviceMemory>;
       readonly makes: 'out-of-place' extends F['placement'] ? NewData<F, ResultSide<F>> : never;
-      readonly kernels: SideData<F, 'input', Memory>;
+      readonly kernels: SideData<F, 'input', AnyDeviceMemory>;
     };
 
 type PlanTypesOf<F> = F extends Facts

@@ -1,7 +1,7 @@
 /**
  * A direction plan, compiled: kernels and tables taken from the device's cache, arguments as slots to bind at launch.
  */
-import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, Step } from '../devices/device.ts';
+import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, ProgramStep } from '../devices/device.ts';
 import { bytesOf, type Table, verify } from '../ir/index.ts';
 import { buildKernel, sharesPasses } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
@@ -53,7 +53,7 @@ export class DirectionProgram {
   readonly operands: readonly string[];
   private readonly backend: Backend;
   private readonly cache: KernelCache;
-  private readonly steps: Step[] = [];
+  private readonly steps: ProgramStep[] = [];
   /** All steps as one kernel, where the plan has them interleaved. */
   private pipelined: CompiledKernel | undefined;
   private readonly taken: { key: string; tables: readonly Table[] }[] = [];
@@ -89,11 +89,11 @@ export class DirectionProgram {
           ],
         });
       }
-      const { chunks, turns } = plan;
-      if (turns && !launching) {
-        const key = JSON.stringify([chunks, turns, ...plan.launches.map(({ leaf }) => leaf)]);
+      const { chunks, interleaved } = plan;
+      if (interleaved && !launching) {
+        const key = JSON.stringify([chunks, interleaved, ...plan.launches.map(({ leaf }) => leaf)]);
         const kernels = this.steps.map(({ kernel }) => kernel);
-        this.pipelined = cache.pipelined(key, kernels, { chunks, ...turns });
+        this.pipelined = cache.pipelined(key, kernels, { chunks, ...interleaved });
         if (this.pipelined) this.taken.push({ key, tables: [] });
       }
     } catch (error) {

@@ -9,11 +9,11 @@ import type { Task } from '../plan/planner.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
-import { callsBefore, enter, type Pending, quiet, type Use, usersOf } from './arrivals.ts';
+import { callsBefore, enter, type MemoryUse, type Pending, quiet, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
 import { isSame, readData } from './given.ts';
-import { arrived, landingFor, newArray, requireWhole, sent, settle, WAITING } from './landings.ts';
-import { boundOperands, givesTheSame, type Operand, operandParts, readCall } from './operands.ts';
+import { ARRAY_OF_WAITING_CALL, arrived, landingFor, newArray, requireWhole, sent, settle } from './landings.ts';
+import { boundOperands, type DirectionOperand, givesTheSame, operandParts, readCall } from './operands.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
 import { type PlacedPart, Staging } from './staging.ts';
 
@@ -25,7 +25,7 @@ export interface RunnerHost {
   readonly written: SideFacts;
   readonly inPlace: boolean;
   /** Arrays that callbacks load from; or the kernel of a convolution. */
-  readonly operands: readonly Operand[];
+  readonly operands: readonly DirectionOperand[];
   /** Of a convolution: a kernel that was prepared for it. @throws FftError `missing-buffer`, `wrong-kernel` */
   readonly readKernel?: (value: unknown, what: string) => unknown;
   /** What `work` has to hold: the tensor, packed. */
@@ -39,7 +39,7 @@ export interface RunnerHost {
 }
 
 /** A program and the memory it is bound to. */
-interface Bound {
+interface BoundMemory {
   readonly program: BoundProgram;
   readonly places: readonly Binding[];
 }
@@ -48,10 +48,10 @@ interface Bound {
 const later: (act: () => void) => void =
   typeof setTimeout === 'function' ? (act) => setTimeout(act, 0) : (act) => void Promise.resolve().then(act);
 
-const UNUSED: Use = { reads: [], writes: [] };
+const NO_MEMORY_USE: MemoryUse = { reads: [], writes: [] };
 
 /** Arguments that have been checked. */
-interface Checked {
+interface CheckedCall {
   readonly input: ComplexData;
   readonly output: ComplexData;
   readonly source: readonly Part[];
@@ -70,7 +70,7 @@ export class Runner {
     /** One for each array. */
     readonly operands: readonly Staging[];
   };
-  private bound: Bound | undefined;
+  private bound: BoundMemory | undefined;
   /** Of calls that wait only one without host arrays is remembered: others are bound anew anyway. */
   private last: Call | undefined;
   /** Set while `forget` is to come. */
@@ -185,7 +185,7 @@ export class Runner {
 
   private submit(call: Call): Promise<ComplexData> {
     const { copied } = call;
-    const placed = quiet() ? UNUSED : call.placed;
+    const placed = quiet() ? NO_MEMORY_USE : call.placed;
     const reads = [...copied.reads, ...placed.reads];
     const first = callsBefore({ reads, writes: placed.writes });
     const users = usersOf(copied.writes);
@@ -230,7 +230,7 @@ export class Runner {
     } catch (error) {
       // The caller's arrays may have been transferred away meanwhile: that is what went wrong, then.
       const watched = [...copiesIn.filter(({ view }) => view), ...copiesOut];
-      if (!(error instanceof FftError)) for (const { host } of watched) refuseDetached(host, WAITING);
+      if (!(error instanceof FftError)) for (const { host } of watched) refuseDetached(host, ARRAY_OF_WAITING_CALL);
       throw error;
     }
     if (users?.ended === false) await users.wait();
@@ -240,7 +240,7 @@ export class Runner {
     return output;
   }
 
-  private check(input: ComplexData, given: ComplexData | undefined, arrays: readonly unknown[]): Checked {
+  private check(input: ComplexData, given: ComplexData | undefined, arrays: readonly unknown[]): CheckedCall {
     const { backend, read, written, inPlace, operands } = this.host;
     this.host.check();
     const others = (parts: readonly Part[]) => ({
@@ -265,7 +265,7 @@ export class Runner {
     return { input, output, source, target, ...others(target) };
   }
 
-  private bind({ input, output, source, target, arrays, operands }: Checked): Call {
+  private bind({ input, output, source, target, arrays, operands }: CheckedCall): Call {
     const from = this.staging.read.place(source);
     const to = source === target ? from : this.staging.written.place(target);
     const direction = this.host.program(false);

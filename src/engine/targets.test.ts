@@ -4,7 +4,7 @@ import { codeOf } from '../../test/support/device-kernels.ts';
 import { noOpenCl } from '../../test/support/opencl.ts';
 import { noWebGpu } from '../../test/support/webgpu.ts';
 import { create as createCpuBackend } from '../devices/cpu/index.ts';
-import type { Backend, Step } from '../devices/device.ts';
+import type { Backend, ProgramStep } from '../devices/device.ts';
 import { create as createOpenClBackend } from '../devices/opencl/index.ts';
 import { create as createWebGpuBackend } from '../devices/webgpu/index.ts';
 import { FftError } from '../index.ts';
@@ -99,7 +99,7 @@ for (const [kind, open, missing] of kinds) {
       const { globals, tables } = compiled!.kernel;
       expect([globals.length, tables.length]).toEqual([2, 0]);
       const bind = (byteOffset: number) => {
-        const step: Step = { kernel: compiled!, arguments: [0, 1].map((slot) => ({ slot, byteOffset: 0 })) };
+        const step: ProgramStep = { kernel: compiled!, arguments: [0, 1].map((slot) => ({ slot, byteOffset: 0 })) };
         return codeOf(() =>
           backend.bind(
             [step],

@@ -23,7 +23,7 @@ const FIRST_REPEATS = 3;
  * How many times as long as the fastest one a candidate may take at first: what is slower is not timed again. But the planner's
  * own choice is: on a machine that is busy, what looks fast once need not be.
  */
-const HOPELESS = 2;
+const SLOWEST_RETRIED = 2;
 /** What one candidate may fail of while others do not. */
 const OWN_FAILURES: readonly string[] = ['compile-failed', 'device-limit', 'out-of-memory'];
 
@@ -56,7 +56,7 @@ export async function measureCandidates(
     const begin = performance.now();
     await firstRound(candidates, planOf, memory, trials, begin);
     const fastest = Math.min(...trials.map(({ milliseconds }) => milliseconds));
-    const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= HOPELESS * fastest);
+    const near = trials.filter(({ milliseconds }, n) => n === 0 || milliseconds <= SLOWEST_RETRIED * fastest);
     for (let round = 0; round < ROUNDS && near.length > 1 && performance.now() - begin < BUDGET_MILLISECONDS; round++) {
       for (const trial of near) {
         const repeats = Math.min(MOST_REPEATS, Math.ceil(TIMING_MILLISECONDS / trial.milliseconds));
@@ -78,7 +78,7 @@ export async function measureCandidates(
 async function firstRound(
   candidates: readonly Candidate[],
   planOf: (splits: Splits) => Promise<Plan>,
-  memory: Memory,
+  memory: TrialBuffers,
   trials: Trial[],
   begin: number,
 ): Promise<void> {
@@ -99,7 +99,7 @@ async function firstRound(
 }
 
 /** Milliseconds of one transform in each of a plan's directions. */
-async function timeOf(plan: Plan, { input, output }: Memory, repeats: number): Promise<number> {
+async function timeOf(plan: Plan, { input, output }: TrialBuffers, repeats: number): Promise<number> {
   let sum = 0;
   for (const direction of plan.directions) {
     const sides = direction === 'forward' ? { input, output } : { input: output, output: input };
@@ -109,13 +109,13 @@ async function timeOf(plan: Plan, { input, output }: Memory, repeats: number): P
 }
 
 /** Both sides of a problem, and what they are made of. */
-interface Memory {
+interface TrialBuffers {
   readonly input: ComplexData;
   readonly output: ComplexData;
   readonly buffers: readonly DeviceBuffer[];
 }
 
-async function memoryOf(problem: Problem, backend: Backend): Promise<Memory> {
+async function memoryOf(problem: Problem, backend: Backend): Promise<TrialBuffers> {
   const buffers: DeviceBuffer[] = [];
   try {
     const input = await allocateFor(factsOf(problem, 'input', backend.profile), 0, backend, buffers);

@@ -85,7 +85,7 @@ function* family({ length, columns }: Tile, stores: number, wave: number, aligne
   }
 }
 
-/** Turns that waves wait beyond the one they need. */
+/** Cycles that waves wait beyond the one they need. */
 function countConflicts(layout: SharedLayout, accesses: readonly WaveAccess[], wave: number, enough: number): number {
   let conflicts = 0;
   const load = new Uint16Array(wave);

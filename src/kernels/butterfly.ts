@@ -55,9 +55,9 @@ function cooleyTukey(x: Expressions, values: readonly Complex[], a: number): Com
   const columns = range(b).map((j) => {
     const inputs = range(a).map((i) => values[b * i + j]!);
     const column = costly ? dft(x, inputs) : part(x, inputs, n);
-    const turned = column.map((value, k1) => x.rotate(value, j * k1, n));
-    if (costly) x.together(...turned);
-    return turned;
+    const rotated = column.map((value, k1) => x.rotate(value, j * k1, n));
+    if (costly) x.together(...rotated);
+    return rotated;
   });
   const result: Complex[] = new Array(n);
   for (let k1 = 0; k1 < a; k1++) {

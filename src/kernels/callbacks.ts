@@ -25,10 +25,10 @@ import type { SideCallback, TensorPlace } from '../plan/leaf.ts';
 export type PlaceOf = (dimension: number) => Index;
 
 /** What a callback makes of a value. @param guard where the value is wanted: elsewhere nothing may be read for it. */
-export type Call = (x: Expressions, value: Complex, at: PlaceOf, guard: Guard) => Complex;
+export type CallbackMap = (x: Expressions, value: Complex, at: PlaceOf, guard: Guard) => Complex;
 
 /** @param operands the arrays that a kernel reads beside its sides. */
-export function callOf({ built, arrays }: SideCallback, operands: ReadonlyMap<string, ArrayRef>): Call {
+export function callOf({ built, arrays }: SideCallback, operands: ReadonlyMap<string, ArrayRef>): CallbackMap {
   const array = (name: string) => operands.get(arrays[name]!)!;
   return (x, value, at, guard) => {
     const made: (Real | Index)[] = [];
@@ -88,7 +88,11 @@ function nodeOf(node: CallbackNode, { x, value, at, guard, array, made }: Callin
 }
 
 /** A view whose numbers are what a callback makes of them. What is not read is 0, and no call of it. */
-export function calledView(view: ComplexView, call: Call, placeOf: (at: readonly IndexLike[]) => PlaceOf): ComplexView {
+export function calledView(
+  view: ComplexView,
+  call: CallbackMap,
+  placeOf: (at: readonly IndexLike[]) => PlaceOf,
+): ComplexView {
   return {
     load: (x, at, guard = []) => {
       const zero = x.constant(0);

@@ -57,7 +57,7 @@ function prime(radix: number): CentredButterfly {
         const sum = x.cadd(at(m), at(radix - m));
         const difference = x.csub(at(m), at(radix - m));
         x.together(sum, difference);
-        return [turned(x, sum, difference, root(m)), turned(x, difference, sum, root(m))];
+        return [rotatedSum(x, sum, difference, root(m)), rotatedSum(x, difference, sum, root(m))];
       });
     },
   };
@@ -101,7 +101,7 @@ export function centredPass(
 
 /**
  * What centred passes leave negative: of every block the same elements, because a pass makes all outputs of a butterfly negative
- * whose points are. So only the last one has to turn anything back.
+ * whose points are. So only the last one has to change signs back.
  * @param centred their radices by their strides, the first one first.
  */
 export function signsOf(centred: ReadonlyMap<number, number>): Signs | undefined {
@@ -113,15 +113,15 @@ export function signsOf(centred: ReadonlyMap<number, number>): Signs | undefined
     const before = pattern;
     pattern = new Uint8Array(stride * radix);
     for (let k = 0; k < radix; k++) {
-      const turn = negative.includes(k) ? 1 : 0;
-      for (let i = 0; i < stride; i++) pattern[k * stride + i] = before[i % before.length]! ^ turn;
+      const flips = negative.includes(k) ? 1 : 0;
+      for (let i = 0; i < stride; i++) pattern[k * stride + i] = before[i % before.length]! ^ flips;
     }
   }
   return { key: passes.join(';'), pattern };
 }
 
 /** w̄·b + w·d, from the sum of b and d and b − d. */
-function turned(x: Expressions, sum: Complex, difference: Complex, w: Complex): Complex {
+function rotatedSum(x: Expressions, sum: Complex, difference: Complex, w: Complex): Complex {
   return x.cadd(x.cscale(sum, w.re), x.quarter(x.cscale(difference, w.im)));
 }
 
@@ -133,9 +133,9 @@ function turned(x: Expressions, sum: Complex, difference: Complex, w: Complex): 
 function three(x: Expressions, [d, a, b]: readonly Complex[], [first, second]: readonly Complex[]): Complex[] {
   const sum = x.cadd(b!, d!);
   const difference = x.csub(b!, d!);
-  const zeroth = turned(x, sum, difference, first!);
+  const zeroth = rotatedSum(x, sum, difference, first!);
   x.together(zeroth);
-  const other = turned(x, sum, difference, second!);
+  const other = rotatedSum(x, sum, difference, second!);
   return [x.cadd(a!, zeroth), x.cadd(a!, other), x.csub(x.csub(a!, zeroth), other)];
 }
 
@@ -149,7 +149,7 @@ function four(x: Expressions, [c, d, a, b]: readonly Complex[], [w, square]: rea
   x.together(opposite);
   const sum = x.cadd(b!, d!);
   const difference = x.csub(b!, d!);
-  const along = turned(x, sum, difference, w!);
+  const along = rotatedSum(x, sum, difference, w!);
   // i·(w̄·b − w·d)
   const across = x.csub(x.cscale(sum, w!.im), x.quarter(x.cscale(difference, w!.re)));
   x.together(along, across);

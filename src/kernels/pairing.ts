@@ -140,8 +140,8 @@ function sums(x: Expressions, a: Complex, b: Complex): readonly [Complex, Comple
 function halves({ sides: { numbers, bins }, root }: PairQuestion, x: Expressions, pair: BinPair): Store[] {
   const { k, mirror, wrapped, c, opposite = c, within } = pair;
   const [e, d] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, opposite]));
-  const turned = x.cmul(d, root(x, k));
-  const o = { re: turned.im, im: x.neg(turned.re) };
+  const rotated = x.cmul(d, root(x, k));
+  const o = { re: rotated.im, im: x.neg(rotated.re) };
   return [
     ...bins.store(x, [k, c], x.cadd(e, o)),
     ...bins.store(x, [mirror, opposite], conjugate(x, x.csub(e, o)), within),
@@ -192,8 +192,8 @@ function halvesRound({ sides, root, length, multiplied }: PairQuestion, x: Expre
   const { k, mirror, wrapped, c, opposite = c, within } = pair;
   const w = root(x, k);
   const [even, odd] = sums(x, numbers.load(x, [k, c]), numbers.load(x, [wrapped, opposite]));
-  const turned = x.cmul(odd, w);
-  const o = { re: turned.im, im: x.neg(turned.re) };
+  const rotated = x.cmul(odd, w);
+  const o = { re: rotated.im, im: x.neg(rotated.re) };
   // Both are twice the bins.
   const half = x.constant(exact.div(exact.ONE, exact.exact(2)));
   const own = multiplied!(x, x.cscale(x.cadd(even, o), half), k, c);

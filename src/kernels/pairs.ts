@@ -1,7 +1,7 @@
 /**
  * Complex numbers that need not be taken apart: where memory holds them as pairs, a vector may hold some whole numbers
  * instead of the real or imaginary parts of twice as many. Sums, differences and real factors treat both parts alike;
- * a turn exchanges neighbouring lanes and changes signs. The first pass of a transform is so spared the shuffles that
+ * a quarter turn exchanges neighbouring lanes and changes signs. The first pass of a transform is so spared the shuffles that
  * take its input apart, and has half as many values at hand.
  */
 import {
@@ -93,8 +93,8 @@ export class PairExpressions extends Expressions {
   }
 
   override quarter({ re }: Complex): Complex {
-    const turned = this.conj(this.swap(re));
-    return both(this.exchanged ? this.neg(turned) : turned);
+    const rotated = this.conj(this.swap(re));
+    return both(this.exchanged ? this.neg(rotated) : rotated);
   }
 }
 

@@ -28,7 +28,7 @@ export function placesOf(
   };
 }
 
-export type Elements = (at: readonly IndexLike[]) => Index;
+export type ElementAt = (at: readonly IndexLike[]) => Index;
 
 /** A guard that also keeps out of blocks. */
 export function outside(absent: readonly OutsideOf[], coordinates: readonly IndexLike[], guard: Guard = []): Guard {

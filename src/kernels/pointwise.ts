@@ -65,22 +65,27 @@ export function passEnds(
     read: (view) => ({
       load: (x, at) => {
         const value = view.load(x, at, first?.guard(at[0]!));
-        const turned = first?.factor ? first.factor(x, value, at) : value;
-        return inverse ? { re: turned.im, im: turned.re } : turned;
+        const weighted = first?.factor ? first.factor(x, value, at) : value;
+        return inverse ? exchanged(weighted) : weighted;
       },
       store: view.store,
     }),
     write: (view, memory) => ({
       load: view.load,
       store: (x, at, value) => {
-        const turned = inverse ? { re: value.im, im: value.re } : value;
-        const product = last?.factor ? last.factor(x, turned, at) : turned;
+        const own = inverse ? exchanged(value) : value;
+        const product = last?.factor ? last.factor(x, own, at) : own;
         if (!write?.origin) return view.store(x, at, product, last?.guard(at[0]!));
-        const { kept, stores } = atOrigin(x, at, turned, length, memory);
+        const { kept, stores } = atOrigin(x, at, own, length, memory);
         return [...view.store(x, at, kept ? x.cadd(product, kept) : product), ...stores];
       },
     }),
   };
+}
+
+/** With its parts exchanged, which the other sign of the exponents comes to. */
+function exchanged({ re, im }: Complex): Complex {
+  return { re: im, im: re };
 }
 
 /** See `PointwiseStep.origin`. The element follows all points of the dimension. */

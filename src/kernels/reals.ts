@@ -15,8 +15,8 @@ import {
   sub,
 } from '../ir/index.ts';
 import type { FacingSide, LeafSide, OutsideOf } from '../plan/leaf.ts';
-import { type Call, calledView, type PlaceOf } from './callbacks.ts';
-import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
+import { type CallbackMap, calledView, type PlaceOf } from './callbacks.ts';
+import { type Coordinates, type ElementAt, type Move, outside, placeOf, placesOf } from './places.ts';
 
 /** Whether reals share words of memory with others that other items write: all but pairs of neighbours do. */
 export function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean {
@@ -28,9 +28,9 @@ export function sharesWords({ beside, axes, batch, offset }: LeafSide): boolean 
 export function realsView(
   array: ArrayRef,
   side: LeafSide,
-  element: Elements,
+  element: ElementAt,
   coordinates: Coordinates,
-  called: Call | undefined,
+  called: CallbackMap | undefined,
 ): ComplexView {
   const { absent = [], beside, cropped } = side;
   const there = (absent: readonly OutsideOf[], at: readonly IndexLike[], guard: Guard = []) =>
@@ -63,12 +63,12 @@ export function realsView(
 export function facingView(
   array: ArrayRef,
   side: LeafSide,
-  element: Elements,
+  element: ElementAt,
   coordinates: Coordinates,
-  called: Call | undefined,
+  called: CallbackMap | undefined,
 ): { readonly view: ComplexView; readonly beside?: ComplexView } {
   const reals = calledReals(array, called);
-  const { turned, negated, within, count, terms } = side.facing!;
+  const { swapped, negated, within, count, terms } = side.facing!;
   const numbers = (by: number, absent: readonly OutsideOf[], second?: true): ComplexView => {
     const places = facingPlaces(side, coordinates, stepped(side, second));
     const parts = (at: readonly IndexLike[], own: Guard = []): Record<'re' | 'im', Reached> => {
@@ -77,9 +77,9 @@ export function facingView(
       const proper = within && { ...within, index: placeOf(within.terms, coordinates(at)) };
       const imaginary = proper ? [...guard, { index: proper.index, from: proper.from, to: proper.to }] : guard;
       const place = add(element(at), by);
-      const [near, far] = [turned ? imaginary : guard, turned ? guard : imaginary];
+      const [near, far] = [swapped ? imaginary : guard, swapped ? guard : imaginary];
       const both = [places.near(place, at, near), places.far(place, at, far)] as const;
-      return { re: both[turned ? 1 : 0], im: both[turned ? 0 : 1] };
+      return { re: both[swapped ? 1 : 0], im: both[swapped ? 0 : 1] };
     };
     const signed = (x: Expressions, value: Real) => (negated ? x.neg(value) : value);
     return {
@@ -141,7 +141,7 @@ interface Reals {
   store(x: Expressions, place: Index, of: PlaceOf, value: Real, guard: Guard): Store[];
 }
 
-function calledReals(array: ArrayRef, called: Call | undefined): Reals {
+function calledReals(array: ArrayRef, called: CallbackMap | undefined): Reals {
   const at = (place: Index, of: PlaceOf): ComplexView => {
     const view = realParts(array, () => place);
     return called ? calledView(view, called, () => of) : view;
@@ -180,7 +180,7 @@ function plain(reals: Reals, side: LeafSide, coordinates: Coordinates): Points {
 }
 
 /** A real that a point may be, and whether it has the other sign then. */
-interface Piece {
+interface ContinuedReal {
   readonly reached: Reached;
   readonly negated: boolean;
 }
@@ -203,23 +203,23 @@ function continuedPlaces(side: LeafSide, coordinates: Coordinates) {
   const period = mirror - shift + 1;
   /** Where a real of that number is there. */
   const within = (real: Index): Guard => [{ index: real, from: 0, to: count }, ...blocksAt(absent, real)];
-  return ({ at, place, second }: Point, guard: Guard): Piece[] => {
+  return ({ at, place, second }: Point, guard: Guard): ContinuedReal[] => {
     const number = add(placeOf(terms, coordinates(at)), second ? beside : 0);
     const direct = add(scale(number, step), -shift);
     // The real in the middle of an odd number of points is its own mirror image: halves of points are as long without it.
-    const turn = mirror === 2 * (count - 1) && !twice ? count - 1 : count;
+    const switchover = mirror === 2 * (count - 1) && !twice ? count - 1 : count;
     const mirrored: Guard = twice
       ? [...guard, { index: placeOf(twice.terms, coordinates(at)), from: twice.from, to: twice.to }]
       : guard;
     const others = placesOf(side, coordinates(at), stepped(side, second));
-    const piece = (real: Index, from: number, to: number, negated = false, own = guard): Piece => {
+    const piece = (real: Index, from: number, to: number, negated = false, own = guard): ContinuedReal => {
       const of: PlaceOf = (d) => (d === side.callback?.extended ? real : others(d));
       const there = add(place, scale(sub(real, number), stride));
       return { reached: [there, of, [...own, ...within(real), { index: direct, from, to }]], negated };
     };
     return [
-      piece(direct, 0, turn),
-      piece(sub(period - 1, direct), turn, period, sign < 0, mirrored),
+      piece(direct, 0, switchover),
+      piece(sub(period - 1, direct), switchover, period, sign < 0, mirrored),
       ...(around ? [piece(add(direct, -period), period, period + count, true)] : []),
     ];
   };

@@ -42,11 +42,11 @@ import {
   type Stride,
 } from '../plan/leaf.ts';
 import { calledView, callOf, reached } from './callbacks.ts';
-import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
+import { type Coordinates, type ElementAt, type Move, outside, placeOf, placesOf } from './places.ts';
 import { factorAt } from './pointwise.ts';
 import { facingView, realsView, sharesWords } from './reals.ts';
 import { storageTypeOf, typeOf } from './steps.ts';
-import type { Sides } from './views.ts';
+import type { LeafMemory } from './views.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
 export interface Tiles {
@@ -98,7 +98,7 @@ interface Surroundings {
   readonly declare: (name: string, type: StorageType, plane?: true) => ArrayRef;
 }
 
-export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): Sides {
+export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMemory {
   const { first, outer } = tiles;
   const operands = operandsOf(leaf);
   const globals: ArrayRef[] = [];
@@ -193,7 +193,7 @@ function memoryOf(
   type: StorageType,
   declare: Surroundings['declare'],
 ): {
-  view: (element: Elements) => ComplexView;
+  view: (element: ElementAt) => ComplexView;
   runs?: (begin: Begin, own: (array: ArrayRef) => Format) => ComplexView;
 } {
   if (layout === 'planar') {

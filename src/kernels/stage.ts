@@ -32,12 +32,12 @@ import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import { type KernelView, matrixStores, multiplied } from './products.ts';
-import type { BuiltSteps, Step } from './steps.ts';
+import type { BuiltSteps, KernelStep } from './steps.ts';
 import { typeOf } from './steps.ts';
 
 /** A step of a stage, and along what its neighbouring threads walk. */
 export interface Walk {
-  readonly step: Step;
+  readonly step: KernelStep;
   readonly along: LanesAlong;
 }
 
@@ -63,7 +63,7 @@ export interface Stage extends Tile {
   readonly opposite: (c: IndexLike) => Index;
   /** Of pairs of bins. */
   readonly pairRoot: (length: number) => PairRoot;
-  readonly twiddle: (step: Extract<Step, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
+  readonly twiddle: (step: Extract<KernelStep, { kind: 'pass' }>, shifted: boolean) => StageTwiddle;
   /** Of the kernel of a convolution, at coordinates [element, column]. */
   readonly numbers: (factors: KernelFactors) => KernelView;
   /** What is done to single points before its first pass and after its last one, at coordinates [element, column]. */
@@ -184,7 +184,7 @@ function sharedArrays(count: number, plane: number, { precision, shared }: Stage
 }
 
 /** Butterflies, points that are copied, or pairs, of one column. */
-function itemsOf({ length }: Tile, step: Step): number {
+function itemsOf({ length }: Tile, step: KernelStep): number {
   if (step.kind === 'multiply') return length;
   if (step.kind === 'copy') return step.count ?? length;
   return step.kind === 'pair' ? Math.floor(step.length / 2) + 1 : length / step.radix;
@@ -193,7 +193,7 @@ function itemsOf({ length }: Tile, step: Step): number {
 /** Bins are paired on their way to memory, or from there. */
 function pairsOf(
   { pairRoot, numbers: products, opposite }: Stage,
-  { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
+  { kind: _, ...step }: Extract<KernelStep, { kind: 'pair' }>,
   source: ComplexView,
   target: ComplexView,
   beside: ComplexView | undefined,
@@ -220,15 +220,15 @@ interface PassPlaces {
 function passStores(
   x: Expressions,
   { length, twiddle }: Stage,
-  step: Extract<Step, { kind: 'pass' }>,
+  step: Extract<KernelStep, { kind: 'pass' }>,
   { b, c, from, put, first = index(0) }: PassPlaces,
 ): Store[] {
   const { radix, stride } = step;
   const i = mod(b, stride);
-  const turn = twiddle(step, first.terms.length > 0);
+  const multiply = twiddle(step, first.terms.length > 0);
   const values = Array.from({ length: radix }, (_, m) => {
     const point = from.load(x, [add(b, (m * length) / radix), c]);
-    return m === 0 ? point : turn(x, point, add(i, scale(first, stride)), m, c);
+    return m === 0 ? point : multiply(x, point, add(i, scale(first, stride)), m, c);
   });
   const target = add(scale(div(b, stride), stride * radix), i);
   return dft(x, values, step.of.convolved).flatMap((value, k) =>

@@ -6,10 +6,10 @@
 import type { Index, Kernel, NumberType, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
 import type { LanesAlong, Leaf, LeafSide, LeafStep, MultiplyStep, PairStep, PassesStep } from '../plan/leaf.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
-import type { Sides, Views } from './views.ts';
+import type { LeafMemory, Views } from './views.ts';
 
 /** A copy, pairs of bins, matrices, or a pass of some radix after passes whose radices have the product `stride`. */
-export type Step =
+export type KernelStep =
   | ({ readonly kind: 'pair' } & Omit<PairStep, 'do'>)
   | ({ readonly kind: 'multiply' } & Omit<MultiplyStep, 'do'>)
   /** Only the first `count` points, where those are all that memory has. */
@@ -34,7 +34,7 @@ export function storageTypeOf({ storage }: LeafSide, precision: Leaf['precision'
 
 export interface StepsToBuild {
   readonly leaf: VectorLeaf;
-  readonly steps: readonly Step[];
+  readonly steps: readonly KernelStep[];
   readonly tables: TableBuilder;
   /** Transforms in a last tile that is not full. */
   readonly limit: Index | undefined;
@@ -42,9 +42,9 @@ export interface StepsToBuild {
   /** Those of the other way. */
   readonly reverse?: Ends;
   /** The output while passes work in it. */
-  readonly inOutput: Sides['inOutput'];
-  readonly coordinates: Sides['coordinates'];
-  readonly kernel: Sides['kernel'];
+  readonly inOutput: LeafMemory['inOutput'];
+  readonly coordinates: LeafMemory['coordinates'];
+  readonly kernel: LeafMemory['kernel'];
 }
 
 /** Where the first step begins and the last one ends. */
@@ -61,8 +61,8 @@ function kindOf({ do: _, length: __, by: ___, ...kind }: PairStep) {
 }
 
 /** Each step by itself: a pass for each radix. */
-export function stepsOf(all: readonly LeafStep[]): Step[] {
-  return all.flatMap((step, n): Step[] => {
+export function stepsOf(all: readonly LeafStep[]): KernelStep[] {
+  return all.flatMap((step, n): KernelStep[] => {
     if (step.do === 'copy') {
       const [before, after] = [all[n - 1], all[n + 1]];
       const ends = after?.do === 'passes' ? after.read : before?.do === 'passes' ? before.write : undefined;
@@ -72,7 +72,7 @@ export function stepsOf(all: readonly LeafStep[]): Step[] {
     if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...kindOf(step) }];
     let stride = 1;
     return step.radices.map((radix) => {
-      const pass: Step = { kind: 'pass', radix, stride, of: step };
+      const pass: KernelStep = { kind: 'pass', radix, stride, of: step };
       stride *= radix;
       return pass;
     });
@@ -80,7 +80,7 @@ export function stepsOf(all: readonly LeafStep[]): Step[] {
 }
 
 /** Along what neighbouring threads walk in a step: along the memory that it touches, if it touches any. */
-export function alongOf(lanesAlong: PassesStep['lanesAlong'], steps: readonly Step[], n: number): LanesAlong {
+export function alongOf(lanesAlong: PassesStep['lanesAlong'], steps: readonly KernelStep[], n: number): LanesAlong {
   if (n === 0) return lanesAlong.input;
   if (n === steps.length - 1) return lanesAlong.output;
   if (lanesAlong.input === lanesAlong.output) return lanesAlong.input;

@@ -19,9 +19,9 @@ import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, type BuiltSteps, type Ends, stepsOf } from './steps.ts';
 import { threadPassTwiddles } from './thread-twiddles.ts';
 import { pairRoots } from './twiddles.ts';
-import type { Sides } from './views.ts';
+import type { LeafMemory } from './views.ts';
 
-type ThreadSides = Pick<Sides, 'coordinates' | 'kernel'> & { readonly rank: Var };
+type ThreadSides = Pick<LeafMemory, 'coordinates' | 'kernel'> & { readonly rank: Var };
 
 export function threadPhases(
   leaf: Leaf,
@@ -47,8 +47,8 @@ export function threadPhases(
   });
 }
 
-/** Blocks from which on it matters that they store into one another in turns. */
-const BLOCKS_IN_TURNS = 8;
+/** Blocks from which on it matters that they begin to store into different ones. */
+const BLOCKS_STAGGERED = 8;
 
 /** What threads do along one dimension after another. */
 function stagesOf(
@@ -74,14 +74,14 @@ function stagesOf(
       length,
       columns,
       walks: steps.map((step, at) => ({ step, along: alongOf(lanesAlong, steps, at) })),
-      ...(leaf.blocks >= BLOCKS_IN_TURNS && exchanges
+      ...(leaf.blocks >= BLOCKS_STAGGERED && exchanges
         ? { firstOutput: (radix: number) => div(scale(rank, radix), leaf.blocks) }
         : {}),
       twiddle: ({ radix, stride }, shifted) => {
-        const turn = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
-        if (after === undefined) return turn;
+        const multiply = threadPassTwiddles(tables, radix, stride * before, { shifted, uncached: leaf.blocks > 1 });
+        if (after === undefined) return multiply;
         // The digit that an earlier stage has produced counts on.
-        return (x, value, i, m, c) => turn(x, value, add(own.coordinate(after, c), scale(i, before)), m);
+        return (x, value, i, m, c) => multiply(x, value, add(own.coordinate(after, c), scale(i, before)), m);
       },
       opposite: (c) => own.opposite(c),
       pairRoot: (points) => pairRoots(tables, points, { kind: 'pairs', lanes: 1 }),

@@ -26,7 +26,7 @@ export function pairRoots(
 
 /**
  * e^{−2πi·i·m/(r·s)} on input m of butterfly i: the twiddles between two Stockham passes.
- * @param signs of the elements that it finds, to be turned back.
+ * @param signs of the elements that it finds, to be undone.
  */
 export function passTwiddles(
   tables: TableBuilder,

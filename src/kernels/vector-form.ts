@@ -43,12 +43,12 @@ export interface VectorForm {
   readonly aligned: boolean;
   /** All passes but the first one write where they read. */
   readonly inPlace: boolean;
-  /** What lies between passes lies in the output, which is written in any case, or takes turns there and in an array. */
+  /** What lies between passes lies in the output, which is written in any case, or alternates between there and an array. */
   readonly worksInOutput: boolean;
   /** What the first pass writes, of one transform by itself, does not stay in the first-level cache. */
   readonly far: boolean;
-  /** The first pass turns a tile of several transforms: after it, each goes through its passes on its own. */
-  readonly turned: boolean;
+  /** The first pass transposes a tile of several transforms: after it, each goes through its passes on its own. */
+  readonly transposed: boolean;
   /** From one transform to the next in shared memory, in elements. */
   readonly pitch: number;
   /** Elements of a slice; 0: there are none. */
@@ -63,10 +63,10 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
   const { lanes, lanesAlong, length, precision, radices, shared, tile } = leaf;
   const [firstRadix, ...rest] = radices;
   const bytes = 2 * length * bytesOf(typeOf(precision));
-  // The first pass of a tile that is turned writes all its transforms side by side: a line more between them, because
+  // The first pass of a tile that is transposed writes all its transforms side by side: a line more between them, because
   // lines that lie a power of two apart share few places in a cache.
-  const turned = lanesAlong.input !== lanesAlong.output && tile > 1;
-  const pitch = length + (turned ? 2 * lanes : 0);
+  const transposed = lanesAlong.input !== lanesAlong.output && tile > 1;
+  const pitch = length + (transposed ? 2 * lanes : 0);
   const aligned =
     shared.format === 'blocked' &&
     (lanesAlong.output === 'batch'
@@ -79,7 +79,7 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
     inPlace,
     worksInOutput: hasOutputToItself(leaf) && reachesOutput,
     far: tile === 1 && bytes >= NEAR_BYTES,
-    turned,
+    transposed,
     pitch,
     slice:
       inPlace && tile === 1 && leaf.lengths.length === 1 && lanesAlong.output === 'axis' && bytes > SLICES.above

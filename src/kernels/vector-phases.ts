@@ -1,6 +1,6 @@
 /**
  * Phases for the elements of a vector, which walk along one loop together: all passes along the axis, all along
- * neighbouring transforms, or the first along these and the others along the axis, so that the tile is turned on its way.
+ * neighbouring transforms, or the first along these and the others along the axis, so that the tile is transposed on its way.
  * Passes go from one shared array to another, or, where whole vectors lie side by side all the way, work in place. A single
  * transform uses the output for that: vectors reach it as fast as shared memory, which is memory like any other to them.
  */
@@ -35,7 +35,7 @@ import { PairExpressions } from './pairs.ts';
 import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
-import { type BuiltSteps, type Ends, type Step, type StepsToBuild, typeOf } from './steps.ts';
+import { type BuiltSteps, type Ends, type KernelStep, type StepsToBuild, typeOf } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
@@ -87,13 +87,13 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
   return { shared, phases: phases.flat(), reverse: others.flat() };
 }
 
-function touchesMemory(steps: readonly Step[], n: number): boolean {
+function touchesMemory(steps: readonly KernelStep[], n: number): boolean {
   const step = steps[n]!;
   return n === 0 || n === steps.length - 1 || (step.kind === 'pass' && step.of.write?.origin !== undefined);
 }
 
 /** Whether what a step leaves is read by the step that pairs bins, or left by it. */
-function besidePairs(steps: readonly Step[], n: number): boolean {
+function besidePairs(steps: readonly KernelStep[], n: number): boolean {
   return steps[n]!.kind === 'pair' || steps[n + 1]!.kind === 'pair';
 }
 
@@ -164,12 +164,12 @@ class VectorPhases {
   }
 
   /** Where each step but the last one leaves the data. */
-  places(steps: readonly Step[], inOutput: StepsToBuild['inOutput']): StepMemory[] {
+  places(steps: readonly KernelStep[], inOutput: StepsToBuild['inOutput']): StepMemory[] {
     const numbers = steps.slice(1).map((_, n) => n);
     if (!this.form.worksInOutput) {
-      const turns = this.turns(steps);
-      const arrays = this.sharedArrays(Math.max(0, ...turns.map((turn) => turn + 1)));
-      return numbers.map((n) => this.sharedPlace(arrays, turns[n]!, besidePairs(steps, n)));
+      const chosen = this.arrayNumbers(steps);
+      const arrays = this.sharedArrays(Math.max(0, ...chosen.map((number) => number + 1)));
+      return numbers.map((n) => this.sharedPlace(arrays, chosen[n]!, besidePairs(steps, n)));
     }
     const { lanes, length } = this.leaf;
     const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
@@ -180,19 +180,19 @@ class VectorPhases {
   }
 
   /** Which array each step but the last one leaves the data in: the other one than before, but where it works in place. */
-  private turns(steps: readonly Step[]): number[] {
-    let turn = 1;
+  private arrayNumbers(steps: readonly KernelStep[]): number[] {
+    let number = 1;
     return steps.slice(1).map((_, n) => {
       const step = steps[n]!;
       const first = step.kind === 'pass' && step.stride === 1;
       // Pairs lie otherwise than what passes leave, and those of the first step come from memory.
       const stays = this.form.inPlace && n > 0 && !first && !besidePairs(steps, n);
-      if (!stays) turn = 1 - turn;
-      return turn;
+      if (!stays) number = 1 - number;
+      return number;
     });
   }
 
-  /** Arrays for the tile; but transforms that take turns have one place for all in the second one. */
+  /** Arrays for the tile; but transforms that go through it one after another have one place for all in the second one. */
   private sharedArrays(count: number): ArrayRef[] {
     const type = typeOf(this.leaf.precision);
     return ['ping', 'pong']
@@ -201,32 +201,33 @@ class VectorPhases {
   }
 
   /** Numbers that a row of an array has room for. */
-  private plane(turn: number): number {
+  private plane(number: number): number {
     const { lanes, tile } = this.leaf;
-    return Math.ceil((this.form.pitch * (this.inTurns(turn) ? 1 : tile)) / lanes) * lanes;
+    return Math.ceil((this.form.pitch * (this.isReused(number) ? 1 : tile)) / lanes) * lanes;
   }
 
-  private inTurns(turn: number): boolean {
-    return this.form.turned && turn > 0;
+  /** Whether the transforms of a tile use an array one after another. */
+  private isReused(number: number): boolean {
+    return this.form.transposed && number > 0;
   }
 
   /**
    * Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n.
    * @param paired parts lie apart there, so that vectors may begin anywhere and go backwards.
    */
-  private sharedPlace(arrays: readonly ArrayRef[], turn: number, paired: boolean): StepMemory {
+  private sharedPlace(arrays: readonly ArrayRef[], number: number, paired: boolean): StepMemory {
     const { lanes, lanesAlong, tile } = this.leaf;
-    const array = arrays[turn]!;
-    const plane = this.plane(turn);
+    const array = arrays[number]!;
+    const plane = this.plane(number);
     const format: Format = this.form.aligned && !paired ? blocked(array, lanes) : split(array, plane * this.rows);
     const strides =
-      lanesAlong.output === 'batch' ? [tile, 1, plane] : [1, this.inTurns(turn) ? 0 : this.form.pitch, plane];
+      lanesAlong.output === 'batch' ? [tile, 1, plane] : [1, this.isReused(number) ? 0 : this.form.pitch, plane];
     return { array, view: strided(format, strides), between: true };
   }
 
   /** Bins are paired on their way to memory, or from there. */
   pairs(
-    { kind: _, ...step }: Extract<Step, { kind: 'pair' }>,
+    { kind: _, ...step }: Extract<KernelStep, { kind: 'pair' }>,
     from: StepMemory,
     to: StepMemory,
     beside: ComplexView | undefined,
@@ -310,7 +311,7 @@ class VectorPhases {
     if (paired) return { ...paired, repeatable: apart, ...(apart ? {} : { inPlace: 2 }) };
     const outputs = this.transformed(x, points, butterflies.i, radix, stride);
     const inPlace = this.inPlace(stride, from, to);
-    const inSlices = this.form.turned ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
+    const inSlices = this.form.transposed ? stride > 1 && to.between : stride > 1 && stride * radix < this.form.slice;
     return {
       ...nest,
       stores: outputs.flatMap((value, k) => put(x, value, k)),

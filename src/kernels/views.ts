@@ -13,7 +13,7 @@ export interface Views {
 }
 
 /** The memory that a leaf touches, and what it is for either way. */
-export interface Sides {
+export interface LeafMemory {
   /** Those of both sides, then the operands. */
   readonly globals: readonly ArrayRef[];
   readonly views: (way: Way) => Views;

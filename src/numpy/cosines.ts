@@ -15,8 +15,8 @@ import { resolveDistinctAxes } from './axes.ts';
 import { copyOf, fitted } from './fit.ts';
 import type { Floats } from './memory.ts';
 import { problemOf, type SumKind } from './problem.ts';
-import type { Job, TransformRequest } from './request.ts';
-import { checkMemory, resized, type Step } from './steps.ts';
+import type { PlannedTransform, TransformRequest } from './request.ts';
+import { checkMemory, resized, type TransformStep } from './steps.ts';
 
 /** I to IV. */
 export type SumType = 1 | 2 | 3 | 4;
@@ -119,7 +119,7 @@ function checkOrthogonalize({ orthogonalize, norm }: Arguments): boolean {
   throw new FftError('invalid-argument', message, { path: 'orthogonalize' });
 }
 
-function stepOf(reals: NumpyArray, { axes, lengths, norm }: Arguments, kind: SumKind, inverse: boolean): Step {
+function stepOf(reals: NumpyArray, { axes, lengths, norm }: Arguments, kind: SumKind, inverse: boolean): TransformStep {
   const shape = resized(
     reals.shape,
     axes.map((axis, k) => ({ axis, length: lengths[k]! })),
@@ -139,7 +139,7 @@ function scaleOf(norm: Norm, inverse: boolean, points: number): number {
   return inverse === (norm === 'backward') ? 1 / points : 1;
 }
 
-interface Facts {
+interface SumFacts {
   readonly kind: SumKind;
   readonly axes: readonly number[];
   readonly orthogonal: boolean;
@@ -150,9 +150,9 @@ interface Facts {
 
 function* carryOut(
   reals: NumpyArray,
-  step: Step,
-  { kind, axes, orthogonal, shape, dtype }: Facts,
-): Generator<Job, NumpyArray, Floats> {
+  step: TransformStep,
+  { kind, axes, orthogonal, shape, dtype }: SumFacts,
+): Generator<PlannedTransform, NumpyArray, Floats> {
   const { problem, from } = step;
   const scaled = (orthogonal && ends[kind]) || { before: [], after: [] };
   let data = fitted(reals, from.shape, false);

@@ -6,7 +6,7 @@ import type { NpyDtype } from './npy-array.ts';
 type Entries = ArrayLike<number>;
 
 /** A kind of element. */
-interface Kind {
+interface NpyKind {
   /** What its arrays become. */
   readonly dtype: NpyDtype;
   /** Bytes of one element in the file. */
@@ -17,16 +17,16 @@ interface Kind {
   readonly decode: (buffer: ArrayBuffer) => Entries;
 }
 
-export interface Element extends Kind {
+export interface NpyElement extends NpyKind {
   readonly bigEndian: boolean;
 }
 
-function real(dtype: NpyDtype, bytes: number, decode: Kind['decode']): Kind {
+function real(dtype: NpyDtype, bytes: number, decode: NpyKind['decode']): NpyKind {
   return { dtype, bytes, unit: bytes, decode };
 }
 
 /** What a `descr` without its byte order mark stands for. Integers become doubles, and halves singles, as in `numpy.fft`. */
-const KINDS: Readonly<Record<string, Kind>> = {
+const KINDS: Readonly<Record<string, NpyKind>> = {
   f2: real('float32', 2, halves),
   f4: real('float32', 4, (buffer) => new Float32Array(buffer)),
   f8: real('float64', 8, (buffer) => new Float64Array(buffer)),
@@ -60,7 +60,7 @@ const CONVERSIONS: readonly (readonly [RegExp, string])[] = [
  * @param descriptor such as `<f8`.
  * @throws FftError `invalid-file` for elements of another kind, with what to run.
  */
-export function elementOf(descriptor: string): Element {
+export function elementOf(descriptor: string): NpyElement {
   const [, order, name = ''] = /^([<>|=]?)(.*)$/s.exec(descriptor)!;
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
   if (kind) return { ...kind, bigEndian: order === '>' && kind.unit > 1 };
@@ -70,7 +70,7 @@ export function elementOf(descriptor: string): Element {
   throw new FftError('invalid-file', `The array's elements ${what}; ${ACCEPTED}${remedy}.`);
 }
 
-/** Turns the bytes of each number round, where they stand. */
+/** Reverses the bytes of each number, where they stand. */
 export function swapBytes(bytes: Uint8Array, unit: number): void {
   for (let at = 0; at + unit <= bytes.length; at += unit) {
     for (let low = at, high = at + unit - 1; low < high; low++, high--) {

@@ -8,12 +8,12 @@
 import { excerpt, FftError } from '../problem/errors.ts';
 import type { NewUint8Array } from '../problem/index.ts';
 import { product } from './array.ts';
-import { ACCEPTED, type Element, elementOf } from './npy-elements.ts';
+import { ACCEPTED, elementOf, type NpyElement } from './npy-elements.ts';
 import type { ByteSource } from './source.ts';
 
 export interface NpyHeader {
   readonly shape: readonly number[];
-  readonly element: Element;
+  readonly element: NpyElement;
   /** The first axis is the fastest. */
   readonly fortran: boolean;
   /** Where the elements begin in the file. */
@@ -101,7 +101,7 @@ function parseShape(header: string): number[] {
   return shape;
 }
 
-function parseElement(header: string): Element {
+function parseElement(header: string): NpyElement {
   if (/'descr'\s*:\s*\[/.test(header)) {
     throw invalid(
       `The array's elements are records (a structured dtype); ${ACCEPTED}. Save one field: numpy.save(file, a['name']).`,

@@ -69,9 +69,9 @@ function truncated(shape: readonly number[], bytes: number, present: number): Ff
 }
 
 /** Takes the numbers of a file, some at a time, to where they lie in C order. */
-type Place = (entries: ArrayLike<number>) => void;
+type EntrySink = (entries: ArrayLike<number>) => void;
 
-function inOrder(data: Float32Array | Float64Array): Place {
+function inOrder(data: Float32Array | Float64Array): EntrySink {
   let at = 0;
   return (entries) => {
     data.set(entries, at);
@@ -80,7 +80,7 @@ function inOrder(data: Float32Array | Float64Array): Place {
 }
 
 /** @param parts numbers of an element */
-function fortranOrder(data: Float32Array | Float64Array, shape: readonly number[], parts: number): Place {
+function fortranOrder(data: Float32Array | Float64Array, shape: readonly number[], parts: number): EntrySink {
   const strides = shape.map(() => parts);
   for (let axis = shape.length - 2; axis >= 0; axis--) strides[axis] = strides[axis + 1]! * shape[axis + 1]!;
   const index = shape.map(() => 0);

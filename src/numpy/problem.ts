@@ -45,7 +45,7 @@ export interface Wanted {
 }
 
 /** One axis, or neighbouring ones that are not transformed. */
-interface Run {
+interface AxisRun {
   /** The outermost axis. */
   readonly axis: number;
   readonly length: number;
@@ -68,7 +68,7 @@ export function problemOf(wanted: Wanted): { readonly problem: DenseProblem | un
   if (inner.every(({ omitted }) => omitted)) return { problem: undefined, axes: [] };
   const left = inner[0]!.omitted ? inner.shift() : undefined;
   const batch = inner.at(-1)!.omitted ? inner.pop() : undefined;
-  const isReal = ({ axis }: Run) => axis === realAxis;
+  const isReal = ({ axis }: AxisRun) => axis === realAxis;
   const runs = [...inner.filter(isReal), ...inner.filter((run) => !isReal(run))];
   const along = (side: 'input' | 'output') => [left?.[side] ?? 1, ...runs.map((run) => run[side]), batch?.[side] ?? 1];
   const problem = {
@@ -87,8 +87,8 @@ export function problemOf(wanted: Wanted): { readonly problem: DenseProblem | un
 }
 
 /** Fastest first. */
-function runsOf({ shape, axes, realAxis, sums }: Wanted): Run[] {
-  const runs: Run[] = [];
+function runsOf({ shape, axes, realAxis, sums }: Wanted): AxisRun[] {
+  const runs: AxisRun[] = [];
   let input = 1;
   let output = 1;
   for (let axis = shape.length - 1; axis >= 0; axis--) {

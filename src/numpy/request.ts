@@ -11,7 +11,7 @@ import {
 import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, product } from './array.ts';
 import { conjugate, copyOf, fitted } from './fit.ts';
 import { type Floats, zeros } from './memory.ts';
-import { type Kind, type Step, stepsOf } from './steps.ts';
+import { stepsOf, type TransformStep, type TransformWay } from './steps.ts';
 
 const complex = { transform: 'c2c', conjugate: false } as const;
 const real = { transform: 'r2c', conjugate: false } as const;
@@ -25,7 +25,7 @@ const lines = {
   irfft: { ...real, direction: 'inverse' },
   hfft: { ...hermitian, direction: 'inverse' },
   ihfft: { ...hermitian, direction: 'forward' },
-} as const satisfies Record<string, Kind>;
+} as const satisfies Record<string, TransformWay>;
 
 /** Along several axes: `usual` are the default ones, all where there are none. */
 const tensors = {
@@ -37,7 +37,7 @@ const tensors = {
   ifftn: { ...lines.ifft, usual: undefined },
   rfftn: { ...lines.rfft, usual: undefined },
   irfftn: { ...lines.irfft, usual: undefined },
-} as const satisfies Record<string, Kind & { readonly usual: readonly number[] | undefined }>;
+} as const satisfies Record<string, TransformWay & { readonly usual: readonly number[] | undefined }>;
 
 /** What is to be done. */
 export interface TransformRequest {
@@ -47,13 +47,13 @@ export interface TransformRequest {
    * Does it but for what plans do: asks for that, job by job, and is to be given what comes out, a new array. What it returns
    * are new numbers, none of the caller's. It throws `out-of-memory`.
    */
-  readonly work: Generator<Job, NumpyArray, Floats>;
+  readonly work: Generator<PlannedTransform, NumpyArray, Floats>;
 }
 
 /** A transform for a plan to do. */
-export interface Job {
-  readonly step: Step;
-  readonly problem: NonNullable<Step['problem']>;
+export interface PlannedTransform {
+  readonly step: TransformStep;
+  readonly problem: NonNullable<TransformStep['problem']>;
   readonly data: Floats;
 }
 
@@ -85,18 +85,18 @@ export function tensorRequest(
   return request(name, kind, operand, tensorArguments(operand.shape, options, signature, kind.usual));
 }
 
-function toReals({ transform, direction }: Kind): boolean {
+function toReals({ transform, direction }: TransformWay): boolean {
   return transform === 'r2c' && direction === 'inverse';
 }
 
-function operandOf(name: string, { transform, direction }: Kind, input: ArrayInput): NumpyArray {
+function operandOf(name: string, { transform, direction }: TransformWay, input: ArrayInput): NumpyArray {
   const array = asArray(input);
   if (transform === 'c2c' || direction === 'inverse' || !isComplex(array.dtype)) return array;
   const message = `${name} takes real numbers, and the array is of ${array.dtype}; ${name.slice(name.indexOf('f'))} takes complex ones.`;
   throw new FftError('wrong-array-type', message, { path: 'dtype' });
 }
 
-function request(name: string, kind: Kind, operand: NumpyArray, given: Arguments): TransformRequest {
+function request(name: string, kind: TransformWay, operand: NumpyArray, given: Arguments): TransformRequest {
   if (kind.transform === 'r2c' && given.axes.length === 0) {
     throw new FftError('invalid-argument', `axes is []; ${name} takes at least one axis.`, { path: 'axes' });
   }
@@ -104,7 +104,11 @@ function request(name: string, kind: Kind, operand: NumpyArray, given: Arguments
   return { device: given.device, work: carryOut(kind, steps, operand) };
 }
 
-function* carryOut(kind: Kind, steps: readonly Step[], operand: NumpyArray): Generator<Job, NumpyArray, Floats> {
+function* carryOut(
+  kind: TransformWay,
+  steps: readonly TransformStep[],
+  operand: NumpyArray,
+): Generator<PlannedTransform, NumpyArray, Floats> {
   const single = isSingle(operand.dtype);
   const own = (data: Floats) => (data === operand.data ? copyOf(data) : data);
   let array = operand;

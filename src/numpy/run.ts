@@ -7,7 +7,7 @@ import { checkDevice, sharedDevice } from './choice.ts';
 import type { Floats } from './memory.ts';
 import { PlanCache } from './plans.ts';
 import { bytesOfSides, type DenseProblem } from './problem.ts';
-import type { Job, TransformRequest } from './request.ts';
+import type { PlannedTransform, TransformRequest } from './request.ts';
 import { inAxes } from './steps.ts';
 
 type Plans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
@@ -27,7 +27,7 @@ export async function transform<R extends NumpyArray>(request: TransformRequest)
   return state.value as R;
 }
 
-async function doneOn(device: Device, job: Job): Promise<Floats> {
+async function doneOn(device: Device, job: PlannedTransform): Promise<Floats> {
   const plans = cacheOf(device);
   const lease = plans.take(job.problem);
   try {
@@ -47,7 +47,7 @@ async function doneOn(device: Device, job: Job): Promise<Floats> {
   }
 }
 
-function run({ step, data }: Job, plan: Plan<DenseProblem>): Promise<Floats> {
+function run({ step, data }: PlannedTransform, plan: Plan<DenseProblem>): Promise<Floats> {
   return plan[step.direction](data);
 }
 

@@ -6,7 +6,7 @@ import { product } from './array.ts';
 import { type DenseProblem, problemOf } from './problem.ts';
 
 /** How a function transforms. */
-export interface Kind {
+export interface TransformWay {
   readonly direction: Direction;
   /** `r2c`: along the last of its axes there are reals on one side, and the bins that are not known from others on the other. */
   readonly transform: 'c2c' | 'r2c';
@@ -15,18 +15,18 @@ export interface Kind {
 }
 
 /** One transform of the engine. */
-export interface Step {
+export interface TransformStep {
   readonly direction: Direction;
   /** Undefined where there is nothing to compute. */
   readonly problem: DenseProblem | undefined;
   /** Which axis of the array each axis of the problem is. */
   readonly axes: readonly number[];
   /** What it takes: the shape that an array is cropped or filled to, and whether of complex numbers. */
-  readonly from: Operand;
-  readonly to: Operand;
+  readonly from: OperandShape;
+  readonly to: OperandShape;
 }
 
-export interface Operand {
+export interface OperandShape {
   readonly shape: readonly number[];
   readonly complex: boolean;
 }
@@ -43,9 +43,9 @@ export interface Line {
 export function stepsOf(
   shape: readonly number[],
   { axes, lengths, norm }: Arguments,
-  kind: Kind,
+  kind: TransformWay,
   single: boolean,
-): Step[] {
+): TransformStep[] {
   const groups = groupsOf(axes.map((axis, k) => ({ axis, length: lengths[k]! })));
   const isReal = (group: readonly Line[]) => kind.transform === 'r2c' && group === groups[0];
   const order = kind.transform === 'r2c' && kind.direction === 'inverse' ? groups.toReversed() : groups;
@@ -68,7 +68,7 @@ function groupsOf(lines: readonly Line[]): Line[][] {
   return groups;
 }
 
-interface Facts extends Kind {
+interface FunctionFacts extends TransformWay {
   readonly real: boolean;
   readonly norm: Norm;
   readonly single: boolean;
@@ -77,8 +77,8 @@ interface Facts extends Kind {
 function stepOf(
   before: readonly number[],
   group: readonly Line[],
-  { direction, conjugate, real, norm, single }: Facts,
-): Step {
+  { direction, conjugate, real, norm, single }: FunctionFacts,
+): TransformStep {
   const axes = group.map(({ axis }) => axis);
   const points = group.map(({ length }) => length);
   const spatial = resized(before, group);
@@ -115,7 +115,7 @@ function scaleOf(norm: Norm, forward: boolean, points: number): number {
 }
 
 /** An error about the lengths of a problem in the words of the array: which of its axes they are of. */
-export function inAxes(error: unknown, { axes }: Step): unknown {
+export function inAxes(error: unknown, { axes }: TransformStep): unknown {
   if (!(error instanceof FftError) || !error.problems.some(({ path }) => path.startsWith('size['))) return error;
   const worded = (text: string) =>
     text.replace(/size\[(\d+)\](?: = (\d+) has)?/g, (_, n, length) =>

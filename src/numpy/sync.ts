@@ -11,7 +11,7 @@ import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRe
 import type { Floats } from './memory.ts';
 import { PlanCache } from './plans.ts';
 import { bytesOfSides, type DenseProblem } from './problem.ts';
-import { type Job, lineRequest, type TransformRequest, tensorRequest } from './request.ts';
+import { lineRequest, type PlannedTransform, type TransformRequest, tensorRequest } from './request.ts';
 import { inAxes } from './steps.ts';
 
 export type { LineOptions, Norm, TensorOptions } from './arguments.ts';
@@ -173,7 +173,7 @@ function transform<R extends NumpyArray>({ work }: TransformRequest): R {
   return state.value as R;
 }
 
-function run({ step, problem, data }: Job): Floats {
+function run({ step, problem, data }: PlannedTransform): Floats {
   plans ??= ownPlans();
   try {
     const lease = plans.take(problem);

@@ -4,7 +4,7 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { boosted, capacityOf, kernelPrecision, mayFuse, staysCached } from './capacity.ts';
+import { boosted, capacityOf, mayFuse, staysCached } from './capacity.ts';
 import {
   clusterExposure,
   convolvedCost,
@@ -74,7 +74,7 @@ function neighboursOf(problem: Problem, axis: number): number {
  * from memory, that costs more than columns that a temp buffer holds in tiles.
  */
 function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): boolean {
-  const near = staysCached(problem.size[axis]!, kernelPrecision(problem.precision), profile);
+  const near = staysCached(problem.size[axis]!, problem.precision, profile);
   const wanted = profile.reorderFirst === true && !problem.unordered && isInnermost(problem, axis, profile);
   return wanted && (problem.placement === 'out-of-place' || near);
 }
@@ -119,7 +119,7 @@ const LONG_TRIPS = 4;
 /** How many points an axis is convolved with in one launch of one group, and what it costs; undefined where that is too few. */
 export function convolvedAlone(problem: Problem, axis: number, profile: DeviceProfile): Priced<number> | undefined {
   const length = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own);
   if (padded === undefined || uploadsFor(padded, profile.tuning ?? {}) > 1) return undefined;
@@ -151,11 +151,11 @@ function longConvolved(
 }
 
 /**
- * The uploads of an axis whose last one turns round, and what they cost there and back.
+ * The uploads of an axis whose last one goes there and back, and what all cost both ways.
  * @param clusters whether that may be a cluster of blocks.
  * @throws RangeError where there are none
  */
-export function turningUploads(
+export function roundTripUploads(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
@@ -171,7 +171,7 @@ export function turningUploads(
  * most of what they read; how much hardly matters.)
  */
 export function aloneCost(problem: Problem, axis: number, length: number, profile: DeviceProfile): LaunchCost {
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const own = boosted(profile, precision, length, false);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const padded = (elements / problem.size[axis]!) * length;
@@ -203,17 +203,17 @@ function scaled({ price, start, trip }: LaunchCost, times: number): LaunchCost {
 
 /**
  * What the search over uploads has to know of an axis.
- * @param turned where the last upload turns round: half of what it costs there and back. Others are counted once, and come back for as
+ * @param roundTrip where the last upload goes there and back: half of what that costs. Others are counted once, and come back for as
  * much.
  */
 export function uploadsQuestion(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  turned?: (alone: LaunchCost, exposed?: number) => number,
+  roundTrip?: (alone: LaunchCost, exposed?: number) => number,
 ): UploadsQuestion {
   const length = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const innermost = isInnermost(problem, axis, profile);
   const neighbours = neighboursOf(problem, axis);
   const { lanes, run } = capacityOf(precision, profile);
@@ -223,7 +223,7 @@ export function uploadsQuestion(
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const ideal = idealFirst(length, capacityOf(precision, own(length, true)).room, run, profile);
   const least = leastCost(elements, precision, profile);
-  const priceOfLast = turned ?? (({ price }: LaunchCost) => price);
+  const priceOfLast = roundTrip ?? (({ price }: LaunchCost) => price);
   const calibration = calibrationOf(profile);
   // An order that is to stay has one upload where it can; in place, several take a temp buffer.
   const apart = innermost && !problem.unordered && problem.placement === 'out-of-place';
@@ -240,14 +240,14 @@ export function uploadsQuestion(
       const alone = innermost
         ? wholeCost(length, elements, precision, own(length, false))
         : uploadCost(length, neighbours, false, elements, precision, own(length, false));
-      return priceOfLast(alone, turned && clusterExposure(length, precision, profile));
+      return priceOfLast(alone, roundTrip && clusterExposure(length, precision, profile));
     },
     cost: (n, columns, last) => {
       const beside = innermost ? columns : neighbours;
       const one = uploadCost(n, beside, innermost && last, elements, precision, own(n, true));
       return last ? priceOfLast(one) : one.price;
     },
-    // No odd length turns its tile.
+    // No odd length transposes its tile.
     first:
       reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
         ? (n) => firstUploadCost(n, ideal, length / n, elements, precision, own(n, true))
@@ -270,7 +270,7 @@ export function uploadsQuestion(
 /** The longest transforms that one block takes, whole and as one of several columns. */
 function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): UploadsQuestion['capacity'] {
   const length = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const { lanes, run } = capacityOf(precision, profile);
   const grain = profile.lockstep === 'vector' ? lanes : 1;
   const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
@@ -299,12 +299,7 @@ function idealFirst(length: number, room: number, run: number, profile: DevicePr
  * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. (Only
  * asked for single transforms. Batches of transforms as long are a quarter faster in one upload or a fifth slower.)
  */
-function needsOneArray(
-  { layout, precision: asked, size, strides }: Problem,
-  axis: number,
-  profile: DeviceProfile,
-): boolean {
-  const precision = kernelPrecision(asked);
+function needsOneArray({ layout, precision, size, strides }: Problem, axis: number, profile: DeviceProfile): boolean {
   const { lanes } = capacityOf(precision, profile);
   const plain = [layout.input, layout.output].every((one) => one === 'interleaved');
   const along = [strides.input, strides.output].every((of) => of[axis + 1] === 1);

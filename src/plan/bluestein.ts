@@ -118,13 +118,13 @@ export function convolvedInSeveral(
   const block = { of, from: length, to: padded };
   const [uploads, returns] = [leavesOf(there), leavesOf(back)];
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
-  const turn = uploads.at(-1)!;
+  const last = uploads.at(-1)!;
   const middle: LeafNode[] = apart
     ? [
-        { ...named(turn, 'there'), factors: { input: [], output: [spectrum] } },
+        { ...named(last, 'there'), factors: { input: [], output: [spectrum] } },
         { ...named(returns[0]!, 'back'), backward: true },
       ]
-    : [{ ...named(turn, 'there and back'), product: spectrum }];
+    : [{ ...named(last, 'there and back'), product: spectrum }];
   const launches = [
     ...uploads.slice(0, -1).map((leaf) => named(leaf, 'there')),
     ...middle,

@@ -3,7 +3,7 @@
  * of points (Rader's direct multiplication, VkFFT guide 4.3.6), or as a cyclic convolution by transforms of one point less (Rader 1968).
  */
 import { primeFactors } from '../numeric/primes.ts';
-import { type Arithmetic, isInPairs, wordsOf } from './capacity.ts';
+import { type Arithmetic, isInPairs, wordsPerReal } from './capacity.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /**
@@ -96,7 +96,7 @@ function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): PrimeWay 
 export function isRadixPrime(prime: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   if (wayOf(prime, profile) === undefined) return false;
   if (isInPairs(precision, profile) && prime > LARGEST_PAIRED_PRIME && !waysOf(prime, profile).asked) return false;
-  const reals = 2 * prime * wordsOf(precision);
+  const reals = 2 * prime * wordsPerReal(precision);
   return profile.banks === 1 || reals <= profile.registers || waysOf(prime, profile).asked;
 }
 

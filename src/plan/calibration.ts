@@ -94,7 +94,7 @@ export interface Calibration {
     readonly unbalanced: number;
     /** Passes of radix 4 that each doubling costs away from the best length of a first upload that reorders. */
     readonly firstBalance: number;
-    /** Passes of radix 4 that it costs to copy a tile which its first pass cannot turn. */
+    /** Passes of radix 4 that it costs to copy a tile which its first pass cannot transpose. */
     readonly copied: number;
     /** Length of a second upload from which on it need not be longer. */
     readonly second: number;
@@ -160,7 +160,7 @@ export interface Calibration {
  * What is assumed of a device that nobody has measured: for threads, that shared memory and registers for two groups are enough
  * and that pieces of runs waste what they leave out; for vectors, that near memory costs no more than arithmetic.
  */
-const ASSUMED: Calibration = {
+const UNMEASURED: Calibration = {
   trip: { passes: 20, temp: 4 },
   launch: { bytes: 2 ** 14, reach: 3 },
   occupancy: {
@@ -224,7 +224,7 @@ const known = new WeakMap<Calibrated, Calibration>();
 /** What was measured on a device, and for the rest what is assumed. */
 export function calibrationOf(profile: Calibrated): Calibration {
   let own = known.get(profile);
-  if (!own) known.set(profile, (own = { ...ASSUMED, ...profile.calibration }));
+  if (!own) known.set(profile, (own = { ...UNMEASURED, ...profile.calibration }));
   return own;
 }
 
@@ -234,7 +234,7 @@ export function isCalibration(value: unknown): value is Partial<Calibration> {
     typeof value === 'object' &&
     value !== null &&
     Object.entries(value).every(([name, group]) => {
-      return Object.hasOwn(ASSUMED, name) && isLike(group, ASSUMED[name as keyof Calibration]);
+      return Object.hasOwn(UNMEASURED, name) && isLike(group, UNMEASURED[name as keyof Calibration]);
     })
   );
 }

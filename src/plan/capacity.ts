@@ -1,23 +1,20 @@
 /**
  * What fits where on a device, for one precision: the numbers that tree and leaves have to agree on.
  */
+import type { Precision } from '../problem/index.ts';
 import { calibrationOf } from './calibration.ts';
 import type { DeviceProfile } from './profile.ts';
 
-/** The arithmetic that kernels are built for. */
-export type Arithmetic = 'single' | 'double' | 'double-double';
+/** What kernels compute in: 32-bit or 64-bit floating point, or double-doubles, which are two of the latter (some 106 bits). */
+export type Arithmetic = Precision;
 
-export function kernelPrecision(precision: string): Arithmetic {
-  return precision === 'double' || precision === 'double-double' ? precision : 'single';
-}
-
-/** 32-bit registers, or banks of shared memory, that a real takes. */
-export function wordsOf(precision: Arithmetic): 1 | 2 | 4 {
+/** How many 32-bit words one real number takes, in registers and in the banks of shared memory. */
+export function wordsPerReal(precision: Arithmetic): 1 | 2 | 4 {
   return precision === 'single' ? 1 : precision === 'double' ? 2 : 4;
 }
 
-/** What was measured for a precision; for double-doubles that is what was measured for doubles. */
-export function measuredFor<T>(by: Readonly<Record<'single' | 'double', T>>, precision: Arithmetic): T {
+/** The entry for a precision of a table that a device's profile has for singles and doubles; double-doubles take that for doubles. */
+export function forPrecision<T>(by: Readonly<Record<'single' | 'double', T>>, precision: Arithmetic): T {
   return precision === 'single' ? by.single : by.double;
 }
 
@@ -40,7 +37,7 @@ export interface Capacity {
 }
 
 export function capacityOf(precision: Arithmetic, profile: DeviceProfile): Capacity {
-  const complexBytes = 8 * wordsOf(precision);
+  const complexBytes = 8 * wordsPerReal(precision);
   const halves = profile.sharedFormat === 'halves';
   const sharedBytes = halves ? complexBytes / 2 : complexBytes;
   const held = halves
@@ -60,7 +57,7 @@ export function capacityOf(precision: Arithmetic, profile: DeviceProfile): Capac
 
 /**
  * The profile for transforms of one length. Registers may stand in for half of shared memory (VkFFT guide 2.5.6, "register
- * overutilization"): real and imaginary parts then take turns in it. A problem can ask for that, or for its opposite.
+ * overutilization"): real and imaginary parts then follow one another in it. A problem can ask for that, or for its opposite.
  */
 export function boosted(profile: DeviceProfile, precision: Arithmetic, length: number, split: boolean): DeviceProfile {
   const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = profile.tuning ?? {};

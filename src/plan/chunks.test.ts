@@ -78,8 +78,8 @@ describe('chunks of batches', () => {
 describe('launches that take turns', () => {
   const { profile: h200 } = namedProfiles.h200;
   const turns = (input: ProblemInput, profile: DeviceProfile = h200) => {
-    const { chunks, turns } = planned(input, profile);
-    return turns && { chunks, ...turns };
+    const { chunks, interleaved } = planned(input, profile);
+    return interleaved && { chunks, ...interleaved };
   };
 
   it('are two, of which the second works in place on images that a cache holds several of', () => {
@@ -101,11 +101,11 @@ describe('launches that take turns', () => {
     fc.assert(
       fc.property(images, fc.constantFrom('single' as const, 'double' as const), (input, precision) => {
         const profile = { ...h200, sharedBytes: 4352, residentBytes: 4 * 4352, maxThreads: 256, groupPoints: 256 };
-        const { launches, chunks, turns } = planned({ ...input, precision }, profile);
-        if (!turns) return;
+        const { launches, chunks, interleaved } = planned({ ...input, precision }, profile);
+        if (!interleaved) return;
         taken++;
         const threads = Math.max(...launches.map(({ leaf }) => leaf.threads));
-        expect(turns.beside).toBeGreaterThanOrEqual(2);
+        expect(interleaved.beside).toBeGreaterThanOrEqual(2);
         for (const { leaf } of launches) {
           const groups = buildKernel(leaf).group.count / chunks / (threads / leaf.threads);
           expect(Number.isInteger(groups)).toBe(true);

@@ -18,8 +18,8 @@ export interface BatchedLaunch {
   readonly apart: { readonly input: number; readonly output: number };
 }
 
-/** Two launches as one, whose groups take turns. */
-export interface Turns {
+/** Two launches as one, whose groups are interleaved. */
+export interface Interleaving {
   /** By how many chunks the first one is ahead of the second. */
   readonly ahead: number;
   /** Groups that are to run side by side on a multiprocessor. */
@@ -31,7 +31,7 @@ export interface Chunking {
   /** Into how many chunks the groups of every launch are divided: one chunk goes through all launches after another. */
   readonly chunks: number;
   /** Missing where the launches stay apart. */
-  readonly turns?: Turns;
+  readonly interleaved?: Interleaving;
 }
 
 /**
@@ -57,7 +57,7 @@ export function chunksOf(
     const beside = count > 1 ? besideOfBoth(launches, count, profile) : 0;
     if (beside < SIDE_BY_SIDE) continue;
     const ahead = Math.round((chunks.ahead * count) / (bytes * batches));
-    return { chunks: count, turns: { ahead: Math.min(Math.max(1, ahead), count), beside } };
+    return { chunks: count, interleaved: { ahead: Math.min(Math.max(1, ahead), count), beside } };
   }
   return { chunks: 1 };
 }

@@ -91,7 +91,7 @@ export function continuedAxis(
   );
 }
 
-function turned({ points: { of }, roots }: ContinuedEnds, count: number): Pick<LeafNode, 'factors'> {
+function rotated({ points: { of }, roots }: ContinuedEnds, count: number): Pick<LeafNode, 'factors'> {
   return { factors: { input: [], output: roots ? [{ kind: 'roots', ...roots, count, along: of }] : [] } };
 }
 
@@ -101,7 +101,7 @@ function inHalves(problem: Problem, axis: number, profile: DeviceProfile, ends: 
   const along: Dimension = { count: points / 2, input: { of, step: 2 }, output: { of, step: 1 } };
   return {
     ...oneLaunch(problem, axis, profile, along, othersOf(problem, axis)),
-    ...{ extended: ends.points, cropped: ends.bins, ...turned(ends, hermitianLength(points)) },
+    ...{ extended: ends.points, cropped: ends.bins, ...rotated(ends, hermitianLength(points)) },
     ...{ real: { side: 'both', by: 'halves', beside: { of, step: 1 } }, times: 1 / 2, forward: true },
   };
 }
@@ -116,7 +116,7 @@ function continuedInColumns(problem: Problem, axis: number, uploads: readonly nu
         ? { ...leaf, extended: points }
         : {
             ...{ ...leaf, extended: { ...points, on: 'output', columns: uploads[0]! } },
-            ...{ ...turned(ends, pointsOf(problem, axis)), forward: true, real: { side: 'output', by: 'parts' } },
+            ...{ ...rotated(ends, pointsOf(problem, axis)), forward: true, real: { side: 'output', by: 'parts' } },
           },
   );
 }

@@ -17,8 +17,8 @@ import {
   tensorShape,
 } from '../problem/index.ts';
 import { axisPlace, dimensionsOf } from './axis.ts';
-import { kernelPrecision } from './capacity.ts';
 import { isReal } from './complex-part.ts';
+import { type ConvolutionSplit, complexOf, type Period, restOf, splitConvolution } from './convolution-split.ts';
 import { longAxis } from './four-step.ts';
 import { preparingTree } from './kernel-spectrum.ts';
 import {
@@ -35,7 +35,6 @@ import { type DirectionPlan, planLaunches } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 import { sharedNode } from './shared-axes.ts';
 import { nodesOfAxes } from './tree.ts';
-import { complexOf, type Period, restOf, type Turn, turnOf } from './turning.ts';
 import { withSpace } from './zero-padding.ts';
 
 export interface ConvolutionPlan {
@@ -78,15 +77,15 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
   const given = kernelProblem(problem);
   const result = resultProblem(problem);
   const { crossPower } = problem.convolution!;
-  const turn = turnOf(problem, profile);
-  const bins = kernelShape(given, turn);
-  const { period } = turn;
+  const split = splitConvolution(problem, profile);
+  const bins = kernelShape(given, split);
+  const { period } = split;
   const transformed = problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1);
   const points = transformed * (period ? period.length / period.own : 1);
   const convolve = planLaunches({
     name: 'convolve',
     problem: { ...problem, strides: { input: problem.strides.input, output: result.strides.input } },
-    tree: convolvingTree(problem, turn, bins, profile),
+    tree: convolvingTree(problem, split, bins, profile),
     profile,
     throughWork,
     written: {
@@ -100,10 +99,10 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
   const prepare = planLaunches({
     name: 'prepareKernel',
     problem: { ...given, strides: { input: given.strides.input, output: packedStrides(bins) } },
-    tree: preparingTree(given, turn, bins, profile),
+    tree: preparingTree(given, split, bins, profile),
     profile,
     throughWork: false,
-    written: { layout: 'interleaved', offset: 0, shape: bins, storage: kernelPrecision(problem.precision) },
+    written: { layout: 'interleaved', offset: 0, shape: bins, storage: problem.precision },
     scale: crossPower ? 1 : 1 / points,
   });
   const key = JSON.stringify([problem.convolution, problem.precision, leavesOf(prepare.tree)]);
@@ -111,7 +110,7 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
 }
 
 /** Lengths of the tensor of a prepared kernel. */
-function kernelShape(given: Problem, { axes: [axis], period, real, halves }: Turn): number[] {
+function kernelShape(given: Problem, { axes: [axis], period, real, halves }: ConvolutionSplit): number[] {
   if (halves) return tensorShape(given, 'output');
   return tensorShape(complexOf(given, real), 'input').map((count, of) =>
     period && of === axis! + 1 ? period.length : count,
@@ -122,17 +121,22 @@ function packedStrides(shape: readonly number[]): number[] {
   return shape.map((_, d) => shape.slice(0, d).reduce((a, b) => a * b, 1));
 }
 
-function convolvingTree(problem: Problem, turn: Turn, bins: readonly number[], profile: DeviceProfile): BranchNode {
+function convolvingTree(
+  problem: Problem,
+  split: ConvolutionSplit,
+  bins: readonly number[],
+  profile: DeviceProfile,
+): BranchNode {
   const { kernels } = problem.convolution!;
   const returning = { ...problem, batches: problem.batches * kernels };
-  const there = nodesOfAxes(restOf(problem, turn), 'forward', profile, turn.splits);
-  const back = nodesOfAxes(restOf(returning, turn), 'inverse', profile, turn.splits).map(backwards);
-  const turning: Turning = { problem, returning, turn, bins, profile };
+  const there = nodesOfAxes(restOf(problem, split), 'forward', profile, split.splits);
+  const back = nodesOfAxes(restOf(returning, split), 'inverse', profile, split.splits).map(backwards);
+  const asked: MiddleQuestion = { problem, returning, split, bins, profile };
   // Reals are what is read first and written last.
-  const outside = !turn.parts || !isReal(problem) || !turn.axes.includes(0);
+  const outside = !split.parts || !isReal(problem) || !split.axes.includes(0);
   const children = outside
-    ? [...there, turningNode(turning), ...back]
-    : [turningNode(turning, { input: there, output: back })];
+    ? [...there, middleNode(asked), ...back]
+    : [middleNode(asked, { input: there, output: back })];
   const [length, outputLength] = [tensorShape(problem, 'input'), tensorShape(returning, 'input')];
   const tree: BranchNode = { scheme: 'axes', title: 'convolve', length, outputLength, children };
   return withSpace(
@@ -142,30 +146,30 @@ function convolvingTree(problem: Problem, turn: Turn, bins: readonly number[], p
   );
 }
 
-interface Turning {
+interface MiddleQuestion {
   readonly problem: Problem;
   /** With the batches of the result. */
   readonly returning: Problem;
-  readonly turn: Turn;
+  readonly split: ConvolutionSplit;
   readonly bins: readonly number[];
   readonly profile: DeviceProfile;
 }
 
-/** The launches of what turns round. @param between nodes of other axes before the last launch there, and after the first one back. */
-function turningNode(turning: Turning, between: Sides<readonly PlanNode[]> = { input: [], output: [] }): PlanNode {
-  const { problem, returning, turn } = turning;
-  const { axes, period, halves } = turn;
-  if (halves) return halvesThrough(turning);
-  if (axes.length === 0) return productAlone(turning);
-  if (period) return periodThrough(turning, period);
+/** The launches of the middle. @param between nodes of other axes before the last launch there, and after the first one back. */
+function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> = { input: [], output: [] }): PlanNode {
+  const { problem, returning, split } = asked;
+  const { axes, period, halves } = split;
+  if (halves) return halvesThrough(asked);
+  if (axes.length === 0) return productAlone(asked);
+  if (period) return periodThrough(asked, period);
   const real = isReal(problem) && axes.includes(0);
   const node = (one: Problem, direction: Direction) => {
     const own = real ? { ...one, unordered: true } : complexOf(one, false);
-    return leavesOf(sharedNode(own, direction, axes, real, turn.parts ?? axes.length));
+    return leavesOf(sharedNode(own, direction, axes, real, split.parts ?? axes.length));
   };
   const there = node(problem, 'forward');
   const back = node(returning, 'inverse');
-  const all = roundOf(turning, there, back);
+  const all = roundOf(asked, there, back);
   if (all.length === 1) return all[0]!;
   const [first, middle, last] = all as [LeafNode, LeafNode, LeafNode];
   const { length } = first;
@@ -175,9 +179,18 @@ function turningNode(turning: Turning, between: Sides<readonly PlanNode[]> = { i
 }
 
 /** Launches there and the same back: the last one and the first one of these become one, with the product in between. */
-function roundOf({ problem, turn, bins }: Turning, there: readonly LeafNode[], back: readonly LeafNode[]): LeafNode[] {
-  const before = tensorShape(complexOf(problem, turn.real), 'input');
-  const middle = turned({ ...there.at(-1)!, outputLength: back[0]!.outputLength }, problem.convolution!, bins, before);
+function roundOf(
+  { problem, split, bins }: MiddleQuestion,
+  there: readonly LeafNode[],
+  back: readonly LeafNode[],
+): LeafNode[] {
+  const before = tensorShape(complexOf(problem, split.real), 'input');
+  const middle = multiplied(
+    { ...there.at(-1)!, outputLength: back[0]!.outputLength },
+    problem.convolution!,
+    bins,
+    before,
+  );
   const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
   return [
     ...there.slice(0, -1).map((leaf) => named(leaf, 'there')),
@@ -187,23 +200,23 @@ function roundOf({ problem, turn, bins }: Turning, there: readonly LeafNode[], b
 }
 
 /** The tensors before and after, complex numbers all of them. */
-function tensorsOf({ problem, returning, turn }: Turning): Sides<number[]> {
-  const [input, output] = [problem, returning].map((one) => tensorShape(complexOf(one, turn.real), 'input'));
+function tensorsOf({ problem, returning, split }: MiddleQuestion): Sides<number[]> {
+  const [input, output] = [problem, returning].map((one) => tensorShape(complexOf(one, split.real), 'input'));
   return { input: input!, output: output! };
 }
 
 /** One axis, as long as its period is. */
-function periodThrough(turning: Turning, { own, length, uploads }: Period): PlanNode {
-  const { problem, returning, turn, profile } = turning;
-  const axis = turn.axes[0]!;
+function periodThrough(asked: MiddleQuestion, { own, length, uploads }: Period): PlanNode {
+  const { problem, returning, split, profile } = asked;
+  const axis = split.axes[0]!;
   const [there, back] = [['forward', problem] as const, ['inverse', returning] as const].map(([direction, one]) =>
-    leavesOf(longAxis(axisPlace(complexOf(one, turn.real), direction, axis, profile), length, uploads)),
+    leavesOf(longAxis(axisPlace(complexOf(one, split.real), direction, axis, profile), length, uploads)),
   ) as [LeafNode[], LeafNode[]];
-  const all = roundOf(turning, there, back).map((leaf) =>
+  const all = roundOf(asked, there, back).map((leaf) =>
     uploads ? leaf : { ...leaf, padded: length, axis: { ...leaf.axis, count: own } },
   );
-  const tensors = tensorsOf(turning);
-  const children = ended(all, turn, tensors);
+  const tensors = tensorsOf(asked);
+  const children = ended(all, split, tensors);
   if (children.length === 1) return children[0]!;
   const { input, output } = tensors;
   const title = `axis ${axis}`;
@@ -211,32 +224,32 @@ function periodThrough(turning: Turning, { own, length, uploads }: Period): Plan
 }
 
 /** The product in a launch by itself. */
-function productAlone(turning: Turning): PlanNode {
-  const { problem, turn, bins } = turning;
-  const tensors = tensorsOf(turning);
-  const batch = dimensionsOf(complexOf(problem, turn.real)).filter(({ count }) => count > 1);
+function productAlone(asked: MiddleQuestion): PlanNode {
+  const { problem, split, bins } = asked;
+  const tensors = tensorsOf(asked);
+  const batch = dimensionsOf(complexOf(problem, split.real)).filter(({ count }) => count > 1);
   const point = { of: 1, step: 0 };
   const axis = { count: 1, input: point, output: point };
   const alone = leafNode({ title: 'product', axis, batch, tensor: tensors.input });
-  const product = turned({ ...alone, outputLength: tensors.output }, problem.convolution!, bins, tensors.input);
-  return ended([product], turn, tensors)[0]!;
+  const product = multiplied({ ...alone, outputLength: tensors.output }, problem.convolution!, bins, tensors.input);
+  return ended([product], split, tensors)[0]!;
 }
 
 /** The one launch of an axis of reals, two of which at a time are complex numbers, and of all others. */
-function halvesThrough({ problem, returning, turn, bins }: Turning): LeafNode {
+function halvesThrough({ problem, returning, split, bins }: MiddleQuestion): LeafNode {
   const [before, after] = [problem, returning].map((one) => tensorShape(one, 'input')) as [number[], number[]];
-  const [, ...others] = turn.axes;
+  const [, ...others] = split.axes;
   const two = { of: 1, step: 2 };
   const dimensions = dimensionsOf(problem);
   const leaf = leafNode({
-    title: `${others.length > 0 ? `axes ${turn.axes.join(' and ')}` : 'axis 0'}, there and back`,
+    title: `${others.length > 0 ? `axes ${split.axes.join(' and ')}` : 'axis 0'}, there and back`,
     ...(others.length > 0 ? {} : { axisOf: 0 }),
     axis: { count: before[1]! / 2, input: two, output: two },
     more: others.map((axis) => dimensions[axis + 1]!),
-    batch: dimensions.filter(({ count }, of) => count > 1 && !turn.axes.includes(of - 1)),
+    batch: dimensions.filter(({ count }, of) => count > 1 && !split.axes.includes(of - 1)),
     tensor: before,
   });
-  const { product, ...own } = turned({ ...leaf, outputLength: after }, problem.convolution!, bins, before);
+  const { product, ...own } = multiplied({ ...leaf, outputLength: after }, problem.convolution!, bins, before);
   const { strides, ...kernel } = product as KernelProduct;
   return {
     ...own,
@@ -248,7 +261,11 @@ function halvesThrough({ problem, returning, turn, bins }: Turning): LeafNode {
 }
 
 /** The first and the last launch of an axis read and write what is there of it. */
-function ended(all: readonly LeafNode[], { axes, period, real }: Turn, tensors: Sides<readonly number[]>): LeafNode[] {
+function ended(
+  all: readonly LeafNode[],
+  { axes, period, real }: ConvolutionSplit,
+  tensors: Sides<readonly number[]>,
+): LeafNode[] {
   // Those that one launch takes it knows of itself.
   const longer = period?.uploads && period.length > period.own;
   const beyond = longer ? [{ of: axes[0]! + 1, from: period.own, to: period.length }] : [];
@@ -266,7 +283,7 @@ function ended(all: readonly LeafNode[], { axes, period, real }: Turn, tensors: 
 }
 
 /** A launch that transforms → one that also multiplies by the kernel, and goes back. @param tensor of the signal. */
-function turned(
+function multiplied(
   leaf: LeafNode,
   convolution: Convolution,
   bins: readonly number[],

@@ -10,7 +10,7 @@ import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';
 import { chooseColumns } from './thread-tiling.ts';
-import { chooseTile, turns } from './tiling.ts';
+import { chooseTile, transposesTile } from './tiling.ts';
 
 export type CostUnit = 'trips to memory' | 'passes of radix 4';
 
@@ -102,7 +102,7 @@ export function firstUploadCost(
 ): number {
   const { lanes } = capacityOf(precision, profile);
   const { uploads } = calibrationOf(profile);
-  const passes = turns(n, precision, profile)
+  const passes = transposesTile(n, precision, profile)
     ? chooseRadices({ length: n, lanesAlong: 'axis', lanes, precision }, profile).cost
     : passesOf(n, precision, profile) + uploads.copied;
   const points = columnPoints(n, columns, precision, profile);

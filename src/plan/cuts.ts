@@ -4,7 +4,7 @@
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, mayFuse, measuredFor } from './capacity.ts';
+import { type Arithmetic, capacityOf, forPrecision, mayFuse } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -288,7 +288,7 @@ export function clusterFor(
   // has its multiprocessor to itself, if it moves whole runs on both sides.
   const needed = length > room;
   const bytes = length * sharedBytes * whole;
-  const above = profile.cluster ? measuredFor(profile.cluster.above, precision) : Number.POSITIVE_INFINITY;
+  const above = profile.cluster ? forPrecision(profile.cluster.above, precision) : Number.POSITIVE_INFINITY;
   const worth = strided === 2 ? bytes > above : strided === 0 && bytes > contiguous * above;
   if (!needed && !worth) return undefined;
   const little = strided === 0 && bytes < 2 * above;

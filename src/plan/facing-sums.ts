@@ -39,7 +39,7 @@ export function facingAxis(
   const count = problem.size[axis]!;
   const facing: Facing = { of: axis + 1, first: 0, last: count - 1, step: 2 };
   const sines = kind === 'dst4';
-  const input: Facing = sines ? { ...facing, turned: true } : facing;
+  const input: Facing = sines ? { ...facing, swapped: true } : facing;
   const output: Facing = sines ? facing : { ...facing, negated: true };
   return betweenReals(
     problem,

@@ -65,9 +65,9 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     ...(coupled && of === 1 ? { after: 0 } : {}),
   });
   const [slowest, ...faster] = spans as [Span, ...Span[]];
-  const turns = turnsOf(cut, coupled, precision, pair);
-  const there = turns.map((of, turn) => stage(of, turn === last && !product ? walks.output : walks.input));
-  const back = turns.toReversed().map((of) => stage(of, walks.output));
+  const dimensions = passOrder(cut, coupled, precision, pair);
+  const there = dimensions.map((of, n) => stage(of, n === last && !product ? walks.output : walks.input));
+  const back = dimensions.toReversed().map((of) => stage(of, walks.output));
   return fusedLeaf(placed, order, { ...cut, coupled, slowest, faster, there, back, ...(pair ? { pair } : {}) }, own);
 }
 
@@ -100,11 +100,11 @@ function digitsOf(span: Span, [a, b]: readonly number[]): Digits {
 
 /** What is written of an axis that has gone there and back: its points, in the order in which they were read. */
 function comingBack(span: Span, lengths: readonly number[]): Digits {
-  const { input, places } = digitsOf({ ...span, input: span.output, ...turnedPlaces(span) }, lengths);
+  const { input, places } = digitsOf({ ...span, input: span.output, ...outputPlaces(span) }, lengths);
   return { input, output: input, places: { input: places.input, output: places.input } };
 }
 
-function turnedPlaces({ places }: Span): Pick<Span, 'places'> {
+function outputPlaces({ places }: Span): Pick<Span, 'places'> {
   return places ? { places: { input: places.output, output: places.output } } : {};
 }
 
@@ -115,7 +115,7 @@ function turnedPlaces({ places }: Span): Pick<Span, 'places'> {
  * Bins are paired where memory has them, before the passes along the fastest one or after them.
  * @param coupled the slowest axis is in two digits: blocks exchange their shares after the first one.
  */
-function turnsOf(
+function passOrder(
   { lengths, blocks }: Cut,
   coupled: boolean,
   precision: Arithmetic,
@@ -123,8 +123,8 @@ function turnsOf(
 ): readonly number[] {
   if (pair?.back) return lengths.map((_, d) => lengths.length - 1 - d);
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];
-  const turned = blocks > 1 && !coupled && more.length === 0 && (precision !== 'single' || fast < slow);
-  return turned ? [1, 0] : lengths.map((_, d) => d);
+  const reversed = blocks > 1 && !coupled && more.length === 0 && (precision !== 'single' || fast < slow);
+  return reversed ? [1, 0] : lengths.map((_, d) => d);
 }
 
 /** As many whole tiles as one block has use for; those of a cluster one by one. */
@@ -209,9 +209,9 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
 function stepsOf(
   { product }: PlacedLeaf,
   { coupled, there, back, pair }: TileShape,
-  turn: (product: NonNullable<PlacedLeaf['product']>) => RoundTrip['product'],
+  multiply: (product: NonNullable<PlacedLeaf['product']>) => RoundTrip['product'],
 ): readonly (StageShape | PairStep | MultiplyStep)[] {
-  if (product) return [...thereAnd(there, turn(product)), ...back.map((stage) => backFrom(stage, coupled))];
+  if (product) return [...thereAnd(there, multiply(product)), ...back.map((stage) => backFrom(stage, coupled))];
   if (!pair) return there;
   return pair.back ? [pair, ...there.map((stage) => ({ ...stage, inverse: true as const }))] : [...there, pair];
 }

@@ -2,6 +2,7 @@
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, dimensionsOf, uploadsQuestion } from './axis.ts';
 import { isReal } from './complex-part.ts';
+import { type ConvolutionSplit, complexOf, type Period, restOf, transformedAxes } from './convolution-split.ts';
 import { convolvedPlace } from './convolved.ts';
 import { axisNode, convolvedNode, longAxis } from './four-step.ts';
 import {
@@ -16,24 +17,28 @@ import {
 import type { DeviceProfile } from './profile.ts';
 import { realAxis, waysOfReal } from './real.ts';
 import { schemeOf } from './scheme.ts';
-import { complexOf, type Period, restOf, type Turn, transformedAxes } from './turning.ts';
 import { rankUploads } from './uploads.ts';
 
 /** @param bins lengths of the tensor of the spectrum. */
-export function preparingTree(given: Problem, turn: Turn, bins: readonly number[], profile: DeviceProfile): BranchNode {
-  const { real, period } = turn;
+export function preparingTree(
+  given: Problem,
+  split: ConvolutionSplit,
+  bins: readonly number[],
+  profile: DeviceProfile,
+): BranchNode {
+  const { real, period } = split;
   const complex = complexOf(given, real);
   const before = tensorShape(complex, 'input');
   const axes = transformedAxes(complex);
   const children = axes
-    .filter((axis) => !period || axis !== turn.axes[0])
-    .map((axis) => banded(axisThrough(given, axis, turn, profile), given, axis));
+    .filter((axis) => !period || axis !== split.axes[0])
+    .map((axis) => banded(axisThrough(given, axis, split, profile), given, axis));
   if (isReal(given) && !real) children.unshift(realThrough(given, profile));
   if (period) {
-    const axis = turn.axes[0]!;
+    const axis = split.axes[0]!;
     const node = longAxis(axisPlace(complex, 'forward', axis, profile), period.length, period.uploads);
     const first = leavesOf(node)[0];
-    const read = mapLeaves(node, (leaf) => (leaf === first ? wrapped(leaf, turn, period, before) : leaf));
+    const read = mapLeaves(node, (leaf) => (leaf === first ? wrapped(leaf, split, period, before) : leaf));
     children.push(banded(read, given, axis, { mirrored: real }));
   } else if (children.length === 0) {
     const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
@@ -56,9 +61,9 @@ function realThrough(given: Problem, profile: DeviceProfile): PlanNode {
 }
 
 /** The launches of an axis that is transformed as it is, its bins where those of the signal come. */
-function axisThrough(given: Problem, axis: number, turn: Turn, profile: DeviceProfile): PlanNode {
-  const uploads = uploadsLike(given, axis, turn);
-  const problem = { ...complexOf(given, turn.real), unordered: uploads !== undefined };
+function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, profile: DeviceProfile): PlanNode {
+  const uploads = uploadsLike(given, axis, split);
+  const problem = { ...complexOf(given, split.real), unordered: uploads !== undefined };
   const place = axisPlace(problem, 'forward', axis, profile);
   const scheme = schemeOf(problem, axis, profile);
   if (scheme === 'rader') return convolvedNode(place, place.length - 1);
@@ -67,12 +72,12 @@ function axisThrough(given: Problem, axis: number, turn: Turn, profile: DevicePr
 }
 
 /** The uploads that leave bins where those of the signal are; missing where these come in the natural order. */
-function uploadsLike(given: Problem, axis: number, turn: Turn): readonly number[] | undefined {
-  const { axes, parts, splits } = turn;
+function uploadsLike(given: Problem, axis: number, split: ConvolutionSplit): readonly number[] | undefined {
+  const { axes, parts, splits } = split;
   if (axes.includes(axis)) return axis === axes[1] ? parts : undefined;
   const own = splits.uploads[axis]!;
   if (own.length > 0 || typeof splits.together !== 'object') return own.length > 0 ? own : undefined;
-  const shared = transformedAxes(restOf(given, turn)).filter((one) => splits.uploads[one]!.length === 0);
+  const shared = transformedAxes(restOf(given, split)).filter((one) => splits.uploads[one]!.length === 0);
   return axis === shared[1] ? splits.together : undefined;
 }
 
@@ -115,7 +120,7 @@ function banded(
 /** The first launch of an axis reads a kernel that goes on around the period of the signal. */
 function wrapped(
   leaf: LeafNode,
-  { axes, after, real }: Turn,
+  { axes, after, real }: ConvolutionSplit,
   { own, length }: Period,
   tensor: readonly number[],
 ): LeafNode {

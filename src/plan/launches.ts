@@ -13,7 +13,7 @@ import {
   tensorShape,
 } from '../problem/index.ts';
 import type { Assignment, BufferName } from './buffers/index.ts';
-import { boosted, capacityOf, forBatches, kernelPrecision, mayFuse, roomy } from './capacity.ts';
+import { boosted, capacityOf, forBatches, mayFuse, roomy } from './capacity.ts';
 import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf, type Way } from './leaf.ts';
@@ -53,7 +53,7 @@ export function elementsOf(problem: Problem): number {
 
 /** Bytes of one batch. */
 export function batchBytesOf(problem: Problem, profile: DeviceProfile): number {
-  const { complexBytes } = capacityOf(kernelPrecision(problem.precision), profile);
+  const { complexBytes } = capacityOf(problem.precision, profile);
   return (elementsOf(problem) / problem.batches) * complexBytes;
 }
 
@@ -115,7 +115,7 @@ interface LaunchQuestion {
 
 export function launchesOf(question: LaunchQuestion): Launch[] {
   const { problem, seen, direction, profile, tree, assignment, pads } = question;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const { run } = capacityOf(precision, profile);
   const batchBytes = batchBytesOf(problem, profile);
   const tiles = tilesOf(question);
@@ -299,7 +299,7 @@ function past(stride: Stride, { count, gap }: Dimension): Stride {
 
 /** For each step how what it leaves for the next one lies in tiles, where it does. */
 function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
-  const { run } = capacityOf(kernelPrecision(problem.precision), profile);
+  const { run } = capacityOf(problem.precision, profile);
   const packed = packedOf(problem);
   return steps.map(({ leaf, output, inPlace }, n) => {
     const reader = steps[n + 1];

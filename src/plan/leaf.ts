@@ -91,7 +91,7 @@ export interface FacingSide {
   readonly first: number;
   readonly last: number;
   readonly step?: 2;
-  readonly turned?: true;
+  readonly swapped?: true;
   readonly negated?: true;
   readonly count?: number;
   /** From one real to the next. */
@@ -235,7 +235,7 @@ export interface PassesStep {
   readonly columns: readonly number[];
   /**
    * Along what neighbouring lanes walk in the first and the last pass: the transformed dimension, or the columns. Vectors can
-   * only turn from the columns to the dimension, after their first pass.
+   * only change from the columns to the dimension, after their first pass.
    */
   readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
   /** Primes of these radices whose butterflies are convolutions, and of the transforms inside those. */

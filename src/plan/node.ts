@@ -88,7 +88,7 @@ export interface Facing {
   readonly last: number;
   readonly step?: 2;
   /** The parts change places. */
-  readonly turned?: true;
+  readonly swapped?: true;
   /** Imaginary parts have the other sign. */
   readonly negated?: true;
   /** Numbers from this one on are not there. */
@@ -123,6 +123,10 @@ export interface Intermediate {
 
 /** Batched transforms along one axis, or along several: one launch. */
 export interface LeafNode {
+  /**
+   * One name for every launch, which `plan.toJSON()` shows: all of them are tiles that go through Stockham passes. What else a launch
+   * does, a convolution, sums of cosines, a copy, is said by the fields below.
+   */
   readonly scheme: 'stockham';
   /** What it is for, to people: `axis 1`, `axis 0, upload 2 of 2` … */
   readonly title: string;

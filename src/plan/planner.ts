@@ -108,11 +108,11 @@ export function* plansOf(
 }
 
 /** Ways to split the axes among which one without a temp buffer is looked for, where that is asked for. */
-export const SPARING = 64;
+export const WAYS_WITHOUT_TEMP = 64;
 
 /** The fastest way to split the axes; or several, one of which may do with less memory. */
 function waysOf(problem: Problem, profile: DeviceProfile): Splits[] {
-  const most = problem.strategy === 'least-memory' ? SPARING : 1;
+  const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : 1;
   return rankSplits(problem, profile, most).map(({ value }) => value);
 }
 

@@ -34,14 +34,14 @@ export interface DeviceProfile {
   readonly cutRuns?: readonly number[];
   /**
    * True where the first of two uploads of an axis had best do the reordering, so that the second can work in place and
-   * walks along columns on both sides: where it matters how many buffers share a cache, and that tiles are turned. In
+   * walks along columns on both sides: where it matters how many buffers share a cache, and that tiles are transposed. In
    * place only as far as `chunks` counts on a cache.
    */
   readonly reorderFirst?: boolean;
   /**
    * Chunks of batches that stay in a cache from one launch to the next: bytes of one side that a multiprocessor had best
    * have of them, and the most that a single batch may have; no cache is counted on for a transform of more. Missing where
-   * chunks do not pay. Where a device runs two launches as one whose groups take turns, `ahead`: bytes by which the first
+   * chunks do not pay. Where a device runs two launches as one whose groups are interleaved, `ahead`: bytes by which the first
    * one is ahead of the second.
    */
   readonly chunks?: { readonly bytes: number; readonly most: number; readonly ahead?: number };

@@ -8,7 +8,7 @@
 import { largestPrimeFactor, primeFactors } from '../numeric/primes.ts';
 import { butterflyOperations, isRadixPrime, LARGEST_PAIRED_RADIX, largePrimesOf, RADICES } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, isInPairs, wordsOf } from './capacity.ts';
+import { type Arithmetic, isInPairs, wordsPerReal } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -57,7 +57,7 @@ function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixCh
 }
 
 /** What a search over sequences takes into account. */
-interface Wanted {
+interface SequenceLimits {
   /** What a pass costs at least. */
   readonly least?: number;
   /** Lanes that have to be filled in the first pass and, by both parts of what the last radix counts, behind it. */
@@ -68,7 +68,7 @@ interface Wanted {
 function cheapest(
   question: RadixQuestion,
   profile: DeviceProfile,
-  { least = 0, ends = 1 }: Wanted,
+  { least = 0, ends = 1 }: SequenceLimits,
 ): RadixChoice | undefined {
   const { length, precision } = question;
   const best = tailsOf(question, profile);
@@ -129,7 +129,7 @@ function passOf(question: RadixQuestion, radix: number, stride: number): PassQue
 /** What a pass of autosort form costs at least, where the data does not stay in the first-level cache. */
 function leastCost({ length, lanesAlong, precision }: RadixQuestion, { firstLevel }: DeviceProfile): number {
   if (!firstLevel || lanesAlong === 'batch') return 0;
-  const bytes = 2 * length * 8 * wordsOf(precision);
+  const bytes = 2 * length * 8 * wordsPerReal(precision);
   return bytes > firstLevel.bytes ? firstLevel.beyond : 0;
 }
 
@@ -175,7 +175,7 @@ function estimate(radix: number, precision: Arithmetic, profile: DeviceProfile):
   if (isInPairs(precision, profile))
     return (butterflyOperations(radix, profile) + 6 * (radix - 1)) / radix + profile.passCost / PAIR_OPERATIONS;
   // A vector register holds fewer doubles; a thread's double takes two of its registers.
-  const each = profile.lockstep === 'threads' ? wordsOf(precision) : 1;
+  const each = profile.lockstep === 'threads' ? wordsPerReal(precision) : 1;
   const spilled = Math.max(0, 2 * radix + working - profile.registers / each);
   return (butterflyOperations(radix, profile) + 6 * (radix - 1) + spill * spilled) / radix + profile.passCost;
 }

@@ -83,7 +83,7 @@ function cosineEnds(count: number, axis: number, kind: TransformKind): CosineEnd
   return {
     back: kind.endsWith('3'),
     points: { of, count, shift: 0, mirror: 2 * count - 1, sign: sines ? -1 : 1, step: 2 },
-    sums: { of, ...(sines ? { first: -1, last: count - 1, turned: true } : { first: 0, last: count }), negated: true },
+    sums: { of, ...(sines ? { first: -1, last: count - 1, swapped: true } : { first: 0, last: count }), negated: true },
     roots: { of: 4 * count, step: 1, first: 0 },
   };
 }
@@ -98,7 +98,7 @@ function oddEnds(count: number, axis: number, kind: TransformKind): CosineEnds {
   return {
     back: false,
     points: { ...points, around: true },
-    sums: { of, first: middle, last: middle, ...negated, ...(sines ? { turned: true } : {}) },
+    sums: { of, first: middle, last: middle, ...negated, ...(sines ? { swapped: true } : {}) },
     // Sines of reals, every second one of which has the other sign: that of the middle.
     roots: { of: 8, step: 2, first: sines && middle % 2 === 1 ? count + 4 : count },
   };

@@ -10,7 +10,7 @@
  */
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedAlone, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
-import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { boosted, capacityOf } from './capacity.ts';
 import { asComplex } from './complex-part.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode } from './four-step.ts';
@@ -49,7 +49,7 @@ function isShortLine(problem: Problem, { lockstep }: DeviceProfile): boolean {
   const alone = dimensionsOf(problem).every(({ count }, of) => of === 1 || count === 1);
   if (lockstep !== 'vector' || (!alone && problem.placement === 'in-place')) return false;
   const longest = LONGEST_BUTTERFLY.reals[alone ? 'axis' : 'batch'];
-  return problem.size[0]! <= longest[kernelPrecision(problem.precision)];
+  return problem.size[0]! <= longest[problem.precision];
 }
 
 /** The same of any axis. @param complex the problem with as many complex numbers along that axis */
@@ -89,7 +89,7 @@ export function inOneLaunch(
   profile: DeviceProfile,
 ): Priced<readonly number[]> | undefined {
   const length = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const { room } = capacityOf(precision, boosted(profile, precision, length, false));
   if (profile.lockstep === 'threads' && length > room) return undefined;
   if (length === 1) return { value: [1], price: 1 };
@@ -154,7 +154,7 @@ export function inColumns(
   const at = (step: number): Place => ({ of, step });
   const both = (step: number) => ({ input: at(step), output: at(step) });
   const forward = real === 'input';
-  const turned = (dimension: Dimension): Dimension =>
+  const directed = (dimension: Dimension): Dimension =>
     forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
   const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
     ...leafNode({ title: `${title}, upload ${number} of 2`, axisOf: of - 1, axis, batch: [batch, ...others], tensor }),
@@ -165,9 +165,9 @@ export function inColumns(
     forward: true,
     real: { side: real, by: 'lines', beside: at(1) },
   };
-  const row = turned({ count: n2, input: at(1), output: at(n1) });
+  const row = directed({ count: n2, input: at(1), output: at(n1) });
   const rows: LeafNode = {
-    ...upload(forward ? 2 : 1, row, turned({ count: kept, input: at(n2), output: at(1) })),
+    ...upload(forward ? 2 : 1, row, directed({ count: kept, input: at(n2), output: at(1) })),
     twiddle: { order: n1 * n2, on: real },
   };
   const children = forward ? [columns, rows] : [rows, columns];

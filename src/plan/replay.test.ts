@@ -101,7 +101,7 @@ function profileFrom(seed: number): DeviceProfile {
 }
 
 /** What the problems of a run had, so that none of it is missing. */
-function featuresOf({ launches, assignment, chunks, turns }: DirectionPlan): string[] {
+function featuresOf({ launches, assignment, chunks, interleaved }: DirectionPlan): string[] {
   const features = {
     'several uploads': launches.some(({ node }) => node.twiddle !== undefined),
     'three uploads': launches.some(({ node }) => /of [3-9]/.test(node.title)),
@@ -120,7 +120,7 @@ function featuresOf({ launches, assignment, chunks, turns }: DirectionPlan): str
     'elements left out': launches.some(({ node }) => node.absent !== undefined),
     'padded temps': assignment.padded > 0,
     chunks: chunks > 1,
-    turns: turns !== undefined,
+    turns: interleaved !== undefined,
   };
   return Object.entries(features).flatMap(([name, has]) => (has ? [name] : []));
 }

@@ -7,7 +7,7 @@ import { FftError, type Problem } from '../problem/index.ts';
 import { aloneCost, convolvedPrice, uploadsQuestion } from './axis.ts';
 import { paddedLength } from './bluestein.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
-import { boosted, capacityOf, kernelPrecision } from './capacity.ts';
+import { boosted, capacityOf } from './capacity.ts';
 import { convolvedCost, exposure, groupCost, wholeCost } from './cost.ts';
 import { Memo } from './memo.ts';
 import { ifFits, type Priced } from './priced.ts';
@@ -33,9 +33,8 @@ export function isConvolved(problem: Problem, axis: number, profile: DeviceProfi
  * Whether an axis of real numbers, or one packed of them, is convolved with more points: it is never with one less. Known from its
  * length, whatever lies beside it.
  */
-export function isPadded(length: number, asked: Problem['precision'], profile: DeviceProfile): boolean {
+export function isPadded(length: number, precision: Problem['precision'], profile: DeviceProfile): boolean {
   const large = largePrimesOf(length);
-  const precision = kernelPrecision(asked);
   if (!large.every((prime) => isRadixPrime(prime, precision, profile))) return true;
   if (large.length === 0 || large.every((prime) => waysOf(prime, profile).asked)) return false;
   const own = boosted(profile, precision, length, false);
@@ -83,7 +82,7 @@ function cheapest(problem: Problem, axis: number, profile: DeviceProfile): Price
 
 /** Passes alone; undefined where a prime is too large for one. */
 function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const radices = largePrimesOf(problem.size[axis]!).every((prime) => isRadixPrime(prime, precision, profile));
   if (!radices) return undefined;
   return ifFits(() => rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!.price);
@@ -92,7 +91,7 @@ function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): nu
 /** A convolution of one point less; undefined where there is none. */
 function raderPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
   const length = problem.size[axis]!;
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   const own = boosted(profile, precision, length, false);
   if (!mayConvolve(length, precision, own)) return undefined;
   return raderCost(length, aloneCost(problem, axis, length - 1, profile), precision, own);

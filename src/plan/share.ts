@@ -4,7 +4,7 @@
  */
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, measuredFor } from './capacity.ts';
+import { type Arithmetic, capacityOf, forPrecision } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { besideByRegisters, threadsFor } from './threads.ts';
@@ -92,6 +92,6 @@ export function shareOfCluster(
     cluster.moreBlocks ** (Math.log2(blocks) - 1) *
     cluster.largerBlocks ** larger *
     odd *
-    (pieces && blocks > cluster.few ? measuredFor(cluster.ragged, precision) : 1)
+    (pieces && blocks > cluster.few ? forPrecision(cluster.ragged, precision) : 1)
   );
 }

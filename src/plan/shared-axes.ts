@@ -11,15 +11,7 @@ import { show } from '../problem/errors.ts';
 import { type Direction, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import { calibrationOf } from './calibration.ts';
-import {
-  type Arithmetic,
-  boosted,
-  capacityOf,
-  kernelPrecision,
-  mayFuse,
-  staysCached,
-  withoutClusters,
-} from './capacity.ts';
+import { type Arithmetic, boosted, capacityOf, mayFuse, staysCached, withoutClusters } from './capacity.ts';
 import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
 import { cutCost, type LaunchCost, roundCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
@@ -95,26 +87,26 @@ export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<T
 /**
  * The ways in which axes may share launches, the last of which goes there and back, and what these cost both ways.
  * @param problem no others of which are transformed.
- * @param turning the profile for that launch.
+ * @param roundTrip the profile for that launch.
  * @returns in one launch, where they fit it, or as parts for two.
  */
 export function waysRound(
   problem: Problem,
   axes: readonly number[],
   profile: DeviceProfile,
-  turning: DeviceProfile,
+  roundTrip: DeviceProfile,
 ): Priced<number | Parts>[] {
   const question = sharable(problem, profile).find((own) => own.axes.length === axes.length && own.axes[0] === axes[0]);
   if (!question) return [];
   const { lengths, precision } = question;
   const ways: Priced<number | Parts>[] = [];
-  const cut = cutInnermost(lengths, { ...question, profile: turning }, false);
+  const cut = cutInnermost(lengths, { ...question, profile: roundTrip }, false);
   if (cut?.share) {
-    const exposed = cut.blocks > 1 ? calibrationOf(turning).exposure.cluster : 1;
-    const alone = cutCost(cut, lengths, question.elements, precision, turning);
+    const exposed = cut.blocks > 1 ? calibrationOf(roundTrip).exposure.cluster : 1;
+    const alone = cutCost(cut, lengths, question.elements, precision, roundTrip);
     ways.push({ value: axes.length, price: roundCost(alone, exposed) });
   }
-  return [...ways, ...waysInTwo(question, turning, ({ near, far }) => 2 * near.price + roundCost(far))];
+  return [...ways, ...waysInTwo(question, roundTrip, ({ near, far }) => 2 * near.price + roundCost(far))];
 }
 
 /** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
@@ -174,7 +166,7 @@ function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
     const { unordered } = complex;
     const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
     const found = { axes, lengths, neighbours, real, unordered, elements, placement, profile };
-    return [{ ...found, precision: kernelPrecision(precision) }];
+    return [{ ...found, precision }];
   };
   const half = problem.size[0]! / 2;
   const halved = isReal(problem) && Number.isInteger(half) && half > 1 && !isPadded(half, problem.precision, profile);
@@ -186,7 +178,7 @@ function passedAxes(problem: Problem, real: boolean, profile: DeviceProfile): re
   const { size, omit, precision } = problem;
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   const before = (axis: number) => size.slice(0, axis).reduce((a, b) => a * b, problem.leftBatches);
-  const { run } = capacityOf(kernelPrecision(precision), profile);
+  const { run } = capacityOf(precision, profile);
   // Where memory runs along the first one and others lie in between, whole runs of it are read.
   const isApart = (axis: number, n: number) => {
     const last = n > 0 ? before(all[n - 1]! + 1) : 0;
@@ -328,9 +320,9 @@ function inTwo(shared: Shared, factors: Parts, back: boolean): BranchNode {
   const near = innermost(shared, { title: name(back ? 2 : 1), more: [part], batch: [rows, ...outers, ...others] });
   // Exponents of reals have the sign of the way there.
   const conjugated = side && back ? { conjugated: true as const } : {};
-  const turned = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
+  const twiddled = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
   const children: LeafNode[] = [
-    { ...near, twiddle: { order: middle.count, ...turned, of: 1 } },
+    { ...near, twiddle: { order: middle.count, ...twiddled, of: 1 } },
     leafNode({
       ...{ title: name(back ? 1 : 2), axis: cut.rest, more: outers },
       ...{ batch: [inner, cut.bins, ...others], tensor },

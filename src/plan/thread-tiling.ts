@@ -1,4 +1,5 @@
 /** How a leaf is laid out over threads: the counterpart for them of what tiling.ts does for vectors. */
+import type { Side } from '../problem/index.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import { type LanesAlong, stepOf } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -8,7 +9,6 @@ import {
   chooseTile,
   forward,
   isContiguous,
-  type Side,
   type Span,
   type Tiling,
   type TilingQuestion,

@@ -1,7 +1,7 @@
 /** How many threads a group has, and how many groups are to run side by side. */
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, measuredFor, wordsOf } from './capacity.ts';
+import { type Arithmetic, capacityOf, forPrecision, wordsPerReal } from './capacity.ts';
 import type { PlacedLeaf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -22,7 +22,7 @@ function butterfliesOf(
   const plain = Math.min(...items);
   if (lockstep === 'vector') return Math.ceil(plain);
   const warp = lockstepBytes / 4;
-  const values = registers / (2 * wordsOf(precision));
+  const values = registers / (2 * wordsPerReal(precision));
   const few = values / 2;
   const { sharedBytes } = capacityOf(precision, profile);
   const pairable = 2 * points * sharedBytes <= (profile.residentBytes ?? profile.sharedBytes);
@@ -35,7 +35,7 @@ function butterfliesOf(
       if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
       const taken = Math.ceil(threads / warp) * warp;
       const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
-      if (clustered && held * 2 * wordsOf(precision) > cluster.registers) continue;
+      if (clustered && held * 2 * wordsPerReal(precision) > cluster.registers) continue;
       if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
       // Beside a group of so many threads there is no room for another one, where shared memory would have some.
       const alone = pairable && threads > maxThreads / 2 && held <= few ? occupancy.excludes : 1;
@@ -128,8 +128,8 @@ export function besideByRegisters(
   const most = Math.max(1, ...butterflies);
   const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? odd * most : 0;
   const reals = 2 * held + always + butterfly * most;
-  const own = reals * wordsOf(precision) + extra;
-  const each = spare === undefined ? Math.max(measuredFor(fewest, precision), own) : own + spare;
+  const own = reals * wordsPerReal(precision) + extra;
+  const each = spare === undefined ? Math.max(forPrecision(fewest, precision), own) : own + spare;
   const warp = lockstepBytes / 4;
   return registerFile / (Math.ceil(threads / warp) * warp * each);
 }

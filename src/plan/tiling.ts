@@ -2,6 +2,7 @@
  * How a leaf is laid out over the lanes of a device: along which loops neighbouring lanes walk, how many transforms share
  * a group, what is copied through shared memory, and the radices.
  */
+import type { Side } from '../problem/index.ts';
 import { calibrationOf } from './calibration.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import { type LanesAlong, type PassesStep, type Stride, stepOf } from './leaf.ts';
@@ -31,7 +32,7 @@ export interface TilingQuestion {
   readonly twiddled: boolean;
   /** Transforms per group, where somebody asks for so many. */
   readonly group?: number;
-  /** It is transformed and back: a tile would have to be turned for both. */
+  /** It is transformed and back: a tile would have to be transposed for both. */
   readonly convolved?: boolean;
   /** Up to here it is one butterfly. */
   readonly longestButterfly: Readonly<Record<LanesAlong, number>>;
@@ -45,7 +46,7 @@ export interface TilingQuestion {
  * half of the sums are known to be zero. (0.7 to 1.05 of the time of complex numbers of two reals each; of 24 singles and doubles up to
  * 1.08, of 32 up to 1.2, of 15 double-doubles 1.2, of 16 and more up to 3.)
  *
- * Along the batch each lane reads and writes a line of its own where that is: nothing is turned in shared memory. (Complex 0.44 to 0.95 of
+ * Along the batch each lane reads and writes a line of its own where that is: nothing is transposed in shared memory. (Complex 0.44 to 0.95 of
  * the time with that, of 27 numbers up to 1.19, of 16 double-doubles 1.09; reals 0.4 to 0.85, of 25 up to 1.25.)
  */
 export const LONGEST_BUTTERFLY = {
@@ -68,8 +69,6 @@ export interface Tiling extends Pick<PassesStep, 'lanesAlong' | 'radices'> {
   readonly order: readonly number[];
 }
 
-export type Side = 'input' | 'output';
-
 /** For the elements of a vector, which walk along one loop: all passes along the same one. */
 export function vectorTiling(
   { axis, batch, precision, twiddled, group, convolved = false, longestButterfly }: TilingQuestion,
@@ -90,7 +89,7 @@ export function vectorTiling(
   // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
   const stage = (side: Side) =>
     lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
-  if (stage('output') && !stage('input') && !convolved && turns(length, precision, profile)) {
+  if (stage('output') && !stage('input') && !convolved && transposesTile(length, precision, profile)) {
     const { radices } = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile);
     const walks = { input: 'batch', output: 'axis' } as const;
     return { order, lanesAlong: walks, tile, radices, staged: { input: false, output: false } };
@@ -105,11 +104,11 @@ export function vectorTiling(
 }
 
 /**
- * Whether a vector's first pass can turn a tile of columns, so that nothing has to be copied: each vector of neighbouring
+ * Whether a vector's first pass can transpose a tile of columns, so that nothing has to be copied: each vector of neighbouring
  * columns computes as many neighbouring points, and squares of these are transposed in registers. Only where whole squares
  * come of it.
  */
-export function turns(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
+export function transposesTile(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
   const { lanes } = capacityOf(precision, profile);
   const [first, ...rest] = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile).radices;
   return first! % lanes === 0 && rest.length > 0 && rest.every((radix) => (length / radix) % lanes === 0);

@@ -102,13 +102,13 @@ function fitsPart(n: number, { capacity, fusable }: UploadsQuestion): boolean {
   return n <= capacity.columns || fusable(n, true, true);
 }
 
-type Search = (uploads: number, most: number) => Priced<readonly number[]>[];
+type UploadSearch = (uploads: number, most: number) => Priced<readonly number[]>[];
 
 /**
  * Searches for splits into some number of factors: by and large equal, and divided by whole tiles, or by others of whole
  * grains that a group may take instead.
  */
-function searchSplits(question: UploadsQuestion): Search {
+function searchSplits(question: UploadsQuestion): UploadSearch {
   const { length, cost, first, tile, grain, trip, lastTrip = trip } = question;
   const leastTrip = (last: boolean) => (last ? lastTrip : trip);
   const leastOf = question.least ?? ((_: number, last: boolean) => leastTrip(last));
@@ -146,7 +146,7 @@ interface Prices {
 }
 
 /** What is dearer than the cheapest by more than this is dearer whatever the rounding. */
-const CLEARLY = 1e-6;
+const ROUNDING_SLACK = 1e-6;
 
 /**
  * Shortest paths over the divisors: what is left and how many uploads it may take is all that matters. Parts are tried from
@@ -169,7 +169,7 @@ function cheapestSplits(
   const search = (rest: number, left: number): Priced<readonly number[]>[] => {
     const tried: { readonly n: number; readonly own: number; readonly after: Priced<readonly number[]>[] }[] = [];
     const prices: Priced<undefined>[] = [];
-    const isTooDear = (least: number) => isFull(prices, most, least - CLEARLY);
+    const isTooDear = (least: number) => isFull(prices, most, least - ROUNDING_SLACK);
     const others = (left - 2) * cheapest + lastBound;
     for (const n of hopeful) {
       if (isTooDear(bounds.get(n)! + others)) break;

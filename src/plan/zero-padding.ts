@@ -41,9 +41,9 @@ export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direct
 
 /**
  * The same of a convolution, whose signal and result have the same blocks.
- * @param turn number of the launch that goes there and back.
+ * @param middle number of the launch that goes there and back.
  */
-export function withSpace<N extends PlanNode>(tree: N, problem: Problem, turn: number): N {
+export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle: number): N {
   const leaves = leavesOf(tree);
   const blocks = blocksOf(problem, 'input').flatMap((block, axis): ZeroBlocks[] => {
     if (!block) return [];
@@ -51,7 +51,7 @@ export function withSpace<N extends PlanNode>(tree: N, problem: Problem, turn: n
     const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
     const length = tensorShape(problem, 'input')[of]!;
     const lengths = { read: length, written: length };
-    const [there, back] = [launches.filter((n) => n <= turn), launches.filter((n) => n >= turn)];
+    const [there, back] = [launches.filter((n) => n <= middle), launches.filter((n) => n >= middle)];
     return [
       { of, lengths, read: block, written: null, first: there[0]!, last: there.at(-1)! },
       { of, lengths, read: null, written: block, first: back[0]!, last: back.at(-1)! },

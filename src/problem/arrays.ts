@@ -3,7 +3,7 @@
  * `Elements`, a new kind of storage a row of `Arrays`.
  */
 
-import type { AnyCallback, CallbackComplex, Kind } from './callbacks.ts';
+import type { AnyCallback, CallbackComplex, NumberKind } from './callbacks.ts';
 import type { Direction, Directions } from './directions.ts';
 import type {
   ComplexLayout,
@@ -39,23 +39,23 @@ interface Arrays {
 /** Any array that a plan may take. */
 export type HostArray = Arrays[keyof Arrays]['taken'];
 
-interface Reals {
+interface RealSides {
   input: 'real';
   output: 'real';
 }
 
 /** What lies on each side of a transform. */
-interface Elements {
+interface SideElements {
   c2c: { input: 'complex'; output: 'complex' };
   r2c: { input: 'real'; output: 'complex' };
-  dct1: Reals;
-  dct2: Reals;
-  dct3: Reals;
-  dct4: Reals;
-  dst1: Reals;
-  dst2: Reals;
-  dst3: Reals;
-  dst4: Reals;
+  dct1: RealSides;
+  dct2: RealSides;
+  dct3: RealSides;
+  dct4: RealSides;
+  dst1: RealSides;
+  dst2: RealSides;
+  dst3: RealSides;
+  dst4: RealSides;
 }
 
 /** Real and imaginary parts apart. */
@@ -109,7 +109,7 @@ export interface Facts<
   Output = ComplexLayout,
   A = Placement,
   D = Directions,
-  C = Leaving<Kind, Kind>,
+  C = Leaving<NumberKind, NumberKind>,
   V = Convolution | null,
 > {
   readonly precision: P;
@@ -124,12 +124,17 @@ export interface Facts<
 }
 
 /** Callbacks that leave numbers of these kinds on both sides. */
-type Leaving<Input extends Kind, Output extends Kind> =
-  | { readonly forward: { readonly store: Store<Output> }; readonly inverse: { readonly store: Store<Input> } }
+type Leaving<Input extends NumberKind, Output extends NumberKind> =
+  | {
+      readonly forward: { readonly store: CallbackStore<Output> };
+      readonly inverse: { readonly store: CallbackStore<Input> };
+    }
   | ('complex' extends Input ? ('complex' extends Output ? null : never) : never);
 
 /** What a callback has built that leaves numbers of a kind: none leaves what there is. */
-type Store<K extends Kind> = K extends 'real' ? { readonly gives: 'real' } : { readonly gives: 'complex' } | null;
+type CallbackStore<K extends NumberKind> = K extends 'real'
+  ? { readonly gives: 'real' }
+  : { readonly gives: 'complex' } | null;
 
 /** A field of what may have it or not; undefined where it does not. */
 type At<T, K extends PropertyKey> = T extends object ? (K extends keyof T ? T[K] : undefined) : undefined;
@@ -139,7 +144,7 @@ type Left<C> = C extends (...args: never[]) => infer R
   ? R extends CallbackComplex
     ? 'complex'
     : 'real'
-  : C extends { readonly gives: infer K extends Kind }
+  : C extends { readonly gives: infer K extends NumberKind }
     ? K
     : 'complex';
 
@@ -152,13 +157,13 @@ type LeftBy<P, D extends Direction> =
 type StorageOf<P> = Field<P, 'storage', Field<P, 'precision', 'single'>>;
 
 /** Half precision is short for single arithmetic. */
-type Arithmetic<Word> = Word extends 'half' ? 'single' : Word;
+type ComputedIn<Word> = Word extends 'half' ? 'single' : Word;
 
 /** Whether a plan convolves, as far as the type of its problem tells. */
 type ConvolutionOf<Given> = Given extends null ? null : Convolution;
 
 type FactsOfFields<P> = Facts<
-  Arithmetic<Field<P, 'precision', 'single'>>,
+  ComputedIn<Field<P, 'precision', 'single'>>,
   StorageOf<P>,
   Field<P, 'edgeStorage', StorageOf<P>>,
   FirstOf<Field<P, 'transform', 'c2c'>>,
@@ -195,7 +200,7 @@ type Kept<F extends Facts, S extends Side> = NonNullable<
   NonNullable<F['callbacks']>[S extends 'output' ? 'forward' : 'inverse']['store']
 >['gives'];
 
-type ElementOf<F extends Facts, S extends Side> = Elements[F['transform'][number]][S] extends infer E
+type ElementOf<F extends Facts, S extends Side> = SideElements[F['transform'][number]][S] extends infer E
   ? E extends 'complex'
     ? Kept<F, S>
     : E

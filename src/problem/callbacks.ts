@@ -109,7 +109,7 @@ export interface Callbacks {
 }
 
 /** Whether an element is one real or a complex number. */
-export type Kind = 'real' | 'complex';
+export type NumberKind = 'real' | 'complex';
 
 export type RealUnary = 'neg' | 'sqrt' | 'abs';
 export type RealBinary = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max';
@@ -132,15 +132,15 @@ export type CallbackNode =
 /** A callback as plain data: two that do the same in the same order are equal. */
 export interface BuiltCallback {
   /** What it is given, and what it returns. */
-  readonly takes: Kind;
-  readonly gives: Kind;
+  readonly takes: NumberKind;
+  readonly gives: NumberKind;
   readonly nodes: readonly CallbackNode[];
   /** Numbers of the nodes that are the result: a real, or both parts. */
   readonly result: readonly number[];
 }
 
 /** Both callbacks of a direction; `null` where there is none. */
-export interface BuiltPair<Store extends Kind = Kind> {
+export interface BuiltPair<Store extends NumberKind = NumberKind> {
   readonly load: BuiltCallback | null;
   readonly store: (BuiltCallback & { readonly gives: Store }) | null;
 }

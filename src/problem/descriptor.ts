@@ -22,7 +22,7 @@ export const maximumAxes = 3;
 const MOST_CHARACTERS = 1000;
 
 /** What a descriptor says, as the fields of a problem. */
-type Described = Required<
+type DescriptorFields = Required<
   Pick<AnyProblemInput, 'size' | 'transform' | 'precision' | 'directions' | 'placement' | 'leftBatches' | 'batches'>
 > &
   Pick<AnyProblemInput, 'strides'>;
@@ -41,7 +41,7 @@ export function parseDescriptor<S extends string>(text: S): ParsedDescriptor<S> 
     const message = `The descriptor ${show(text)} has ${text.length} characters; ${MOST_CHARACTERS} are the most.`;
     throw new FftError('invalid-descriptor', message);
   }
-  return new Parser(text).descriptor() as Described & ParsedDescriptor<S>;
+  return new Parser(text).descriptor() as DescriptorFields & ParsedDescriptor<S>;
 }
 
 class Parser {
@@ -52,7 +52,7 @@ class Parser {
     this.text = text;
   }
 
-  descriptor(): Described {
+  descriptor(): DescriptorFields {
     const precision = this.letter({ s: 'single', d: 'double' }, "'s' (single) or 'd' (double)");
     const transform = this.letter({ c: 'c2c', r: 'r2c' }, "'c' (complex) or 'r' (real)");
     const directions = this.letter({ f: 'forward', b: 'inverse' }, "'f' (forward) or 'b' (backward)");
@@ -68,7 +68,7 @@ class Parser {
     if (placement === 'in-place' && read !== undefined && written === undefined) {
       this.fail("'o' strides after the 'i' strides: in place both are needed");
     }
-    const described: Described = { precision, transform, directions, placement, ...shape };
+    const described: DescriptorFields = { precision, transform, directions, placement, ...shape };
     if (read === undefined && written === undefined) return described;
     const { reading, writing } = sidesOf(directions);
     const strides: { -readonly [S in Side]?: readonly number[] } = {};
@@ -77,7 +77,7 @@ class Parser {
     return { ...described, strides };
   }
 
-  private shape(): Pick<Described, 'size' | 'leftBatches' | 'batches'> {
+  private shape(): Pick<DescriptorFields, 'size' | 'leftBatches' | 'batches'> {
     const first = this.number('the length of the first axis');
     const hasLeftBatch = this.accept('.');
     const size = [hasLeftBatch ? this.number('the length of the first axis') : first];

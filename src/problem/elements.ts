@@ -41,7 +41,7 @@ export function elementRuns(problem: Problem, side: Side): ElementRuns {
 }
 
 /** A typed array, as far as copying goes. */
-interface Numbers {
+interface NumberArray {
   [n: number]: number;
   set(from: ArrayLike<number>, at?: number): void;
   subarray(from: number, to: number): ArrayLike<number>;
@@ -51,7 +51,7 @@ interface Numbers {
 const SHORT_RUN = 32;
 
 /** Copies the elements from one array to the same places in another. */
-export function copyElements<T extends Numbers>(to: T, from: T, runs: ElementRuns): void {
+export function copyElements<T extends NumberArray>(to: T, from: T, runs: ElementRuns): void {
   const { start, length, steps } = runs;
   const last = steps.length - 1;
   const copy = (at: number): void => {

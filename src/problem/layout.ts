@@ -3,7 +3,7 @@
  * for real data. Rules: docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
  */
 
-import type { Kind } from './callbacks.ts';
+import type { NumberKind } from './callbacks.ts';
 import type { Direction } from './directions.ts';
 import {
   type Block,
@@ -23,7 +23,7 @@ export type TensorFacts = Pick<
   Partial<Pick<Problem, 'callbacks'>>;
 
 /** Whether the elements of one side are single reals or complex numbers. */
-export type ElementKind = Kind;
+export type ElementKind = NumberKind;
 
 /** Length of the complex half of a real transform of n points: ⌊n/2⌋ + 1. */
 export function hermitianLength(n: number): number {

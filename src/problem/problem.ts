@@ -1,6 +1,6 @@
 /**
  * What a user may ask for (`ProblemInput`) and the one form in which the rest of the library reads it (`Problem`).
- * Types and the lists of accepted words only: normalize.ts turns the first into the second.
+ * Types and the lists of accepted words only: normalize.ts makes the second of the first.
  */
 
 import type { BuiltCallbacks, Callbacks } from './callbacks.ts';
@@ -210,7 +210,7 @@ export interface AnyProblemInput {
    * temp memory (`plan.bytes.temp`) as the planner knows how. Default `fast`.
    */
   readonly strategy?: Strategy | undefined;
-  /** Knobs of the planner. Default: none is turned. */
+  /** Knobs of the planner. Default: none is set. */
   readonly tuning?: Tuning | undefined;
   /** Verify each kernel that is made. Default false. */
   readonly debug?: boolean | undefined;

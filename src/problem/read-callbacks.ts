@@ -1,6 +1,6 @@
 /** Field `callbacks` of a problem: its arrays are checked, and its functions called, each once. */
 
-import type { BuiltCallback, BuiltCallbacks, BuiltPair, CallbackArray, Kind } from './callbacks.ts';
+import type { BuiltCallback, BuiltCallbacks, BuiltPair, CallbackArray, NumberKind } from './callbacks.ts';
 import type { Direction } from './directions.ts';
 import type { FieldReader } from './fields.ts';
 import { tensorShape, transformedKind } from './layout.ts';
@@ -11,7 +11,7 @@ import type { RawRecord } from './snapshot.ts';
 const DIRECTIONS: readonly Direction[] = ['forward', 'inverse'];
 
 /** What a problem has to say before its callbacks can be called. */
-type Facts = Pick<
+type CallbackFacts = Pick<
   Problem,
   'size' | 'transform' | 'leftBatches' | 'coordinates' | 'batches' | 'placement' | 'directions' | 'precision'
 >;
@@ -29,7 +29,7 @@ const NO_CALLBACKS = Object.freeze({ load: null, store: null });
 export function readCallbacks(
   reader: FieldReader,
   value: unknown,
-  problem: Facts | undefined,
+  problem: CallbackFacts | undefined,
   refusal?: string,
 ): BuiltCallbacks | null {
   if (value === undefined || value === null) return null;
@@ -68,8 +68,13 @@ export function readCallbacks(
 }
 
 /** What calls one callback. @param found kind of the elements that it finds in memory, where that is not the transform's. */
-function callerOf(reader: FieldReader, problem: Facts, arrays: BuiltCallbacks['arrays']) {
-  return (direction: Direction, what: 'load' | 'store', callback: unknown, found?: Kind): BuiltCallback | null => {
+function callerOf(reader: FieldReader, problem: CallbackFacts, arrays: BuiltCallbacks['arrays']) {
+  return (
+    direction: Direction,
+    what: 'load' | 'store',
+    callback: unknown,
+    found?: NumberKind,
+  ): BuiltCallback | null => {
     if (callback === undefined || callback === null) return null;
     const side: Side = (direction === 'forward') === (what === 'load') ? 'input' : 'output';
     const kind = transformedKind(problem, side);

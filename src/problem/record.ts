@@ -12,7 +12,7 @@ import type {
   CallbackPlace,
   CallbackReal,
   CallbackValue,
-  Kind,
+  NumberKind,
   RealBinary,
   RealUnary,
 } from './callbacks.ts';
@@ -23,9 +23,9 @@ import { isRecord, type RawRecord } from './snapshot.ts';
 export interface Recording {
   /** Counts of the dimensions of the tensor that its element lies in: [left, axis 0 …, coordinate, batch]. */
   readonly shape: readonly number[];
-  readonly takes: Kind;
+  readonly takes: NumberKind;
   /** What it may return. */
-  readonly gives: readonly Kind[];
+  readonly gives: readonly NumberKind[];
   readonly precision: 'single' | 'double';
   readonly arrays: { readonly [name: string]: CallbackArray };
 }
@@ -223,7 +223,7 @@ class Recorder {
     return Object.freeze({ takes, gives, nodes: Object.freeze(nodes), result });
   }
 
-  private parts(returned: unknown, allowed: readonly Kind[]): number[] {
+  private parts(returned: unknown, allowed: readonly NumberKind[]): number[] {
     if (isThenable(returned)) return this.fail('has returned a promise, but must return the value itself.');
     const known = this.meanings.get(returned as object);
     if (known?.kind === 'real') {

@@ -14,7 +14,7 @@ const LONGEST = 2 ** 24;
 const MOST_ENTRIES = 1024;
 
 type Fields<T> = { -readonly [K in keyof T]: T[K] };
-type Entry = NonNullable<NonNullable<Tuning['bluestein']>['pattern']>[number];
+type PatternEntry = NonNullable<NonNullable<Tuning['bluestein']>['pattern']>[number];
 
 export function readBluestein(reader: FieldReader, value: unknown, path: string): Tuning['bluestein'] {
   const record = reader.record(value, path, ['maxRadix', 'length', 'pattern', 'launches']);
@@ -49,13 +49,13 @@ function readLength(reader: FieldReader, value: unknown, path: string): number |
   return undefined;
 }
 
-function readPattern(reader: FieldReader, value: unknown, path: string): readonly Entry[] | undefined {
+function readPattern(reader: FieldReader, value: unknown, path: string): readonly PatternEntry[] | undefined {
   if (!Array.isArray(value) || value.length > MOST_ENTRIES) {
     const accepted = `a list of at most ${MOST_ENTRIES} entries { from, length }`;
     reader.report('invalid-field', path, `${path} is ${show(value)}, but must be ${accepted}.`);
     return undefined;
   }
-  const entries: Entry[] = [];
+  const entries: PatternEntry[] = [];
   value.forEach((entry: unknown, n) => {
     const read = readEntry(reader, entry, `${path}[${n}]`);
     if (!read) return;
@@ -69,7 +69,7 @@ function readPattern(reader: FieldReader, value: unknown, path: string): readonl
   return Object.freeze(entries);
 }
 
-function readEntry(reader: FieldReader, value: unknown, path: string): Entry | undefined {
+function readEntry(reader: FieldReader, value: unknown, path: string): PatternEntry | undefined {
   if (!isRecord(value)) {
     reader.report('invalid-field', path, `${path} is ${show(value)}, but must be an object with from and length.`);
     return undefined;

@@ -6,12 +6,12 @@
 import { show } from './errors.ts';
 import type { FieldReader } from './fields.ts';
 import type { Tuning } from './problem.ts';
-import { count, power, type Reading, span, within } from './readings.ts';
+import { count, type KnobReading, power, span, within } from './readings.ts';
 import { readBluestein, readRader } from './scheme-knobs.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
 
 /** Every knob, in the order of the normal form. A function, so that bundlers see that nobody needs it who asks for no plan. */
-function knobs(): { readonly [K in keyof Tuning]-?: Reading<Tuning[K]> } {
+function knobs(): { readonly [K in keyof Tuning]-?: KnobReading<Tuning[K]> } {
   return {
     coalescedBytes: power(16, 4096),
     sharedBytes: count(4096),
@@ -51,7 +51,7 @@ export function readTuning(reader: FieldReader, value: unknown, axes = 1): Tunin
   } else if (value !== undefined) {
     const known = knobs();
     reader.onlyKnown(value, Object.keys(known), 'tuning.');
-    for (const [name, read] of Object.entries(known) as [string, Reading<unknown>][]) {
+    for (const [name, read] of Object.entries(known) as [string, KnobReading<unknown>][]) {
       if (value[name] === undefined) continue;
       const set = read(reader, value[name], `tuning.${name}`, axes);
       if (set !== undefined) tuning[name] = set;
@@ -70,7 +70,7 @@ function flag(reader: FieldReader, value: unknown, path: string): true | undefin
 }
 
 /** A knob with a setting that changes nothing. */
-function unless<T>(setting: T, read: Reading<T>): Reading<T> {
+function unless<T>(setting: T, read: KnobReading<T>): KnobReading<T> {
   return (reader, value, path, axes) => {
     const set = read(reader, value, path, axes);
     return set === setting ? undefined : set;
@@ -78,7 +78,7 @@ function unless<T>(setting: T, read: Reading<T>): Reading<T> {
 }
 
 /** A knob of which this release knows one setting: the one that changes nothing. */
-function _only<T>(setting: T, read: Reading<unknown>, why: string): Reading<T> {
+function _only<T>(setting: T, read: KnobReading<unknown>, why: string): KnobReading<T> {
   return (reader, value, path, axes) => {
     const before = reader.problems.length;
     const set = read(reader, value, path, axes);

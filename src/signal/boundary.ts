@@ -2,7 +2,7 @@
 import type { Floats } from './floats.ts';
 
 /**
- * SciPy's kinds of boundary: the signal mirrored at its ends (`even`), turned about them (`odd`), its end values (`constant`),
+ * SciPy's kinds of boundary: the signal mirrored at its ends (`even`), mirrored at them with the other sign (`odd`), its end values (`constant`),
  * zeros, or nothing.
  */
 export type Boundary = 'even' | 'odd' | 'constant' | 'zeros' | null;

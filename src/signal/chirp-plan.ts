@@ -70,9 +70,9 @@ export class ChirpPlan {
   async transform(x: ArrayInput, axis = -1): Promise<ComplexArray> {
     if (this.destroyed) throw new FftError('destroyed', 'This transform has been destroyed; plan another.');
     const lines = this.linesOf(x, axis);
-    const turn = this.last.then(() => this.run(lines));
-    this.last = turn.catch(() => undefined);
-    return turn;
+    const result = this.last.then(() => this.run(lines));
+    this.last = result.catch(() => undefined);
+    return result;
   }
 
   /** Gives memory and plan back when the calls made so far have ended. A second call does nothing. */

@@ -13,7 +13,7 @@ import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { blockLength } from './block-length.ts';
-import { type Convolution, type Cut, convolved, type Region } from './overlap-save.ts';
+import { type BlockCut, type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
 import { checkWord } from './segments.ts';
 
 /**
@@ -104,7 +104,7 @@ async function convolve(
   x: NumpyArray,
   y: NumpyArray,
   options: ConvolutionOptions,
-  by: (x: NumpyArray, y: NumpyArray) => Omit<Convolution, 'region'>,
+  by: (x: NumpyArray, y: NumpyArray) => Omit<ConvolvedArrays, 'region'>,
 ): Promise<NumpyArray> {
   const own = readOptions(options, { works: ['mode', 'device'] }, what);
   const device = checkDevice(own.device);
@@ -136,25 +136,25 @@ function regionOf(mode: ConvolutionMode, x: readonly number[], y: readonly numbe
   return { origin, shape: x.map((length, d) => Math.abs(length - y[d]!) + 1) };
 }
 
-function whole(signal: NumpyArray, kernel: NumpyArray): Omit<Convolution, 'region'> {
+function whole(signal: NumpyArray, kernel: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   return { signal, kernel, cut: { axis: 0, step: Number.POSITIVE_INFINITY }, correlates: false };
 }
 
-function inBlocks(x: NumpyArray, y: NumpyArray): Omit<Convolution, 'region'> {
+function inBlocks(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   const { swap, ...cut } = cutOf(x, y);
   return { signal: swap ? y : x, kernel: swap ? x : y, cut, correlates: false };
 }
 
-/** The second array is the one that is turned, and conjugated, whichever is cut. */
-function correlating(x: NumpyArray, y: NumpyArray): Omit<Convolution, 'region'> {
+/** The second array is the one that is reversed, and conjugated, whichever is cut. */
+function correlating(x: NumpyArray, y: NumpyArray): Omit<ConvolvedArrays, 'region'> {
   const { swap, ...cut } = cutOf(x, y);
   return swap
-    ? { signal: turned(y), kernel: x, cut, correlates: false }
+    ? { signal: reversed(y), kernel: x, cut, correlates: false }
     : { signal: x, kernel: y, cut, correlates: true };
 }
 
 /** Cuts the longer array along the axis where there is most to be gained. */
-function cutOf(x: NumpyArray, y: NumpyArray): Cut & { readonly swap: boolean } {
+function cutOf(x: NumpyArray, y: NumpyArray): BlockCut & { readonly swap: boolean } {
   const ratio = (d: number) => Math.max(x.shape[d]! / y.shape[d]!, y.shape[d]! / x.shape[d]!);
   const axis = x.shape.reduce((best, _, d) => (ratio(d) > ratio(best) ? d : best), 0);
   const swap = y.shape[axis]! > x.shape[axis]!;
@@ -164,7 +164,7 @@ function cutOf(x: NumpyArray, y: NumpyArray): Cut & { readonly swap: boolean } {
 }
 
 /** The other way round along all axes, conjugated. */
-function turned({ data, shape, dtype }: NumpyArray): NumpyArray {
+function reversed({ data, shape, dtype }: NumpyArray): NumpyArray {
   const reversed = data.slice().reverse();
   if (!isComplex(dtype)) return { data: reversed, shape, dtype };
   // Backwards, an imaginary part comes before its real part.

@@ -20,7 +20,7 @@ import {
 type Precision = 'single' | 'double';
 
 /** Options of both plans. */
-interface PlanOptions<P extends Precision> extends DeviceChoice {
+interface ChirpPlanOptions<P extends Precision> extends DeviceChoice {
   /** How many points go in. */
   readonly n: number;
   /** How many come out; default n. */
@@ -31,9 +31,9 @@ interface PlanOptions<P extends Precision> extends DeviceChoice {
   readonly batches?: number | undefined;
 }
 
-export interface CztPlanOptions<P extends Precision = Precision> extends PlanOptions<P>, CurveOptions {}
+export interface CztPlanOptions<P extends Precision = Precision> extends ChirpPlanOptions<P>, CurveOptions {}
 
-export interface ZoomFftPlanOptions<P extends Precision = Precision> extends PlanOptions<P>, ZoomOptions {}
+export interface ZoomFftPlanOptions<P extends Precision = Precision> extends ChirpPlanOptions<P>, ZoomOptions {}
 
 /** A transform to be called many times. `destroy` it when it is no longer needed. */
 export interface CztPlan<P extends Precision = Precision> {
@@ -87,7 +87,7 @@ export async function planZoomFft<P extends Precision = 'single'>(
 }
 
 async function planned<P extends Precision>(
-  options: PlanOptions<P>,
+  options: ChirpPlanOptions<P>,
   curveFor: (m: number) => Curve,
 ): Promise<CztPlan<P>> {
   const chosen = checkDevice(options.device);

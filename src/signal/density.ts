@@ -165,14 +165,14 @@ function alike(signals: readonly Lines[]): Lines[] {
   });
 }
 
-interface Job {
+interface DensityJob {
   readonly spec: FrameSpec;
   readonly segments: Segments;
   readonly average: Average;
 }
 
 /** Averages of the products of the spectra of all lines, as complex numbers. */
-async function productsOf(what: What, signals: readonly Lines[], job: Job, device: Device): Promise<Lines[]> {
+async function productsOf(what: What, signals: readonly Lines[], job: DensityJob, device: Device): Promise<Lines[]> {
   const { spec, segments, average } = job;
   const bins = binsOf(spec);
   const [first] = signals as [Lines];
@@ -209,7 +209,7 @@ async function addLine(
     const length = 2 * transform.bins * count;
     kept ??= spectra.slice(0, 2 * transform.bins * transform.batches);
     kept.set(spectra.subarray(0, length));
-    // Where the block begins: the last one with frames that have had their turn.
+    // Where the block begins: the last one with frames that are done already.
     const begin = frame + count - transform.batches;
     const others = await transform.block(y, begin);
     add([kept, others.subarray(2 * transform.bins * (frame - begin))], frame, count);

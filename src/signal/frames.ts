@@ -100,7 +100,7 @@ export class FrameTransform {
   ): Promise<void> {
     const { frames } = this.spec;
     for (let done = 0; done < frames; done += this.batches) {
-      // The last block is as long as the others: it begins with frames that have had their turn.
+      // The last block is as long as the others: it begins with frames that are done already.
       const first = Math.min(done, frames - this.batches);
       const spectra = await this.block(line, first);
       await visit(spectra.subarray(2 * this.bins * (done - first)), done, first + this.batches - done);

@@ -48,7 +48,7 @@ const WORKS = [...SEGMENT_OPTIONS, 'device', 'inputOnesided', 'boundary', 'timeA
 const NOTHING = 1e-10;
 
 /** An array of bins and frames, and what it is the transform of. */
-interface Job {
+interface IstftJob {
   readonly given: NumpyArray;
   readonly time: number;
   readonly frequency: number;
@@ -84,7 +84,7 @@ export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOption
   return { t, x: x as Istft<Z>['x'] };
 }
 
-function jobOf(given: NumpyArray, own: IstftOptions): Job {
+function jobOf(given: NumpyArray, own: IstftOptions): IstftJob {
   const { inputOnesided = true, boundary = true, scaling = 'spectrum' } = own;
   if (!isComplex(given.dtype) || given.shape.length < 2) {
     const message = `zxx is ${given.dtype} with ${given.shape.length} axes; bins and frames are complex64 or complex128, of two axes or more.`;
@@ -139,11 +139,11 @@ function refuseGaps(norm: Float64Array, edge: number): void {
 }
 
 /** Where time is in the result. */
-function timeAfter({ time, frequency }: Pick<Job, 'time' | 'frequency'>): number {
+function timeAfter({ time, frequency }: Pick<IstftJob, 'time' | 'frequency'>): number {
   return frequency < time ? time - 1 : time;
 }
 
-async function added(job: Job, device: Device): Promise<NumpyArray> {
+async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
   const { given, time, frequency, segments, onesided, norm, scale, edge, frames } = job;
   const single = isSingle(given.dtype);
   const precision = single ? 'single' : 'double';
@@ -184,7 +184,7 @@ async function added(job: Job, device: Device): Promise<NumpyArray> {
 
 /** Writes the samples of one line: sums over what they count, without the edges. */
 function write(
-  { norm, edge }: Job,
+  { norm, edge }: IstftJob,
   sum: Float64Array,
   target: Floats,
   { at, step, length, parts }: { at: number; step: number; length: number; parts: 1 | 2 },
@@ -209,7 +209,7 @@ function linesOfPlanes(shape: readonly number[], time: number, frequency: number
 }
 
 /** Bins of some frames of a plane, frame by frame. */
-function load({ given, time, frequency }: Job, start: number, first: number, target: Floats, count: number): void {
+function load({ given, time, frequency }: IstftJob, start: number, first: number, target: Floats, count: number): void {
   const { data, shape } = given;
   const [perFrame, perBin] = [product(shape.slice(time + 1)), product(shape.slice(frequency + 1))];
   const bins = shape[frequency]!;

@@ -20,18 +20,18 @@ export interface Region {
 }
 
 /** How a result is cut. */
-export interface Cut {
+export interface BlockCut {
   readonly axis: number;
   /** Elements of a block along that axis; the last one may have fewer. */
   readonly step: number;
 }
 
-export interface Convolution {
+export interface ConvolvedArrays {
   readonly signal: NumpyArray;
   readonly kernel: NumpyArray;
   readonly region: Region;
-  readonly cut: Cut;
-  /** The kernel is conjugated and turned the other way round along all axes: a correlation. */
+  readonly cut: BlockCut;
+  /** The kernel is conjugated and reversed along all axes: a correlation. */
   readonly correlates: boolean;
 }
 
@@ -56,7 +56,7 @@ interface Along {
 }
 
 /** A convolution that is being computed. */
-interface Job extends Convolution {
+interface ConvolutionJob extends ConvolvedArrays {
   readonly along: readonly Along[];
   readonly period: readonly number[];
   readonly blocks: number;
@@ -69,7 +69,7 @@ interface Job extends Convolution {
  * A part of the convolution of two arrays of the same number of axes, none of length 0.
  * @throws FftError (as a rejection) `out-of-memory`, and those of `device.plan`
  */
-export async function convolved(convolution: Convolution, device: Device): Promise<NumpyArray> {
+export async function convolved(convolution: ConvolvedArrays, device: Device): Promise<NumpyArray> {
   const { signal, kernel, region, cut, correlates } = convolution;
   const complex = isComplex(signal.dtype) || isComplex(kernel.dtype);
   const single = isSingle(signal.dtype) && isSingle(kernel.dtype);
@@ -80,7 +80,7 @@ export async function convolved(convolution: Convolution, device: Device): Promi
   const rounds = Math.ceil(blocks / Math.max(1, Math.floor(POINTS_AT_ONCE / product(period))));
   const batches = Math.ceil(blocks / rounds);
   const precision = single ? 'single' : 'double';
-  const job: Job = { ...convolution, along, period, blocks, batches, parts: complex ? 2 : 1, precision };
+  const job: ConvolutionJob = { ...convolution, along, period, blocks, batches, parts: complex ? 2 : 1, precision };
   const problem: ProblemInput = {
     ...{ size: [...period].reverse(), transform: complex ? 'c2c' : 'r2c', batches, precision, directions: 'forward' },
     ...spared(along, complex),
@@ -94,7 +94,7 @@ export async function convolved(convolution: Convolution, device: Device): Promi
 }
 
 /** @param pairs real lines go two samples at a time. */
-function alongAxis({ signal, kernel, region, cut, correlates }: Convolution, d: number, pairs: boolean): Along {
+function alongAxis({ signal, kernel, region, cut, correlates }: ConvolvedArrays, d: number, pairs: boolean): Along {
   const [n, m] = [signal.shape[d]!, kernel.shape[d]!];
   const [origin, count] = [region.origin[d]!, region.shape[d]!];
   const isCut = d === cut.axis && cut.step < count;
@@ -122,7 +122,7 @@ function spared(along: readonly Along[], complex: boolean): Pick<ProblemInput, '
 }
 
 /** What convolutions of one problem work in. */
-interface Place extends Workplace {
+interface OverlapWorkplace extends Workplace {
   /** Windows of the signal; before them, the kernel. */
   readonly waves: Work;
   readonly products: Work;
@@ -130,7 +130,7 @@ interface Place extends Workplace {
   kernel?: DeviceMemory;
 }
 
-function placeOn(device: Device, numbers: number, precision: 'single' | 'double'): Place {
+function placeOn(device: Device, numbers: number, precision: 'single' | 'double'): OverlapWorkplace {
   const waves = unfilledOn(device, numbers, precision);
   try {
     const products = unfilledOn(device, numbers, precision);
@@ -146,7 +146,7 @@ function placeOn(device: Device, numbers: number, precision: 'single' | 'double'
   }
 }
 
-async function run(job: Job, plan: Plan, place: Place, result: Floats): Promise<void> {
+async function run(job: ConvolutionJob, plan: Plan, place: OverlapWorkplace, result: Floats): Promise<void> {
   const { period, batches, parts, blocks } = job;
   const { waves, products } = place;
   const numbers = product(period) * parts;
@@ -163,7 +163,7 @@ async function run(job: Job, plan: Plan, place: Place, result: Floats): Promise<
 }
 
 /** A box of an array, whose elements begin at number `start` of its data. */
-interface Box {
+interface ArrayBox {
   readonly data: Floats;
   readonly shape: readonly number[];
   readonly origin: readonly number[];
@@ -171,16 +171,16 @@ interface Box {
   readonly parts: 1 | 2;
 }
 
-function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[]): Box {
+function boxOf({ data, shape, dtype }: NumpyArray, origin: readonly number[]): ArrayBox {
   return { data: data as Floats, shape, origin, start: 0, parts: isComplex(dtype) ? 2 : 1 };
 }
 
-function batchOf({ period, parts }: Job, data: Floats, batch: number, origin: readonly number[]): Box {
+function batchOf({ period, parts }: ConvolutionJob, data: Floats, batch: number, origin: readonly number[]): ArrayBox {
   return { data, shape: period, origin, start: batch * product(period), parts };
 }
 
 /** Copies so many elements along each axis; reals become complex numbers where those are wanted. */
-function copy(lengths: readonly number[], from: Box, to: Box): void {
+function copy(lengths: readonly number[], from: ArrayBox, to: ArrayBox): void {
   const row = lengths.at(-1)! * from.parts;
   eachRow(lengths, from, to, (a, b) => {
     const source = (from.start + a) * from.parts;
@@ -196,7 +196,7 @@ function copy(lengths: readonly number[], from: Box, to: Box): void {
 }
 
 /** The kernel where it belongs in a period; what would come behind its end begins it. */
-function placeKernel(job: Job, target: Floats): void {
+function placeKernel(job: ConvolutionJob, target: Floats): void {
   const { kernel, along, period, parts } = job;
   if (kernel.shape.some((m, d) => m < period[d]!)) target.fill(0, 0, product(period) * parts);
   const pieces = kernel.shape.map((m, d) => {
@@ -214,7 +214,7 @@ function placeKernel(job: Job, target: Floats): void {
 }
 
 /** Copies a window of the signal to the beginning of one batch: zeros where there is no signal. */
-function placeWindow(job: Job, block: number, target: Floats, batch: number): void {
+function placeWindow(job: ConvolutionJob, block: number, target: Floats, batch: number): void {
   const { signal, along, cut, period, parts } = job;
   const begin = along.map(({ from, step }, d) => from + (d === cut.axis ? block * step : 0));
   const from = begin.map((index) => Math.max(0, index));
@@ -231,7 +231,7 @@ function placeWindow(job: Job, block: number, target: Floats, batch: number): vo
 }
 
 /** Copies what a block has become to its place in the result. */
-function take(job: Job, block: number, products: Floats, batch: number, result: Floats): void {
+function take(job: ConvolutionJob, block: number, products: Floats, batch: number, result: Floats): void {
   const { region, along, cut, parts } = job;
   const origin = along.map(({ step }, d) => (d === cut.axis ? block * step : 0));
   const lengths = along.map(({ step }, d) => Math.min(step, region.shape[d]! - origin[d]!));

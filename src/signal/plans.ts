@@ -10,12 +10,12 @@ export interface Workplace {
 }
 
 /** A plan that is kept, with the place that the call before has worked in. */
-interface Kept {
+interface KeptPlan {
   readonly plan: Promise<Plan>;
   workplace: Workplace | undefined;
 }
 
-type Plans = PlanCache<ProblemInput, Kept>;
+type Plans = PlanCache<ProblemInput, KeptPlan>;
 
 /** Plans go with their device. */
 const plansOf = new WeakMap<Device, Plans>();
@@ -53,7 +53,7 @@ export function withWorkplace<W extends Workplace, T>(
   });
 }
 
-async function withKept<T>(device: Device, problem: ProblemInput, use: (kept: Kept) => Promise<T>): Promise<T> {
+async function withKept<T>(device: Device, problem: ProblemInput, use: (kept: KeptPlan) => Promise<T>): Promise<T> {
   const plans = plansOn(device);
   const lease = plans.take(problem);
   try {
@@ -71,7 +71,7 @@ async function withKept<T>(device: Device, problem: ProblemInput, use: (kept: Ke
 function plansOn(device: Device): Plans {
   let plans = plansOf.get(device);
   if (!plans) {
-    plans = new PlanCache<ProblemInput, Kept>({
+    plans = new PlanCache<ProblemInput, KeptPlan>({
       make: (problem) => ({ plan: device.plan(problem) as Promise<Plan>, workplace: undefined }),
       destroy: ({ plan, workplace }) => {
         workplace?.free();

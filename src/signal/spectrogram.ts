@@ -122,7 +122,7 @@ export async function spectrogram(
     const arrays = { ...(flat ? {} : { window: Float32Array.from(taper) }), weights: weightsOf(taper) };
     const signal = atLeast(samples, size);
     for (let done = 0; done < frames; done += batches) {
-      // The last round is as long as the others: it begins with frames that have had their turn.
+      // The last round is as long as the others: it begins with frames that are done already.
       const first = Math.min(done, frames - batches);
       const round = signal.subarray(first * hop, first * hop + (batches - 1) * hop + size);
       const read = areSingles(round) ? round : Float32Array.from(round);

@@ -93,7 +93,7 @@ function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
 
-interface Job {
+interface StftJob {
   readonly spec: FrameSpec;
   readonly segments: Segments;
   /** Samples beyond each end. */
@@ -102,7 +102,7 @@ interface Job {
 }
 
 /** Bins in the place of samples, frames last. */
-async function spectraOf(lines: Lines, { spec, segments, edge, boundary }: Job, device: Device) {
+async function spectraOf(lines: Lines, { spec, segments, edge, boundary }: StftJob, device: Device) {
   const { frames, hop, size, complex, precision } = spec;
   const parts = complex ? 2 : 1;
   const bins = binsOf(spec);

@@ -1,7 +1,7 @@
 /** Blocks of dense arrays: where their rows are. Shapes are slowest first. */
 
 /** A box in an array: where it begins along each axis. */
-export interface Place {
+export interface BoxPlace {
   readonly shape: readonly number[];
   readonly origin: readonly number[];
 }
@@ -12,13 +12,18 @@ export interface Place {
  * @param block lengths of the block, none of which is 0
  * @param visit gets the element where the row begins in each array
  */
-export function eachRow(block: readonly number[], a: Place, b: Place, visit: (a: number, b: number) => void): void {
-  const stepsOf = ({ shape }: Place) => {
+export function eachRow(
+  block: readonly number[],
+  a: BoxPlace,
+  b: BoxPlace,
+  visit: (a: number, b: number) => void,
+): void {
+  const stepsOf = ({ shape }: BoxPlace) => {
     let stride = 1;
     return shape.map((_, d) => (stride *= shape[shape.length - d] ?? 1)).reverse();
   };
   const [inA, inB] = [stepsOf(a), stepsOf(b)];
-  const startIn = ({ origin }: Place, steps: readonly number[]) =>
+  const startIn = ({ origin }: BoxPlace, steps: readonly number[]) =>
     origin.reduce((sum, index, d) => sum + index * steps[d]!, 0);
   const outer = block.length - 1;
   const index = Array.from({ length: outer }, () => 0);

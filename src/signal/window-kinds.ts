@@ -66,7 +66,7 @@ export type ParametersOf<Name extends WindowName> = Name extends keyof WindowPar
   : Readonly<Record<never, never>>;
 
 /** A window's parameters, each with what it has to be, and what it looks like. */
-export interface Kind<P = never> {
+export interface WindowKind<P = never> {
   readonly parameters: { readonly [Name in keyof P]-?: Parameter };
   readonly shape: (parameters: P) => (m: number) => shapes.Shape;
 }
@@ -96,13 +96,13 @@ const coefficients: Parameter = {
 };
 const optional = (parameter: Parameter): Parameter => ({ ...parameter, optional: true });
 
-const plain = (shape: (m: number) => shapes.Shape): Kind<Readonly<Record<never, never>>> => ({
+const plain = (shape: (m: number) => shapes.Shape): WindowKind<Readonly<Record<never, never>>> => ({
   parameters: {},
   shape: () => shape,
 });
 const sum = (...a: readonly number[]) => plain(shapes.cosineSum(a));
 
-export const windowKinds: { readonly [Name in WindowName]: Kind<ParametersOf<Name>> } = {
+export const windowKinds: { readonly [Name in WindowName]: WindowKind<ParametersOf<Name>> } = {
   rectangular: sum(1),
   hann: sum(0.5, 0.5),
   hamming: sum(0.54, 0.46),

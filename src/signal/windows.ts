@@ -12,9 +12,9 @@ import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import {
-  type Kind,
   type Parameter,
   type ParametersOf,
+  type WindowKind,
   type WindowName,
   windowKinds,
   windowNames,
@@ -68,7 +68,7 @@ export function isFlat(name: WindowName): boolean {
 }
 
 function readWindow(name: WindowName, given: object): { sym: boolean; shape: (m: number) => Shape } {
-  const { parameters, shape } = windowKinds[name] as Kind<Record<string, unknown>>;
+  const { parameters, shape } = windowKinds[name] as WindowKind<Record<string, unknown>>;
   const works = ['sym', ...Object.keys(parameters)];
   const { sym = false, ...options } = readOptions(given as Record<string, unknown>, { works }, `the window ${name}`, 2);
   if (typeof sym !== 'boolean') throw invalid('sym', `sym is ${show(sym)}; it takes true or false.`);

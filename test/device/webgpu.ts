@@ -10,7 +10,7 @@ import type { Subject } from '../../bench/subject.ts';
 import type { Backend } from '../../src/devices/device.ts';
 import type { WebGpuBuffer } from '../../src/devices/webgpu/memory.ts';
 import { milliseconds } from '../../src/devices/webgpu/timing.ts';
-import type { Work } from '../../src/devices/webgpu/work.ts';
+import type { GpuWork } from '../../src/devices/webgpu/work.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Device } from '../../src/index.ts';
 import { randomFrom, seedFor } from '../support/random.ts';
@@ -206,6 +206,6 @@ function relative(got: Float64Array, expected: readonly number[]): number {
 }
 
 /** The device that a backend computes on, and what is under way there. */
-function workOf(backend: Backend): Work {
-  return (backend as unknown as { readonly work: Work }).work;
+function workOf(backend: Backend): GpuWork {
+  return (backend as unknown as { readonly work: GpuWork }).work;
 }

@@ -1,7 +1,7 @@
 /** Counts bank conflicts of a kernel whose shared memory holds pairs, from its phases alone. */
 import { evaluate, type Index, type Kernel, type Phase, reachable, type Var } from '../../src/ir/index.ts';
 
-/** Turns that waves of neighbouring threads wait for a 4-byte bank, over all accesses of one group, or block of a cluster. */
+/** Cycles that waves of neighbouring threads wait for a 4-byte bank, over all accesses of one group, or block of a cluster. */
 export function conflictsOf(kernel: Kernel, banks = 32, rank = 0): number {
   const wave = (4 * banks) / (kernel.precision === 'f32' ? 8 : 16);
   let conflicts = 0;

@@ -1,6 +1,6 @@
 /** For tests: a small kernel with everything a kernel has but tables, and ways to bind it. */
 
-import type { Backend, Binding, Step } from '../../src/devices/device.ts';
+import type { Backend, Binding, ProgramStep } from '../../src/devices/device.ts';
 import { type ArrayRef, add, Expressions, type Kernel, scale, variable, verify } from '../../src/ir/index.ts';
 import { FftError, type FftErrorCode } from '../../src/problem/errors.ts';
 
@@ -51,9 +51,9 @@ export const fixed = (binding: Binding) => ({ fixed: binding });
 export const whole = (buffer: Binding['buffer']): Binding => ({ buffer, byteOffset: 0 });
 
 /** The same kernel `times` times from slot 0 to slot 1. */
-export function steps(device: Backend, kernel: Kernel, times = 1): Step[] {
+export function steps(device: Backend, kernel: Kernel, times = 1): ProgramStep[] {
   const compiled = device.compile(kernel);
-  const step: Step = {
+  const step: ProgramStep = {
     kernel: compiled,
     arguments: [
       { slot: 0, byteOffset: 0 },

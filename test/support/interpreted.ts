@@ -9,8 +9,8 @@ import type {
   BoundProgram,
   CompiledKernel,
   DeviceBuffer,
+  ProgramStep,
   RealArray,
-  Step,
 } from '../../src/devices/device.ts';
 import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
 import { computable } from '../../src/emit/pairs/index.ts';
@@ -78,7 +78,7 @@ class InterpretingBackend implements Backend {
   async warmUp(): Promise<void> {}
   discard(): void {}
 
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
+  bind(steps: readonly ProgramStep[], slots: readonly (Binding | undefined)[]): BoundProgram {
     const run = () => {
       for (const { kernel: compiled, reverse, arguments: given } of steps) {
         const { kernel } = compiled;

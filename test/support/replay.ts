@@ -78,9 +78,9 @@ class Replay {
   }
 
   run(): void {
-    const { chunks, turns, launches } = this.plan;
+    const { chunks, interleaved, launches } = this.plan;
     this.fill();
-    const ahead = turns?.ahead ?? 0;
+    const ahead = interleaved?.ahead ?? 0;
     const last = launches.length - 1;
     // One chunk goes through all launches after another; or the first launch is so many chunks ahead.
     for (let chunk = -ahead; chunk < chunks; chunk++) {

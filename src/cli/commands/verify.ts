@@ -8,7 +8,7 @@ import { table } from '../format.ts';
 import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { chart, type Line } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
-import { type Measured, measureErrors } from '../verify/errors.ts';
+import { type MeasuredErrors, measureErrors } from '../verify/errors.ts';
 import { openPeers, type Peers } from '../verify/peers/index.ts';
 import { precisionSets, type SuitePrecision, suitePrecisions } from '../verify/suite.ts';
 
@@ -21,7 +21,7 @@ interface VerifyOptions extends Omit<DeviceOptions, 'precision'> {
   readonly svg?: string;
 }
 
-interface Row extends Measured {
+interface Row extends MeasuredErrors {
   readonly set: string;
   readonly precision: SuitePrecision;
   readonly length: number;

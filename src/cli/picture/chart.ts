@@ -104,10 +104,10 @@ function linear(values: readonly number[]): Scale {
 }
 
 /** Where a point lies in the picture. */
-type Place = (point: readonly [number, number]) => readonly [number, number];
+type Projection = (point: readonly [number, number]) => readonly [number, number];
 
 /** A line, and its name beside the plot. */
-function curve({ name, points, bound, beside }: Line, n: number, at: Place): string {
+function curve({ name, points, bound, beside }: Line, n: number, at: Projection): string {
   const colour = bound ? MUTED : COLOURS[n % COLOURS.length]!;
   const y = heightOfName(n);
   const dashes = bound ? ' stroke-dasharray="7 6"' : beside ? ' stroke-dasharray="2 4"' : '';
@@ -120,7 +120,7 @@ function curve({ name, points, bound, beside }: Line, n: number, at: Place): str
 }
 
 /** Dots, and their name beside the plot. */
-function dots({ name, points }: Line, n: number, at: Place): string {
+function dots({ name, points }: Line, n: number, at: Projection): string {
   const y = heightOfName(n);
   const circles = [...points.map(at), [RIGHT + 42, y - 6] as const].map(
     ([across, up]) => `<circle cx="${tenths(across)}" cy="${tenths(up)}" r="3"/>`,

@@ -3,7 +3,7 @@
  * with the stages that its numbers go through.
  */
 
-import { absentText, type LaunchFacts, type Stage, stagesOf } from '../../engine/launch-facts.ts';
+import { absentText, type LaunchFacts, type LaunchPart, stagesOf } from '../../engine/launch-facts.ts';
 import type { Plan } from '../../index.ts';
 import { type Box, box, flow, INK, MUTED, type TextStyle, text, widthOf, wrap } from './svg.ts';
 
@@ -19,7 +19,7 @@ export interface Row {
   readonly parts: readonly string[];
 }
 
-export const STAGE_COLOURS: Readonly<Record<Stage['kind'], { fill: string; stroke: string; what: string }>> = {
+export const STAGE_COLOURS: Readonly<Record<LaunchPart['kind'], { fill: string; stroke: string; what: string }>> = {
   memory: { fill: '#eceff4', stroke: '#aab3c2', what: 'memory' },
   passes: { fill: '#dbe8fb', stroke: '#6f9ad8', what: 'passes, with their radices' },
   product: { fill: '#e9e0f7', stroke: '#a287d3', what: 'multiplication of each point' },
@@ -106,7 +106,7 @@ export function badge(x: number, y: number, number: number): string {
   return `<circle class="badge" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="12" fill="${INK}"/>${label}`;
 }
 
-function stageChips(stages: readonly Stage[], left: number, top: number, room: number) {
+function stageChips(stages: readonly LaunchPart[], left: number, top: number, room: number) {
   const widths = stages.map((stage) => widthOf(stage.text, CHIP) + 20);
   const places = flow(widths, room, CHIP_GAP);
   const parts = stages.flatMap(({ kind, text: label }, n) => {

@@ -26,9 +26,9 @@ export interface TextStyle {
 /** @param y of the line that the letters stand on */
 export function text(x: number, y: number, content: string, style: TextStyle): string {
   const { size, weight = 400, fill = INK, anchor = 'start', transform } = style;
-  const turned = transform === undefined ? '' : ` transform="${transform}"`;
+  const rotated = transform === undefined ? '' : ` transform="${transform}"`;
   const attributes = `font-family="${FAMILY}" font-size="${size}" font-weight="${weight}" fill="${fill}" text-anchor="${anchor}"`;
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}${turned}>${escapeXml(content)}</text>`;
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}${rotated}>${escapeXml(content)}</text>`;
 }
 
 /** Characters that XML has no way to write, not even escaped; names of files may hold them. */

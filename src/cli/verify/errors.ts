@@ -9,14 +9,14 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
 import type { Peers } from './peers/index.ts';
-import { numbersOf, type Task, type WidePeer } from './peers/peer.ts';
+import { numbersOf, type PeerTask, type WidePeer } from './peers/peer.ts';
 import type { SuitePrecision } from './suite.ts';
 
-type Direction = Task['direction'];
+type TaskDirection = PeerTask['direction'];
 
 /** Relative errors of one transform over some sets of random numbers. */
-export interface Measured {
-  readonly direction: Direction;
+export interface MeasuredErrors {
+  readonly direction: TaskDirection;
   readonly average: number;
   readonly maximum: number;
   /** What the error may be. */
@@ -176,15 +176,15 @@ export async function measureErrors(
   tried: Tried,
   rounds: number,
   peers: Pick<Peers, 'single' | 'double' | 'wide'> = { single: [], double: [], wide: [] },
-): Promise<Measured[]> {
+): Promise<MeasuredErrors[]> {
   const { transform, length, precision } = tried;
   const problem = { size: [length], transform, precision } as ProblemInput;
   const wide = { size: [length], transform, precision: 'double-double' } as ProblemInput;
-  const directions: readonly Direction[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
+  const directions: readonly TaskDirection[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
   const plan: Plan = await device.plan(problem);
   const reference: Plan | undefined = precision === 'double-double' ? undefined : await cpu.plan(wide);
   try {
-    const measured: Measured[] = [];
+    const measured: MeasuredErrors[] = [];
     for (const direction of directions) {
       const task = { ...tried, direction };
       const once = (): Promise<Errors> =>
@@ -200,12 +200,12 @@ export async function measureErrors(
   }
 }
 
-async function run(plan: Plan, direction: Direction, input: object): Promise<Float64Array> {
+async function run(plan: Plan, direction: TaskDirection, input: object): Promise<Float64Array> {
   return (plan[direction] as (input: object) => Promise<Float64Array>).call(plan, input);
 }
 
 /** In half, single or double. */
-async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick<Peers, 'single' | 'double'>) {
+async function narrowErrors(plan: Plan, reference: Plan, task: PeerTask, peers: Pick<Peers, 'single' | 'double'>) {
   const { direction, precision } = task;
   const { data, words } = randomNumbers(numbersOf(task, 'read'), precision);
   const want = await run(reference, direction, words);
@@ -219,7 +219,7 @@ async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick
 }
 
 /** In double-double, forward; peers are given what they have room for. */
-async function wideErrors(plan: Plan, task: Task, peers: readonly WidePeer[]) {
+async function wideErrors(plan: Plan, task: PeerTask, peers: readonly WidePeer[]) {
   const { data, words } = randomNumbers(numbersOf(task, 'read'), task.precision);
   const result = await run(plan, 'forward', data);
   const input = Array.from({ length: words.length / 2 }, (_, n) => sumOf(words, n));
@@ -245,7 +245,7 @@ async function rootMeanSquares(count: number, once: () => Promise<Errors>): Prom
   return new Map([...squares].map(([name, sum]) => [name, Math.sqrt(sum / count)]));
 }
 
-function summary(rounds: readonly Errors[], precision: SuitePrecision): Omit<Measured, 'direction' | 'bound'> {
+function summary(rounds: readonly Errors[], precision: SuitePrecision): Omit<MeasuredErrors, 'direction' | 'bound'> {
   const of = (name: string) => {
     const errors = rounds.map((round) => round.get(name)!);
     return { average: errors.reduce((sum, error) => sum + error, 0) / errors.length, maximum: Math.max(...errors) };

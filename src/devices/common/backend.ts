@@ -11,8 +11,8 @@ import type {
   CompileOptions,
   DeviceBuffer,
   DeviceKind,
+  ProgramStep,
   RealArray,
-  Step,
 } from '../device.ts';
 import type { DeviceKernel } from './kernel.ts';
 import type { Allocator, InFlight, OwnedBuffer } from './memory.ts';
@@ -76,7 +76,7 @@ export abstract class BaseBackend<B extends OwnedBuffer, K extends DeviceKernel>
   }
 
   abstract bind(
-    steps: readonly Step[],
+    steps: readonly ProgramStep[],
     slots: readonly (Binding | undefined)[],
     chunks?: number,
     pipelined?: CompiledKernel,

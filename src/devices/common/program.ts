@@ -2,7 +2,7 @@
 import type { SpmdProgram } from '../../emit/spmd/program.ts';
 import { bytesOf, type StorageType } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
-import type { Binding, BoundProgram, Step } from '../device.ts';
+import type { Binding, BoundProgram, ProgramStep } from '../device.ts';
 import type { DeviceKernel } from './kernel.ts';
 import type { Allocator, OwnedBuffer } from './memory.ts';
 
@@ -40,7 +40,7 @@ export interface ProgramHost<B extends OwnedBuffer, K extends DeviceKernel> {
  */
 export function boundSteps<B extends OwnedBuffer, K extends DeviceKernel>(
   host: ProgramHost<B, K>,
-  steps: readonly Step[],
+  steps: readonly ProgramStep[],
   slots: readonly (Binding | undefined)[],
 ): BoundStep<B, K>[] {
   return steps.map((step, number) => {

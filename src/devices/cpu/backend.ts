@@ -8,7 +8,7 @@ import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
-import type { Backend, Binding, BoundProgram, CompiledKernel, RealArray, Step } from '../device.ts';
+import type { Backend, Binding, BoundProgram, CompiledKernel, ProgramStep, RealArray } from '../device.ts';
 import type { DeviceOptions, Overridden } from '../options.ts';
 import { cpuProfile } from '../profiles/cpu.ts';
 import { cpuAvailability, hasSeparateAdders } from './host.ts';
@@ -84,7 +84,7 @@ class CpuBackend extends BaseBackend<CpuBuffer, CpuKernel> implements CpuHost {
     this.pool?.discard(this.own(kernel));
   }
 
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks = 1): BoundProgram {
+  bind(steps: readonly ProgramStep[], slots: readonly (Binding | undefined)[], chunks = 1): BoundProgram {
     this.requireOpen();
     return new CpuProgram(this, steps, slots, chunks);
   }

@@ -8,7 +8,7 @@ import { type CpuAllocator, PAGE_BYTES } from './memory.ts';
 import { compileModule } from './relaxed.ts';
 
 /** Runs groups first … last − 1; `shared` and the pointers are addresses. */
-export type Run = (first: number, last: number, shared: number, ...pointers: number[]) => void;
+export type KernelEntry = (first: number, last: number, shared: number, ...pointers: number[]) => void;
 
 /** Nanoseconds of one node of the expression graph for one byte of element: measured on radix-4 passes, within 2. */
 const NANOSECONDS_PER_NODE_BYTE = 0.0045;
@@ -17,7 +17,7 @@ export class CpuKernel extends DeviceKernel {
   readonly language = 'wasm';
   readonly source: Uint8Array;
   readonly module: WebAssembly.Module;
-  readonly run: Run;
+  readonly run: KernelEntry;
   /** Calls `run` over no groups, so many times. */
   readonly idle: (times: number) => void;
   /** Bytes that a thread needs for the arrays that a group shares. */
@@ -39,7 +39,7 @@ export class CpuKernel extends DeviceKernel {
       this.sharedBytes = wasm.sharedBytes;
       this.module = module;
       const instance = new WebAssembly.Instance(this.module, { env: { memory: memory.memory } });
-      this.run = instance.exports.run as Run;
+      this.run = instance.exports.run as KernelEntry;
       this.idle = instance.exports.repeat as CpuKernel['idle'];
     } catch (cause) {
       throw new FftError(

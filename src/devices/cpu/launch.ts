@@ -3,7 +3,7 @@
  * argument list is built, nothing is allocated, and each count of pointers has a function of its own.
  */
 import { FftError } from '../../problem/errors.ts';
-import type { Run } from './kernel.ts';
+import type { KernelEntry } from './kernel.ts';
 
 /** Where the calling thread's scratch lies now: it moves when a kernel needs more. */
 export interface ScratchPlace {
@@ -17,9 +17,9 @@ export function launchFailure(cause: unknown): FftError {
 }
 
 /** Runs the groups of one kernel from `begin` to `end`. */
-export type Launch = (begin: number, end: number) => void;
+export type GroupRunner = (begin: number, end: number) => void;
 
-export function launcher(run: Run, scratch: ScratchPlace, pointers: readonly number[]): Launch {
+export function launcher(run: KernelEntry, scratch: ScratchPlace, pointers: readonly number[]): GroupRunner {
   const [a, b, c, d, e, f, g] = pointers as [number, number, number, number, number, number, number];
   switch (pointers.length) {
     case 1:
@@ -43,7 +43,7 @@ export function launcher(run: Run, scratch: ScratchPlace, pointers: readonly num
 
 /** A step of a program: as many groups as each chunk has. */
 interface Sequenced {
-  readonly launch: Launch;
+  readonly launch: GroupRunner;
   readonly groups: number;
 }
 
@@ -52,7 +52,7 @@ interface Sequenced {
  * @returns what is to be called with the groups of the first step. Where there is no other, that is its launch and nothing around
  * it; several know theirs.
  */
-export function sequence(steps: readonly Sequenced[], chunks: number): Launch {
+export function sequence(steps: readonly Sequenced[], chunks: number): GroupRunner {
   const [first, second, third] = steps as [Sequenced, Sequenced, Sequenced];
   if (chunks === 1) {
     switch (steps.length) {

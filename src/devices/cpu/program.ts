@@ -1,11 +1,11 @@
 /** Steps that are bound to memory. */
 import { type BoundStep, boundSteps, buffersOf, DeviceProgram, type ProgramHost } from '../common/program.ts';
-import type { Binding, Step } from '../device.ts';
+import type { Binding, ProgramStep } from '../device.ts';
 import type { CpuKernel } from './kernel.ts';
-import { type Launch, launcher, launchFailure, type ScratchPlace, sequence } from './launch.ts';
+import { type GroupRunner, launcher, launchFailure, type ScratchPlace, sequence } from './launch.ts';
 import type { CpuBuffer } from './memory.ts';
 import type { Pool } from './pool.ts';
-import { DONE, type Job, type Queue } from './queue.ts';
+import { DONE, type Queue, type QueueJob } from './queue.ts';
 
 /** Nanoseconds of work from which on waking other threads pays. */
 const WORTH_SHARING = 20_000;
@@ -30,7 +30,7 @@ interface CpuStep {
   /** Of each chunk. */
   readonly groups: number;
   readonly pointers: readonly number[];
-  readonly launch: Launch;
+  readonly launch: GroupRunner;
   readonly shared: boolean;
 }
 
@@ -39,12 +39,12 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
   private readonly pool: Pool | undefined;
   private readonly steps: readonly CpuStep[];
   private readonly chunks: number;
-  private readonly launch: Launch;
+  private readonly launch: GroupRunner;
   /** Of the first step. */
   private readonly groups: number;
   private readonly shares: boolean;
 
-  constructor(host: CpuHost, steps: readonly Step[], slots: readonly (Binding | undefined)[], chunks: number) {
+  constructor(host: CpuHost, steps: readonly ProgramStep[], slots: readonly (Binding | undefined)[], chunks: number) {
     const bound = boundSteps(host, steps, slots);
     super(host, buffersOf(bound));
     this.queue = host.queue;
@@ -66,7 +66,7 @@ export class CpuProgram extends DeviceProgram<CpuBuffer> {
         this.launch(0, this.groups);
         return DONE;
       }
-      return queue.push(new Run(this.steps, this.chunks, pool));
+      return queue.push(new PooledRun(this.steps, this.chunks, pool));
     } catch (error) {
       const failure = launchFailure(error);
       queue.fail(failure);
@@ -105,7 +105,7 @@ function readyStep(
 }
 
 /** One run of a program with help from the pool: a step begins when all threads have left the one before. */
-class Run implements Job {
+class PooledRun implements QueueJob {
   private readonly steps: readonly CpuStep[];
   private readonly chunks: number;
   private readonly pool: Pool;

@@ -4,7 +4,7 @@
  */
 
 /** A piece of work that may have to wait for worker threads. */
-export interface Job {
+export interface QueueJob {
   /**
    * Goes on as far as it can.
    * @param blocking wait on this thread, however long it takes, instead of returning false.
@@ -16,7 +16,7 @@ export interface Job {
 }
 
 /** A job that never waits. */
-export function immediately(work: () => void): Job {
+export function immediately(work: () => void): QueueJob {
   return {
     advance() {
       work();
@@ -30,22 +30,22 @@ export function immediately(work: () => void): Job {
 export const DONE: Promise<void> = Promise.resolve();
 
 /** Jobs that belong to one call. */
-interface Call {
+interface CallState {
   /** Why the rest of them has nothing to work on. */
   failure?: { readonly reason: unknown };
 }
 
-interface Entry {
-  readonly job: Job;
-  readonly call: Call | undefined;
+interface QueueEntry {
+  readonly job: QueueJob;
+  readonly call: CallState | undefined;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
 export class Queue {
-  private readonly entries: Entry[] = [];
+  private readonly entries: QueueEntry[] = [];
   private driving = false;
-  private call: Call | undefined;
+  private call: CallState | undefined;
 
   get idle(): boolean {
     return this.entries.length === 0;
@@ -67,7 +67,7 @@ export class Queue {
   }
 
   /** Runs a job after all earlier ones. */
-  push(job: Job): Promise<void> {
+  push(job: QueueJob): Promise<void> {
     const { call } = this;
     if (this.idle) {
       try {
@@ -102,7 +102,7 @@ export class Queue {
   }
 
   /** False when the entry has to wait. */
-  private advance(entry: Entry, blocking: boolean): boolean {
+  private advance(entry: QueueEntry, blocking: boolean): boolean {
     try {
       if (!attempt(entry.job, entry.call, blocking)) return false;
       this.entries.shift();
@@ -116,7 +116,7 @@ export class Queue {
 }
 
 /** @throws what the job throws, or an earlier one of its call has thrown. */
-function attempt(job: Job, call: Call | undefined, blocking: boolean): boolean {
+function attempt(job: QueueJob, call: CallState | undefined, blocking: boolean): boolean {
   if (call?.failure) throw call.failure.reason;
   try {
     return job.advance(blocking);

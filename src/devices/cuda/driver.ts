@@ -29,7 +29,7 @@ export interface CudaSetup {
 }
 
 /** A kernel's entry point, the launch configuration and its arguments. */
-export interface Launch {
+export interface CudaLaunch {
   readonly entry: bigint;
   readonly groups: readonly [number, number, number];
   readonly threads: number;
@@ -154,7 +154,7 @@ export class CudaDriver implements NativeDriver {
     return this.setup.koffi.address(block);
   }
 
-  launch({ entry, groups: [x, y, z], threads, sharedBytes, parameters }: Launch, stream: bigint): void {
+  launch({ entry, groups: [x, y, z], threads, sharedBytes, parameters }: CudaLaunch, stream: bigint): void {
     const { LaunchKernel } = this.api.raw;
     const status = LaunchKernel(entry, x, y, z, threads, 1, 1, sharedBytes, stream, parameters, null) as number;
     if (status !== 0) throw this.api.failure('LaunchKernel', status);
@@ -165,7 +165,7 @@ export class CudaDriver implements NativeDriver {
    * come together in it again, so that whoever waits for that has waited for all of them.
    * @param streams in all.
    */
-  spread(launches: readonly Launch[], streams: number, main: bigint): void {
+  spread(launches: readonly CudaLaunch[], streams: number, main: bigint): void {
     const sides = this.sidesFor(Math.min(streams, launches.length) - 1);
     const start = this.mark(main);
     for (const { stream } of sides) this.wait(stream, start);

@@ -2,18 +2,18 @@
 import { type BoundStep, requireAligned } from '../common/program.ts';
 import type { Launches } from '../native/driver.ts';
 import type { NativeBuffer } from '../native/memory.ts';
-import type { CudaDriver, Launch } from './driver.ts';
+import type { CudaDriver, CudaLaunch } from './driver.ts';
 import type { CudaKernel } from './kernel.ts';
 
 /** A launch and its arguments: addresses, and the first group where a kernel takes several launches. */
-interface Arguments {
+interface LaunchArguments {
   readonly kernel: CudaKernel;
   readonly values: readonly bigint[];
 }
 
 /** Launches that do not depend on one another. */
 interface Independent {
-  readonly launches: readonly Launch[];
+  readonly launches: readonly CudaLaunch[];
   readonly streams: number;
 }
 
@@ -84,7 +84,7 @@ export class CudaLaunches implements Launches {
   }
 
   /** First the values, then the pointers to them. */
-  private layOut(bound: readonly (readonly Arguments[])[], count: number): Independent[] {
+  private layOut(bound: readonly (readonly LaunchArguments[])[], count: number): Independent[] {
     const { driver } = this;
     const start = driver.addressOf(this.block);
     const words = new BigUint64Array(this.block);
@@ -122,7 +122,7 @@ export class CudaLaunches implements Launches {
   }
 }
 
-function argumentsOf({ kernel, arrays }: BoundStep<NativeBuffer, CudaKernel>): Arguments[] {
+function argumentsOf({ kernel, arrays }: BoundStep<NativeBuffer, CudaKernel>): LaunchArguments[] {
   const { launches, launchSize } = kernel.program;
   const addresses = arrays.map((array, position) => {
     const address = array.buffer.handle + BigInt(array.byteOffset);

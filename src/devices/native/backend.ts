@@ -3,12 +3,20 @@ import type { DeviceProfile } from '../../plan/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
 import { type BoundStep, boundSteps, buffersOf } from '../common/program.ts';
-import type { Binding, BoundProgram, CompiledKernel, DeviceKind, EncodeTarget, RealArray, Step } from '../device.ts';
+import type {
+  Binding,
+  BoundProgram,
+  CompiledKernel,
+  DeviceKind,
+  EncodeTarget,
+  ProgramStep,
+  RealArray,
+} from '../device.ts';
 import type { Launches, NativeDriver } from './driver.ts';
 import type { SpmdKernel } from './kernel.ts';
 import type { NativeBuffer } from './memory.ts';
 import { type NativeHost, NativeProgram } from './program.ts';
-import { Copy, Staging } from './staging.ts';
+import { PinnedStaging, StagedCopy } from './staging.ts';
 import { CallerStreams } from './streams.ts';
 import { Timeline } from './timeline.ts';
 
@@ -25,7 +33,7 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
   abstract readonly driver: NativeDriver;
   readonly timeline: Timeline;
   readonly streams: CallerStreams;
-  private readonly staging: Staging;
+  private readonly staging: PinnedStaging;
 
   constructor(driver: NativeDriver, name: string, profile: DeviceProfile) {
     super();
@@ -35,11 +43,11 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
     this.profile = profile;
     this.timeline = new Timeline(driver);
     this.streams = new CallerStreams(driver, this.timeline);
-    this.staging = new Staging({ driver, timeline: this.timeline, enter: () => this.enter() });
+    this.staging = new PinnedStaging({ driver, timeline: this.timeline, enter: () => this.enter() });
   }
 
   bind(
-    steps: readonly Step[],
+    steps: readonly ProgramStep[],
     slots: readonly (Binding | undefined)[],
     _chunks?: number,
     pipelined?: CompiledKernel,
@@ -134,8 +142,8 @@ export abstract class NativeBackend<B extends NativeBuffer, K extends SpmdKernel
     });
   }
 
-  private submitCopy(direction: 'in' | 'out', place: Binding, host: RealArray): Copy {
-    const copy = new Copy(this.staging, direction, this.copied(place, host), place.byteOffset, host);
+  private submitCopy(direction: 'in' | 'out', place: Binding, host: RealArray): StagedCopy {
+    const copy = new StagedCopy(this.staging, direction, this.copied(place, host), place.byteOffset, host);
     this.timeline.submit(copy);
     return copy;
   }

@@ -6,7 +6,7 @@ import type { Launches } from './driver.ts';
 import type { NativeBuffer } from './memory.ts';
 import type { CopyHost } from './staging.ts';
 import type { CallerStreams } from './streams.ts';
-import type { Job } from './timeline.ts';
+import type { TimelineJob } from './timeline.ts';
 
 /** What programs need of their device. */
 export interface NativeHost extends ProgramHost<NativeBuffer, DeviceKernel>, CopyHost, InFlight {
@@ -70,7 +70,7 @@ export class NativeProgram extends DeviceProgram<NativeBuffer> {
   }
 
   /** @param ended is told when what was submitted has run, or what went wrong. */
-  private job(work: () => bigint | undefined, ended: (failure?: unknown) => void): Job {
+  private job(work: () => bigint | undefined, ended: (failure?: unknown) => void): TimelineJob {
     const { device } = this;
     return {
       advance() {

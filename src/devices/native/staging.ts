@@ -6,7 +6,7 @@ import { FftError } from '../../problem/errors.ts';
 import type { RealArray } from '../device.ts';
 import type { NativeDriver, Pinned } from './driver.ts';
 import type { NativeBuffer } from './memory.ts';
-import type { Job, Timeline } from './timeline.ts';
+import type { Timeline, TimelineJob } from './timeline.ts';
 
 /** Two sizes of chunks, and how many of each there may be. */
 const SMALL_BYTES = 64 * 1024;
@@ -22,15 +22,15 @@ export interface CopyHost {
   enter(): void;
 }
 
-export class Staging {
+export class PinnedStaging {
   readonly host: CopyHost;
-  private readonly small: Shelf;
-  private readonly large: Shelf;
+  private readonly small: ChunkShelf;
+  private readonly large: ChunkShelf;
 
   constructor(host: CopyHost) {
     this.host = host;
-    this.small = new Shelf(host.driver, SMALL_BYTES, MOST_SMALL);
-    this.large = new Shelf(host.driver, LARGE_BYTES, MOST_LARGE);
+    this.small = new ChunkShelf(host.driver, SMALL_BYTES, MOST_SMALL);
+    this.large = new ChunkShelf(host.driver, LARGE_BYTES, MOST_LARGE);
   }
 
   /** Undefined where all chunks are in use: one will come back. @throws FftError `out-of-memory` */
@@ -51,7 +51,7 @@ export class Staging {
 }
 
 /** Chunks of one size. */
-class Shelf {
+class ChunkShelf {
   readonly free: Pinned[] = [];
   private readonly all: Pinned[] = [];
   private readonly driver: NativeDriver;
@@ -85,9 +85,9 @@ class Shelf {
 }
 
 /** A copy between a host array and device memory, chunk by chunk. */
-export class Copy implements Job {
+export class StagedCopy implements TimelineJob {
   readonly done: Promise<void>;
-  private readonly staging: Staging;
+  private readonly staging: PinnedStaging;
   private readonly direction: 'in' | 'out';
   private readonly device: NativeBuffer;
   private readonly byteOffset: number;
@@ -100,7 +100,13 @@ export class Copy implements Job {
   private failure: unknown;
 
   /** `done` resolves when the host array may be changed again, or is filled; where copies can fail alone, when it has run. */
-  constructor(staging: Staging, direction: 'in' | 'out', device: NativeBuffer, byteOffset: number, host: RealArray) {
+  constructor(
+    staging: PinnedStaging,
+    direction: 'in' | 'out',
+    device: NativeBuffer,
+    byteOffset: number,
+    host: RealArray,
+  ) {
     this.staging = staging;
     this.direction = direction;
     this.device = device;

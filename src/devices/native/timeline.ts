@@ -8,7 +8,7 @@
 import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { NativeDriver } from './driver.ts';
 
-export interface Job {
+export interface TimelineJob {
   /** Submits what can be submitted. @returns whether that was all. */
   advance(): boolean;
   /** Ends the job with an error. */
@@ -25,7 +25,7 @@ interface Batch {
 
 export class Timeline {
   private readonly driver: NativeDriver;
-  private readonly jobs: Job[] = [];
+  private readonly jobs: TimelineJob[] = [];
   private readonly batches: Batch[] = [];
   /** Waiting for an event to be recorded: one serves all that is submitted in one iteration of the event loop. */
   private open: Done[] = [];
@@ -50,7 +50,7 @@ export class Timeline {
     return !this.dirty && this.batches.length === 0 && this.open.length === 0;
   }
 
-  submit(job: Job): void {
+  submit(job: TimelineJob): void {
     this.jobs.push(job);
     if (this.jobs.length === 1) this.pump();
   }

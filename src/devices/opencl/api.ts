@@ -4,7 +4,7 @@
  */
 import { FftError, show } from '../../problem/errors.ts';
 import { functionsOf, isHandle, type NativeFunction, openLibrary } from '../native/library.ts';
-import { type Asked, failure } from './errors.ts';
+import { type ClPurpose, failure } from './errors.ts';
 
 /** A `cl_platform_id`, `cl_mem`, … */
 export type Handle = bigint;
@@ -95,7 +95,7 @@ const MAKERS = {
   clEnqueueMapBuffer: [P, P, 'uint32_t', 'uint64_t', 'size_t', 'size_t', 'uint32_t', P, P, P],
 } as const;
 
-type Call = keyof typeof CALLS;
+type ClFunction = keyof typeof CALLS;
 type Maker = keyof typeof MAKERS;
 
 /** What can be asked about, and by which function. */
@@ -107,13 +107,13 @@ const QUERIES = {
   memory: 'clGetMemObjectInfo',
   event: 'clGetEventInfo',
   profiling: 'clGetEventProfilingInfo',
-} as const satisfies Record<string, Call>;
+} as const satisfies Record<string, ClFunction>;
 type Queried = keyof typeof QUERIES;
 
 /** OpenCL, as this device uses it. */
 export class OpenCl {
   /** The functions themselves, which give error numbers. */
-  readonly raw: Readonly<Record<Call, NativeFunction>>;
+  readonly raw: Readonly<Record<ClFunction, NativeFunction>>;
   private readonly makers: Readonly<Record<Maker, NativeFunction>>;
   private readonly status = new Int32Array(2);
   private readonly word = new BigInt64Array(1);
@@ -135,13 +135,13 @@ export class OpenCl {
   }
 
   /** Calls a function and throws where it fails. `asked` says what for, where the caller can say. */
-  call(name: Call, asked: Asked | undefined, ...values: unknown[]): void {
+  call(name: ClFunction, asked: ClPurpose | undefined, ...values: unknown[]): void {
     const status = this.raw[name](...values) as number;
     if (status !== 0) throw failure(name, status, asked);
   }
 
   /** Calls a function that makes something. */
-  make(name: Maker, asked: Asked | undefined, ...values: unknown[]): Handle {
+  make(name: Maker, asked: ClPurpose | undefined, ...values: unknown[]): Handle {
     this.status[0] = 0;
     const made = this.makers[name](...values, this.status) as Handle | null;
     if (this.status[0] !== 0 || made === null) throw failure(name, this.status[0]!, asked);
@@ -204,7 +204,11 @@ export class OpenCl {
     return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trim();
   }
 
-  private list(name: Call, get: (count: number, place: unknown, found: unknown) => number, none: number): Handle[] {
+  private list(
+    name: ClFunction,
+    get: (count: number, place: unknown, found: unknown) => number,
+    none: number,
+  ): Handle[] {
     const found = new Uint32Array(1);
     const status = get(0, null, found);
     if (status === none || (status === 0 && found[0] === 0)) return [];

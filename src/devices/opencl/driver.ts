@@ -4,7 +4,7 @@ import type { NativeDriver, Pinned } from '../native/driver.ts';
 import { isHandle, type Koffi } from '../native/library.ts';
 import type { NativeBuffer } from '../native/memory.ts';
 import { type Handle, INFO, LEAST_HANDLE, MAP_READ_WRITE, MEMORY, type OpenCl, QUEUE } from './api.ts';
-import { type Asked, failure } from './errors.ts';
+import { type ClPurpose, failure } from './errors.ts';
 
 /** What was opened; queue and context are ours to release. */
 interface ClSetup {
@@ -17,7 +17,7 @@ interface ClSetup {
 }
 
 /** One launch: a kernel object with its arguments, and its threads in three dimensions: of all groups, and of one. */
-export interface Launch {
+export interface ClLaunch {
   readonly kernel: Handle;
   readonly all: BigUint64Array;
   readonly group: BigUint64Array;
@@ -104,7 +104,7 @@ export class ClDriver implements NativeDriver {
   }
 
   /** @returns its event, where that is wanted. */
-  launch({ kernel, all, group }: Launch, queue: Handle, wanted = false): Handle | undefined {
+  launch({ kernel, all, group }: ClLaunch, queue: Handle, wanted = false): Handle | undefined {
     this.inOrder(queue);
     const event = wanted ? this.made : null;
     this.cl.call('clEnqueueNDRangeKernel', this.launching, queue, kernel, 3, null, all, group, 0, null, event);
@@ -182,9 +182,9 @@ export class ClDriver implements NativeDriver {
     raw.clReleaseContext(this.context);
   }
 
-  private readonly launching: Asked = this.asked('Launching a kernel');
+  private readonly launching: ClPurpose = this.asked('Launching a kernel');
 
-  private asked(what: string): Asked {
+  private asked(what: string): ClPurpose {
     const driver = this;
     return {
       what,

@@ -2,7 +2,7 @@
 import { FftError, type FftErrorCode } from '../../problem/errors.ts';
 
 /** What a call was for: puts words and numbers into its message. */
-export interface Asked {
+export interface ClPurpose {
   /** The beginning of a sentence: `Allocating 4096 bytes`. */
   readonly what: string;
   /** The code where the number has no meaning of its own; default `launch-failed`. */
@@ -60,7 +60,7 @@ export function errorName(status: number): string {
 }
 
 /** The error for a call that gave an error number. */
-export function failure(name: string, status: number, asked?: Asked): FftError {
+export function failure(name: string, status: number, asked?: ClPurpose): FftError {
   const { what = `The call of ${name}`, otherwise = 'launch-failed' } = asked ?? {};
   const said = `${errorName(status)} (${status}${asked ? `, from ${name}` : ''})`;
   if (OUT_OF_MEMORY.includes(status) || (asked?.allocates && status === OUT_OF_RESOURCES)) {

@@ -17,7 +17,7 @@ import { ClKernel } from './kernel.ts';
 import { ClLaunches } from './launches.ts';
 import { ClAllocator, type ClBuffer } from './memory.ts';
 import { profileOf } from './profile.ts';
-import { type Candidate, candidates, choose, contextDevices } from './select.ts';
+import { type ClDevice, candidates, choose, contextDevices } from './select.ts';
 
 export { openClAvailability as availability } from './select.ts';
 
@@ -42,7 +42,7 @@ export async function create(options: OpenClOptions = {}): Promise<Backend> {
 }
 
 /** The device with its context, and the caller's queue: retained or made, so that they are ours to release. */
-function place(cl: OpenCl, options: OpenClOptions): { chosen: Candidate; context: Handle; queue?: Handle } {
+function place(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context: Handle; queue?: Handle } {
   const { platform, device, context, queue } = options;
   if (context === undefined && queue === undefined) {
     const chosen = choose(candidates(cl), { platform, device });

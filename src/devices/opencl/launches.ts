@@ -4,13 +4,13 @@ import { FftError } from '../../problem/errors.ts';
 import { type BoundArray, type BoundStep, buffersOf, requireAligned } from '../common/program.ts';
 import type { Launches } from '../native/driver.ts';
 import { type Handle, INFO, QUEUE } from './api.ts';
-import type { ClDriver, Launch } from './driver.ts';
+import type { ClDriver, ClLaunch } from './driver.ts';
 import type { ClKernel } from './kernel.ts';
 import type { ClBuffer } from './memory.ts';
 
 export class ClLaunches implements Launches {
   private readonly driver: ClDriver;
-  private readonly launches: Launch[] = [];
+  private readonly launches: ClLaunch[] = [];
   /** Memory of the caller's, who may let go of it while this works on it. */
   private readonly held: readonly Handle[];
 

@@ -3,13 +3,13 @@
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { gpuProfile, OPENCL_RESIDENT_GROUPS } from '../profiles/gpu.ts';
 import { INFO, type OpenCl } from './api.ts';
-import type { Candidate } from './select.ts';
+import type { ClDevice } from './select.ts';
 
 /** Where the driver does not say how many threads run in lockstep. */
 const USUAL_LOCKSTEP = 16;
 
 /** @param name for people. */
-export function profileOf(cl: OpenCl, { device, type }: Candidate, name: string): DeviceProfile {
+export function profileOf(cl: OpenCl, { device, type }: ClDevice, name: string): DeviceProfile {
   const ask = (what: number): number => cl.number('device', device, what) ?? 0;
   const localBytes = ask(INFO.localBytes);
   const most = ask(INFO.maxWorkGroupSize);

@@ -4,7 +4,7 @@ import type { Availability } from '../device.ts';
 import { DEVICE_TYPE, type Handle, INFO, INSTALL, type OpenCl, openCl } from './api.ts';
 
 /** A device of the system. */
-export interface Candidate {
+export interface ClDevice {
   readonly platform: Handle;
   readonly device: Handle;
   /** For people: the device's name and its platform's. */
@@ -25,14 +25,14 @@ interface Choice {
 const RANK = { gpu: 0, accelerator: 1, cpu: 2 } as const;
 
 /** Every device of the system, in the system's order. */
-export function candidates(cl: OpenCl): Candidate[] {
+export function candidates(cl: OpenCl): ClDevice[] {
   return cl.platforms().flatMap((platform) => {
     const platformName = cl.text('platform', platform, INFO.platformName);
     return cl.devices(platform).map((device) => candidate(cl, platform, platformName, device));
   });
 }
 
-function candidate(cl: OpenCl, platform: Handle, platformName: string, device: Handle): Candidate {
+function candidate(cl: OpenCl, platform: Handle, platformName: string, device: Handle): ClDevice {
   const type = cl.number('device', device, INFO.deviceType) ?? 0;
   const name = cl.text('device', device, INFO.deviceName);
   return {
@@ -55,7 +55,7 @@ function faultOf(cl: OpenCl, device: Handle): string | undefined {
 }
 
 /** The best device that fits. @throws FftError `invalid-argument`, `device-unavailable` */
-export function choose(found: readonly Candidate[], { platform, device }: Choice): Candidate {
+export function choose(found: readonly ClDevice[], { platform, device }: Choice): ClDevice {
   const platforms = [...new Set(found.map((each) => each.platform))];
   const named = found.filter((each) => fits(platform, 'platform', platforms.indexOf(each.platform), each.platformName));
   const fitting = named.filter((each, n) => fits(device, 'device', n, each.name));
@@ -97,7 +97,7 @@ export async function openClAvailability(): Promise<Availability> {
 }
 
 /** Devices of a context that the caller brought. @throws FftError `launch-failed` where it is none */
-export function contextDevices(cl: OpenCl, context: Handle): Candidate[] {
+export function contextDevices(cl: OpenCl, context: Handle): ClDevice[] {
   const size = new BigUint64Array(1);
   cl.call('clGetContextInfo', undefined, context, INFO.contextDevices, 0, null, size);
   const devices = new BigUint64Array(Number(size[0]) / 8);

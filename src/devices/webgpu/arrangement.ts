@@ -11,20 +11,20 @@ import { ALIGNMENT, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
 
 /** How a kernel uses one of its globals. */
-export interface Use {
+export interface GlobalUse {
   /** From the array's beginning to the last byte that may be touched. */
   readonly bytes: number;
   readonly written: boolean;
 }
 
 /** Where a global lies. */
-interface UsedArray extends Use {
+interface UsedArray extends GlobalUse {
   readonly buffer: WebGpuBuffer;
   readonly byteOffset: number;
 }
 
 /** What to bind. */
-interface Segment {
+interface BoundSegment {
   readonly gpu: GPUBuffer;
   readonly offset: number;
   readonly size: number;
@@ -32,7 +32,7 @@ interface Segment {
 
 interface Arranged {
   readonly arrangement: Arrangement;
-  readonly segments: readonly Segment[];
+  readonly segments: readonly BoundSegment[];
   /** Where each global begins in its pieces, in reals. */
   readonly offsets: readonly number[];
 }
@@ -40,7 +40,7 @@ interface Arranged {
 const REAL_BYTES = 4;
 
 /** How a kernel uses each of its globals. */
-export function usesOf(kernel: Kernel): Use[] {
+export function usesOf(kernel: Kernel): GlobalUse[] {
   const ends = new Map<ArrayRef, number>();
   const written = new Set<ArrayRef>();
   const touch = (array: ArrayRef, at: Index) => ends.set(array, Math.max(ends.get(array) ?? 0, range(at)[1] + 1));
@@ -83,7 +83,7 @@ interface Cluster {
  */
 export function arrange(places: readonly UsedArray[], others: number, limits: Limits, name: string): Arranged {
   const clusters = clustersOf(places);
-  const segments: Segment[] = [];
+  const segments: BoundSegment[] = [];
   const globals: { pieces: { binding: number; elements?: number }[] }[] = places.map(() => ({ pieces: [] }));
   const offsets = places.map(() => 0);
   for (const { buffer, start, end, members } of clusters) {
@@ -168,11 +168,11 @@ function segmentsOf(
   start: number,
   end: number,
   { maxStorageBufferBindingSize }: Limits,
-): { base: number; parts: Segment[] } {
+): { base: number; parts: BoundSegment[] } {
   const largest = Math.floor(maxStorageBufferBindingSize / ALIGNMENT) * ALIGNMENT;
   const first = buffer.pieces.find((piece) => start < piece.start + piece.bytes) ?? buffer.pieces.at(-1)!;
   const base = first.start + Math.floor((start - first.start) / ALIGNMENT) * ALIGNMENT;
-  const parts: Segment[] = [];
+  const parts: BoundSegment[] = [];
   for (const { gpu, start: from, end: to } of buffer.ranges(base, end - base)) {
     for (let offset = from; offset < to; offset += largest) {
       parts.push({ gpu, offset, size: Math.ceil(Math.min(largest, to - offset) / REAL_BYTES) * REAL_BYTES });

@@ -5,7 +5,7 @@
 
 import { FftError } from '../../problem/errors.ts';
 import { type BoundStep, boundSteps, buffersOf, type ProgramHost, requireAligned } from '../common/program.ts';
-import type { Binding, Step } from '../device.ts';
+import type { Binding, ProgramStep } from '../device.ts';
 import { arrange } from './arrangement.ts';
 import type { Compiler, Variant, WebGpuKernel } from './kernel.ts';
 import type { WebGpuBuffer } from './memory.ts';
@@ -41,7 +41,7 @@ export class BoundSteps {
   private sound = false;
 
   /** @throws FftError `internal-error`, `missing-buffer`, `foreign-buffer`, `misaligned-buffer`, `destroyed`, `device-limit` */
-  constructor(host: WebGpuHost, steps: readonly Step[], slots: Slots) {
+  constructor(host: WebGpuHost, steps: readonly ProgramStep[], slots: Slots) {
     this.host = host;
     this.slots = [...slots];
     const bound = boundSteps(host, steps, slots);
@@ -142,14 +142,14 @@ const BINDINGS_KEPT = 8;
 /** Which steps are bound to which memory. Nothing is kept alive by being remembered: neither memory nor bind groups. */
 export class Bindings {
   private readonly host: WebGpuHost;
-  private readonly known = new WeakMap<readonly Step[], WeakRef<BoundSteps>[]>();
+  private readonly known = new WeakMap<readonly ProgramStep[], WeakRef<BoundSteps>[]>();
 
   constructor(host: WebGpuHost) {
     this.host = host;
   }
 
   /** @throws FftError as `BoundSteps` */
-  of(steps: readonly Step[], slots: Slots): BoundSteps {
+  of(steps: readonly ProgramStep[], slots: Slots): BoundSteps {
     let recent = this.known.get(steps);
     if (!recent) this.known.set(steps, (recent = []));
     for (const remembered of recent) {

@@ -6,7 +6,7 @@ import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
-import type { Backend, Binding, BoundProgram, CompileOptions, RealArray, Step } from '../device.ts';
+import type { Backend, Binding, BoundProgram, CompileOptions, ProgramStep, RealArray } from '../device.ts';
 import { limitsOf, nameOf, type Opened, openGpu, profileOf } from './adapter.ts';
 import { Bindings, type WebGpuHost } from './bound.ts';
 import { WebGpuKernel } from './kernel.ts';
@@ -15,7 +15,7 @@ import { checkWebGpuOptions, type Limits, type WebGpuSettings } from './options.
 import { pairsSurvive } from './probe.ts';
 import { WebGpuProgram } from './program.ts';
 import { Transfers } from './transfer.ts';
-import { Work } from './work.ts';
+import { GpuWork } from './work.ts';
 
 export { webGpuAvailability as availability } from './adapter.ts';
 
@@ -38,7 +38,7 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
   readonly target = 'encoder';
   readonly name: string;
   readonly profile: DeviceProfile;
-  readonly work: Work;
+  readonly work: GpuWork;
   readonly limits: Limits;
   readonly layouts = new Map<string, GPUBindGroupLayout>();
   readonly memory: WebGpuAllocator;
@@ -56,7 +56,7 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
     this.ownDevice = opened.own;
     this.limits = limits;
     this.profile = { ...profileOf(opened, limits), ...profile };
-    this.work = new Work(opened.gpu);
+    this.work = new GpuWork(opened.gpu);
     this.memory = new WebGpuAllocator(this.work, limits, this);
     this.transfers = new Transfers(this.work, limits);
     this.bindings = new Bindings(this);
@@ -82,7 +82,7 @@ class WebGpuBackend extends BaseBackend<WebGpuBuffer, WebGpuKernel> implements W
     }
   }
 
-  bind(steps: readonly Step[], slots: readonly (Binding | undefined)[]): BoundProgram {
+  bind(steps: readonly ProgramStep[], slots: readonly (Binding | undefined)[]): BoundProgram {
     this.requireOpen();
     return new WebGpuProgram(this, this.bindings.of(steps, slots));
   }

@@ -8,13 +8,13 @@ import type { Kernel } from '../../ir/index.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';
 import { DeviceKernel, written } from '../common/kernel.ts';
 import type { CompiledKernel, CompileOptions } from '../device.ts';
-import { defaultArrangement, requireBindings, type Use, usesOf } from './arrangement.ts';
+import { defaultArrangement, type GlobalUse, requireBindings, usesOf } from './arrangement.ts';
 import type { Limits } from './options.ts';
-import { lossIn, type Work } from './work.ts';
+import { type GpuWork, lossIn } from './work.ts';
 
 /** What kernels need of their device. */
 export interface Compiler {
-  readonly work: Work;
+  readonly work: GpuWork;
   readonly limits: Limits;
   /** Layouts of bindings, shared by all pipelines that have the same. */
   readonly layouts: Map<string, GPUBindGroupLayout>;
@@ -25,7 +25,7 @@ export interface Compiler {
 export class WebGpuKernel extends DeviceKernel {
   readonly language = 'wgsl';
   readonly source: string;
-  readonly uses: readonly Use[];
+  readonly uses: readonly GlobalUse[];
   private readonly compiler: Compiler;
   /** Of one dimension of a dispatch. */
   readonly maxGroups: number;
@@ -75,7 +75,7 @@ export class Variant {
   /** Set where compiling at once may have failed, until it is known. */
   verdict: Promise<void> | undefined;
   failure: FftError | undefined;
-  private readonly work: Work;
+  private readonly work: GpuWork;
   private readonly name: string;
   private pipeline: GPUComputePipeline | undefined;
   private preparing: Promise<void> | undefined;

@@ -6,7 +6,7 @@ import { FftError, reasonOf } from '../../problem/errors.ts';
 import { Allocator, type InFlight, OwnedBuffer } from '../common/memory.ts';
 import type { Stretch } from '../device.ts';
 import { hasMethod, type Limits } from './options.ts';
-import { lossIn, type Work } from './work.ts';
+import { type GpuWork, lossIn } from './work.ts';
 
 /** `GPUBufferUsage`, which not every runtime has as a global. */
 export const USAGE = {
@@ -24,14 +24,14 @@ export const ALIGNMENT = 256;
 const PIECE_BYTES = 8;
 
 /** A `GPUBuffer` and which bytes of the whole it holds. */
-interface Piece {
+interface GpuPiece {
   readonly gpu: GPUBuffer;
   readonly start: number;
   readonly bytes: number;
 }
 
 export class WebGpuBuffer extends OwnedBuffer {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly GpuPiece[];
   /** While it is not known yet whether there is such memory. */
   verdict: Promise<void> | undefined;
 
@@ -61,12 +61,12 @@ export class WebGpuBuffer extends OwnedBuffer {
 }
 
 export class WebGpuAllocator extends Allocator<WebGpuBuffer> {
-  private readonly work: Work;
+  private readonly work: GpuWork;
   private readonly limits: Limits;
   /** The caller's memory, by its first `GPUBuffer`. */
   private readonly adopted = new WeakMap<GPUBuffer, WebGpuBuffer[]>();
 
-  constructor(work: Work, limits: Limits, inFlight: InFlight) {
+  constructor(work: GpuWork, limits: Limits, inFlight: InFlight) {
     super(inFlight);
     this.work = work;
     this.limits = limits;

@@ -5,12 +5,12 @@ import type { BoundSteps, WebGpuHost } from './bound.ts';
 import type { WebGpuBuffer } from './memory.ts';
 import { hasMethod } from './options.ts';
 import { milliseconds } from './timing.ts';
-import { refusal, type Work } from './work.ts';
+import { type GpuWork, refusal } from './work.ts';
 
 const ENCODER_ENDED = 'The encoder takes no more commands';
 
 export class WebGpuProgram extends DeviceProgram<WebGpuBuffer> {
-  private readonly work: Work;
+  private readonly work: GpuWork;
   /** Other programs may have the same. */
   private readonly steps: BoundSteps;
 

@@ -1,7 +1,7 @@
 /** How long work takes on a `GPUDevice`: by its timestamps, or by the clock around many dispatches. */
 import { leastMilliseconds, repeated } from '../clock.ts';
 import { USAGE } from './memory.ts';
-import { refusal, type Work } from './work.ts';
+import { type GpuWork, refusal } from './work.ts';
 
 /** Of browsers timestamps move in steps of 65 to 100 µs (WebGPU, 20.4, timestamp query): 40 of these. */
 const LEAST_BY_TIMESTAMPS = 4;
@@ -12,7 +12,7 @@ const LEAST_BY_TIMESTAMPS = 4;
  * @param record appends one repetition to a pass.
  */
 export async function milliseconds(
-  work: Work,
+  work: GpuWork,
   repeats: number,
   record: (pass: GPUComputePassEncoder) => void,
 ): Promise<number> {
@@ -33,7 +33,7 @@ export async function milliseconds(
 }
 
 async function submitted(
-  work: Work,
+  work: GpuWork,
   repeats: number,
   record: (pass: GPUComputePassEncoder) => void,
   timestampWrites?: GPUComputePassTimestampWrites,
@@ -51,7 +51,7 @@ async function submitted(
 }
 
 async function byTimestamps(
-  work: Work,
+  work: GpuWork,
   repeats: number,
   record: (pass: GPUComputePassEncoder) => void,
 ): Promise<number> {

@@ -3,7 +3,7 @@ import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { RealArray } from '../device.ts';
 import { USAGE, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
-import type { Work } from './work.ts';
+import type { GpuWork } from './work.ts';
 
 /** Bytes that one write or one mapping moves at most: implementations copy them once more on the way. */
 const CHUNK_BYTES = 64 * 2 ** 20;
@@ -11,14 +11,14 @@ const CHUNK_BYTES = 64 * 2 ** 20;
 const KEPT_BYTES = 64 * 2 ** 20;
 
 export class Transfers {
-  private readonly work: Work;
+  private readonly work: GpuWork;
   private readonly chunk: number;
   /** Mappable buffers that nobody uses. */
   private readonly idle: GPUBuffer[] = [];
   private kept = 0;
   private closed = false;
 
-  constructor(work: Work, { maxBufferSize }: Limits) {
+  constructor(work: GpuWork, { maxBufferSize }: Limits) {
     this.work = work;
     this.chunk = Math.min(CHUNK_BYTES, 2 ** Math.floor(Math.log2(maxBufferSize)));
   }

@@ -1,13 +1,13 @@
 /** What waits for a GPUDevice, where the device's own promises come in an order that a test chooses. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FftError } from '../../problem/errors.ts';
-import { refusal, Work } from './work.ts';
+import { GpuWork, refusal } from './work.ts';
 
 /** A device that is lost when a test says so. */
-function fakeDevice(): { work: Work; lose: () => void } {
+function fakeDevice(): { work: GpuWork; lose: () => void } {
   let lose: (info: { reason: string; message: string }) => void = () => undefined;
   const lost = new Promise((resolve) => (lose = resolve));
-  const work = new Work({ lost } as unknown as GPUDevice);
+  const work = new GpuWork({ lost } as unknown as GPUDevice);
   return { work, lose: () => lose({ reason: 'destroyed', message: '' }) };
 }
 
@@ -28,10 +28,10 @@ describe('a failure shortly before the news that the device is lost', () => {
   });
 
   it.each([
-    ['of WebGPU', (work: Work) => work.track(Promise.reject(new Error('the operation was aborted')))],
-    ['that is a verdict', (work: Work) => work.track(Promise.reject(verdict('something went wrong')))],
-    ['that is a verdict about a copy', (work: Work) => work.accepted(judged('something went wrong'), 'No copy')],
-    ['that knows it already', (work: Work) => work.accepted(judged('Parent device is lost'), 'No copy')],
+    ['of WebGPU', (work: GpuWork) => work.track(Promise.reject(new Error('the operation was aborted')))],
+    ['that is a verdict', (work: GpuWork) => work.track(Promise.reject(verdict('something went wrong')))],
+    ['that is a verdict about a copy', (work: GpuWork) => work.accepted(judged('something went wrong'), 'No copy')],
+    ['that knows it already', (work: GpuWork) => work.accepted(judged('Parent device is lost'), 'No copy')],
   ])('%s is that loss', async (_, call) => {
     const { work, lose } = fakeDevice();
     const code = codeOf(call(work));

@@ -17,7 +17,7 @@ interface End {
   readonly cause?: unknown;
 }
 
-export class Work {
+export class GpuWork {
   readonly gpu: GPUDevice;
   private readonly waiting = new Set<(reason: unknown) => void>();
   /** Those who wait for an end that would explain a failure. */

@@ -88,14 +88,20 @@ const PIPELINED = ['scfo512x512*20', 'dcfo64x64x64*20', 'scfi720x720*20'];
 
 /** Two kernels whose groups are interleaved, each and in one. */
 function pipelined(descriptor: string) {
-  const { launches, chunks, turns } = planDirection(
+  const { launches, chunks, interleaved } = planDirection(
     normalizeProblem(descriptor),
     'forward',
     namedProfiles.h200.profile,
     false,
   );
   const [first, second] = launches.map(({ leaf }) => buildKernel(leaf)) as [Kernel, Kernel];
-  return { first, second, chunks, turns: turns!, program: emitPipelined(first, second, { chunks, ...turns! })! };
+  return {
+    first,
+    second,
+    chunks,
+    turns: interleaved!,
+    program: emitPipelined(first, second, { chunks, ...interleaved! })!,
+  };
 }
 
 describe.skipIf(!nvcc)('compiled for a GPU', () => {

@@ -27,7 +27,7 @@ import {
 } from '../../ir/index.ts';
 import type { Arrangement, Piece } from './program.ts';
 
-type Numbers = Float32Array | Float64Array | Uint16Array | Uint32Array;
+type AnyNumbers = Float32Array | Float64Array | Uint16Array | Uint32Array;
 /** Uniform integers, both ends included. */
 type Pick = (low: number, high: number) => number;
 
@@ -201,13 +201,13 @@ export function lay(pick: Pick, { kernel, lengths }: Sample, kind: 'own' | 'one'
 export function place(
   kernel: Kernel,
   { arrangement, starts, sizes }: Lay,
-  memory: Readonly<Record<string, Numbers>>,
-): { readonly bindings: Numbers[]; collect(): Record<string, Numbers> } {
+  memory: Readonly<Record<string, AnyNumbers>>,
+): { readonly bindings: AnyNumbers[]; collect(): Record<string, AnyNumbers> } {
   const type = { f16: Uint16Array, f32: Float32Array, f64: Float64Array, dd: Float64Array, u32: Uint32Array }[
     kernel.globals[0]!.type
   ];
   const bindings = sizes.map((size) => new type(size).fill(7));
-  const visit = (n: number, at: (binding: Numbers, place: number, element: number) => void): void => {
+  const visit = (n: number, at: (binding: AnyNumbers, place: number, element: number) => void): void => {
     const pieces: readonly Piece[] = arrangement ? arrangement.globals[n]!.pieces : [{ binding: n }];
     for (let element = 0; element < memory[kernel.globals[n]!.name]!.length; element++) {
       let where = element + starts[n]!;

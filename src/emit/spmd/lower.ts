@@ -20,7 +20,7 @@ import { readBy, writtenBy } from './accesses.ts';
 import { type Grid, grid, groupsOf } from './grid.ts';
 import { inHalves } from './halves.ts';
 import { type Share, type Slot, share } from './items.ts';
-import { holdsRoots, Memory, type Target } from './memory.ts';
+import { holdsRoots, KernelArrays, type Target } from './memory.ts';
 import { placed } from './place.ts';
 import type { SpmdOptions, SpmdProgram } from './program.ts';
 import { computedRoots } from './root.ts';
@@ -33,7 +33,7 @@ export interface Lowered extends Pick<SpmdProgram, 'entry' | 'threads'> {
   readonly grid: Grid;
   /** Blocks of a group. */
   readonly blocks: number;
-  readonly memory: Memory;
+  readonly memory: KernelArrays;
   /** They use `group`, `rank`, `t` and, for each global, the names that `memory` gives. */
   readonly statements: readonly Statement[];
 }
@@ -43,7 +43,7 @@ export interface Lowered extends Pick<SpmdProgram, 'entry' | 'threads'> {
  * exchange that the language does not have.
  */
 export function lower(kernel: Kernel, options: SpmdOptions, target: Target): Lowered {
-  return new Lowering(forThreads(kernel), options, target).result();
+  return new SpmdLowering(forThreads(kernel), options, target).result();
 }
 
 /** How it is launched, whatever the language. */
@@ -67,14 +67,14 @@ const LOADS_AHEAD = 16;
 
 const NO_STATEMENTS: readonly Statement[] = [];
 
-class Lowering {
+class SpmdLowering {
   private readonly kernel: Kernel;
   private readonly target: Target;
   private readonly threads: number;
   private readonly grid: Grid;
   private readonly blocks: number;
   private readonly names = new Names();
-  private readonly memory: Memory;
+  private readonly memory: KernelArrays;
   private readonly computedRoots: boolean;
   private readonly thread: Var;
   /** Variables that all statements know. */
@@ -94,7 +94,7 @@ class Lowering {
     this.blocks = kernel.cluster?.blocks ?? 1;
     const { maxGroups = 2 ** 31 - 1, launches } = options;
     this.grid = grid(kernel.group.count, Math.floor(maxGroups / this.blocks), launches);
-    this.memory = new Memory(kernel, target, options);
+    this.memory = new KernelArrays(kernel, target, options);
     this.computedRoots = options.computedRoots ?? false;
     if (this.computedRoots && kernel.tables.some(holdsRoots) && !target.sines) {
       throw new RangeError('this language has no sines that are exact enough');

@@ -34,7 +34,7 @@ import {
   type ValueType,
 } from './tree.ts';
 
-export interface BoundArray extends ValueType {
+export interface KernelBinding extends ValueType {
   readonly name: string;
   readonly written: boolean;
   /** Other bindings, or other globals in this one, may be the same memory. */
@@ -56,14 +56,14 @@ export interface PiecedArray extends ValueType {
   readonly read: boolean;
   readonly written: boolean;
   /** Bindings, and how many values lie before each one. */
-  readonly pieces: readonly { readonly binding: BoundArray; readonly first: number }[];
+  readonly pieces: readonly { readonly binding: KernelBinding; readonly first: number }[];
 }
 
 /** A global that begins somewhere inside a binding. */
 export interface OffsetArray extends ValueType {
   readonly name: string;
   /** The binding that the name points into, where one is enough. */
-  readonly binding: BoundArray;
+  readonly binding: KernelBinding;
   /** Number among the globals. */
   readonly number: number;
   readonly pieced: boolean;
@@ -78,7 +78,7 @@ export interface Conversion {
 }
 
 interface BoundPiece {
-  readonly binding: BoundArray;
+  readonly binding: KernelBinding;
   readonly elements: number | undefined;
 }
 
@@ -88,7 +88,7 @@ type NamedArray =
   | { readonly kind: 'pieces'; readonly array: PiecedArray; readonly by?: Var };
 
 /** What of the options for a kernel is about memory. */
-export type MemoryOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
+export type ArrayOptions = Pick<SpmdOptions, 'arrangement' | 'computedRoots' | 'streamed'>;
 
 /** What has to be known of a language before anything is said in it. */
 export interface Target {
@@ -107,8 +107,8 @@ export interface Target {
 /** The function that finds another block's copy of a shared array. */
 const BLOCK_COPY = 'block_copy';
 
-export class Memory {
-  readonly bindings: readonly BoundArray[];
+export class KernelArrays {
+  readonly bindings: readonly KernelBinding[];
   readonly shared: readonly SharedArray[];
   readonly pieced: PiecedArray[] = [];
   /** One for each global where offsets are given at launch. */
@@ -128,7 +128,7 @@ export class Memory {
   private readonly taken: Set<string>;
 
   /** @throws RangeError for an arrangement that is not one of this kernel's globals. */
-  constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: MemoryOptions) {
+  constructor(kernel: Kernel, target: Target, { arrangement, computedRoots = false, streamed }: ArrayOptions) {
     this.precision = elementOf(kernel.precision);
     this.target = target;
     this.streamed = streamed;
@@ -148,7 +148,7 @@ export class Memory {
     this.conversions = this.conversionsOf(arrays);
     const offset = arrangement?.offsets ?? false;
     const named = (n: number) => pieces[n]!.length === 1 && users[pieces[n]![0]!.binding]!.length === 1;
-    const bound: BoundArray[] = users.map((arrays, b) => {
+    const bound: KernelBinding[] = users.map((arrays, b) => {
       const [first] = arrays;
       const own = first && named(globals.indexOf(first)) && !(offset && target.pointers);
       return {
@@ -210,7 +210,7 @@ export class Memory {
   }
 
   /** @param computed roots need no memory; what else a table holds does. */
-  private placeTable(table: Table, computed: boolean): BoundArray[] {
+  private placeTable(table: Table, computed: boolean): KernelBinding[] {
     const value = this.valueType(table);
     if (computed && holdsRoots(table)) {
       if (!value.pair) throw new RangeError('roots are computed in pairs only');
@@ -407,6 +407,6 @@ export function pieceFunctions(array: PiecedArray, { pointers }: Target, integer
   return functions;
 }
 
-export function pointerTo(array: BoundArray, unique: boolean): Pointer {
+export function pointerTo(array: KernelBinding, unique: boolean): Pointer {
   return { to: array, space: 'global', written: array.written, unique };
 }

@@ -1,7 +1,7 @@
 /** The last pass over a tree: indices become integers with names, and arrays what they are called where they are bound. */
 import type { Var } from '../../ir/index.ts';
 import { Integers } from './integers.ts';
-import type { Memory } from './memory.ts';
+import type { KernelArrays } from './memory.ts';
 import { NameScope, type Names } from './scope.ts';
 import { type Expression, type Statement, withOperands } from './tree.ts';
 
@@ -9,19 +9,19 @@ import { type Expression, type Statement, withOperands } from './tree.ts';
 export function placed(
   statements: readonly Statement[],
   names: readonly (readonly [Var, string])[],
-  tools: { readonly memory: Memory; readonly names: Names; readonly wideIntegers: boolean },
+  tools: { readonly memory: KernelArrays; readonly names: Names; readonly wideIntegers: boolean },
 ): readonly Statement[] {
   const { memory } = tools;
   const integers = new Integers(tools.wideIntegers, tools.names, (table, at) => memory.entry(table, at));
-  const placement = new Placement(memory, integers);
+  const placement = new StatementPlacer(memory, integers);
   return placement.inside(new NameScope(), names, statements);
 }
 
-class Placement {
-  private readonly memory: Memory;
+class StatementPlacer {
+  private readonly memory: KernelArrays;
   private readonly integers: Integers;
 
-  constructor(memory: Memory, integers: Integers) {
+  constructor(memory: KernelArrays, integers: Integers) {
     this.memory = memory;
     this.integers = integers;
   }

@@ -21,7 +21,7 @@ import {
 import * as exact from '../../numeric/exact.ts';
 import { isSecond, otherHalf, pairOf, place } from './accesses.ts';
 import type { Slot } from './items.ts';
-import type { Memory } from './memory.ts';
+import type { KernelArrays } from './memory.ts';
 import { width } from './print.ts';
 import { NameScope, type Names } from './scope.ts';
 import { binary, chain, constant, type Expression, name, type Statement, unary, zero } from './tree.ts';
@@ -91,7 +91,7 @@ export class Item {
   /** Outermost first. */
   private frames: readonly Frame[];
   private readonly type: ElementType;
-  private readonly memory: Memory;
+  private readonly memory: KernelArrays;
   private readonly names: Names;
 
   constructor(
@@ -99,7 +99,7 @@ export class Item {
     slot: Slot,
     scope: NameScope,
     type: ElementType,
-    tools: { readonly memory: Memory; readonly names: Names },
+    tools: { readonly memory: KernelArrays; readonly names: Names },
   ) {
     this.phase = phase;
     this.at = new Substitution(slot.at);

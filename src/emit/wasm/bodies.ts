@@ -3,11 +3,11 @@
  */
 import { indexKey, type LoadNode, operandsOf, type Phase, type Real, reachable } from '../../ir/index.ts';
 import { accessesOf, type Base, type BodyAccesses, basesOf } from './accesses.ts';
-import { type Arithmetic, arithmeticOf, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';
+import { arithmeticOf, type Evaluation, sumsFirst, type VectorArithmetic } from './multiply-adds.ts';
 import { type Body, type Statements, statementsOf, unrolled } from './schedule.ts';
 
 /** A body, ready to be written. */
-export interface BodyCode extends Arithmetic {
+export interface BodyCode extends Evaluation {
   readonly accesses: BodyAccesses;
   /** What pointers are needed for. */
   readonly bases: readonly Base[];

@@ -43,7 +43,7 @@ export interface MemoryLimits {
 }
 
 export function emitWasm(kernel: Kernel, memory: MemoryLimits, vectors: VectorArithmetic = {}): WasmKernel {
-  const lowering = new Lowering(withoutSums(kernel), vectors);
+  const lowering = new WasmLowering(withoutSums(kernel), vectors);
   const body = lowering.run();
   const parameters = parametersOf(kernel);
   return {
@@ -58,12 +58,13 @@ function parametersOf({ globals, tables, reverse }: Kernel): string[] {
   return [...(reverse ? ['reverse'] : []), ...[...globals, ...tables].map((array) => array.name)];
 }
 
-const FIRST = 0;
-const LAST = 1;
-const SHARED = 2;
+/** Numbers of the function's parameters. */
+const FIRST_GROUP = 0;
+const END_GROUP = 1;
+const SHARED_POINTER = 2;
 const FIXED_PARAMETERS = 3;
 /** Where a kernel runs both ways, which one. */
-const REVERSE = FIXED_PARAMETERS;
+const WAY = FIXED_PARAMETERS;
 
 /** A loop that phases stand in: the kernel's over its groups, or the one over the slices of a group. */
 interface Around {
@@ -72,7 +73,7 @@ interface Around {
   readonly slice?: Var;
 }
 
-class Lowering {
+class WasmLowering {
   private readonly kernel: Kernel;
   private readonly vectors: VectorArithmetic;
   private readonly asm: FunctionAssembler;
@@ -96,7 +97,7 @@ class Lowering {
     const bases = new Map(pointers.map((array, n) => [array as ArrayRef, { local: first + n, offset: 0 }]));
     let offset = 0;
     for (const array of kernel.shared) {
-      bases.set(array, { local: SHARED, offset });
+      bases.set(array, { local: SHARED_POINTER, offset });
       offset += Math.ceil((array.length! * bytesOf(array.type)) / 64) * 64;
     }
     this.sharedBytes = offset;
@@ -110,11 +111,11 @@ class Lowering {
   run(): Uint8Array {
     const { asm, group, kernel } = this;
     asm.block();
-    asm.get(FIRST);
-    asm.get(LAST);
+    asm.get(FIRST_GROUP);
+    asm.get(END_GROUP);
     asm.op('i32.ge_s');
     asm.branchIf(0);
-    asm.get(FIRST);
+    asm.get(FIRST_GROUP);
     asm.set(group);
     asm.loop();
     const around = { level: 0, counter: group };
@@ -123,7 +124,7 @@ class Lowering {
       if (phases.length === 1) this.either(phases[0]!, reverse[n]![0]!, around);
       else this.slices(phases, reverse[n]!);
     });
-    this.next(group, { local: LAST });
+    this.next(group, { local: END_GROUP });
     asm.end();
     return asm.finish();
   }
@@ -148,7 +149,7 @@ class Lowering {
   private either(phase: Phase, reverse: Phase, around: Around): void {
     if (phase === reverse) return this.phase(phase, around);
     const { asm } = this;
-    asm.get(REVERSE);
+    asm.get(WAY);
     asm.if();
     this.phase(reverse, around);
     asm.else();

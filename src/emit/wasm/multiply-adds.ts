@@ -7,7 +7,7 @@ import * as exact from '../../numeric/exact.ts';
 import type { Statements } from './schedule.ts';
 
 type BinaryNode = Extract<Real, { readonly op: BinaryOp }>;
-type Sum = BinaryNode & { readonly op: 'add' | 'sub' };
+type SumNode = BinaryNode & { readonly op: 'add' | 'sub' };
 type Product = BinaryNode & { readonly op: 'mul' };
 
 /** Who wants each value; undefined for a store. */
@@ -15,10 +15,10 @@ type Users = ReadonlyMap<Real, readonly (Real | undefined)[]>;
 
 /** A twiddled value t = p ± q, and the two values it is for: a + t and a − t, or t − a. */
 interface TwiddledPair {
-  readonly t: Sum;
+  readonly t: SumNode;
   readonly a: Real;
-  readonly sum: Sum;
-  readonly difference: Sum;
+  readonly sum: SumNode;
+  readonly difference: SumNode;
 }
 
 /** What the engine and the processor have for arithmetic on vectors. */
@@ -109,8 +109,8 @@ function pairsOf(held: readonly Real[], users: Users): TwiddledPair[] {
   for (const t of held) {
     if (!isSum(t) || !isTwiddled(t.a) || !isTwiddled(t.b)) continue;
     const by = users.get(t) ?? [];
-    const sum = by.find((user) => user?.op === 'add') as Sum | undefined;
-    const difference = by.find((user) => user?.op === 'sub') as Sum | undefined;
+    const sum = by.find((user) => user?.op === 'add') as SumNode | undefined;
+    const difference = by.find((user) => user?.op === 'sub') as SumNode | undefined;
     if (by.length !== 2 || !sum || !difference || taken.has(sum)) continue;
     const a = sum.a === t ? sum.b : sum.a;
     if (a !== (difference.a === t ? difference.b : difference.a)) continue;
@@ -139,12 +139,12 @@ function negativeOnes(
   return negative;
 }
 
-function isSum(node: Real): node is Sum {
+function isSum(node: Real): node is SumNode {
   return node.op === 'add' || node.op === 'sub';
 }
 
 /** How values are computed. */
-export interface Arithmetic {
+export interface Evaluation {
   /** How often each is wanted. */
   readonly uses: ReadonlyMap<Real, number>;
   /** What sums and differences multiply and add at once: the product, by the sum. */
@@ -161,7 +161,7 @@ export function arithmeticOf(
   stores: readonly Store[],
   steady: ReadonlySet<Real>,
   fuses: boolean,
-): Arithmetic {
+): Evaluation {
   const uses = new Map(Array.from(usersOf(nodes, stores), ([node, by]) => [node, by.length]));
   const products = new Map<Real, Product>();
   if (!fuses) return { uses, products };

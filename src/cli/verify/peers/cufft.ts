@@ -1,6 +1,6 @@
 /** cuFFT, on a device of CUDA: on memory of that device, as `plan.measure` times it. */
 import { type Device, FftError, type Plan, type ProblemInput } from '../../../index.ts';
-import { numbersOf, type Peer, type Task } from './peer.ts';
+import { numbersOf, type Peer, type PeerTask } from './peer.ts';
 
 /** @throws FftError (as a rejection) `device-unavailable`: another device, or no cuFFT */
 export async function openCufft(device: Device): Promise<Peer> {
@@ -15,14 +15,14 @@ export async function openCufft(device: Device): Promise<Peer> {
 }
 
 /** From complex numbers to reals it destroys what it reads, and it runs more than once when it is timed. */
-function has({ transform, direction, precision }: Task): boolean {
+function has({ transform, direction, precision }: PeerTask): boolean {
   return (
     (precision === 'single' || precision === 'double') &&
     (transform === 'c2c' || (transform === 'r2c' && direction === 'forward'))
   );
 }
 
-async function run(device: Device, task: Task, input: ArrayLike<number>): Promise<ArrayLike<number>> {
+async function run(device: Device, task: PeerTask, input: ArrayLike<number>): Promise<ArrayLike<number>> {
   const { transform, length, precision, direction } = task;
   const make = precision === 'single' ? Float32Array : Float64Array;
   const problem = { size: [length], transform, precision, directions: direction } as ProblemInput;
@@ -46,7 +46,7 @@ async function run(device: Device, task: Task, input: ArrayLike<number>): Promis
 }
 
 /** A plan that transforms no axis copies, into memory of the device and out of it. */
-async function moved(device: Device, precision: Task['precision'], from: object, to: object): Promise<void> {
+async function moved(device: Device, precision: PeerTask['precision'], from: object, to: object): Promise<void> {
   const [host] = [from, to].filter(ArrayBuffer.isView) as unknown as [Float32Array | Float64Array];
   const problem = { size: [host.length / 2], omit: [true], precision, directions: 'forward' } as ProblemInput;
   const copy: Plan = await device.plan(problem);

@@ -1,7 +1,7 @@
 /** FFTW 3 through koffi, in each of the precisions that it is built for. */
 import { FftError } from '../../../index.ts';
 import { double, extended, type Format, quad, single, type WideFormat } from './formats.ts';
-import { numbersOf, type Peer, realKind, type Task, type WidePeer } from './peer.ts';
+import { numbersOf, type Peer, type PeerTask, realKind, type WidePeer } from './peer.ts';
 
 /** Letter of a build in the names of its functions and file. */
 const BUILDS = { single: 'f', double: '', 'long double': 'l', quad: 'q' } as const;
@@ -21,7 +21,7 @@ interface Functions {
   readonly alloc: (bytes: number) => Pointer;
   readonly free: (memory: Pointer) => void;
   readonly view: (memory: Pointer, bytes: number) => ArrayBuffer;
-  readonly plan: (task: Task, input: Pointer, output: Pointer) => Pointer | null;
+  readonly plan: (task: PeerTask, input: Pointer, output: Pointer) => Pointer | null;
   readonly execute: (plan: Pointer) => void;
   readonly destroy: (plan: Pointer) => void;
 }

@@ -3,7 +3,7 @@ import type { TransformKind } from '../../../problem/problem.ts';
 import type { SuitePrecision } from '../suite.ts';
 
 /** One transform of one axis, unnormalised, as omnifft's own. */
-export interface Task {
+export interface PeerTask {
   readonly transform: TransformKind;
   readonly direction: 'forward' | 'inverse';
   readonly length: number;
@@ -14,9 +14,9 @@ export interface Task {
 export interface Peer<T extends number | bigint = number> {
   readonly name: string;
   /** Whether it has such a transform. */
-  has(task: Task): boolean;
+  has(task: PeerTask): boolean;
   /** Of real numbers one after another, complex ones as two; both sides have the sizes of `numbersOf`. */
-  run(task: Task, input: ArrayLike<T>): Promise<ArrayLike<T>>;
+  run(task: PeerTask, input: ArrayLike<T>): Promise<ArrayLike<T>>;
   close(): void;
 }
 
@@ -26,14 +26,14 @@ export interface WidePeer extends Peer<bigint> {
 }
 
 /** Real numbers on one side of a transform. */
-export function numbersOf({ transform, direction, length }: Task, side: 'read' | 'written'): number {
+export function numbersOf({ transform, direction, length }: PeerTask, side: 'read' | 'written'): number {
   if (transform === 'c2c') return 2 * length;
   if (transform !== 'r2c') return length;
   return (side === 'read') === (direction === 'forward') ? length : 2 * (Math.floor(length / 2) + 1);
 }
 
 /** FFTW's and SciPy's names for what undoes a sum: types II and III are the inverse of each other. */
-export function realKind({ transform, direction }: Task): TransformKind {
+export function realKind({ transform, direction }: PeerTask): TransformKind {
   if (direction === 'forward') return transform;
   return (OPPOSITES as Partial<Record<TransformKind, TransformKind>>)[transform] ?? transform;
 }

@@ -1,11 +1,11 @@
 /**
- * Where a convolution turns round: which axes, or which part of one, its launch in the middle takes, and how the others are split.
+ * The middle of a convolution: which axes, or which part of one, its launch in the middle takes, and how the others are split.
  * The cheapest way of all; the launches of the others are counted twice, there and back.
  */
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
-import { pricedConvolved, turningUploads } from './axis.ts';
+import { pricedConvolved, roundTripUploads } from './axis.ts';
 import { rankSplits } from './candidates.ts';
-import { coordinatesProfile, kernelPrecision } from './capacity.ts';
+import { coordinatesProfile } from './capacity.ts';
 import { asComplex, complexPart, isReal } from './complex-part.ts';
 import { leastCost, tripCost } from './cost.ts';
 import { ifFits, keepCheapest, type Priced } from './priced.ts';
@@ -14,7 +14,7 @@ import { schemeOf } from './scheme.ts';
 import { type Parts, waysRound } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
 
-/** An axis that turns round by itself. */
+/** An axis in the middle by itself. */
 export interface Period {
   /** Points of the axis, and of the period that it is convolved with. */
   readonly own: number;
@@ -23,7 +23,7 @@ export interface Period {
   readonly uploads?: readonly number[];
 }
 
-/** What turns round. */
+/** What the launch in the middle takes. */
 export interface Middle {
   /** Axes whose last launch there is the first one back; none where the product is a launch by itself. */
   readonly axes: readonly number[];
@@ -37,7 +37,7 @@ export interface Middle {
   readonly halves?: true;
 }
 
-export interface Turn extends Middle {
+export interface ConvolutionSplit extends Middle {
   /** Of the axes that are transformed before and after. */
   readonly splits: Splits;
   /** Of the kernel more points follow its end, as a correlation takes them, instead of going before its beginning. */
@@ -54,7 +54,7 @@ export function transformedAxes({ size, omit }: Problem): number[] {
   return size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis]));
 }
 
-/** The problem of the axes that do not turn round. */
+/** The problem of the axes that are not in the middle. */
 export function restOf(problem: Problem, { axes, real }: Pick<Middle, 'axes' | 'real'>): Problem {
   const taken = real || (isReal(problem) && axes.includes(0));
   const rest = taken ? complexOf(problem, false) : { ...problem, unordered: true };
@@ -62,8 +62,8 @@ export function restOf(problem: Problem, { axes, real }: Pick<Middle, 'axes' | '
 }
 
 /** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
-export function turnOf(problem: Problem, profile: DeviceProfile): Turn {
-  const best: Priced<Turn>[] = [];
+export function splitConvolution(problem: Problem, profile: DeviceProfile): ConvolutionSplit {
+  const best: Priced<ConvolutionSplit>[] = [];
   const known = new Map<string, Priced<Splits> | undefined>();
   for (const { value, price } of middlesOf(problem, profile)) {
     const rest = restOf(problem, value);
@@ -75,20 +75,20 @@ export function turnOf(problem: Problem, profile: DeviceProfile): Turn {
       );
     const others = known.get(key);
     if (!others) continue;
-    const turn = { ...value, splits: others.value, after: problem.convolution!.conjugate === 'signal' };
-    keepCheapest(best, { value: turn, price: price + 2 * others.price }, 1);
+    const split = { ...value, splits: others.value, after: problem.convolution!.conjugate === 'signal' };
+    keepCheapest(best, { value: split, price: price + 2 * others.price }, 1);
   }
   if (best.length === 0) throw new RangeError('this convolution has no launches that fit');
   return best[0]!.value;
 }
 
-/** All that may turn round, and what it costs there and back. */
+/** All that may be the middle, and what it costs there and back. */
 function middlesOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
   const alone = isReal(problem) && transformedAxes(complexOf(problem, false)).length === 0;
   const complex = complexOf(problem, alone);
   const axes = transformedAxes(complex);
   const elements = tensorShape(complex, 'input').reduce((a, b) => a * b, 1);
-  const precision = kernelPrecision(problem.precision);
+  const precision = problem.precision;
   return [
     ...(isReal(problem) ? realsOf(problem, profile) : []),
     // Of equals, the first is the one without which others are neighbours.
@@ -112,7 +112,7 @@ function periodsOf(problem: Problem, complex: Problem, axis: number, profile: De
   };
   const passes = schemeOf(complex, axis, profile) === 'passes';
   // A cluster of reals takes three times as long as one of complex numbers: longer than five launches.
-  const uploads = passes && ifFits(() => turningUploads(complex, axis, own, matrix === 1 && !real));
+  const uploads = passes && ifFits(() => roundTripUploads(complex, axis, own, matrix === 1 && !real));
   if (uploads) return priced({ length, uploads: uploads.value }, uploads.price);
   // Of a longer period, the bins are others.
   if (crossPower || blocksOf(problem, 'output')[axis]) return [];
@@ -150,7 +150,8 @@ function realsOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
   const half = problem.size[0]! / 2;
   const inOne = (): Priced<Middle>[] => {
     const complex = { ...asComplex(problem, half), unordered: true };
-    const way = schemeOf(complex, 0, profile) === 'passes' && ifFits(() => turningUploads(complex, 0, profile, false));
+    const way =
+      schemeOf(complex, 0, profile) === 'passes' && ifFits(() => roundTripUploads(complex, 0, profile, false));
     return way && way.value.length === 1 ? pairs([0], way.price) : [];
   };
   // Bins that mirror one another have one matrix, and one place in a launch; a block of one of them would have to be of both.
