@@ -52,6 +52,8 @@ export interface Calibration {
     /** 32-bit registers more for an odd butterfly: as prices reckon, and as compilers are granted. */
     readonly oddPriced: number;
     readonly oddGranted: number;
+    /** 32-bit registers more, with which compilers have many loads under way at once. */
+    readonly spare: number;
     /** Values of a butterfly beside its points, and additions that each costs which has no register. */
     readonly working: number;
     readonly spill: number;
@@ -62,8 +64,10 @@ export interface Calibration {
     readonly cluster: number;
     readonly smallCluster: number;
     readonly block: number;
-    /** Groups that shared memory has room for, from which on the compiler's own choice is as good. */
+    /** Groups that shared memory has room for, from which on memory does not decide how many there are. */
     readonly free: number;
+    /** There, bytes that all of them have to hold for each pass, to be under way in others while one waits. */
+    readonly passBytes: number;
   };
   /** Neighbouring columns that a group moves. */
   readonly columns: {
@@ -174,10 +178,11 @@ const ASSUMED: Calibration = {
     fewest: { single: 40, double: 60 },
     oddPriced: 4,
     oddGranted: 4,
+    spare: 24,
     working: 4,
     spill: 6,
   },
-  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4 },
+  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4, passBytes: 18e3 },
   columns: {
     oneSided: 0.5,
     cutRuns: [0.75, 0.5, 0.25],

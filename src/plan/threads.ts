@@ -89,24 +89,23 @@ export function besideOf(
 ): number {
   const { cluster, registerFile, residentBytes = profile.sharedBytes } = profile;
   const { residency, registers } = calibrationOf(profile);
+  if (!registerFile) return 0;
   const bytes = points * capacityOf(precision, profile).sharedBytes;
-  const byMemory = residentBytes / bytes;
-  if (!registerFile || (!clustered && byMemory >= residency.free)) return 0;
-  const byRegisters = besideByRegisters(
-    points,
-    radices,
-    threads,
-    precision,
-    profile,
-    clustered ? 0 : registers.oddGranted,
-  );
-  const kind = !clustered ? 'block' : bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster';
-  return Math.floor(Math.min(residency[kind], byRegisters, byMemory));
+  const groups = (odd: number, spare = 0) =>
+    Math.min(residentBytes / bytes, besideByRegisters(points, radices, threads, precision, profile, odd, spare));
+  if (clustered)
+    return Math.floor(Math.min(groups(0), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']));
+  if (residentBytes / bytes < residency.free)
+    return Math.floor(Math.min(groups(registers.oddGranted), residency.block));
+  // Compilers that are not told make do with so few registers that loads wait for one another.
+  const several = Math.floor(groups(registers.oddGranted, registers.spare));
+  return several * bytes >= residency.passBytes * radices.length ? several : 0;
 }
 
 /**
  * Groups that there are registers for: for their points, the twiddles and places of each butterfly, and a few more.
  * @param odd registers for intermediate values of each butterfly that has prime factors over 3.
+ * @param spare registers with which a compiler can have many loads under way.
  */
 export function besideByRegisters(
   points: number,
@@ -115,6 +114,7 @@ export function besideByRegisters(
   precision: Arithmetic,
   profile: DeviceProfile,
   odd: number,
+  spare = 0,
 ): number {
   const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = profile;
   const { always, butterfly, fewest } = calibrationOf(profile).registers;
@@ -125,7 +125,7 @@ export function besideByRegisters(
   const most = Math.max(1, ...butterflies);
   const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? odd * most : 0;
   const reals = 2 * held + always + butterfly * most;
-  const each = Math.max(measuredFor(fewest, precision), reals * wordsOf(precision) + extra);
+  const each = Math.max(measuredFor(fewest, precision), reals * wordsOf(precision) + extra) + spare;
   const warp = lockstepBytes / 4;
   return registerFile / (Math.ceil(threads / warp) * warp * each);
 }

@@ -1,0 +1,1 @@
+import { profiles } from '../src/devices/profiles/index.ts';
