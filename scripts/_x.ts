@@ -1,1 +1,0 @@
-import { profiles } from '../src/devices/profiles/index.ts';
