@@ -6,12 +6,16 @@
 import { bytesOf } from '../ir/index.ts';
 import type { Leaf } from '../plan/leaf.ts';
 import { belowZero } from './centred.ts';
-import { typeOf } from './steps.ts';
+import { typeOf } from './number-types.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
+
+/** What the vectors of an emitter hold, and the widest number in one of them: of a wider one each part has vectors of its own. */
+const VECTOR_BYTES = 16;
+const WIDEST_BYTES = 8;
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
 export function longestVector(precision: Leaf['precision']): number {
-  return precision === 'single' ? 4 : 2;
+  return VECTOR_BYTES / Math.min(WIDEST_BYTES, bytesOf(typeOf(precision)));
 }
 
 /**

@@ -11,6 +11,16 @@ export function kernelPrecision(precision: string): Arithmetic {
   return precision === 'double' || precision === 'double-double' ? precision : 'single';
 }
 
+/** Whether there is arithmetic in what numbers are stored as; all else is only stored. */
+export function hasArithmetic(stored: string): stored is Arithmetic {
+  return kernelPrecision(stored) === stored;
+}
+
+/** What the numbers of an array of the user's are stored as. */
+export function storedAs(type: 'f32' | 'f64'): Arithmetic {
+  return type === 'f32' ? 'single' : 'double';
+}
+
 /** 32-bit registers, or banks of shared memory, that a real takes. */
 export function wordsOf(precision: Arithmetic): 1 | 2 | 4 {
   return precision === 'single' ? 1 : precision === 'double' ? 2 : 4;

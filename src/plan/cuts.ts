@@ -4,7 +4,7 @@
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, mayFuse, measuredFor } from './capacity.ts';
+import { type Arithmetic, capacityOf, mayFuse, measuredFor, wordsOf } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -121,7 +121,7 @@ export function cutAxes(
   if (whole?.blocks === 1 && cluster.sideBySide * bytes <= (profile.residentBytes ?? profile.sharedBytes)) return whole;
   const early = earlyAxes(lengths, precision, profile, tile);
   if (!early || !whole) return early ?? whole;
-  const odd = precision === 'single' && lengths.some((length) => largestPrimeFactor(length) > 3);
+  const odd = wordsOf(precision) === 1 && lengths.some((length) => largestPrimeFactor(length) > 3);
   return early.share * (whole.blocks > 1 && odd ? cluster.oddEarly : 1) >= whole.share ? early : whole;
 }
 

@@ -1,7 +1,7 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
-import { type Arithmetic, capacityOf, coordinatesProfile, withoutClusters } from './capacity.ts';
+import { type Arithmetic, capacityOf, coordinatesProfile, withoutClusters, wordsOf } from './capacity.ts';
 import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, LeafStep, MultiplyStep, PairStep, PassesStep, Stride } from './leaf.ts';
@@ -123,7 +123,7 @@ function turnsOf(
 ): readonly number[] {
   if (pair?.back) return lengths.map((_, d) => lengths.length - 1 - d);
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];
-  const turned = blocks > 1 && !coupled && more.length === 0 && (precision !== 'single' || fast < slow);
+  const turned = blocks > 1 && !coupled && more.length === 0 && (wordsOf(precision) > 1 || fast < slow);
   return turned ? [1, 0] : lengths.map((_, d) => d);
 }
 

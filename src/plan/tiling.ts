@@ -38,7 +38,7 @@ export interface TilingQuestion {
 }
 
 /**
- * The longest transforms that are one butterfly of vectors, by what the lanes run along.
+ * The longest transforms that are one butterfly of vectors, by what the lanes run along and by the 32-bit words of a real.
  *
  * Along the axis: of complex numbers, one in each vector, nothing is multiplied between passes, and half as many registers are needed.
  * (On a Zen 5, 0.7 to 1.04 of the time of several passes; of 32 doubles 1.1, of 16 double-doubles 1.1, of 24 1.3.) Of a line of reals,
@@ -50,12 +50,12 @@ export interface TilingQuestion {
  */
 export const LONGEST_BUTTERFLY = {
   complex: {
-    axis: { single: 0, double: 30, 'double-double': 15 },
-    batch: { single: 24, double: 24, 'double-double': 15 },
+    axis: { 1: 0, 2: 30, 4: 15 },
+    batch: { 1: 24, 2: 24, 4: 15 },
   },
   reals: {
-    axis: { single: 22, double: 22, 'double-double': 13 },
-    batch: { single: 24, double: 24, 'double-double': 24 },
+    axis: { 1: 22, 2: 22, 4: 13 },
+    batch: { 1: 24, 2: 24, 4: 24 },
   },
 } as const;
 
