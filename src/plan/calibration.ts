@@ -178,11 +178,11 @@ const ASSUMED: Calibration = {
     fewest: { single: 40, double: 60 },
     oddPriced: 4,
     oddGranted: 4,
-    spare: 24,
+    spare: 22,
     working: 4,
     spill: 6,
   },
-  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4, passBytes: 18e3 },
+  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4, passBytes: 22e3 },
   columns: {
     oneSided: 0.5,
     cutRuns: [0.75, 0.5, 0.25],

@@ -91,21 +91,21 @@ export function besideOf(
   const { residency, registers } = calibrationOf(profile);
   if (!registerFile) return 0;
   const bytes = points * capacityOf(precision, profile).sharedBytes;
-  const groups = (odd: number, spare = 0) =>
-    Math.min(residentBytes / bytes, besideByRegisters(points, radices, threads, precision, profile, odd, spare));
-  if (clustered)
-    return Math.floor(Math.min(groups(0), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']));
-  if (residentBytes / bytes < residency.free)
-    return Math.floor(Math.min(groups(registers.oddGranted), residency.block));
+  const byMemory = residentBytes / bytes;
+  const groups = (spare?: number) => {
+    return Math.floor(Math.min(byMemory, besideByRegisters(points, radices, threads, precision, profile, 0, spare)));
+  };
+  if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
+  if (byMemory < residency.free) return Math.min(groups(), residency.block);
   // Compilers that are not told make do with so few registers that loads wait for one another.
-  const several = Math.floor(groups(registers.oddGranted, registers.spare));
-  return several * bytes >= residency.passBytes * radices.length ? several : 0;
+  const several = groups(registers.spare);
+  return several > residency.block && several * bytes >= residency.passBytes * radices.length ? several : 0;
 }
 
 /**
  * Groups that there are registers for: for their points, the twiddles and places of each butterfly, and a few more.
  * @param odd registers for intermediate values of each butterfly that has prime factors over 3.
- * @param spare registers with which a compiler can have many loads under way.
+ * @param spare registers with which a compiler can have many loads under way; undefined: as few as there have to be.
  */
 export function besideByRegisters(
   points: number,
@@ -114,7 +114,7 @@ export function besideByRegisters(
   precision: Arithmetic,
   profile: DeviceProfile,
   odd: number,
-  spare = 0,
+  spare?: number,
 ): number {
   const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = profile;
   const { always, butterfly, fewest } = calibrationOf(profile).registers;
@@ -125,7 +125,8 @@ export function besideByRegisters(
   const most = Math.max(1, ...butterflies);
   const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? odd * most : 0;
   const reals = 2 * held + always + butterfly * most;
-  const each = Math.max(measuredFor(fewest, precision), reals * wordsOf(precision) + extra) + spare;
+  const own = reals * wordsOf(precision) + extra;
+  const each = spare === undefined ? Math.max(measuredFor(fewest, precision), own) : own + spare;
   const warp = lockstepBytes / 4;
   return registerFile / (Math.ceil(threads / warp) * warp * each);
 }

@@ -26,11 +26,11 @@ export const h200Calibration = {
     fewest: { single: 40, double: 62 },
     oddPriced: 2,
     oddGranted: 7,
-    spare: 24,
+    spare: 22,
     working: 4,
     spill: 7,
   },
-  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 18e3 },
+  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 22e3 },
   columns: {
     oneSided: 0.62,
     cutRuns: [0.85, 0.62, 0.17],
