@@ -170,8 +170,8 @@ function wholeAxes(
 
 /**
  * The slowest axis in two digits, the first of which is a single pass: blocks exchange their shares once their first
- * butterflies are done. Nothing is in shared memory before that, so no block waits until others have read theirs. (Only
- * for two axes: cubes gain nothing on an H200.)
+ * butterflies are done. Nothing is in shared memory before that, so no block waits until others have read theirs. Only
+ * for two axes: cubes gain nothing.
  */
 function earlyAxes(
   lengths: readonly number[],

@@ -110,8 +110,8 @@ function turnedPlaces({ places }: Span): Pick<Span, 'places'> {
 
 /**
  * In which order the dimensions of a tile are transformed: the slowest first, so that whole rows are written in the end.
- * For clusters the other order is faster, by 1 to 50 % on an H200; but slower, by 1 to 4 %, for images in single precision
- * whose rows are as long as columns or longer, and for cubes.
+ * For clusters the other order is faster; but not for images of numbers of one word whose rows are as long as columns or longer, nor
+ * for cubes.
  * Bins are paired where memory has them, before the passes along the fastest one or after them.
  * @param coupled the slowest axis is in two digits: blocks exchange their shares after the first one.
  */
