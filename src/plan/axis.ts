@@ -296,8 +296,8 @@ function idealFirst(length: number, room: number, run: number, profile: DevicePr
 }
 
 /**
- * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. (Only
- * asked for single transforms. Batches of transforms as long are a quarter faster in one upload or a fifth slower.)
+ * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. Only
+ * asked for single transforms: batches of transforms as long gain as often as they lose.
  */
 function needsOneArray({ layout, precision, size, strides }: Problem, axis: number, profile: DeviceProfile): boolean {
   const { lanes } = capacityOf(precision, profile);

@@ -75,8 +75,8 @@ export function threadsFor(
 }
 
 /**
- * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need. (Measured
- * on an H200: one group more is worth 3 to 19 %, one too many costs more than that.)
+ * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need. One
+ * group more gains, one too many spills and costs more than that.
  * @returns 0 where that is better left to the compiler.
  */
 export function besideOf(
