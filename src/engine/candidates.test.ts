@@ -30,6 +30,43 @@ describe('plans say', () => {
     expect(plan.explain()).toContain(`passes of radix 4: ${parts} at ${list[0]!.price.toFixed(2)} (chosen); `);
     expect((await (await openProfile('h200')).plan({ size: [64] })).explain()).toContain('trips to memory: 64 at ');
   });
+
+  it('what prices are made of, and how far the next one is', async () => {
+    const h200 = await openProfile('h200');
+    for (const [one, size] of [
+      [device, 2 ** 20],
+      [h200, 2 ** 20],
+      [h200, 100003],
+    ] as const) {
+      const plan = await one.plan({ size: [size] });
+      const { list } = plan.toJSON().candidates;
+      for (const { price, parts, launches } of list) {
+        const { start, trips, passes, rest } = parts;
+        expect(start + trips + passes + rest).toBeCloseTo(price, 9);
+        expect(Math.min(start, trips / launches, passes)).toBeGreaterThanOrEqual(0);
+        // Of several launches of vectors nothing is left but balance.
+        if (one === device && launches === 2) expect(Math.abs(rest)).toBeLessThan(price / 20);
+      }
+      expect(list[0]!.launches).toBe(plan.toJSON().directions[0]!.launches.length);
+      const text = plan.explain();
+      expect(text).toContain(
+        `price of ${list[0]!.launches} launches: trips ${list[0]!.parts.trips.toFixed(2)} + passes `,
+      );
+      if (list.length > 1) expect(text).toMatch(/; the next is \d+\.\d % dearer\n/);
+    }
+  });
+
+  it('by which criterion an assignment of buffers has won', async () => {
+    const by = async (problem: ProblemInput) => {
+      const plan = await device.plan({ ...problem, directions: 'forward' });
+      const { assignment } = plan.toJSON().directions[0]!;
+      expect(plan.explain()).toContain(`best of ${assignment.candidates}${assignment.decidedBy ? ' by ' : ':'}`);
+      return assignment.decidedBy;
+    };
+    expect(await by({ size: [64] })).toBeUndefined();
+    expect(await by({ size: [2 ** 20], placement: 'in-place' })).toBe('typeChanges');
+    expect(await by({ size: [64, 64], preserveInput: false })).toBe('order');
+  });
 });
 
 /**

@@ -5,9 +5,10 @@
 import type { Backend } from '../devices/device.ts';
 import { type CostUnit, unitOf } from '../plan/cost.ts';
 import { WAYS_WITHOUT_TEMP } from '../plan/planner.ts';
+import { type PriceParts, pricePartsOf } from '../plan/price-parts.ts';
 import type { Splits } from '../plan/splits.ts';
-import type { Problem } from '../problem/index.ts';
-import { rankTuned } from './tuning.ts';
+import { type Problem, withoutCallbacks } from '../problem/index.ts';
+import { rankTuned, tunedProfile } from './tuning.ts';
 
 /** Candidates that are timed, or shown. */
 export const MOST_CANDIDATES = 8;
@@ -25,6 +26,10 @@ export interface CandidateFacts {
   readonly splits: Splits;
   /** Per point, in the unit of the list. */
   readonly price: number;
+  /** What it is made of. */
+  readonly parts: PriceParts;
+  /** Of one direction. */
+  readonly launches: number;
   /** Of all directions of the problem, where that was measured. */
   readonly milliseconds?: number;
   /** It is the plan. */
@@ -45,16 +50,21 @@ export function candidateFacts(
   measured?: MeasuredCandidates,
 ): CandidateList {
   const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : MOST_CANDIDATES;
-  const list = rankTuned(problem, backend.profile, most).map(({ value: splits, price }): CandidateFacts => {
-    const milliseconds = measured?.times.get(textOf(splits));
-    return {
-      splits,
-      price,
-      ...(milliseconds === undefined ? {} : { milliseconds }),
-      chosen: textOf(splits) === textOf(chosen),
-    };
-  });
-  return { unit: unitOf(backend.profile), list: list.filter((one, n) => n < MOST_CANDIDATES || one.chosen) };
+  const plain = withoutCallbacks(problem);
+  const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
+  const profile = tunedProfile(backend.profile, problem);
+  const isChosen = (splits: Splits) => textOf(splits) === textOf(chosen);
+  const list = rankTuned(problem, backend.profile, most)
+    .filter(({ value }, n) => n < MOST_CANDIDATES || isChosen(value))
+    .map(({ value: splits, price }): CandidateFacts => {
+      const milliseconds = measured?.times.get(textOf(splits));
+      return {
+        ...{ splits, price, ...pricePartsOf(plain, direction, profile, splits, price) },
+        ...(milliseconds === undefined ? {} : { milliseconds }),
+        chosen: isChosen(splits),
+      };
+    });
+  return { unit: unitOf(backend.profile), list };
 }
 
 /** Two splits are the same where their texts are. */

@@ -54,6 +54,7 @@ export function planToJson(
         assignment: {
           candidates: plan.candidates,
           buffers: plan.assignment.buffers,
+          ...(plan.decidedBy ? { decidedBy: CRITERIA[plan.decidedBy] } : {}),
           criteria: { fused: fusedIn(plan), buffers: bufferCount, padded, inPlace, typeChanges },
           // Elements that a temp buffer has more than the tensor, so that steps through it are fast.
           padding: plan.assignment.temps > 0 ? plan.tempElements - widest : 0,
@@ -66,6 +67,29 @@ export function planToJson(
       };
     }),
   });
+}
+
+/** Criteria by which an assignment wins, as they are called here. */
+const CRITERIA = {
+  bufferCount: 'buffers',
+  padded: 'padded',
+  inPlace: 'inPlace',
+  typeChanges: 'typeChanges',
+  order: 'order',
+} as const;
+
+/** Why the best assignment is better than the next one. */
+const REASONS: Readonly<Record<(typeof CRITERIA)[keyof typeof CRITERIA], string>> = {
+  buffers: 'fewer buffers',
+  padded: 'more padded steps',
+  inPlace: 'more steps in place',
+  typeChanges: 'fewer type changes',
+  order: 'the order of preference',
+};
+
+/** Said after how many assignments there were. */
+export function reasonText(decidedBy: keyof typeof REASONS | undefined): string {
+  return decidedBy ? ` by ${REASONS[decidedBy]}` : '';
 }
 
 /** Launches that a tree does without: each of its assignments of buffers. */
@@ -112,13 +136,14 @@ export function explainPlan(plan: ReturnType<typeof planToJson>): string {
     ...callbackLines(problem),
     `tables ${bytesText(plan.bytes.tables)}, temp ${bytesText(plan.bytes.temp)}`,
     `candidates by price in ${plan.candidates.unit}: ${plan.candidates.list.map(candidateText).join('; ')}`,
+    ...priceLines(plan.candidates),
   ];
   for (const { direction, tree, assignment, launches, chunks, turns, bytesMoved } of plan.directions) {
     const { criteria } = assignment;
     lines.push(
       '',
       `${direction}: ${launches.length} launch${launches.length === 1 ? '' : 'es'}${chunkText(chunks, turns)}, ${bytesText(bytesMoved)} moved`,
-      `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes; fusion saves ${kernelsText(criteria.fused)})${paddingText(assignment.padding)}`,
+      `buffers ${assignment.buffers.join(', ')} (best of ${assignment.candidates}${reasonText(assignment.decidedBy)}: ${criteria.buffers} used, ${criteria.inPlace} in place, ${criteria.typeChanges} type changes; fusion saves ${kernelsText(criteria.fused)})${paddingText(assignment.padding)}`,
     );
     let next = 0;
     const walk = (node: NodeFacts, depth: number) => {
@@ -170,14 +195,37 @@ export function transformText({ transform }: Pick<Problem, 'transform'>): string
   return isOne ? first! : transform.join(' × ');
 }
 
-/** `1024·1024 at 2.31`: the uploads of each axis, with axes that share launches first. */
+/** `1024·1024 at 2.31` */
 function candidateText({ splits, price, milliseconds, chosen }: CandidateFacts): string {
-  const { together, uploads } = splits;
+  const time = milliseconds === undefined ? '' : `, ${milliseconds.toPrecision(3)} ms`;
+  return `${splitsText(splits)} at ${price.toFixed(2)}${time}${chosen ? ' (chosen)' : ''}`;
+}
+
+/** What the price of the plan is made of, and how much dearer the next candidate is. */
+function priceLines({ list }: CandidateList): string[] {
+  const at = list.findIndex(({ chosen }) => chosen);
+  const plan = list[at];
+  if (!plan) return [];
+  const { start, trips, passes, rest } = plan.parts;
+  const parts = [`trips ${trips.toFixed(2)}`, `passes ${passes.toFixed(2)}`, `start ${start.toFixed(2)}`];
+  const rival = list[at === 0 ? 1 : 0];
+  const other = rival ? `; ${at === 0 ? 'the next' : 'the cheapest'} is ${differenceText(rival, plan)}` : '';
+  const launches = `${plan.launches} launch${plan.launches === 1 ? '' : 'es'}`;
+  return [`price of ${launches}: ${parts.join(' + ')} + rest ${rest.toFixed(2)}${other}`];
+}
+
+/** By how much a candidate is dearer than the plan. */
+export function differenceText(one: Pick<CandidateFacts, 'price'>, plan: Pick<CandidateFacts, 'price'>): string {
+  const share = plan.price > 0 ? one.price / plan.price - 1 : 0;
+  return `${(100 * Math.abs(share)).toFixed(1)} % ${share < 0 ? 'cheaper' : 'dearer'}`;
+}
+
+/** The uploads of each axis, with axes that share launches first. */
+export function splitsText({ together, uploads }: CandidateFacts['splits']): string {
   const parts = uploads.filter((factors) => factors.length > 0).map((factors) => factors.join('·'));
   if (typeof together === 'number') parts.unshift(`${together} axes in one launch`);
   else if (together) parts.unshift(`axes in two launches, the second of them as ${together.join('·')}`);
-  const time = milliseconds === undefined ? '' : `, ${milliseconds.toPrecision(3)} ms`;
-  return `${parts.join(' × ') || 'a copy'} at ${price.toFixed(2)}${time}${chosen ? ' (chosen)' : ''}`;
+  return parts.join(' × ') || 'a copy';
 }
 
 /** Only where one dimension of one launch does not hold them all. */

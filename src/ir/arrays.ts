@@ -45,6 +45,11 @@ export function bytesOf(type: StorageType): 2 | 4 | 8 | 16 {
   return type === 'f16' ? 2 : type === 'f64' ? 8 : type === 'dd' ? 16 : 4;
 }
 
+/** Whether kernels compute in what an array holds: all else is converted on its way. */
+export function isComputed(type: StorageType): type is NumberType {
+  return type !== 'f16' && type !== 'u32';
+}
+
 /** What a device computes in. @throws RangeError for numbers that no language has */
 export function elementOf(type: NumberType): ElementType {
   if (type === 'dd') throw new RangeError('double-doubles have to be made pairs before they are printed');

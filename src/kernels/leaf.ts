@@ -13,8 +13,9 @@
 
 import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap, variable } from '../ir/index.ts';
 import { type Leaf, stagedOf, type Way } from '../plan/leaf.ts';
+import { typeOf } from './number-types.ts';
 import { sidesOf, type Tiles, tilesOf } from './sides.ts';
-import { type BuiltSteps, type Ends, stepsOf, typeOf } from './steps.ts';
+import { type BuiltSteps, type Ends, stepsOf } from './steps.ts';
 import { threadPhases } from './thread-phases.ts';
 import { threadStepTwiddles } from './thread-twiddles.ts';
 import { stepTwiddles } from './twiddles.ts';

@@ -11,6 +11,7 @@ import {
   div,
   Expressions,
   type Index,
+  isComputed,
   type LoadNode,
   mod,
   type Real,
@@ -46,7 +47,7 @@ export class PairExpressions extends Expressions {
     const distances = points.map(({ re, im }) => {
       if (re.op !== 'load' || im.op !== 'load' || re.array !== im.array || re.guard || im.guard) return undefined;
       // What is converted on its way is converted part by part.
-      if (re.array.type === 'f16') return undefined;
+      if (!isComputed(re.array.type)) return undefined;
       return item.count === 1 || distanceAlong(re.index, item) === 2 ? known(sub(im.index, re.index)) : undefined;
     });
     if (distances.some((distance) => distance === undefined)) return undefined;
@@ -82,7 +83,8 @@ export class PairExpressions extends Expressions {
     const { item, part } = this;
     const distance = known(sub(odd.index, even.index));
     const disjoint = item.count === 1 || (coefficient(even.index, item) ?? 0) >= 2;
-    if (distance === undefined || !disjoint || even.guard || odd.guard || even.array.type === 'f16') return undefined;
+    if (distance === undefined || !disjoint || even.guard || odd.guard || !isComputed(even.array.type))
+      return undefined;
     const place = substitute(even.index, new Map([[item, div(part, 2)]]));
     return { ...even, index: add(place, this.secondAt(distance)) };
   }

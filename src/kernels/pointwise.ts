@@ -7,6 +7,7 @@ import {
   type ArrayRef,
   add,
   blocked,
+  bytesOf,
   type Complex,
   type ComplexView,
   type Expressions,
@@ -26,6 +27,7 @@ import { chirp, chirpSpectrum, type Rounding } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
 import type { Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import { roundingOf } from './number-types.ts';
 import { type Coordinates, placeOf } from './places.ts';
 import { kernelView, multiplied } from './products.ts';
 import type { Views } from './views.ts';
@@ -141,8 +143,10 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
       : as === 'planes'
         ? split(tables.ref, plane)
         : interleaved(tables.ref);
-  const precision = ROUNDINGS[tables.ref.type];
-  const words = precision === 'double-double' ? 2 : 1;
+  const { type } = tables.ref;
+  const precision = roundingOf(type);
+  // Values come in doubles, of which a wider number has several.
+  const words = Math.max(1, bytesOf(type) / Float64Array.BYTES_PER_ELEMENT);
   const name = `${kind}${of}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
   const start = tables.appendValues(`${name}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
     const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](of, length, precision);
@@ -170,8 +174,6 @@ function band({ from, to }: Factors, length: number, words: number): Float64Arra
   for (let n = 0; n < length; n++) values[2 * words * n] = n >= from! && n < to! ? 0 : 1;
   return values;
 }
-
-const ROUNDINGS = { f32: 'single', f64: 'double', dd: 'double-double' } as const;
 
 const VALUES = {
   chirp,

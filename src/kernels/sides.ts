@@ -42,10 +42,10 @@ import {
   type Stride,
 } from '../plan/leaf.ts';
 import { calledView, callOf, reached } from './callbacks.ts';
+import { storageTypeOf, storedType } from './number-types.ts';
 import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 import { factorAt } from './pointwise.ts';
 import { facingView, realsView, sharesWords } from './reals.ts';
-import { storageTypeOf, typeOf } from './steps.ts';
 import type { LeafMemory } from './views.ts';
 
 /** The groups of a launch, and the tile of the batch that each one takes. */
@@ -82,7 +82,7 @@ interface SideViews {
 function operandsOf({ operands = [] }: Leaf): ReadonlyMap<string, ArrayRef> {
   return new Map(
     operands.map(({ name, storage, reals }) => {
-      const type: StorageType = storage === 'half' ? 'f16' : typeOf(storage);
+      const type = storedType(storage);
       return [name, { name, space: 'global', type, operand: true, ...(reals ? { plane: true } : {}) }];
     }),
   );

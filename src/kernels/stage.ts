@@ -29,11 +29,11 @@ import {
 import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/leaf.ts';
 import { chooseLayout, type SharedLayout, spanOf, type Tile, type WaveAccess } from './banks.ts';
 import { dft } from './butterfly.ts';
+import { typeOf } from './number-types.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import { type KernelView, matrixStores, multiplied } from './products.ts';
 import type { BuiltSteps, KernelStep } from './steps.ts';
-import { typeOf } from './steps.ts';
 
 /** A step of a stage, and along what its neighbouring threads walk. */
 export interface Walk {

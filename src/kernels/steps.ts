@@ -3,8 +3,8 @@
  * become phases depends on what runs in lockstep: vector-phases.ts and stage.ts.
  */
 
-import type { Index, Kernel, NumberType, StorageType, TableBuilder, ViewMap } from '../ir/index.ts';
-import type { LanesAlong, Leaf, LeafSide, LeafStep, MultiplyStep, PairStep, PassesStep } from '../plan/leaf.ts';
+import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
+import type { LanesAlong, LeafStep, MultiplyStep, PairStep, PassesStep } from '../plan/leaf.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 import type { LeafMemory, Views } from './views.ts';
 
@@ -21,16 +21,6 @@ export type KernelStep =
       /** The passes it is one of; it is the first where its stride is 1, and the last where nothing is left. */
       readonly of: PassesStep;
     };
-
-/** What numbers of a precision are in memory. */
-export function typeOf(precision: Leaf['precision']): NumberType {
-  return precision === 'single' ? 'f32' : precision === 'double' ? 'f64' : 'dd';
-}
-
-/** What numbers of one side of a leaf are in memory. */
-export function storageTypeOf({ storage }: LeafSide, precision: Leaf['precision']): StorageType {
-  return storage === 'half' ? 'f16' : typeOf(storage ?? precision);
-}
 
 export interface StepsToBuild {
   readonly leaf: VectorLeaf;

@@ -6,32 +6,35 @@
 import { bytesOf } from '../ir/index.ts';
 import type { Leaf } from '../plan/leaf.ts';
 import { belowZero } from './centred.ts';
-import { typeOf } from './steps.ts';
+import { typeOf } from './number-types.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
+
+/** What the vectors of an emitter hold, and the widest number in one of them: of a wider one each part has vectors of its own. */
+const VECTOR_BYTES = 16;
+const WIDEST_BYTES = 8;
 
 /** Lanes that an emitter may take at a time, whatever the profile says. What does not fill them goes one by one, not in pairs. */
 export function longestVector(precision: Leaf['precision']): number {
-  return precision === 'single' ? 4 : 2;
+  return VECTOR_BYTES / Math.min(WIDEST_BYTES, bytesOf(typeOf(precision)));
 }
 
 /**
- * Bytes of an array between passes from which on it does not stay in the first-level cache while it is written. (Measured on Xeons
- * with 48 KiB: batches of shorter transforms take up to a tenth longer where their first pass does not read them in order,
- * longer ones up to a tenth, on a Zen 5 up to eight tenths, where it does not write whole lines. What several neighbouring
- * columns write is whole lines in any order, and what they read comes line by line from memory, where order matters more.)
+ * Bytes of an array between passes from which on it does not stay in the first-level cache while it is written: a first pass
+ * of shorter transforms had better read them in order, one of longer ones write whole lines. What several neighbouring columns write is
+ * whole lines in any order, and what they read comes line by line from memory, where order matters more.
  */
 const NEAR_BYTES = 2 ** 15;
 
 /**
  * Bytes of a transform in autosort form up to which it leaves the output alone until its last pass: in a shared array both
- * parts of vectors lie better. (Measured: 2 % slower up to 729 points, up to 5 % faster from 1715 points on.)
+ * parts of vectors lie better.
  */
 const SMALL_BYTES = 2 ** 13;
 
 /**
  * A transform of more bytes than `above` goes through its first passes in place slice by slice: blocks that its radices
- * leave, of at most `each` bytes, so that only the first pass and the last ones walk through all of it. (Measured on Xeons
- * with 1.25 and 2 MiB of second-level cache, docs/performance-notes.md: a tenth faster, no difference up to `above`.)
+ * leave, of at most `each` bytes, so that only the first pass and the last ones walk through all of it: a slice
+ * stays in a second-level cache, as does a whole transform of up to `above`.
  */
 const SLICES = { above: 2 ** 19, each: 2 ** 17 };
 
@@ -91,7 +94,7 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
 
 /**
  * Passes that count from the middle: those between the first one, which has no twiddles, and the last one, which waits for what it
- * writes. (Measured, as is that a single one of few roots gains no more than going round costs, but where that is a bit mask.) All are a
+ * writes. A single one of few roots gains no more than going round costs, but where that is a bit mask. All are a
  * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
  * end of the signal; in autosort form it is cut there. Reals that continue in reverse have ends of their own: their halves would be torn.
  */
@@ -149,9 +152,8 @@ function readsPairs({ input, plain, scale, twiddle }: VectorLeaf): boolean {
 }
 
 /**
- * Whether all that the output will hold is one transform, element by element. (Measured: those of a larger batch are better
- * off with an array that stays near, and write the output, which comes from memory, once and in its order: up to a third
- * faster.)
+ * Whether all that the output will hold is one transform, element by element. Those of a larger batch are better
+ * off with an array that stays near, and write the output, which comes from memory, once and in its order.
  */
 function hasOutputToItself({ aliased, batch, lanesAlong, output, plain, staged }: VectorLeaf): boolean {
   const along = lanesAlong.input === 'axis' && lanesAlong.output === 'axis' && output.axes[0] === 1;

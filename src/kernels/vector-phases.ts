@@ -29,13 +29,14 @@ import {
 import type { KernelFactors, PassesStep } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
+import { typeOf } from './number-types.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
 import { plainPairs } from './pairing.ts';
 import { PairExpressions } from './pairs.ts';
 import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
-import { type BuiltSteps, type Ends, type KernelStep, type StepsToBuild, typeOf } from './steps.ts';
+import type { BuiltSteps, Ends, KernelStep, StepsToBuild } from './steps.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';

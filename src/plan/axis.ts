@@ -252,8 +252,12 @@ export function uploadsQuestion(
       reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
         ? (n) => firstUploadCost(n, ideal, length / n, elements, precision, own(n, true))
         : undefined,
-    trip: priceOfLast(least),
-    least: (n) => priceOfLast(leastUploadCost(n, elements, precision, own(n, true))),
+    trip: least.price,
+    lastTrip: Math.min(least.price, priceOfLast(least)),
+    least: (n, last) => {
+      const one = leastUploadCost(n, elements, precision, own(n, true));
+      return last ? priceOfLast(one) : one.price;
+    },
     several: free ? 0 : calibration.trip.temp * tripCost(profile),
     // Threads hardly notice.
     ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,
@@ -292,8 +296,8 @@ function idealFirst(length: number, room: number, run: number, profile: DevicePr
 }
 
 /**
- * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. (Only
- * asked for single transforms. Batches of transforms as long are a quarter faster in one upload or a fifth slower.)
+ * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. Only
+ * asked for single transforms: batches of transforms as long gain as often as they lose.
  */
 function needsOneArray({ layout, precision, size, strides }: Problem, axis: number, profile: DeviceProfile): boolean {
   const { lanes } = capacityOf(precision, profile);

@@ -68,6 +68,8 @@ export interface Calibration {
     readonly free: number;
     /** There, bytes that all of them have to hold for each pass, to be under way in others while one waits. */
     readonly passBytes: number;
+    /** … and by how much more than the points of the largest butterfly a thread may hold of several. */
+    readonly held: number;
   };
   /** Neighbouring columns that a group moves. */
   readonly columns: {
@@ -182,7 +184,7 @@ const UNMEASURED: Calibration = {
     working: 4,
     spill: 6,
   },
-  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4, passBytes: 22e3 },
+  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
   columns: {
     oneSided: 0.5,
     cutRuns: [0.75, 0.5, 0.25],

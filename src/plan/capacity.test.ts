@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
@@ -82,5 +83,27 @@ describe('whole numbers in shared memory where halves are usual', () => {
   it('are not where somebody asked for halves', () => {
     expect(formats([125], { ...gpu, tuning: { registerBoost: 2 } })).toEqual(['halves']);
     expect(formats([125], { ...gpu, tuning: { registerBoost: 1 } })).toEqual(['pairs']);
+  });
+});
+
+describe('precisions', () => {
+  it('are known to what says what numbers are, and to no algorithm', async () => {
+    const knowing = [
+      'plan/capacity.ts',
+      'plan/calibration.ts',
+      'plan/profile.ts',
+      'plan/leaf.ts',
+      'kernels/number-types.ts',
+    ];
+    const root = new URL('..', import.meta.url);
+    const files = (await readdir(root, { recursive: true })).map((file) => file.replaceAll('\\', '/'));
+    const algorithms = files.filter(
+      (file) => /^(plan|kernels)\/.*(?<!\.test)\.ts$/.test(file) && !knowing.includes(file),
+    );
+    expect(algorithms.length).toBeGreaterThan(50);
+    for (const file of algorithms) {
+      const text = await readFile(new URL(file, root), 'utf8');
+      expect(text.match(/'(half|single|double|double-double|f16|f32|f64|dd)'/g) ?? [], file).toEqual([]);
+    }
   });
 });

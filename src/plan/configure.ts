@@ -4,9 +4,10 @@
  */
 
 import { divisors } from '../numeric/primes.ts';
+import type { Side } from '../problem/index.ts';
 import { chirped } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
-import { capacityOf, coordinatesProfile } from './capacity.ts';
+import { capacityOf, coordinatesProfile, hasArithmetic, wordsPerReal } from './capacity.ts';
 import { type Leaf, type LeafStep, type PassesStep, passesOf, type SharedMemory, type StepTwiddle } from './leaf.ts';
 import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
 import type { LeafNode, Place } from './node.ts';
@@ -120,15 +121,16 @@ function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQue
   const { precision, layout, product, real, twiddle, padded } = placed;
   if (padded !== undefined || product || twiddle) return { axis: 0, batch: 0 };
   const { complex, reals } = LONGEST_BUTTERFLY;
+  const words = wordsPerReal(precision);
   if (real?.by === 'zeros') {
-    return { axis: placed.factors ? 0 : reals.axis[precision], batch: reals.batch[precision] };
+    return { axis: placed.factors ? 0 : reals.axis[words], batch: reals.batch[words] };
   }
   const { input, output } = packedAxis(placed);
   const planar = [layout.input, layout.output].includes('planar');
   const lines = isContiguous(input) && isContiguous(output) && !real && !planar;
   return {
-    axis: sharesVectors(placed, profile) ? complex.axis[precision] : 0,
-    batch: lines ? complex.batch[precision] : 0,
+    axis: sharesVectors(placed, profile) ? complex.axis[words] : 0,
+    batch: lines ? complex.batch[words] : 0,
   };
 }
 
@@ -136,7 +138,8 @@ function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQue
 function sharesVectors(placed: PlacedLeaf, profile: DeviceProfile): boolean {
   const { precision, layout, storage, callbacks, factors, real } = placed;
   const sides = ['input', 'output'] as const;
-  const apart = sides.some((side) => layout[side] === 'planar' || storage?.[side] === 'half' || callbacks?.[side]);
+  const isStored = (side: Side) => storage !== undefined && !hasArithmetic(storage[side]);
+  const apart = sides.some((side) => layout[side] === 'planar' || isStored(side) || callbacks?.[side]);
   // The imaginary parts of a line without another one are zeros.
   const alone = real !== undefined && !real.beside;
   return !apart && !alone && !factors && capacityOf(precision, profile).lanes === 2;

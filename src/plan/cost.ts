@@ -217,7 +217,8 @@ function launchCost(
   return { price: start + trip / share + work, start, trip };
 }
 
-function passesOf(length: number, precision: Arithmetic, profile: DeviceProfile): number {
+/** Passes of radix 4 that take as long as those of a transform. */
+export function passesOf(length: number, precision: Arithmetic, profile: DeviceProfile): number {
   const { lanes } = capacityOf(precision, profile);
   return chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile).cost;
 }

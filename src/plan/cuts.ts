@@ -4,7 +4,7 @@
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, forPrecision, mayFuse } from './capacity.ts';
+import { type Arithmetic, capacityOf, forPrecision, mayFuse, wordsPerReal } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
@@ -121,7 +121,7 @@ export function cutAxes(
   if (whole?.blocks === 1 && cluster.sideBySide * bytes <= (profile.residentBytes ?? profile.sharedBytes)) return whole;
   const early = earlyAxes(lengths, precision, profile, tile);
   if (!early || !whole) return early ?? whole;
-  const odd = precision === 'single' && lengths.some((length) => largestPrimeFactor(length) > 3);
+  const odd = wordsPerReal(precision) === 1 && lengths.some((length) => largestPrimeFactor(length) > 3);
   return early.share * (whole.blocks > 1 && odd ? cluster.oddEarly : 1) >= whole.share ? early : whole;
 }
 
@@ -170,8 +170,8 @@ function wholeAxes(
 
 /**
  * The slowest axis in two digits, the first of which is a single pass: blocks exchange their shares once their first
- * butterflies are done. Nothing is in shared memory before that, so no block waits until others have read theirs. (Only
- * for two axes: cubes gain nothing on an H200.)
+ * butterflies are done. Nothing is in shared memory before that, so no block waits until others have read theirs. Only
+ * for two axes: cubes gain nothing.
  */
 function earlyAxes(
   lengths: readonly number[],

@@ -1,7 +1,7 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
-import { type Arithmetic, capacityOf, coordinatesProfile, withoutClusters } from './capacity.ts';
+import { type Arithmetic, capacityOf, coordinatesProfile, withoutClusters, wordsPerReal } from './capacity.ts';
 import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, LeafStep, MultiplyStep, PairStep, PassesStep, Stride } from './leaf.ts';
@@ -110,8 +110,8 @@ function outputPlaces({ places }: Span): Pick<Span, 'places'> {
 
 /**
  * In which order the dimensions of a tile are transformed: the slowest first, so that whole rows are written in the end.
- * For clusters the other order is faster, by 1 to 50 % on an H200; but slower, by 1 to 4 %, for images in single precision
- * whose rows are as long as columns or longer, and for cubes.
+ * For clusters the other order is faster; but not for images of numbers of one word whose rows are as long as columns or longer, nor
+ * for cubes.
  * Bins are paired where memory has them, before the passes along the fastest one or after them.
  * @param coupled the slowest axis is in two digits: blocks exchange their shares after the first one.
  */
@@ -123,7 +123,7 @@ function passOrder(
 ): readonly number[] {
   if (pair?.back) return lengths.map((_, d) => lengths.length - 1 - d);
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];
-  const reversed = blocks > 1 && !coupled && more.length === 0 && (precision !== 'single' || fast < slow);
+  const reversed = blocks > 1 && !coupled && more.length === 0 && (wordsPerReal(precision) > 1 || fast < slow);
   return reversed ? [1, 0] : lengths.map((_, d) => d);
 }
 

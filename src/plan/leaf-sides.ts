@@ -4,6 +4,7 @@
  */
 
 import { arraysOf, dimensionsOf, type Side, type Sides } from '../problem/index.ts';
+import { storedAs } from './capacity.ts';
 import {
   type Beside,
   KERNEL,
@@ -89,8 +90,7 @@ export function operandsOf({ callbacks, arrays, product, precision }: PlacedLeaf
   const names = new Set([callbacks?.input, callbacks?.output].flatMap((built) => (built ? arraysOf(built) : [])));
   if (names.size === 0) return {};
   const operands = [...names].map((name): Operand => {
-    const storage = arrays![name]!.type === 'f32' ? 'single' : 'double';
-    return { name: operandName(name), storage, reals: true };
+    return { name: operandName(name), storage: storedAs(arrays![name]!.type), reals: true };
   });
   return { operands };
 }

@@ -12,7 +12,14 @@ import {
   tensorShape,
   withoutCallbacks,
 } from '../problem/index.ts';
-import { type Assignment, assignBuffers, type BufferName, type BufferOffer } from './buffers/index.ts';
+import {
+  type Assignment,
+  assignBuffers,
+  type BufferName,
+  type BufferOffer,
+  type Criteria,
+  decidingCriterion,
+} from './buffers/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
 import { isReal, isSums, sharesRows } from './complex-part.ts';
@@ -36,6 +43,8 @@ export interface DirectionPlan extends Chunking {
   readonly assignment: Assignment;
   /** Valid assignments that were found; the first of them won. */
   readonly candidates: number;
+  /** By what it is better than the second one; `order`: by nothing but that it was found first. Missing where it is the only one. */
+  readonly decidedBy?: keyof Criteria | 'order';
   readonly launches: readonly Launch[];
   /** Complex numbers in each temp buffer. */
   readonly tempElements: number;
@@ -99,7 +108,7 @@ export function* plansOf(
       tree,
       splits: chosen,
       assignment,
-      candidates: assignments.length,
+      ...contest(assignments),
       launches,
       tempElements,
       ...chunking,
@@ -126,6 +135,12 @@ function sparing<T extends Pick<AssignedTree, 'assignments'>>(ways: readonly Spl
     if (tree.assignments[0].temps < best.assignments[0].temps) best = tree;
   }
   return best;
+}
+
+/** How many assignments there were, and why the first of them won. */
+function contest([first, second, ...others]: readonly Assignment[]): Pick<DirectionPlan, 'candidates' | 'decidedBy'> {
+  if (!second) return { candidates: 1 };
+  return { candidates: 2 + others.length, decidedBy: decidingCriterion(first!, second) ?? 'order' };
 }
 
 /** Launches that have been arranged already, and the memory at both ends. */
@@ -173,7 +188,7 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
   const question = { problem, seen: problem, direction: 'forward', profile, tree, assignment, pads: [] } as const;
   return {
     direction: name,
-    ...{ tree, assignment, candidates: assignments.length },
+    ...{ tree, assignment, ...contest(assignments) },
     launches: launchesOf({ ...question, scale, storage }),
     tempElements: Math.max(...leavesOf(tree).map(({ outputLength }) => elementsIn(outputLength))),
     chunks: 1,

@@ -10,7 +10,7 @@
  */
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedAlone, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
-import { boosted, capacityOf } from './capacity.ts';
+import { boosted, capacityOf, wordsPerReal } from './capacity.ts';
 import { asComplex } from './complex-part.ts';
 import { convolvedPlace } from './convolved.ts';
 import { type AxisPlace, axisNode } from './four-step.ts';
@@ -49,7 +49,7 @@ function isShortLine(problem: Problem, { lockstep }: DeviceProfile): boolean {
   const alone = dimensionsOf(problem).every(({ count }, of) => of === 1 || count === 1);
   if (lockstep !== 'vector' || (!alone && problem.placement === 'in-place')) return false;
   const longest = LONGEST_BUTTERFLY.reals[alone ? 'axis' : 'batch'];
-  return problem.size[0]! <= longest[problem.precision];
+  return problem.size[0]! <= longest[wordsPerReal(problem.precision)];
 }
 
 /** The same of any axis. @param complex the problem with as many complex numbers along that axis */

@@ -11,7 +11,14 @@ import { replay, Undecided } from '../../test/support/replay.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { MOST_CANDIDATES } from '../engine/candidates.ts';
-import { type Block, type Direction, normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
+import {
+  type Block,
+  type Direction,
+  normalizeProblem,
+  type Precision,
+  type Problem,
+  type ProblemInput,
+} from '../problem/index.ts';
 import { rankSplits } from './candidates.ts';
 import type { Launch } from './launches.ts';
 import { passesOf, type Stride } from './leaf.ts';
@@ -61,14 +68,15 @@ const problems = fc
   .map(([input, [precision, storage, edgeStorage]]): ProblemInput => ({ ...input, precision, storage, edgeStorage }));
 
 /** Little shared memory, and caches that are smaller still, so that small problems take several launches. */
-function profileFrom(seed: number): DeviceProfile {
+function profileFrom(seed: number, precision: Precision = 'double'): DeviceProfile {
   const random = randomFrom(seed);
   const chunks = { bytes: random.pick([64, 256, 1024]), most: random.pick([2 ** 8, 2 ** 12, 2 ** 20]) };
   const ahead = { ahead: random.pick([1, 1024, 8192]) };
   const vectors = random.unit() < 0.5;
   const coalescedBytes = random.pick([16, 32, 64]);
   // Just enough for 13 columns of whole runs, in two arrays.
-  const sharedBytes = 13 * 4 * coalescedBytes * random.pick([1, 1, 2, 4]);
+  const widest = precision === 'double-double' ? 32 : 16;
+  const sharedBytes = 13 * 4 * Math.max(coalescedBytes, widest) * random.pick([1, 1, 2, 4]);
   const chunked = random.unit() < 0.5 ? { chunks: { ...chunks, ...(vectors ? {} : ahead) } } : {};
   const padding = { multiple: random.pick([64, 256, 1024]), count: random.pick([2, 8]), by: random.pick([16, 64]) };
   const padded = random.unit() < 0.5 ? { padding } : {};
@@ -164,7 +172,7 @@ it('each read of each candidate sees the value that its node expects, and nothin
       for (const direction of ['forward', 'inverse'] as const) {
         if (problem.directions !== 'both' && problem.directions !== direction) continue;
         const work = throughWork && problem.placement === 'out-of-place';
-        for (const plan of everyPlan(problem, direction, profileFrom(seed), work)) {
+        for (const plan of everyPlan(problem, direction, profileFrom(seed, problem.precision), work)) {
           if (!isDecided(plan, problem, work)) {
             undecided++;
             continue;

@@ -75,8 +75,8 @@ export function threadsFor(
 }
 
 /**
- * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need. (Measured
- * on an H200: one group more is worth 3 to 19 %, one too many costs more than that.)
+ * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need. One
+ * group more gains, one too many spills and costs more than that.
  * @returns 0 where that is better left to the compiler.
  */
 export function residentGroups(
@@ -97,6 +97,9 @@ export function residentGroups(
   };
   if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
   if (byMemory < residency.free) return Math.min(groups(), residency.block);
+  // Of several butterflies that hold more than the largest one, compilers know better how many to have in hand.
+  const held = Math.max(...radices.map((radix) => radix * Math.ceil(points / radix / threads)));
+  if (held > residency.held * Math.max(...radices)) return 0;
   // Compilers that are not told make do with so few registers that loads wait for one another.
   const several = groups(registers.spare);
   return several > residency.block && several * bytes >= residency.passBytes * radices.length ? several : 0;

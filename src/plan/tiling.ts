@@ -39,24 +39,20 @@ export interface TilingQuestion {
 }
 
 /**
- * The longest transforms that are one butterfly of vectors, by what the lanes run along.
+ * The longest transforms that are one butterfly of vectors, by what the lanes run along and by the 32-bit words of a real.
  *
  * Along the axis: of complex numbers, one in each vector, nothing is multiplied between passes, and half as many registers are needed.
- * (On a Zen 5, 0.7 to 1.04 of the time of several passes; of 32 doubles 1.1, of 16 double-doubles 1.1, of 24 1.3.) Of a line of reals,
- * half of the sums are known to be zero. (0.7 to 1.05 of the time of complex numbers of two reals each; of 24 singles and doubles up to
- * 1.08, of 32 up to 1.2, of 15 double-doubles 1.2, of 16 and more up to 3.)
- *
- * Along the batch each lane reads and writes a line of its own where that is: nothing is transposed in shared memory. (Complex 0.44 to 0.95 of
- * the time with that, of 27 numbers up to 1.19, of 16 double-doubles 1.09; reals 0.4 to 0.85, of 25 up to 1.25.)
+ * Of a line of reals, half of the sums are known to be zero. Along the batch each lane reads and writes a line of its own where that is:
+ * nothing is transposed in shared memory. Longer ones spill.
  */
 export const LONGEST_BUTTERFLY = {
   complex: {
-    axis: { single: 0, double: 30, 'double-double': 15 },
-    batch: { single: 24, double: 24, 'double-double': 15 },
+    axis: { 1: 0, 2: 30, 4: 15 },
+    batch: { 1: 24, 2: 24, 4: 15 },
   },
   reals: {
-    axis: { single: 22, double: 22, 'double-double': 13 },
-    batch: { single: 24, double: 24, 'double-double': 24 },
+    axis: { 1: 22, 2: 22, 4: 13 },
+    batch: { 1: 24, 2: 24, 4: 24 },
   },
 } as const;
 
@@ -181,7 +177,7 @@ export function chooseTile(
 
 /**
  * A tile that divides the batch spares the tail: the one asked for, or one that is not much longer or shorter. Of those
- * that are not whole runs, an odd number of vectors is the best, by up to a factor of two (measured, not explained).
+ * that are not whole runs, an odd number of vectors is the best, for no reason that is known.
  */
 export function dividingTile(tile: number, most: number, count: number, grain: number): number | undefined {
   if (count % tile === 0) return tile;

@@ -31,8 +31,10 @@ export interface UploadsQuestion {
   readonly first?: ((length: number) => number) | undefined;
   /** What an upload costs at the least: a trip to memory. */
   readonly trip: number;
+  /** The same of the last one, where that is less. */
+  readonly lastTrip?: number;
   /** What one of several costs at the least, however many columns there are; default: a trip. */
-  readonly least?: (length: number) => number;
+  readonly least?: (length: number, last: boolean) => number;
   /** What several uploads cost more where one would do. */
   readonly several: number;
   /** What an upload costs more whose columns do not fill their last tile. */
@@ -51,7 +53,7 @@ export interface UploadsQuestion {
  * @throws RangeError where there is no way.
  */
 export function rankUploads(question: UploadsQuestion, most: number): Priced<readonly number[]>[] {
-  const { length, title, whole, trip } = question;
+  const { length, title, whole, trip, lastTrip = trip } = question;
   const best: Priced<readonly number[]>[] = [];
   const least = leastUploads(question);
   const alone = least <= 1 && fitsWhole(question);
@@ -61,7 +63,7 @@ export function rankUploads(question: UploadsQuestion, most: number): Priced<rea
   const search = searchSplits(question);
   let fewest = Number.POSITIVE_INFINITY;
   for (let uploads = Math.max(2, least); uploads <= Math.min(factors, fewest + 1); uploads++) {
-    if (isFull(best, most, uploads * trip + several)) break;
+    if (isFull(best, most, (uploads - 1) * trip + lastTrip + several)) break;
     const found = search(uploads, most);
     if (found.length > 0) fewest = Math.min(fewest, uploads);
     for (const { value, price } of found) keepCheapest(best, { value, price: price + several }, most);
@@ -107,7 +109,9 @@ type Search = (uploads: number, most: number) => Priced<readonly number[]>[];
  * grains that a group may take instead.
  */
 function searchSplits(question: UploadsQuestion): Search {
-  const { length, cost, first, tile, grain, least: leastOf = () => question.trip } = question;
+  const { length, cost, first, tile, grain, trip, lastTrip = trip } = question;
+  const leastTrip = (last: boolean) => (last ? lastTrip : trip);
+  const leastOf = question.least ?? ((_: number, last: boolean) => leastTrip(last));
   const ragged = (n: number) => (question.ragged === 0 || dividingTile(tile, n, n, grain) ? 0 : question.ragged);
   const price = remembered((n, columns, last) => cost(n, columns, last) + ragged(n));
   let parts: number[] | undefined;
@@ -118,7 +122,7 @@ function searchSplits(question: UploadsQuestion): Search {
     const balanced: UploadCost = (n, columns, last) => price(n, columns, last) + offBalance(n);
     const reordered: UploadCost = (n, columns, last) => (last ? price(n, columns, last) : first!(n) + ragged(n));
     const reorders = uploads === 2 && first !== undefined;
-    const bound = (n: number) => (reorders ? question.trip : leastOf(n) + offBalance(n));
+    const bound = (n: number, last: boolean) => (reorders ? leastTrip(last) : leastOf(n, last) + offBalance(n));
     return cheapestSplits(length, uploads, parts, { price: reorders ? reordered : balanced, bound }, most);
   };
 }
@@ -138,7 +142,7 @@ function remembered(cost: UploadCost): UploadCost {
 interface Prices {
   readonly price: UploadCost;
   /** No upload of this length costs less. */
-  readonly bound: (length: number) => number;
+  readonly bound: (length: number, last: boolean) => number;
 }
 
 /** What is dearer than the cheapest by more than this is dearer whatever the rounding. */
@@ -157,14 +161,16 @@ function cheapestSplits(
   most: number,
 ): Priced<readonly number[]>[] {
   const longest = Math.max(1, ...parts);
-  const bounds = new Map(parts.map((n) => [n, bound(n)]));
+  const bounds = new Map(parts.map((n) => [n, bound(n, false)]));
   const hopeful = [...parts].sort((a, b) => bounds.get(a)! - bounds.get(b)!);
+  const cheapest = bounds.get(hopeful[0]!) ?? 0;
+  const lastBound = Math.min(...parts.map((n) => bound(n, true)));
   const known = new Map<string, Priced<readonly number[]>[]>();
   const search = (rest: number, left: number): Priced<readonly number[]>[] => {
     const tried: { readonly n: number; readonly own: number; readonly after: Priced<readonly number[]>[] }[] = [];
     const prices: Priced<undefined>[] = [];
     const isTooDear = (least: number) => isFull(prices, most, least - ROUNDING_SLACK);
-    const others = (left - 1) * (bounds.get(hopeful[0]!) ?? 0);
+    const others = (left - 2) * cheapest + lastBound;
     for (const n of hopeful) {
       if (isTooDear(bounds.get(n)! + others)) break;
       if (rest % n !== 0) continue;

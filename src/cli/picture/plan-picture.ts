@@ -1,15 +1,15 @@
 /** A plan as a picture, in SVG: for each direction the tree with its launches, and beside it the buffers that they use. */
 
-import { chunkText, paddingText, transformText } from '../../engine/explain.ts';
+import { chunkText, paddingText, reasonText, transformText } from '../../engine/explain.ts';
 import { bytesText } from '../../engine/index.ts';
 import type { Plan } from '../../index.ts';
+import { candidateTable, MARGIN } from './candidate-table.ts';
 import { drawLanes, LANE_WIDTH, lanesOf } from './plan-lanes.ts';
 import { branches, count, type DirectionFacts, STAGE_COLOURS, treeRows } from './plan-tree.ts';
 import { box, escapeXml, MUTED, type TextStyle, text, widthOf, wrap } from './svg.ts';
 
 type Facts = ReturnType<Plan['toJSON']>;
 
-const MARGIN = 44;
 const TREE_WIDTH = 860;
 const TREE_GAP = 24;
 const LANES_AT = MARGIN + TREE_WIDTH + TREE_GAP;
@@ -44,8 +44,9 @@ export function planSvg(facts: Facts): string {
     parts.push(...drawn.parts);
     y = drawn.bottom;
   }
-  parts.push(...legend(y + 30));
-  const height = y + 86;
+  const table = candidateTable(facts.candidates, y + 34);
+  parts.push(...table.parts, ...legend(table.bottom + 30));
+  const height = table.bottom + 86;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${Math.ceil(height)}" viewBox="0 0 ${width} ${Math.ceil(height)}" role="img">`,
     `<title>${escapeXml(titleOf(facts))}</title>`,
@@ -78,7 +79,7 @@ function drawDirection(facts: DirectionFacts, inPlace: boolean, top: number, wid
   const { direction, launches, chunks, turns, bytesMoved, assignment } = facts;
   const name = direction === 'forward' ? 'Forward' : 'Inverse';
   const launchCount = `${launches.length} launch${launches.length === 1 ? '' : 'es'}`;
-  const best = `${count(assignment.criteria.buffers, 'buffer')}, the best of ${count(assignment.candidates, 'assignment')}`;
+  const best = `${count(assignment.criteria.buffers, 'buffer')}, the best of ${count(assignment.candidates, 'assignment')}${reasonText(assignment.decidedBy)}`;
   const used = wrap(`${best}${paddingText(assignment.padding)}`, TREE_WIDTH, NOTE);
   const chunked = chunks > 1 ? wrap(`${launchCount}${chunkText(chunks, turns)}`, TREE_WIDTH, NOTE) : [];
   const notes = [...used, ...chunked];

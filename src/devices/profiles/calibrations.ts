@@ -30,7 +30,7 @@ export const h200Calibration = {
     working: 4,
     spill: 7,
   },
-  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 22e3 },
+  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
   columns: {
     oneSided: 0.62,
     cutRuns: [0.85, 0.62, 0.17],

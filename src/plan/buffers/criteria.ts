@@ -13,6 +13,12 @@ export interface Criteria {
   readonly typeChanges: number;
 }
 
+/** By which two assignments can be told apart; undefined where by none. */
+export function decidingCriterion(a: Criteria, b: Criteria): keyof Criteria | undefined {
+  const order = ['bufferCount', 'padded', 'inPlace', 'typeChanges'] as const;
+  return order.find((criterion) => a[criterion] !== b[criterion]);
+}
+
 /** Negative where `a` is better than `b`, zero where the criteria cannot tell them apart. */
 export function compareCriteria(a: Criteria, b: Criteria): number {
   return a.bufferCount - b.bufferCount || b.padded - a.padded || b.inPlace - a.inPlace || a.typeChanges - b.typeChanges;

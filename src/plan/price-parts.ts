@@ -1,0 +1,71 @@
+/** What a candidate's price is made of, for people: the search adds up prices of launches and keeps no more of them. */
+import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
+import { calibrationOf } from './calibration.ts';
+import type { Arithmetic } from './capacity.ts';
+import { complexPart } from './complex-part.ts';
+import { leastCost, passesOf, tripCost } from './cost.ts';
+import { type LeafNode, leavesOf } from './node.ts';
+import type { DeviceProfile } from './profile.ts';
+import type { Splits } from './splits.ts';
+import { planTree } from './tree.ts';
+
+/** Parts of a price, in its unit; they add up to it. */
+export interface PriceParts {
+  /** To start the launches. */
+  readonly start: number;
+  /** To go to memory and back in each, at the full bandwidth. */
+  readonly trips: number;
+  /** What passes take that keep all multiprocessors busy. */
+  readonly passes: number;
+  /**
+   * All else: multiprocessors that are idle and bandwidth that is not reached, imaginary parts that are zero, what uneven uploads or a temp
+   * buffer cost. Less than nothing where trips hide passes.
+   */
+  readonly rest: number;
+}
+
+/** @param problem without callbacks. @param price of the splits. @returns parts, and the launches of a direction */
+export function pricePartsOf(
+  problem: Problem,
+  direction: Direction,
+  profile: DeviceProfile,
+  splits: Splits,
+  price: number,
+): { readonly launches: number; readonly parts: PriceParts } {
+  const tree = planTree(problem, direction, profile, splits);
+  const leaves = leavesOf(tree);
+  const precision = problem.precision;
+  const elements = sizeOf(tensorShape(complexPart(problem), 'input'));
+  const least = leastCost(elements, precision, profile);
+  const points = sizeOf(tree.length) + sizeOf(tree.outputLength);
+  const sum = { start: 0, trips: 0, passes: 0 };
+  for (const leaf of leaves.filter(transforms)) {
+    // A convolution in several launches has more points between them than there are.
+    const longer = Math.max(1, (sizeOf(leaf.length) + sizeOf(leaf.outputLength)) / points);
+    const padded = (leaf.padded ?? leaf.axis.count) / leaf.axis.count;
+    sum.start += longer * padded * least.start;
+    sum.trips += longer * least.trip;
+    sum.passes += longer * padded * passesIn(leaf, precision, profile);
+  }
+  return { launches: leaves.length, parts: { ...sum, rest: price - sum.start - sum.trips - sum.passes } };
+}
+
+/** A copy has no price. */
+function transforms({ axis, more = [], coordinates }: LeafNode): boolean {
+  return axis.count > 1 || more.length > 0 || coordinates !== undefined;
+}
+
+function passesIn(
+  { axis, more = [], padded, product }: LeafNode,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+): number {
+  const lengths = [padded ?? axis.count, ...more.map(({ count }) => count)];
+  const there = lengths.reduce((sum, length) => sum + passesOf(length, precision, profile), 0);
+  const ways = padded !== undefined || product ? 2 : 1;
+  return (ways * there * tripCost(profile)) / calibrationOf(profile).trip.passes;
+}
+
+function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, count) => product * count, 1);
+}
