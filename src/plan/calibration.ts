@@ -113,6 +113,8 @@ export interface Calibration {
     /** By what pieces that are no whole runs multiply it where radices have factors other than 2, between more blocks than `few`. */
     readonly ragged: ByPrecision;
     readonly few: number;
+    /** By what more than two passes of a digit multiply it whose radices are no powers of two. */
+    readonly deep: number;
     /** By what odd butterflies multiply it, in single precision, where blocks exchange after the first pass. */
     readonly oddEarly: number;
     /** Times that threads may take over what they would if none were idle: usually, and where a block would do nearly as well. */
@@ -202,6 +204,7 @@ const UNMEASURED: Calibration = {
     odd: 0.85,
     ragged: { single: 0.75, double: 0.75 },
     few: 4,
+    deep: 0.75,
     oddEarly: 0.85,
     idle: { most: 1.1, little: 1.05 },
     sideBySide: 2,

@@ -212,6 +212,16 @@ function earlyAxes(
   return best;
 }
 
+/**
+ * Whether one of the digits has more than two passes, and they are not of powers of two. (Why clusters are as slow then as they are is not
+ * known.)
+ */
+function isDeep(digits: readonly number[], precision: Arithmetic, profile: DeviceProfile): boolean {
+  return radicesOf(digits, precision, profile).some(
+    ({ radices }) => radices.length > 2 && radices.some((radix) => !Number.isInteger(Math.log2(radix))),
+  );
+}
+
 const cuts = new Memo<Cut | undefined>();
 
 /**
@@ -238,7 +248,7 @@ function searchCuts(
   profile: DeviceProfile,
   instead: number | undefined,
 ): Cut | undefined {
-  const { choice } = calibrationOf(profile).cluster;
+  const { choice, deep } = calibrationOf(profile).cluster;
   const { run } = capacityOf(precision, profile);
   const numbers = blocksFor(length * tile, precision, profile).filter(({ blocks }) => blocks > 1 || !instead);
   let best: Cut | undefined;
@@ -258,11 +268,8 @@ function searchCuts(
       if (cost >= least) continue;
       if (blocks > 1 && !keepsBusy(points, radices, precision, profile, instead)) continue;
       const ragged = [a, b].some((digit) => ((digit / blocks) * tile) % run !== 0);
-      best = {
-        lengths: [a, b],
-        blocks,
-        share: shareOf({ blocks, points: length * tile, ragged }, radices, precision, profile),
-      };
+      const share = shareOf({ blocks, points: length * tile, ragged }, radices, precision, profile);
+      best = { lengths: [a, b], blocks, share: share * (blocks > 1 && isDeep([a, b], precision, profile) ? deep : 1) };
       least = cost;
     }
   }
@@ -299,7 +306,7 @@ export function clusterFor(
   for (const most of idles) {
     for (const tile of tiles) {
       const cut = cutAxis(length, tile, precision, profile, most);
-      if (cut) return { ...cut, tile };
+      if (cut && (needed || !isDeep(cut.lengths, precision, profile))) return { ...cut, tile };
     }
   }
   return undefined;

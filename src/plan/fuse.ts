@@ -188,12 +188,15 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
     placed,
     {
       ...{ batch, lengths, tile: shape.tile, blocks: shape.blocks, coupled },
-      steps: steps.map((step): LeafStep => {
-        if ('do' in step) return step;
-        const { of, along, ...own } = step;
-        const butterflies = butterfliesOf(choices[of]!.radices, profile);
-        return { ...{ do: 'passes', of }, ...butterflies, ...own, lanesAlong: { input: along, output: along } };
-      }),
+      steps: [
+        ...steps.map((step): LeafStep => {
+          if ('do' in step) return step;
+          const { of, along, ...own } = step;
+          const butterflies = butterfliesOf(choices[of]!.radices, profile);
+          return { ...{ do: 'passes', of }, ...butterflies, ...own, lanesAlong: { input: along, output: along } };
+        }),
+        ...(storesInPieces(placed, shape, choices, profile) ? [{ do: 'copy' as const }] : []),
+      ],
       axes: {
         input: [...digits.input, ...others.map((span) => span.input)],
         output: [...returned.output, ...others.map((span) => span.output)],
@@ -203,6 +206,20 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
     },
     profile,
   );
+}
+
+/** Whether neighbouring threads of the last pass would store pieces of less than half a run: their tile is copied whole then. */
+function storesInPieces(
+  { precision, product, coordinates }: PlacedLeaf,
+  { blocks, coupled, pair, there, faster }: TileShape,
+  choices: ReturnType<typeof radicesOf>,
+  profile: DeviceProfile,
+): boolean {
+  const { of, along } = there.at(-1)!;
+  const axis = faster.at(-1)!;
+  if (blocks > 1 || coupled || pair || product || coordinates || of !== faster.length || along !== 'axis') return false;
+  const { run } = capacityOf(precision, profile);
+  return isContiguous(axis.output) && axis.count / choices[of]!.radices.at(-1)! < Math.min(run / 2, axis.count);
 }
 
 /** Passes and what is between them: there, or there and back around a product. */
