@@ -25,6 +25,7 @@ import {
 } from '../ir/index.ts';
 import { chirp, chirpSpectrum, type Rounding } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
+import { cosTurn, neg, sinTurn } from '../numeric/exact.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
 import type { Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
 import { roundingOf } from './number-types.ts';
@@ -188,12 +189,21 @@ const VALUES = {
 function rootFactors({ of, step = 1, first = 0, conjugated }: Factors, count: number, tables: TableBuilder): ViewMap {
   // i itself: the parts change places.
   if (step === 0 && 4 * first === 3 * of) return (x, { re, im }) => ({ re: x.neg(im), im: re });
-  const start = tables.append(`roots${of}:${step}+${first}:${count}`, 2 * count, (at, runs) => {
-    runs.push({ q: of, p: first, step, count, re: at, im: at + 1, stride: 2, block: count, skip: 0 });
-  });
   const { ref } = tables;
+  const start = () =>
+    tables.append(`roots${of}:${step}+${first}:${count}`, 2 * count, (at, runs) => {
+      runs.push({ q: of, p: first, step, count, re: at, im: at + 1, stride: 2, block: count, skip: 0 });
+    });
   return (x, value, [n]) => {
-    const at = add(start, scale(n!, 2));
+    const place = index(n!);
+    if (place.terms.length === 0) {
+      const turns = first + step * place.constant;
+      return x.cmul(value, {
+        re: x.constant(cosTurn(turns, of)),
+        im: x.constant(conjugated ? sinTurn(turns, of) : neg(sinTurn(turns, of))),
+      });
+    }
+    const at = add(start(), scale(place, 2));
     const im = x.load(ref, add(at, 1));
     return x.cmul(value, { re: x.load(ref, at), im: conjugated ? x.neg(im) : im });
   };

@@ -100,12 +100,20 @@ export function isRadixPrime(prime: number, precision: Arithmetic, profile: Devi
   return profile.banks === 1 || reals <= profile.registers || waysOf(prime, profile).asked;
 }
 
-/** Primes of some radices whose butterflies are convolutions, and of the transforms inside these. */
-export function convolvedPrimes(radices: readonly number[], profile: Pick<DeviceProfile, 'tuning'>): number[] {
+/**
+ * Primes of some radices whose butterflies are convolutions, and of the transforms inside these.
+ * @param multiplied those that nobody asked for are none: of reals, more of a multiplied prime folds away than of a convolution
+ */
+export function convolvedPrimes(
+  radices: readonly number[],
+  profile: Pick<DeviceProfile, 'tuning'>,
+  multiplied = false,
+): number[] {
   const found = new Set<number>();
   const visit = (length: number) => {
     for (const prime of largePrimesOf(length)) {
       if (found.has(prime) || wayOf(prime, profile) !== 'convolved') continue;
+      if (multiplied && !waysOf(prime, profile).asked) continue;
       found.add(prime);
       visit(prime - 1);
     }

@@ -70,6 +70,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       ? { do: 'pair' as const, length: axis.count, by: real.by }
       : undefined;
   const back = real?.back ?? real?.side === 'output';
+  const longest = longestButterfly(placed, profile);
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
       axis: { ...packedAxis(placed), count: padded },
@@ -77,7 +78,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       precision,
       twiddled: placed.twiddle !== undefined,
       convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined,
-      longestButterfly: longestButterfly(placed, profile),
+      longestButterfly: longest,
       ...wishedGroup(placed, profile),
     },
     coordinatesProfile(coordinates?.count ?? 1, profile),
@@ -87,7 +88,9 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
-  const passes: PassesStep = { do: 'passes', of: 0, ...butterfliesOf(radices, profile), columns, lanesAlong };
+  const ofReals = placed.real?.by === 'zeros' || placed.extended !== undefined;
+  const butterflies = butterfliesOf(radices, profile, ofReals && padded <= longest[lanesAlong.input]);
+  const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
   const inverse = paired && back;
   const rader = padded < axis.count;
   const trip = roundTripOf(placed, order, inverse ?? false);
@@ -118,10 +121,14 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
 
 /** How long a transform may be that is one butterfly, by what the lanes run along. */
 function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQuestion['longestButterfly'] {
-  const { precision, layout, product, real, twiddle, padded } = placed;
+  const { precision, layout, product, real, twiddle, padded, extended, cropped, facing } = placed;
   if (padded !== undefined || product || twiddle) return { axis: 0, batch: 0 };
-  const { complex, reals } = LONGEST_BUTTERFLY;
+  const { complex, reals, sums, continued, facing: faced } = LONGEST_BUTTERFLY;
   const words = wordsPerReal(precision);
+  if (real?.by === 'parts' && real.side === 'both' && !real.beside && (extended || facing)) {
+    const longest = cropped ? continued : extended ? sums : faced;
+    return { axis: longest.axis[words], batch: longest.batch[words] };
+  }
   if (real?.by === 'zeros') {
     return { axis: placed.factors ? 0 : reals.axis[words], batch: reals.batch[words] };
   }
@@ -194,12 +201,13 @@ export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepT
   return along > 0 ? { ...twiddle, along } : twiddle;
 }
 
-/** The radices of passes, and how the butterflies of large ones go. */
+/** The radices of passes, and how the butterflies of large ones go. @param multiplied where nobody asked for the other way */
 export function butterfliesOf(
   radices: readonly number[],
   profile: DeviceProfile,
+  multiplied = false,
 ): Pick<PassesStep, 'radices' | 'convolved'> {
-  const convolved = convolvedPrimes(radices, profile);
+  const convolved = convolvedPrimes(radices, profile, multiplied);
   return { radices, ...(convolved.length > 0 ? { convolved } : {}) };
 }
 

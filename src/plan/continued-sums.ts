@@ -8,7 +8,7 @@ import { hermitianLength, type Problem, type TransformKind } from '../problem/in
 import { type Cropped, type Dimension, type Extended, type LeafNode, mapLeaves, type PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inOneLaunch, isColumns, mergedLines, waysOfReals } from './real.ts';
+import { inOneLaunch, isColumns, isOneButterfly, mergedLines, waysOfReals } from './real.ts';
 import { isPaddedAxis } from './scheme.ts';
 import { betweenReals, columnsNode, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
 
@@ -45,9 +45,15 @@ export function waysContinued(
 ): Priced<readonly number[]>[] {
   const points = pointsOf(problem, axis);
   const complex = (length: number) => complexAxis(problem, axis, length);
-  const merged = mergedLines(problem, axis) !== undefined && inOneLaunch(complex(points), axis, profile);
-  if (merged) return [{ value: [points], price: merged.price }];
+  const whole = inOneLaunch(complex(points), axis, profile);
+  if (whole && (mergedLines(problem, axis) !== undefined || isShort(problem, axis, profile)))
+    return [{ value: [points], price: whole.price }];
   return waysOfReals(complex, axis, points, profile, most);
+}
+
+/** One butterfly, in which points that mirror one another are sums and differences of nothing else. */
+function isShort(problem: Problem, axis: number, profile: DeviceProfile): boolean {
+  return isOneButterfly(problem, axis, pointsOf(problem, axis), profile, 'continued');
 }
 
 /** Both ends of a continued axis. */
@@ -67,6 +73,7 @@ export function continuedAxis(
   kind: TransformKind,
 ): PlanNode {
   const { shift, mirror, sign, first, sines } = CONTINUATIONS[kind]!;
+  const oneButterfly = isShort(problem, axis, profile);
   const [count, points, of] = [problem.size[axis]!, pointsOf(problem, axis), axis + 1];
   const ends: ContinuedEnds = {
     points: { on: 'input', of, count, shift, mirror: points + mirror, sign },
@@ -86,7 +93,7 @@ export function continuedAxis(
       input: { extended: ends.points },
       output: { cropped: ends.bins },
       roots: ends.roots ? { output: ends.roots } : {},
-      merged: mergedLines(problem, axis),
+      ...(oneButterfly ? { oneButterfly } : { merged: mergedLines(problem, axis) }),
     },
   );
 }

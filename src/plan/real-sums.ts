@@ -28,7 +28,7 @@ import {
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inOneLaunch, isColumns, mergedLines, twoByTwo, waysOfReals } from './real.ts';
+import { inOneLaunch, isColumns, isOneButterfly, mergedLines, twoByTwo, waysOfReals } from './real.ts';
 import { isPaddedAxis } from './scheme.ts';
 import { betweenReals, columnsNode, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
 
@@ -39,7 +39,14 @@ export function waysOfCosines(
   profile: DeviceProfile,
   most: number,
 ): Priced<readonly number[]>[] {
-  return waysOfReals((points) => complexAxis(problem, axis, points), axis, problem.size[axis]!, profile, most);
+  const length = problem.size[axis]!;
+  const ways = waysOfReals((points) => complexAxis(problem, axis, points), axis, length, profile, most);
+  const [best] = ways as [Priced<readonly number[]>];
+  return best.value.length === 1 && isShort(problem, axis, profile) ? [{ ...best, value: [length] }] : ways;
+}
+
+function isShort(problem: Problem, axis: number, profile: DeviceProfile): boolean {
+  return isOneButterfly(problem, axis, problem.size[axis]!, profile, 'sums');
 }
 
 /** @param uploads one of `waysOfCosines` */
@@ -55,6 +62,7 @@ export function cosinesAxis(
   const length = problem.size[axis]!;
   if (uploads.length === 1) {
     if (uploads[0]! === length / 2) return inHalves(asked);
+    if (isShort(problem, axis, profile)) return inZeros(asked, uploads);
     if (length % 2 === 1 && inOneLaunch(complexAxis(problem, axis, length), axis, profile)) return inLines(asked);
   }
   if (isColumns(uploads) && !isPaddedAxis(complexAxis(problem, axis, length), axis, profile))
@@ -195,6 +203,7 @@ function inZeros(asked: Asked, uploads: readonly number[]): PlanNode {
     { uploads, points },
     {
       roots: back ? { input: roots } : { output: roots },
+      oneButterfly: uploads.length === 1 && isShort(problem, axis, profile),
       input: back ? { facing: { input: facing } } : ofPoints(asked),
       output: back ? ofPoints(asked) : { times: 2, facing: { output: facing } },
     },

@@ -45,11 +45,25 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
  * A line that is one butterfly: what is known of its zeros leaves half of the sums, no bins are to be paired, and errors are the smaller
  * ones. Where lines beside one another are written over, two reals each are numbers that lie alike on both sides.
  */
-function isShortLine(problem: Problem, { lockstep }: DeviceProfile): boolean {
+function isShortLine(problem: Problem, profile: DeviceProfile): boolean {
   const alone = dimensionsOf(problem).every(({ count }, of) => of === 1 || count === 1);
-  if (lockstep !== 'vector' || (!alone && problem.placement === 'in-place')) return false;
-  const longest = LONGEST_BUTTERFLY.reals[alone ? 'axis' : 'batch'];
-  return problem.size[0]! <= longest[wordsPerReal(problem.precision)];
+  if (!alone && problem.placement === 'in-place') return false;
+  return isOneButterfly(problem, 0, problem.size[0]!, profile, 'reals');
+}
+
+/** Whether so many points of an axis of reals are one butterfly, whatever their primes. @param kind see `LONGEST_BUTTERFLY` */
+export function isOneButterfly(
+  problem: Problem,
+  axis: number,
+  points: number,
+  profile: DeviceProfile,
+  kind: 'reals' | 'sums' | 'continued',
+): boolean {
+  const { precision } = problem;
+  const { lanes } = capacityOf(precision, profile);
+  const fillsVectors = dimensionsOf(problem).some(({ count }, of) => of !== axis + 1 && count >= lanes);
+  const longest = LONGEST_BUTTERFLY[kind][fillsVectors ? 'batch' : 'axis'];
+  return profile.lockstep === 'vector' && points <= longest[wordsPerReal(precision)];
 }
 
 /** The same of any axis. @param complex the problem with as many complex numbers along that axis */
@@ -123,7 +137,7 @@ export function realAxis(
     const node = inColumns({ of: 1, others: othersOf(problem), tensor, ...shape }, uploads, side);
     return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, mirrored: mirroredRows(length, uploads, side) }));
   }
-  return inZeros(problem, direction, profile, uploads, side);
+  return inZeros(problem, direction, profile, uploads, side, short);
 }
 
 /** Rows of bins in memory that has those up to the half. */
@@ -251,13 +265,13 @@ function inZeros(
   profile: DeviceProfile,
   uploads: readonly number[],
   side: 'input' | 'output',
+  oneButterfly: boolean,
 ): PlanNode {
   const length = problem.size[0]!;
   const complex = asComplex(problem, length);
   const place: AxisPlace = { ...axisPlace(complex, direction, 0, profile), reorderFirst: false };
-  const node = isPaddedAxis(complex, 0, profile)
-    ? convolvedPlace(complex, 0, profile, place)
-    : axisNode(place, uploads);
+  const isLong = !oneButterfly && isPaddedAxis(complex, 0, profile);
+  const node = isLong ? convolvedPlace(complex, 0, profile, place) : axisNode(place, uploads);
   const { length: before, outputLength: after } = shapesOf(problem, side);
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];

@@ -75,6 +75,8 @@ export interface SumEnds {
   readonly roots: Partial<Sides<EndRoots>>;
   /** A dimension of which two neighbours are the parts of numbers in between. */
   readonly merged?: number | undefined;
+  /** All points are one butterfly, whatever their primes. */
+  readonly oneButterfly?: boolean;
 }
 
 /** An axis in one launch or several, between reals on both sides. @param uploads of so many complex points */
@@ -86,7 +88,7 @@ export function betweenReals(
   ends: SumEnds,
 ): PlanNode {
   const whole = complexAxis(problem, axis, points);
-  const { merged } = ends;
+  const { merged, oneButterfly } = ends;
   const half = (count: number, of: number) => (of === merged ? Math.ceil(count / 2) : count);
   const own = axisPlace(whole, 'forward', axis, profile);
   const place: AxisPlace = {
@@ -95,7 +97,7 @@ export function betweenReals(
     others: own.others.map((dimension) => ({ ...dimension, count: half(dimension.count, dimension.input.of) })),
     tensor: own.tensor.map(half),
   };
-  const isLong = isPaddedAxis(whole, axis, profile);
+  const isLong = !oneButterfly && isPaddedAxis(whole, axis, profile);
   const node = isLong ? convolvedPlace(whole, axis, profile, place) : axisNode(place, uploads);
   const table = isLong ? convolvedLength(whole, axis, profile).length : points;
   const tensor = tensorShape(problem, 'input');

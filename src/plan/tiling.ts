@@ -44,6 +44,10 @@ export interface TilingQuestion {
  * Along the axis: of complex numbers, one in each vector, nothing is multiplied between passes, and half as many registers are needed.
  * Of a line of reals, half of the sums are known to be zero. Along the batch each lane reads and writes a line of its own where that is:
  * nothing is transposed in shared memory. Longer ones spill.
+ *
+ * Sums of cosines and sines are butterflies of their reals (`sums`), of the points that continue them (`continued`), half of which are
+ * the others again, or of numbers whose parts are two reals (`facing`). Without one, bins are paired and copied on their way, or twice
+ * as many points transformed: they may be longer.
  */
 export const LONGEST_BUTTERFLY = {
   complex: {
@@ -53,6 +57,18 @@ export const LONGEST_BUTTERFLY = {
   reals: {
     axis: { 1: 22, 2: 22, 4: 13 },
     batch: { 1: 24, 2: 24, 4: 24 },
+  },
+  sums: {
+    axis: { 1: 22, 2: 24, 4: 10 },
+    batch: { 1: 44, 2: 44, 4: 20 },
+  },
+  continued: {
+    axis: { 1: 44, 2: 46, 4: 20 },
+    batch: { 1: 66, 2: 66, 4: 44 },
+  },
+  facing: {
+    axis: { 1: 0, 2: 0, 4: 0 },
+    batch: { 1: 15, 2: 15, 4: 0 },
   },
 } as const;
 
@@ -72,7 +88,7 @@ export function vectorTiling(
 ): Tiling {
   const { lanes, run, room } = capacityOf(precision, profile);
   const length = axis.count;
-  const along = chooseLanes(axis, batch, twiddled, lanes, profile);
+  const along = chooseLanes(axis, batch, twiddled, lanes, longestButterfly.batch, profile);
   const order = forward(batch, along === 'axis' ? 0 : along);
   const columns = batch[order[0]!]!;
   const lanesAlong = along === 'axis' ? 'axis' : 'batch';
@@ -126,6 +142,7 @@ function chooseLanes(
   batch: readonly Span[],
   twiddled: boolean,
   lanes: number,
+  longestButterfly: number,
   profile: DeviceProfile,
 ): 'axis' | number {
   const { shortAxis } = calibrationOf(profile).columns;
@@ -135,6 +152,7 @@ function chooseLanes(
     .filter((d) => batch[d]!.count >= lanes)
     .sort((a, b) => contiguous(batch[b]!) - contiguous(batch[a]!) || batch[b]!.count - batch[a]!.count)[0];
   if (best === undefined) return 'axis';
+  if (axis.count <= longestButterfly) return best;
   const whole = isContiguous(axis.input) && isContiguous(axis.output);
   // Without twiddles in the way, a long axis that memory runs along needs no neighbours.
   if (whole && axis.count >= shortAxis) return 'axis';
