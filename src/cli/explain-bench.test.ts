@@ -198,4 +198,25 @@ describe('verify', () => {
     ).toMatch(/c2c, powers of two +single +2 +forward +\S+ +\S+ +0\.\d\d/);
     expect((await omnifft('verify', '--suite', 'speed')).code).toBe(2);
   });
+
+  it("takes transforms, lengths and batches of one's own", async () => {
+    const own = ['--transforms', 'dct2', 'r2c', '--lengths', '12', '5', '--batches', '3'];
+    const { code, stdout } = await omnifft(
+      ...['verify', ...own, '--precision', 'double', '--rounds', '1', '--no-peers', '--device', 'cpu', '--json'],
+    );
+    expect(code).toBe(0);
+    const rows = JSON.parse(stdout) as Record<'set' | 'length' | 'batches' | 'direction', unknown>[];
+    expect(rows.map(({ set, length, batches, direction }) => [set, length, batches, direction])).toEqual(
+      ['dct2', 'r2c'].flatMap((set) =>
+        [12, 5].flatMap((length) => ['forward', 'inverse'].map((direction) => [set, length, 3, direction])),
+      ),
+    );
+    for (const wrong of [
+      ['--transforms', 'dct5'],
+      ['--lengths', '0'],
+      ['--batches', 'few'],
+      ['--lengths', '8', '--most', '9'],
+    ])
+      expect((await omnifft('verify', ...wrong)).code, wrong.join(' ')).toBe(2);
+  });
 });

@@ -3,18 +3,22 @@
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type Device, FftError, openDevice } from '../../index.ts';
+import { type TransformKind, transformKinds } from '../../problem/problem.ts';
 import { makeFolder, writeOutput } from '../files.ts';
 import { table } from '../format.ts';
-import { type DeviceOptions, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
+import { type DeviceOptions, positiveInteger, positiveIntegers, useDevice, withDevice, withJson } from '../options.ts';
 import { chart, type Line } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
 import { type Measured, measureErrors } from '../verify/errors.ts';
 import { openPeers, type Peers } from '../verify/peers/index.ts';
-import { precisionSets, type SuitePrecision, suitePrecisions } from '../verify/suite.ts';
+import { type SuitePrecision, suitePrecisions, wantedSets } from '../verify/suite.ts';
 
 interface VerifyOptions extends Omit<DeviceOptions, 'precision'> {
   readonly json: boolean;
   readonly most: number;
+  readonly transforms?: readonly TransformKind[];
+  readonly lengths?: readonly number[];
+  readonly batches: number;
   readonly rounds: number;
   readonly peers: boolean;
   readonly precision?: SuitePrecision;
@@ -25,6 +29,7 @@ interface Row extends Measured {
   readonly set: string;
   readonly precision: SuitePrecision;
   readonly length: number;
+  readonly batches: number;
 }
 
 /** Double-doubles are held against sums, whose terms take their time. */
@@ -36,7 +41,12 @@ export function addVerify(program: Command): void {
     .description('measure how far transforms of random numbers are off, against a reference of more digits')
     .addOption(new Option('--suite <name>', 'what is tried').choices(['precision']).default('precision'))
     .addOption(new Option('--precision <name>', 'only this one (default: all)').choices([...suitePrecisions]))
+    .addOption(new Option('--transforms <kinds...>', 'only these (default: all)').choices([...transformKinds]))
     .option('--most <points>', 'length of the longest transform', positiveInteger, 4096)
+    .addOption(
+      new Option('--lengths <points...>', "these instead of the suite's").argParser(positiveIntegers).conflicts('most'),
+    )
+    .option('--batches <count>', 'transforms of each length, one after another', positiveInteger, 1)
     .option('--rounds <count>', 'sets of random numbers for each length', positiveInteger, 3)
     .option('--no-peers', 'leave out FFTW, SciPy and cuFFT, whose errors stand beside where they are installed')
     .option('--svg <folder>', 'draw the errors there, a picture for each precision');
@@ -76,13 +86,13 @@ function has({ profile }: Device, precision: SuitePrecision): boolean {
 async function rowsOf(
   device: Device,
   precisions: readonly SuitePrecision[],
-  { most, rounds }: Pick<VerifyOptions, 'most' | 'rounds'>,
+  { most, batches, rounds, ...wanted }: VerifyOptions,
   peers: Peers,
   update: (done: number, all: number, what: string) => void,
 ): Promise<Row[]> {
   const tried = precisions.flatMap((precision) =>
-    precisionSets(precision === 'double-double' ? Math.min(most, LONGEST_SUM) : most).flatMap((set) =>
-      set.lengths.map((length) => ({ set: set.name, transform: set.transform, length, precision })),
+    wantedSets(precision === 'double-double' ? Math.min(most, LONGEST_SUM) : most, wanted).flatMap((set) =>
+      set.lengths.map((length) => ({ set: set.name, transform: set.transform, length, batches, precision })),
     ),
   );
   const cpu = await openDevice('cpu', { threads: 1 });
@@ -94,7 +104,7 @@ async function rowsOf(
       // A sum over two ends needs two of them.
       if (transform === 'dct1' && length < 2) continue;
       const measured = await measureErrors(device, cpu, one, rounds, peers);
-      rows.push(...measured.map((errors): Row => ({ set, precision, length, ...errors })));
+      rows.push(...measured.map((errors): Row => ({ set, precision, length, batches, ...errors })));
     }
     return rows;
   } finally {

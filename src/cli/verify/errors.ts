@@ -9,7 +9,7 @@ import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';
 import type { Peers } from './peers/index.ts';
-import { numbersOf, type Task, type WidePeer } from './peers/peer.ts';
+import { lineOf, numbersOf, type Task, type WidePeer } from './peers/peer.ts';
 import type { SuitePrecision } from './suite.ts';
 
 type Direction = Task['direction'];
@@ -151,10 +151,11 @@ function referenceError(want: Float64Array, result: ArrayLike<number>, precision
 /** The errors of two or three numbers are chance: a set has so many at least, in several transforms where these are shorter. */
 const SHORT = 64;
 
-/** What is tried: one transform. */
+/** What is tried: one transform, or several one after another. */
 export interface Tried {
   readonly transform: TransformKind;
   readonly length: number;
+  readonly batches: number;
   readonly precision: SuitePrecision;
 }
 
@@ -177,9 +178,9 @@ export async function measureErrors(
   rounds: number,
   peers: Pick<Peers, 'single' | 'double' | 'wide'> = { single: [], double: [], wide: [] },
 ): Promise<Measured[]> {
-  const { transform, length, precision } = tried;
-  const problem = { size: [length], transform, precision } as ProblemInput;
-  const wide = { size: [length], transform, precision: 'double-double' } as ProblemInput;
+  const { transform, length, batches, precision } = tried;
+  const problem = { size: [length], batches, transform, precision } as ProblemInput;
+  const wide = { ...problem, precision: 'double-double' } as ProblemInput;
   const directions: readonly Direction[] = precision === 'double-double' ? ['forward'] : ['forward', 'inverse'];
   const plan: Plan = await device.plan(problem);
   const reference: Plan | undefined = precision === 'double-double' ? undefined : await cpu.plan(wide);
@@ -190,7 +191,8 @@ export async function measureErrors(
       const once = (): Promise<Errors> =>
         reference ? narrowErrors(plan, reference, task, peers) : wideErrors(plan, task, peers.wide);
       const errors: Errors[] = [];
-      for (let round = 0; round < rounds; round++) errors.push(await rootMeanSquares(Math.ceil(SHORT / length), once));
+      const times = Math.ceil(SHORT / (length * batches));
+      for (let round = 0; round < rounds; round++) errors.push(await rootMeanSquares(times, once));
       measured.push({ direction, bound: boundOf(transform, length, precision, device), ...summary(errors, precision) });
     }
     return measured;
@@ -218,20 +220,25 @@ async function narrowErrors(plan: Plan, reference: Plan, task: Task, peers: Pick
   return errors;
 }
 
-/** In double-double, forward; peers are given what they have room for. */
+/** In double-double, forward, of one of the transforms; peers are given what they have room for. */
 async function wideErrors(plan: Plan, task: Task, peers: readonly WidePeer[]) {
   const { data, words } = randomNumbers(numbersOf(task, 'read'), task.precision);
   const result = await run(plan, 'forward', data);
-  const input = Array.from({ length: words.length / 2 }, (_, n) => sumOf(words, n));
+  const line = Math.floor(Math.random() * task.batches);
+  const [read, written] = [lineOf(task, 'read'), lineOf(task, 'written')];
+  const all = Array.from({ length: words.length / 2 }, (_, n) => sumOf(words, n));
+  const own = (numbers: readonly bigint[]) => numbers.slice(line * read, (line + 1) * read);
   const complex = task.transform === 'c2c' || task.transform === 'r2c';
-  const bins = someBins(result.length / (complex ? 4 : 2));
-  const errors = new Map([[OURS, fixedError(plan.problem, input, bins, (n) => sumOf(result, n))]]);
+  const bins = someBins(written / (complex ? 2 : 1));
+  const error = (numbers: readonly bigint[], at: (n: number) => bigint) =>
+    fixedError(plan.problem, own(numbers), bins, (n) => at(line * written + n));
+  const errors = new Map([[OURS, error(all, (n) => sumOf(result, n))]]);
   for (const peer of peers.filter((one) => one.has(task))) {
-    const rounded = input.map((value) => peer.round(value));
+    const rounded = all.map((value) => peer.round(value));
     const theirs = await peer.run(task, rounded);
     errors.set(
       peer.name,
-      fixedError(plan.problem, rounded, bins, (n) => theirs[n]!),
+      error(rounded, (n) => theirs[n]!),
     );
   }
   return errors;

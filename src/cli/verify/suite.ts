@@ -1,5 +1,5 @@
 /** What the precision suite tries: VkFFT's samples 11 to 19, as far as lengths go that a reference can follow. */
-import { realTransforms, type Storage, type TransformKind } from '../../problem/problem.ts';
+import { realTransforms, type Storage, type TransformKind, transformKinds } from '../../problem/problem.ts';
 
 /** Transforms of one kind, of some lengths. */
 export interface PrecisionSet {
@@ -24,6 +24,16 @@ export function precisionSets(most: number): PrecisionSet[] {
     { name: 'r2c and c2r', transform: 'r2c' as const, lengths: mixed },
     ...realTransforms.map((transform) => ({ name: transform, transform, lengths: mixed })),
   ].filter(({ lengths }) => lengths.length > 0);
+}
+
+/** Transforms and lengths of one's own: what is not named is what the suite has. */
+export function wantedSets(
+  most: number,
+  wanted: { readonly transforms?: readonly TransformKind[]; readonly lengths?: readonly number[] },
+): PrecisionSet[] {
+  const { transforms = transformKinds, lengths } = wanted;
+  if (!lengths) return precisionSets(most).filter(({ transform }) => transforms.includes(transform));
+  return transforms.map((transform) => ({ name: transform, transform, lengths }));
 }
 
 /** In the order in which they are tried; the first ones have the fewest digits. */

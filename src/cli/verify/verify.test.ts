@@ -8,7 +8,7 @@ import { fixedResult } from '../../numeric/fixed-sums.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { transformKinds } from '../../problem/problem.ts';
 import { boundOf, measureErrors } from './errors.ts';
-import { precisionSets, suitePrecisions } from './suite.ts';
+import { precisionSets, suitePrecisions, wantedSets } from './suite.ts';
 
 const random = randomFor('cli/verify');
 
@@ -50,6 +50,21 @@ const FFTW = [
   ['r2c', 20, 0.719],
 ] as const;
 
+/** The same of 32 sums of cosines or sines of each length, or lines of reals, one after another, in units of the precision. */
+const FFTW_OF_MANY = [
+  ['dct1', 8, 'double', 0.699],
+  ['dct1', 20, 'single', 1.226],
+  ['dct2', 10, 'double', 0.929],
+  ['dct2', 19, 'single', 1.372],
+  ['dct3', 12, 'double', 1.227],
+  ['dct4', 15, 'double', 1.17],
+  ['dst1', 9, 'double', 0.724],
+  ['dst1', 16, 'single', 1.228],
+  ['dst2', 12, 'double', 0.876],
+  ['r2c', 19, 'single', 1.211],
+  ['r2c', 23, 'double', 1.221],
+] as const;
+
 describe('errors', () => {
   let device: Device;
   beforeAll(async () => {
@@ -59,7 +74,7 @@ describe('errors', () => {
 
   it.each(suitePrecisions)('in %s are within bounds, and not nothing', async (precision) => {
     for (const transform of ['c2c', 'r2c', 'dct4'] as const) {
-      const measured = await measureErrors(device, device, { transform, length: 24, precision }, 2);
+      const measured = await measureErrors(device, device, { transform, length: 24, batches: 2, precision }, 2);
       expect(measured.map(({ direction }) => direction)).toEqual(
         precision === 'double-double' ? ['forward'] : ['forward', 'inverse'],
       );
@@ -74,8 +89,16 @@ describe('errors', () => {
   it.runIf(hasMultiplyAdds && roundsOnce()).each(FFTW)(
     'of short %s of %i doubles are at most 1.1 times those of FFTW',
     async (transform, length, theirs) => {
-      const measured = await measureErrors(device, device, { transform, length, precision: 'double' }, 150);
+      const measured = await measureErrors(device, device, { transform, length, batches: 1, precision: 'double' }, 150);
       expect(measured[0]!.average).toBeLessThan(1.1 * theirs * 2 ** -53);
+    },
+  );
+
+  it.runIf(hasMultiplyAdds && roundsOnce()).each(FFTW_OF_MANY)(
+    'of many short %s of %i numbers in %s are at most 1.1 times those of FFTW',
+    async (transform, length, precision, theirs) => {
+      const measured = await measureErrors(device, device, { transform, length, batches: 32, precision }, 30);
+      expect(measured[0]!.average).toBeLessThan(1.1 * theirs * (precision === 'double' ? 2 ** -53 : 2 ** -24));
     },
   );
 
@@ -88,7 +111,7 @@ describe('errors', () => {
       return [outer + 2 * inner, across + within, outer - inner, across - 2 * within];
     };
     const peer = { name: 'exact', has: () => true, run, close() {} };
-    const tried = { transform: 'dct1', length: 4, precision: 'single' } as const;
+    const tried = { transform: 'dct1', length: 4, batches: 1, precision: 'single' } as const;
     const [forward] = await measureErrors(device, device, tried, 2, { single: [peer], double: [], wide: [] });
     expect(forward!.peers[0]!.average).toBeLessThan(2 ** -96);
     expect(forward!.peers[0]!.ratio).toBeUndefined();
@@ -109,4 +132,13 @@ it('sets hold lengths up to the longest that is asked for', () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(100);
     expect(lengths).toEqual([...new Set(lengths)].sort((a, b) => a - b));
   }
+});
+
+it('sets are of the transforms and lengths that are named', () => {
+  const sets = wantedSets(100, { transforms: ['dct2', 'c2c'] });
+  expect(new Set(sets.map(({ transform }) => transform))).toEqual(new Set(['dct2', 'c2c']));
+  expect(wantedSets(10, { transforms: ['dct2'], lengths: [20, 11] })).toEqual([
+    { name: 'dct2', transform: 'dct2', lengths: [20, 11] },
+  ]);
+  expect(wantedSets(10, { lengths: [5] })).toHaveLength(10);
 });

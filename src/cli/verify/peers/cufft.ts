@@ -15,8 +15,9 @@ export async function openCufft(device: Device): Promise<Peer> {
 }
 
 /** From complex numbers to reals it destroys what it reads, and it runs more than once when it is timed. */
-function has({ transform, direction, precision }: Task): boolean {
+function has({ transform, direction, precision, batches }: Task): boolean {
   return (
+    batches === 1 &&
     (precision === 'single' || precision === 'double') &&
     (transform === 'c2c' || (transform === 'r2c' && direction === 'forward'))
   );

@@ -1,7 +1,7 @@
 /** FFTW 3 through koffi, in each of the precisions that it is built for. */
 import { FftError } from '../../../index.ts';
 import { double, extended, type Format, quad, single, type WideFormat } from './formats.ts';
-import { numbersOf, type Peer, realKind, type Task, type WidePeer } from './peer.ts';
+import { lineOf, numbersOf, type Peer, realKind, type Task, type WidePeer } from './peer.ts';
 
 /** Letter of a build in the names of its functions and file. */
 const BUILDS = { single: 'f', double: '', 'long double': 'l', quad: 'q' } as const;
@@ -80,11 +80,14 @@ async function functionsOf(build: FftwBuild): Promise<Functions> {
   if (!library) throw new FftError('device-unavailable', `there is no ${names[0]} (Debian: ${PACKAGES[build]})`);
   const func = (name: string, result: string, ...parameters: string[]) =>
     library.func(`fftw${BUILDS[build]}_${name}`, result, parameters);
+  // Rank, lengths, batches; of each side memory, its lengths, a stride and a distance.
+  const side = ['void *', 'void *', 'int', 'int'];
+  const many = ['int', 'int *', 'int', ...side, ...side];
   const [c2c, r2c, c2r, r2r] = [
-    func('plan_dft_1d', 'void *', 'int', 'void *', 'void *', 'int', 'uint'),
-    func('plan_dft_r2c_1d', 'void *', 'int', 'void *', 'void *', 'uint'),
-    func('plan_dft_c2r_1d', 'void *', 'int', 'void *', 'void *', 'uint'),
-    func('plan_r2r_1d', 'void *', 'int', 'void *', 'void *', 'int', 'uint'),
+    func('plan_many_dft', 'void *', ...many, 'int', 'uint'),
+    func('plan_many_dft_r2c', 'void *', ...many, 'uint'),
+    func('plan_many_dft_c2r', 'void *', ...many, 'uint'),
+    func('plan_many_r2r', 'void *', ...many, 'int *', 'uint'),
   ];
   func('set_timelimit', 'void', 'double')(PATIENCE);
   return {
@@ -92,10 +95,17 @@ async function functionsOf(build: FftwBuild): Promise<Functions> {
     free: func('free', 'void', 'void *'),
     view: (memory, bytes) => koffi.view(memory, bytes),
     plan(task, input, output) {
-      const { transform, direction, length } = task;
-      if (transform === 'c2c') return c2c(length, input, output, direction === 'forward' ? FORWARD : BACKWARD, MEASURE);
-      if (transform === 'r2c') return (direction === 'forward' ? r2c : c2r)(length, input, output, MEASURE);
-      return r2r(length, input, output, R2R[realKind(task) as keyof typeof R2R], MEASURE);
+      const { transform, direction, length, batches } = task;
+      const forward = direction === 'forward';
+      const complex = { read: transform === 'c2c' || !forward, written: transform === 'c2c' || forward };
+      const at = (memory: Pointer, side: 'read' | 'written') => {
+        const numbers = transform.startsWith('d') || !complex[side] ? 1 : 2;
+        return [memory, null, 1, lineOf(task, side) / numbers];
+      };
+      const all = [1, Int32Array.of(length), batches, ...at(input, 'read'), ...at(output, 'written')];
+      if (transform === 'c2c') return c2c(...all, forward ? FORWARD : BACKWARD, MEASURE);
+      if (transform === 'r2c') return (forward ? r2c : c2r)(...all, MEASURE);
+      return r2r(...all, Int32Array.of(R2R[realKind(task) as keyof typeof R2R]), MEASURE);
     },
     execute: func('execute', 'void', 'void *'),
     destroy: func('destroy_plan', 'void', 'void *'),

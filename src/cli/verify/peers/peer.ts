@@ -2,11 +2,12 @@
 import type { TransformKind } from '../../../problem/problem.ts';
 import type { SuitePrecision } from '../suite.ts';
 
-/** One transform of one axis, unnormalised, as omnifft's own. */
+/** Transforms of one axis, one after another, unnormalised, as omnifft's own. */
 export interface Task {
   readonly transform: TransformKind;
   readonly direction: 'forward' | 'inverse';
   readonly length: number;
+  readonly batches: number;
   readonly precision: SuitePrecision;
 }
 
@@ -25,8 +26,13 @@ export interface WidePeer extends Peer<bigint> {
   round(fixed: bigint): bigint;
 }
 
-/** Real numbers on one side of a transform. */
-export function numbersOf({ transform, direction, length }: Task, side: 'read' | 'written'): number {
+/** Real numbers on one side of all transforms. */
+export function numbersOf(task: Task, side: 'read' | 'written'): number {
+  return task.batches * lineOf(task, side);
+}
+
+/** And of one of them. */
+export function lineOf({ transform, direction, length }: Task, side: 'read' | 'written'): number {
   if (transform === 'c2c') return 2 * length;
   if (transform !== 'r2c') return length;
   return (side === 'read') === (direction === 'forward') ? length : 2 * (Math.floor(length / 2) + 1);

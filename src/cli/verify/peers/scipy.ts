@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { FftError } from '../../../index.ts';
 import { type Peer, realKind } from './peer.ts';
 
-/** Lines of kind, direction, length, precision and the numbers in base 64; answers in base 64. */
+/** Lines of kind, direction, length, precision and the numbers in base 64, of one transform or several; answers in base 64. */
 const PROGRAM = `
 import base64, sys
 import numpy as np
@@ -17,11 +17,11 @@ for line in sys.stdin:
     real, complex_ = (np.float32, np.complex64) if precision == "single" else (np.float64, np.complex128)
     x = np.frombuffer(base64.b64decode(data), real)
     if kind == "c2c":
-        y = (fft.fft if direction == "forward" else fft.ifft)(x.view(complex_), norm="backward" if direction == "forward" else "forward")
+        y = (fft.fft if direction == "forward" else fft.ifft)(x.view(complex_).reshape(-1, n), norm="backward" if direction == "forward" else "forward")
     elif kind == "r2c":
-        y = fft.rfft(x) if direction == "forward" else fft.irfft(x.view(complex_), n, norm="forward")
+        y = fft.rfft(x.reshape(-1, n)) if direction == "forward" else fft.irfft(x.view(complex_).reshape(-1, n // 2 + 1), n, norm="forward")
     else:
-        y = (fft.dct if kind.startswith("dct") else fft.dst)(x, int(kind[-1]))
+        y = (fft.dct if kind.startswith("dct") else fft.dst)(x.reshape(-1, n), int(kind[-1]))
     assert y.dtype in (real, complex_)
     print(base64.b64encode(np.ascontiguousarray(y).tobytes()).decode(), flush=True)
 `;
