@@ -4,6 +4,8 @@
  * - II and III, and IV of odd lengths, by the real transform of as many points: real-sums.ts.
  * - IV of even lengths, by half as many complex points: facing-sums.ts.
  * - I, by continuing the reals to a sequence twice as long: continued-sums.ts.
+ *
+ * On vectors short ones are one butterfly of their reals, or of the points that continue them: `LONGEST_BUTTERFLY`, tiling.ts.
  */
 import { type Direction, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
