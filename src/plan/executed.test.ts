@@ -126,29 +126,6 @@ it('the assignments of both parts of a convolution compute it', async () => {
   }
 });
 
-it('blocks of bins are where they come, in the kernel of axes that share a launch and have uploads in it', async () => {
-  const profile = { ...namedProfiles.h200.profile, sharedBytes: 4096 };
-  for (const blocks of [
-    [{ from: 3, to: 40 }],
-    [
-      { from: 30, to: 64 },
-      { from: 0, to: 2 },
-    ],
-    [null, { from: 1, to: 2 }],
-  ]) {
-    const input: ProblemInput = {
-      ...{ size: [64, 3], coordinates: 2, layout: 'planar', precision: 'double' },
-      zeroPadding: { frequency: [blocks[0] ?? null, blocks[1] ?? null] },
-      convolution: { kernels: 3, matrix: 2, symmetric: true },
-      tuning: { uploadSwitch: { two: 4 } },
-    };
-    const problem = normalizeProblem(input);
-    const plan = planConvolution(problem, profile, false);
-    expect(plan.prepare.launches.length).toBeGreaterThan(2);
-    expectGood(await triedConvolution(executing(plan.convolve, problem, plan), input, random), plan.convolve);
-  }
-});
-
 /** One thing about one launch made wrong. */
 const damages: Readonly<Record<string, (launch: Launch) => Launch>> = {
   'where a result begins': (launch) => {
