@@ -4,7 +4,7 @@ import { axisPlace, dimensionsOf, uploadsQuestion } from './axis.ts';
 import { isReal } from './complex-part.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, transformedAxes } from './convolution-split.ts';
 import { convolvedPlace } from './convolved.ts';
-import { axisNode, convolvedNode, longAxis } from './four-step.ts';
+import { type AxisPlace, axisNode, convolvedNode, longAxis } from './four-step.ts';
 import {
   type BranchNode,
   type ElementFactors,
@@ -32,14 +32,14 @@ export function preparingTree(
   const axes = transformedAxes(complex);
   const children = axes
     .filter((axis) => !period || axis !== split.axes[0])
-    .map((axis) => banded(axisThrough(given, axis, split, profile), given, axis));
+    .map((axis) => axisThrough(given, axis, split, profile));
   if (isReal(given) && !real) children.unshift(realThrough(given, profile));
   if (period) {
     const axis = split.axes[0]!;
     const node = longAxis(axisPlace(complex, 'forward', axis, profile), period.length, period.uploads);
     const first = leavesOf(node)[0];
     const read = mapLeaves(node, (leaf) => (leaf === first ? wrapped(leaf, split, period, before) : leaf));
-    children.push(banded(read, given, axis, { mirrored: real }));
+    children.push(banded(read, given, axis, { order: 'left', mirrored: real }));
   } else if (children.length === 0) {
     const batch = dimensionsOf(complex).filter(({ count }) => count > 1);
     const point = { of: 1, step: 1 };
@@ -66,9 +66,12 @@ function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, prof
   const problem = { ...complexOf(given, split.real), unordered: uploads !== undefined };
   const place = axisPlace(problem, 'forward', axis, profile);
   const scheme = schemeOf(problem, axis, profile);
-  if (scheme === 'rader') return convolvedNode(place, place.length - 1);
-  if (scheme === 'bluestein') return convolvedPlace(problem, axis, profile, place);
-  return axisNode(place, uploads ?? rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!.value);
+  const node = () => {
+    if (scheme === 'rader') return convolvedNode(place, place.length - 1);
+    if (scheme === 'bluestein') return convolvedPlace(problem, axis, profile, place);
+    return axisNode(place, uploads ?? rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!.value);
+  };
+  return banded(node(), given, axis, { order: place.order });
 }
 
 /** The uploads that leave bins where those of the signal are; missing where these come in the natural order. */
@@ -83,13 +86,14 @@ function uploadsLike(given: Problem, axis: number, split: ConvolutionSplit): rea
 
 /**
  * Bins in a block of the frequency side are zero: so is every product with them.
+ * @param order `left`: bins are where the uploads of the axis have put them.
  * @param mirrored the last launch knows of all bins of an axis of reals: those over the half are conjugates of the others.
  */
 function banded(
   node: PlanNode,
   given: Problem,
   axis: number,
-  { order = 'left', mirrored = false }: { readonly order?: 'left' | 'natural'; readonly mirrored?: boolean } = {},
+  { order, mirrored = false }: { readonly order: AxisPlace['order']; readonly mirrored?: boolean },
 ): PlanNode {
   const block = blocksOf(given, 'output')[axis];
   if (!block) return node;
