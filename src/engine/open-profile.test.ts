@@ -75,7 +75,7 @@ describe('a profile', () => {
   });
 
   it.each([
-    ['h200', 'cuda', 'cuda', /^extern "C" __global__ void __launch_bounds__\(\d+\) stockham1024\(/m],
+    ['h200', 'cuda', 'cuda', /^extern "C" __global__ void __launch_bounds__\(\d+(, \d+)?\) stockham1024\(/m],
     ['mi250x', 'hip', 'hip', /^extern "C" __global__ void __launch_bounds__\(\d+\) stockham1024\(/m],
     [
       'arc',

@@ -150,7 +150,7 @@ describe('knobs', () => {
     const uploads = async (rows: number, performBandwidthBoost: number) =>
       (await launchesOf(gpu, image(rows), { performBandwidthBoost, coalescedBytes: 64 })).length;
     expect([await uploads(512, 1), await uploads(1024, 1), await uploads(1024, 2)]).toEqual([1, 2, 1]);
-    expect([await uploads(2048, 2), await uploads(4096, -1), await uploads(4096, 4)]).toEqual([2, 1, 2]);
+    expect([await uploads(2048, 2), await uploads(2048, -1), await uploads(4096, 4)]).toEqual([2, 1, 2]);
   });
 
   it('clusterBlocks: blocks that share a tile, or none', async () => {

@@ -41,9 +41,9 @@ describe('OpenCL C', () => {
     expect(bindings.map(({ written }) => written)).toEqual([false, false, true, true]);
   });
 
-  it.each(['cluster', 'slice'] as const)('has no exchange over a %s', (exchange) => {
+  it('has no exchange over a cluster', () => {
     const { kernel } = sampleWith('f32', 2);
-    const phases = kernel.phases.map((phase) => ({ ...phase, exchange }));
-    expect(() => emitOpencl({ ...kernel, phases })).toThrow(new RegExp(exchange));
+    const phases = kernel.phases.map((phase) => ({ ...phase, exchange: 'cluster' as const }));
+    expect(() => emitOpencl({ ...kernel, phases })).toThrow(/cluster/);
   });
 });
