@@ -47,11 +47,8 @@ export interface Calibration {
     /** For addresses and the like: always, and for each butterfly that a thread has in hand. */
     readonly always: number;
     readonly butterfly: number;
-    /** 32-bit registers that no thread can do without. */
-    readonly fewest: ByPrecision;
-    /** 32-bit registers more for an odd butterfly: as prices reckon, and as compilers are granted. */
-    readonly oddPriced: number;
-    readonly oddGranted: number;
+    /** 32-bit registers more for an odd butterfly, as prices reckon. */
+    readonly odd: number;
     /** 32-bit registers more, with which compilers have many loads under way at once. */
     readonly spare: number;
     /** Values of a butterfly beside its points, and additions that each costs which has no register. */
@@ -151,8 +148,6 @@ export interface Calibration {
     readonly unaligned: number;
     /** By what twiddles multiply a wide butterfly of two factors, over what was measured. */
     readonly wideTwiddled: number;
-    /** The same in a pass that is the only one. */
-    readonly wideAlone: number;
   };
   /** Rader's algorithm, in passes of radix 4. */
   readonly rader: {
@@ -184,9 +179,7 @@ const MEASURED: Calibration = {
   registers: {
     always: 4,
     butterfly: 4,
-    fewest: { single: 40, double: 62 },
-    oddPriced: 2,
-    oddGranted: 7,
+    odd: 2,
     spare: 22,
     working: 4,
     spill: 6,
@@ -229,7 +222,7 @@ const MEASURED: Calibration = {
   },
   // Measured on an H100, as what points in the order of powers cost.
   exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, wideAlone: 0.9 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08 },
   rader: { permuted: 65 },
 };
 

@@ -12,7 +12,7 @@ import { type Arithmetic, isInPairs, wordsPerReal } from './capacity.ts';
 import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
-/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap, in the only one more so. */
+/** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
 /** Operations of a device in one on pairs. */
 const PAIR_OPERATIONS = 16;
@@ -155,8 +155,7 @@ export function passCost(question: PassQuestion, profile: DeviceProfile, least =
   const measured = inPairs ? undefined : profile.radixCosts?.[radix];
   const own = measured ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
   const alone = radix === length;
-  const wide = alone ? passes.wideAlone : stride > 1 ? passes.wideTwiddled : 1;
-  const factor = measured !== undefined && WIDE.has(radix) ? wide : 1;
+  const factor = measured !== undefined && WIDE.has(radix) && stride > 1 ? passes.wideTwiddled : 1;
   // Lanes take neighbouring butterflies: of the same stride block, or, in the first pass, of neighbouring blocks.
   const items = stride === 1 ? length / radix : stride;
   const used = items < lanes ? 1 : items / Math.ceil(items / lanes);
