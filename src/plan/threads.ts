@@ -1,7 +1,7 @@
 /** How many threads a group has, and how many groups are to run side by side. */
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, forPrecision, wordsPerReal } from './capacity.ts';
+import { type Arithmetic, capacityOf, wordsPerReal } from './capacity.ts';
 import type { PlacedLeaf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 
