@@ -22,7 +22,7 @@ import {
   wordsOf,
 } from '../problem/index.ts';
 
-export type Peer = NonNullable<MeasureOptions['peer']>;
+export type PeerName = NonNullable<MeasureOptions['peer']>;
 
 export interface Measurement {
   readonly direction: 'forward' | 'inverse';
@@ -39,7 +39,7 @@ export interface Measurement {
   /** The time of a copy that moves as many bytes over ours; absent where there is no memory for one. */
   readonly copyFraction?: number;
   /** The other library's median, in seconds, and that over ours: above 1 where omnifft is faster. */
-  readonly peer?: { readonly name: Peer; readonly seconds: number; readonly ratio: number };
+  readonly peer?: { readonly name: PeerName; readonly seconds: number; readonly ratio: number };
 }
 
 /** Time spent on each subject, at most and at least in number of samples. */
@@ -52,7 +52,7 @@ const SAMPLE_MS = 5;
 const MOST_FILLED = 2 ** 20;
 
 /** @throws FftError of planning and measuring; with a peer also `device-unavailable` and `unsupported-feature` */
-export async function benchmark(device: Device, problem: PlannedProblem, peer?: Peer): Promise<Measurement> {
+export async function benchmark(device: Device, problem: PlannedProblem, peer?: PeerName): Promise<Measurement> {
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
   const { points, length } = extent(problem);
   const operations = elementKind(problem, 'input') === 'real' ? 2.5 : 5;
@@ -66,7 +66,7 @@ export async function benchmark(device: Device, problem: PlannedProblem, peer?: 
     const output = problem.placement === 'in-place' ? input : allocate(device, plan, written, memory);
     // In place only zeros stay finite, however often they are transformed.
     await fill(device, problem, memory, problem.placement === 'in-place' ? 0 : 1);
-    const time = (repeats: number, of?: Peer) =>
+    const time = (repeats: number, of?: PeerName) =>
       plan.measure(direction, { input, output, repeats, ...(of === undefined ? {} : { peer: of }) });
     const subjects = [(repeats: number) => time(repeats)];
     if (peer !== undefined) subjects.push((repeats: number) => time(repeats, peer));

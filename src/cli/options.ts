@@ -21,7 +21,7 @@ import { show } from '../problem/errors.ts';
 import { lengthsAlone } from '../problem/index.ts';
 import { withOptionNames } from './words.ts';
 
-export interface DeviceOptions {
+export interface DeviceFlags {
   readonly device: string;
   readonly threads?: number;
   /** A device that is not there, instead. */
@@ -52,7 +52,7 @@ export function withJson(command: Command): Command {
 }
 
 /** Opens the device that the options name, lends it to `use` and closes it. */
-export async function useDevice<T>(options: DeviceOptions, use: (device: Device) => Promise<T>): Promise<T> {
+export async function useDevice<T>(options: DeviceFlags, use: (device: Device) => Promise<T>): Promise<T> {
   const device = await withOptionNames(['threads', 'language'], () => open(options));
   try {
     return await use(device);
@@ -62,7 +62,7 @@ export async function useDevice<T>(options: DeviceOptions, use: (device: Device)
 }
 
 /** Unknown names are refused by those who know them all. */
-async function open({ device, threads, profile, language, precision }: DeviceOptions): Promise<Device> {
+async function open({ device, threads, profile, language, precision }: DeviceFlags): Promise<Device> {
   if (profile !== undefined) {
     // Commands that do more than plan take no profile.
     return openProfile(

@@ -104,7 +104,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   ]),
   calibration: optional([
     isCalibration,
-    'an object with some of the groups that device.profile.calibration has, each with all its numbers, from 0 up',
+    'an object with some of the groups of src/plan/calibration.ts, each with all its numbers, from 0 up',
   ]),
 };
 

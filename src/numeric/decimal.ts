@@ -3,7 +3,7 @@
  */
 
 /** p/q with q > 0. */
-type Fraction = readonly [p: bigint, q: bigint];
+type Ratio = readonly [p: bigint, q: bigint];
 
 const NUMBER = /^\s*([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:e([+-]?\d+))?\s*$/i;
 
@@ -11,7 +11,7 @@ const NUMBER = /^\s*([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:e([+-]?\d+))?\s*$/i;
 const MOST_DIGITS = 10_000;
 
 /** The value of a decimal number; undefined where the text is none. */
-function fractionOf(text: string): Fraction | undefined {
+function fractionOf(text: string): Ratio | undefined {
   const match = NUMBER.exec(text);
   if (!match || text.length > MOST_DIGITS) return undefined;
   const [, sign, digits, exponent = '0'] = match as unknown as [string, string, string, string?];
@@ -23,7 +23,7 @@ function fractionOf(text: string): Fraction | undefined {
 }
 
 /** The double nearest to a fraction, halves to even. */
-function nearest([p, q]: Fraction): number {
+function nearest([p, q]: Ratio): number {
   if (p === 0n) return 0;
   const size = p < 0n ? -p : p;
   // A quotient of 64 bits or more, whose last one also stands for the rest, rounds as the fraction does.
@@ -62,14 +62,14 @@ function bitsOf(value: bigint): number {
 }
 
 /** A double as a fraction. */
-function exactly(value: number): Fraction {
+function exactly(value: number): Ratio {
   if (value === 0) return [0n, 1n];
   const power = Math.max(-1074, Math.floor(Math.log2(Math.abs(value))) - 54);
   const integer = BigInt((value / 2 ** Math.max(power, -1000)) * 2 ** (Math.max(power, -1000) - power));
   return power >= 0 ? [integer << BigInt(power), 1n] : [integer, 1n << BigInt(-power)];
 }
 
-function sum([a, b]: Fraction, [c, d]: Fraction): Fraction {
+function sum([a, b]: Ratio, [c, d]: Ratio): Ratio {
   return [a * d + c * b, b * d];
 }
 
@@ -119,7 +119,7 @@ export function formatDecimal(hi: number, lo: number, digits: number): string {
   return (p < 0n ? '-' : '') + placed(text.replace(/0+$/, ''), exponent);
 }
 
-function scaledBy(q: bigint, power: number): Fraction {
+function scaledBy(q: bigint, power: number): Ratio {
   return power >= 0 ? [q * 10n ** BigInt(power), 1n] : [q, 10n ** BigInt(-power)];
 }
 

@@ -1,8 +1,9 @@
 /** New host memory, and numbers in floating point. */
 import { lengthOf } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
+import type { Floats } from '../signal/floats.ts';
 
-export type Floats = Float32Array | Float64Array;
+export type { Floats } from '../signal/floats.ts';
 
 /** An array of zeros for `length` numbers. @throws FftError `out-of-memory` */
 export function zeros(length: number, single: boolean): Floats {

@@ -10,10 +10,10 @@ import { bytesOfSides, type DenseProblem } from './problem.ts';
 import type { PlannedTransform, TransformRequest } from './request.ts';
 import { inAxes } from './steps.ts';
 
-type Plans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
+type DensePlans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
 
 /** Plans go with their device. */
-const plansOf = new WeakMap<Device, Plans>();
+const plansOf = new WeakMap<Device, DensePlans>();
 
 /**
  * Carries out a request whose result is known to be an `R`.
@@ -51,7 +51,7 @@ function run({ step, data }: PlannedTransform, plan: Plan<DenseProblem>): Promis
   return plan[step.direction](data);
 }
 
-function cacheOf(device: Device): Plans {
+function cacheOf(device: Device): DensePlans {
   let plans = plansOf.get(device);
   if (!plans) {
     plans = new PlanCache({ make: (problem) => device.plan(problem), destroy, bytesOf: bytesOfSides });

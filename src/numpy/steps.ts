@@ -31,7 +31,7 @@ export interface OperandShape {
   readonly complex: boolean;
 }
 
-export interface Line {
+export interface AxisLine {
   readonly axis: number;
   readonly length: number;
 }
@@ -47,7 +47,7 @@ export function stepsOf(
   single: boolean,
 ): TransformStep[] {
   const groups = groupsOf(axes.map((axis, k) => ({ axis, length: lengths[k]! })));
-  const isReal = (group: readonly Line[]) => kind.transform === 'r2c' && group === groups[0];
+  const isReal = (group: readonly AxisLine[]) => kind.transform === 'r2c' && group === groups[0];
   const order = kind.transform === 'r2c' && kind.direction === 'inverse' ? groups.toReversed() : groups;
   let current = shape;
   return order.map((group) => {
@@ -58,8 +58,8 @@ export function stepsOf(
 }
 
 /** Runs of axes that differ, the last axis first: NumPy's order of application but in `irfftn`, which has the opposite one. */
-function groupsOf(lines: readonly Line[]): Line[][] {
-  const groups: Line[][] = [];
+function groupsOf(lines: readonly AxisLine[]): AxisLine[][] {
+  const groups: AxisLine[][] = [];
   for (const line of lines.toReversed()) {
     const group = groups.at(-1);
     if (group && !group.some(({ axis }) => axis === line.axis)) group.push(line);
@@ -76,7 +76,7 @@ interface FunctionFacts extends TransformWay {
 
 function stepOf(
   before: readonly number[],
-  group: readonly Line[],
+  group: readonly AxisLine[],
   { direction, conjugate, real, norm, single }: FunctionFacts,
 ): TransformStep {
   const axes = group.map(({ axis }) => axis);
@@ -102,7 +102,7 @@ export function checkMemory(shape: readonly number[], asked = shape): void {
   throw new FftError('invalid-size', message);
 }
 
-export function resized(shape: readonly number[], lines: readonly Line[]): number[] {
+export function resized(shape: readonly number[], lines: readonly AxisLine[]): number[] {
   const changed = [...shape];
   for (const { axis, length } of lines) changed[axis] = length;
   return changed;

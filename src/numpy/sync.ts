@@ -153,11 +153,11 @@ export function idstn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}
   return transform(sumTensorRequest('idstn', x, options));
 }
 
-type Plans = PlanCache<DenseProblem, Plan<DenseProblem>>;
+type SyncPlans = PlanCache<DenseProblem, Plan<DenseProblem>>;
 
-let plans: Plans | undefined;
+let plans: SyncPlans | undefined;
 
-function ownPlans(): Plans {
+function ownPlans(): SyncPlans {
   const device = openCpuSync();
   return new PlanCache({
     make: (problem) => device.planSync(problem),

@@ -80,7 +80,7 @@ function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): 
 }
 
 /** How an axis is convolved: of what length, and in which uploads there and back; in one launch where they are missing. */
-export interface Convolved {
+export interface ConvolvedLength {
   readonly length: number;
   readonly uploads?: readonly number[];
   /** The last upload there and the first one back are two launches. */
@@ -91,7 +91,7 @@ export interface Convolved {
  * How an axis is convolved whose length has prime factors that no radix has.
  * @throws FftError `unsupported-length` where it is too long for that.
  */
-export function convolvedLength(problem: Problem, axis: number, profile: DeviceProfile): Convolved {
+export function convolvedLength(problem: Problem, axis: number, profile: DeviceProfile): ConvolvedLength {
   return pricedConvolved(problem, axis, profile).value;
 }
 
@@ -101,10 +101,10 @@ export function convolvedPrice(problem: Problem, axis: number, profile: DevicePr
 }
 
 /** Both. @throws FftError as `convolvedLength` */
-export function pricedConvolved(problem: Problem, axis: number, profile: DeviceProfile): Priced<Convolved> {
+export function pricedConvolved(problem: Problem, axis: number, profile: DeviceProfile): Priced<ConvolvedLength> {
   const length = problem.size[axis]!;
   const alone = convolvedAlone(problem, axis, profile);
-  const offers: Priced<Convolved>[] = alone ? [{ value: { length: alone.value }, price: alone.price }] : [];
+  const offers: Priced<ConvolvedLength>[] = alone ? [{ value: { length: alone.value }, price: alone.price }] : [];
   // Several vectors' launches are never better than one, nor are those of threads where groups hide what others do.
   if (!alone || (profile.lockstep === 'threads' && alone.price > LONG_TRIPS * tripCost(profile))) {
     offers.push(...longLengths(length, profile).flatMap((long) => longConvolved(problem, axis, profile, long) ?? []));
@@ -136,7 +136,7 @@ function longConvolved(
   axis: number,
   profile: DeviceProfile,
   padded: number,
-): Priced<Convolved> | undefined {
+): Priced<ConvolvedLength> | undefined {
   const length = problem.size[axis]!;
   const apart = profile.tuning?.bluestein?.launches === 'separate';
   const chirped = (alone: LaunchCost, exposed?: number) => convolvedCost(1, 1, alone, exposed) / 2;

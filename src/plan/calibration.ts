@@ -1,6 +1,6 @@
 /**
- * What the planner knows of a device from measurements: shares, powers and thresholds that prices are made of. It is data of
- * the profile; here is what each number means, and what stands in for numbers that a profile does not have.
+ * What the planner knows of devices from measurements: shares, powers and thresholds that prices are made of. Here is what each
+ * number means, and what was measured on the devices that there were; a profile may have numbers of its own.
  *
  * A *share* is the part of a device's copy bandwidth that is left. A *group* is a block of threads on a GPU, and what one
  * thread works on at a time on a CPU. An *odd butterfly* has prime factors over 3.
@@ -47,11 +47,8 @@ export interface Calibration {
     /** For addresses and the like: always, and for each butterfly that a thread has in hand. */
     readonly always: number;
     readonly butterfly: number;
-    /** 32-bit registers that no thread can do without. */
-    readonly fewest: ByPrecision;
-    /** 32-bit registers more for an odd butterfly: as prices reckon, and as compilers are granted. */
-    readonly oddPriced: number;
-    readonly oddGranted: number;
+    /** 32-bit registers more for an odd butterfly, as prices reckon. */
+    readonly odd: number;
     /** 32-bit registers more, with which compilers have many loads under way at once. */
     readonly spare: number;
     /** Values of a butterfly beside its points, and additions that each costs which has no register. */
@@ -153,68 +150,82 @@ export interface Calibration {
     readonly wideTwiddled: number;
     /** The same in a pass that is the only one. */
     readonly wideAlone: number;
-    /** What it costs, on threads too, that points come in the order of powers. */
+  };
+  /** Rader's algorithm, in passes of radix 4. */
+  readonly rader: {
+    /** What it costs that points come in the order of powers. */
     readonly permuted: number;
   };
 }
 
 /**
- * What is assumed of a device that nobody has measured: for threads, that shared memory and registers for two groups are enough
- * and that pieces of runs waste what they leave out; for vectors, that near memory costs no more than arithmetic.
+ * For threads fitted to some thousand kernels timed on an H200 (docs/performance-gpu.md): right to a fifth or so there, which is
+ * enough to choose between plans. Other GPUs are weighed by it, too, but were not measured. For vectors measured on a Zen 4, a
+ * Zen 5 and two Xeons (docs/performance-notes.md says what on which). `npm run calibrate` says how good choices are.
  */
-const UNMEASURED: Calibration = {
-  trip: { passes: 20, temp: 4 },
-  launch: { bytes: 2 ** 14, reach: 3 },
+const MEASURED: Calibration = {
+  trip: { passes: 27, temp: 0.25 },
+  // 766 random problems on an H100 and an H200: the plan takes 1.04 of the fastest candidate in the mean; without these two, 1.13.
+  launch: { bytes: 30_500, reach: 2 },
   occupancy: {
-    alone: 0.8,
-    fullThreads: 0.85,
-    several: 1,
-    spill: 1,
-    fullShared: { below: 1.2, share: 0.9 },
-    crowdedBelow: 3,
-    excludes: 1.25,
+    alone: 0.78,
+    fullThreads: 0.87,
+    several: 0.95,
+    spill: 1.4,
+    fullShared: { below: 1.18, share: 0.85 },
+    crowdedBelow: 10 / 3,
+    excludes: 1.3,
     roomy: 12,
     burdened: { above: 12, times: 1.15 },
   },
   registers: {
     always: 4,
     butterfly: 4,
-    fewest: { single: 40, double: 60 },
-    oddPriced: 4,
-    oddGranted: 4,
+    odd: 2,
     spare: 22,
     working: 4,
     spill: 6,
   },
-  residency: { cluster: 4, smallCluster: 4, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
+  residency: { cluster: 5, smallCluster: 6, block: 2, free: 4, passBytes: 22e3, held: 1.25 },
   columns: {
-    oneSided: 0.5,
-    cutRuns: [0.75, 0.5, 0.25],
+    oneSided: 0.62,
+    cutRuns: [0.85, 0.62, 0.17],
     sectors: 4,
     parts: { strided: 4, upload: 2 },
     ragged: 1,
+    // Rows that lie a power of two apart share few places in a cache: columns of 2048 points take half the time with a radix of
+    // 2 at the end instead of 8 at the beginning.
     rows: { cached: 0.005, memory: 0.01 },
     shortAxis: 48,
   },
-  uploads: { unbalanced: 0.05, firstBalance: 0.15, copied: 1.5, second: 48, lean: 0.03 },
+  uploads: {
+    unbalanced: 0.05,
+    // 2048 · 64 takes 0.88 and 0.96 of the time of 256 · 512, 2500 · 40 takes 0.92 and 0.89 of that of 200 · 500 (two machines).
+    firstBalance: 0.15,
+    copied: 1.5,
+    second: 48,
+    lean: 0.03,
+  },
   cluster: {
     two: 0.95,
     moreBlocks: 0.9,
-    largerBlocks: 0.8,
+    largerBlocks: 0.78,
     odd: 0.85,
-    ragged: { single: 0.75, double: 0.75 },
-    few: 4,
+    ragged: { single: 0.7, double: 0.82 },
+    few: 5,
     deep: 0.75,
     oddEarly: 0.85,
-    idle: { most: 1.1, little: 1.05 },
+    idle: { most: 1.13, little: 1.06 },
     sideBySide: 2,
     butterflies: 4,
     registers: 64,
-    contiguous: 1.5,
+    contiguous: 1.6,
     choice: { moreBlocks: 0.2, largerBlocks: 0.5, halving: 5, unequal: 0.2, shortShare: 1 },
   },
-  exposure: { fewBelow: 4, few: 2, several: 1, cluster: 1.3 },
-  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1, wideAlone: 1, permuted: 4 },
+  // Measured on an H100, as what points in the order of powers cost.
+  exposure: { fewBelow: 4, few: 3, several: 0.8, cluster: 1.3 },
+  passes: { scatter: 0.3, unaligned: 0.1, wideTwiddled: 1.08, wideAlone: 0.9 },
+  rader: { permuted: 65 },
 };
 
 /** What may have numbers of its own: a profile. */
@@ -224,10 +235,10 @@ interface Calibrated {
 
 const known = new WeakMap<Calibrated, Calibration>();
 
-/** What was measured on a device, and for the rest what is assumed. */
+/** The numbers of a profile: its own, and for the rest what is known of others. */
 export function calibrationOf(profile: Calibrated): Calibration {
   let own = known.get(profile);
-  if (!own) known.set(profile, (own = { ...UNMEASURED, ...profile.calibration }));
+  if (!own) known.set(profile, (own = { ...MEASURED, ...profile.calibration }));
   return own;
 }
 
@@ -237,7 +248,7 @@ export function isCalibration(value: unknown): value is Partial<Calibration> {
     typeof value === 'object' &&
     value !== null &&
     Object.entries(value).every(([name, group]) => {
-      return Object.hasOwn(UNMEASURED, name) && isLike(group, UNMEASURED[name as keyof Calibration]);
+      return Object.hasOwn(MEASURED, name) && isLike(group, MEASURED[name as keyof Calibration]);
     })
   );
 }

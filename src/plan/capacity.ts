@@ -3,6 +3,7 @@
  */
 import type { Precision } from '../problem/index.ts';
 import { calibrationOf } from './calibration.ts';
+import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /** What kernels compute in: 32-bit or 64-bit floating point, or double-doubles, which are two of the latter (some 106 bits). */
@@ -116,26 +117,18 @@ export function forBatches(
   return { ...profile, coalescedBytes: (narrow ? 2 : 1) * distant[of] };
 }
 
-const variants = new WeakMap<DeviceProfile, Map<DeviceProfile['sharedFormat'], DeviceProfile>>();
+/** Profiles made of others: always the same objects, by which answers are remembered. */
+const variants = new Memo<DeviceProfile>();
 
-/** The profile with another format; always the same object, by which answers are remembered. */
+/** The profile with another format. */
 function formatted(profile: DeviceProfile, sharedFormat: DeviceProfile['sharedFormat']): DeviceProfile {
-  let own = variants.get(profile);
-  if (!own) variants.set(profile, (own = new Map()));
-  let variant = own.get(sharedFormat);
-  if (!variant) own.set(sharedFormat, (variant = { ...profile, sharedFormat }));
-  return variant;
+  return variants.of(profile, sharedFormat, () => ({ ...profile, sharedFormat }));
 }
 
-const alone = new WeakMap<DeviceProfile, DeviceProfile>();
-
-/** The profile without clusters of blocks; always the same object, by which answers are remembered. */
+/** The profile without clusters of blocks. */
 export function withoutClusters(profile: DeviceProfile): DeviceProfile {
   const { cluster, ...others } = profile;
-  if (!cluster) return profile;
-  let own = alone.get(profile);
-  if (!own) alone.set(profile, (own = others));
-  return own;
+  return cluster ? variants.of(profile, 'alone', () => others) : profile;
 }
 
 /** The profile to one of several coordinates that share a tile. */

@@ -4,7 +4,6 @@
  */
 import { divisors } from '../numeric/primes.ts';
 import type { BufferName } from './buffers/index.ts';
-import { calibrationOf } from './calibration.ts';
 import { capacityOf } from './capacity.ts';
 import { type Leaf, radicesOf } from './leaf.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -73,7 +72,6 @@ const SIDE_BY_SIDE = 2;
 function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, profile: DeviceProfile): number {
   const [first, second, more] = launches as [BatchedLaunch, BatchedLaunch, BatchedLaunch?];
   if (more || second.from !== second.to || first.to !== second.from) return 0;
-  const { registers } = calibrationOf(profile);
   const leaves = [first.leaf, second.leaf];
   const threads = Math.max(...leaves.map((leaf) => leaf.threads));
   const fits = leaves.map((leaf) => {
@@ -86,14 +84,7 @@ function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, prof
     if (leaf.blocks > 1) return 0;
     const { sharedBytes } = capacityOf(precision, { ...profile, sharedFormat: shared.format });
     const byMemory = (profile.residentBytes ?? profile.sharedBytes) / (points * together * sharedBytes);
-    const each = residentByRegisters(
-      points,
-      radicesOf(leaf).flat(),
-      leaf.threads,
-      precision,
-      profile,
-      registers.oddGranted,
-    );
+    const each = residentByRegisters(points, radicesOf(leaf).flat(), leaf.threads, precision, profile, 0);
     return Math.floor(Math.min(byMemory, each / together));
   });
   return Math.min(...fits);

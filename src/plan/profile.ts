@@ -86,7 +86,7 @@ export interface DeviceProfile {
    * `by` bytes longer. Missing where that gains nothing.
    */
   readonly padding?: { readonly multiple: number; readonly count: number; readonly by: number };
-  /** What was measured on the device, or on one like it, group by group; what is missing is assumed. */
+  /** What was measured on the device where it differs from others, group by group (calibration.ts). */
   readonly calibration?: Partial<Calibration>;
   /** What a problem asks for instead of the planner's own choice (docs/tuning.md). */
   readonly tuning?: PlannerTuning;

@@ -31,8 +31,8 @@ export function mayConvolve(length: number, precision: Arithmetic, profile: Devi
 
 /** What an axis costs so. @param alone what a transform of one point less costs by itself. */
 export function raderCost(length: number, alone: LaunchCost, precision: Arithmetic, profile: DeviceProfile): number {
-  const { passes, trip } = calibrationOf(profile);
-  const permuted = profile.lockstep === 'threads' ? passes.permuted / trip.passes : passes.permuted;
+  const { rader, trip } = calibrationOf(profile);
+  const permuted = profile.lockstep === 'threads' ? rader.permuted / trip.passes : rader.permuted;
   return convolvedCost(length, length - 1, alone, exposure(length - 1, precision, profile)) + permuted;
 }
 

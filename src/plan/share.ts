@@ -27,7 +27,7 @@ export function shareOfGroup(group: GroupShape, precision: Arithmetic, profile: 
     const byMemory = residentBytes / (points * capacityOf(precision, profile).sharedBytes);
     if (crowded !== undefined) return byMemory < occupancy.crowdedBelow ? crowded : 1;
     const threads = threadsFor(points, radices, { precision }, profile);
-    const byRegisters = residentByRegisters(points, radices, threads, precision, profile, registers.oddPriced);
+    const byRegisters = residentByRegisters(points, radices, threads, precision, profile, registers.odd);
     if (Math.min(byMemory, byRegisters) >= 2) return occupancy.several;
     const spills = Math.min(1, byRegisters) ** occupancy.spill;
     const full = byMemory < occupancy.fullShared.below ? occupancy.fullShared.share : 1;

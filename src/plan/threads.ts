@@ -1,7 +1,7 @@
 /** How many threads a group has, and how many groups are to run side by side. */
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, forPrecision, wordsPerReal } from './capacity.ts';
+import { type Arithmetic, capacityOf, wordsPerReal } from './capacity.ts';
 import type { PlacedLeaf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
 
@@ -92,9 +92,8 @@ export function residentGroups(
   if (!registerFile) return 0;
   const bytes = points * capacityOf(precision, profile).sharedBytes;
   const byMemory = residentBytes / bytes;
-  const groups = (spare?: number) => {
-    return Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, precision, profile, 0, spare)));
-  };
+  const groups = (spare = 0) =>
+    Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, precision, profile, 0, spare)));
   if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
   if (byMemory < residency.free) return Math.min(groups(), residency.block);
   // Of several butterflies that hold more than the largest one, compilers know better how many to have in hand.
@@ -108,7 +107,7 @@ export function residentGroups(
 /**
  * Groups that there are registers for: for their points, the twiddles and places of each butterfly, and a few more.
  * @param odd registers for intermediate values of each butterfly that has prime factors over 3.
- * @param spare registers with which a compiler can have many loads under way; undefined: as few as there have to be.
+ * @param spare registers with which a compiler can have many loads under way; 0: as few as there have to be.
  */
 export function residentByRegisters(
   points: number,
@@ -117,10 +116,10 @@ export function residentByRegisters(
   precision: Arithmetic,
   profile: DeviceProfile,
   odd: number,
-  spare?: number,
+  spare = 0,
 ): number {
   const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = profile;
-  const { always, butterfly, fewest } = calibrationOf(profile).registers;
+  const { always, butterfly } = calibrationOf(profile).registers;
   // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.
   const between = radices.slice(1, -1);
   const butterflies = between.map((radix) => Math.ceil(points / radix / threads));
@@ -129,7 +128,7 @@ export function residentByRegisters(
   const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? odd * most : 0;
   const reals = 2 * held + always + butterfly * most;
   const own = reals * wordsPerReal(precision) + extra;
-  const each = spare === undefined ? Math.max(forPrecision(fewest, precision), own) : own + spare;
+  const each = own + spare;
   const warp = lockstepBytes / 4;
   return registerFile / (Math.ceil(threads / warp) * warp * each);
 }

@@ -1,6 +1,6 @@
 /**
  * From the type of a problem to the types of its arrays. Nothing here exists at run time: a new transform is a row of
- * `Elements`, a new kind of storage a row of `Arrays`.
+ * `Elements`, a new kind of storage a row of `StorageArrays`.
  */
 
 import type { AnyCallback, CallbackComplex, NumberKind } from './callbacks.ts';
@@ -27,7 +27,7 @@ export type NewUint16Array = ReturnType<Uint16ArrayConstructor['of']>;
 export type NewUint8Array = ReturnType<Uint8ArrayConstructor['of']>;
 
 /** What numbers are stored in: arrays that are taken, and arrays that are made. */
-interface Arrays {
+interface StorageArrays {
   /** IEEE bits. */
   half: { taken: Uint16Array; made: NewUint16Array };
   single: { taken: Float32Array; made: NewFloat32Array };
@@ -37,7 +37,7 @@ interface Arrays {
 }
 
 /** Any array that a plan may take. */
-export type HostArray = Arrays[keyof Arrays]['taken'];
+export type HostArray = StorageArrays[keyof StorageArrays]['taken'];
 
 interface RealSides {
   input: 'real';
@@ -212,14 +212,14 @@ type Laid<Element, Layout, A> = Element extends 'complex' ? (Layout extends 'pla
 export type SideData<F extends Facts, S extends Side, Memory = never> = Laid<
   ElementOf<F, S>,
   F['layout'][S],
-  Arrays[F['edgeStorage']]['taken'] | Memory
+  StorageArrays[F['edgeStorage']]['taken'] | Memory
 >;
 
 /** One side of a problem in new arrays. */
 export type NewData<F extends Facts, S extends Side> = Laid<
   ElementOf<F, S>,
   F['layout'][S],
-  Arrays[F['edgeStorage']]['made']
+  StorageArrays[F['edgeStorage']]['made']
 >;
 
 /** What `parseDescriptor` gives. Text that is not known yet is taken to ask for what this release computes. */

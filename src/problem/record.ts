@@ -20,7 +20,7 @@ import { reasonOf, show } from './errors.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
 
 /** What a callback is called with. */
-export interface Recording {
+export interface CallbackSetting {
   /** Counts of the dimensions of the tensor that its element lies in: [left, axis 0 …, coordinate, batch]. */
   readonly shape: readonly number[];
   readonly takes: NumberKind;
@@ -55,7 +55,7 @@ class Fault extends Error {}
  * @param callback is called once.
  * @returns what it does, or what is wrong with it, as the end of a sentence that begins with its name
  */
-export function record(given: unknown, recording: Recording): BuiltCallback | string {
+export function record(given: unknown, recording: CallbackSetting): BuiltCallback | string {
   const callback = isRecord(given) ? replayed(given) : given;
   if (typeof callback !== 'function') return `is ${show(given)}, but must be a function (x, value, at) => value.`;
   const recorder = new Recorder(recording);
@@ -113,7 +113,7 @@ function recordedReal(value: CallbackValue): boolean {
 class Recorder {
   /** The first thing that was wrong. */
   fault: string | undefined;
-  private readonly recording: Recording;
+  private readonly recording: CallbackSetting;
   private readonly nodes: CallbackNode[] = [];
   private readonly meanings = new WeakMap<object, Meaning>();
   /** What JavaScript's own arithmetic asks of all symbols. */
@@ -123,7 +123,7 @@ class Recorder {
   });
   private closed = false;
 
-  constructor(recording: Recording) {
+  constructor(recording: CallbackSetting) {
     this.recording = recording;
   }
 

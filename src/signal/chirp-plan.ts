@@ -21,7 +21,7 @@ import { type Work, workOn } from './work.ts';
 type CirclePlan = Plan<{ precision: 'single' | 'double'; placement: 'in-place' }>;
 
 /** The lines of an array along one axis: they begin at outer·n·inner + i, and their elements lie `inner` apart. */
-interface Lines {
+interface ChirpLines {
   readonly array: NumpyArray;
   readonly axis: number;
   readonly inner: number;
@@ -85,7 +85,7 @@ export class ChirpPlan {
     });
   }
 
-  private linesOf(x: ArrayInput, given: number): Lines {
+  private linesOf(x: ArrayInput, given: number): ChirpLines {
     const { n, precision } = this.problem;
     const array = asArray(x);
     const { shape, dtype } = array;
@@ -102,7 +102,7 @@ export class ChirpPlan {
     return { array, axis, inner: product(shape.slice(axis + 1)), count: product(shape) / n };
   }
 
-  private async run(lines: Lines): Promise<ComplexArray> {
+  private async run(lines: ChirpLines): Promise<ComplexArray> {
     const { m, batches, precision } = this.problem;
     refuseDetached(lines.array.data, 'The array');
     const shape = lines.array.shape.map((length, axis) => (axis === lines.axis ? m : length));
@@ -119,7 +119,7 @@ export class ChirpPlan {
   }
 
   /** Lines, times what comes before the transform, and zeros: what lies in between, and batches that are not there. */
-  private load({ array, inner }: Lines, first: number, count: number): void {
+  private load({ array, inner }: ChirpLines, first: number, count: number): void {
     const { n } = this.problem;
     const { before } = this.tables;
     const work = this.work.array();
@@ -151,7 +151,7 @@ export class ChirpPlan {
     }
   }
 
-  private store(data: Floats, { inner }: Lines, first: number, count: number): void {
+  private store(data: Floats, { inner }: ChirpLines, first: number, count: number): void {
     const { m } = this.problem;
     const { after } = this.tables;
     const work = this.work.array();

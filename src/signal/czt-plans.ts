@@ -16,11 +16,10 @@ import {
   type ZoomOptions,
   zoomCurve,
 } from './curve.ts';
-
-type Precision = 'single' | 'double';
+import type { FloatPrecision } from './floats.ts';
 
 /** Options of both plans. */
-interface ChirpPlanOptions<P extends Precision> extends DeviceChoice {
+interface ChirpPlanOptions<P extends FloatPrecision> extends DeviceChoice {
   /** How many points go in. */
   readonly n: number;
   /** How many come out; default n. */
@@ -31,12 +30,14 @@ interface ChirpPlanOptions<P extends Precision> extends DeviceChoice {
   readonly batches?: number | undefined;
 }
 
-export interface CztPlanOptions<P extends Precision = Precision> extends ChirpPlanOptions<P>, CurveOptions {}
+export interface CztPlanOptions<P extends FloatPrecision = FloatPrecision> extends ChirpPlanOptions<P>, CurveOptions {}
 
-export interface ZoomFftPlanOptions<P extends Precision = Precision> extends ChirpPlanOptions<P>, ZoomOptions {}
+export interface ZoomFftPlanOptions<P extends FloatPrecision = FloatPrecision>
+  extends ChirpPlanOptions<P>,
+    ZoomOptions {}
 
 /** A transform to be called many times. `destroy` it when it is no longer needed. */
-export interface CztPlan<P extends Precision = Precision> {
+export interface CztPlan<P extends FloatPrecision = FloatPrecision> {
   readonly n: number;
   readonly m: number;
   readonly precision: P;
@@ -72,13 +73,13 @@ const ZOOM = ['n', 'm', 'fs', 'endpoint', 'device', 'precision', 'batches'];
  * @throws FftError (as a rejection) `unknown-field`, `invalid-size`, `invalid-batches`, `invalid-argument`,
  *   `unsupported-length`, `out-of-memory`, and those of `device.plan`
  */
-export async function planCzt<P extends Precision = 'single'>(options: CztPlanOptions<P>): Promise<CztPlan<P>> {
+export async function planCzt<P extends FloatPrecision = 'single'>(options: CztPlanOptions<P>): Promise<CztPlan<P>> {
   const own = readOptions(options, { works: CZT }, 'planCzt');
   return planned(own, (m) => curveOf(m, own));
 }
 
 /** The same for `zoomFft`: options `n`, `m`, `fs`, `endpoint`, `precision`, `batches`, `device`. */
-export async function planZoomFft<P extends Precision = 'single'>(
+export async function planZoomFft<P extends FloatPrecision = 'single'>(
   fn: FrequencyRange,
   options: ZoomFftPlanOptions<P>,
 ): Promise<CztPlan<P>> {
@@ -86,7 +87,7 @@ export async function planZoomFft<P extends Precision = 'single'>(
   return planned(own, (m) => zoomCurve(m, fn, own));
 }
 
-async function planned<P extends Precision>(
+async function planned<P extends FloatPrecision>(
   options: ChirpPlanOptions<P>,
   curveFor: (m: number) => Curve,
 ): Promise<CztPlan<P>> {
@@ -116,7 +117,7 @@ async function planned<P extends Precision>(
   });
 }
 
-function checkPrecision(given: unknown): Precision {
+function checkPrecision(given: unknown): FloatPrecision {
   if (given === 'single' || given === 'double') return given;
   throw new FftError('invalid-argument', `precision is ${show(given)}; it takes 'single' or 'double'.`, {
     path: 'precision',

@@ -25,16 +25,16 @@ import {
 } from './curve.ts';
 
 /** Options of both transforms. */
-interface TransformOptions extends DeviceChoice {
+interface CurveTransform extends DeviceChoice {
   /** How many points come out; default: as many as go in. */
   readonly m?: number | undefined;
   /** Along which axis; default −1, the last. */
   readonly axis?: number | undefined;
 }
 
-export interface CztOptions extends TransformOptions, CurveOptions {}
+export interface CztOptions extends CurveTransform, CurveOptions {}
 
-export interface ZoomFftOptions extends TransformOptions, ZoomOptions {}
+export interface ZoomFftOptions extends CurveTransform, ZoomOptions {}
 
 const CZT = ['m', 'w', 'a', 'axis', 'device'];
 const ZOOM = ['m', 'fs', 'endpoint', 'axis', 'device'];
@@ -94,7 +94,7 @@ const POINTS_AT_ONCE = 2 ** 20;
 
 async function transformed(
   x: ArrayInput,
-  options: TransformOptions,
+  options: CurveTransform,
   curveFor: (m: number) => Curve,
 ): Promise<ComplexArray> {
   const chosen = checkDevice(options.device);
@@ -127,12 +127,12 @@ async function transformed(
   }
 }
 
-type Plans = PlanCache<ChirpProblem, Promise<ChirpPlan>>;
+type ChirpPlans = PlanCache<ChirpProblem, Promise<ChirpPlan>>;
 
 /** Plans go with their device. */
-const plansOf = new WeakMap<Device, Plans>();
+const plansOf = new WeakMap<Device, ChirpPlans>();
 
-function plansOn(device: Device): Plans {
+function plansOn(device: Device): ChirpPlans {
   let plans = plansOf.get(device);
   if (!plans) {
     plans = new PlanCache({

@@ -2,6 +2,8 @@
 import { arrayClass, plainView, refuseDetached } from '../problem/bytes.ts';
 
 export type Floats = Float32Array | Float64Array;
+/** What signals are computed in. */
+export type FloatPrecision = 'single' | 'double';
 
 export function isFloats(value: unknown): value is Floats {
   return arrayClass(value) === 'Float32Array' || arrayClass(value) === 'Float64Array';

@@ -15,10 +15,10 @@ interface KeptPlan {
   workplace: Workplace | undefined;
 }
 
-type Plans = PlanCache<ProblemInput, KeptPlan>;
+type KeptPlans = PlanCache<ProblemInput, KeptPlan>;
 
 /** Plans go with their device. */
-const plansOf = new WeakMap<Device, Plans>();
+const plansOf = new WeakMap<Device, KeptPlans>();
 
 /**
  * Lends a plan, a new one or one that an earlier call has left.
@@ -68,7 +68,7 @@ async function withKept<T>(device: Device, problem: ProblemInput, use: (kept: Ke
   }
 }
 
-function plansOn(device: Device): Plans {
+function plansOn(device: Device): KeptPlans {
   let plans = plansOf.get(device);
   if (!plans) {
     plans = new PlanCache<ProblemInput, KeptPlan>({

@@ -3,7 +3,7 @@
 import { FftError } from '../problem/errors.ts';
 
 /** What a `fmt ` chunk says. */
-export interface Format {
+export interface SampleFormat {
   readonly tag: number;
   readonly channels: number;
   readonly sampleRate: number;
@@ -46,7 +46,7 @@ const OTHERS: Readonly<Record<number, string>> = {
 };
 
 /** @throws FftError `invalid-file` for samples of other kinds, or frames that do not hold them. */
-export function samplesOf(format: Format, littleEndian: boolean): Samples {
+export function samplesOf(format: SampleFormat, littleEndian: boolean): Samples {
   const { tag, bits } = format;
   const pcm = tag === PCM && bits >= 8 && bits <= 32;
   const float = tag === FLOAT && (bits === 32 || bits === 64);
@@ -64,7 +64,7 @@ export function samplesOf(format: Format, littleEndian: boolean): Samples {
 }
 
 /** Bytes that a sample takes, which may be more than its bits need. */
-function sampleBytes(format: Format): number {
+function sampleBytes(format: SampleFormat): number {
   const { tag, channels, blockAlign, bits } = format;
   const least = Math.ceil(bits / 8);
   const size = blockAlign / channels;
@@ -78,7 +78,7 @@ function sampleBytes(format: Format): number {
   );
 }
 
-function describe({ tag, bits }: Format): string {
+function describe({ tag, bits }: SampleFormat): string {
   if (tag === PCM) return `${bits}-bit PCM`;
   if (tag === FLOAT) return `${bits}-bit floating-point`;
   if (tag === A_LAW || tag === MU_LAW) return `${bits === 8 ? '' : `${bits}-bit `}${tag === A_LAW ? 'A-law' : 'µ-law'}`;

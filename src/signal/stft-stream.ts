@@ -11,16 +11,15 @@ import { streamParts } from '../engine/stream-parts.ts';
 import { zeros } from '../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
-import { type Floats, isFloats } from './floats.ts';
+import { type FloatPrecision, type Floats, isFloats } from './floats.ts';
 import { check, checkWord, readSegments, SEGMENT_LEVELS } from './segments.ts';
 import type { WindowName } from './window-kinds.ts';
 import type { WindowOptions } from './windows.ts';
 import { type Work, workOn } from './work.ts';
 
-type Precision = 'single' | 'double';
-type ArrayOf<P extends Precision> = P extends 'single' ? Float32Array : Float64Array;
+type ArrayOf<P extends FloatPrecision> = P extends 'single' ? Float32Array : Float64Array;
 
-export interface StftStreamOptions<P extends Precision = Precision> {
+export interface StftStreamOptions<P extends FloatPrecision = FloatPrecision> {
   /** A CPU device, from `openCpuSync` or `openDevice`, or a GPU that can be waited for. It stays open. */
   readonly device: Device;
   /** Samples in a frame; default 1024. */
@@ -45,7 +44,7 @@ const WORKS = ['device', 'size', 'hop', 'window', 'windowOptions', 'nfft', 'prec
  * Takes samples as they come and gives the spectrum of each frame as soon as it is complete. Frame f covers the samples
  * f · hop … f · hop + size − 1 since the start. Frames allocate nothing.
  */
-export class StftStream<P extends Precision = 'single'> {
+export class StftStream<P extends FloatPrecision = 'single'> {
   /** Samples in a frame. */
   readonly size: number;
   /** Samples from frame to frame. */
@@ -78,7 +77,7 @@ export class StftStream<P extends Precision = 'single'> {
     check('size', size, Number.isSafeInteger(size) && size >= 1, 'a positive integer');
     const hop = own.hop ?? Math.max(1, Math.floor(size / 4));
     check('hop', hop, Number.isSafeInteger(hop) && hop >= 1, 'a positive integer');
-    checkWord<Precision>('precision', precision, ['single', 'double']);
+    checkWord<FloatPrecision>('precision', precision, ['single', 'double']);
     const { window, windowOptions, nfft = size } = own;
     const isLong = Number.isSafeInteger(nfft) && nfft >= size;
     check('nfft', nfft, isLong, `an integer from size, ${size}, on`);
@@ -86,7 +85,7 @@ export class StftStream<P extends Precision = 'single'> {
     const problem = {
       size: [nfft],
       transform: 'r2c',
-      precision: precision as Precision,
+      precision: precision as FloatPrecision,
       directions: 'forward',
     } as const;
     provideParts(streamParts);

@@ -14,7 +14,7 @@ import type { NewFloat32Array } from '../problem/index.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import { isFloats, liveSamples } from './floats.ts';
 import { type Chunk, containerOf, findChunks, viewOf } from './riff.ts';
-import { ACCEPTED, CONVERT, type Format, type Samples, samplesOf } from './samples.ts';
+import { ACCEPTED, CONVERT, type SampleFormat, type Samples, samplesOf } from './samples.ts';
 
 /** A decoded recording. */
 export interface Recording {
@@ -92,7 +92,7 @@ export function mixDown(recording: Recording): NewFloat32Array {
   );
 }
 
-function open(source: ByteSource): { format: Format; data: Chunk; littleEndian: boolean } {
+function open(source: ByteSource): { format: SampleFormat; data: Chunk; littleEndian: boolean } {
   const container = containerOf(source);
   if (container === undefined) throw unreadable(whatElse(source.read(0, 12)));
   const { littleEndian } = container;
@@ -105,7 +105,7 @@ function open(source: ByteSource): { format: Format; data: Chunk; littleEndian: 
   return { format, data, littleEndian };
 }
 
-function readFormat(bytes: Uint8Array, littleEndian: boolean): Format {
+function readFormat(bytes: Uint8Array, littleEndian: boolean): SampleFormat {
   const view = viewOf(bytes);
   const needs = (least: number) => {
     if (bytes.length < least) throw unreadable(`its "fmt " chunk has ${bytes.length} bytes, but needs ${least}`);

@@ -67,11 +67,11 @@ export type ParametersOf<Name extends WindowName> = Name extends keyof WindowPar
 
 /** A window's parameters, each with what it has to be, and what it looks like. */
 export interface WindowKind<P = never> {
-  readonly parameters: { readonly [Name in keyof P]-?: Parameter };
+  readonly parameters: { readonly [Name in keyof P]-?: WindowParameter };
   readonly shape: (parameters: P) => (m: number) => shapes.Shape;
 }
 
-export interface Parameter {
+export interface WindowParameter {
   /** The end of a sentence. */
   readonly accepts: string;
   readonly test: (value: unknown) => boolean;
@@ -80,7 +80,7 @@ export interface Parameter {
 }
 
 const isReal = (value: unknown): value is number => Number.isFinite(value);
-const within = (accepts: string, test: (value: number) => boolean): Parameter => ({
+const within = (accepts: string, test: (value: number) => boolean): WindowParameter => ({
   accepts,
   test: (value) => isReal(value) && test(value),
 });
@@ -90,11 +90,11 @@ const positive = within('a positive number', (value) => value > 0);
 /** Beyond, Bessel's function is no number. */
 const beta = within('a number from −700 to 700', (value) => Math.abs(value) <= 700);
 const decibels = within('a positive number up to 1000', (value) => value > 0 && value <= 1000);
-const coefficients: Parameter = {
+const coefficients: WindowParameter = {
   accepts: 'a list of finite numbers',
   test: (value) => Array.isArray(value) && value.length > 0 && value.every(isReal),
 };
-const optional = (parameter: Parameter): Parameter => ({ ...parameter, optional: true });
+const optional = (parameter: WindowParameter): WindowParameter => ({ ...parameter, optional: true });
 
 const plain = (shape: (m: number) => shapes.Shape): WindowKind<Readonly<Record<never, never>>> => ({
   parameters: {},
@@ -138,5 +138,5 @@ export const windowNames = Object.freeze(Object.keys(windowKinds)) as readonly W
 
 /** Those that need no parameter. */
 export const plainWindowNames = windowNames.filter((name) =>
-  Object.values<Parameter>(windowKinds[name].parameters).every((parameter) => parameter.optional),
+  Object.values<WindowParameter>(windowKinds[name].parameters).every((parameter) => parameter.optional),
 );

@@ -12,10 +12,10 @@ import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
 import {
-  type Parameter,
   type ParametersOf,
   type WindowKind,
   type WindowName,
+  type WindowParameter,
   windowKinds,
   windowNames,
 } from './window-kinds.ts';
@@ -72,7 +72,7 @@ function readWindow(name: WindowName, given: object): { sym: boolean; shape: (m:
   const works = ['sym', ...Object.keys(parameters)];
   const { sym = false, ...options } = readOptions(given as Record<string, unknown>, { works }, `the window ${name}`, 2);
   if (typeof sym !== 'boolean') throw invalid('sym', `sym is ${show(sym)}; it takes true or false.`);
-  for (const [key, parameter] of Object.entries<Parameter>(parameters)) {
+  for (const [key, parameter] of Object.entries<WindowParameter>(parameters)) {
     const value = options[key];
     if (parameter.test(value) || (parameter.optional && value === undefined)) continue;
     throw invalid(key, `${key} of the window ${name} is ${show(value)}; it takes ${parameter.accepts}.`);

@@ -153,7 +153,7 @@ Status cuMemGetAddressRange_v2(uint64_t *start, size_t *bytes, uint64_t pointer)
   *bytes = (*at)->bytes;
   return OK;
 }
-Status cuMemAllocHost_v2(void **out, size_t bytes) { IN_CONTEXT(); live.host++; *out = malloc(bytes); return OK; }
+Status cuMemHostAlloc(void **out, size_t bytes, unsigned flags) { IN_CONTEXT(); live.host++; *out = malloc(bytes); return OK; }
 Status cuMemFreeHost(void *pointer) { IN_CONTEXT(); live.host--; free(pointer); return OK; }
 
 /* ---- Kernels. ---- */

@@ -2,7 +2,7 @@
 import { bytesText } from '../../engine/index.ts';
 import { type Device, FftError } from '../../index.ts';
 import { digits, duration, table } from '../format.ts';
-import { chart, type Line } from '../picture/chart.ts';
+import { type ChartLine, chart } from '../picture/chart.ts';
 import { type BenchSuite, benchSuites, type System, spread } from './suites.ts';
 import { Copies, type Timed, timeSystem } from './system.ts';
 
@@ -94,7 +94,7 @@ export function suitePicture({ suite, sample, device, rows }: SuiteResult): stri
   const seriesOf = ({ size, transform }: SuiteRow) =>
     `${AXES[size.length - 1]}${transform === 'c2c' ? '' : `, ${transform}`}`;
   const byPoints = [...rows].sort((a, b) => points(a) - points(b));
-  const lines = [...new Set(rows.map(seriesOf))].map((name): Line => {
+  const lines = [...new Set(rows.map(seriesOf))].map((name): ChartLine => {
     const own = byPoints.filter((row) => seriesOf(row) === name);
     return { name, points: own.map((row) => [points(row), row.gigabytes]) };
   });

@@ -7,11 +7,11 @@ import { show } from '../../problem/errors.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { benchSuite, suiteList, suitePicture, suiteTable } from '../bench/suite.ts';
 import { benchSuites, findSuite } from '../bench/suites.ts';
-import { benchmark, type Measurement, type Peer } from '../benchmark.ts';
+import { benchmark, type Measurement, type PeerName } from '../benchmark.ts';
 import { makeFolder, writeOutput } from '../files.ts';
 import { digits, duration, table } from '../format.ts';
 import {
-  type DeviceOptions,
+  type DeviceFlags,
   positiveInteger,
   precisionOf,
   readProblem,
@@ -21,21 +21,21 @@ import {
 } from '../options.ts';
 import { startProgress } from '../progress.ts';
 
-interface BenchOptions extends DeviceOptions {
+interface BenchOptions extends DeviceFlags {
   readonly json: boolean;
-  readonly peer?: Peer;
+  readonly peer?: PeerName;
   readonly suite?: string;
   readonly count?: number;
   readonly megabytes?: number;
   readonly svg?: string;
 }
 
-interface Row extends Measurement {
+interface BenchRow extends Measurement {
   readonly problem: string;
   readonly device: string;
 }
 
-const PEER_NAMES: Readonly<Record<Peer, string>> = { cufft: 'cuFFT' };
+const PEER_NAMES: Readonly<Record<PeerName, string>> = { cufft: 'cuFFT' };
 
 export function addBench(program: Command): void {
   const command = program
@@ -76,7 +76,7 @@ async function bench(texts: readonly string[], options: BenchOptions): Promise<v
   const progress = startProgress('timing');
   try {
     const rows = await useDevice({ ...options, precision }, async (device) => {
-      const results: Row[] = [];
+      const results: BenchRow[] = [];
       for (const { text, problem } of problems) {
         progress.update(results.length, problems.length, text);
         const measurement = await benchmark(device, problem, options.peer);
@@ -116,7 +116,7 @@ async function benchNamed(name: string, options: BenchOptions): Promise<void> {
   }
 }
 
-function columns({ problem, direction, seconds, gflops, gigabytes, copyFraction, peer }: Row): string[] {
+function columns({ problem, direction, seconds, gflops, gigabytes, copyFraction, peer }: BenchRow): string[] {
   return [
     ...[problem, direction, duration(seconds), `${digits(gflops)} GFLOP/s`, `${digits(gigabytes)} GB/s`],
     copyFraction === undefined ? '' : `${copyFraction.toFixed(2)} of copy`,

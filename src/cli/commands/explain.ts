@@ -6,7 +6,7 @@ import type { Plan } from '../../index.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { checkOutput, makeFolder, report, writeOutput } from '../files.ts';
 import {
-  type DeviceOptions,
+  type DeviceFlags,
   outputPath,
   precisionOf,
   readProblem,
@@ -17,7 +17,7 @@ import {
 } from '../options.ts';
 import { planSvg } from '../picture/plan-picture.ts';
 
-interface ExplainOptions extends DeviceOptions {
+interface ExplainOptions extends DeviceFlags {
   readonly json: boolean;
   readonly source?: string;
   readonly svg?: string;

@@ -7,7 +7,7 @@ import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts'
 import { checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
-import { type DeviceOptions, outputPath, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
+import { type DeviceFlags, outputPath, positiveInteger, useDevice, withDevice, withJson } from '../options.ts';
 import { captionOf } from '../picture/caption.ts';
 import { type ColourMap, colourMaps } from '../picture/colours.ts';
 import { type FrequencyScaleName, frequencyScales, LEAST_LOG_SIZE } from '../picture/frequency-scale.ts';
@@ -15,7 +15,7 @@ import { LEAST_PIXELS, MOST_PIXELS } from '../picture/style.ts';
 import { startProgress } from '../progress.ts';
 import { withOptionNames } from '../words.ts';
 
-interface SpectrogramOptions extends DeviceOptions {
+interface SpectrogramFlags extends DeviceFlags {
   readonly output: string;
   readonly size: number;
   readonly hop?: number;
@@ -85,13 +85,13 @@ function pixels(least: number): (text: string) => number {
 }
 
 /** @throws FftError `invalid-usage` for options that do not go together */
-function checkOptions({ frequencies, size }: SpectrogramOptions): void {
+function checkOptions({ frequencies, size }: SpectrogramFlags): void {
   if (frequencies !== 'log' || size >= LEAST_LOG_SIZE) return;
   const message = `--frequencies log needs frames of ${LEAST_LOG_SIZE} samples or more; --size is ${size}, of which no octave is told from another.`;
   throw new FftError('invalid-usage', message);
 }
 
-async function spectrogramFile(input: string, options: SpectrogramOptions): Promise<void> {
+async function spectrogramFile(input: string, options: SpectrogramFlags): Promise<void> {
   checkOptions(options);
   await checkOutput(options.output);
   // The drawing libraries take longer to load than the other commands to run, which do not need what reads WAV either.

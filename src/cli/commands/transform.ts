@@ -15,7 +15,7 @@ import { type Contents, checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
 import {
-  type DeviceOptions,
+  type DeviceFlags,
   integerList,
   outputPath,
   positiveInteger,
@@ -31,7 +31,7 @@ const NORMS: readonly Norm[] = ['backward', 'ortho', 'forward'];
 /** What NumPy calls an array of a `.npz` file that was given no name. */
 const UNNAMED = 'arr_0';
 
-interface TransformOptions extends DeviceOptions {
+interface TransformOptions extends DeviceFlags {
   readonly output: string;
   readonly array?: string;
   readonly axes?: number[];

@@ -6,14 +6,14 @@ import { type Device, FftError, openDevice } from '../../index.ts';
 import { type TransformKind, transformKinds } from '../../problem/problem.ts';
 import { makeFolder, writeOutput } from '../files.ts';
 import { table } from '../format.ts';
-import { type DeviceOptions, positiveInteger, positiveIntegers, useDevice, withDevice, withJson } from '../options.ts';
-import { chart, type Line } from '../picture/chart.ts';
+import { type DeviceFlags, positiveInteger, positiveIntegers, useDevice, withDevice, withJson } from '../options.ts';
+import { type ChartLine, chart } from '../picture/chart.ts';
 import { startProgress } from '../progress.ts';
 import { type Measured, measureErrors } from '../verify/errors.ts';
 import { openPeers, type Peers } from '../verify/peers/index.ts';
 import { type SuitePrecision, suitePrecisions, wantedSets } from '../verify/suite.ts';
 
-interface VerifyOptions extends Omit<DeviceOptions, 'precision'> {
+interface VerifyOptions extends Omit<DeviceFlags, 'precision'> {
   readonly json: boolean;
   readonly most: number;
   readonly transforms?: readonly TransformKind[];
@@ -157,13 +157,13 @@ async function draw(rows: readonly Row[], device: string, folder: string): Promi
   await makeFolder(folder);
   for (const precision of new Set(rows.map((row) => row.precision))) {
     const own = rows.filter((row) => row.precision === precision && row.direction === 'forward');
-    const lines = [...new Set(own.map(({ set }) => set))].map((set): Line => {
+    const lines = [...new Set(own.map(({ set }) => set))].map((set): ChartLine => {
       const points = own.filter((row) => row.set === set && row.average > 0);
       return { name: set, points: points.map(({ length, average }) => [length, average]) };
     });
     const first = own.filter(({ set }) => set === own[0]!.set);
     const beside = besideLines(own);
-    const bound: Line = { name: 'allowed', points: first.map((row) => [row.length, row.bound]), bound: true };
+    const bound: ChartLine = { name: 'allowed', points: first.map((row) => [row.length, row.bound]), bound: true };
     const shown = [...[...lines, ...beside].filter(({ points }) => points.length > 0), bound];
     const svg = chart({
       title: `Relative errors, ${precision}`,
@@ -175,7 +175,7 @@ async function draw(rows: readonly Row[], device: string, folder: string): Promi
 }
 
 /** Errors of other libraries in the first set, powers of two. */
-function besideLines(rows: readonly Row[]): Line[] {
+function besideLines(rows: readonly Row[]): ChartLine[] {
   const first = rows.filter(({ set }) => set === rows[0]!.set);
   const names = [...new Set(first.flatMap(({ peers }) => peers.map(({ name }) => name)))];
   return names.map((name) => ({

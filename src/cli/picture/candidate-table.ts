@@ -4,7 +4,7 @@ import type { Plan } from '../../index.ts';
 import { MUTED, type TextStyle, text, widthOf } from './svg.ts';
 
 type Candidates = ReturnType<Plan['toJSON']>['candidates'];
-type Candidate = Candidates['list'][number];
+type CandidateRow = Candidates['list'][number];
 
 /** Left and right of a picture. */
 export const MARGIN = 44;
@@ -15,14 +15,15 @@ const LINE = 24;
 /** Room for what a candidate is called. */
 const NAMES = 330;
 /** What stands in each column, and where that ends where names have that room. */
-const COLUMNS: readonly { readonly name: string; readonly end: number; readonly of: (one: Candidate) => string }[] = [
-  { name: 'launches', end: 440, of: ({ launches }) => String(launches) },
-  { name: 'price', end: 520, of: ({ price }) => price.toFixed(2) },
-  { name: 'trips', end: 600, of: ({ parts }) => parts.trips.toFixed(2) },
-  { name: 'passes', end: 680, of: ({ parts }) => parts.passes.toFixed(2) },
-  { name: 'start', end: 750, of: ({ parts }) => parts.start.toFixed(2) },
-  { name: 'rest', end: 820, of: ({ parts }) => parts.rest.toFixed(2) },
-];
+const COLUMNS: readonly { readonly name: string; readonly end: number; readonly of: (one: CandidateRow) => string }[] =
+  [
+    { name: 'launches', end: 440, of: ({ launches }) => String(launches) },
+    { name: 'price', end: 520, of: ({ price }) => price.toFixed(2) },
+    { name: 'trips', end: 600, of: ({ parts }) => parts.trips.toFixed(2) },
+    { name: 'passes', end: 680, of: ({ parts }) => parts.passes.toFixed(2) },
+    { name: 'start', end: 750, of: ({ parts }) => parts.start.toFixed(2) },
+    { name: 'rest', end: 820, of: ({ parts }) => parts.rest.toFixed(2) },
+  ];
 const DIFFERENCE_END = 930;
 const TIME_END = 1030;
 

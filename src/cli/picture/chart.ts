@@ -2,7 +2,7 @@
 import { ticks } from 'd3-array';
 import { escapeXml, INK, MUTED, text, widthOf } from './svg.ts';
 
-export interface Line {
+export interface ChartLine {
   readonly name: string;
   /** In the order of x, which is above 0; on a logarithmic axis y is, too. */
   readonly points: readonly (readonly [x: number, y: number])[];
@@ -23,7 +23,7 @@ export interface Chart {
   readonly up?: string;
   /** The axis upwards begins at 0; else it is logarithmic. */
   readonly fromZero?: true;
-  readonly lines: readonly Line[];
+  readonly lines: readonly ChartLine[];
 }
 
 const [WIDTH, HEIGHT] = [1200, 760];
@@ -107,7 +107,7 @@ function linear(values: readonly number[]): Scale {
 type Projection = (point: readonly [number, number]) => readonly [number, number];
 
 /** A line, and its name beside the plot. */
-function curve({ name, points, bound, beside }: Line, n: number, at: Projection): string {
+function curve({ name, points, bound, beside }: ChartLine, n: number, at: Projection): string {
   const colour = bound ? MUTED : COLOURS[n % COLOURS.length]!;
   const y = heightOfName(n);
   const dashes = bound ? ' stroke-dasharray="7 6"' : beside ? ' stroke-dasharray="2 4"' : '';
@@ -120,7 +120,7 @@ function curve({ name, points, bound, beside }: Line, n: number, at: Projection)
 }
 
 /** Dots, and their name beside the plot. */
-function dots({ name, points }: Line, n: number, at: Projection): string {
+function dots({ name, points }: ChartLine, n: number, at: Projection): string {
   const y = heightOfName(n);
   const circles = [...points.map(at), [RIGHT + 42, y - 6] as const].map(
     ([across, up]) => `<circle cx="${tenths(across)}" cy="${tenths(up)}" r="3"/>`,

@@ -5,7 +5,7 @@
 
 import { bytesText } from '../../engine/index.ts';
 import type { LaunchFacts } from '../../engine/launch-facts.ts';
-import { badge, type Row } from './plan-tree.ts';
+import { badge, type TreeRow } from './plan-tree.ts';
 import { type Box, box, INK, type TextStyle, text } from './svg.ts';
 
 /** Lanes in their order, whatever the order in which they are used. */
@@ -49,7 +49,7 @@ function laneOf(buffer: string, inPlace: boolean): string {
 }
 
 /** @param area from the heads of the lanes down to their ends */
-export function drawLanes(lanes: readonly Lane[], rows: readonly Row[], inPlace: boolean, area: Box): string[] {
+export function drawLanes(lanes: readonly Lane[], rows: readonly TreeRow[], inPlace: boolean, area: Box): string[] {
   const launched = rows.flatMap(({ launch, box: { y, height } }) => (launch ? [{ ...launch, y: y + height / 2 }] : []));
   const bands = rows.flatMap(({ launch, box: { y, height } }) =>
     launch ? [box({ x: area.x, y, width: area.width, height }, { kind: 'band', fill: '#f6f7fa', radius: 10 })] : [],

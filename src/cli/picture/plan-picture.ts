@@ -8,7 +8,7 @@ import { drawLanes, LANE_WIDTH, lanesOf } from './plan-lanes.ts';
 import { branches, count, type DirectionFacts, STAGE_COLOURS, treeRows } from './plan-tree.ts';
 import { box, escapeXml, MUTED, type TextStyle, text, widthOf, wrap } from './svg.ts';
 
-type Facts = ReturnType<Plan['toJSON']>;
+type PlanJson = ReturnType<Plan['toJSON']>;
 
 const TREE_WIDTH = 860;
 const TREE_GAP = 24;
@@ -22,7 +22,7 @@ const HEADING: TextStyle = { size: 23, weight: 600 };
 const NOTE: TextStyle = { size: 15, fill: MUTED };
 
 /** @param facts `plan.toJSON()` @returns a whole SVG file */
-export function planSvg(facts: Facts): string {
+export function planSvg(facts: PlanJson): string {
   const inPlace = facts.problem.placement === 'in-place';
   const most = Math.max(...facts.directions.map(({ launches }) => lanesOf(launches, inPlace, 0).length));
   // Two lanes leave a direction's heading too little room to be read beside them.
@@ -57,13 +57,13 @@ export function planSvg(facts: Facts): string {
   ].join('\n');
 }
 
-function titleOf({ problem, device }: Facts): string {
+function titleOf({ problem, device }: PlanJson): string {
   const { size, batches } = problem;
   const many = batches > 1 ? `, ${batches} batches` : '';
   return `FFT of ${size.join(' × ')} points${many}, on ${device.name}`;
 }
 
-function subtitleOf({ problem, device, bytes }: Facts): string {
+function subtitleOf({ problem, device, bytes }: PlanJson): string {
   const { precision, storage, edgeStorage, placement } = problem;
   const stored = storage === precision ? '' : `${storage} in memory`;
   const edges = edgeStorage === storage ? '' : `${edgeStorage} in input and output`;

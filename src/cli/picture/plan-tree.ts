@@ -11,7 +11,7 @@ export type DirectionFacts = ReturnType<Plan['toJSON']>['directions'][number];
 type NodeFacts = DirectionFacts['tree'];
 
 /** A node of the tree in its place. */
-export interface Row {
+export interface TreeRow {
   readonly depth: number;
   readonly box: Box;
   /** Set where it is a launch, counted from 1. */
@@ -39,8 +39,8 @@ const CHIP_GAP = 18;
 const LINE = 22;
 
 /** @param area `height` is whatever it takes */
-export function treeRows({ tree, launches }: DirectionFacts, area: Pick<Box, 'x' | 'y' | 'width'>): Row[] {
-  const rows: Row[] = [];
+export function treeRows({ tree, launches }: DirectionFacts, area: Pick<Box, 'x' | 'y' | 'width'>): TreeRow[] {
+  const rows: TreeRow[] = [];
   let top = area.y;
   let number = 0;
   const walk = (node: NodeFacts, depth: number) => {
@@ -56,7 +56,7 @@ export function treeRows({ tree, launches }: DirectionFacts, area: Pick<Box, 'x'
 }
 
 /** Lines from each node to the nodes under it. */
-export function branches(rows: readonly Row[]): string[] {
+export function branches(rows: readonly TreeRow[]): string[] {
   return rows.flatMap((row, n) => {
     const parent = rows.slice(0, n).findLast(({ depth }) => depth === row.depth - 1);
     if (!parent) return [];
@@ -67,7 +67,7 @@ export function branches(rows: readonly Row[]): string[] {
   });
 }
 
-function branch({ scheme, title, parts, length }: NodeFacts, corner: Omit<Box, 'height'>, depth: number): Row {
+function branch({ scheme, title, parts, length }: NodeFacts, corner: Omit<Box, 'height'>, depth: number): TreeRow {
   const place = { ...corner, height: BRANCH_HEIGHT };
   const y = place.y + 27;
   const cut = parts ? [`${parts.reduce((a, b) => a * b, 1)} = ${parts.join(' × ')}`] : [];
@@ -81,7 +81,7 @@ function branch({ scheme, title, parts, length }: NodeFacts, corner: Omit<Box, '
   return { depth, box: place, parts: drawn };
 }
 
-function card(launch: LaunchFacts, number: number, corner: Omit<Box, 'height'>, depth: number): Row {
+function card(launch: LaunchFacts, number: number, corner: Omit<Box, 'height'>, depth: number): TreeRow {
   const left = corner.x + PADDING;
   const room = corner.width - 2 * PADDING;
   const chips = stageChips(stagesOf(launch), left, corner.y + 48, room);

@@ -23,7 +23,7 @@ const PARAMETERS = {
   MemGetInfo: [P, P],
   MemAlloc: [P, 'size_t'],
   MemFree: [P],
-  MemAllocHost: [P, 'size_t'],
+  MemHostAlloc: [P, 'size_t', 'uint'],
   MemFreeHost: [P],
   MemGetAddressRange: [P, P, P],
   MemcpyHtoDAsync: [P, P, 'size_t', P],
@@ -70,8 +70,6 @@ export interface DriverWords {
   readonly lost: readonly number[];
   /** Groups that a launch may have in x. */
   readonly mostGroups: number;
-  /** Allocating host memory takes flags. */
-  readonly hostAllocTakesFlags: boolean;
   /** The error's name is the result, not written to a place. */
   readonly errorNameIsResult: boolean;
 }
@@ -93,10 +91,8 @@ export class DriverApi {
     const raw: Partial<Record<DriverFunction, NativeFunction>> = {};
     for (const name of Object.keys(PARAMETERS) as DriverFunction[]) {
       if (words.otherNames[name] === null) continue;
-      let parameters: readonly string[] = PARAMETERS[name];
-      if (name === 'MemAllocHost' && words.hostAllocTakesFlags) parameters = [...parameters, 'uint'];
       const textResult = name === 'GetErrorName' && words.errorNameIsResult;
-      if (textResult) parameters = ['int'];
+      const parameters = textResult ? ['int'] : PARAMETERS[name];
       raw[name] = library.func(this.nameOf(name), textResult ? 'str' : 'int', parameters);
     }
     this.raw = raw as Record<DriverFunction, NativeFunction>;
@@ -122,9 +118,8 @@ export class DriverApi {
   }
 
   /** Undefined where there is not enough memory. */
-  allocate(name: 'MemAlloc' | 'MemAllocHost', bytes: number): bigint | undefined {
-    const flags = name === 'MemAllocHost' && this.words.hostAllocTakesFlags ? [0] : [];
-    const status = this.raw[name](this.out, bytes, ...flags) as number;
+  allocate(name: 'MemAlloc' | 'MemHostAlloc', bytes: number): bigint | undefined {
+    const status = this.raw[name](this.out, bytes, ...(name === 'MemHostAlloc' ? [0] : [])) as number;
     if (status === OUT_OF_MEMORY) return undefined;
     if (status !== 0) throw this.failure(name, status);
     return this.out[0]!;

@@ -67,7 +67,7 @@ export class CudaDriver implements NativeDriver {
   }
 
   pin(bytes: number): Pinned | undefined {
-    const address = this.api.allocate('MemAllocHost', bytes);
+    const address = this.api.allocate('MemHostAlloc', bytes);
     return address === undefined ? undefined : { address, view: new Uint8Array(this.setup.koffi.view(address, bytes)) };
   }
 

@@ -7,7 +7,7 @@ import { toolkitNames, windows } from './toolkit.ts';
 
 /** Functions of which the driver has an older version under the plain name. */
 const NEWER_VERSIONS: readonly DriverFunction[] = [
-  ...(['DeviceTotalMem', 'DevicePrimaryCtxRelease', 'MemGetInfo', 'MemAlloc', 'MemFree', 'MemAllocHost'] as const),
+  ...(['DeviceTotalMem', 'DevicePrimaryCtxRelease', 'MemGetInfo', 'MemAlloc', 'MemFree'] as const),
   ...(['MemGetAddressRange', 'MemcpyHtoDAsync', 'MemcpyDtoHAsync', 'MemcpyDtoDAsync'] as const),
   ...(['StreamDestroy', 'StreamBeginCapture', 'EventDestroy'] as const),
 ];
@@ -33,7 +33,6 @@ export const cuda: GpuKind = {
     },
     lost: [4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 802, 999],
     mostGroups: 2 ** 31 - 1,
-    hostAllocTakesFlags: false,
     errorNameIsResult: false,
   },
   driverLibrary: {

@@ -13,11 +13,22 @@ const folders = windows
  * @param part of the toolkit that it comes with, where that is a folder of its own beside others (Python packages).
  */
 export function toolkitNames(files: readonly string[], part?: string): string[] {
-  const found = toolkits().flatMap((root) => {
-    const roots = part === undefined ? [root] : [root, join(dirname(root), part)];
-    return roots.flatMap((place) => folders.flatMap((folder) => files.map((file) => join(place, folder, file))));
-  });
-  return [...found.filter((path) => existsSync(path)), ...files];
+  const roots = toolkits().flatMap((root) => (part === undefined ? [root] : [root, join(dirname(root), part)]));
+  return namesIn(
+    roots.flatMap((root) => folders.map((folder) => join(root, folder))),
+    files,
+  );
+}
+
+/** The paths of files that are in some places, then their names alone. */
+export function namesIn(places: readonly string[], files: readonly string[]): string[] {
+  const paths = places.flatMap((place) => files.map((file) => join(place, file)));
+  return [...paths.filter((path) => existsSync(path)), ...files];
+}
+
+/** Of values of the environment, those that are there. */
+export function namedPaths(values: readonly (string | undefined)[]): string[] {
+  return values.filter((value): value is string => value !== undefined && value !== '');
 }
 
 function toolkits(): string[] {
@@ -29,5 +40,5 @@ function toolkits(): string[] {
       : readdirSync(prefix)
           .filter((name) => /^cuda(-[\d.]+)?$/.test(name))
           .map((name) => join(prefix, name));
-  return [CUDA_PATH, CUDA_HOME, ...versions].filter((root): root is string => root !== undefined && root !== '');
+  return namedPaths([CUDA_PATH, CUDA_HOME, ...versions]);
 }

@@ -1,8 +1,7 @@
 /** AMD GPUs: the HIP driver API, and HIPRTC to compile at run time. The backend is CUDA's. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from '../cuda/open.ts';
-import { windows } from '../cuda/toolkit.ts';
+import { namedPaths, namesIn, windows } from '../cuda/toolkit.ts';
 import type { Availability, Backend } from '../device.ts';
 
 const install =
@@ -26,7 +25,7 @@ export const hip: GpuKind = {
       DeviceGetCount: 'hipGetDeviceCount',
       MemAlloc: 'hipMalloc',
       MemFree: 'hipFree',
-      MemAllocHost: 'hipHostMalloc',
+      MemHostAlloc: 'hipHostMalloc',
       MemFreeHost: 'hipHostFree',
       StreamCreate: 'hipStreamCreateWithFlags',
       EventCreate: 'hipEventCreateWithFlags',
@@ -48,7 +47,6 @@ export const hip: GpuKind = {
     lost: [4, 214, 700, 702, 709, 710, 719, 999],
     // All threads in x have to be fewer than 2³², in groups of up to 1024.
     mostGroups: 2 ** 22 - 1,
-    hostAllocTakesFlags: true,
     errorNameIsResult: true,
   },
   driverLibrary: { names: inPrefixes(runtimes), what: 'The HIP runtime', install },
@@ -73,7 +71,9 @@ export function create(options: GpuOptions = {}): Promise<Backend> {
 /** The files where ROCm was installed, then wherever the loader looks. */
 function inPrefixes(files: readonly string[]): string[] {
   const { ROCM_PATH, HIP_PATH } = process.env;
-  const roots = [ROCM_PATH, HIP_PATH, '/opt/rocm'].filter((root): root is string => root !== undefined && root !== '');
-  const paths = roots.flatMap((root) => files.map((file) => join(root, windows ? 'bin' : 'lib', file)));
-  return [...paths.filter((path) => existsSync(path)), ...files];
+  const roots = namedPaths([ROCM_PATH, HIP_PATH, '/opt/rocm']);
+  return namesIn(
+    roots.map((root) => join(root, windows ? 'bin' : 'lib')),
+    files,
+  );
 }

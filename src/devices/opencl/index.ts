@@ -4,13 +4,12 @@
  */
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { FftError } from '../../problem/errors.ts';
 import type { BoundStep } from '../common/program.ts';
 import type { Backend, CompileOptions } from '../device.ts';
 import { NativeBackend } from '../native/backend.ts';
 import type { Launches } from '../native/driver.ts';
 import { loadKoffi } from '../native/library.ts';
-import type { DeviceOptions, Overridden } from '../options.ts';
+import { type DeviceOptions, type Overridden, wrongOption } from '../options.ts';
 import { type Handle, INFO, type OpenCl, openCl, requireHandle } from './api.ts';
 import { ClDriver } from './driver.ts';
 import { ClKernel } from './kernel.ts';
@@ -48,7 +47,7 @@ function place(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context:
     const chosen = choose(candidates(cl), { platform, device });
     return { chosen, context: cl.createContext(chosen.platform, chosen.device) };
   }
-  refuseBoth({ platform }, context === undefined ? 'queue' : 'context');
+  refuseBoth('platform', platform, context === undefined ? 'queue' : 'context');
   if (queue === undefined) {
     const given = requireHandle(context, 'context');
     const chosen = choose(contextDevices(cl, given), { device });
@@ -56,12 +55,10 @@ function place(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context:
     return { chosen, context: given };
   }
   requireHandle(queue, 'queue');
-  refuseBoth({ device }, 'queue');
+  refuseBoth('device', device, 'queue');
   const owner = cl.handle('queue', queue, INFO.queueContext);
   if (context !== undefined && context !== owner) {
-    throw new FftError('invalid-argument', 'context and queue do not belong together; leave context out.', {
-      path: 'context',
-    });
+    throw wrongOption('context', 'context and queue do not belong together; leave context out.');
   }
   const own = cl.handle('queue', queue, INFO.queueDevice);
   const chosen = choose(
@@ -74,17 +71,9 @@ function place(cl: OpenCl, options: OpenClOptions): { chosen: ClDevice; context:
 }
 
 /** @throws FftError `invalid-argument` where an option is given that another one decides. */
-function refuseBoth(option: Readonly<Record<string, unknown>>, other: string): void {
-  for (const [name, value] of Object.entries(option)) {
-    if (value === undefined) continue;
-    throw new FftError(
-      'invalid-argument',
-      `${name} and ${other} were given, but ${other} decides; leave ${name} out.`,
-      {
-        path: name,
-      },
-    );
-  }
+function refuseBoth(name: 'platform' | 'device', value: unknown, other: string): void {
+  if (value === undefined) return;
+  throw wrongOption(name, `${name} and ${other} were given, but ${other} decides; leave ${name} out.`);
 }
 
 class ClBackend extends NativeBackend<ClBuffer, ClKernel> {

@@ -3,7 +3,6 @@
  * count on, and what passes were measured to cost. Threads and memory are the device's own.
  */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { cpuCalibration } from './calibrations.ts';
 
 /**
  * The same of large primes, on a Zen 4: columns of 16 times as many points. The longer the code of a butterfly the more it costs to
@@ -84,5 +83,10 @@ export const cpuProfile = {
   padding: { multiple: 1024, count: 64, by: 64 },
   /** Measured: one batch of 4 MiB still gains where smaller ones do more, 8 MiB do not. */
   chunks: { bytes: 2 ** 20, most: 2 ** 22 },
-  calibration: cpuCalibration,
+  calibration: {
+    trip: { passes: 16, temp: 4 },
+    // Four threads and more share out single transforms of some 30 000 points and more, in single precision; two those of twice as many.
+    launch: { bytes: 600_000, reach: 1 },
+    rader: { permuted: 1 },
+  },
 } as const satisfies Partial<DeviceProfile>;

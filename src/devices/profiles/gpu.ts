@@ -3,7 +3,6 @@
  * these numbers, so that tuning them is done in one place.
  */
 import type { DeviceProfile } from '../../plan/profile.ts';
-import { h200Calibration } from './calibrations.ts';
 
 export const gpuProfile = {
   lockstep: 'threads',
@@ -20,7 +19,6 @@ export const gpuProfile = {
   banks: 32,
   groupPoints: 2048,
   passCost: 30,
-  calibration: h200Calibration,
 } as const satisfies Partial<DeviceProfile>;
 
 /**

@@ -1,6 +1,6 @@
 /** What `openDevice('webgpu', …)` may be told. */
-import { FftError, show } from '../../problem/errors.ts';
-import type { DeviceOptions, Overridden } from '../options.ts';
+import { show } from '../../problem/errors.ts';
+import { type DeviceOptions, type Overridden, wrongOption } from '../options.ts';
 
 export type WebGpuOptions = Pick<DeviceOptions, 'gpu' | 'adapter' | 'device' | 'powerPreference' | 'software'>;
 
@@ -24,18 +24,16 @@ export type Limits = Readonly<Record<(typeof limitNames)[number], number>>;
 
 /** @throws FftError `invalid-argument` where an option is not what it says. */
 export function checkWebGpuOptions({ gpu, adapter, device, powerPreference, software }: WebGpuOptions): void {
-  const needs = (name: string, value: unknown, method: string, what: string) => {
+  const needs = (name: keyof WebGpuOptions, value: unknown, method: string, what: string) => {
     if (value === undefined || hasMethod(value, method)) return;
-    throw new FftError('invalid-argument', `${name} is no ${what}: it has no method ${method}.`, { path: name });
+    throw wrongOption(name, `${name} is no ${what}: it has no method ${method}.`);
   };
   needs('gpu', gpu, 'requestAdapter', 'GPU');
   needs('adapter', adapter, 'requestDevice', 'GPUAdapter');
   needs('device', device, 'createComputePipeline', 'GPUDevice');
-  const one = (name: string, value: unknown, accepted: readonly unknown[]) => {
+  const one = (name: keyof WebGpuOptions, value: unknown, accepted: readonly unknown[]) => {
     if (value === undefined || accepted.includes(value)) return;
-    throw new FftError('invalid-argument', `${name} is ${show(value)}; choose one of ${accepted.join(', ')}.`, {
-      path: name,
-    });
+    throw wrongOption(name, `${name} is ${show(value)}; choose one of ${accepted.join(', ')}.`);
   };
   one('powerPreference', powerPreference, ['low-power', 'high-performance']);
   one('software', software, [true, false]);

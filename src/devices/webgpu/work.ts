@@ -11,7 +11,7 @@ import { FftError, type FftErrorCode, reasonOf } from '../../problem/errors.ts';
 const GRACE_MILLISECONDS = 2000;
 
 /** Why nothing runs any more. */
-interface End {
+interface DeviceEnd {
   readonly code: FftErrorCode;
   readonly message: string;
   readonly cause?: unknown;
@@ -22,7 +22,7 @@ export class GpuWork {
   private readonly waiting = new Set<(reason: unknown) => void>();
   /** Those who wait for an end that would explain a failure. */
   private readonly expecting = new Set<() => void>();
-  private end: End | undefined;
+  private end: DeviceEnd | undefined;
   private ending: Promise<void> | undefined;
 
   constructor(gpu: GPUDevice) {
@@ -43,7 +43,7 @@ export class GpuWork {
   }
 
   /** Rejects all that waits and all that comes; only the first end counts. */
-  finish(end: End): void {
+  finish(end: DeviceEnd): void {
     if (this.end) return;
     this.end = end;
     for (const reject of this.waiting) reject(this.failure(end));
@@ -155,7 +155,7 @@ export class GpuWork {
     return this.ending;
   }
 
-  private failure({ code, message, cause }: End): FftError {
+  private failure({ code, message, cause }: DeviceEnd): FftError {
     return new FftError(code, message, { cause });
   }
 }

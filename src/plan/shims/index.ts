@@ -5,7 +5,7 @@ import { convolution } from './convolution.ts';
 import { halving } from './halving.ts';
 import { packing } from './packing.ts';
 import { reordering } from './reordering.ts';
-import { anywhere, type Placement, type Shim } from './shim.ts';
+import { anywhere, type LaunchMemory, type Shim } from './shim.ts';
 import { twiddles } from './twiddles.ts';
 
 const shims: readonly Shim[] = [convolution, axes, packing, halving, twiddles, reordering];
@@ -16,7 +16,7 @@ export function shimsOf(leaf: LeafNode): readonly Shim[] {
 }
 
 /** Whether a leaf, with all that has joined it, may read and write there. */
-export function mayWrite(leaf: LeafNode, placement: Placement): boolean {
+export function mayWrite(leaf: LeafNode, placement: LaunchMemory): boolean {
   return anywhere(placement) && shimsOf(leaf).every((shim) => shim.fits(placement));
 }
 

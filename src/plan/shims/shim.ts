@@ -1,7 +1,7 @@
 import type { LeafNode } from '../node.ts';
 
 /** Where a launch reads and where it writes. */
-export interface Placement {
+export interface LaunchMemory {
   /** It writes the memory that it reads. */
   readonly oneMemory: boolean;
   /** Every element lies at one address on both sides; or, where one side has reals, every line of reals in the memory of its bins. */
@@ -17,15 +17,15 @@ export interface Shim {
   /** What would be launches of their own, in their order, and is this leaf; nothing where it is not fused so. */
   joins(leaf: LeafNode): readonly string[];
   /** Whether they may be one launch that reads and writes there. */
-  fits(placement: Placement): boolean;
+  fits(placement: LaunchMemory): boolean;
 }
 
 /** Of what is read whole before it is written, line by line. */
-export function anywhere({ oneMemory, alike }: Placement): boolean {
+export function anywhere({ oneMemory, alike }: LaunchMemory): boolean {
   return !oneMemory || alike;
 }
 
 /** Of what is written where others have yet to read. */
-export function elsewhere({ oneMemory }: Placement): boolean {
+export function elsewhere({ oneMemory }: LaunchMemory): boolean {
   return !oneMemory;
 }
