@@ -1,6 +1,5 @@
 /** What devices may be told when they are opened. */
 import type { DeviceProfile } from '../plan/profile.ts';
-import { FftError } from '../problem/errors.ts';
 
 /** What `openDevice` may be told. A kind of device looks at its own options only. */
 export interface DeviceOptions {
@@ -35,11 +34,6 @@ export interface DeviceOptions {
   readonly platform?: string | number | undefined;
   /** `opencl`: a `cl_command_queue` of the caller's, for all work. */
   readonly queue?: bigint | undefined;
-}
-
-/** An error about an option. */
-export function wrongOption(path: keyof DeviceOptions, message: string): FftError {
-  return new FftError('invalid-argument', message, { path });
 }
 
 /** The names of all of them: a misspelt one must not be ignored. */

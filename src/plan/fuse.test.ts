@@ -68,7 +68,7 @@ describe('plans with clusters', () => {
     for (const size of [[60000], [50400], [250, 250], [180, 180]])
       expect(leavesOf(size, gpu), size.join('x')).toHaveLength(2);
     // Few blocks, or whole lines between them.
-    for (const size of [[28800], [240, 240]]) expect(leavesOf(size, gpu), size.join('x')).toHaveLength(1);
+    for (const size of [[30000], [240, 240]]) expect(leavesOf(size, gpu), size.join('x')).toHaveLength(1);
   });
 
   it('exchange their shares after the first pass along the slower of two axes, where that is one of its digits', () => {

@@ -14,14 +14,14 @@ import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browse
  * threads these are a part of their own.
  */
 const MOST_BYTES = [
-  [['cpu'], [], 108_300],
-  [['webgpu'], ['threads'], 129_700],
-  [['cpu', 'webgpu'], ['threads'], 148_700],
+  [['cpu'], [], 109_800],
+  [['webgpu'], ['threads'], 131_800],
+  [['cpu', 'webgpu'], ['threads'], 150_800],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 139_000;
+const MOST_SYNC_BYTES = 140_500;
 /** And of the one for signals, whose streams can neither. */
-const MOST_SIGNAL_BYTES = 146_900;
+const MOST_SIGNAL_BYTES = 148_500;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 

@@ -1,6 +1,6 @@
 /** The room's door: opening the CPU. */
 import type { Backend } from '../device.ts';
-import { wrongOption } from '../options.ts';
+import { wrongOption } from '../wrong-option.ts';
 import { type CpuOptions, openCpuBackend } from './backend.ts';
 import { canShareMemory, MOST_THREADS, processorCount } from './host.ts';
 

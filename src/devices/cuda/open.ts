@@ -1,7 +1,8 @@
 import { FftError, reasonOf, show } from '../../problem/errors.ts';
 import type { Availability, Backend } from '../device.ts';
 import { isHandle, type LibraryRequest, loadKoffi, openLibrary } from '../native/library.ts';
-import { type DeviceOptions, type Overridden, wrongOption } from '../options.ts';
+import type { DeviceOptions, Overridden } from '../options.ts';
+import { wrongOption } from '../wrong-option.ts';
 import { DriverApi, type DriverWords } from './api.ts';
 import { CudaBackend } from './backend.ts';
 import { type CompilerNames, RuntimeCompiler } from './compiler.ts';

@@ -1,7 +1,7 @@
 /** Which OpenCL device to take: the platforms and devices of the system, and what the caller asked for. */
 import { FftError, show } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
-import { wrongOption } from '../options.ts';
+import { wrongOption } from '../wrong-option.ts';
 import { DEVICE_TYPE, type Handle, INFO, INSTALL, type OpenCl, openCl } from './api.ts';
 
 /** A device of the system. */

@@ -1,6 +1,7 @@
 /** What `openDevice('webgpu', …)` may be told. */
 import { show } from '../../problem/errors.ts';
-import { type DeviceOptions, type Overridden, wrongOption } from '../options.ts';
+import type { DeviceOptions, Overridden } from '../options.ts';
+import { wrongOption } from '../wrong-option.ts';
 
 export type WebGpuOptions = Pick<DeviceOptions, 'gpu' | 'adapter' | 'device' | 'powerPreference' | 'software'>;
 
