@@ -12,19 +12,33 @@ import { fitLaunches } from './launches.ts';
 import { fitPasses } from './passes.ts';
 import { randomLength, type SchemeChoice, schemeChoiceFor } from './schemes.ts';
 
-const { values } = parseArgs({
-  options: {
-    device: { type: 'string', default: 'cpu' },
-    threads: { type: 'string', default: '1' },
-    problems: { type: 'string', default: '20' },
-    most: { type: 'string', default: String(2 ** 20) },
-    lengths: { type: 'string', default: '0' },
-    seed: { type: 'string' },
-    'no-fit': { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
-});
+const values = parse();
 if (values.seed !== undefined) process.env.OMNIFFT_SEED = values.seed;
+
+function parse() {
+  try {
+    return parseArgs({
+      options: {
+        device: { type: 'string', default: 'cpu' },
+        threads: { type: 'string', default: '1' },
+        problems: { type: 'string', default: '20' },
+        most: { type: 'string', default: String(2 ** 20) },
+        lengths: { type: 'string', default: '0' },
+        seed: { type: 'string' },
+        'no-fit': { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    return usage((error as Error).message);
+  }
+}
+
+function usage(message: string): never {
+  console.error(`${message}\n
+npm run calibrate -- [--device KIND] [--threads N] [--problems N] [--most ELEMENTS] [--lengths N] [--seed N] [--no-fit] [--json]`);
+  process.exit(2);
+}
 
 /** The mean of logarithms: a choice twice as slow and one twice as fast are none. */
 function geometricMean(ratios: readonly number[]): number {
@@ -64,7 +78,7 @@ function schemeReport(choices: readonly SchemeChoice[]): string {
 const LONGEST = 10 ** 5;
 
 const module = await deviceModule(values.device as DeviceKind);
-if (!module) throw new Error(`there is no device ${values.device}`);
+if (!module) usage(`There is no device ${values.device}.`);
 const backend = await module.create(values.device === 'cpu' ? { threads: Number(values.threads) } : {});
 const device = new Device(backend);
 const random = randomFor('calibrate');
