@@ -5,7 +5,7 @@
  * memory: strides follow from the buffer that the assignment chooses (rocFFT buffer assignment, observations 1 and 5).
  */
 
-import type { Block, Side, Sides } from '../problem/index.ts';
+import { type Block, hermitianLength, type Side, type Sides } from '../problem/index.ts';
 import type { Continued, Factors, KernelFactors, PairStep, StepTwiddle } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
@@ -225,10 +225,19 @@ export function leavesOf(node: PlanNode): LeafNode[] {
   return isLeaf(node) ? [node] : node.children.flatMap(leavesOf);
 }
 
+/** True where lines of reals become lines of bins, or the other way round, in one launch. */
+export function halvesLines({ real, axisOf, length, outputLength }: LeafNode): boolean {
+  if (!real || real.by === 'parts') return false;
+  if (real.by !== 'zeros') return true;
+  const [reals, bins] = real.side === 'input' ? [length, outputLength] : [outputLength, length];
+  return axisOf !== undefined && bins[axisOf + 1] === hermitianLength(reals[axisOf + 1]!);
+}
+
 /** True where every element is written to the place in the tensor it was read from. */
-export function keepsPlaces({ axis, more = [], batch, length, outputLength, real }: LeafNode): boolean {
+export function keepsPlaces(leaf: LeafNode): boolean {
+  const { axis, more = [], batch, length, outputLength } = leaf;
   // Lines that a launch has to itself it reads whole before it writes them.
-  if (real && real.by !== 'zeros' && real.by !== 'parts') return batch.every(stays);
+  if (halvesLines(leaf)) return batch.every(stays);
   // A tensor of another size lies in another way.
   if (length.some((count, d) => count !== outputLength[d])) return false;
   return [axis, ...more, ...batch].every(stays);

@@ -26,10 +26,11 @@ export function threadTiling({ axis, batch, precision, group }: TilingQuestion, 
   // A thread of a very short transform has little to do: more of them keep the memory busy.
   const groupPoints = profile.groupPoints * (length <= 4 ? 2 : 1);
   const byColumns = length > 1 && (lanesAlong.input === 'batch' || lanesAlong.output === 'batch');
+  const sides = lanesAlong.input === lanesAlong.output ? 2 : 1;
   const tile = byColumns
     ? group
       ? Math.min(group, columns.count, Math.max(1, Math.floor(room / length)))
-      : chooseColumns(length, columns.count, precision, profile).tile
+      : chooseColumns(length, columns.count, precision, profile, sides).tile
     : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, { ...profile, groupPoints });
   const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
   // A pass takes points that lie N/r apart: pieces of memory shorter than a run are better copied whole.

@@ -9,7 +9,7 @@ import { axisPlace, dimensionsOf } from './axis.ts';
 import { complexPart, isReal, isSums, sharesRows } from './complex-part.ts';
 import { convolvedPlace } from './convolved.ts';
 import { axisNode, convolvedNode } from './four-step.ts';
-import { type BranchNode, type Dimension, isLeaf, type PlanNode } from './node.ts';
+import { type BranchNode, type Dimension, isLeaf, leavesOf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { realAxis } from './real.ts';
 import { schemeOf } from './scheme.ts';
@@ -34,9 +34,9 @@ export function planTree(
   const complex = complexPart(problem);
   const children = nodesOfAxes(problem, direction, profile, splits, sparing);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
-  const [only] = children;
+  const [only, ...others] = children.flatMap(leavesOf);
   if (!only) children.push(copy());
-  else if (isReal(problem) && children.length === 1 && problem.placement === 'in-place' && isLeaf(only)) {
+  else if (isReal(problem) && others.length === 0 && problem.placement === 'in-place') {
     // What may not be one launch in one memory takes another one, and what lies in between has memory of its own.
     const fits = mayWrite(only, { oneMemory: true, alike: sharesRows(problem) });
     if (!fits) children.splice(direction === 'forward' ? 1 : 0, 0, copy());

@@ -91,6 +91,22 @@ describe('axes that share launches', () => {
     device.close();
   });
 
+  it('lines that a cluster takes whole, in their own memory', async () => {
+    const device = openInterpreted(small(4352, 4));
+    for (let round = 0; round < (exhaustive ? 100 : 6); round++) {
+      const precision = random.pick(['single', 'double'] as const);
+      // Odd lengths, that no block holds: most have large primes, and are convolved.
+      const n = 2 * (precision === 'single' ? random.integer(136, 500) : random.integer(69, 250)) + 1;
+      const batches = random.integer(1, 3);
+      const problem = { size: [n], batches, precision, placement: 'in-place' } as const;
+      await check(device, problem);
+      // Bins that lie closer than the reals do not have the memory of these.
+      const strides = { input: [1, 1, n + 1], output: [1, 1, (n + 1) / 2 + 1] };
+      await check(device, { ...problem, strides });
+    }
+    device.close();
+  });
+
   it('spectra that are none of reals give what transforms along one axis after another would', async () => {
     const size = [8, 6, 4];
     const bins = 5 * 6 * 4;

@@ -1,3 +1,4 @@
+import { halvesLines } from '../node.ts';
 import { elsewhere, type Shim } from './shim.ts';
 
 /**
@@ -6,9 +7,10 @@ import { elsewhere, type Shim } from './shim.ts';
  */
 export const halving: Shim = {
   name: 'halving',
-  joins: ({ real, mirrored }) => {
+  joins: (leaf) => {
+    const { real, mirrored } = leaf;
     const reals = (real?.by === 'zeros' || real?.by === 'parts') && real.side !== 'both';
-    return reals || mirrored !== undefined ? ['upload', 'half of the points'] : [];
+    return !halvesLines(leaf) && (reals || mirrored !== undefined) ? ['upload', 'half of the points'] : [];
   },
   fits: elsewhere,
 };

@@ -1,3 +1,4 @@
+import { halvesLines } from '../node.ts';
 import { anywhere, type Shim } from './shim.ts';
 
 /**
@@ -6,7 +7,6 @@ import { anywhere, type Shim } from './shim.ts';
  */
 export const packing: Shim = {
   name: 'packing',
-  joins: ({ real }) =>
-    real?.by === 'halves' || real?.by === 'lines' || real?.side === 'both' ? ['transform', 'pairs of bins'] : [],
+  joins: (leaf) => (halvesLines(leaf) || leaf.real?.side === 'both' ? ['transform', 'pairs of bins'] : []),
   fits: anywhere,
 };
