@@ -73,6 +73,8 @@ async function large(trials: Trials): Promise<void> {
 }
 
 const REALS = [2 ** 13, 2 ** 15, 2 ** 17, 2 ** 20, 3 ** 9, 3 ** 12, 10007, 20014, 100_003, 200_006, 50_050];
+/** Odd ones that a cluster takes whole. */
+const REALS_IN_PLACE = [8581, 12_547, 3 ** 9, 13 ** 4];
 
 async function real({ device, random, precisions, quick, attempt }: Trials): Promise<void> {
   const problems = Array.from({ length: quick ? 10 : 60 }, (_, round) => {
@@ -80,6 +82,11 @@ async function real({ device, random, precisions, quick, attempt }: Trials): Pro
     return round % 3 === 0 ? withBlocks(random, problem) : problem;
   });
   for (const length of REALS) problems.push({ size: [length], precision: random.pick(precisions) });
+  for (const precision of precisions) {
+    for (const length of REALS_IN_PLACE) {
+      problems.push({ size: [length], batches: 3, precision, placement: 'in-place' });
+    }
+  }
   for (const problem of problems) {
     for (const direction of directions) {
       await attempt(`real ${JSON.stringify(problem)}`, async () => [
