@@ -225,8 +225,8 @@ export function leavesOf(node: PlanNode): LeafNode[] {
   return isLeaf(node) ? [node] : node.children.flatMap(leavesOf);
 }
 
-/** True where lines of reals become lines of bins, or the other way round, in one launch. */
-export function halvesLines({ real, axisOf, length, outputLength }: LeafNode): boolean {
+/** True where a launch has lines of reals to itself: it makes their bins of them, reals of bins, or both. */
+export function takesLines({ real, axisOf, length, outputLength }: LeafNode): boolean {
   if (!real || real.by === 'parts') return false;
   if (real.by !== 'zeros') return true;
   const [reals, bins] = real.side === 'input' ? [length, outputLength] : [outputLength, length];
@@ -237,7 +237,7 @@ export function halvesLines({ real, axisOf, length, outputLength }: LeafNode): b
 export function keepsPlaces(leaf: LeafNode): boolean {
   const { axis, more = [], batch, length, outputLength } = leaf;
   // Lines that a launch has to itself it reads whole before it writes them.
-  if (halvesLines(leaf)) return batch.every(stays);
+  if (takesLines(leaf)) return batch.every(stays);
   // A tensor of another size lies in another way.
   if (length.some((count, d) => count !== outputLength[d])) return false;
   return [axis, ...more, ...batch].every(stays);

@@ -1,4 +1,4 @@
-import { halvesLines } from '../node.ts';
+import { takesLines } from '../node.ts';
 import { elsewhere, type Shim } from './shim.ts';
 
 /**
@@ -10,7 +10,7 @@ export const halving: Shim = {
   joins: (leaf) => {
     const { real, mirrored } = leaf;
     const reals = (real?.by === 'zeros' || real?.by === 'parts') && real.side !== 'both';
-    return !halvesLines(leaf) && (reals || mirrored !== undefined) ? ['upload', 'half of the points'] : [];
+    return !takesLines(leaf) && (reals || mirrored !== undefined) ? ['upload', 'half of the points'] : [];
   },
   fits: elsewhere,
 };
