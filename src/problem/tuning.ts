@@ -77,18 +77,6 @@ function unless<T>(setting: T, read: KnobReading<T>): KnobReading<T> {
   };
 }
 
-/** A knob of which this release knows one setting: the one that changes nothing. */
-function _only<T>(setting: T, read: KnobReading<unknown>, why: string): KnobReading<T> {
-  return (reader, value, path, axes) => {
-    const before = reader.problems.length;
-    const set = read(reader, value, path, axes);
-    if (reader.problems.length > before || set === undefined || set === setting) return undefined;
-    const accepted = `leave it out or set it to ${show(setting)}`;
-    reader.report('unsupported-feature', path, `${path} ${show(value)} is not supported yet: ${why}; ${accepted}.`);
-    return undefined;
-  };
-}
-
 function readTwiddles(reader: FieldReader, value: unknown, path: string): Tuning['twiddles'] {
   const asked = reader.oneOf(value, path, ['table', 'computed'] as const, 'table');
   return asked === 'table' ? undefined : asked;
