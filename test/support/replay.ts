@@ -56,7 +56,15 @@ class Replay {
     this.problem = problem;
     this.shape = [problem.leftBatches, ...problem.size, problem.coordinates, problem.batches];
     const lengths = plan.launches.flatMap(({ node }) => [node.length, node.outputLength]);
-    this.widest = this.shape.map((count, d) => Math.max(count, ...lengths.map((length) => length[d]!)));
+    // A launch that convolves by itself has the longer axis nowhere but in the block that it takes for zeros.
+    const blocks = plan.launches.flatMap(({ node: { absent } }) => [
+      ...(absent?.input ?? []),
+      ...(absent?.output ?? []),
+    ]);
+    this.widest = this.shape.map((count, d) => {
+      const ends = blocks.filter(({ of }) => of === d).map(({ to }) => to);
+      return Math.max(count, ...ends, ...lengths.map((length) => length[d]!));
+    });
     this.elements = this.widest.reduce((a, b) => a * b, 1);
     this.packed = this.widest.map((_, d) => this.widest.slice(0, d).reduce((a, b) => a * b, 1));
     this.places = Array.from({ length: this.elements }, (_, place) => place).filter((place) =>
