@@ -75,10 +75,12 @@ class Maker {
   readonly arrays: Record<string, Float32Array | Float64Array> = {};
   private readonly random: Random;
   private readonly double: boolean;
+  private readonly half: boolean;
 
-  constructor(random: Random, double: boolean) {
+  constructor(random: Random, double: boolean, half: boolean) {
     this.random = random;
     this.double = double;
+    this.half = half;
   }
 
   /** Positive numbers near 1, one for each place along some dimensions: what loads it. */
@@ -114,7 +116,8 @@ class Maker {
     return this.random.pick<Loose>([
       ...(store ? [] : [((x, v, at) => x.div(x.max(v, x.constant(-0.5)), w(x, v, at))) as Loose]),
       (x, v, at) => x.mul(w(x, v, at), v),
-      (x, v, at) => x.add(v, w(x, v, at)),
+      // Of thousands of numbers that are all positive, sums are over the largest half.
+      ...(this.half && !store ? [] : [((x, v, at) => x.add(v, w(x, v, at))) as Loose]),
       (x, v) => x.abs(v),
       (x, v) => x.select(x.less(v, x.constant(0)), x.mul(v, x.constant(0.75)), v),
       (x, v, at) => x.div(v, w(x, v, at)),
@@ -138,12 +141,12 @@ class Maker {
     ]);
   }
 
-  /** What of a complex number is kept in a real. @param half large numbers do not fit. */
-  kept(shape: readonly number[], half: boolean): { callback: Loose; growth: number } {
+  /** What of a complex number is kept in a real. Large numbers do not fit halves. */
+  kept(shape: readonly number[]): { callback: Loose; growth: number } {
     const w = this.weights(shape);
     const squared: Loose = (x, v) => x.add(x.mul(v.re, v.re), x.mul(v.im, v.im));
     return this.random.pick([
-      ...(half ? [] : [{ callback: squared, growth: 8 }]),
+      ...(this.half ? [] : [{ callback: squared, growth: 8 }]),
       { callback: ((x, v, at) => x.sqrt(squared(x, v, at))) as Loose, growth: 2 },
       { callback: ((x, v, at) => x.mul(w(x, v, at), x.add(v.re, v.im))) as Loose, growth: 3 },
     ]);
@@ -152,14 +155,14 @@ class Maker {
 
 /** Random callbacks for a problem: some or all of the four. */
 export function randomCalled(random: Random, { problem, shapes, complex }: CalledProblem): Called {
-  const maker = new Maker(random, problem.precision === 'double');
   const half = problem.edgeStorage === 'half' || problem.storage === 'half' || problem.precision === 'half';
+  const maker = new Maker(random, problem.precision === 'double', half);
   const planar = (side: 'input' | 'output') =>
     problem.layout === 'planar' || (typeof problem.layout === 'object' && problem.layout[side] === 'planar');
   const given = (direction: Direction) => {
     const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
     const mayKeep = complex[written] && !(problem.placement === 'in-place' && planar(written));
-    const keep = mayKeep && random.integer(0, 1) === 1 ? maker.kept(shapes[written], half) : undefined;
+    const keep = mayKeep && random.integer(0, 1) === 1 ? maker.kept(shapes[written]) : undefined;
     const plain = complex[written] ? maker.complex(shapes[written], true) : maker.real(shapes[written], true);
     const store = random.integer(0, 3) === 0 ? undefined : (keep?.callback ?? plain);
     return { read, keeps: store !== undefined && keep !== undefined, store, growth: keep?.growth ?? 3 };
