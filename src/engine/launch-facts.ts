@@ -69,6 +69,8 @@ export type StepFacts =
       readonly radices: readonly number[];
       /** The other way than the launch. */
       readonly inverse?: true;
+      /** From reals to bins up to the half, or back: half the work of complex passes. */
+      readonly symmetry?: 'real-input' | 'real-output';
       /** Primes whose butterflies are convolutions. */
       readonly convolved?: readonly number[];
       readonly read?: { readonly count?: number; readonly factors?: Factors; readonly kernel?: KernelFactors };
@@ -200,7 +202,7 @@ function bytesMoved({ absent, storage, layout }: OperandFacts, tensor: readonly 
 
 function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
   if (step.do !== 'passes') return step;
-  const { of, radices, convolved, inverse, read, write } = step;
+  const { of, radices, convolved, inverse, symmetry, read, write } = step;
   const points = ({ count, factors, kernel, origin }: PointwiseStep) => ({
     ...(count === undefined ? {} : { count }),
     ...(factors ? { factors } : {}),
@@ -211,6 +213,7 @@ function stepFacts(step: LeafStep, { lengths }: Leaf): StepFacts {
     ...{ do: 'passes', of, length: lengths[of]!, radices },
     ...(convolved ? { convolved } : {}),
     ...(inverse ? { inverse } : {}),
+    ...(symmetry ? { symmetry } : {}),
     ...(read ? { read: points(read) } : {}),
     ...(write ? { write: points(write) } : {}),
   };
@@ -315,8 +318,12 @@ function stepStages(step: StepFacts): LaunchPart[] {
     return step.kernel ? [pairs, product(kernelText(step.kernel)), pairs] : [pairs];
   }
   if (step.do === 'multiply') return [product(kernelText(step.kernel))];
-  const { length, radices, inverse, read, write } = step;
-  const passes = { kind: 'passes' as const, text: `${inverse ? 'inverse ' : ''}${passesText(length, radices)}` };
+  const { length, radices, inverse, symmetry, read, write } = step;
+  const way = inverse || symmetry === 'real-output' ? 'inverse ' : '';
+  const passes = {
+    kind: 'passes' as const,
+    text: `${way}${passesText(length, radices)}${symmetry ? ' with half of the bins' : ''}`,
+  };
   const factors = (points: typeof read) => [
     ...(points?.factors ? [product(factorsText(points.factors))] : []),
     ...(points?.kernel ? [product(kernelText(points.kernel))] : []),

@@ -27,7 +27,7 @@ import { chirp, chirpSpectrum, type Rounding } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import { cosTurn, neg, sinTurn } from '../numeric/exact.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
-import type { Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import type { ChirpEnds, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
 import { roundingOf } from './number-types.ts';
 import { type Coordinates, placeOf } from './places.ts';
 import { kernelView, multiplied } from './products.ts';
@@ -67,7 +67,7 @@ export function passEnds(
   return {
     read: (view) => ({
       load: (x, at) => {
-        const value = view.load(x, at, first?.guard(at[0]!));
+        const value = loadedBin(x, view.load(x, at, first?.guard(at[0]!)), at[0]!, read);
         const weighted = first?.factor ? first.factor(x, value, at) : value;
         return inverse ? exchanged(weighted) : weighted;
       },
@@ -83,6 +83,16 @@ export function passEnds(
         return [...view.store(x, at, kept ? x.cadd(product, kept) : product), ...stores];
       },
     }),
+  };
+}
+
+/** A bin that stands for the one in its mirror, too (`PointwiseStep.mirrored`), or just a number. */
+function loadedBin(x: Expressions, value: Complex, n: IndexLike, { mirrored, count }: PointwiseStep = {}): Complex {
+  if (!mirrored) return value;
+  const others: Guard = [{ index: index(n), from: 1, to: count! }];
+  return {
+    re: x.where(others, x.add(value.re, value.re), value.re),
+    im: x.where(others, x.add(value.im, value.im), x.constant(0)),
   };
 }
 
@@ -135,7 +145,7 @@ export function factorAt(
 
 /** Multiplies point n by its factor. */
 function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind: as, lanes }: FactorFormat): ViewMap {
-  const { kind, of, order, conjugated } = factors;
+  const { kind, of, order, conjugated, ends } = factors;
   if (kind === 'roots') return rootFactors(factors, length, tables);
   const plane = Math.ceil(length / lanes) * lanes;
   const format: Format =
@@ -148,9 +158,10 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
   const precision = roundingOf(type);
   // Values come in doubles, of which a wider number has several.
   const words = Math.max(1, bytesOf(type) / Float64Array.BYTES_PER_ELEMENT);
-  const name = `${kind}${of}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
+  const cropped = ends ? `:${ends.read}-${ends.written}` : '';
+  const name = `${kind}${of}${cropped}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
   const start = tables.appendValues(`${name}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
-    const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](of, length, precision);
+    const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](of, length, precision, ends);
     const placed = new Float64Array(words * 2 * plane);
     for (let n = 0; n < length; n++) {
       const at = format.at(order ? unorderedPlace(n, order) : n);
@@ -182,7 +193,7 @@ const VALUES = {
   'root-spectrum': rootSpectrum,
 } as const satisfies Record<
   Exclude<Factors['kind'], 'roots' | 'band'>,
-  (of: number, length: number, precision: Rounding) => Float64Array
+  (of: number, length: number, precision: Rounding, ends?: ChirpEnds) => Float64Array
 >;
 
 /** Multiplies point n by e^{−2πi·(first + step·n)/of}. */

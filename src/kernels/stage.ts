@@ -12,6 +12,7 @@ import {
   div,
   Expressions,
   evaluate,
+  type Guard,
   type Index,
   type IndexLike,
   index,
@@ -33,7 +34,8 @@ import { typeOf } from './number-types.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import { type KernelView, matrixStores, multiplied } from './products.ts';
-import type { BuiltSteps, KernelStep } from './steps.ts';
+import { type BuiltSteps, closesPasses, type KernelStep, opensPasses } from './steps.ts';
+import { othersOf, type SymmetricPass, symmetricStores } from './symmetric-passes.ts';
 
 /** A step of a stage, and along what its neighbouring threads walk. */
 export interface Walk {
@@ -104,8 +106,8 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const fromShared = n > 0;
     const toShared = n < steps.length - 1;
     const [source, target] = [fromShared ? between(n - 1) : input, toShared ? between(n) : output];
-    const from = step.kind === 'pass' && step.stride === 1 ? stage.ends.read(source) : source;
-    const closes = step.kind === 'pass' && step.stride * step.radix === stage.length;
+    const from = step.kind === 'pass' && opensPasses(step, stage.length) ? stage.ends.read(source) : source;
+    const closes = step.kind === 'pass' && closesPasses(step, stage.length);
     const x = new Expressions();
     const b = variable('b', itemsOf(stage, step));
     const rows = step.kind === 'multiply' ? step.kernel.matrix : 1;
@@ -114,7 +116,7 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
     const carrying = carriedView(target, carried);
     const to = closes ? stage.ends.write(carrying, { input, output }) : carrying;
     const origin = closes && step.of.write?.origin !== undefined;
-    const put = (element: IndexLike, value: Complex) => to.store(x, [element, c], value);
+    const put = (element: IndexLike, value: Complex, guard?: Guard) => to.store(x, [element, c], value, guard);
     const first = carried && step.kind === 'pass' && step.stride > 1 ? stage.firstOutput?.(step.radix) : undefined;
     const stores =
       step.kind === 'copy'
@@ -126,7 +128,9 @@ export function stagePhases(asked: StagesToBuild): BuiltSteps {
             ])
           : step.kind === 'pair'
             ? pairsOf(stage, step, source, step.kernel ? to : target, beside).stores(x, b, c)
-            : passStores(x, stage, step, { b, c, from, put, first });
+            : step.of.symmetry
+              ? symmetricPassStores(x, stage, step, { b, c, from, put })
+              : passStores(x, stage, step, { b, c, from, put, first });
     const tail = limit && (origin || !(fromShared && toShared)) ? { limit } : {};
     const [butterflies, columns]: [Loop, Loop] = [{ variable: b }, { variable: c, ...tail }];
     const elsewhere = stores.some(({ block }) => block);
@@ -187,7 +191,9 @@ function sharedArrays(count: number, plane: number, { precision, shared }: Stage
 function itemsOf({ length }: Tile, step: KernelStep): number {
   if (step.kind === 'multiply') return length;
   if (step.kind === 'copy') return step.count ?? length;
-  return step.kind === 'pair' ? Math.floor(step.length / 2) + 1 : length / step.radix;
+  if (step.kind === 'pair') return Math.floor(step.length / 2) + 1;
+  const { radix, stride, of } = step;
+  return of.symmetry ? (length / (radix * stride)) * (1 + othersOf(stride)) : length / radix;
 }
 
 /** Bins are paired on their way to memory, or from there. */
@@ -211,7 +217,7 @@ interface PassPlaces {
   readonly b: Var;
   readonly c: Var;
   readonly from: ComplexView;
-  readonly put: (element: IndexLike, value: Complex) => Store[];
+  readonly put: (element: IndexLike, value: Complex, guard?: Guard) => Store[];
   /** The output that comes first; missing where it is number 0. */
   readonly first: Index | undefined;
 }
@@ -234,6 +240,25 @@ function passStores(
   return dft(x, values, step.of.convolved).flatMap((value, k) =>
     put(add(target, scale(mod(add(first, k), radix), stride)), value),
   );
+}
+
+/** Butterfly b of a pass over reals: those of each block that are computed follow one another. */
+function symmetricPassStores(
+  x: Expressions,
+  { length, twiddle }: Stage,
+  step: Extract<KernelStep, { kind: 'pass' }>,
+  { b, c, from, put }: Omit<PassPlaces, 'first'>,
+): Store[] {
+  const { radix, stride, of } = step;
+  const each = 1 + othersOf(stride);
+  const multiply = twiddle(step, false);
+  const pass: SymmetricPass = {
+    ...{ length, radix, stride, of, opens: opensPasses(step, length) },
+    twiddle: (by, value, i, m) => (m === 0 ? value : multiply(by, value, i, m, c)),
+    load: (by, element) => from.load(by, [element, c]),
+    store: (_, element, value, guard) => put(element, value, guard),
+  };
+  return symmetricStores(x, pass, div(b, each), mod(b, each));
 }
 
 /** What is stored goes where it is in the next stage, if that is another. */
@@ -270,9 +295,15 @@ function sample({ step, along, stage, last }: PlacedStep, side: 'load' | 'store'
   const element = (b: number, m: number): number => {
     if (step.kind === 'copy' || step.kind === 'multiply') return b;
     if (step.kind === 'pair') return m === 0 ? b : (step.length - b) % step.length;
-    if (side === 'load') return b + m * butterflies;
-    const i = b % step.stride;
-    return (b - i) * radix + i + m * step.stride;
+    const { stride, of } = step;
+    const each = of.symmetry ? 1 + othersOf(stride) : stride;
+    const i = b % each;
+    const q = (b - i) / each;
+    // Passes from bins to reals read where those from reals to bins write.
+    const isPart = (side === 'load') !== (of.symmetry === 'real-output');
+    if (isPart) return q * stride + i + (m * stage.length) / radix;
+    if (of.symmetry && 2 * m > radix) return (q * radix + radix - m) * stride - i;
+    return q * stride * radix + i + m * stride;
   };
   const carried = side === 'store' && last && stage.carry ? numeric(stage, stage.carry) : undefined;
   const found: WaveAccess[] = [];

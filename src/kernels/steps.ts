@@ -12,8 +12,8 @@ import type { LeafMemory, Views } from './views.ts';
 export type KernelStep =
   | ({ readonly kind: 'pair' } & Omit<PairStep, 'do'>)
   | ({ readonly kind: 'multiply' } & Omit<MultiplyStep, 'do'>)
-  /** Only the first `count` points, where those are all that memory has. */
-  | { readonly kind: 'copy'; readonly count?: number }
+  /** Only the first `count` points, where those are all that memory has; or only real parts, where the others are zero. */
+  | { readonly kind: 'copy'; readonly count?: number; readonly reals?: true }
   | {
       readonly kind: 'pass';
       readonly radix: number;
@@ -55,18 +55,48 @@ export function stepsOf(all: readonly LeafStep[]): KernelStep[] {
   return all.flatMap((step, n): KernelStep[] => {
     if (step.do === 'copy') {
       const [before, after] = [all[n - 1], all[n + 1]];
-      const ends = after?.do === 'passes' ? after.read : before?.do === 'passes' ? before.write : undefined;
-      return [{ kind: 'copy', ...(ends?.count === undefined ? {} : { count: ends.count }) }];
+      if (after?.do === 'passes') return [{ kind: 'copy', ...copied(after, 'read', 'real-input') }];
+      return [{ kind: 'copy', ...(before?.do === 'passes' ? copied(before, 'write', 'real-output') : {}) }];
     }
     if (step.do === 'multiply') return [{ kind: 'multiply', kernel: step.kernel }];
     if (step.do === 'pair') return [{ kind: 'pair', length: step.length, by: step.by, ...kindOf(step) }];
-    let stride = 1;
-    return step.radices.map((radix) => {
-      const pass: KernelStep = { kind: 'pass', radix, stride, of: step };
-      stride *= radix;
-      return pass;
-    });
+    return passSteps(step);
   });
+}
+
+/** What a copy before or after passes moves. @param ofReals the symmetry that has reals on that end, and half of the bins on the other. */
+function copied(
+  { radices, symmetry, ...ends }: PassesStep,
+  end: 'read' | 'write',
+  ofReals: NonNullable<PassesStep['symmetry']>,
+): { readonly count?: number; readonly reals?: true } {
+  if (symmetry === ofReals) return { reals: true };
+  const bins = symmetry && Math.floor(radices.reduce((product, radix) => product * radix, 1) / 2) + 1;
+  const count = bins ?? ends[end]?.count;
+  return count === undefined ? {} : { count };
+}
+
+function passSteps(of: PassesStep): KernelStep[] {
+  let stride = 1;
+  const passes = of.radices.map((radix): KernelStep => {
+    const pass: KernelStep = { kind: 'pass', radix, stride, of };
+    stride *= radix;
+    return pass;
+  });
+  // From bins to reals the passes undo those from reals to bins, the last one first.
+  return of.symmetry === 'real-output' ? passes.reverse() : passes;
+}
+
+type Pass = Extract<KernelStep, { kind: 'pass' }>;
+
+/** Whether a pass is the first one of its transform. @param length of the transform */
+export function opensPasses({ radix, stride, of }: Pass, length: number): boolean {
+  return of.symmetry === 'real-output' ? radix * stride === length : stride === 1;
+}
+
+/** Whether a pass is the last one of its transform. @param length of the transform */
+export function closesPasses({ radix, stride, of }: Pass, length: number): boolean {
+  return of.symmetry === 'real-output' ? stride === 1 : radix * stride === length;
 }
 
 /** Along what neighbouring threads walk in a step: along the memory that it touches, if it touches any. */

@@ -75,7 +75,7 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
     (lanesAlong.output === 'batch'
       ? tile % lanes === 0
       : firstRadix! % lanes === 0 && rest.every((radix) => (length / radix) % lanes === 0));
-  const inPlace = rest.length > 0 && fillsVectors(leaf, aligned) && reversesDigits(leaf);
+  const inPlace = !leaf.symmetry && rest.length > 0 && fillsVectors(leaf, aligned) && reversesDigits(leaf);
   const reachesOutput = inPlace ? fitsOutput(leaf, aligned) : rest.length > 1 && bytes > SMALL_BYTES;
   return {
     aligned,
@@ -98,9 +98,15 @@ export function vectorForm(leaf: VectorLeaf): VectorForm {
  * multiple of the last radix away from the first point, so that no vector of a first pass that reverses digits straddles the
  * end of the signal; in autosort form it is cut there. Reals that continue in reverse have ends of their own: their halves would be torn.
  */
-function centredPasses({ input, length, radices, twiddle }: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
+function centredPasses({
+  input,
+  length,
+  radices,
+  symmetry,
+  twiddle,
+}: VectorLeaf): Pick<VectorForm, 'centred' | 'shift'> {
   const none = { centred: new Map<number, number>(), shift: 0 };
-  if (twiddle?.on === 'input' || input.extended) return none;
+  if (symmetry || twiddle?.on === 'input' || input.extended) return none;
   // Counted from the first one, points of a block of zeros are known to be zero, butterfly by butterfly.
   if (input.absent) return none;
   const centred = new Map<number, number>();

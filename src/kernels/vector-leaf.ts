@@ -3,7 +3,7 @@
 import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/leaf.ts';
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
-  const [{ radices, convolved = [], lanesAlong, read, write }, ...more] = passesOf(leaf) as [
+  const [{ radices, convolved = [], lanesAlong, symmetry, read, write }, ...more] = passesOf(leaf) as [
     PassesStep,
     ...PassesStep[],
   ];
@@ -13,11 +13,12 @@ export function vectorLeaf(leaf: Leaf): VectorLeaf {
     !write &&
     more.length === 0 &&
     sides.every((side) => !side.absent && !side.factors && !side.mirrored && side.layout !== 'real');
-  return { ...leaf, length: leaf.lengths[0]!, radices, convolved, lanesAlong, plain, staged: stagedOf(leaf) };
+  const passes = { radices, convolved, lanesAlong, ...(symmetry ? { symmetry } : {}) };
+  return { ...leaf, length: leaf.lengths[0]!, ...passes, plain, staged: stagedOf(leaf) };
 }
 
 /** A leaf whose lanes are elements of vectors: all of its passes go along one axis. */
-export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved'> {
+export interface VectorLeaf extends Leaf, Pick<PassesStep, 'radices' | 'lanesAlong' | 'convolved' | 'symmetry'> {
   readonly length: number;
   /** All points are there, and are read and written as they are, of one transform: nothing is multiplied, or transformed again. */
   readonly plain: boolean;

@@ -13,11 +13,13 @@ import {
   type ComplexView,
   Expressions,
   type Format,
+  type Guard,
   type Index,
   type IndexLike,
   type Loop,
   mappedStore,
   type Phase,
+  realParts,
   type Store,
   scale,
   split,
@@ -36,7 +38,8 @@ import { PairExpressions } from './pairs.ts';
 import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';
-import type { BuiltSteps, Ends, KernelStep, StepsToBuild } from './steps.ts';
+import { type BuiltSteps, closesPasses, type Ends, type KernelStep, opensPasses, type StepsToBuild } from './steps.ts';
+import { othersOf, symmetricStores } from './symmetric-passes.ts';
 import { pairRoots, passTwiddles } from './twiddles.ts';
 import { longestVector, type VectorForm, vectorForm } from './vector-form.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
@@ -75,11 +78,11 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
     if (step.kind === 'pair') return builder.pairs(step, from, to, beside);
     const { radix, stride, of } = step;
     const { read, write } = builder.endsOf(of);
-    if (stride === 1) from = { ...from, view: read(from.view) };
-    if (stride * radix === leaf.length) {
+    if (opensPasses(step, leaf.length)) from = { ...from, view: read(from.view) };
+    if (closesPasses(step, leaf.length)) {
       to = { ...to, view: write(to.view, { input, output }), ...(of.write?.origin ? { beside: true } : {}) };
     }
-    return builder.passes(radix, stride, from, to);
+    return of.symmetry ? builder.symmetricPass(step, from, to) : builder.passes(radix, stride, from, to);
   };
   const phases = steps.map((_, n) => phasesOf(n, ends));
   if (!reverse) return { shared, phases: phases.flat() };
@@ -91,6 +94,15 @@ export function vectorPhases(asked: StepsToBuild): BuiltSteps {
 function touchesMemory(steps: readonly KernelStep[], n: number): boolean {
   const step = steps[n]!;
   return n === 0 || n === steps.length - 1 || (step.kind === 'pass' && step.of.write?.origin !== undefined);
+}
+
+/** What lies in shared memory between two steps: points of complex numbers, bins of reals, or reals. */
+type Content = 'points' | 'bins' | 'reals';
+
+function contentOf(steps: readonly KernelStep[], n: number): Content {
+  const beside = [steps[n]!, steps[n + 1]!];
+  if (beside.some((step) => step.kind === 'copy' && step.reals)) return 'reals';
+  return besidePairs(steps, n) || beside.some((step) => step.kind === 'pass' && step.of.symmetry) ? 'bins' : 'points';
 }
 
 /** Whether what a step leaves is read by the step that pairs bins, or left by it. */
@@ -170,14 +182,14 @@ class VectorPhases {
     if (!this.form.worksInOutput) {
       const chosen = this.arrayNumbers(steps);
       const arrays = this.sharedArrays(Math.max(0, ...chosen.map((number) => number + 1)));
-      return numbers.map((n) => this.sharedPlace(arrays, chosen[n]!, besidePairs(steps, n)));
+      return numbers.map((n) => this.sharedPlace(arrays, chosen[n]!, contentOf(steps, n)));
     }
     const { lanes, length } = this.leaf;
     const output = inOutput((array) => (this.form.aligned ? blocked(array, lanes) : split(array, length)));
     const arrays = this.sharedArrays(this.form.inPlace ? 0 : 1);
     // The last pass reads the array.
     const inArray = (n: number) => arrays.length > 0 && (numbers.length - n) % 2 === 1;
-    return numbers.map((n) => (inArray(n) ? this.sharedPlace(arrays, 0, false) : { view: output, between: true }));
+    return numbers.map((n) => (inArray(n) ? this.sharedPlace(arrays, 0, 'points') : { view: output, between: true }));
   }
 
   /** Which array each step but the last one leaves the data in: the other one than before, but where it works in place. */
@@ -213,16 +225,21 @@ class VectorPhases {
   }
 
   /**
-   * Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n.
-   * @param paired parts lie apart there, so that vectors may begin anywhere and go backwards.
+   * Element n of transform c of the tile lies at n·tile + c, or, where passes walk along the axis, at c·pitch + n. Parts of bins lie
+   * apart, so that vectors may begin anywhere and go backwards.
    */
-  private sharedPlace(arrays: readonly ArrayRef[], number: number, paired: boolean): StepMemory {
+  private sharedPlace(arrays: readonly ArrayRef[], number: number, content: Content): StepMemory {
     const { lanes, lanesAlong, tile } = this.leaf;
     const array = arrays[number]!;
     const plane = this.plane(number);
-    const format: Format = this.form.aligned && !paired ? blocked(array, lanes) : split(array, plane * this.rows);
     const strides =
       lanesAlong.output === 'batch' ? [tile, 1, plane] : [1, this.isReused(number) ? 0 : this.form.pitch, plane];
+    if (content === 'reals') {
+      const place = (at: readonly IndexLike[]) => add(0, ...at.map((n, d) => scale(n, strides[d]!)));
+      return { array, view: realParts(array, place), between: true };
+    }
+    const inBlocks = this.form.aligned && content === 'points';
+    const format: Format = inBlocks ? blocked(array, lanes) : split(array, plane * this.rows);
     return { array, view: strided(format, strides), between: true };
   }
 
@@ -322,6 +339,43 @@ class VectorPhases {
       ...(inPlace ? { inPlace } : {}),
       exchange: inSlices ? 'slice' : 'group',
     };
+  }
+
+  /** A pass over reals: butterflies of the first bins of blocks, which are real, then the others. */
+  symmetricPass(step: Extract<KernelStep, { kind: 'pass' }>, from: StepMemory, to: StepMemory): Phase[] {
+    const { leaf, tables, form } = this;
+    const { radix, stride, of } = step;
+    const { length, tile, lanes, lanesAlong, aliased } = leaf;
+    const along = stride === 1 ? lanesAlong.input : lanesAlong.output;
+    const twiddle = passTwiddles(tables, leaf, radix, stride, form.aligned);
+    const phase = (i: Var | undefined): Phase => {
+      const x = new Expressions();
+      const c = variable('c', tile);
+      const q = variable('q', length / (radix * stride));
+      const pass = {
+        ...{ length, radix, stride, of, twiddle, opens: opensPasses(step, length) },
+        load: (by: Expressions, element: IndexLike) => from.view.load(by, [element, c]),
+        store: (by: Expressions, element: IndexLike, value: Complex, guard?: Guard) =>
+          to.view.store(by, [element, c], value, guard),
+      };
+      const stores = symmetricStores(x, pass, q, i ? add(i, 1) : 0);
+      const column: Loop = { variable: c, ...(this.limit ? { limit: this.limit } : {}) };
+      // Butterflies of one block lie side by side, where there are enough of them.
+      const alongBlock = i !== undefined && (i.count >= lanes || q.count < i.count);
+      const inner = alongBlock ? [q, i] : [...(i ? [i] : []), q];
+      const own = inner.map((each): Loop => ({ variable: each }));
+      return {
+        loops: along === 'batch' ? [...own, column] : [...(tile > 1 ? [column] : []), ...own],
+        lanes: along === 'batch' ? c : inner.at(-1)!,
+        stores,
+        steps: x.steps,
+        repeatable: from.between || to.between || !aliased,
+        exchange: 'group',
+      };
+    };
+    const others = othersOf(stride);
+    if (others === 0) return [phase(undefined)];
+    return [{ ...phase(undefined), exchange: 'lane' }, phase(variable('i', others))];
   }
 
   /** The points of a butterfly, multiplied by their twiddles and transformed. */

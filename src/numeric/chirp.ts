@@ -1,6 +1,7 @@
 /** The chirp of Bluestein's algorithm and its spectrum. */
 import { productError } from './doubledouble.ts';
 import { PAIRS } from './pairs.ts';
+import { transformed } from './passes.ts';
 import { QUADS } from './quads.ts';
 import { asAWhole, symmetricTransform } from './symmetric.ts';
 
@@ -37,7 +38,13 @@ const kept = new Map<string, Float64Array>();
  * @param precision of the tables that it is for. For doubles it is computed in double-double, whose error of some 2^-100 is lost
  * in the last rounding; for singles in doubles, some ten times as fast. For double-doubles nothing is rounded.
  */
-export function chirpSpectrum(of: number, length: number, precision: Rounding = 'double'): Float64Array {
+export function chirpSpectrum(
+  of: number,
+  length: number,
+  precision: Rounding = 'double',
+  ends?: { readonly read: number; readonly written: number },
+): Float64Array {
+  if (ends) return croppedSpectrum(of, length, precision, ends);
   const half = keptHalf(of, length, precision);
   const words = precision === 'double-double' ? 4 : 2;
   const values = new Float64Array(words * length);
@@ -45,6 +52,32 @@ export function chirpSpectrum(of: number, length: number, precision: Rounding = 
   for (let k = Math.floor(length / 2) + 1; k < length; k++) {
     const mirror = words * (length - k);
     values.set(half.subarray(mirror, mirror + words), words * k);
+  }
+  return values;
+}
+
+/** The same for |n| < `written` on one end of the circle and |n| < `read` on the other, which may be nearer to one another then. */
+function croppedSpectrum(
+  of: number,
+  length: number,
+  precision: Rounding,
+  { read, written }: { readonly read: number; readonly written: number },
+): Float64Array {
+  const numbers = precision === 'single' ? PAIRS : QUADS;
+  const { words } = numbers;
+  const part = words / 2;
+  const exponents = squares(of, Math.max(read, written));
+  // The conjugated chirp: −n² of 2·of.
+  const roots = numbers.roots(2 * of, exponents.length, (n) => (2 * of - exponents[n]!) % (2 * of));
+  const circle = new Float64Array(words * length);
+  circle.set(roots.subarray(0, words * written));
+  for (let n = 1; n < read; n++) circle.set(roots.subarray(words * n, words * (n + 1)), words * (length - n));
+  const spectrum = transformed(circle, numbers);
+  if (precision === 'double-double') return quotients(spectrum, length);
+  const values = new Float64Array(2 * length);
+  for (let n = 0; n < values.length; n++) {
+    const hi = spectrum[n * part]!;
+    values[n] = part === 1 ? hi / length : quotient(hi, spectrum[n * part + 1]!, length);
   }
   return values;
 }
@@ -84,17 +117,21 @@ function halfSpectrum(of: number, length: number, precision: Rounding): Float64A
   return values;
 }
 
-/** The conjugates of double-doubles over a number. */
+/** The conjugates of complex double-doubles over a number. */
 function conjugatedQuotients(quads: Float64Array, n: number): Float64Array {
+  return quotients(quads, n).map((word, at) => (at % 4 < 2 ? word : -word));
+}
+
+/** Double-doubles over a number. */
+function quotients(quads: Float64Array, n: number): Float64Array {
   const values = new Float64Array(quads.length);
   for (let at = 0; at < values.length; at += 2) {
     const [hi, lo] = [quads[at]!, quads[at + 1]!];
     const near = hi / n;
     const product = near * n;
     const rest = (hi - product - productError(near, n, product) + lo) / n;
-    const sign = at % 4 === 0 ? 1 : -1;
-    values[at] = sign * (near + rest);
-    values[at + 1] = sign * (rest - (near + rest - near));
+    values[at] = near + rest;
+    values[at + 1] = rest - (near + rest - near);
   }
   return values;
 }

@@ -116,12 +116,20 @@ export function pricedConvolved(problem: Problem, axis: number, profile: DeviceP
 /** A convolution in several launches, or in one of a cluster, takes so many trips to memory at least. */
 const LONG_TRIPS = 4;
 
-/** How many points an axis is convolved with in one launch of one group, and what it costs; undefined where that is too few. */
-export function convolvedAlone(problem: Problem, axis: number, profile: DeviceProfile): Priced<number> | undefined {
+/**
+ * How many points an axis is convolved with in one launch of one group, and what it costs; undefined where that is too few.
+ * @param ofReals of bins only those up to the half are wanted, or there.
+ */
+export function convolvedAlone(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  ofReals = false,
+): Priced<number> | undefined {
   const length = problem.size[axis]!;
   const precision = problem.precision;
   const own = boosted(profile, precision, length, false);
-  const padded = paddedLength(length, precision, own);
+  const padded = paddedLength(length, precision, own, ofReals);
   if (padded === undefined || uploadsFor(padded, profile.tuning ?? {}) > 1) return undefined;
   const alone = aloneCost(problem, axis, padded, profile);
   return { value: padded, price: convolvedCost(length, padded, alone, exposure(padded, precision, own)) };

@@ -9,9 +9,10 @@
  * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
  */
 import { smoothBetween } from '../numeric/primes.ts';
+import { hermitianLength } from '../problem/index.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { AxisPlace } from './four-step.ts';
-import type { Factors } from './leaf.ts';
+import type { ChirpEnds } from './leaf.ts';
 import { Memo } from './memo.ts';
 import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -23,8 +24,32 @@ import type { RoundTrip } from './round-trip.ts';
  * @param conjugated everything is: of the transform of the other sign.
  */
 export function chirped(count: number, conjugated = false): RoundTrip {
-  const factors = (kind: Factors['kind']): Factors => ({ kind, of: count, ...(conjugated ? { conjugated } : {}) });
-  return { product: { factors: factors('chirp-spectrum') }, ends: { count, factors: factors('chirp') } };
+  return chirpedTrip(count, { read: count, written: count }, conjugated);
+}
+
+/** @param numbers how many of the `count` points and bins there are. */
+function chirpedTrip(count: number, { read, written }: ChirpEnds, conjugated: boolean): Required<RoundTrip> {
+  const own = { of: count, ...(conjugated ? { conjugated } : {}) };
+  const end = (numbers: number) => ({ count: numbers, factors: { kind: 'chirp' as const, ...own } });
+  const cropped = read === written ? {} : { ends: { read, written } };
+  const product = { factors: { kind: 'chirp-spectrum' as const, ...own, ...cropped } };
+  return { product, ends: { read: end(read), write: end(written) } };
+}
+
+/**
+ * The same of `count` reals and their bins up to the half.
+ * @param back from bins to reals, which is the transform of the other sign: everything is conjugated.
+ */
+export function chirpedReals(count: number, back: boolean): RoundTrip {
+  const bins = hermitianLength(count);
+  if (!back) return chirpedTrip(count, { read: count, written: bins }, back);
+  const { product, ends } = chirpedTrip(count, { read: bins, written: count }, back);
+  return { product, ends: { read: { ...ends.read, mirrored: true }, write: ends.write } };
+}
+
+/** Points that a convolution with a chirp has to have: the chirp goes from the last point that is read to the last one that is written. */
+function leastPadded(length: number, ofReals: boolean): number {
+  return length + (ofReals ? hermitianLength(length) : length) - 1;
 }
 
 /** Prime factors over this make passes that cost more than a somewhat longer convolution. */
@@ -40,13 +65,19 @@ const known = new Memo<number | undefined>();
 /**
  * The length of the convolution that costs the least, of those that shared memory holds. (To vectors that is memory like any
  * other: a longer one only takes longer.)
+ * @param ofReals of bins only those up to the half are wanted, or there.
  * @returns undefined where there is none.
  */
-export function paddedLength(length: number, precision: Arithmetic, profile: DeviceProfile): number | undefined {
-  return known.of(profile, `${length},${precision}`, () => {
+export function paddedLength(
+  length: number,
+  precision: Arithmetic,
+  profile: DeviceProfile,
+  ofReals = false,
+): number | undefined {
+  return known.of(profile, `${length},${precision},${ofReals}`, () => {
     const { room } = capacityOf(precision, profile);
-    const least = 2 * length - 1;
-    const candidates = lengthsFor(length, 2 * least, profile);
+    const least = leastPadded(length, ofReals);
+    const candidates = lengthsFor(length, least, 2 * least, profile);
     const most = profile.lockstep === 'vector' ? LONGEST : room;
     const fit = candidates.filter((padded) => padded <= most);
     const near = fit.filter((padded) => padded <= MOST_OVER_LEAST * least);
@@ -55,9 +86,8 @@ export function paddedLength(length: number, precision: Arithmetic, profile: Dev
 }
 
 /** Lengths that an axis may be convolved to: the one that was asked for, or those that have small primes. */
-function lengthsFor(length: number, most: number, { tuning }: DeviceProfile): readonly number[] {
+function lengthsFor(length: number, least: number, most: number, { tuning }: DeviceProfile): readonly number[] {
   const { maxRadix = LARGEST_FACTOR, length: all, pattern = [] } = tuning?.bluestein ?? {};
-  const least = 2 * length - 1;
   const asked = pattern.findLast(({ from }) => from <= length)?.length ?? all;
   // An entry of the pattern serves as far as it holds both ends of the chirp.
   if (asked !== undefined && asked >= least) return [asked];
@@ -82,8 +112,8 @@ function cheapest(candidates: readonly number[], precision: Arithmetic, profile:
  * where it would take too long to prepare.
  */
 export function longLengths(length: number, profile: DeviceProfile): number[] {
-  const least = 2 * length - 1;
-  const candidates = lengthsFor(length, Math.min(2 * least, LONGEST), profile);
+  const least = leastPadded(length, false);
+  const candidates = lengthsFor(length, least, Math.min(2 * least, LONGEST), profile);
   const near = candidates.filter((padded) => padded <= MOST_OVER_LEAST * least);
   const shortest = new Map<number, number>();
   for (const padded of near.length > 0 ? near : candidates.slice(0, 1)) {

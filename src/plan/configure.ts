@@ -5,7 +5,7 @@
 
 import { divisors } from '../numeric/primes.ts';
 import type { Side } from '../problem/index.ts';
-import { chirped } from './bluestein.ts';
+import { chirped, chirpedReals } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf, coordinatesProfile, hasArithmetic, wordsPerReal } from './capacity.ts';
 import { type Leaf, type LeafStep, type PassesStep, passesOf, type SharedMemory, type StepTwiddle } from './leaf.ts';
@@ -36,7 +36,9 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
   const { batch, lengths, tile, blocks, coupled, steps, twiddle } = shape;
   const points = lengths.reduce((product, length) => product * length, tile) / blocks;
   const radices = passesOf(shape).flatMap((passes) => passes.radices);
-  const threads = threadsFor(points, radices, placed, profile, blocks > 1);
+  // Passes over reals have half as many butterflies.
+  const worked = passesOf(shape).some(({ symmetry }) => symmetry) ? Math.ceil(points / 2) : points;
+  const threads = threadsFor(worked, radices, placed, profile, blocks > 1);
   const resident = residentGroups(points, radices, threads, precision, profile, blocks > 1);
   return {
     precision,
@@ -69,6 +71,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     !placed.product && (real?.by === 'halves' || real?.by === 'lines')
       ? { do: 'pair' as const, length: axis.count, by: real.by }
       : undefined;
+  const symmetric = real?.by === 'symmetric';
   const back = real?.back ?? real?.side === 'output';
   const longest = longestButterfly(placed, profile);
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
@@ -77,7 +80,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       batch: batch.map((span) => packedLines(placed, span)),
       precision,
       twiddled: placed.twiddle !== undefined,
-      convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined,
+      convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined || symmetric,
       longestButterfly: longest,
       ...wishedGroup(placed, profile),
     },
@@ -88,14 +91,13 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
-  const ofReals = placed.real?.by === 'zeros' || placed.extended !== undefined;
+  const ofReals = symmetric || real?.by === 'zeros' || placed.extended !== undefined;
   const butterflies = butterfliesOf(radices, profile, ofReals && padded <= longest[lanesAlong.input]);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
-  const inverse = paired && back;
+  const inverse = (paired !== undefined || symmetric) && back;
   const rader = padded < axis.count;
-  const trip = roundTripOf(placed, order, inverse ?? false);
-  const whole = inverse ? { ...passes, inverse: true as const } : passes;
-  const steps: LeafStep[] = trip ? roundTrip(passes, trip, inverse) : [whole];
+  const trip = roundTripOf(placed, order, inverse);
+  const steps: LeafStep[] = trip ? roundTrip(passes, trip, inverse) : [{ ...passes, ...wayOf(symmetric, inverse) }];
   const dimensions = coordinates ? [axis, coordinates] : [axis];
   if (paired && back) steps.unshift({ ...paired, back: true });
   else if (paired) steps.push(paired);
@@ -119,6 +121,12 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   );
 }
 
+/** Which way passes go whose points, or the bins of which, are those of reals. */
+function wayOf(symmetric: boolean, inverse: boolean): Pick<PassesStep, 'symmetry' | 'inverse'> {
+  if (symmetric) return { symmetry: inverse ? 'real-output' : 'real-input' };
+  return inverse ? { inverse: true } : {};
+}
+
 /** How long a transform may be that is one butterfly, by what the lanes run along. */
 function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQuestion['longestButterfly'] {
   const { precision, layout, product, real, twiddle, padded, extended, cropped, facing } = placed;
@@ -129,7 +137,7 @@ function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQue
     const longest = cropped ? continued : extended ? sums : faced;
     return { axis: longest.axis[words], batch: longest.batch[words] };
   }
-  if (real?.by === 'zeros') {
+  if (real?.by === 'zeros' || real?.by === 'symmetric') {
     return { axis: placed.factors ? 0 : reals.axis[words], batch: reals.batch[words] };
   }
   const { input, output } = packedAxis(placed);
@@ -159,15 +167,18 @@ function dividing(tile: number, count: number): number {
 
 /** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
 function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): RoundTrip | undefined {
-  const { axis, padded = axis.count, product, coordinates } = placed;
-  if (!product && padded > axis.count) return chirped(axis.count, conjugated);
+  const { axis, padded = axis.count, product, coordinates, real } = placed;
+  if (!product && padded > axis.count) {
+    return real?.by === 'symmetric' ? chirpedReals(axis.count, conjugated) : chirped(axis.count, conjugated);
+  }
   if (!product && padded < axis.count) return permuted(axis.count);
   if (!product) return undefined;
   const batch = mergedBatch(placed);
   const places = placesOf(coordinates ? [axis, coordinates] : [axis]).output;
   const own = order.map((d) => batch[d]!);
   const trip = { product: productOf({ ...placed, product }, places, own) };
-  return padded > axis.count ? { ...trip, ends: { count: axis.count } } : trip;
+  const end = { count: axis.count };
+  return padded > axis.count ? { ...trip, ends: { read: end, write: end } } : trip;
 }
 
 /**

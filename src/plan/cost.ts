@@ -146,6 +146,11 @@ export function convolvedCost(length: number, padded: number, { price, start, tr
   return trip + (padded * (start + 2 * exposed * (price - start - trip))) / length;
 }
 
+/** What passes over reals cost that compute bins up to the half, by what those of complex numbers do. */
+export function symmetricPrice({ price, start, trip }: LaunchCost): number {
+  return start + trip + (price - start - trip) / 2;
+}
+
 /** A transform there and back in one launch, which two launches do not do for less. @param exposed see `convolvedCost` */
 export function roundCost(alone: LaunchCost, exposed = 1): number {
   return Math.min(2 * alone.price, convolvedCost(1, 1, alone, exposed));

@@ -53,7 +53,7 @@ export function preparingTree(
 /** The axis of reals. */
 function realThrough(given: Problem, profile: DeviceProfile): PlanNode {
   // The second of two lines has no factors.
-  const unmerged = { ...given, tuning: { ...given.tuning, disableMergeSequencesR2C: true } };
+  const unmerged = { ...given, tuning: { ...given.tuning, mergeSequences: undefined } };
   const whole = blocksOf(given, 'output')[0] ? unmerged : given;
   const node = realAxis(whole, 'forward', profile, waysOfReal(whole, profile, 1)[0]!.value);
   const mirrored = leavesOf(node).at(-1)!.mirrored !== undefined;

@@ -231,6 +231,11 @@ function isPaired({ real }: LeafNode): boolean {
   return real?.by === 'halves' || real?.by === 'lines';
 }
 
+/** Whether a launch takes lines of reals, or of their bins, whole. */
+function ownsLines({ by }: Pick<RealParts, 'by'>): boolean {
+  return by === 'halves' || by === 'lines' || by === 'symmetric';
+}
+
 /** Whether the exponents of a direction have the other sign; those of passes between pairs of bins have one of their own. */
 function isInverse({ forward }: LeafNode, direction: Direction): boolean {
   return !forward && direction === 'inverse';
@@ -313,8 +318,7 @@ function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuesti
 function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (placed.padded || placed.coordinates || placed.real?.by === 'halves' || placed.real?.by === 'lines')
-    return oneAxis(placed, profile);
+  if (placed.padded || placed.coordinates || (placed.real && ownsLines(placed.real))) return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   const fused = mayFuse(profile) ? fuseAxis(placed, profile) : undefined;

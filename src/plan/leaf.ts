@@ -243,6 +243,11 @@ export interface PassesStep {
   /** The exponents have the other sign. */
   readonly inverse?: true;
   /**
+   * Points are real, so that bin N − k is the conjugate of bin k, and only those up to the half are there. `real-input`: reals → bins.
+   * `real-output`: bins → reals, by the exponents of the other sign (kernels/symmetric-passes.ts).
+   */
+  readonly symmetry?: 'real-input' | 'real-output';
+  /**
    * Of the digits of an axis (`Leaf.coupled`), the other one, whose passes came before: those along this one carry on from there.
    */
   readonly after?: number;
@@ -253,6 +258,8 @@ export interface PassesStep {
 
 /** What is done to the points of a dimension one by one, between memory and passes. */
 export interface PointwiseStep {
+  /** Bins stand for those that mirror them, too: all but the first one count twice, and that one is real. */
+  readonly mirrored?: true;
   /** Points from this one on are not there: they count as zero, and are not written. */
   readonly count?: number;
   /** Each is multiplied by its factor. */
@@ -276,6 +283,8 @@ export interface Factors {
   readonly of: number;
   /** Points that there are factors for, where that is not the length of the dimension. */
   readonly count?: number;
+  /** Of a spectrum of a chirp: the points that are read and written, where these are not all. */
+  readonly ends?: ChirpEnds;
   /** They come in the order in which uploads of these lengths leave their bins. */
   readonly order?: readonly number[];
   /** They are conjugated. */
@@ -288,6 +297,12 @@ export interface Factors {
   /** Of a band: points from the first one to the last, which is none of them, become zero. */
   readonly from?: number;
   readonly to?: number;
+}
+
+/** Points that a convolution with a chirp reads, from the first one on, and those that it writes. */
+export interface ChirpEnds {
+  readonly read: number;
+  readonly written: number;
 }
 
 /** What the kernel of a convolution is called among the operands of a launch. */

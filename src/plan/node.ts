@@ -59,10 +59,11 @@ export interface Absent {
 export interface RealParts {
   readonly side: Side | 'both';
   /**
-   * `halves`: two neighbouring points of a sequence are the parts of a number. `lines`: those of two sequences are. `zeros`:
-   * imaginary parts are zero, and left out. `parts`: as `lines`, but what comes out are two lines again, without pairs.
+   * `halves`: two neighbouring points of a sequence are the parts of a number. `lines`: those of two sequences are. `symmetric`: the
+   * passes know that points are real, and compute bins up to the half only. `zeros`: imaginary parts are zero, and left out.
+   * `parts`: as `lines`, but what comes out are two lines again, without pairs.
    */
-  readonly by: PairStep['by'] | 'zeros' | 'parts';
+  readonly by: PairStep['by'] | 'symmetric' | 'zeros' | 'parts';
   /** Pairs come before passes. */
   readonly back?: true;
   /** From the first of the two to the second: missing where there is none. */

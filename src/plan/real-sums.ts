@@ -63,7 +63,7 @@ export function cosinesAxis(
   if (uploads.length === 1) {
     if (uploads[0]! === length / 2) return inHalves(asked);
     if (isShort(problem, axis, profile)) return inZeros(asked, uploads);
-    if (length % 2 === 1 && inOneLaunch(complexAxis(problem, axis, length), axis, profile)) return inLines(asked);
+    if (length % 2 === 1 && inOneLaunch(complexAxis(problem, axis, length), axis, profile, true)) return inLines(asked);
   }
   if (isColumns(uploads) && !isPaddedAxis(complexAxis(problem, axis, length), axis, profile))
     return sumsInColumns(asked, uploads);
@@ -141,7 +141,7 @@ function ofPoints({ back, points }: Asked): Partial<LeafNode> {
 /** One launch of so many complex points. */
 function inOne(asked: Asked, axis: Dimension, batch: readonly Dimension[], real: Partial<LeafNode>): LeafNode {
   const { problem, axis: axisOf, profile } = asked;
-  const node = oneLaunch(problem, axisOf, profile, axis, batch);
+  const node = oneLaunch(problem, axisOf, profile, axis, batch, real.real!.by === 'symmetric');
   const ends = { ...ofPoints(asked), ...ofSums(asked, hermitianLength(problem.size[axisOf]!)) };
   return { ...node, ...ends, ...real, forward: true };
 }
@@ -163,13 +163,16 @@ function inLines(asked: Asked): LeafNode {
   const batch = othersOf(problem, axis).map((dimension) =>
     dimension.input.of === merged ? twoByTwo(dimension) : dimension,
   );
-  return inOne(asked, { count: problem.size[axis]!, input: one, output: one }, batch, {
-    real: {
-      ...{ side: 'both', by: 'lines' },
-      ...(back ? { back } : {}),
-      ...(merged === undefined ? {} : { beside: { of: merged, step: 1 } }),
-    },
-  });
+  const along = { count: problem.size[axis]!, input: one, output: one };
+  const way = back ? { back } : {};
+  if (merged === undefined) {
+    // Pairs of bins make twice the transforms of reals; bins by themselves do not.
+    return inOne(asked, along, batch, {
+      real: { side: 'both', by: 'symmetric', ...way },
+      ...(back ? {} : { times: 2 }),
+    });
+  }
+  return inOne(asked, along, batch, { real: { side: 'both', by: 'lines', ...way, beside: { of: merged, step: 1 } } });
 }
 
 /** In two uploads, of which the columns of reals come first, or last. */

@@ -1,12 +1,14 @@
 /**
- * Real transforms along the first axis (VkFFT guide 2.3.3 and 2.5.3): N reals on one side, ⌊N/2⌋ + 1 bins on the other, by
- * complex transforms of half as many points.
+ * Real transforms along the first axis (VkFFT guide 2.3.3 and 2.5.3): N reals on one side, ⌊N/2⌋ + 1 bins on the other, with half
+ * the work of N complex points. What comes of one sequence depends on that sequence alone.
  *
  * - `halves`, for even N: points 2n and 2n + 1 are the parts of one complex number; a step pairs bins k and N/2 − k.
- * - `lines`, for odd N: two sequences side by side are the parts of one; a step pairs bins k and N − k. A sequence without
- *   another one is accompanied by zeros.
- * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines.
- * - `zeros`, where it takes more, and for a short line by itself: all imaginary parts are zero, and bins over the half are not stored.
+ * - `symmetric`, for odd N, and for a short line that is one butterfly: passes over reals that compute bins up to the half only
+ *   (kernels/symmetric-passes.ts).
+ * - `lines`, for odd N where `tuning.mergeSequences` allows it: two sequences of the batch are the parts of one; a step pairs bins k
+ *   and N − k, and the two are no longer independent.
+ * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines, both of one sequence.
+ * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
  */
 import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, convolvedAlone, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
@@ -41,13 +43,8 @@ export function waysOfReal(problem: Problem, profile: DeviceProfile, most: numbe
   return best.value.length === 1 && isShortLine(problem, profile) ? [{ ...best, value: [length] }] : ways;
 }
 
-/**
- * A line that is one butterfly: what is known of its zeros leaves half of the sums, no bins are to be paired, and errors are the smaller
- * ones. Where lines beside one another are written over, two reals each are numbers that lie alike on both sides.
- */
+/** A line that is one butterfly of its reals: no bins have to be paired, and rounding errors are the smallest. */
 function isShortLine(problem: Problem, profile: DeviceProfile): boolean {
-  const alone = dimensionsOf(problem).every(({ count }, of) => of === 1 || count === 1);
-  if (!alone && problem.placement === 'in-place') return false;
   return isOneButterfly(problem, 0, problem.size[0]!, profile, 'reals');
 }
 
@@ -76,7 +73,7 @@ export function waysOfReals(
 ): Priced<readonly number[]>[] {
   const even = length % 2 === 0;
   const whole = even ? length / 2 : length;
-  const inOne = inOneLaunch(complex(whole), axis, profile);
+  const inOne = inOneLaunch(complex(whole), axis, profile, !even);
   if (inOne) return [{ value: [whole], price: inOne.price }];
   const several = complex(length);
   if (isPaddedAxis(several, axis, profile))
@@ -96,19 +93,24 @@ export function isColumns(uploads: readonly number[]): boolean {
   return uploads.length === 2 && uploads[1]! % 2 === 0;
 }
 
-/** The price of an axis in one launch of one block, which pairs its bins; undefined where it takes more, or more are cheaper. */
+/**
+ * The price of an axis in one launch of one block; undefined where it takes more, or more are cheaper.
+ * @param ofReals points are reals, of which a launch makes the bins up to the half; else they are pairs of reals.
+ */
 export function inOneLaunch(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
+  ofReals = false,
 ): Priced<readonly number[]> | undefined {
   const length = problem.size[axis]!;
   const precision = problem.precision;
   const { room } = capacityOf(precision, boosted(profile, precision, length, false));
   if (profile.lockstep === 'threads' && length > room) return undefined;
   if (length === 1) return { value: [1], price: 1 };
-  if (isPadded(length, problem.precision, profile)) {
-    const alone = convolvedAlone(problem, axis, profile);
+  const symmetric = ofReals && mergedLines(problem, axis) === undefined;
+  if (isPadded(length, problem.precision, profile, symmetric)) {
+    const alone = convolvedAlone(problem, axis, profile, symmetric);
     return alone && { value: [length], price: alone.price };
   }
   const best = ifFits(() => rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!);
@@ -126,10 +128,10 @@ export function realAxis(
   const side = direction === 'forward' ? 'input' : 'output';
   const shape = shapesOf(problem, side);
   const [whole] = uploads;
+  if (uploads.length === 1 && whole === length / 2) return halves(problem, profile, side);
   const short = whole === length && isShortLine(problem, profile);
-  if (uploads.length === 1 && whole === length / 2) return halves(problem, profile, whole!, side);
-  if (!short && whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile)) {
-    return { ...lines(problem, profile, side), ...shape };
+  if (short || (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile, true))) {
+    return { ...wholeLines(problem, profile, side, short), ...shape };
   }
   if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {
     const kept = hermitianLength(uploads[0]!) * uploads[1]!;
@@ -137,7 +139,7 @@ export function realAxis(
     const node = inColumns({ of: 1, others: othersOf(problem), tensor, ...shape }, uploads, side);
     return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, mirrored: mirroredRows(length, uploads, side) }));
   }
-  return inZeros(problem, direction, profile, uploads, side, short);
+  return inZeros(problem, direction, profile, uploads, side);
 }
 
 /** Rows of bins in memory that has those up to the half. */
@@ -197,16 +199,23 @@ function shapesOf(problem: Problem, real: 'input' | 'output') {
 
 const TITLE = 'axis 0';
 
-function whole(problem: Problem, profile: DeviceProfile, length: number, axis: Dimension, batch: readonly Dimension[]) {
-  const place = { title: TITLE, axisOf: 0, axis, batch, tensor: tensorShape(problem, 'input') };
-  const node = leafNode(place);
-  if (!isPadded(length, problem.precision, profile)) return node;
-  return { ...node, padded: convolvedAlone(asComplex(problem, length), 0, profile)!.value };
+/** One launch. @param symmetric its points are reals, of which it makes bins up to the half */
+function whole(
+  problem: Problem,
+  profile: DeviceProfile,
+  axis: Dimension,
+  batch: readonly Dimension[],
+  symmetric = false,
+): LeafNode {
+  const length = axis.count;
+  const node = leafNode({ title: TITLE, axisOf: 0, axis, batch, tensor: tensorShape(problem, 'input') });
+  if (!isPadded(length, problem.precision, profile, symmetric)) return node;
+  return { ...node, padded: convolvedAlone(asComplex(problem, length), 0, profile, symmetric)!.value };
 }
 
-function halves(problem: Problem, profile: DeviceProfile, half: number, side: 'input' | 'output'): LeafNode {
+function halves(problem: Problem, profile: DeviceProfile, side: 'input' | 'output'): LeafNode {
   return {
-    ...whole(problem, profile, half, halvedAxis(problem, side), othersOf(problem)),
+    ...whole(problem, profile, halvedAxis(problem, side), othersOf(problem)),
     ...realEnds(problem, side),
   };
 }
@@ -225,25 +234,37 @@ export function realEnds(
   return { ...shapesOf(problem, side), forward: true, real: { side, by: 'halves', beside: { of: 1, step: 1 } } };
 }
 
-function lines(problem: Problem, profile: DeviceProfile, side: 'input' | 'output'): LeafNode {
+/** Lines that one launch takes whole: each by itself, or two by two where the problem allows that. */
+function wholeLines(
+  problem: Problem,
+  profile: DeviceProfile,
+  side: 'input' | 'output',
+  oneButterfly: boolean,
+): LeafNode {
   const length = problem.size[0]!;
   const along = { of: 1, step: 1 };
   const axis = { count: length, input: along, output: along };
   const others = othersOf(problem);
-  const of = mergedLines(problem, 0);
-  if (of === undefined)
-    return { ...whole(problem, profile, length, axis, others), forward: true, real: { side, by: 'lines' } };
+  const of = oneButterfly ? undefined : mergedLines(problem, 0);
+  if (of === undefined) {
+    const place = { title: TITLE, axisOf: 0, axis, batch: others, tensor: tensorShape(problem, 'input') };
+    const node = oneButterfly ? leafNode(place) : whole(problem, profile, axis, others, true);
+    return { ...node, forward: true, real: { side, by: 'symmetric' } };
+  }
   const batch = others.map((dimension) => (dimension.input.of === of ? twoByTwo(dimension) : dimension));
   return {
-    ...whole(problem, profile, length, axis, batch),
+    ...whole(problem, profile, axis, batch),
     forward: true,
     real: { side, by: 'lines', beside: { of, step: 1 } },
   };
 }
 
-/** The dimension of which two neighbours are the parts of complex numbers along an axis; missing where there is none. */
+/**
+ * The dimension of which two neighbours are the parts of complex numbers along an axis; undefined where there is none, or where
+ * lines are to be independent of one another.
+ */
 export function mergedLines(problem: Problem, axis: number): number | undefined {
-  if (problem.tuning.disableMergeSequencesR2C) return undefined;
+  if (!problem.tuning.mergeSequences) return undefined;
   const others = dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
   return (others.find(({ count }) => count % 2 === 0) ?? others[0])?.input.of;
 }
@@ -265,13 +286,13 @@ function inZeros(
   profile: DeviceProfile,
   uploads: readonly number[],
   side: 'input' | 'output',
-  oneButterfly: boolean,
 ): PlanNode {
   const length = problem.size[0]!;
   const complex = asComplex(problem, length);
   const place: AxisPlace = { ...axisPlace(complex, direction, 0, profile), reorderFirst: false };
-  const isLong = !oneButterfly && isPaddedAxis(complex, 0, profile);
-  const node = isLong ? convolvedPlace(complex, 0, profile, place) : axisNode(place, uploads);
+  const node = isPaddedAxis(complex, 0, profile)
+    ? convolvedPlace(complex, 0, profile, place)
+    : axisNode(place, uploads);
   const { length: before, outputLength: after } = shapesOf(problem, side);
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];

@@ -9,7 +9,7 @@ export interface RoundTrip {
   /** To the bins, as the last pass there writes them. */
   readonly product: PointwiseStep | MultiplyStep | PairStep;
   /** To the points, as the first pass of all reads them and the last one writes them. */
-  readonly ends?: PointwiseStep;
+  readonly ends?: { readonly read: PointwiseStep; readonly write: PointwiseStep };
 }
 
 /**
@@ -23,11 +23,11 @@ export function roundTrip(passes: PassesStep, { product, ends }: RoundTrip, inve
   const there: PassesStep = {
     ...{ ...passes, ...sign(false), lanesAlong: { input, output } },
     ...(isStep ? {} : { write: product }),
-    ...(ends ? { read: ends } : {}),
+    ...(ends ? { read: ends.read } : {}),
   };
   const back: PassesStep = {
     ...{ ...passes, ...sign(true), lanesAlong: { input: output, output } },
-    ...(ends ? { write: ends } : {}),
+    ...(ends ? { write: ends.write } : {}),
   };
   return [there, ...(isStep ? [product] : []), back];
 }

@@ -8,7 +8,7 @@ import { aloneCost, convolvedPrice, uploadsQuestion } from './axis.ts';
 import { paddedLength } from './bluestein.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { boosted, capacityOf } from './capacity.ts';
-import { convolvedCost, exposure, groupCost, wholeCost } from './cost.ts';
+import { convolvedCost, exposure, groupCost, symmetricPrice, wholeCost } from './cost.ts';
 import { Memo } from './memo.ts';
 import { ifFits, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -32,18 +32,25 @@ export function isConvolved(problem: Problem, axis: number, profile: DeviceProfi
 /**
  * Whether an axis of real numbers, or one packed of them, is convolved with more points: it is never with one less. Known from its
  * length, whatever lies beside it.
+ * @param symmetric it is one of reals whose passes compute bins up to the half, which is half the work of complex ones.
  */
-export function isPadded(length: number, precision: Problem['precision'], profile: DeviceProfile): boolean {
+export function isPadded(
+  length: number,
+  precision: Problem['precision'],
+  profile: DeviceProfile,
+  symmetric = false,
+): boolean {
   const large = largePrimesOf(length);
   if (!large.every((prime) => isRadixPrime(prime, precision, profile))) return true;
   if (large.length === 0 || large.every((prime) => waysOf(prime, profile).asked)) return false;
   const own = boosted(profile, precision, length, false);
-  const padded = paddedLength(length, precision, own);
+  const padded = paddedLength(length, precision, own, symmetric);
   if (padded === undefined || length > capacityOf(precision, own).room) return false;
   const threads = profile.lockstep === 'threads';
   // Vectors take a line by itself, threads so many that no multiprocessor is idle.
   const elements = (points: number) => (threads ? Number.POSITIVE_INFINITY : points);
-  const passes = wholeCost(length, elements(length), precision, own).price;
+  const complex = wholeCost(length, elements(length), precision, own);
+  const passes = symmetric ? symmetricPrice(complex) : complex.price;
   const exposed = exposure(padded, precision, own);
   const alone = (threads ? groupCost : wholeCost)(padded, elements(padded), precision, own);
   return convolvedCost(length, padded, alone, exposed) < passes;

@@ -30,17 +30,19 @@ export function complexAxis(problem: Problem, axis: number, points: number): Pro
   };
 }
 
-/** One launch of so many complex points of an axis. */
+/** One launch of so many points of an axis. @param symmetric they are reals, of which it makes bins up to the half */
 export function oneLaunch(
   problem: Problem,
   axisOf: number,
   profile: DeviceProfile,
   axis: Dimension,
   batch: readonly Dimension[],
+  symmetric = false,
 ): LeafNode {
   const node = leafNode({ title: `axis ${axisOf}`, axisOf, axis, batch, tensor: tensorShape(problem, 'input') });
-  if (!isPadded(axis.count, problem.precision, profile)) return node;
-  return { ...node, padded: convolvedAlone(complexAxis(problem, axisOf, axis.count), axisOf, profile)!.value };
+  if (!isPadded(axis.count, problem.precision, profile, symmetric)) return node;
+  const whole = complexAxis(problem, axisOf, axis.count);
+  return { ...node, padded: convolvedAlone(whole, axisOf, profile, symmetric)!.value };
 }
 
 /** The other dimensions that have more than one element. */

@@ -100,8 +100,12 @@ export interface Tuning {
         readonly convolve?: readonly [number, number] | undefined;
       }
     | undefined;
-  /** True: real sequences of odd length, and those of cosine and sine transforms, are transformed one by one, not two at a time. */
-  readonly disableMergeSequencesR2C?: boolean | undefined;
+  /**
+   * True: two real sequences of a batch may go through one complex transform, as its real and its imaginary part, where that is
+   * faster. What one of them holds then reaches the other: rounding errors are relative to the larger one, and a NaN or an infinity
+   * spoils both. By default every sequence is transformed by itself.
+   */
+  readonly mergeSequences?: boolean | undefined;
 }
 
 /** Elements along an axis: from `from` on, up to `to`, which is not one of them. */

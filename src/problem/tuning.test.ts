@@ -104,7 +104,7 @@ describe('tuning', () => {
       uploadSwitch: {},
       twiddles: 'table',
       streams: 1,
-      disableMergeSequencesR2C: false,
+      mergeSequences: false,
       threads: undefined,
     };
     expect(tuned(nothing)).toEqual({});
@@ -129,7 +129,7 @@ describe('tuning', () => {
     ['registerBoostNonPow2', [1]],
     ['registerBoost4Step', [0]],
     ['maxGroups', [0, 1.5, '4', -1]],
-    ['disableMergeSequencesR2C', ['no']],
+    ['mergeSequences', ['no']],
     ['uploadSwitch', [512]],
   ])('%s refuses what it is not', (name, values) => {
     for (const value of values) expect(problemsOf({ [name]: value })).toEqual([`invalid-field tuning.${name}`]);

@@ -33,7 +33,7 @@ function knobs(): { readonly [K in keyof Tuning]-?: KnobReading<Tuning[K]> } {
     maxGroups: count(1),
     bluestein: readBluestein,
     rader: readRader,
-    disableMergeSequencesR2C: flag,
+    mergeSequences: flag,
   };
 }
 

@@ -93,7 +93,7 @@ export function realProblem(random: Random, most: number, precisions: readonly P
     scale: { forward: random.pick([1, 1, 0.3]), inverse: random.pick([1, 1, -2]) },
     omit: size.map((_, at) => at > 0 && one(5)),
     ...(one(4) ? { edgeStorage: random.pick(['half', 'single'] as const) } : {}),
-    ...(one(6) ? { tuning: { disableMergeSequencesR2C: true } } : {}),
+    ...(one(6) ? { tuning: { mergeSequences: true } } : {}),
     ...(one(4) ? { offsets: inPlace ? { input: 6, output: 3 } : { input: 5, output: 2 } } : {}),
     ...(!inPlace && one(3)
       ? { strides: { input: stridesOf(random, around(size[0]!)), output: stridesOf(random, around(bins)) } }

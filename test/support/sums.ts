@@ -119,7 +119,7 @@ export function sumsProblem(random: Random, most: number, precisions: readonly P
     scale: { forward: random.pick([1, 1, 0.3]), inverse: random.pick([1, 1, -2]) },
     omit: size.map(() => one(7)),
     ...(one(4) ? { edgeStorage: random.pick(['half', 'single'] as const) } : {}),
-    ...(one(6) ? { tuning: { disableMergeSequencesR2C: true } } : {}),
+    ...(one(6) ? { tuning: { mergeSequences: true } } : {}),
     ...(one(4) ? { offsets: inPlace ? { input: 3, output: 3 } : { input: 5, output: 2 } } : {}),
     ...(one(3) ? { strides: { input: here, output: inPlace ? here : there } } : {}),
   };

@@ -1,0 +1,118 @@
+/**
+ * Passes over reals: bin N − k of reals is the conjugate of bin k, so that half of all butterflies need not be computed (Sorensen et
+ * al., "Real-valued fast Fourier transform algorithms", 1987; FFTPACK's `radfg` and `radbg` are the same passes).
+ *
+ * The passes are those of leaf.ts in autosort form. After passes of product s the data is N/s blocks of s bins, each the spectrum of
+ * reals, of which those up to the half are kept, at the places that they have among all. With h = (s − 1)/2 the pass of radix r
+ * takes, for every block that it leaves, which begins at element q·s·r,
+ *
+ * - butterfly 0: the first bins of r blocks, which are real, and so have bins up to the half of r themselves;
+ * - butterflies i = 1 … h: bin i of r blocks, times their twiddles. Output k is bin i + k·s. From k = (r + 1)/2 on that lies over
+ *   the half of s·r: its conjugate, bin s·(r − k) − i, is stored instead.
+ *
+ * That is `real-input`. `real-output` runs the same passes backwards, from the last one to the first: it collects what the other stored,
+ * and multiplies by the twiddles behind the butterfly. Bins are conjugated as the first of its passes reads them, so that its
+ * exponents are those of the forward transform, too; reals are their own conjugates.
+ *
+ * Every radix is odd, unless there is one pass only.
+ */
+import {
+  add,
+  type Complex,
+  type Expressions,
+  type Guard,
+  type Index,
+  type IndexLike,
+  index,
+  type Store,
+  scale,
+  simplified,
+} from '../ir/index.ts';
+import type { PassesStep } from '../plan/leaf.ts';
+import { dft } from './butterfly.ts';
+
+/** One pass of a transform of reals. */
+export interface SymmetricPass {
+  readonly length: number;
+  readonly radix: number;
+  readonly stride: number;
+  readonly of: PassesStep;
+  /** It is the first one that is run, of `real-output`: its bins come as the caller has them. */
+  readonly opens: boolean;
+  /** Multiplies input m of butterfly i by its twiddle. */
+  readonly twiddle: (x: Expressions, value: Complex, i: IndexLike, m: number) => Complex;
+  readonly load: (x: Expressions, element: IndexLike, guard?: Guard) => Complex;
+  readonly store: (x: Expressions, element: IndexLike, value: Complex, guard?: Guard) => Store[];
+}
+
+/** Butterflies of each block beside number 0. */
+export function othersOf(stride: number): number {
+  return Math.floor((stride - 1) / 2);
+}
+
+/**
+ * What butterfly i of block q does.
+ * @param i 0; or the number of one of the others; or any of both, where its index has the range 0 … h.
+ */
+export function symmetricStores(x: Expressions, pass: SymmetricPass, q: IndexLike, i: IndexLike): Store[] {
+  const places = placesOf(pass, q, index(i));
+  return pass.of.symmetry === 'real-input' ? toBins(x, pass, places) : toReals(x, pass, places);
+}
+
+interface Places {
+  readonly i: Index;
+  /** Element that is bin i of the block number m that the pass combines. */
+  readonly part: (m: number) => Index;
+  /** Element that is bin i + k·s of the block that it leaves, or, over the half, where the conjugate of that is. */
+  readonly bin: (k: number) => Index;
+  /** From this one on, outputs lie over the half. */
+  readonly over: number;
+  /** Under this guard i is none of the first bins; missing where that is known. */
+  readonly others: Guard;
+}
+
+function placesOf({ length, radix, stride }: SymmetricPass, q: IndexLike, i: Index): Places {
+  const over = Math.floor(radix / 2) + 1;
+  const block = scale(q, stride * radix);
+  return {
+    i,
+    over,
+    part: (m) => add(scale(q, stride), i, (m * length) / radix),
+    bin: (k) => (k < over ? add(block, i, k * stride) : add(block, (radix - k) * stride, scale(i, -1))),
+    others: [{ index: i, from: 1, to: stride }],
+  };
+}
+
+function conjugate(x: Expressions, { re, im }: Complex): Complex {
+  return { re, im: x.neg(im) };
+}
+
+/** Blocks of bins → a block of r times as many; or reals → their bins. */
+function toBins(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: Places): Store[] {
+  const { radix, twiddle, load, store, of } = pass;
+  const values = Array.from({ length: radix }, (_, m) => {
+    const { re, im } = load(x, part(m));
+    return twiddle(x, { re, im: x.where(others, im, x.constant(0)) }, i, m);
+  });
+  const isNoFirst = simplified(others);
+  return dft(x, values, of.convolved).flatMap((value, k) => {
+    if (k < over) return store(x, bin(k), value);
+    return isNoFirst ? store(x, bin(k), conjugate(x, value), isNoFirst) : [];
+  });
+}
+
+/** A block of bins → r blocks; or bins → their reals. */
+function toReals(x: Expressions, pass: SymmetricPass, { i, part, bin, over, others }: Places): Store[] {
+  const { radix, twiddle, load, store, of, opens } = pass;
+  const values = Array.from({ length: radix }, (_, k): Complex => {
+    const { re, im } = load(x, bin(k));
+    // The first bin of all is real, and the middle one of an even number.
+    const isReal = k === 0 || 2 * k === radix;
+    const own: Complex = { re, im: isReal ? x.where(others, im, x.constant(0)) : im };
+    return k < over === opens ? conjugate(x, own) : own;
+  });
+  return dft(x, values, of.convolved).flatMap((value, m) => {
+    const { re, im } = twiddle(x, value, i, m);
+    return store(x, part(m), { re, im: x.where(others, im, x.constant(0)) });
+  });
+}
