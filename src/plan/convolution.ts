@@ -14,6 +14,7 @@ import {
   defaultStrides,
   entriesOf,
   type Problem,
+  resultSide,
   type Sides,
   tensorShape,
 } from '../problem/index.ts';
@@ -66,7 +67,7 @@ export function kernelProblem(problem: Problem): Problem {
 /** A problem whose input side is the result: where the output side would be, or, of reals, as the signal lies. */
 export function resultProblem(problem: Problem): Problem {
   const { kernels } = problem.convolution!;
-  const side = isReal(problem) ? 'input' : 'output';
+  const side = resultSide(problem);
   const own = <T>({ [side]: one }: Sides<T>): Sides<T> => ({ input: one, output: one });
   const { strides, offsets, layout, batches } = problem;
   const result = { ...problem, batches: batches * kernels, layout: own(layout) };
