@@ -1,5 +1,6 @@
 /** What there is to say of one launch: what it reads and writes, the steps in between, and how it is laid out. */
 import type { CompiledKernel } from '../devices/device.ts';
+import { approximately } from '../numeric/scale-factor.ts';
 import type { Launch } from '../plan/launches.ts';
 import {
   type Factors,
@@ -37,7 +38,7 @@ export interface OperandFacts {
   readonly storage: Stored;
   /** Blocks that are left out, those of whole lines too. */
   readonly absent: readonly AbsentFacts[];
-  /** What each number is multiplied by on this side, where it is. */
+  /** What each number is multiplied by on this side, where it is: the double next to it. */
   readonly scale?: number;
   /** In which order its points are taken, where that is not theirs. */
   readonly order?: PowerOrder;
@@ -163,7 +164,7 @@ function operandFacts({ leaf, node, from, to }: Launch, side: 'input' | 'output'
   const beyond = all.find(({ of, from }) => from >= tensor[of]!);
   const kept = side === 'output' ? (node.cropped?.count ?? beyond?.from) : undefined;
   const mirrored = side === 'input' ? mirroredOf(node) : undefined;
-  const scale = leaf.scale[side];
+  const scale = approximately(leaf.scale[side]);
   const { order, factors, callback } = leaf[side];
   const called = callback && {
     takes: callback.built.takes,

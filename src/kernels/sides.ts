@@ -29,8 +29,8 @@ import {
   type ViewMap,
   variable,
 } from '../ir/index.ts';
-import * as exact from '../numeric/exact.ts';
 import { powers } from '../numeric/powers.ts';
+import { constantsOf, type ScaleFactor } from '../numeric/scale-factor.ts';
 import {
   KERNEL,
   type Leaf,
@@ -116,9 +116,8 @@ export function sidesOf(leaf: Leaf, tiles: Tiles, tables: TableBuilder): LeafMem
     coordinates,
     kernel: operands.get(KERNEL),
     views: ({ inverse, scale }) => {
-      const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times([scale.input]));
-      const stored = (view: ComplexView) =>
-        mappedStore(inverse ? swapped(view) : view, times(scale.quotient ?? [scale.output]));
+      const loaded = (view: ComplexView) => mappedLoad(inverse ? swapped(view) : view, times(scale.input));
+      const stored = (view: ComplexView) => mappedStore(inverse ? swapped(view) : view, times(scale.output));
       const beside = input.beside ? loaded(input.beside) : output.beside && stored(output.beside);
       return { input: loaded(input.view), output: stored(output.view), ...(beside ? { beside } : {}) };
     },
@@ -279,27 +278,9 @@ function mirroredView(
   };
 }
 
-function times([scale, over = 1]: readonly [number, number?]): ViewMap {
-  const [first, ...more] = factorsOf(scale).map((factor) => exact.exact(factor)) as [exact.Exact, ...exact.Exact[]];
-  const divided =
-    over === 1
-      ? [first]
-      : Math.abs(scale) >= LEAST_DIVIDED
-        ? [exact.div(first, exact.exact(over))]
-        : [first, exact.rational(1, over)];
-  const factors = [...divided, ...more];
-  return (x, value) => factors.reduce((product, by) => x.cscale(product, x.constant(by)), value);
-}
-
-/** Numbers from here on are divided by others with digits enough to spare. */
-const LEAST_DIVIDED = 2 ** -64;
-
-/** Constants end at 2^−256, and singles at 2^128: numbers that would lose digits or overflow there are products. */
-function factorsOf(scale: number): number[] {
-  const size = Math.abs(scale);
-  if (size >= 2 ** 127) return [...factorsOf(scale * 2 ** -64), 2 ** 64];
-  if (size >= 2 ** -128 || size === 0) return [scale];
-  return [...factorsOf(scale * 2 ** 64), 2 ** -64];
+function times(by: ScaleFactor): ViewMap {
+  const constants = constantsOf(by);
+  return (x, value) => constants.reduce((product, constant) => x.cscale(product, x.constant(constant)), value);
 }
 
 /** A view of elements at powers of a primitive root. The point after them all is element 0, which is none. */

@@ -62,6 +62,12 @@ export function exact(value: number | bigint): Exact {
   return make(BigInt(Math.round(value * 2 ** FRACTION_BITS)));
 }
 
+/** `integer` · 2^`exponent`, rounded to 256 fractional bits. */
+export function scaledInteger(integer: bigint, exponent: number): Exact {
+  const bits = FRACTION_BITS + exponent;
+  return make(bits >= 0 ? integer << BigInt(bits) : shiftRounded(integer, BigInt(-bits)));
+}
+
 /** `p / q` for integers, correctly rounded to 256 fractional bits. */
 export function rational(p: number | bigint, q: number | bigint): Exact {
   if (BigInt(q) === 0n) throw new RangeError(`a rational needs a denominator other than zero, but ${p}/0 was given`);

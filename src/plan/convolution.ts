@@ -7,12 +7,14 @@
  * and the kernel goes on around it. Where products are divided by their magnitude that would be another result: then all axes
  * are transformed as they are, and the product is a launch by itself.
  */
+import { power, product } from '../numeric/scale-factor.ts';
 import {
   type Convolution,
   type Direction,
   defaultStrides,
   entriesOf,
   type Problem,
+  resultSide,
   type Sides,
   tensorShape,
 } from '../problem/index.ts';
@@ -65,7 +67,7 @@ export function kernelProblem(problem: Problem): Problem {
 /** A problem whose input side is the result: where the output side would be, or, of reals, as the signal lies. */
 export function resultProblem(problem: Problem): Problem {
   const { kernels } = problem.convolution!;
-  const side = isReal(problem) ? 'input' : 'output';
+  const side = resultSide(problem);
   const own = <T>({ [side]: one }: Sides<T>): Sides<T> => ({ input: one, output: one });
   const { strides, offsets, layout, batches } = problem;
   const result = { ...problem, batches: batches * kernels, layout: own(layout) };
@@ -81,7 +83,8 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
   const bins = kernelShape(given, split);
   const { period } = split;
   const transformed = problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1);
-  const points = transformed * (period ? period.length / period.own : 1);
+  const points = period ? (transformed / period.own) * period.length : transformed;
+  const mean = power(points, -1);
   const convolve = planLaunches({
     name: 'convolve',
     problem: { ...problem, strides: { input: problem.strides.input, output: result.strides.input } },
@@ -94,7 +97,7 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
       shape: tensorShape(result, 'input'),
     },
     // Products of magnitude 1 know nothing of a factor in the kernel.
-    scale: problem.scale.forward / (crossPower ? points : 1),
+    scale: crossPower ? product(problem.scale.forward, mean) : problem.scale.forward,
   });
   const prepare = planLaunches({
     name: 'prepareKernel',
@@ -103,7 +106,7 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
     profile,
     throughWork: false,
     written: { layout: 'interleaved', offset: 0, shape: bins, storage: problem.precision },
-    scale: crossPower ? 1 : 1 / points,
+    scale: crossPower ? 1 : mean,
   });
   const key = JSON.stringify([problem.convolution, problem.precision, leavesOf(prepare.tree)]);
   return { convolve, prepare, kernel: { elements: bins.reduce((a, b) => a * b, 1), key } };

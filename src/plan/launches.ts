@@ -1,6 +1,7 @@
 /**
  * A tree and its buffers → every launch in full: where the loops of a node lie in memory, and the leaf that follows from that.
  */
+import { product, type ScaleFactor } from '../numeric/scale-factor.ts';
 import {
   arraysOf,
   type Direction,
@@ -108,7 +109,7 @@ interface LaunchQuestion {
   /** Of the temp buffers. */
   readonly pads: readonly Pad[];
   /** Of what the last launch writes, where the direction does not say it. */
-  readonly scale?: number;
+  readonly scale?: ScaleFactor;
   /** Of the buffers of the user, where the problem does not say it. */
   readonly storage?: Sides<Stored>;
 }
@@ -248,10 +249,8 @@ function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
 
 /** The sums that pairs of bins make of reals are twice what they stand for. */
 function scaleOf(node: LeafNode, scale: Way['scale']): Way['scale'] {
-  const times = (node.times ?? 1) * (node.real?.side === 'input' && isPaired(node) ? 1 / 2 : 1);
-  if (times === 1) return scale;
-  const { input, output, quotient } = scale;
-  return { input, output: output * times, ...(quotient ? { quotient: [quotient[0] * times, quotient[1]] } : {}) };
+  const half = node.real?.side === 'input' && isPaired(node) ? 1 / 2 : 1;
+  return { ...scale, output: product(scale.output, node.times ?? 1, half) };
 }
 
 /** What of a leaf has to do with reals, where it lies. */

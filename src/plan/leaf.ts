@@ -5,8 +5,9 @@
  * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
  * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
  */
+import type { ScaleFactor } from '../numeric/scale-factor.ts';
 import type { BuiltCallback } from '../problem/callbacks.ts';
-import type { Block, ComplexLayout, Convolution } from '../problem/problem.ts';
+import type { Block, ComplexLayout, Convolution, Sides } from '../problem/problem.ts';
 import type { Arithmetic } from './capacity.ts';
 
 import type { DeviceProfile } from './profile.ts';
@@ -203,15 +204,8 @@ export interface Operand {
 /** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
 export interface Way {
   readonly inverse: boolean;
-  /**
-   * Factors of what is read and what is written. Where the second is a quotient of two numbers that has more digits than they, and
-   * these count, `quotient` are the two.
-   */
-  readonly scale: {
-    readonly input: number;
-    readonly output: number;
-    readonly quotient?: readonly [number, number];
-  };
+  /** Factors of what is read and what is written. */
+  readonly scale: Sides<ScaleFactor>;
 }
 
 /** Moves the tile from one place to another: where the lanes of a pass would not walk along memory. */

@@ -5,6 +5,7 @@
  * memory: strides follow from the buffer that the assignment chooses (rocFFT buffer assignment, observations 1 and 5).
  */
 
+import type { ScaleFactor } from '../numeric/scale-factor.ts';
 import { type Block, hermitianLength, type Side, type Sides } from '../problem/index.ts';
 import type { Continued, Factors, KernelFactors, PairStep, StepTwiddle } from './leaf.ts';
 
@@ -158,7 +159,7 @@ export interface LeafNode {
   readonly cropped?: Cropped;
   readonly facing?: Partial<Sides<Facing>>;
   /** What it writes is multiplied by this. */
-  readonly times?: number;
+  readonly times?: ScaleFactor;
   /** Its exponents have the sign of the forward direction, whichever it is. */
   readonly forward?: true;
   /** Bins of a real transform on this side, of which memory holds half; those over it are conjugates. */

@@ -1,6 +1,7 @@
 /**
  * Problem + profile → a plan for one direction: its tree, its buffers, and the launches that follow from both (launches.ts).
  */
+import type { ScaleFactor } from '../numeric/scale-factor.ts';
 import {
   type Direction,
   elementKind,
@@ -158,7 +159,7 @@ export interface ArrangedPlan {
     /** What numbers are there, where that is not as the problem says. */
     readonly storage?: Stored;
   };
-  readonly scale: number;
+  readonly scale: ScaleFactor;
 }
 
 /** The plan of the best assignment of buffers to such launches. */

@@ -142,12 +142,38 @@ describe('callbacks that are wrong', () => {
       return v;
     };
     normalizeProblem({ size: [8], callbacks: { forward: { load: load as Callback } } });
-    const { neg, constant } = builder as { neg(a: unknown): unknown; constant(a: number): unknown };
-    expect(() => neg(kept)).toThrow(/returned/);
-    expect(() => constant(1)).toThrow(/returned/);
+    const x = builder as Record<string, (...of: unknown[]) => unknown> & { index: Record<string, () => unknown> };
+    const late: readonly (() => unknown)[] = [
+      () => x.neg!(kept),
+      () => x.constant!(1),
+      () => x.constant!(Number.NaN),
+      () => x.load!('w', 0),
+      () => x.select!(kept, 1, 2),
+      () => x.index.div!(),
+      () => (kept as number) * 2,
+    ];
+    for (const use of late) expect(use).toThrow(expect.objectContaining({ name: 'FftError', code: 'destroyed' }));
     // Nor do symbols of one callback mean anything to another.
     const other = { forward: { load: () => ({ re: kept, im: kept }) } };
-    expect(refused(other).message).toMatch(/has returned an object .* as re/);
+    expect(refused(other).message).toMatch(/has returned what belongs to another callback as re/);
+    const mixed: Wrong = (own, v) => ({ re: own.add(v.re, kept), im: v.im });
+    expect(refused({ forward: { load: mixed } }).message).toMatch(/add what belongs to another callback/);
+    const borrowed: Wrong = (_, v) => ({ re: x.neg!(v.re), im: v.im });
+    expect(refused({ forward: { load: borrowed } }).message).toMatch(/this one has returned/);
+  });
+
+  it('are refused where they go on after a promise, which fails for nobody else', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    const load: Wrong = async (x, v) => {
+      await undefined;
+      return x.neg(v.re);
+    };
+    expect(refused({ forward: { load } }).message).toMatch(/has returned a promise/);
+    await new Promise((done) => setTimeout(done, 5));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
   });
 
   it('all at once, each by its name', () => {

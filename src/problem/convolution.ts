@@ -2,7 +2,7 @@
 import { type FftProblem, show } from './errors.ts';
 import type { FieldReader } from './fields.ts';
 import { isRealTransform } from './layout.ts';
-import type { AnyProblemInput, Convolution, Problem } from './problem.ts';
+import type { AnyProblemInput, Convolution, Problem, Side } from './problem.ts';
 
 const fields = ['kernels', 'matrix', 'symmetric', 'conjugate', 'crossPower'] as const;
 
@@ -34,6 +34,11 @@ function readMatrix(reader: FieldReader, value: unknown): Convolution['matrix'] 
 /** Elements of a kernel at each of its points: one, or those of a matrix, or of its upper triangle. */
 export function entriesOf({ matrix, symmetric }: Convolution): number {
   return symmetric ? (matrix * (matrix + 1)) / 2 : matrix * matrix;
+}
+
+/** The side whose strides a result has, with a batch for each batch and kernel: of reals it lies as the signal does. */
+export function resultSide({ transform }: Pick<Problem, 'transform'>): Side {
+  return transform[0] === 'r2c' ? 'input' : 'output';
 }
 
 /** What of a problem does not go together with a convolution. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { power, product } from '../numeric/scale-factor.ts';
 import {
   defaultStrides,
   elementBytes,
@@ -85,7 +86,7 @@ describe('scaleFactors', () => {
       { input: 1, output: 3 },
     ]);
     const normal = factorsOf({ ...plain, omit: [false, true, false], normalize: true });
-    expect(normal[1]).toEqual({ input: 1, output: 3 / 24 });
+    expect(normal[1]).toEqual({ input: 1, output: product(3, power(24, -1)) });
   });
 
   it('are normal numbers where their product is none', () => {
@@ -95,7 +96,7 @@ describe('scaleFactors', () => {
       normalize: true,
     });
     expect(forward).toEqual({ input: 2 ** -64, output: -3e-39 * 2 ** 64 });
-    expect(inverse).toEqual({ input: 2 ** -63, output: 2 ** -58 / 48 });
+    expect(inverse).toEqual({ input: 2 ** -63, output: product(2 ** -58, power(48, -1)) });
     const double = factorsOf({
       size: [48],
       scale: { forward: Number.MIN_VALUE, inverse: 2 ** -1020 },
@@ -104,7 +105,7 @@ describe('scaleFactors', () => {
     });
     expect(double).toEqual([
       { input: 2 ** -537, output: 2 ** -537 },
-      { input: 2 ** -513, output: 2 ** -507 / 48 },
+      { input: 2 ** -513, output: product(2 ** -507, power(48, -1)) },
     ]);
     // 0 has no exponent, and less than the square of the least normal number makes zeros of everything.
     expect(factorsOf({ size: [48], scale: { forward: 0, inverse: 1e-300 } })).toEqual([

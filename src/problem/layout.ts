@@ -3,6 +3,7 @@
  * for real data. Rules: docs/layouts.md, bbfft's descriptor document and the VkFFT guide, section 2.4.2.
  */
 
+import { power, product, type ScaleFactor } from '../numeric/scale-factor.ts';
 import type { NumberKind } from './callbacks.ts';
 import type { Direction } from './directions.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type Problem,
   realTransforms,
   type Side,
+  type Sides,
   type Storage,
   type TransformKind,
 } from './problem.ts';
@@ -160,20 +162,13 @@ export function logicalLength(kind: TransformKind, n: number): number {
 /** The least normal number of each precision: what is smaller has fewer digits, or is taken for zero. */
 const LEAST_NORMAL = { single: 2 ** -126, double: 2 ** -1022 } as const;
 
-/** Factors of both sides. Where doubles are no arithmetic to divide in, the output's as a quotient, too. */
-export interface ScaleFactors {
-  readonly input: number;
-  readonly output: number;
-  readonly quotient?: readonly [scale: number, points: number];
-}
-
 /**
  * The factors of one direction, on what is read and on what is written. Their product is its `scale`, divided by ∏ of the
  * transformed axes where an inverse is normalised. The first one is 1, unless the product is no normal number: then it is
  * a power of two, and either takes half of the exponent. (The sums of the transform stand between the two. Side by side
  * they would be one small constant again for compilers that may reorder products.)
  */
-export function scaleFactors(problem: Problem, direction: Direction): ScaleFactors {
+export function scaleFactors(problem: Problem, direction: Direction): Sides<ScaleFactor> {
   const scale = problem.scale[direction];
   let points = 1;
   if (direction === 'inverse' && problem.normalize) {
@@ -181,15 +176,14 @@ export function scaleFactors(problem: Problem, direction: Direction): ScaleFacto
       if (!problem.omit[axis]) points *= logicalLength(problem.transform[axis]!, n);
     });
   }
-  const exactly = (of: number): Pick<ScaleFactors, 'quotient'> =>
-    problem.precision === 'double-double' && points > 1 ? { quotient: [of, points] } : {};
+  const divided = (by: number) => product(scale, power(by, -1), power(points, -1));
   const least = LEAST_NORMAL[problem.precision === 'single' ? 'single' : 'double'];
   const size = Math.abs(scale);
-  if (scale === 0 || size / points >= least) return { input: 1, output: scale / points, ...exactly(scale) };
+  if (scale === 0 || size / points >= least) return { input: 1, output: divided(1) };
   // A single that is smaller still makes nothing but zeros of singles.
   const half = Math.round((Math.log2(size) - Math.log2(points)) / 2);
   const input = Math.max(2 ** half, least);
-  return { input, output: scale / input / points, ...exactly(scale / input) };
+  return { input, output: divided(input) };
 }
 
 /** The block of zeros of each axis on one side of a problem, `null` where it has none. */

@@ -192,6 +192,43 @@ describe('strides and offsets', () => {
     }
   });
 
+  it('keep the results of all kernels of a convolution apart', () => {
+    const packed = { size: [4], convolution: { kernels: 2 } };
+    const error = refusal({ ...packed, strides: { output: [1, 1, 1] } });
+    expect(error.problems.map(({ code, path }) => [code, path])).toEqual([['overlapping-strides', 'strides.output']]);
+    expect(error.message).toContain('axis 0 (length 4, stride 1) and the batches of all kernels (length 2, stride 1)');
+    for (const wrong of [
+      { ...packed, batches: 2, strides: { output: [1, 2, 4] } },
+      { ...packed, leftBatches: 2, strides: { output: [3, 1, 4] } },
+      { ...packed, coordinates: 2, convolution: { kernels: 2, matrix: 2 }, strides: { output: [1, 1, 4, 6] } },
+      { ...packed, coordinates: 2, strides: { output: [1, 1, 8, 8] } },
+      // Of reals, results lie as the signal does, which may overlap where it is only read.
+      { ...packed, transform: 'r2c', strides: { input: [1, 1, 3] } },
+      {
+        size: [4],
+        batches: 3,
+        convolution: {},
+        transform: 'r2c',
+        directions: 'forward',
+        strides: { input: [1, 1, 2] },
+      },
+    ]) {
+      expect(codes(wrong)).toEqual(['overlapping-strides']);
+    }
+    for (const right of [
+      { ...packed, strides: { output: [1, 1, 4] } },
+      { ...packed, strides: { output: [1, 2, 1] } },
+      { ...packed, directions: 'forward', batches: 3, strides: { input: [1, 1, 1] } },
+      { ...packed, transform: 'r2c', strides: { output: [1, 1, 1] } },
+    ]) {
+      expect(() => normalizeProblem(right as ProblemInput)).not.toThrow();
+    }
+    expect(codes({ ...packed, convolution: { kernels: 2 ** 52 } })[0]).toBe('invalid-field');
+    expect(codes({ ...packed, strides: { output: [1, 1, 2 ** 49] }, convolution: { kernels: 9 } })).toEqual([
+      'invalid-strides',
+    ]);
+  });
+
   it('must agree in place', () => {
     const base = { size: [4], placement: 'in-place' };
     expect(codes({ ...base, strides: { input: [1, 1, 4], output: [1, 2, 8] } })).toEqual(['invalid-strides']);

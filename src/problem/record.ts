@@ -16,7 +16,7 @@ import type {
   RealBinary,
   RealUnary,
 } from './callbacks.ts';
-import { reasonOf, show } from './errors.ts';
+import { FftError, reasonOf, show } from './errors.ts';
 import { isRecord, type RawRecord } from './snapshot.ts';
 
 /** What a callback is called with. */
@@ -48,8 +48,8 @@ type Meaning =
 
 type Of<K extends Meaning['kind']> = Extract<Meaning, { kind: K }>;
 
-/** What is wrong with a callback, as the end of a sentence that begins with its name. */
-class Fault extends Error {}
+/** All symbols that any callback was given or has built. */
+const allSymbols = new WeakSet<object>();
 
 /**
  * @param callback is called once.
@@ -201,7 +201,7 @@ class Recorder {
 
   /** What the callback has returned, with all that it rests on and nothing else. */
   built(returned: unknown): BuiltCallback {
-    if (this.fault !== undefined) throw new Fault(this.fault);
+    if (this.fault !== undefined) this.fail(this.fault);
     const { takes, gives: allowed } = this.recording;
     const parts = this.parts(returned, allowed);
     const gives = parts.length === 2 ? 'complex' : 'real';
@@ -224,7 +224,11 @@ class Recorder {
   }
 
   private parts(returned: unknown, allowed: readonly NumberKind[]): number[] {
-    if (isThenable(returned)) return this.fail('has returned a promise, but must return the value itself.');
+    if (isThenable(returned)) {
+      // What it still does with the builder fails, and nobody else waits for it.
+      returned.then(undefined, () => undefined);
+      return this.fail('has returned a promise, but must return the value itself.');
+    }
     const known = this.meanings.get(returned as object);
     if (known?.kind === 'real') {
       if (allowed.includes('real')) return [known.node];
@@ -302,9 +306,7 @@ class Recorder {
   }
 
   private meaning<K extends Meaning['kind']>(kind: K, value: unknown, what: string): Of<K> {
-    if (this.closed) {
-      throw new Fault('Callbacks are over when they have returned: what they were given builds nothing any more.');
-    }
+    this.requireOpen();
     const meaning = this.meanings.get(value as object);
     if (meaning?.kind === kind) return meaning as Of<K>;
     const hint = typeof value === 'number' && kind === 'real' ? '; x.constant makes a value of a number' : '';
@@ -321,7 +323,7 @@ class Recorder {
   }
 
   private append(node: CallbackNode): number {
-    if (this.closed) throw new Fault('This callback has returned: what it was given builds nothing any more.');
+    this.requireOpen();
     if (this.nodes.length >= MOST_NODES) this.fail(`takes more than ${MOST_NODES} steps.`);
     return this.nodes.push(node) - 1;
   }
@@ -329,21 +331,34 @@ class Recorder {
   private symbol<S extends object>(meaning: Meaning): S {
     const symbol = Object.freeze(Object.create(this.symbols)) as S;
     this.meanings.set(symbol, meaning);
+    allSymbols.add(symbol);
     return symbol;
+  }
+
+  /** @throws FftError `destroyed` where the callback has returned */
+  private requireOpen(): void {
+    if (!this.closed) return;
+    throw new FftError(
+      'destroyed',
+      'A callback builds its value while it is called: this one has returned, and what it was given builds nothing any more.',
+    );
   }
 
   /** What a callback gave where something else was wanted. */
   private named(value: unknown): string {
     const meaning = this.meanings.get(value as object);
     if (meaning) return NAMES[meaning.kind];
+    if (allSymbols.has(value as object)) return 'what belongs to another callback';
     const isPair = typeof value === 'object' && value !== null && this.meanings.has((value as { re: object }).re);
     if (isPair) return 'a complex number, { re, im }';
     return typeof value === 'number' ? `the number ${value}` : show(value);
   }
 
+  /** @param fault the end of a sentence that begins with the name of the callback. */
   private fail(fault: string): never {
+    this.requireOpen();
     this.fault ??= fault;
-    throw new Fault(fault);
+    throw new FftError('invalid-field', `The callback ${fault}`);
   }
 }
 
@@ -358,7 +373,7 @@ const KINDS: Readonly<Record<string, string>> = {
 /** Of indices, on the way to a place too: 32 bits with a sign. */
 const MOST_INDEX = 2 ** 31 - 1;
 
-function isThenable(value: unknown): boolean {
+function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 

@@ -1,7 +1,7 @@
 /**
  * Rules about a problem as a whole: what fits into exact indices, what its strides may be, and what this release can do.
  */
-import { checkConvolution } from './convolution.ts';
+import { checkConvolution, resultSide } from './convolution.ts';
 import { excerpt, type FftErrorCode, type FftProblem } from './errors.ts';
 import {
   blocksOf,
@@ -49,6 +49,11 @@ export function checkExtent(problem: Problem): FftProblem[] {
     const counts = `${leftBatches} left batches × ${coordinates} coordinates × ${batches} batches`;
     const message = `${counts} of size ${sizeText(problem)} have elements of ${bytes} bytes, ${limit}.`;
     return [found('invalid-batches', 'batches', message)];
+  }
+  const { kernels = 1 } = problem.convolution ?? {};
+  if (exactProduct([...problem.size, leftBatches, coordinates, batches, kernels, bytes]) === undefined) {
+    const message = `convolution.kernels is ${kernels}, whose results of size ${sizeText(problem)} have elements of ${bytes} bytes, ${limit}.`;
+    return [found('invalid-field', 'convolution.kernels', message)];
   }
   return [];
 }
@@ -129,11 +134,12 @@ function checkKept(problem: Problem): FftProblem[] {
 function checkAddresses(problem: Problem, side: Side): FftProblem[] {
   const bytes = elementBytes(problem, side);
   const isSafe = (elements: number) => Number.isSafeInteger(elements * bytes);
-  if (!isSafe(stridedSpan(tensorShape(problem, side), problem.strides[side]))) {
+  const span = stridedSpan(writtenShape(problem, side), problem.strides[side]);
+  if (!isSafe(span)) {
     const message = `${stridesText(problem, side)} reach byte addresses beyond 2^53 - 1.`;
     return [found('invalid-strides', `strides.${side}`, `${message} Smaller strides are needed.`)];
   }
-  if (!isSafe(tensorSpan(problem, side))) {
+  if (!isSafe(Math.max(tensorSpan(problem, side), problem.offsets[side] + span))) {
     const message = `offsets.${side} ${problem.offsets[side]} moves elements to byte addresses beyond 2^53 - 1.`;
     return [found('invalid-offset', `offsets.${side}`, `${message} A smaller offset is needed.`)];
   }
@@ -142,12 +148,24 @@ function checkAddresses(problem: Problem, side: Side): FftProblem[] {
 
 /** Elements may only share memory on a side that is never written: read by the one direction planned, and preserved. */
 function mustNotOverlap(problem: Problem, side: Side): boolean {
-  if (!problem.preserveInput || problem.directions === 'both') return true;
+  if (!problem.preserveInput || problem.directions === 'both' || isResult(problem, side)) return true;
   return side === (problem.directions === 'forward' ? 'output' : 'input');
 }
 
-function checkOverlap(problem: Problem, side: Side): FftProblem[] {
+/** Whether the result of a convolution lies by the strides of a side. */
+function isResult(problem: Problem, side: Side): boolean {
+  return problem.convolution !== null && side === resultSide(problem);
+}
+
+/** Counts of what lies by the strides of a side: of the result of a convolution, the batches of every kernel. */
+function writtenShape(problem: Problem, side: Side): number[] {
   const shape = tensorShape(problem, side);
+  if (isResult(problem, side)) shape.push(shape.pop()! * problem.convolution!.kernels);
+  return shape;
+}
+
+function checkOverlap(problem: Problem, side: Side): FftProblem[] {
+  const shape = writtenShape(problem, side);
   const strides = problem.strides[side];
   const collision = findCollision(shape, strides);
   if (collision === undefined) return [];
@@ -159,18 +177,22 @@ function checkOverlap(problem: Problem, side: Side): FftProblem[] {
   }
   const { first, second } = collision;
   const involved = shape.map((_, d) => d).filter((d) => first[d] !== second[d]);
-  const axes = involved.map((d) => `${dimensionName(problem, d)} (length ${shape[d]}, stride ${strides[d]})`);
+  const ofKernels = isResult(problem, side) && problem.convolution!.kernels > 1;
+  const axes = involved.map(
+    (d) => `${dimensionName(problem, d, ofKernels)} (length ${shape[d]}, stride ${strides[d]})`,
+  );
   const index = (tuple: readonly number[]) => `(${excerpt(involved.map((d) => tuple[d]).join(', '))})`;
   const location = first.reduce((sum, k, d) => sum + k * strides[d]!, 0);
   const elements = `their elements ${index(first)} and ${index(second)} are both at ${location}`;
   return [found('overlapping-strides', path, `${shown} make ${excerpt(axes.join(' and '))} overlap: ${elements}.`)];
 }
 
-function dimensionName(problem: Problem, dimension: number): string {
+function dimensionName(problem: Problem, dimension: number, ofKernels: boolean): string {
   const axes = problem.size.length;
   if (dimension === 0) return 'the left batch';
   if (dimension <= axes) return `axis ${dimension - 1}`;
-  return dimension === axes + 1 ? 'the coordinates' : 'the batch';
+  if (dimension === axes + 1) return 'the coordinates';
+  return ofKernels ? 'the batches of all kernels' : 'the batch';
 }
 
 /** What only complex transforms have. */

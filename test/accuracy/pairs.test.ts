@@ -1,11 +1,20 @@
 /** Numbers that are pairs of a device's own: double-doubles of two doubles, and doubles of two singles where there are none. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namedProfiles } from '../../src/devices/profiles/index.ts';
+import { computable } from '../../src/emit/pairs/index.ts';
+import { fillTable } from '../../src/engine/tables.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
+import { buildKernel } from '../../src/kernels/index.ts';
+import { power } from '../../src/numeric/scale-factor.ts';
+import { mapLeaves } from '../../src/plan/node.ts';
+import { planDirection, planLaunches } from '../../src/plan/planner.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
+import { normalizeProblem, tensorShape } from '../../src/problem/index.ts';
+import { fromFixed, toFixed } from '../reference/fixed.ts';
+import { interpret } from '../support/interpret.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
-import { complexProblem, triedPairs } from '../support/paired.ts';
+import { complexProblem, triedPairConvolution, triedPairs } from '../support/paired.ts';
 import { randomFor } from '../support/random.ts';
 import { realProblem, withBlocks as withRealBlocks } from '../support/real.ts';
 import { sumsProblem, withBlocks } from '../support/sums.ts';
@@ -71,6 +80,29 @@ describe('double-doubles on the CPU', () => {
     for (let round = 0; round < (exhaustive ? 1000 : 24); round++) await check(device, problem(500));
   });
 
+  it('convolutions, over lengths that are no powers of two', async () => {
+    const shapes: readonly ProblemInput[] = [
+      { size: [random.pick([3, 7, 45])], convolution: { kernels: 2 } },
+      { size: [random.pick([37, 41, 137])], batches: 2, convolution: { conjugate: 'kernel' } },
+      { size: [6, 5], convolution: { crossPower: true }, scale: { forward: 0.1 } },
+      { size: [12, 3], transform: 'r2c', convolution: {}, scale: { forward: 0.1 } },
+      { size: [15], transform: 'r2c', convolution: { conjugate: 'signal' } },
+    ];
+    for (const shape of shapes) {
+      for (const on of [device, split]) {
+        const { what, error, allowed } = await triedPairConvolution(on, { ...shape, precision: wide }, random);
+        expect(error, what).toBeLessThanOrEqual(allowed);
+      }
+    }
+  });
+
+  it('normalised sums, by their logical length', async () => {
+    for (const transform of ['dct1', 'dst1', 'dct2', 'dst4'] as const) {
+      const size = [random.integer(5, 24), random.pick([3, 7])];
+      await check(device, { size, transform, precision: wide, normalize: true, scale: { inverse: 0.1 } });
+    }
+  });
+
   it('in memory of the device, from some number on', async () => {
     const plan = await device.plan({ size: [4], precision: wide, batches: 2 });
     expect(plan.input.bytes).toBe(8 * 32);
@@ -99,6 +131,33 @@ describe('double-doubles on the CPU', () => {
   });
 });
 
+it('what a launch of a plan is multiplied by is exact, where no double is that number', () => {
+  const own = normalizeProblem({ size: [4], precision: wide });
+  const profile: DeviceProfile = namedProfiles['wasm-cpu'].profile;
+  const tree = mapLeaves(planDirection(own, 'forward', profile, false).tree, (leaf) => ({
+    ...leaf,
+    times: power(2, 1 / 2),
+  }));
+  const written = { layout: 'interleaved', offset: 0, shape: tensorShape(own, 'output') } as const;
+  const arranged = { problem: own, tree, profile, throughWork: false, written, scale: power(3, -1) } as const;
+  const { launches } = planLaunches({ name: 'convolve', ...arranged });
+  expect(launches).toHaveLength(1);
+  const kernel = computable(buildKernel(launches[0]!.leaf), { profile });
+  const [input, output] = [new Float64Array(16), new Float64Array(16)];
+  // The bins of one number are that number.
+  input[0] = 1;
+  const tables = kernel.tables.map((table) => {
+    const data = new Float64Array(table.length);
+    fillTable(data, table);
+    return [table.name, data] as const;
+  });
+  interpret(kernel, { ...Object.fromEntries(tables), input, output });
+  for (let bin = 0; bin < 4; bin++) {
+    const value = 3n * toFixed(...output.subarray(4 * bin, 4 * bin + 2));
+    expect(Math.abs(fromFixed((value * value) / 2n ** 256n - toFixed(2)))).toBeLessThan(2 ** -100);
+  }
+});
+
 describe('pairs for threads', () => {
   it.each([
     ['h200', wide],
@@ -115,6 +174,9 @@ describe('pairs for threads', () => {
       for (const size of [[30], [17], [random.pick([128, 144, 200])]]) {
         await check(device, { size, precision, batches: 2 }, 'single-pair');
       }
+      const convolved = { size: [random.pick([12, 15, 37])], precision, convolution: {} } as const;
+      const { what, error, allowed } = await triedPairConvolution(device, convolved, random, 'single-pair');
+      expect(error, what).toBeLessThanOrEqual(allowed);
     }
   });
 });

@@ -1,6 +1,6 @@
 /** Numbers that are pairs of a device's own on trial, against sums in fixed point: double-doubles, and doubles of two singles. */
 import type { Device, Problem, ProblemInput } from '../../src/index.ts';
-import { elementKind, logicalLength, scaleFactors, wordsOf } from '../../src/problem/index.ts';
+import { elementKind, logicalLength, wordsOf } from '../../src/problem/index.ts';
 import { type Fixed, fixedTransform, fromFixed, toFixed } from '../reference/fixed.ts';
 import { type AccuracyPrecision, hasLargePrimes, type Tried, tolerance } from './accuracy.ts';
 import type { Random } from './random.ts';
@@ -71,8 +71,10 @@ class Edge {
 
 /** The factor of a direction as a quotient: numerator and denominator. */
 function factorOf(problem: Problem, direction: Direction): readonly [number, number] {
-  const { input, output, quotient = [output, 1] } = scaleFactors(problem, direction);
-  return [input * quotient[0], quotient[1]];
+  const { normalize, size, omit, transform, scale } = problem;
+  const lengths = size.map((n, axis) => (omit[axis] ? 1 : logicalLength(transform[axis]!, n)));
+  const points = normalize && direction === 'inverse' ? lengths.reduce((a, b) => a * b, 1) : 1;
+  return [scale[direction], points];
 }
 
 function errorOf(problem: Problem, direction: Direction, target: Edge, exact: readonly Fixed[]): number {
@@ -139,6 +141,84 @@ export async function triedPairs(
       ...changed('a gap of the output', target.arrays, targetBefore, mine),
     ],
   };
+}
+
+/**
+ * Plans a convolution of packed signals, interleaved or real, out of place, and convolves random ones with random kernels: against
+ * sums over bins in fixed point. @param double what a double is on the device.
+ */
+export async function triedPairConvolution(
+  device: Device,
+  input: ProblemInput,
+  random: Random,
+  double: AccuracyPrecision = 'double',
+): Promise<Tried> {
+  const plan = (await device.plan({ ...input, debug: true } as ProblemInput)) as unknown as Convolving;
+  const { problem } = plan;
+  const { kernels, conjugate, crossPower } = problem.convolution!;
+  const of = (batches: number): Problem => packedLike(problem, batches);
+  const [signal, kernel, result] = [problem.batches, kernels, problem.batches * kernels].map(of) as [
+    Problem,
+    Problem,
+    Problem,
+  ];
+  const edge = (own: Problem) => new Edge(own, 'input', elementsOf(own, 'input').length);
+  const [x, h, y] = [edge(signal), edge(kernel), edge(result)];
+  const spectrum = (own: Problem, packed: readonly Fixed[]) =>
+    fixedTransform({ ...own, transform: own.size.map(() => 'c2c') } as Problem, 'forward', packed);
+  const [bins, factors] = [spectrum(signal, x.fill(random)), spectrum(kernel, h.fill(random))];
+  const prepared = await plan.prepareKernel(h.given);
+  await plan.convolve(x.given, prepared, y.given);
+  prepared.free();
+  plan.destroy();
+  const points = problem.size.reduce((a, b) => a * b, 1);
+  const products = Array.from({ length: bins.length * kernels }, (_, n): Fixed => {
+    const [bin, factor] = [bins[n % bins.length]!, factors[(n % points) + points * Math.floor(n / bins.length)]!];
+    const own = multiplied(conjugatedIf(conjugate === 'signal', bin), conjugatedIf(conjugate === 'kernel', factor));
+    return crossPower ? overMagnitude(own) : own;
+  });
+  const complex = { ...result, transform: result.size.map(() => 'c2c') } as Problem;
+  const exact = fixedTransform(complex, 'inverse', products);
+  const divided = { ...result, normalize: true, scale: { forward: 1, inverse: problem.scale.forward } };
+  return {
+    what: JSON.stringify(input),
+    error: errorOf(divided, 'inverse', y, exact),
+    allowed: 3 * allowedOf(result, 1, double),
+    damage: [],
+  };
+}
+
+/** What of a plan is called here; its types follow from the problem, which is any. */
+interface Convolving {
+  readonly problem: Problem;
+  prepareKernel(h: unknown): Promise<{ free(): void }>;
+  convolve(x: unknown, kernel: unknown, y: unknown): Promise<unknown>;
+  destroy(): void;
+}
+
+/** A problem of packed systems whose input side is a signal, a kernel, or a result. */
+function packedLike(problem: Problem, batches: number): Problem {
+  const strides = [1, ...problem.size, 1, batches].map((_, d, counts) =>
+    counts.slice(0, d).reduce((product, count) => product * count, 1),
+  );
+  return { ...problem, leftBatches: 1, coordinates: 1, batches, strides: { input: strides, output: strides } };
+}
+
+function conjugatedIf(conjugated: boolean, [re, im]: Fixed): Fixed {
+  return conjugated ? [re, -im] : [re, im];
+}
+
+const FIXED = 2n ** 256n;
+
+function multiplied([a, b]: Fixed, [c, d]: Fixed): Fixed {
+  return [(a * c - b * d) / FIXED, (a * d + b * c) / FIXED];
+}
+
+function overMagnitude([re, im]: Fixed): Fixed {
+  const square = re * re + im * im;
+  let magnitude = BigInt(Math.round(Math.sqrt(Number(square))));
+  for (let round = 0; round < 8; round++) magnitude = (magnitude + square / magnitude) / 2n;
+  return [(re * FIXED) / magnitude, (im * FIXED) / magnitude];
 }
 
 /** A random complex problem of at most so many points, of everything that one can say. */
