@@ -18,7 +18,7 @@ import {
   type ValueType,
 } from '../spmd/tree.ts';
 import { exactFunctions, NOTHING } from './exact.ts';
-import { halfFunctions, isLoneHalf, readHalf, writeHalf } from './halves.ts';
+import { halfFunctions, isLoneHalf, readHalf, readMixed, writeHalf, writeMixed } from './halves.ts';
 
 /** What every WebGPU device allows in one dimension. */
 const MAX_GROUPS = 65535;
@@ -86,8 +86,8 @@ function typeName(type: Type): string {
 }
 
 /** In memory. Words in which threads write one half each are atomic. */
-function elementName(type: ValueType, written: boolean): string {
-  return written && isLoneHalf(type) ? 'atomic<u32>' : typeName(type);
+function elementName(type: ValueType & { readonly mixed?: boolean }, written: boolean): string {
+  return written && (type.mixed || isLoneHalf(type)) ? 'atomic<u32>' : typeName(type);
 }
 
 /** A number that is given at launch. */
@@ -136,11 +136,13 @@ const WORDS: Words = {
     if (own === 'fma') throw new RangeError('WGSL has no product and sum that are surely rounded once');
     return exactName(own) ?? own;
   },
-  read({ type, written }, array, at) {
-    return isLoneHalf(type) ? readHalf(array, at, written ?? false) : undefined;
+  read(element, array, at) {
+    if (element.mixed) return readMixed(element, array, at);
+    return isLoneHalf(element.type) ? readHalf(array, at, element.written ?? false) : undefined;
   },
-  write({ type }, array, at, value) {
-    return isLoneHalf(type) ? writeHalf(array, at, value) : undefined;
+  write(element, array, at, value) {
+    if (element.mixed) return writeMixed(element, array, at, value);
+    return isLoneHalf(element.type) ? writeHalf(array, at, value) : undefined;
   },
   loop: (counter, rounds) => `for (var ${counter} = 0u; ${counter} < ${rounds}u; ${counter}++)`,
   barrier({ scope, globals }) {
