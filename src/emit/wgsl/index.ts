@@ -17,7 +17,7 @@ import {
   type Type,
   type ValueType,
 } from '../spmd/tree.ts';
-import { exactFunctions, keptConstants, NOTHING } from './exact.ts';
+import { asOperators, exactFunctions, NOTHING } from './exact.ts';
 import { halfFunctions, isLoneHalf, readHalf, readMixed, writeHalf, writeMixed } from './halves.ts';
 
 /** What every WebGPU device allows in one dimension. */
@@ -37,10 +37,9 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
   }
   const lowered = lower(kernel, { maxGroups: MAX_GROUPS, ...options }, TARGET);
   const { entry, threads, grid, memory } = lowered;
-  const guarded = options.unguarded !== true;
-  const { statements, kept } = guarded
-    ? { statements: lowered.statements, kept: false }
-    : keptConstants(lowered.statements);
+  const { statements, kept } = options.unguarded
+    ? asOperators(lowered.statements)
+    : { statements: lowered.statements, kept: false };
   const { bindings, shared, offsets, pieced } = memory;
   const groups = grid.dimensions;
   const uniforms = offsets.length + (grid.launches > 1 ? 1 : 0);
@@ -55,7 +54,7 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     const start = uniform(number);
     return constant(`${name}_start`, 'unsigned', pair ? binary('>>', start, integer(1)) : start);
   });
-  const exact = exactFunctions(mathIn(statements), { guarded, kept });
+  const exact = exactFunctions(mathIn(statements), kept);
   const body = [constant('group', 'unsigned', chain('+', numbers)), ...starts, ...statements];
   const source = [
     ...bindings.map((array, n) => {
@@ -75,7 +74,7 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     '',
     `@compute @workgroup_size(${threads})`,
     `fn ${entry}(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_index) t: u32) {`,
-    ...(exact.length > 0 && (guarded || kept) ? [`  ${NOTHING}`] : []),
+    ...(exact.length > 0 ? [`  ${NOTHING}`] : []),
     ...indented(lines(body, WORDS)),
     '}',
     '',
