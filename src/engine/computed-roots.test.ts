@@ -59,7 +59,13 @@ describe('languages', () => {
   it('use their own functions, in the precision of the kernel', async () => {
     expect(await sourceOf('h200', { size: [4096] })).toContain('sincospif(x, &s, &c);');
     expect(await sourceOf('mi250x', { size: [4096], precision: 'double' })).toContain('sincospi(x, &s, &c);');
-    expect(await sourceOf('arc', { size: [4096] })).toMatch(/float s = sinpi\(x\);\n +const float c = cospi\(x\);/);
+  });
+
+  it('compare nothing on OpenCL, whose compilers may mix up what was compared before and after a barrier', async () => {
+    const source = await sourceOf('arc', { size: [4096] });
+    const root = source.slice(source.indexOf('root('), source.indexOf('__kernel'));
+    expect(root).toContain('return (float2)(');
+    expect(root).not.toMatch(/sinpi|cospi|[?<>]|[=!]=/);
   });
 
   it('count angles in 64 bits where 32 are too few', async () => {

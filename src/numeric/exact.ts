@@ -178,6 +178,7 @@ function piScaled(bits: bigint): bigint {
 
 const SERIES_BITS = SHIFT + GUARD_BITS;
 const TWO_PI = 2n * piScaled(SERIES_BITS);
+export const PI: Exact = make(shiftRounded(TWO_PI, GUARD_BITS + 1n));
 
 /** Sum of x^(first + 2i) (−1)^i / (first + 2i)! for an angle `x` of at most an eighth of a turn. */
 function alternatingSeries(x: bigint, first: 0n | 1n): bigint {

@@ -4,6 +4,8 @@ import type { Device, ProblemInput } from '../../src/index.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
 import { randomFor } from '../support/random.ts';
+import { triedReal } from '../support/real.ts';
+import { triedSums } from '../support/sums.ts';
 import {
   type CallMode,
   complaints,
@@ -62,6 +64,21 @@ describe.skipIf(noOpenCl)('on OpenCL', () => {
 
   it.each([2 ** 16, 100_000])('several uploads: %i points', async (n) => {
     await check({ size: [n] }, ['alloc']);
+  });
+
+  it.each<ProblemInput>([
+    { size: [1000] },
+    { size: [900], precision: 'double' },
+    { size: [1024], transform: 'r2c' },
+    { size: [4096], transform: 'r2c' },
+    { size: [2048], transform: 'dct2' },
+    { size: [64], transform: 'dst1' },
+  ])('roots of unity that the kernels compute: %j', async (input) => {
+    const computed = { ...input, directions: 'forward', tuning: { twiddles: 'computed' } } as const;
+    if (input.transform === undefined) return expect(await complaints(device, computed, random, ['host'])).toEqual([]);
+    const trial = input.transform === 'r2c' ? triedReal : triedSums;
+    const { error, allowed, what } = await trial(device, computed, 'forward', random);
+    expect(error, what).toBeLessThanOrEqual(allowed);
   });
 
   it.each<() => ProblemInput>([

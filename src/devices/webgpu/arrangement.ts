@@ -5,13 +5,14 @@
  * array that is too long for one binding becomes several.
  */
 import type { Arrangement } from '../../emit/spmd/program.ts';
-import { type ArrayRef, type Index, type Kernel, range, reachable } from '../../ir/index.ts';
+import { type ArrayRef, bytesOf, type Index, type Kernel, range, reachable, type StorageType } from '../../ir/index.ts';
 import { FftError } from '../../problem/errors.ts';
 import { ALIGNMENT, type WebGpuBuffer } from './memory.ts';
 import type { Limits } from './options.ts';
 
 /** How a kernel uses one of its globals. */
 export interface GlobalUse {
+  readonly type: StorageType;
   /** From the array's beginning to the last byte that may be touched. */
   readonly bytes: number;
   readonly written: boolean;
@@ -37,7 +38,8 @@ interface Arranged {
   readonly offsets: readonly number[];
 }
 
-const REAL_BYTES = 4;
+/** What a binding holds is a whole number of these. */
+const WORD_BYTES = 4;
 
 /** How a kernel uses each of its globals. */
 export function usesOf(kernel: Kernel): GlobalUse[] {
@@ -53,7 +55,11 @@ export function usesOf(kernel: Kernel): GlobalUse[] {
       if (node.op === 'load') touch(node.array, node.index);
     }
   }
-  return kernel.globals.map((array) => ({ bytes: REAL_BYTES * (ends.get(array) ?? 0), written: written.has(array) }));
+  return kernel.globals.map((array) => ({
+    type: array.type,
+    bytes: bytesOf(array.type) * (ends.get(array) ?? 0),
+    written: written.has(array),
+  }));
 }
 
 /** The arrangement of arrays that begin at the beginning of buffers of their own; in place, of each side's. */
@@ -88,15 +94,17 @@ export function arrange(places: readonly UsedArray[], others: number, limits: Li
   const offsets = places.map(() => 0);
   for (const { buffer, start, end, members } of clusters) {
     const { base, parts } = segmentsOf(buffer, start, end, limits);
-    const pieces = parts.map(({ size }, n) => {
-      const binding = segments.length + n;
-      return n < parts.length - 1 ? { binding, elements: size / REAL_BYTES } : { binding };
-    });
-    segments.push(...parts);
     for (const member of members) {
+      // Each array counts in numbers of its own type: halves and singles may lie in one buffer.
+      const { type, byteOffset } = places[member]!;
+      const pieces = parts.map(({ size }, n) => {
+        const binding = segments.length + n;
+        return n < parts.length - 1 ? { binding, elements: size / bytesOf(type) } : { binding };
+      });
       globals[member] = { pieces };
-      offsets[member] = (places[member]!.byteOffset - base) / REAL_BYTES;
+      offsets[member] = (byteOffset - base) / bytesOf(type);
     }
+    segments.push(...parts);
   }
   requireBindings(segments.length, others, limits, name);
   return {
@@ -120,7 +128,7 @@ export function requireBindings(globals: number, tables: number, limits: Limits,
 function clustersOf(places: readonly UsedArray[]): Cluster[] {
   refuseMixed(places);
   let clusters = places.map(({ buffer, byteOffset, bytes, written }, n): Cluster => {
-    const end = Math.max(byteOffset + REAL_BYTES, Math.min(byteOffset + bytes, buffer.bytes));
+    const end = Math.max(byteOffset + WORD_BYTES, Math.min(byteOffset + bytes, buffer.bytes));
     return { buffer, start: byteOffset, end, written, members: [n] };
   });
   const aligned = (start: number) => Math.floor(start / ALIGNMENT) * ALIGNMENT;
@@ -175,7 +183,7 @@ function segmentsOf(
   const parts: BoundSegment[] = [];
   for (const { gpu, start: from, end: to } of buffer.ranges(base, end - base)) {
     for (let offset = from; offset < to; offset += largest) {
-      parts.push({ gpu, offset, size: Math.ceil(Math.min(largest, to - offset) / REAL_BYTES) * REAL_BYTES });
+      parts.push({ gpu, offset, size: Math.ceil(Math.min(largest, to - offset) / WORD_BYTES) * WORD_BYTES });
     }
   }
   return { base, parts };

@@ -5,7 +5,7 @@ import { Device } from '../../engine/device.ts';
 import { Expressions, type Kernel, type Real, reachable, Substitution } from '../../ir/index.ts';
 import type { Backend } from '../device.ts';
 import { create as createWebGpuBackend } from './index.ts';
-import { pairsSurvive } from './probe.ts';
+import { pairErrors, pairsSurvive, TRIED } from './probe.ts';
 
 type Rule = (node: Real) => Real | undefined;
 
@@ -48,6 +48,16 @@ describe.skipIf(noWebGpu)('doubles of two singles', { timeout: 60_000 }, () => {
     backend = await createWebGpuBackend({ software: true });
   });
   afterAll(() => backend?.close());
+
+  it('have 44 bits after each operation, whichever operand is constant', async () => {
+    const own = await createWebGpuBackend({ software: true });
+    await own.probePairs?.();
+    const errors = await pairErrors(own);
+    own.close();
+    // Operands and results are at most 8: units of the last place are counted in the largest number.
+    const off = TRIED.map(({ name }, n) => [name, errors[n]! * 2 ** 44] as const).filter(([, units]) => !(units <= 4));
+    expect(off).toEqual([]);
+  });
 
   it('survive where operations are left as they are, and not where they are reordered', async () => {
     expect(await pairsSurvive(backend)).toBe(true);

@@ -219,7 +219,9 @@ export class PairArithmetic {
     if (isZero(b)) return a;
     if (b.op === 'neg') return this.sub1(a, b.a);
     if (a.op === 'neg') return this.sub1(b, a.a);
-    return a.id < b.id ? x.exactly('add', a, b) : x.exactly('add', b, a);
+    // Constants first, always: what compilers make of a sum may depend on the order, and is tried in this one.
+    const inOrder = (a.op === 'const') === (b.op === 'const') ? a.id < b.id : a.op === 'const';
+    return inOrder ? x.exactly('add', a, b) : x.exactly('add', b, a);
   }
 
   private sub1(a: Real, b: Real): Real {

@@ -39,6 +39,8 @@ export interface KernelBinding extends ValueType {
   readonly written: boolean;
   /** Other bindings, or other globals in this one, may be the same memory. */
   readonly aliased: boolean;
+  /** Its globals have different types: it is declared as 32-bit words, and each global takes its numbers out of these. */
+  readonly mixed?: boolean;
 }
 
 export interface SharedArray extends ValueType {
@@ -142,7 +144,7 @@ export class KernelArrays {
       globals.filter((_, n) => pieces[n]!.some(({ binding }) => binding === b)),
     );
     const paired = pairedArrays(kernel);
-    keepUniform(paired, kernel, users, pieces);
+    keepUniform(paired, kernel, { users, pieces, mixing: !target.pointers });
     const arrays = [...globals, ...tables, ...shared];
     for (const array of arrays) this.values.set(array, { type: array.type, pair: paired.has(array) });
     this.conversions = this.conversionsOf(arrays);
@@ -151,8 +153,11 @@ export class KernelArrays {
     const bound: KernelBinding[] = users.map((arrays, b) => {
       const [first] = arrays;
       const own = first && named(globals.indexOf(first)) && !(offset && target.pointers);
+      const mixed = typesOf(arrays).size > 1;
+      const value = mixed ? ({ type: 'u32', pair: false } as const) : first && this.valueType(first);
       return {
-        ...(first ? this.valueType(first) : { type: kernel.precision, pair: false }),
+        ...(value ?? { type: kernel.precision, pair: false }),
+        ...(mixed ? { mixed } : {}),
         name: this.name(own ? first.name : `memory${b}`),
         written: arrays.some((array) => this.written.has(array)),
         aliased: (kernel.aliased === true && !arrays.every(({ operand }) => operand)) || arrays.length > 1,
@@ -276,20 +281,22 @@ export class KernelArrays {
   private element(array: ArrayRef, of: Expression, at: Expression): Expression {
     // Operands are read again by other groups.
     const streamed = array.space === 'global' && !array.operand && this.streamed ? { streamed: this.streamed } : {};
+    const { written = array.space === 'shared', mixed } = this.bindingOf(array) ?? {};
     return {
       ...element(of, at, this.valueType(array)),
       space: array.space,
-      written: this.isWritten(array),
+      written,
+      ...(mixed ? { mixed } : {}),
       ...streamed,
     };
   }
 
-  /** Whether anything writes to the memory that an array lies in. */
-  private isWritten(array: ArrayRef): boolean {
+  /** The binding that a global lies in, where it lies in one. */
+  private bindingOf(array: ArrayRef): KernelBinding | undefined {
     const place = this.places.get(array)!;
-    if (array.space !== 'global' || place.kind !== 'plain') return array.space === 'shared';
+    if (array.space !== 'global' || place.kind !== 'plain') return undefined;
     const pointed = this.offsets.find(({ name }) => name === place.name)?.binding.name ?? place.name;
-    return this.bindings.some(({ name, written }) => written && name === pointed);
+    return this.bindings.find(({ name }) => name === pointed);
   }
 
   private where(array: ArrayRef, at: Index, address: (at: Index) => Expression): Expression {
@@ -344,27 +351,46 @@ function piecesOf({ globals }: Kernel, arrangement: Arrangement | undefined): re
   });
 }
 
-/** What shares a binding has one type of element, and so has what may be one memory. */
+/**
+ * What shares a binding is declared as one type of element, and so is what may be one memory: where types differ, as words,
+ * in which nothing wider is read at once.
+ * @param users the globals of each binding. @param mixing whether a binding may hold several types.
+ * @throws RangeError for types that differ where they must not.
+ */
 function keepUniform(
   paired: Set<ArrayRef>,
   kernel: Kernel,
-  users: readonly (readonly ArrayRef[])[],
-  pieces: readonly (readonly Piece[])[],
+  {
+    users,
+    pieces,
+    mixing,
+  }: {
+    readonly users: readonly (readonly ArrayRef[])[];
+    readonly pieces: readonly (readonly Piece[])[];
+    readonly mixing: boolean;
+  },
 ): void {
   kernel.globals.forEach((array, n) => {
     if (pieces[n]!.some(({ elements }) => elements !== undefined && elements % 2 !== 0)) paired.delete(array);
   });
-  const together = kernel.aliased ? [...users, kernel.globals.filter(({ operand }) => !operand)] : users;
-  for (const arrays of together) {
-    const types = new Set(arrays.map(({ type }) => type));
+  const sides = kernel.aliased ? [kernel.globals.filter(({ operand }) => !operand)] : [];
+  for (const arrays of mixing ? sides : [...users, ...sides]) {
+    const types = typesOf(arrays);
     if (types.size > 1) throw new RangeError(`one memory cannot hold ${[...types].join(' and ')}`);
   }
+  const mixed = users.filter((arrays) => typesOf(arrays).size > 1);
+  for (const array of mixed.flat()) if (array.type !== 'f16') paired.delete(array);
+  const together = [...users, ...sides].filter((arrays) => typesOf(arrays).size === 1);
   for (let before = -1; before !== paired.size; ) {
     before = paired.size;
     for (const arrays of together) {
       if (arrays.some((array) => !paired.has(array))) for (const array of arrays) paired.delete(array);
     }
   }
+}
+
+function typesOf(arrays: readonly ArrayRef[]): Set<ArrayRef['type']> {
+  return new Set(arrays.map(({ type }) => type));
 }
 
 /** Whether roots of unity are all that a table holds. */
@@ -388,7 +414,12 @@ export function pieceFunctions(array: PiecedArray, { pointers }: Target, integer
     array.pieces.reduceRight<Statement[]>((otherwise, { binding, first }, n) => {
       const within = first > 0 ? binary('-', at, integer(first, integerType)) : at;
       const body = [
-        access({ ...element(name(binding.name), within, array), space: 'global', written: binding.written }),
+        access({
+          ...element(name(binding.name), within, array),
+          space: 'global',
+          written: binding.written,
+          ...(binding.mixed ? { mixed: true } : {}),
+        }),
       ];
       const next = array.pieces[n + 1];
       return next

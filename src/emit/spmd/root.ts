@@ -22,6 +22,8 @@ import {
 export interface RootWords {
   /** Sets `s` and `c` to the sine and the cosine of `x` half turns. */
   sines(type: ElementType): readonly Statement[];
+  /** Quarter turns are made by products with 0, 1 and −1: the language's compilers are not to be given conditions. */
+  readonly unconditional?: boolean;
 }
 
 /** Functions that are written for it: with angles of 32 bits, and of 64. */
@@ -77,14 +79,9 @@ function rootFunction(own: string, type: ElementType, words: RootWords): Functio
     own === WIDE_ROOT ? (['long', 'unsigned long'] as const) : (['int', 'unsigned'] as const);
   const real = { type, pair: false };
   const [p, q, high, low, quarters, rest] = names('p', 'q', 'high', 'low', 'quarters', 'rest');
-  const [s, c, odd, back, re, im] = names('s', 'c', 'odd', 'back', 're', 'im');
-  const number = (value: number) => integer(value, 'unsigned');
-  const bit = (value: number) => binary('!=', binary('&', quarters, number(value)), number(0));
-  const either = (...of: Expression[]): Expression => ({ op: 'select', of });
-  const fourfold = binary('*', number(4), p);
+  const fourfold = binary('*', integer(4, 'unsigned'), p);
   const left = binary('-', fourfold, binary('*', quarters, q));
-  const sum = binary('+', fourfold, binary('/', q, number(2)));
-  const signed = (part: Expression) => either(back, unary('-', part), part);
+  const sum = binary('+', fourfold, binary('/', q, integer(2, 'unsigned')));
   return {
     name: own,
     parameters: [
@@ -99,11 +96,41 @@ function rootFunction(own: string, type: ElementType, words: RootWords): Functio
       constant('rest', real, cast(real, cast(integerType, left))),
       constant('x', real, { op: 'math', name: 'fma', type, of: [rest, high, binary('*', rest, low)] }),
       ...words.sines(type),
-      constant('odd', 'bool', bit(1)),
-      constant('back', 'bool', bit(2)),
-      constant('re', real, either(odd, unary('-', s), c)),
-      constant('im', real, either(odd, unary('-', c), unary('-', s))),
-      { op: 'return', value: { op: 'pair', type, of: [signed(re), signed(im)] } },
+      ...(words.unconditional ? turnedByProducts(type) : turnedByChoice(type)),
     ],
   };
+}
+
+/** The conjugate of (c, s), turned back by some quarters. */
+function turnedByChoice(type: ElementType): Statement[] {
+  const real = { type, pair: false };
+  const [s, c, quarters, odd, back, re, im] = names('s', 'c', 'quarters', 'odd', 'back', 're', 'im');
+  const bit = (value: number) =>
+    binary('!=', binary('&', quarters, integer(value, 'unsigned')), integer(0, 'unsigned'));
+  const either = (...of: Expression[]): Expression => ({ op: 'select', of });
+  const signed = (part: Expression) => either(back, unary('-', part), part);
+  return [
+    constant('odd', 'bool', bit(1)),
+    constant('back', 'bool', bit(2)),
+    constant('re', real, either(odd, unary('-', s), c)),
+    constant('im', real, either(odd, unary('-', c), unary('-', s))),
+    { op: 'return', value: { op: 'pair', type, of: [signed(re), signed(im)] } },
+  ];
+}
+
+/** The same without a condition. Each product is with 0, 1 or −1, and one term of each sum is 0: nothing is rounded. */
+function turnedByProducts(type: ElementType): Statement[] {
+  const real = { type, pair: false };
+  const [s, c, quarters, odd, even, sign] = names('s', 'c', 'quarters', 'odd', 'even', 'sign');
+  const one: Expression = { op: 'real', value: 1, type };
+  const masked = (value: number) => cast(real, cast('int', binary('&', quarters, integer(value, 'unsigned'))));
+  const re = binary('-', binary('*', even, c), binary('*', odd, s));
+  const im = binary('+', binary('*', even, s), binary('*', odd, c));
+  const of = [binary('*', sign, re), binary('*', unary('-', sign), im)];
+  return [
+    constant('odd', real, masked(1)),
+    constant('even', real, binary('-', one, odd)),
+    constant('sign', real, binary('-', one, masked(2))),
+    { op: 'return', value: { op: 'pair', type, of } },
+  ];
 }

@@ -77,6 +77,8 @@ export interface Element {
   readonly type: ValueType | IntegerType;
   /** Some thread writes to the array. */
   readonly written?: boolean;
+  /** The memory also holds numbers of another type, and is declared as 32-bit words. */
+  readonly mixed?: boolean;
   /** Caches need not keep what is read from there, or what is written. */
   readonly streamed?: 'loads' | 'stores';
   readonly of: readonly Expression[];

@@ -22,6 +22,23 @@ export function writeHalf(array: string, at: string, value: string): string {
   return `atomicAnd(${word}, 0xffff0000u >> ${shift}); atomicOr(${word}, ${value} << ${shift});`;
 }
 
+/** What a word of memory that holds several types stands for; singles are in words of their own, and so are pairs of halves. */
+export function readMixed({ type, written = false }: Element, array: string, at: string): string {
+  if (isLoneHalf(type)) return readHalf(array, at, written);
+  const word = written ? `atomicLoad(&${array}[${at}])` : `${array}[${at}]`;
+  return isSingle(type) ? `bitcast<f32>(${word})` : word;
+}
+
+/** Such words are atomic where anything writes to them: lone halves may be among them. */
+export function writeMixed({ type }: Element, array: string, at: string, value: string): string {
+  if (isLoneHalf(type)) return writeHalf(array, at, value);
+  return `atomicStore(&${array}[${at}], ${isSingle(type) ? `bitcast<u32>(${value})` : value});`;
+}
+
+function isSingle(type: Element['type']): boolean {
+  return typeof type === 'object' && type.type === 'f32';
+}
+
 /** Subnormals are whole multiples of 2⁻²⁴, which a single holds. */
 const FROM_HALF = `fn float_of_half(bits: u32) -> f32 {
   let size = bits & 0x7fffu;

@@ -17,8 +17,8 @@ import {
   type Type,
   type ValueType,
 } from '../spmd/tree.ts';
-import { exactFunctions, NOTHING } from './exact.ts';
-import { halfFunctions, isLoneHalf, readHalf, writeHalf } from './halves.ts';
+import { asOperators, exactFunctions, NOTHING } from './exact.ts';
+import { halfFunctions, isLoneHalf, readHalf, readMixed, writeHalf, writeMixed } from './halves.ts';
 
 /** What every WebGPU device allows in one dimension. */
 const MAX_GROUPS = 65535;
@@ -36,7 +36,10 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     throw new RangeError(`WGSL has no double precision (f64), which the kernel ${kernel.name} needs`);
   }
   const lowered = lower(kernel, { maxGroups: MAX_GROUPS, ...options }, TARGET);
-  const { entry, threads, grid, memory, statements } = lowered;
+  const { entry, threads, grid, memory } = lowered;
+  const { statements, kept } = options.unguarded
+    ? asOperators(lowered.statements)
+    : { statements: lowered.statements, kept: false };
   const { bindings, shared, offsets, pieced } = memory;
   const groups = grid.dimensions;
   const uniforms = offsets.length + (grid.launches > 1 ? 1 : 0);
@@ -51,7 +54,7 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     const start = uniform(number);
     return constant(`${name}_start`, 'unsigned', pair ? binary('>>', start, integer(1)) : start);
   });
-  const exact = exactFunctions(mathIn(statements), options.unguarded === true);
+  const exact = exactFunctions(mathIn(statements), kept);
   const body = [constant('group', 'unsigned', chain('+', numbers)), ...starts, ...statements];
   const source = [
     ...bindings.map((array, n) => {
@@ -71,7 +74,7 @@ export function emitWgsl(kernel: Kernel, options: SpmdOptions = {}): SpmdProgram
     '',
     `@compute @workgroup_size(${threads})`,
     `fn ${entry}(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_index) t: u32) {`,
-    ...(exact.length > 0 && !options.unguarded ? [`  ${NOTHING}`] : []),
+    ...(exact.length > 0 ? [`  ${NOTHING}`] : []),
     ...indented(lines(body, WORDS)),
     '}',
     '',
@@ -86,8 +89,8 @@ function typeName(type: Type): string {
 }
 
 /** In memory. Words in which threads write one half each are atomic. */
-function elementName(type: ValueType, written: boolean): string {
-  return written && isLoneHalf(type) ? 'atomic<u32>' : typeName(type);
+function elementName(type: ValueType & { readonly mixed?: boolean }, written: boolean): string {
+  return written && (type.mixed || isLoneHalf(type)) ? 'atomic<u32>' : typeName(type);
 }
 
 /** A number that is given at launch. */
@@ -136,11 +139,13 @@ const WORDS: Words = {
     if (own === 'fma') throw new RangeError('WGSL has no product and sum that are surely rounded once');
     return exactName(own) ?? own;
   },
-  read({ type, written }, array, at) {
-    return isLoneHalf(type) ? readHalf(array, at, written ?? false) : undefined;
+  read(element, array, at) {
+    if (element.mixed) return readMixed(element, array, at);
+    return isLoneHalf(element.type) ? readHalf(array, at, element.written ?? false) : undefined;
   },
-  write({ type }, array, at, value) {
-    return isLoneHalf(type) ? writeHalf(array, at, value) : undefined;
+  write(element, array, at, value) {
+    if (element.mixed) return writeMixed(element, array, at, value);
+    return isLoneHalf(element.type) ? writeHalf(array, at, value) : undefined;
   },
   loop: (counter, rounds) => `for (var ${counter} = 0u; ${counter} < ${rounds}u; ${counter}++)`,
   barrier({ scope, globals }) {
