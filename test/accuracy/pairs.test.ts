@@ -5,6 +5,7 @@ import type { Device, ProblemInput } from '../../src/index.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
+import { repeated } from '../support/optional.ts';
 import { complexProblem, triedPairs } from '../support/paired.ts';
 import { randomFor } from '../support/random.ts';
 import { realProblem, withBlocks as withRealBlocks } from '../support/real.ts';
@@ -45,7 +46,7 @@ function problem(most: number): ProblemInput {
   return { ...rest, precision: wide, ...stored } as ProblemInput;
 }
 
-describe('double-doubles on the CPU', () => {
+describe.skipIf(repeated)('double-doubles on the CPU', () => {
   let device: Device;
   let split: Device;
   beforeAll(async () => {
@@ -99,7 +100,7 @@ describe('double-doubles on the CPU', () => {
   });
 });
 
-describe('pairs for threads', () => {
+describe.skipIf(repeated)('pairs for threads', () => {
   it.each([
     ['h200', wide],
     ['webgpu-default', 'double'],
