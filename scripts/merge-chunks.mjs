@@ -12,19 +12,28 @@ export function atOnce(outputs, entry) {
   return found;
 }
 
+/**
+ * Entries that consist of parts which programs use alone. They only say where their names are, and their code is in a file
+ * beside them: a bundler that splits code takes every file that one in use imports.
+ */
+const SEVERAL = ['numpy.js', 'signal.js'];
+const faceOf = (name) => (SEVERAL.includes(name) ? `face:${name}` : name);
+const moduleOf = (name) => name.replace(/^face:/, '');
+
 /** Which file of those that belong together a chunk goes into: what pages of any device have, what a device adds, a part. */
 function groupsOf(outputs) {
   const chunkOf = (module) => Object.keys(outputs).find((name) => outputs[name].entryPoint === module);
   const device = (kind) => atOnce(outputs, chunkOf(`src/devices/${kind}/index.ts`));
   const [cpu, webgpu] = [device('cpu'), device('webgpu')];
-  const [main, sync, numeric, helpers] = ['omnifft', 'sync', 'numeric', 'numpy-helpers'].map((name) =>
-    atOnce(outputs, `${name}.js`),
+  const [main, sync, numeric, helpers, windows] = ['omnifft', 'sync', 'numeric', 'numpy-helpers', 'signal-windows'].map(
+    (name) => atOnce(outputs, `${name}.js`),
   );
   const parts = Object.keys(outputs).filter((name) => outputs[name].entryPoint?.startsWith('part:'));
   const partsOf = (chunk) => parts.filter((part) => atOnce(outputs, part).has(chunk));
   return (name) => {
-    if (/^src\/.*\.ts$/.test(outputs[name].entryPoint)) return undefined;
+    if (!outputs[name] || /^src\/.*\.ts$/.test(outputs[name].entryPoint)) return undefined;
     if (helpers.has(name)) return 'helpers';
+    if (windows.has(name)) return 'windows';
     if (numeric.has(name)) return 'numbers';
     // Those who cannot load anything later get no file that would.
     if (sync.has(name) && (main.has(name) || (cpu.has(name) && webgpu.has(name)))) return 'core';
@@ -43,20 +52,24 @@ export async function mergeChunks(files, outputs) {
   const decoder = new TextDecoder();
   const entries = Object.keys(outputs).filter((name) => outputs[name].entryPoint && !/^chunk-/.test(name));
   const bundle = await rollup({
-    input: Object.fromEntries(entries.map((name) => [name.replace(/\.js$/, ''), name])),
-    treeshake: false,
+    input: Object.fromEntries([
+      ...entries.map((name) => [name.replace(/\.js$/, ''), faceOf(name)]),
+      ...SEVERAL.map((name) => [`all of ${name}`, name]),
+    ]),
+    // Nothing is left out but imports of files of which nothing is used.
+    treeshake: { moduleSideEffects: false },
     plugins: [
       {
         name: 'chunks',
         resolveId: (path) => path.replace(/^\.\//, ''),
-        load: (name) => decoder.decode(files.get(name)),
+        load: (name) => (files.has(name) ? decoder.decode(files.get(name)) : `export * from '${moduleOf(name)}';`),
       },
     ],
   });
   const { output } = await bundle.generate({
     format: 'es',
     compact: true,
-    entryFileNames: '[name].js',
+    entryFileNames: ({ facadeModuleId }) => (SEVERAL.includes(facadeModuleId) ? 'chunk-[hash].js' : '[name].js'),
     chunkFileNames: 'chunk-[hash].js',
     hoistTransitiveImports: false,
     manualChunks: groupsOf(outputs),
@@ -66,8 +79,9 @@ export async function mergeChunks(files, outputs) {
     files: new Map(output.map(({ fileName, code }) => [fileName, new TextEncoder().encode(code)])),
     outputs: Object.fromEntries(
       output.map(({ fileName, moduleIds, facadeModuleId, imports, dynamicImports }) => {
-        const inputs = Object.assign({}, ...moduleIds.map((name) => outputs[name].inputs));
-        const entryPoint = facadeModuleId ? outputs[facadeModuleId].entryPoint : undefined;
+        const inputs = Object.assign({}, ...moduleIds.map((name) => outputs[name]?.inputs ?? {}));
+        const isEntry = facadeModuleId && !SEVERAL.includes(facadeModuleId);
+        const entryPoint = isEntry ? outputs[moduleOf(facadeModuleId)].entryPoint : undefined;
         const all = [...importsOf(imports, 'import-statement'), ...importsOf(dynamicImports, 'dynamic-import')];
         return [fileName, { inputs, imports: all, ...(entryPoint ? { entryPoint } : {}) }];
       }),

@@ -1,5 +1,5 @@
 /**
- * The pictures in README, taken of the pages themselves by the browser of the tests:
+ * The pictures in examples/README.md, taken of the pages themselves by the browser of the tests:
  *
  *   npm run screenshots        → docs/pictures/
  */

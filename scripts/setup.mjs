@@ -1,9 +1,9 @@
-// Makes a fresh clone ready to run, and does nothing when it is: installs the locked packages when the lock file
-// has changed since the last install, and builds dist/ when a source is newer than the last build.
+// Makes a clone ready for a command, and does nothing when it is: installs the locked packages that the command needs and
+// that are not there yet, and builds of dist/ what the command needs where a source is newer than the last build.
 //
-//   node scripts/setup.mjs            install and build what is missing
-//   node scripts/setup.mjs --build    build in any case
+//   node scripts/setup.mjs [command] [--build]
 //
+// The command is one of `commands` below; without one, `build`. With --build it builds in any case.
 // Plain JavaScript without packages: it runs before any are installed.
 
 import { spawnSync } from 'node:child_process';
@@ -22,38 +22,73 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** What `npm run build` makes: modules for Node, modules for browsers, types. `npm start` needs only the first. */
+const everything = ['node', 'browser', 'types'];
+
+/**
+ * Every workspace: a folder whose package.json lists what its commands need, and the megabytes that this takes, roughly, for
+ * whoever waits. All is installed into one node_modules/, where every folder finds it.
+ */
+const megabytes = { scripts: 60, test: 350, playground: 40, bench: 90, docs: 120 };
+const all = Object.keys(megabytes);
+
+/** For each command the workspaces that it needs, and the parts of dist/. */
+const commands = {
+  start: { workspaces: ['scripts'], parts: ['node'] },
+  build: { workspaces: ['scripts'], parts: everything },
+  // The tests run the pages and the peers of the benchmark, and types are checked in every folder.
+  test: { workspaces: all, parts: everything },
+  check: { workspaces: all, parts: [] },
+  bench: { workspaces: ['scripts', 'bench'], parts: everything },
+  playground: { workspaces: ['scripts', 'playground'], parts: everything },
+  docs: { workspaces: ['scripts', 'playground', 'docs'], parts: everything },
+  screenshots: { workspaces: ['scripts', 'test', 'playground'], parts: everything },
+  bundle: { workspaces: ['scripts', 'test', 'bench'], parts: everything },
+};
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const installStamp = join(root, 'node_modules', '.omnifft-lock');
+const modules = join(root, 'node_modules');
+const installStamp = join(modules, '.omnifft-installed');
 const buildStamp = join(root, 'dist', '.built');
 
 const [major] = process.versions.node.split('.').map(Number);
 if (major < 20) fail(`omnifft needs Node 20 or newer; this is ${process.version}.`);
+const [command = 'build'] = process.argv.slice(2).filter((argument) => argument !== '--build');
+const needs = commands[command];
+if (!needs) fail(`there is no command ${command}; there are ${Object.keys(commands).join(', ')}.`);
 
 inTurn(() => {
-  install();
-  build(process.argv.includes('--build'));
+  install(needs.workspaces);
+  if (needs.parts.length > 0) build(needs.parts, process.argv.includes('--build'));
 });
 
-function install() {
+/** npm removes what it is not told to keep: workspaces that were installed before stay so. */
+function install(workspaces) {
   const text = readFileSync(join(root, 'package-lock.json'), 'utf8');
   const lock = createHash('sha256').update(text).digest('hex');
-  if (existsSync(installStamp) && readFileSync(installStamp, 'utf8') === lock) return;
-  if (!isInstalled(JSON.parse(text))) {
-    say('installing packages (npm ci) …');
-    npm('ci');
+  const last = existsSync(installStamp) ? JSON.parse(readFileSync(installStamp, 'utf8')) : { workspaces: [] };
+  const wanted = all.filter((name) => workspaces.includes(name) || last.workspaces.includes(name));
+  if (last.lock === lock && wanted.length === last.workspaces.length) return;
+  if (!isInstalled(JSON.parse(text), wanted)) {
+    const size = wanted.reduce((sum, name) => sum + megabytes[name], 0);
+    say(`installing packages, once: ${wanted.join(', ')} (npm ci, some ${size} MB on the disk) …`);
+    npm('ci', ...wanted.map((name) => `--workspace=${name}`));
   }
   // Several compilers are there for the tests of types, all with a command `tsc`: this one's is the one that counts.
-  npm('rebuild', 'typescript');
-  writeFileSync(installStamp, lock);
+  if (wanted.includes('test')) npm('rebuild', 'typescript');
+  writeFileSync(installStamp, JSON.stringify({ lock, workspaces: wanted }));
 }
 
-/** Whether somebody has run npm before: it notes what it has installed, and packages for other systems are not there. */
-function isInstalled(lock) {
-  const notes = join(root, 'node_modules', '.package-lock.json');
+/** Whether somebody has run npm before: it notes what it has installed. */
+function isInstalled(lock, workspaces) {
+  const notes = join(modules, '.package-lock.json');
   if (!existsSync(notes)) return false;
   const { packages } = JSON.parse(readFileSync(notes, 'utf8'));
-  return Object.entries(lock.packages).every(
-    ([path, { version, optional }]) => path === '' || (packages[path] ? packages[path].version === version : optional),
+  const version = (path) => packages[path]?.version;
+  const wanted = workspaces.flatMap((name) => Object.keys(lock.packages[name].dependencies));
+  return (
+    wanted.every((name) => version(`node_modules/${name}`) === lock.packages[`node_modules/${name}`].version) &&
+    Object.keys(packages).every((path) => version(path) === (lock.packages[path] ?? packages[path]).version)
   );
 }
 
@@ -69,38 +104,47 @@ function npm(...command) {
         shell: process.platform === 'win32',
       });
   if (done.status !== 0) {
-    fail(`npm ${command.join(' ')} failed: see above. It needs a network, or a filled npm cache.`);
+    fail(`npm ${command[0]} failed: see above. It needs a network, or a filled npm cache.`);
   }
 }
 
-function build(always) {
-  const bundlers = ['bundle-node.mjs', 'bundle-browser.mjs', 'bundle-types.mjs', 'notices.mjs'];
+/** Builds some parts of dist/, which then has no others: parts of different ages would not fit together. */
+function build(parts, always) {
+  const bundlers = ['bundle-node', 'bundle-browser', 'merge-chunks', 'parts', 'bundle-types', 'notices'];
   const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
-  const inputs = ['src', ...settings, ...bundlers.map((name) => join('scripts', name))].map((name) => join(root, name));
-  if (!always && existsSync(buildStamp) && newest(inputs) <= statSync(buildStamp).mtimeMs) return;
-  say('building …');
+  const inputs = ['src', ...settings, ...bundlers.map((name) => join('scripts', `${name}.mjs`))];
+  const isFresh =
+    existsSync(buildStamp) && newest(inputs.map((name) => join(root, name))) <= statSync(buildStamp).mtimeMs;
+  const built = isFresh ? readFileSync(buildStamp, 'utf8').split(' ') : [];
+  if (!always && parts.every((part) => built.includes(part))) return;
+  say(`building dist/ (${parts.join(', ')}) …`);
   // The stamp gets the time before the compiler read its first file, so that an edit made meanwhile counts as newer.
   const started = new Date();
   const dist = join(root, 'dist');
   const next = join(root, 'dist.next');
   rmSync(next, { recursive: true, force: true });
-  const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
-  const declarations = join(root, 'out', 'declarations');
-  rmSync(declarations, { recursive: true, force: true });
-  // Types, module by module and then for each entry; code for Node; code for browsers.
-  for (const step of [
-    [compiler, '-p', 'tsconfig.build.json', '--outDir', declarations],
-    [join('scripts', 'bundle-types.mjs'), declarations, next],
-    [join('scripts', 'bundle-node.mjs'), next],
-    [join('scripts', 'bundle-browser.mjs'), join(next, 'browser')],
-  ]) {
+  for (const step of parts.flatMap((part) => stepsOf(part, next))) {
     const { status } = spawnSync(process.execPath, step, { cwd: root, stdio: 'inherit' });
     if (status !== 0) fail('the build failed: see the messages above.');
   }
-  writeFileSync(join(next, '.built'), '');
+  writeFileSync(join(next, '.built'), parts.join(' '));
   utimesSync(join(next, '.built'), started, started);
   rmSync(dist, { recursive: true, force: true });
   renameSync(next, dist);
+}
+
+/** Programs with their arguments that make a part of dist/ in a folder. */
+function stepsOf(part, folder) {
+  if (part === 'node') return [[join('scripts', 'bundle-node.mjs'), folder]];
+  if (part === 'browser') return [[join('scripts', 'bundle-browser.mjs'), join(folder, 'browser')]];
+  // Types, module by module and then for each entry.
+  const declarations = join(root, 'out', 'declarations');
+  rmSync(declarations, { recursive: true, force: true });
+  const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
+  return [
+    [compiler, '-p', 'tsconfig.build.json', '--outDir', declarations],
+    [join('scripts', 'bundle-types.mjs'), declarations, folder],
+  ];
 }
 
 /** Lets one process of this folder work at a time: two installations at once destroy each other's files. */

@@ -1,6 +1,5 @@
-// The whole check of a working tree: lint and format, the import matrix, types, then every test.
-//
-//   node scripts/test.mjs [--exhaustive] [--bare] [arguments for vitest …]
+// The whole check of a working tree: installs and builds what is missing, then lint and format, the import matrix, types,
+// and every test. `USAGE` says how it is called.
 //
 // All steps run even when one fails, so that one run shows everything that is wrong. With --bare, the files that can do
 // with less than there is run once more with everything optional hidden (test/support/optional.ts), as on a machine with
@@ -11,10 +10,40 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const USAGE = `npm test                           lint and format, import rules, types, every test
+npm test -- [options] [part of a path …] [options of vitest]
+
+  npm test -- src/plan             the tests whose path has this in it, after lint, import rules and types
+  npm test -- cli.test -t 'npz'    of these the ones whose title matches
+  npx vitest run src/plan          tests and nothing else, once npm test has installed and built everything
+
+  --exhaustive   every length, where samples are taken otherwise (hours)
+  --bare         then the tests concerned once more, with everything hidden that they can do without: devices, browsers,
+                 compilers
+  --help, -h     this text
+
+What goes on to vitest, by its own --help (npx vitest --help): -t PATTERN, --bail 1, --reporter, …
+
+Environment:
+  OMNIFFT_SEED=N         random data of a run that printed this seed
+  OMNIFFT_TEST_HIDE=all  hide what --bare hides, in the only run
+  CI=1                   what is optional is expected: where it is missing, its tests fail instead of being skipped
+`;
+
+const own = ['--exhaustive', '--bare', '--help', '-h'];
+const given = process.argv.slice(2);
+const extra = given.filter((argument) => !own.includes(argument));
+if (given.includes('--help') || given.includes('-h')) {
+  console.log(USAGE);
+  process.exit(0);
+}
+if (given.includes('--exhaustive')) process.env.OMNIFFT_EXHAUSTIVE = '1';
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const report = join(root, 'out', 'tests.json');
-const extra = process.argv.slice(2).filter((argument) => argument !== '--exhaustive' && argument !== '--bare');
-if (process.argv.includes('--exhaustive')) process.env.OMNIFFT_EXHAUSTIVE = '1';
+
+const ready = spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), 'test'], { stdio: 'inherit' });
+if (ready.status !== 0) process.exit(1);
 
 /** Runs the command of an installed package with this very Node; true when it succeeded. */
 function tool(packageName, command, arguments_, environment = process.env) {
@@ -34,11 +63,11 @@ const broken = checks.filter(([, run]) => !run()).map(([name]) => name);
 
 const failures = [];
 const runs = [tests(['run', ...extra])];
-if (process.argv.includes('--bare')) {
+if (given.includes('--bare')) {
   console.log('Once more, with everything optional hidden:');
   // Whatever can do with less asks optional.ts for it.
   const concerned = ['related', 'test/support/optional.ts', '--run'];
-  runs.push(tests(concerned, { ...process.env, OMNIFFT_TEST_HIDE: 'all' }));
+  runs.push(tests(concerned, { ...process.env, OMNIFFT_TEST_HIDE: 'all', OMNIFFT_TEST_REPEATED: '1' }));
 }
 
 // Last, where whoever sees only the end of a long run finds them.

@@ -9,10 +9,9 @@
  */
 import { formatDecimal, parseDecimal, shortestDecimal } from './numeric/decimal.ts';
 import { ddAdd, ddDiv, ddMul, ddSqrt } from './numeric/doubledouble.ts';
-import { show } from './problem/errors.ts';
-import { FftError } from './problem/index.ts';
+import { FftError, show } from './problem/errors.ts';
 
-export { FftError, type FftErrorCode } from './problem/index.ts';
+export { FftError, type FftErrorCode } from './problem/errors.ts';
 
 /** hi + lo. */
 export type DoubleDouble = readonly [hi: number, lo: number];

@@ -1,12 +1,12 @@
 /** The package as a program in Node finds it: entries that export what their sources do. `npm test` has built it. */
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** Bytes that installing the package may take, as README promises. */
 const MOST_BYTES = 3e6;
@@ -23,6 +23,32 @@ const { exports, version } = JSON.parse(readFileSync(new URL('package.json', roo
 const entries = Object.entries(exports).flatMap(([name, target]) =>
   typeof target === 'string' ? [] : [{ name, target }],
 );
+
+const readme = readFileSync(new URL('README.md', root), 'utf8');
+
+/** What npm prints. @throws Error where it fails, with what it says. */
+function npm(args: readonly string[], folder: string): string {
+  const settings = { cwd: folder, encoding: 'utf8', shell: process.platform === 'win32' } as const;
+  const { status, stdout, stderr } = spawnSync('npm', [...args], settings);
+  if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { path: string; size: number }[];
+  readonly size: number;
+  readonly unpackedSize: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'omnifft-bare-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The tarball that npm makes of the working tree as it is built, in `folder`, and what npm says of it. */
+let packed: Packed;
+beforeAll(() => {
+  [packed] = JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], fileURLToPath(root)));
+});
 
 describe('the package', () => {
   it.each(entries)('$name exports what its source does', async ({ target }) => {
@@ -79,11 +105,7 @@ describe('the package', () => {
   });
 
   it('brings no other package along, and is small', () => {
-    const settings = { cwd: fileURLToPath(root), encoding: 'utf8', shell: process.platform === 'win32' } as const;
-    const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], settings);
-    const [{ files, size, unpackedSize }] = JSON.parse(stdout) as [
-      { files: { path: string; size: number }[]; size: number; unpackedSize: number },
-    ];
+    const { files, size, unpackedSize } = packed;
     const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
       readFileSync(new URL('package.json', root), 'utf8'),
     );
@@ -99,23 +121,63 @@ describe('the package', () => {
     expect(paths.filter((path) => /\.map$|-notes|\.test\.|^docs\/.*[^d]$/.test(path))).toEqual([]);
   });
 
-  it('has a command that runs where nothing else is installed, and says what pictures need', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'omnifft-bare-'));
-    for (const name of ['dist', 'package.json']) {
-      cpSync(new URL(name, root), join(folder, 'node_modules', 'omnifft', name), { recursive: true });
-    }
-    const guitar = fileURLToPath(new URL('examples/data/guitar.wav', root));
+  it('has a README whose links lead to what the package has in it', () => {
+    const links = [...readme.matchAll(/\]\(([^)#\s]+)/g)].map(([, target = '']) => target);
+    const inside = links.filter((target) => !/^https?:/.test(target));
+    expect(inside.length).toBeGreaterThan(20);
+    const paths = packed.files.map(({ path }) => path);
+    expect(inside.filter((target) => !paths.includes(target))).toEqual([]);
+  });
+
+  describe('installed where nothing else is', () => {
     const omnifft = (...args: string[]) =>
       spawnSync(process.execPath, [join(folder, 'node_modules', 'omnifft', 'dist', 'cli', 'main.js'), ...args], {
         cwd: folder,
         encoding: 'utf8',
       });
-    expect(omnifft('explain', 'scfo1024', '--device', 'cpu')).toMatchObject({ status: 0, stderr: '' });
-    expect(omnifft('spectrogram', guitar, '-o', 'guitar.png')).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/npm install @resvg\/resvg-wasm @fontsource\/inter'.*\[missing-package\]\n$/),
+
+    it('needs nothing of a registry', () => {
+      writeFileSync(join(folder, 'package.json'), '{"private":true}');
+      npm(
+        [
+          'install',
+          '--prefix',
+          folder,
+          '--offline',
+          '--no-audit',
+          '--no-fund',
+          '--ignore-scripts',
+          join(folder, packed.filename),
+        ],
+        folder,
+      );
+      expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['omnifft']);
     });
-    expect(omnifft('explain', 'scfo8', '--device', 'opencl').stderr).toMatch(/npm install koffi/);
-    rmSync(folder, { recursive: true });
+
+    it('runs the programs of its README', () => {
+      const programs = [...readme.matchAll(/^```js\n(import .*?)^```$/gms)].map(([, code = '']) => code);
+      expect(programs.length).toBeGreaterThan(0);
+      for (const [n, code] of programs.entries()) {
+        writeFileSync(join(folder, `${n}.mjs`), code);
+        const { status, stderr } = spawnSync(process.execPath, [`${n}.mjs`], { cwd: folder, encoding: 'utf8' });
+        expect({ status, stderr }, code).toEqual({ status: 0, stderr: '' });
+      }
+      const commands = [...readme.matchAll(/^npx omnifft (explain .*?)(?: +#.*)?$/gm)].map(([, line = '']) => line);
+      expect(commands.length).toBeGreaterThan(1);
+      for (const line of commands) {
+        const args = line.split(' ').map((word) => word.replaceAll("'", ''));
+        expect(omnifft(...args), line).toMatchObject({ status: 0, stderr: '' });
+      }
+    });
+
+    it('has a command that says what pictures and other devices need', () => {
+      const guitar = fileURLToPath(new URL('examples/data/guitar.wav', root));
+      expect(omnifft('explain', 'scfo1024', '--device', 'cpu')).toMatchObject({ status: 0, stderr: '' });
+      expect(omnifft('spectrogram', guitar, '-o', 'guitar.png')).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/npm install @resvg\/resvg-wasm @fontsource\/inter'.*\[missing-package\]\n$/),
+      });
+      expect(omnifft('explain', 'scfo8', '--device', 'opencl').stderr).toMatch(/npm install koffi/);
+    });
   });
 });

@@ -19,7 +19,7 @@ interface Backend {
  * @throws Error where the backend does not come up.
  */
 export async function tfjs(workload: Workload): Promise<Subject> {
-  const tf = await import('@tensorflow/tfjs');
+  const tf = await import('@tensorflow/tfjs-core');
   await import('@tensorflow/tfjs-backend-webgpu');
   if (!(await tf.setBackend('webgpu'))) throw new Error('the WebGPU backend of TensorFlow.js does not come up');
   await tf.ready();
@@ -35,7 +35,7 @@ export async function tfjs(workload: Workload): Promise<Subject> {
     await backend.queue.onSubmittedWorkDone();
   };
   return {
-    name: `tfjs ${tf.version.tfjs}`,
+    name: `tfjs ${tf.version_core}`,
     load(seed) {
       const data = new Float32Array(2 * count);
       fill(data, seed);

@@ -1,8 +1,7 @@
 /** Which lengths are fast here. */
 import { nextSmooth } from '../numeric/primes.ts';
 import { LARGEST_LISTED_PRIME } from '../plan/butterflies.ts';
-import { show } from '../problem/errors.ts';
-import { FftError } from '../problem/index.ts';
+import { FftError, show } from '../problem/errors.ts';
 import { readOptions } from './options.ts';
 
 export interface FastLengthOptions {

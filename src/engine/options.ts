@@ -1,8 +1,7 @@
 /**
  * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
  */
-import { excerpt, show, throwIfAny } from '../problem/errors.ts';
-import { FftError, type FftProblem } from '../problem/index.ts';
+import { excerpt, FftError, type FftProblem, show, throwIfAny } from '../problem/errors.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';
 
 /** Names an object may have, and names that belong to the interface but that this release cannot serve yet. */

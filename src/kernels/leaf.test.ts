@@ -208,7 +208,7 @@ describe('kernels for threads', () => {
         const device = openInterpreted(profile);
         expect(await complaints(device, input, random), JSON.stringify(profile)).toEqual([]);
       }),
-      { seed: seedFor('kernels/stockham/threads') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 3000 : 150 },
+      { seed: seedFor('kernels/stockham/threads') | 0, numRuns: process.env.OMNIFFT_EXHAUSTIVE === '1' ? 3000 : 80 },
     );
   });
 

@@ -2,7 +2,8 @@
 
 import { readOptions } from '../engine/options.ts';
 import { FftError, show } from '../problem/errors.ts';
-import { hermitianLength, type NewFloat64Array } from '../problem/index.ts';
+import type { NewFloat64Array } from '../problem/index.ts';
+import { hermitianLength } from '../problem/layout.ts';
 import { snapshot } from '../problem/snapshot.ts';
 import {
   type ArrayInput,

@@ -8,6 +8,7 @@ import { type CalledKind, calledKinds, calledProblem, triedCalled } from '../sup
 import { randomThreads, variedDevices, vectorProfile } from '../support/devices.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
+import { repeated } from '../support/optional.ts';
 import { randomFor } from '../support/random.ts';
 import type { RealTransform } from '../support/sums.ts';
 import { exhaustive, precisionsOf } from '../support/transforms.ts';
@@ -35,7 +36,7 @@ async function check(device: Device, kind: CalledKind, problem: ProblemInput, la
   }
 }
 
-describe('on the CPU', () => {
+describe.skipIf(repeated)('on the CPU', () => {
   let devices: Device[];
   beforeAll(async () => {
     devices = await variedDevices(random, 3);
@@ -64,7 +65,7 @@ describe('on the CPU', () => {
   });
 });
 
-describe('by the interpreter', () => {
+describe.skipIf(repeated)('by the interpreter', () => {
   it.each(calledKinds)('plans for any device, %s', async (kind) => {
     for (let round = 0; round < (exhaustive ? 300 : 6); round++) {
       const profile = { ...vectorProfile, ...randomThreads(random) };

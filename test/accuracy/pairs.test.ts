@@ -14,6 +14,7 @@ import { fromFixed, toFixed } from '../reference/fixed.ts';
 import { interpret } from '../support/interpret.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
+import { repeated } from '../support/optional.ts';
 import { complexProblem, triedPairConvolution, triedPairs } from '../support/paired.ts';
 import { randomFor } from '../support/random.ts';
 import { realProblem, withBlocks as withRealBlocks } from '../support/real.ts';
@@ -54,7 +55,7 @@ function problem(most: number): ProblemInput {
   return { ...rest, precision: wide, ...stored } as ProblemInput;
 }
 
-describe('double-doubles on the CPU', () => {
+describe.skipIf(repeated)('double-doubles on the CPU', () => {
   let device: Device;
   let split: Device;
   beforeAll(async () => {
@@ -158,7 +159,7 @@ it('what a launch of a plan is multiplied by is exact, where no double is that n
   }
 });
 
-describe('pairs for threads', () => {
+describe.skipIf(repeated)('pairs for threads', () => {
   it.each([
     ['h200', wide],
     ['webgpu-default', 'double'],

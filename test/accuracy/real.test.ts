@@ -6,6 +6,7 @@ import type { DeviceProfile } from '../../src/plan/profile.ts';
 import { relativeError } from '../support/accuracy.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
+import { repeated } from '../support/optional.ts';
 import { randomFor, uniform } from '../support/random.ts';
 import { realProblem, triedReal, withBlocks } from '../support/real.ts';
 import { exhaustive, openWith, precisionsOf } from '../support/transforms.ts';
@@ -22,7 +23,7 @@ async function check(device: Device, problem: ProblemInput): Promise<void> {
   }
 }
 
-describe('on the CPU', () => {
+describe.skipIf(repeated)('on the CPU', () => {
   let device: Device;
   beforeAll(async () => {
     device = await openWith({}, 1);
@@ -55,7 +56,7 @@ describe('on the CPU', () => {
   });
 });
 
-describe('axes that share launches', () => {
+describe.skipIf(repeated)('axes that share launches', () => {
   /** Blocks so small that what they take together is short, too. */
   const small = (bytes: number, blocks: number): DeviceProfile => ({
     ...namedProfiles.h200.profile,
@@ -121,7 +122,7 @@ describe('axes that share launches', () => {
   });
 });
 
-describe('in several uploads', () => {
+describe.skipIf(repeated)('in several uploads', () => {
   it.each([512, 1024, 2048])('with %i bytes of shared memory', async (sharedBytes) => {
     // Clusters would take in one launch what is to take two.
     const { cluster: _, ...profile } = namedProfiles.h200.profile;

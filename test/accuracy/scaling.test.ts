@@ -3,6 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { type ComplexData, type Device, openDevice, type ProblemInput } from '../../src/index.ts';
 import { elementsOf, referenceTransform } from '../reference/transform.ts';
 import { relativeError, tolerance } from '../support/accuracy.ts';
+import { repeated } from '../support/optional.ts';
 import { randomFor, uniform } from '../support/random.ts';
 import { isConvolved } from '../support/transforms.ts';
 import { noWebGpu, openWebGpu } from '../support/webgpu.ts';
@@ -111,7 +112,7 @@ async function check(device: Device, precision: 'single' | 'double', most = shap
   }
 }
 
-it.each(['single', 'double'] as const)('small factors in %s precision', async (precision) => {
+it.skipIf(repeated).each(['single', 'double'] as const)('small factors in %s precision', async (precision) => {
   await check(await openDevice('cpu', { threads: 1 }), precision);
 });
 

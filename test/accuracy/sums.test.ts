@@ -5,6 +5,7 @@ import type { Device, ProblemInput } from '../../src/index.ts';
 import { realTransforms } from '../../src/problem/problem.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
+import { repeated } from '../support/optional.ts';
 import { randomFor } from '../support/random.ts';
 import { type RealTransform, sumsProblem, triedSums, withBlocks } from '../support/sums.ts';
 import { exhaustive, openWith, precisionsOf } from '../support/transforms.ts';
@@ -23,7 +24,7 @@ async function check(device: Device, problem: ProblemInput, launches = 1): Promi
   }
 }
 
-describe('lines in several uploads', () => {
+describe.skipIf(repeated)('lines in several uploads', () => {
   it('blocks of lines, two of which are one between launches', async () => {
     const device = await openWith({ sharedBytes: 2048 }, 1);
     const space = [
@@ -41,7 +42,7 @@ describe('lines in several uploads', () => {
   });
 });
 
-describe('on the CPU', () => {
+describe.skipIf(repeated)('on the CPU', () => {
   let device: Device;
   beforeAll(async () => {
     device = await openWith({}, 1);
@@ -77,7 +78,7 @@ describe('on the CPU', () => {
   });
 });
 
-describe('in several uploads', () => {
+describe.skipIf(repeated)('in several uploads', () => {
   it.each([512, 1024])('with %i bytes of shared memory', async (sharedBytes) => {
     // Without clusters, whose blocks hold more together.
     const { cluster: _, ...profile } = namedProfiles.h200.profile;

@@ -23,7 +23,8 @@ static int compiled;
 static struct Known { struct Known *next; char *source, image[600]; } *known;
 
 static const char prelude[] =
-  "#include <math.h>\n"
+  /* Without overloads for each type, which take longer to read than a kernel to compile. */
+  "#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS\n#include <math.h>\n"
   "static struct sim_triple { unsigned x, y, z; } threadIdx, blockIdx;\n"
   "static unsigned char *shared_bytes;\n"
   "extern \"C\" { struct { void (*barrier)(void), (*cluster_barrier)(void); void *(*block_copy)(void *, int);\n"

@@ -11,7 +11,7 @@ import { randomFor, seedFor, uniform } from '../support/random.ts';
 import { exhaustive, precisionsOf, transformedPoints, tryPlan } from '../support/transforms.ts';
 
 const random = randomFor('properties/algebra');
-const runs = exhaustive ? 4000 : 80;
+const runs = exhaustive ? 4000 : 40;
 const patience = exhaustive ? 3_600_000 : 60_000;
 
 let devices: Device[];

@@ -18,8 +18,8 @@ afterAll(() => {
 
 describe('any problem on any device', () => {
   it.each([
-    { most: 600, runs: 300, factor: 40 },
-    { most: 5000, runs: 250, factor: 40 },
+    { most: 600, runs: 150, factor: 80 },
+    { most: 5000, runs: 150, factor: 67 },
     { most: 60_000, runs: 25, factor: 40 },
   ])(
     'agrees with the reference and leaves alone what is not its own (up to $most elements)',

@@ -11,6 +11,12 @@ import { test } from 'vitest';
 /** True where everything that is optional counts as missing. */
 export const hidden = Boolean(process.env.OMNIFFT_TEST_HIDE);
 
+/**
+ * True in the second run of `npm test -- --bare`, which shows what files do where everything optional is missing. What takes
+ * long in them and needs nothing optional has run in the first one, and is left out.
+ */
+export const repeated = process.env.OMNIFFT_TEST_REPEATED === '1';
+
 interface Optional {
   readonly name: string;
   /** How to get it, as the end of a sentence. */
@@ -22,17 +28,17 @@ interface Optional {
 const optional = {
   chromium: {
     name: 'Chromium',
-    install: 'npm ci brings one for Linux on x64, elsewhere name one in CHROME_PATH',
+    install: 'npm test installs one for Linux on x64, elsewhere name one in CHROME_PATH',
     expectedBy: 'CI',
   },
   firefox: { name: 'Firefox', install: 'on Debian: apt install firefox-esr', expectedBy: 'CI' },
   webkit: { name: 'WebKit', install: 'on Debian: apt install libwebkit2gtk-4.1-0 xvfb', expectedBy: 'CI' },
   webgpu: {
     name: 'WebGPU on the processor',
-    install: 'npm ci installs webgpu and @sparticuz/chromium, for Linux on x64',
+    install: 'npm test installs webgpu and @sparticuz/chromium, for Linux on x64',
     expectedBy: 'CI',
   },
-  koffi: { name: 'koffi', install: 'npm ci installs it where it has a binary for the system', expectedBy: 'CI' },
+  koffi: { name: 'koffi', install: 'npm test installs it where it has a binary for the system', expectedBy: 'CI' },
   opencl: {
     name: 'an OpenCL device',
     install: 'on Debian: apt install ocl-icd-libopencl1 pocl-opencl-icd',

@@ -122,10 +122,15 @@ async function environment(): Promise<Environment> {
   return { set: (name, value) => (value === undefined ? unsetenv(name) : setenv(name, value, 1)), isOwn: true };
 }
 
+/** What is called of the package webgpu. Its own types take the whole package, 130 MB, which only its users install. */
+interface Dawn {
+  create(options: string[]): GPU;
+}
+
 async function createDawn(): Promise<GPU> {
-  let dawn: typeof import('webgpu') | undefined;
+  let dawn: Dawn | undefined;
   try {
-    dawn = await nodeModule<typeof import('webgpu')>('webgpu');
+    dawn = await nodeModule<Dawn>('webgpu');
   } catch (cause) {
     throw new Error(`the package webgpu cannot be loaded (${reasonOf(cause)}); npm install webgpu`, { cause });
   }
