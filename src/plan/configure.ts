@@ -36,9 +36,7 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
   const { batch, lengths, tile, blocks, coupled, steps, twiddle } = shape;
   const points = lengths.reduce((product, length) => product * length, tile) / blocks;
   const radices = passesOf(shape).flatMap((passes) => passes.radices);
-  // Passes over reals have half as many butterflies.
-  const worked = passesOf(shape).some(({ symmetry }) => symmetry) ? Math.ceil(points / 2) : points;
-  const threads = threadsFor(worked, radices, placed, profile, blocks > 1);
+  const threads = threadsFor(points, radices, placed, profile, blocks > 1);
   const resident = residentGroups(points, radices, threads, precision, profile, blocks > 1);
   return {
     precision,

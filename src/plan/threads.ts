@@ -12,13 +12,13 @@ import type { DeviceProfile } from './profile.ts';
 function butterfliesOf(
   points: number,
   radices: readonly number[],
-  { precision }: Pick<PlacedLeaf, 'precision'>,
+  { precision, real, padded }: Pick<PlacedLeaf, 'precision' | 'real' | 'padded'>,
   profile: DeviceProfile,
   clustered: boolean,
 ): number {
   const { lockstep, lockstepBytes, maxThreads, registers } = profile;
   const { occupancy, cluster } = calibrationOf(profile);
-  const items = radices.map((radix) => points / radix);
+  const items = butterfliesOfPasses(points, radices, real?.by === 'symmetric' && padded === undefined);
   const plain = Math.min(...items);
   if (lockstep === 'vector') return Math.ceil(plain);
   const warp = lockstepBytes / 4;
@@ -50,6 +50,17 @@ function butterfliesOf(
   return best;
 }
 
+/** @param symmetric passes over reals, which compute bins up to the half: kernels/symmetric-passes.ts */
+function butterfliesOfPasses(points: number, radices: readonly number[], symmetric: boolean): number[] {
+  let stride = 1;
+  return radices.map((radix) => {
+    const each = symmetric ? Math.ceil(stride / 2) : stride;
+    const butterflies = (points / (radix * stride)) * each;
+    stride *= radix;
+    return butterflies;
+  });
+}
+
 /** Butterflies that a thread may be given for the sake of fewer threads: it keeps them all in registers. */
 const MOST_BUTTERFLIES = 4;
 
@@ -61,7 +72,7 @@ const MOST_BUTTERFLIES = 4;
 export function threadsFor(
   points: number,
   radices: readonly number[],
-  placed: Pick<PlacedLeaf, 'precision' | 'split'>,
+  placed: Pick<PlacedLeaf, 'precision' | 'split' | 'real' | 'padded'>,
   profile: DeviceProfile,
   clustered = false,
 ): number {

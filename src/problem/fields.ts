@@ -77,6 +77,7 @@ const foreignNames: Readonly<Record<string, string>> = {
   swapTo2Stage4Step: 'uploadSwitch',
   swapTo3Stage4Step: 'uploadSwitch',
   num_streams: 'streams',
+  disableMergeSequencesR2C: 'mergeSequences',
   useLUT: 'twiddles',
   useLUT_4step: 'twiddles',
 };

@@ -160,6 +160,7 @@ describe('tuning', () => {
       useLUT: 'twiddles',
       sharedMemorySize: 'sharedBytes',
       maxComputeWorkGroupCount: 'maxGroups',
+      disableMergeSequencesR2C: 'mergeSequences',
     };
     for (const [theirs, ours] of Object.entries(pairs)) {
       expect(() => tuned({ [theirs]: 1 })).toThrow(`did you mean tuning.${ours}?`);
