@@ -4,7 +4,11 @@ import { expect, it } from 'vitest';
 import { namedProfiles } from '../../src/devices/profiles/index.ts';
 import { planTuned, planTunedConvolution } from '../../src/engine/tuning.ts';
 import { FftError, normalizeProblem, type Problem, type ProblemInput } from '../../src/problem/index.ts';
-import { seedFor } from '../support/random.ts';
+import { randomThreads } from '../support/devices.ts';
+import { openInterpreted } from '../support/interpreted.ts';
+import { randomFrom, seedFor } from '../support/random.ts';
+import { realProblem } from '../support/real.ts';
+import { sumsProblem } from '../support/sums.ts';
 import { exhaustive } from '../support/transforms.ts';
 
 const profiles = Object.entries(namedProfiles);
@@ -64,4 +68,30 @@ it('every profile has a plan for any problem', () => {
     { seed: seedFor('properties/plans') | 0, numRuns: exhaustive ? 10_000 : 200 },
   );
   expect(planned).toBeGreaterThan(exhaustive ? 8000 : 100);
+});
+
+/** A GPU with little shared memory, with clusters or without, or one that has a name. */
+function somewhere(random: ReturnType<typeof randomFrom>) {
+  const { h100, h200, a100 } = namedProfiles;
+  const { profile } = random.pick([h100, h200, a100]);
+  const sharedBytes = random.pick([4096, 8000, 8192, 16_384, profile.sharedBytes]);
+  return random.unit() < 0.5 ? { ...profile, sharedBytes } : { ...profile, ...randomThreads(random) };
+}
+
+it('kernels of reals keep the rules of the kernel language, and within the shared memory that there is', async () => {
+  const random = randomFrom(seedFor('properties/plans: kernels'));
+  const precisions = ['single', 'double', 'double-double'] as const;
+  for (let round = 0; round < (exhaustive ? 2000 : 30); round++) {
+    // Its compiler refuses what breaks a rule, or asks for more threads or shared memory than there are.
+    const device = openInterpreted(somewhere(random));
+    const most = random.pick([60, 200, 600, 3000]);
+    const problem =
+      random.unit() < 0.7
+        ? sumsProblem(random, most, precisions as never)
+        : { ...realProblem(random, most, precisions as never), transform: 'r2c' };
+    const plan = await device.plan({ ...problem, debug: true } as never);
+    expect(plan.kernels.length).toBeGreaterThan(0);
+    plan.destroy();
+    device.close();
+  }
 });
