@@ -385,6 +385,19 @@ describe('spectrogram', () => {
     expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 800, height: 500 });
   });
 
+  it('draws what is there of a recording cut short, where that is asked for, and says what is wrong', async () => {
+    const short = put('short.wav', readFileSync(guitar).subarray(0, 50_001));
+    await expectFailure(['spectrogram', short, '-o', 'short.png'], 1, /--truncated accept.*\[invalid-file\]/);
+    const args = ['spectrogram', short, '-o', 'short.png', '--device', 'cpu', '--truncated', 'accept'];
+    const { code, stderr } = await omnifft(...args);
+    expect(stderr).toMatch(/^omnifft: warning: \S+short\.wav: The WAV file is truncated: it announces [^\n]*\n$/);
+    expect(code).toBe(0);
+    expect(decode(readFileSync(join(folder, 'short.png')))).toMatchObject({ width: 1600, height: 900 });
+    const json = await omnifft(...args, '--json');
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(json.stdout).warnings).toEqual([expect.stringMatching(/truncated/)]);
+  });
+
   it('offers the windows that need no parameter', async () => {
     const { code, stderr } = await omnifft('spectrogram', guitar, '-o', 'never.png', '--window', 'kaiser');
     expect(code).toBe(2);

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts';
+import { warn } from '../failures.ts';
 import { checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
@@ -17,6 +18,7 @@ import { withOptionNames } from '../words.ts';
 
 interface SpectrogramFlags extends DeviceFlags {
   readonly output: string;
+  readonly truncated: 'refuse' | 'accept';
   readonly size: number;
   readonly hop?: number;
   readonly window: WindowName;
@@ -40,6 +42,11 @@ export function addSpectrogram(program: Command): void {
       '-o, --output <output.png>',
       'where to write the picture, a PNG; - for standard output',
       outputPath('.png'),
+    )
+    .addOption(
+      new Option('--truncated <what>', 'what to do with a recording that ends before the samples that it announces')
+        .choices(['refuse', 'accept'])
+        .default('refuse'),
     )
     .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
@@ -99,7 +106,9 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
   await loadRenderer();
   const { mixDown, spectrogram } = await import('../../signal/index.ts');
   const { readWavFrom } = await import('../../signal/wav.ts');
-  const recording = await readWith(input, (source) => readWavFrom(source));
+  const recording = await readWith(input, (source) => readWavFrom(source, options));
+  const warnings = (recording.warnings ?? []).map((warning) => `${inputName(input)}: ${warning}`);
+  if (!options.json) warn(warnings);
   const progress = startProgress('transforming');
   try {
     const { result, seconds, device } = await useDevice({ ...options, precision: 'single' }, async (device) => {
@@ -128,7 +137,7 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
     const { frames, bins, size, hop, window } = result;
     const { width, height, frequencies, colours } = options;
     const picture = { width, height, frequencies, colours };
-    const summary = { output: options.output, frames, bins, size, hop, window, ...picture, device, seconds };
+    const summary = { output: options.output, frames, bins, size, hop, window, ...picture, device, seconds, warnings };
     if (options.json) return report(options.output, JSON.stringify(summary));
     report(
       options.output,
