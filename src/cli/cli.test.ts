@@ -310,7 +310,7 @@ describe('transform', () => {
       string,
     ];
     writeFileSync(input, writeNpy(array));
-    const axes = ['--axes', '0,1'];
+    const axes = ['--axes', '0,1', '--device', 'cpu'];
     const there = await omnifft('transform', input, '-o', middle, '--real', ...axes);
     expect(there).toMatchObject({ code: 0, stderr: '' });
     expect(readNpy(readFileSync(middle))).toMatchObject({ shape: [3, 5, 2], dtype: 'complex64' });
@@ -325,7 +325,7 @@ describe('transform', () => {
   it('takes arrays out of archives, and puts results into them', async () => {
     const input = put('both.npz', twoArrays);
     const expected = direct(direct(second.data, [5, 3], 0, -1), [5, 3], 1, -1);
-    const { code, stderr } = await omnifft('transform', input, '--array', 'second', '-o', 'out.npz');
+    const { code, stderr } = await omnifft('transform', input, '--array', 'second', '-o', 'out.npz', '--device', 'cpu');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const results = await readNpz(readFileSync(join(folder, 'out.npz')));
     expect(Object.keys(results)).toEqual(['second']);
@@ -350,7 +350,7 @@ describe('transform', () => {
 
 describe('spectrogram', () => {
   it('draws a recording', async () => {
-    const args = ['--size', '512', '--hop', '256', '--window', 'blackman'];
+    const args = ['--size', '512', '--hop', '256', '--window', 'blackman', '--device', 'cpu'];
     const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', '--json', ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -378,7 +378,7 @@ describe('spectrogram', () => {
   it('draws pictures of other kinds and sizes', async () => {
     const style = { frequencies: 'mel', colours: 'viridis', width: 800, height: 500 };
     const args = Object.entries(style).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const more = [...args, '--dynamic-range', '60', '--json'];
+    const more = [...args, '--dynamic-range', '60', '--json', '--device', 'cpu'];
     const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', ...more);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject(style);

@@ -13,7 +13,7 @@ import { captionOf } from '../picture/caption.ts';
 import { type ColourMap, colourMaps } from '../picture/colours.ts';
 import { type FrequencyScaleName, frequencyScales, LEAST_LOG_SIZE } from '../picture/frequency-scale.ts';
 import { LEAST_PIXELS, MOST_PIXELS } from '../picture/style.ts';
-import { startProgress } from '../progress.ts';
+import { secondsSinceStart, startProgress } from '../progress.ts';
 import { withOptionNames } from '../words.ts';
 
 interface SpectrogramFlags extends DeviceFlags {
@@ -111,17 +111,16 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
   if (!options.json) warn(warnings);
   const progress = startProgress('transforming');
   try {
-    const { result, seconds, device } = await useDevice({ ...options, precision: 'single' }, async (device) => {
+    const { result, device } = await useDevice({ ...options, precision: 'single' }, async (device) => {
       const { size, hop, window } = options;
       const { sampleRate } = recording;
-      const started = performance.now();
       const result = await withOptionNames(['size', 'hop', 'window'], () =>
         spectrogram(mixDown(recording), {
           ...{ sampleRate, device, size, window, onProgress: progress.update },
           ...(hop === undefined ? {} : { hop }),
         }),
       );
-      return { result, seconds: (performance.now() - started) / 1000, device: device.name };
+      return { result, device: device.name };
     });
     if (!result.levels.every(Number.isFinite)) {
       throw new FftError(
@@ -136,12 +135,13 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
     progress.stop();
     const { frames, bins, size, hop, window } = result;
     const { width, height, frequencies, colours } = options;
+    const seconds = secondsSinceStart();
     const picture = { width, height, frequencies, colours };
     const summary = { output: options.output, frames, bins, size, hop, window, ...picture, device, seconds, warnings };
     if (options.json) return report(options.output, JSON.stringify(summary));
     report(
       options.output,
-      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} point${size === 1 ? '' : 's'}, ${duration(seconds)} on ${device}`,
+      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} point${size === 1 ? '' : 's'}, ${duration(seconds)} in all on ${device}`,
     );
   } finally {
     progress.stop();
