@@ -10,6 +10,7 @@ import { readOptions } from '../engine/options.ts';
 import { type NumpyArray, zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
+import { didYouMean } from '../problem/meant.ts';
 
 /** `slaney` is linear up to 1000 Hz and logarithmic beyond; `htk` is 2595 · log₁₀(1 + f/700). */
 export type MelScale = 'slaney' | 'htk';
@@ -102,7 +103,7 @@ function readMel(given: MelOptions): Bank {
   checkNumber('fMax', fMax, `a frequency above fMin, which is ${fMin}`, (value) => value > fMin);
   const scale = checkScale(options.scale ?? 'slaney');
   if (norm !== 'slaney' && norm !== 'none' && !(typeof norm === 'number' && norm >= 1)) {
-    throw bad('norm', norm, "'slaney', 'none' or a number from 1 on");
+    throw bad('norm', norm, "'slaney', 'none' or a number from 1 on", ['slaney', 'none']);
   }
   const edges = zeros(bands + 2, false) as NewFloat64Array;
   const [first, last] = [hzToMel(fMin, scale), hzToMel(fMax, scale)];
@@ -118,13 +119,14 @@ function lengthOf(row: Float64Array, p: number): number {
 
 function checkScale(scale: unknown): MelScale {
   if (scale === 'slaney' || scale === 'htk') return scale;
-  throw bad('scale', scale, "'slaney' or 'htk'");
+  throw bad('scale', scale, "'slaney' or 'htk'", ['slaney', 'htk']);
 }
 
 function checkNumber(path: string, value: number, accepted: string, test: (value: number) => boolean): void {
   if (!Number.isFinite(value) || !test(value)) throw bad(path, value, accepted);
 }
 
-function bad(path: string, value: unknown, accepted: string): FftError {
-  return new FftError('invalid-argument', `${path} is ${show(value)}; it takes ${accepted}.`, { path });
+function bad(path: string, value: unknown, accepted: string, words: readonly string[] = []): FftError {
+  const message = `${path} is ${show(value)}; it takes ${accepted}.${didYouMean(value, words)}`;
+  return new FftError('invalid-argument', message, { path });
 }
