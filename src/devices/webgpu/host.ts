@@ -4,6 +4,7 @@
  */
 import { reasonOf } from '../../problem/errors.ts';
 import { nodeModule } from '../cpu/host.ts';
+import { canImport } from '../cpu/import.ts';
 import { environmentVariable } from '../permissions.ts';
 import { softwareDriver } from './software.ts';
 
@@ -25,7 +26,7 @@ const KEY = Symbol.for('omnifft.webgpu.hosts');
 // On the global object, because a process may hold several copies of this module.
 const hosts: Hosts = ((globalThis as { [KEY]?: Hosts })[KEY] ??= {});
 
-const isNode = typeof process !== 'undefined' && Boolean(process.versions?.node);
+const isNode = canImport && typeof process !== 'undefined' && Boolean(process.versions?.node);
 
 /** What the environment asks for where the caller says nothing. */
 export function softwareByDefault(): boolean {
