@@ -58,6 +58,12 @@ const browserOnly = {
     plugin.onLoad({ filter: /devices[/\\]cpu[/\\]import\.ts$/ }, () => ({
       contents: 'export const importModule = async () => undefined; export const canImport = false;',
     }));
+    // Deno takes the build for Node: here nobody is asked for permission.
+    plugin.onLoad({ filter: /devices[/\\]permissions\.ts$/ }, () => ({
+      contents: `export const environmentVariable = () => undefined;
+        export const librariesForbidden = () => undefined;
+        export const askSystem = (_, ask) => { try { return ask(); } catch {} };`,
+    }));
     // What a browser has no files to look for.
     plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({
       contents:
