@@ -43,7 +43,7 @@ async function absent(file) {
     logLevel: 'error',
   });
   const [{ exports }] = Object.values(metafile.outputs);
-  const reason = 'it needs Node; in browsers there are cpu and webgpu';
+  const reason = 'it needs Node, Bun or Deno; the build for browsers, which this is, has cpu and webgpu';
   const lines = exports.map((name) =>
     /availability$/i.test(name)
       ? `export const ${name} = () => ({ name: ${JSON.stringify(basename(dirname(file)))}, available: false, reason });`
@@ -56,7 +56,13 @@ const browserOnly = {
   name: 'browser-only',
   setup(plugin) {
     plugin.onLoad({ filter: /devices[/\\]cpu[/\\]import\.ts$/ }, () => ({
-      contents: 'export const importModule = async () => undefined;',
+      contents: 'export const importModule = async () => undefined; export const canImport = false;',
+    }));
+    // Deno takes the build for Node: here nobody is asked for permission.
+    plugin.onLoad({ filter: /devices[/\\]permissions\.ts$/ }, () => ({
+      contents: `export const environmentVariable = () => undefined;
+        export const librariesForbidden = () => undefined;
+        export const askSystem = (_, ask) => { try { return ask(); } catch {} };`,
     }));
     // What a browser has no files to look for.
     plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({

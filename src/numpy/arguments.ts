@@ -4,6 +4,7 @@
  */
 import { readOptions } from '../engine/options.ts';
 import { excerpt, FftError, show } from '../problem/errors.ts';
+import { didYouMean } from '../problem/meant.ts';
 import { checkLength, resolveAxes, resolveAxis } from './axes.ts';
 
 /** Which direction is divided: the inverse by n, both by √n, or the forward one by n. */
@@ -125,7 +126,7 @@ function usualLength(shape: readonly number[], axis: number, ofReals: boolean): 
 function checkNorm(norm: Norm | null = 'backward'): Norm {
   if (norm === null) return 'backward';
   if (norm === 'backward' || norm === 'ortho' || norm === 'forward') return norm;
-  throw new FftError('invalid-argument', `norm is ${show(norm)}; it must be 'backward', 'ortho' or 'forward'.`, {
-    path: 'norm',
-  });
+  const hint = didYouMean(norm, ['backward', 'ortho', 'forward']);
+  const message = `norm is ${show(norm)}; it must be 'backward', 'ortho' or 'forward'.${hint}`;
+  throw new FftError('invalid-argument', message, { path: 'norm' });
 }

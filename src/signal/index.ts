@@ -28,7 +28,7 @@ export {
   welch,
 } from './density.ts';
 export { type HilbertOptions, hilbert } from './hilbert.ts';
-export { type Istft, type IstftOptions, istft } from './istft.ts';
+export { type Istft, type IstftOptions, istft, type SampleRange } from './istft.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
 export type { SegmentOptions, StftScaling } from './segments.ts';
 export { type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';

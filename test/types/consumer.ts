@@ -233,6 +233,18 @@ export async function signals(): Promise<void> {
   await czt(single, { n: 8 });
   exactly<'complex64'>()((await stft(single)).zxx.dtype, true);
   exactly<'float32' | 'complex64'>()((await istft((await stft(single)).zxx)).x.dtype, true);
+  // As many axes as are known: of a bare array one, so two of its frames and bins.
+  exactly<readonly [number, number]>()((await stft(single)).zxx.shape, true);
+  const [bins, frames] = (await stft(single)).zxx.shape;
+  exactly<number>()(bins, true);
+  exactly<number>()(frames, true);
+  exactly<readonly [number]>()((await istft((await stft(single)).zxx)).x.shape, true);
+  exactly<readonly [number]>()((await hilbert(single)).shape, true);
+  const image = { data: single, shape: [4, 2], dtype: 'float32' } as const;
+  exactly<readonly [number, number, number]>()((await stft(image)).zxx.shape, true);
+  exactly<readonly [number, number]>()((await welch(image)).pxx.shape, true);
+  // @ts-expect-error there is no third axis
+  (await stft(single)).zxx.shape[2];
   exactly<'float64'>()((await welch(double, { average: 'median' })).pxx.dtype, true);
   exactly<'complex64'>()((await hilbert(single)).dtype, true);
   exactly<'float32'>()((await fftconvolve(single, single)).dtype, true);
