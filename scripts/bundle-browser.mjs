@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { mergeChunks } from './merge-chunks.mjs';
+import { groupsOfPages, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
 import { laterModules } from './parts.mjs';
 
@@ -103,7 +103,9 @@ export async function bundleBrowser({ entries, minify = true, define = {} } = {}
     plugins: [browserOnly, laterModules(root)],
   });
   const written = new Map(outputFiles.map(({ path, contents }) => [path.slice(root.length + 1), contents]));
-  const { files, outputs } = whole ? await mergeChunks(written, metafile.outputs) : { files: written, ...metafile };
+  const { files, outputs } = whole
+    ? await mergeChunks(written, metafile.outputs, groupsOfPages, { compact: true })
+    : { files: written, ...metafile };
   const noted = [...files].map(([name, contents]) => {
     return [name, withNotices(contents, Object.keys(outputs[name]?.inputs ?? {}), root)];
   });

@@ -1,6 +1,8 @@
 // A bundler that splits code makes a chunk of all modules that the same entries need: some dozens, most of them small, each
-// a request, and each compressed by itself. What a page always loads together becomes one file here.
+// a request, and each compressed by itself; Node looks for each, reads and links it. What is always loaded together becomes
+// one file here.
 
+import { posix } from 'node:path';
 import { rollup } from 'rollup';
 
 /** Files that are loaded at once with another, itself included. */
@@ -13,7 +15,7 @@ export function atOnce(outputs, entry) {
 }
 
 /** Which file of those that belong together a chunk goes into: what pages of any device have, what a device adds, a part. */
-function groupsOf(outputs) {
+export function groupsOfPages(outputs) {
   const chunkOf = (module) => Object.keys(outputs).find((name) => outputs[name].entryPoint === module);
   const device = (kind) => atOnce(outputs, chunkOf(`src/devices/${kind}/index.ts`));
   const [cpu, webgpu] = [device('cpu'), device('webgpu')];
@@ -36,10 +38,29 @@ function groupsOf(outputs) {
 }
 
 /**
+ * The same for Node: what programs of any device have, and the CPU, is one file. What can be had without transforms stays as it
+ * is: bundlers leave out files that a program needs nothing of, and less of a large one.
+ */
+export function groupsOfNode(outputs) {
+  const cpu = Object.keys(outputs).find((name) => outputs[name].entryPoint === 'src/devices/cpu/index.ts');
+  const [main, sync, numeric, helpers] = ['index', 'sync', 'numeric', 'numpy/helpers'].map((name) =>
+    atOnce(outputs, `${name}.js`),
+  );
+  const core = new Set([...main, ...sync, ...atOnce(outputs, cpu)]);
+  return (name) => {
+    // Entries stay files of their own. What is loaded later has an entry point, too.
+    if (outputs[name].entryPoint && name !== cpu) return undefined;
+    if (helpers.has(name) || numeric.has(name)) return name;
+    return core.has(name) ? 'core' : undefined;
+  };
+}
+
+/**
  * @param {Map<string, Uint8Array>} files
  * @param {Record<string, import('esbuild').Metafile['outputs'][string]>} outputs of the same names
+ * @param {(outputs: object) => (name: string) => string | undefined} groupsOf which chunks become one file: those of one name
  */
-export async function mergeChunks(files, outputs) {
+export async function mergeChunks(files, outputs, groupsOf, { compact = false } = {}) {
   const decoder = new TextDecoder();
   const entries = Object.keys(outputs).filter((name) => outputs[name].entryPoint && !/^chunk-/.test(name));
   const bundle = await rollup({
@@ -48,14 +69,18 @@ export async function mergeChunks(files, outputs) {
     plugins: [
       {
         name: 'chunks',
-        resolveId: (path) => path.replace(/^\.\//, ''),
+        // What is no file of the bundle is Node's own, or installed beside it.
+        resolveId: (path, importer) => {
+          const name = posix.join(posix.dirname(importer ?? ''), path);
+          return files.has(name) ? name : { id: path, external: true };
+        },
         load: (name) => decoder.decode(files.get(name)),
       },
     ],
   });
   const { output } = await bundle.generate({
     format: 'es',
-    compact: true,
+    compact,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunk-[hash].js',
     hoistTransitiveImports: false,

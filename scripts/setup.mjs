@@ -74,7 +74,7 @@ function npm(...command) {
 }
 
 function build(always) {
-  const bundlers = ['bundle-node.mjs', 'bundle-browser.mjs', 'bundle-types.mjs', 'notices.mjs'];
+  const bundlers = ['bundle-node.mjs', 'bundle-browser.mjs', 'bundle-types.mjs', 'merge-chunks.mjs', 'notices.mjs'];
   const settings = ['tsconfig.json', 'tsconfig.build.json', 'package.json'];
   const inputs = ['src', ...settings, ...bundlers.map((name) => join('scripts', name))].map((name) => join(root, name));
   if (!always && existsSync(buildStamp) && newest(inputs) <= statSync(buildStamp).mtimeMs) return;

@@ -30,7 +30,7 @@ describe('the package', () => {
     const source = (await import(
       new URL(target.default.replace('/dist/', '/src/').replace(/js$/, 'ts'), root).href
     )) as object;
-    expect(Object.keys(built)).toEqual(Object.keys(source).sort());
+    expect(Object.keys(built).sort()).toEqual(Object.keys(source).sort());
     expect(Object.keys(built).length).toBeGreaterThan(0);
     expect(readFileSync(new URL(target.types, root), 'utf8')).toContain('export');
   });

@@ -5,6 +5,7 @@
 import { readOptions } from '../engine/options.ts';
 import { excerpt, FftError, show } from '../problem/errors.ts';
 import { didYouMean } from '../problem/meant.ts';
+import type { RawRecord } from '../problem/snapshot.ts';
 import { checkLength, resolveAxes, resolveAxis } from './axes.ts';
 
 /** Which direction is divided: the inverse by n, both by √n, or the forward one by n. */
@@ -53,6 +54,8 @@ export interface Arguments extends OtherOptions {
   /** Points along each. */
   readonly lengths: readonly number[];
   readonly norm: Norm;
+  /** The options as they were read. */
+  readonly asked: RawRecord;
 }
 
 /** Options and the lists in them. */
@@ -77,7 +80,7 @@ export function lineArguments(
   const axis = resolveAxis(own.axis === undefined ? -1 : own.axis, shape.length, 'axis');
   const n = own.n ?? undefined;
   const length = n === undefined ? usualLength(shape, axis, toReals) : checkLength(n, 'n');
-  return { axes: [axis], lengths: [length], norm: checkNorm(own.norm), ...othersOf(own) };
+  return { axes: [axis], lengths: [length], norm: checkNorm(own.norm), asked: own as RawRecord, ...othersOf(own) };
 }
 
 /** @param usual default axes; left out: all. @throws FftError as above */
@@ -103,7 +106,7 @@ export function tensorArguments(
     if (s === undefined) return usualLength(shape, axis, toReals && k === axes.length - 1);
     return s[k] === -1 ? usualLength(shape, axis, false) : checkLength(s[k]!, `s[${k}]`);
   });
-  return { axes, lengths, norm: checkNorm(own.norm), ...othersOf(own) };
+  return { axes, lengths, norm: checkNorm(own.norm), asked: own as RawRecord, ...othersOf(own) };
 }
 
 function othersOf({ device, type, orthogonalize }: OtherOptions): OtherOptions {

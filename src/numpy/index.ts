@@ -53,18 +53,12 @@ export { readNpz, writeNpz } from './npz.ts';
  * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, `invalid-size`, `wrong-array-type`,
  *   `wrong-length`, `detached-array`, `unsupported-length`, `out-of-memory`, and those of `device.plan`
  */
-export async function fft<X extends ArrayInput>(
-  x: X,
-  options: LineOptions & DeviceChoice = {},
-): Promise<Transformed<X>> {
+export async function fft<X extends ArrayInput>(x: X, options?: LineOptions & DeviceChoice): Promise<Transformed<X>> {
   return transform(lineRequest('fft', x, options, ['device']));
 }
 
 /** Undoes `fft`: the exponent sign is +1, and the result is divided by the length unless `norm` says otherwise. */
-export async function ifft<X extends ArrayInput>(
-  x: X,
-  options: LineOptions & DeviceChoice = {},
-): Promise<Transformed<X>> {
+export async function ifft<X extends ArrayInput>(x: X, options?: LineOptions & DeviceChoice): Promise<Transformed<X>> {
   return transform(lineRequest('ifft', x, options, ['device']));
 }
 
@@ -76,7 +70,7 @@ export async function ifft<X extends ArrayInput>(
  */
 export async function rfft<X extends ArrayInput>(
   x: X & RealOnly<X>,
-  options: LineOptions & DeviceChoice = {},
+  options?: LineOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(lineRequest('rfft', x, options, ['device']));
 }
@@ -91,7 +85,7 @@ export async function rfft<X extends ArrayInput>(
  */
 export async function irfft<X extends ArrayInput>(
   x: X,
-  options: LineOptions & DeviceChoice = {},
+  options?: LineOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
   return transform(lineRequest('irfft', x, options, ['device']));
 }
@@ -102,7 +96,7 @@ export async function irfft<X extends ArrayInput>(
  */
 export async function hfft<X extends ArrayInput>(
   x: X,
-  options: LineOptions & DeviceChoice = {},
+  options?: LineOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
   return transform(lineRequest('hfft', x, options, ['device']));
 }
@@ -110,7 +104,7 @@ export async function hfft<X extends ArrayInput>(
 /** Undoes `hfft`: the conjugate of `rfft`, divided by the length unless `norm` says otherwise. Reals in, bins out, as there. */
 export async function ihfft<X extends ArrayInput>(
   x: X & RealOnly<X>,
-  options: LineOptions & DeviceChoice = {},
+  options?: LineOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(lineRequest('ihfft', x, options, ['device']));
 }
@@ -118,7 +112,7 @@ export async function ihfft<X extends ArrayInput>(
 /** Transforms two axes, the last two by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
 export async function fft2<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('fft2', x, options, ['device']));
 }
@@ -126,7 +120,7 @@ export async function fft2<X extends ArrayInput>(
 /** Undoes `fft2`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
 export async function ifft2<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('ifft2', x, options, ['device']));
 }
@@ -134,7 +128,7 @@ export async function ifft2<X extends ArrayInput>(
 /** `rfftn` of two axes, the last two by default. */
 export async function rfft2<X extends ArrayInput>(
   x: X & RealOnly<X>,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('rfft2', x, options, ['device']));
 }
@@ -142,7 +136,7 @@ export async function rfft2<X extends ArrayInput>(
 /** `irfftn` of two axes, the last two by default. */
 export async function irfft2<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
   return transform(tensorRequest('irfft2', x, options, ['device']));
 }
@@ -150,7 +144,7 @@ export async function irfft2<X extends ArrayInput>(
 /** Transforms any axes, all by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
 export async function fftn<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('fftn', x, options, ['device']));
 }
@@ -158,7 +152,7 @@ export async function fftn<X extends ArrayInput>(
 /** Undoes `fftn`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
 export async function ifftn<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('ifftn', x, options, ['device']));
 }
@@ -169,7 +163,7 @@ export async function ifftn<X extends ArrayInput>(
  */
 export async function rfftn<X extends ArrayInput>(
   x: X & RealOnly<X>,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('rfftn', x, options, ['device']));
 }
@@ -180,7 +174,7 @@ export async function rfftn<X extends ArrayInput>(
  */
 export async function irfftn<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
   return transform(tensorRequest('irfftn', x, options, ['device']));
 }
@@ -192,41 +186,29 @@ export async function irfftn<X extends ArrayInput>(
  * @returns an array of the type of `x`, but float64 of integers, and of its shape but for `n`
  * @throws FftError as `fft`; `invalid-size` also for type 1 of a single point
  */
-export async function dct<X extends ArrayInput>(
-  x: X,
-  options: SumLineOptions & DeviceChoice = {},
-): Promise<SameArray<X>> {
+export async function dct<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
   return transform(sumLineRequest('dct', x, options, ['device']));
 }
 
 /** Undoes `dct` of the same `type`, `norm` and `orthogonalize`. Options, result and errors as there. */
-export async function idct<X extends ArrayInput>(
-  x: X,
-  options: SumLineOptions & DeviceChoice = {},
-): Promise<SameArray<X>> {
+export async function idct<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
   return transform(sumLineRequest('idct', x, options, ['device']));
 }
 
 /** SciPy's sine transform of one axis: otherwise as `dct`, but that type 1 takes a single point, too. */
-export async function dst<X extends ArrayInput>(
-  x: X,
-  options: SumLineOptions & DeviceChoice = {},
-): Promise<SameArray<X>> {
+export async function dst<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
   return transform(sumLineRequest('dst', x, options, ['device']));
 }
 
 /** Undoes `dst`, as `idct` undoes `dct`. */
-export async function idst<X extends ArrayInput>(
-  x: X,
-  options: SumLineOptions & DeviceChoice = {},
-): Promise<SameArray<X>> {
+export async function idst<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
   return transform(sumLineRequest('idst', x, options, ['device']));
 }
 
 /** `dct` along any axes, each named once, all by default. Options: `type`, `s`, `axes`, `norm`, `orthogonalize`, `device`. */
 export async function dctn<X extends ArrayInput>(
   x: X,
-  options: SumTensorOptions & DeviceChoice = {},
+  options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('dctn', x, options, ['device']));
 }
@@ -234,7 +216,7 @@ export async function dctn<X extends ArrayInput>(
 /** Undoes `dctn`. */
 export async function idctn<X extends ArrayInput>(
   x: X,
-  options: SumTensorOptions & DeviceChoice = {},
+  options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('idctn', x, options, ['device']));
 }
@@ -242,7 +224,7 @@ export async function idctn<X extends ArrayInput>(
 /** `dst` along any axes, each named once, all by default. Options as of `dctn`. */
 export async function dstn<X extends ArrayInput>(
   x: X,
-  options: SumTensorOptions & DeviceChoice = {},
+  options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('dstn', x, options, ['device']));
 }
@@ -250,7 +232,7 @@ export async function dstn<X extends ArrayInput>(
 /** Undoes `dstn`. */
 export async function idstn<X extends ArrayInput>(
   x: X,
-  options: SumTensorOptions & DeviceChoice = {},
+  options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('idstn', x, options, ['device']));
 }
