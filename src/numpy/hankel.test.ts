@@ -90,7 +90,7 @@ describe('fast Hankel transforms', () => {
       expect(relativeError(back.data, a.data)).toBeLessThan(near);
       const n = shape.at(-1)!;
       const last = { data: a.data.slice(-n), shape: [n], dtype } as NumpyArray<'float64'>;
-      expect(sync.fht(last, dln, mu, options).data).toEqual(there.data.slice(-n));
+      expect(relativeError(sync.fht(last, dln, mu, options).data, there.data.slice(-n))).toBeLessThan(near);
     }
     device.close();
   });
