@@ -37,9 +37,15 @@ class Client:
     """The child process starts with the first call. Threads may call at the same time: they take turns."""
 
     def __init__(self):
+        self.calls = 0
+        self.forget()
+        # A process that is forked from this one must not talk to the same child: it starts its own.
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.forget)
+
+    def forget(self):
         self.process = None
         self.lock = threading.Lock()
-        self.calls = 0
 
     def call(self, face, name, *given):
         """What function `name` of `omnifft/face` returns.
