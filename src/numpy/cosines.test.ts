@@ -19,6 +19,8 @@ const later = { ...numpy };
 const atOnce = { ...sync };
 
 interface Options extends SumTensorOptions {
+  readonly s?: readonly number[] | null;
+  readonly axes?: readonly number[] | null;
   readonly n?: number | null;
   readonly axis?: number;
 }

@@ -7,9 +7,10 @@
  * @module omnifft/numpy
  */
 import type { LineOptions, TensorOptions } from './arguments.ts';
-import type { ArrayInput, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
+import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
 import type { DeviceChoice } from './choice.ts';
 import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
+import { type HankelOptions, type HankelRequest, hankelRequest } from './hankel.ts';
 import { lineRequest, tensorRequest } from './request.ts';
 import { transform } from './run.ts';
 
@@ -30,12 +31,14 @@ export type {
 } from './array.ts';
 export type { DeviceChoice } from './choice.ts';
 export type { SumLineOptions, SumTensorOptions, SumType } from './cosines.ts';
+export { fhtoffset, type HankelOffsetOptions, type HankelOptions } from './hankel.ts';
 export {
   type FastLengthOptions,
   fftfreq,
   fftshift,
   ifftshift,
   nextFastLength,
+  prevFastLength,
   rfftfreq,
   type ShiftAxes,
   type Spacing,
@@ -179,6 +182,41 @@ export async function irfftn<X extends ArrayInput>(
   return transform(tensorRequest('irfftn', x, options, ['device']));
 }
 
+/** `hfftn` of two axes, the last two by default. */
+export async function hfft2<X extends ArrayInput>(
+  x: X,
+  options?: TensorOptions & DeviceChoice,
+): Promise<RealTransformed<X>> {
+  return transform(tensorRequest('hfft2', x, options, ['device']));
+}
+
+/** `ihfftn` of two axes, the last two by default. */
+export async function ihfft2<X extends ArrayInput>(
+  x: X & RealOnly<X>,
+  options?: TensorOptions & DeviceChoice,
+): Promise<Transformed<X>> {
+  return transform(tensorRequest('ihfft2', x, options, ['device']));
+}
+
+/**
+ * SciPy's real spectrum of a Hermitian signal of several axes: as `fft` along all axes but the last one that is named, then as
+ * `hfft` along that. Options, shape and errors as of `irfftn`, but each axis can be named once only.
+ */
+export async function hfftn<X extends ArrayInput>(
+  x: X,
+  options?: TensorOptions & DeviceChoice,
+): Promise<RealTransformed<X>> {
+  return transform(tensorRequest('hfftn', x, options, ['device']));
+}
+
+/** Undoes `hfftn`: the conjugate of `rfftn`, divided by the number of points unless `norm` says otherwise. */
+export async function ihfftn<X extends ArrayInput>(
+  x: X & RealOnly<X>,
+  options?: TensorOptions & DeviceChoice,
+): Promise<Transformed<X>> {
+  return transform(tensorRequest('ihfftn', x, options, ['device']));
+}
+
 /**
  * SciPy's cosine transform of one axis, of one of the types I to IV. Of complex numbers both parts are transformed.
  *
@@ -235,4 +273,43 @@ export async function idstn<X extends ArrayInput>(
   options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('idstn', x, options, ['device']));
+}
+
+/**
+ * SciPy's fast Hankel transform along the last axis, of reals on a logarithmic grid: A(k) = ∫ a(r) J_mu(kr) k dr, for points
+ * r = r_c · exp((j − (n − 1)/2) · dln) and k alike, with k_c · r_c = exp(offset). The line is taken as one period.
+ *
+ * @param dln the logarithm of the ratio of neighbouring points, other than 0
+ * @param mu order of the Bessel function, any real number
+ * @param options `offset`, `bias`, `device`. A transform that is singular for its `bias` is done with a mean of 0, and a
+ *   warning on the console.
+ * @returns float32 of float32, else float64, of the shape of `a`
+ * @throws FftError as `rfft`
+ */
+export async function fht<X extends ArrayInput>(
+  a: X & RealOnly<X>,
+  dln: number,
+  mu: number,
+  options?: HankelOptions & DeviceChoice,
+): Promise<RealTransformed<X>> {
+  return hankel(hankelRequest('fht', a, [dln, mu], options, ['device']));
+}
+
+/** Undoes `fht` of the same `dln`, `mu` and options: a(r) = ∫ A(k) J_mu(kr) r dk. Errors and warnings as there. */
+export async function ifht<X extends ArrayInput>(
+  a: X & RealOnly<X>,
+  dln: number,
+  mu: number,
+  options?: HankelOptions & DeviceChoice,
+): Promise<RealTransformed<X>> {
+  return hankel(hankelRequest('ifht', a, [dln, mu], options, ['device']));
+}
+
+async function hankel<R extends NumpyArray>({ reals, n, device, convolve, finish }: HankelRequest): Promise<R> {
+  const where = { device: device as DeviceChoice['device'] };
+  const bins = await rfft(reals, where);
+  convolve(bins);
+  const lines = await irfft(bins, { n, ...where });
+  finish(lines);
+  return lines as NumpyArray as R;
 }

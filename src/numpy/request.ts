@@ -10,6 +10,7 @@ import {
   tensorArguments,
 } from './arguments.ts';
 import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, product } from './array.ts';
+import { resolveDistinctAxes } from './axes.ts';
 import { conjugate, fitFor } from './fit.ts';
 import { KnownCalls } from './known.ts';
 import { type OperandShape, stepsOf, type TransformStep, type TransformWay } from './steps.ts';
@@ -39,6 +40,10 @@ const tensors = {
   ifftn: { ...lines.ifft, usual: undefined },
   rfftn: { ...lines.rfft, usual: undefined },
   irfftn: { ...lines.irfft, usual: undefined },
+  hfft2: { ...lines.hfft, usual: [-2, -1] },
+  ihfft2: { ...lines.ihfft, usual: [-2, -1] },
+  hfftn: { ...lines.hfft, usual: undefined },
+  ihfftn: { ...lines.ihfft, usual: undefined },
 } as const satisfies Record<string, TransformWay & { readonly usual: readonly number[] | undefined }>;
 
 const known = new KnownCalls();
@@ -74,12 +79,10 @@ export function tensorRequest(
   const kind = tensors[name];
   const operand = operandOf(name, kind, input);
   const signature = { name, toReals: toReals(kind), more };
-  return request(
-    name,
-    kind,
-    operand,
-    tensorArguments(operand.shape, options === undefined ? {} : options, signature, kind.usual),
-  );
+  const given = tensorArguments(operand.shape, options === undefined ? {} : options, signature, kind.usual);
+  // Of the functions that NumPy does not have, SciPy says that each axis is taken once.
+  if (kind.conjugate) resolveDistinctAxes(given.axes, operand.shape.length);
+  return request(name, kind, operand, given);
 }
 
 function toReals({ transform, direction }: TransformWay): boolean {

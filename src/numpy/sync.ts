@@ -8,6 +8,7 @@ import { FftError } from '../problem/errors.ts';
 import type { LineOptions, TensorOptions } from './arguments.ts';
 import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
 import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
+import { type HankelOptions, type HankelRequest, hankelRequest } from './hankel.ts';
 import { type Floats, zeros } from './memory.ts';
 import { PlanCache } from './plans.ts';
 import { bytesOfSides, type DenseProblem } from './problem.ts';
@@ -32,12 +33,14 @@ export type {
   TypedArray,
 } from './array.ts';
 export type { SumLineOptions, SumTensorOptions, SumType } from './cosines.ts';
+export { fhtoffset, type HankelOffsetOptions, type HankelOptions } from './hankel.ts';
 export {
   type FastLengthOptions,
   fftfreq,
   fftshift,
   ifftshift,
   nextFastLength,
+  prevFastLength,
   rfftfreq,
   type ShiftAxes,
   type Spacing,
@@ -115,6 +118,26 @@ export function irfftn<X extends ArrayInput>(x: X, options?: TensorOptions): Rea
   return transform(tensorRequest('irfftn', x, options));
 }
 
+/** `hfft2` of `omnifft/numpy`, at once. */
+export function hfft2<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
+  return transform(tensorRequest('hfft2', x, options));
+}
+
+/** `ihfft2` of `omnifft/numpy`, at once. */
+export function ihfft2<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
+  return transform(tensorRequest('ihfft2', x, options));
+}
+
+/** `hfftn` of `omnifft/numpy`, at once. */
+export function hfftn<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
+  return transform(tensorRequest('hfftn', x, options));
+}
+
+/** `ihfftn` of `omnifft/numpy`, at once. */
+export function ihfftn<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
+  return transform(tensorRequest('ihfftn', x, options));
+}
+
 /** `dct` of `omnifft/numpy`, at once. */
 export function dct<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
   return transform(sumLineRequest('dct', x, options));
@@ -153,6 +176,34 @@ export function dstn<X extends ArrayInput>(x: X, options?: SumTensorOptions): Sa
 /** `idstn` of `omnifft/numpy`, at once. */
 export function idstn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
   return transform(sumTensorRequest('idstn', x, options));
+}
+
+/** `fht` of `omnifft/numpy`, at once. */
+export function fht<X extends ArrayInput>(
+  a: X & RealOnly<X>,
+  dln: number,
+  mu: number,
+  options?: HankelOptions,
+): RealTransformed<X> {
+  return hankel(hankelRequest('fht', a, [dln, mu], options));
+}
+
+/** `ifht` of `omnifft/numpy`, at once. */
+export function ifht<X extends ArrayInput>(
+  a: X & RealOnly<X>,
+  dln: number,
+  mu: number,
+  options?: HankelOptions,
+): RealTransformed<X> {
+  return hankel(hankelRequest('ifht', a, [dln, mu], options));
+}
+
+function hankel<R extends NumpyArray>({ reals, n, convolve, finish }: HankelRequest): R {
+  const bins = rfft(reals);
+  convolve(bins);
+  const lines = irfft(bins, { n });
+  finish(lines);
+  return lines as NumpyArray as R;
 }
 
 type SyncPlans = PlanCache<DenseProblem, SyncPlan>;

@@ -350,8 +350,8 @@ export class Scene {
     const one = { n: 4, axis: 0, norm: 'ortho' };
     const many = { s: [2, 2], axes: [0, 1], norm: 'ortho' };
     const lines = { fft: one, ifft: one, rfft: one, irfft: one, hfft: one, ihfft: one };
-    const planes = { fft2: many, ifft2: many, rfft2: many, irfft2: many };
-    const spaces = { fftn: many, ifftn: many, rfftn: many, irfftn: many };
+    const planes = { fft2: many, ifft2: many, rfft2: many, irfft2: many, hfft2: many, ihfft2: many };
+    const spaces = { fftn: many, ifftn: many, rfftn: many, irfftn: many, hfftn: many, ihfftn: many };
     const sum = { ...one, type: 3, orthogonalize: true };
     const sums = { ...many, type: 1, orthogonalize: false };
     const cosines = { dct: sum, idct: sum, dctn: sums, idctn: sums };
