@@ -57,6 +57,7 @@ const MEANT = {
   number: [
     'type',
     'n',
+    's',
     'm',
     'fs',
     'sampleRate',
@@ -70,6 +71,8 @@ const MEANT = {
     'p',
     'tau',
     'at',
+    'offset',
+    'initial',
   ],
   string: ['mode', 'norm', 'window', 'precision', 'from'],
   boolean: ['real', 'sym', 'compressed', 'endpoint'],

@@ -235,7 +235,7 @@ const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] =
   ['an axis twice', 'dctn', image, { axes: [0, -2] }, 'invalid-argument'],
   ['lengths beyond any memory', 'dstn', image, { s: [2 ** 40, 2 ** 40] }, 'invalid-size'],
   ['an option of several axes', 'dct', image, { s: [4] }, 'unknown-field'],
-  ['an unknown option', 'idctn', image, { workers: 2 }, 'unknown-field'],
+  ['an unknown option', 'idctn', image, { colour: 2 }, 'unknown-field'],
   ['texts', 'dst', ['1'], {}, 'wrong-array-type'],
 ];
 

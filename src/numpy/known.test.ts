@@ -33,6 +33,10 @@ const tensors = [
   'ifftn',
   'rfftn',
   'irfftn',
+  'hfft2',
+  'ihfft2',
+  'hfftn',
+  'ihfftn',
   'dctn',
   'idctn',
   'dstn',
@@ -43,7 +47,7 @@ const asked: readonly (readonly [string, object | undefined])[] = [
     [undefined, { n: 9 }, { axis: 0 }, { n: 6, axis: -2, norm: 'ortho' }].map((one) => [name, one] as const),
   ),
   ...tensors.flatMap((name) =>
-    [undefined, { axes: [1, 0] }, { s: [5, 4], norm: 'forward' }].map((one) => [name, one] as const),
+    [undefined, { axes: [1, 0] }, { axes: 0, s: 3 }, { s: [5, 4], norm: 'forward' }].map((one) => [name, one] as const),
   ),
 ];
 
