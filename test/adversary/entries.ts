@@ -358,12 +358,15 @@ export class Scene {
     const sines = { dst: sum, idst: sum, dstn: sums, idstn: sums };
     const transforms: Readonly<Record<string, object>> = { ...lines, ...planes, ...spaces, ...cosines, ...sines };
     const shifts = { fftshift: { axes: [0] }, ifftshift: { axes: 1 } };
-    const all: Readonly<Record<string, object>> = { ...transforms, ...shifts };
+    const hankels = { fht: { offset: 0.1, bias: 0.5 }, ifht: { offset: 0.1, bias: 0.5 } };
+    const all: Readonly<Record<string, object>> = { ...transforms, ...hankels, ...shifts };
     const name = random.pick(Object.keys(all));
     const face = random.pick([numpy, numpySync]) as Readonly<Record<string, (...given: unknown[]) => unknown>>;
-    const good = face === (numpy as object) && name in transforms ? { ...all[name], device: this.device } : all[name];
+    const isAsync = face === (numpy as object) && !(name in shifts);
+    const good = isAsync ? { ...all[name], device: this.device } : all[name];
     const options = spoiled(random, good);
-    return { name, run: () => face[name]!(x, options) };
+    const grid = name in hankels ? [random.pick([0.1, hostile(random)]), random.pick([1, -0.5, hostile(random)])] : [];
+    return { name, run: () => face[name]!(x, ...grid, options) };
   }
 
   private signals(): Attempt {
