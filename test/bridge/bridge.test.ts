@@ -42,8 +42,8 @@ missing('suites', python ? undefined : 'no python3 on the PATH has them, with py
 
 describe.runIf(python)('over omnifft', () => {
   it.each([
-    { suite: 'numpy.fft', least: exhaustive ? 80 : 50 },
-    { suite: 'scipy.fft', least: exhaustive ? 4900 : 600 },
+    { suite: 'numpy.fft', least: exhaustive ? 80 : 40 },
+    { suite: 'scipy.fft', least: exhaustive ? 4900 : 400 },
   ])(
     "$suite's own tests pass, but for those that are listed, which fail",
     { timeout: exhaustive ? 60 * MINUTE : 10 * MINUTE },

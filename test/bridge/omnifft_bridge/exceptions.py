@@ -57,7 +57,7 @@ ROUNDING = (
 )
 
 # Without --omnifft-all, no test runs with more parameters than this.
-MOST_CASES = 20
+MOST_CASES = 12
 
 # Tests that run with --omnifft-all only: these plan some 2000 transforms, which takes a minute. Every length is tried by the
 # library's own tests (test/accuracy/lengths.test.ts).
