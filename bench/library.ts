@@ -56,6 +56,17 @@ export async function loadSignal(): Promise<Signal> {
   return (await import(new URL('../dist/signal/index.js', import.meta.url).href)) as Signal;
 }
 
+export interface NumpySync {
+  rfft(x: Dense | RealArray, options?: object): Dense;
+}
+
+export const numpyUrl = new URL('../dist/numpy/index.js', import.meta.url).href;
+export const numpySyncUrl = new URL('../dist/numpy/sync.js', import.meta.url).href;
+
+export async function loadNumpySync(): Promise<NumpySync> {
+  return (await import(numpySyncUrl)) as NumpySync;
+}
+
 export interface Manner {
   readonly name?: string;
   /** `alloc`: buffers in the device's memory. `host`: the caller's arrays, so that a call copies in and out. */

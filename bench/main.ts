@@ -29,6 +29,7 @@ import { primes } from './tables/primes.ts';
 import { quad } from './tables/quad.ts';
 import { real } from './tables/real.ts';
 import { scipy } from './tables/scipy.ts';
+import { short } from './tables/short.ts';
 import { alloc, copied } from './tables/single.ts';
 import { sums } from './tables/sums.ts';
 import { threads } from './tables/threads.ts';
@@ -36,6 +37,7 @@ import { threads } from './tables/threads.ts';
 const tables: readonly Table[] = [
   alloc,
   copied,
+  short,
   double,
   quad,
   real,

@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { mergeChunks } from './merge-chunks.mjs';
+import { groupsOfPages, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
 import { laterModules } from './parts.mjs';
 
@@ -46,7 +46,7 @@ async function absent(file) {
     logLevel: 'error',
   });
   const [{ exports }] = Object.values(metafile.outputs);
-  const reason = 'it needs Node; in browsers there are cpu and webgpu';
+  const reason = 'it needs Node, Bun or Deno; the build for browsers, which this is, has cpu and webgpu';
   const lines = exports.map((name) =>
     /availability$/i.test(name)
       ? `export const ${name} = () => ({ name: ${JSON.stringify(basename(dirname(file)))}, available: false, reason });`
@@ -59,7 +59,13 @@ const browserOnly = {
   name: 'browser-only',
   setup(plugin) {
     plugin.onLoad({ filter: /devices[/\\]cpu[/\\]import\.ts$/ }, () => ({
-      contents: 'export const importModule = async () => undefined;',
+      contents: 'export const importModule = async () => undefined; export const canImport = false;',
+    }));
+    // Deno takes the build for Node: here nobody is asked for permission.
+    plugin.onLoad({ filter: /devices[/\\]permissions\.ts$/ }, () => ({
+      contents: `export const environmentVariable = () => undefined;
+        export const librariesForbidden = () => undefined;
+        export const askSystem = (_, ask) => { try { return ask(); } catch {} };`,
     }));
     // What a browser has no files to look for.
     plugin.onLoad({ filter: /devices[/\\]webgpu[/\\]software\.ts$/ }, () => ({
@@ -100,7 +106,9 @@ export async function bundleBrowser({ entries, minify = true, define = {} } = {}
     plugins: [browserOnly, laterModules(root)],
   });
   const written = new Map(outputFiles.map(({ path, contents }) => [path.slice(root.length + 1), contents]));
-  const { files, outputs } = whole ? await mergeChunks(written, metafile.outputs) : { files: written, ...metafile };
+  const { files, outputs } = whole
+    ? await mergeChunks(written, metafile.outputs, groupsOfPages, { compact: true })
+    : { files: written, ...metafile };
   const noted = [...files].map(([name, contents]) => {
     return [name, withNotices(contents, Object.keys(outputs[name]?.inputs ?? {}), root)];
   });

@@ -2,15 +2,16 @@
 //
 //   node scripts/bundle-node.mjs [folder]
 //
-// What they share, and every device, is a chunk of its own: a program loads only the device that it opens. One file for
-// each source would be as good, but Node takes three times as long to find, read and link some hundred of them.
+// What they share, and every device but the CPU, is a chunk of its own: a program loads only the device that it opens. What
+// every program loads, and the CPU device, is one file: Node takes a millisecond to find, read and link each.
 // Small packages that only the command needs are in the command's chunks; peers stay outside.
 
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { groupsOfNode, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -75,10 +76,19 @@ export async function bundleNode(folder) {
     write: false,
     logLevel: 'warning',
   });
-  for (const { path, contents } of outputFiles) {
-    const [, { inputs }] = Object.entries(metafile.outputs).find(([name]) => resolve(root, name) === path);
+  const nameOf = (path) => relative(folder, resolve(root, path)).split(sep).join('/');
+  const written = new Map(outputFiles.map(({ path, contents }) => [nameOf(path), contents]));
+  const named = Object.entries(metafile.outputs).map(([path, output]) => {
+    return [
+      nameOf(path),
+      { ...output, imports: output.imports.map(({ path, ...more }) => ({ ...more, path: nameOf(path) })) },
+    ];
+  });
+  const { files, outputs } = await mergeChunks(written, Object.fromEntries(named), groupsOfNode);
+  for (const [name, contents] of files) {
+    const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, withNotices(contents, Object.keys(inputs), root));
+    writeFileSync(path, withNotices(contents, Object.keys(outputs[name].inputs), root));
   }
   chmodSync(join(folder, `${command}.js`), 0o755);
 }

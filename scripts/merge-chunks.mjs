@@ -1,6 +1,8 @@
 // A bundler that splits code makes a chunk of all modules that the same entries need: some dozens, most of them small, each
-// a request, and each compressed by itself. What a page always loads together becomes one file here.
+// a request, and each compressed by itself; Node looks for each, reads and links it. What is always loaded together becomes
+// one file here.
 
+import { posix } from 'node:path';
 import { rollup } from 'rollup';
 
 /** Files that are loaded at once with another, itself included. */
@@ -21,7 +23,7 @@ const faceOf = (name) => (SEVERAL.includes(name) ? `face:${name}` : name);
 const moduleOf = (name) => name.replace(/^face:/, '');
 
 /** Which file of those that belong together a chunk goes into: what pages of any device have, what a device adds, a part. */
-function groupsOf(outputs) {
+export function groupsOfPages(outputs) {
   const chunkOf = (module) => Object.keys(outputs).find((name) => outputs[name].entryPoint === module);
   const device = (kind) => atOnce(outputs, chunkOf(`src/devices/${kind}/index.ts`));
   const [cpu, webgpu] = [device('cpu'), device('webgpu')];
@@ -45,30 +47,54 @@ function groupsOf(outputs) {
 }
 
 /**
+ * The same for Node: what programs of any device have, and the CPU, is one file. What can be had without transforms stays as it
+ * is: bundlers leave out files that a program needs nothing of, and less of a large one.
+ */
+export function groupsOfNode(outputs) {
+  const cpu = Object.keys(outputs).find((name) => outputs[name].entryPoint === 'src/devices/cpu/index.ts');
+  const [main, sync, numeric, helpers] = ['index', 'sync', 'numeric', 'numpy/helpers'].map((name) =>
+    atOnce(outputs, `${name}.js`),
+  );
+  const core = new Set([...main, ...sync, ...atOnce(outputs, cpu)]);
+  return (name) => {
+    // Entries stay files of their own. What is loaded later has an entry point, too.
+    if (outputs[name].entryPoint && name !== cpu) return undefined;
+    if (helpers.has(name) || numeric.has(name)) return name;
+    return core.has(name) ? 'core' : undefined;
+  };
+}
+
+/**
  * @param {Map<string, Uint8Array>} files
  * @param {Record<string, import('esbuild').Metafile['outputs'][string]>} outputs of the same names
+ * @param {(outputs: object) => (name: string) => string | undefined} groupsOf which chunks become one file: those of one name
  */
-export async function mergeChunks(files, outputs) {
+export async function mergeChunks(files, outputs, groupsOf, { compact = false } = {}) {
   const decoder = new TextDecoder();
   const entries = Object.keys(outputs).filter((name) => outputs[name].entryPoint && !/^chunk-/.test(name));
   const bundle = await rollup({
     input: Object.fromEntries([
       ...entries.map((name) => [name.replace(/\.js$/, ''), faceOf(name)]),
-      ...SEVERAL.map((name) => [`all of ${name}`, name]),
+      ...SEVERAL.filter((name) => files.has(name)).map((name) => [`all of ${name}`, name]),
     ]),
     // Nothing is left out but imports of files of which nothing is used.
     treeshake: { moduleSideEffects: false },
     plugins: [
       {
         name: 'chunks',
-        resolveId: (path) => path.replace(/^\.\//, ''),
+        // What is no file of the bundle is Node's own, or installed beside it.
+        resolveId: (path, importer) => {
+          if (path !== moduleOf(path)) return path;
+          const name = posix.join(posix.dirname(importer ?? ''), path);
+          return files.has(name) ? name : { id: path, external: true };
+        },
         load: (name) => (files.has(name) ? decoder.decode(files.get(name)) : `export * from '${moduleOf(name)}';`),
       },
     ],
   });
   const { output } = await bundle.generate({
     format: 'es',
-    compact: true,
+    compact,
     entryFileNames: ({ facadeModuleId }) => (SEVERAL.includes(facadeModuleId) ? 'chunk-[hash].js' : '[name].js'),
     chunkFileNames: 'chunk-[hash].js',
     hoistTransitiveImports: false,

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 /** Bytes that installing the package may take, as README promises. */
 const MOST_BYTES = 3e6;
 /** Bytes that its tarball may have. */
-const MOST_PACKED = 0.8e6;
+const MOST_PACKED = 0.81e6;
 
 type Targets = string | { readonly types: string; readonly default: string };
 
@@ -56,7 +56,7 @@ describe('the package', () => {
     const source = (await import(
       new URL(target.default.replace('/dist/', '/src/').replace(/js$/, 'ts'), root).href
     )) as object;
-    expect(Object.keys(built)).toEqual(Object.keys(source).sort());
+    expect(Object.keys(built).sort()).toEqual(Object.keys(source).sort());
     expect(Object.keys(built).length).toBeGreaterThan(0);
     expect(readFileSync(new URL(target.types, root), 'utf8')).toContain('export');
   });
@@ -84,8 +84,8 @@ describe('the package', () => {
       stdin: { contents: "export { fftshift } from 'omnifft/numpy';", resolveDir: fileURLToPath(root) },
       ...{ bundle: true, write: false, minify: true, format: 'esm', platform, logLevel: 'error' },
     });
-    // What checks the arguments, and its messages.
-    expect(outputFiles[0]!.contents.length).toBeLessThan(9500);
+    // What checks the arguments, and its messages, among them the names that other libraries have for options.
+    expect(outputFiles[0]!.contents.length).toBeLessThan(12_100);
     expect(outputFiles[0]!.text).not.toMatch(/coalescedBytes|four-step|WebAssembly/);
     expect(outputFiles[0]!.text).toContain('fftshift');
   });

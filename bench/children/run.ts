@@ -4,8 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 export async function runChild<Printed>(file: string, args: readonly string[]): Promise<Printed> {
-  const script = fileURLToPath(new URL(file, import.meta.url));
+  return JSON.parse(await run(['--expose-gc', file, ...args])) as Printed;
+}
+
+/** Milliseconds of a whole process of Node, from its start to its end. */
+export async function timeProcess(args: readonly string[]): Promise<number> {
+  const start = performance.now();
+  await run(args);
+  return performance.now() - start;
+}
+
+async function run(args: readonly string[]): Promise<string> {
   const { NODE_OPTIONS: _, ...env } = process.env;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script, ...args], { env });
-  return JSON.parse(stdout) as Printed;
+  const cwd = fileURLToPath(new URL('.', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd });
+  return stdout;
 }

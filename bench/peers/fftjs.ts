@@ -27,3 +27,24 @@ export function fftjs(n: number): Subject {
     close() {},
   };
 }
+
+/** The same of reals: `fft.realTransform(output, input)`, which writes the bins up to the half. */
+export function fftjsReal(n: number): Subject {
+  const fft = new FFT(n);
+  const input: number[] = Array(n).fill(0);
+  const output: number[] = fft.createComplexArray();
+  return {
+    name: 'fft.js',
+    load: (seed) => fill(input, seed),
+    bins(indices) {
+      fft.realTransform(output, input);
+      return pick(output, indices);
+    },
+    time(calls) {
+      const start = performance.now();
+      for (let i = 0; i < calls; i++) fft.realTransform(output, input);
+      return ((performance.now() - start) * 1000) / calls;
+    },
+    close() {},
+  };
+}

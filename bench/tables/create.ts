@@ -1,7 +1,7 @@
 /** How long a plan for n = 1024 takes to make: cold on a fresh device and in a fresh process, and once it has been seen. */
 
-import { runChild } from '../children/run.ts';
-import { libraryUrl, loadLibrary } from '../library.ts';
+import { runChild, timeProcess } from '../children/run.ts';
+import { libraryUrl, loadLibrary, numpySyncUrl, numpyUrl } from '../library.ts';
 import { median } from '../measure.ts';
 import type { Figure, Table } from '../table.ts';
 
@@ -38,6 +38,7 @@ export const create: Table = {
     }
     const fresh: Created[] = [];
     for (let i = 0; i < repeats; i++) fresh.push(await runChild<Created>('create.mjs', [libraryUrl]));
+    const first = await firstTransforms(repeats);
     const middle = (label: string, values: readonly number[], atMost?: number): Figure => ({
       label,
       value: median(values),
@@ -53,6 +54,8 @@ export const create: Table = {
         middle('fresh process: first plan', of('cold'), 20),
         middle('fresh process: the same plan while the first lives', of('warm'), 1),
         middle('fresh process: the same plan after all were destroyed', of('again'), 1),
+        middle("fresh process: a first rfft of omnifft/numpy/sync, over Node's own time", first.sync, 60),
+        middle("fresh process: a first rfft of omnifft/numpy, over Node's own time", first.async, 60),
         middle('this process: first plan on a fresh device', coldHere, 20),
         middle('this process: the same plan after it was destroyed', warmHere, 1),
       ],
@@ -60,3 +63,14 @@ export const create: Table = {
     };
   },
 };
+
+/** Milliseconds of whole processes that make a first transform, less those of one beside it that does nothing. */
+async function firstTransforms(repeats: number): Promise<{ readonly sync: number[]; readonly async: number[] }> {
+  const times: { readonly sync: number[]; readonly async: number[] } = { sync: [], async: [] };
+  for (let i = 0; i < repeats; i++) {
+    const bare = await timeProcess(['-e', '0']);
+    times.sync.push((await timeProcess(['first.mjs', numpySyncUrl])) - bare);
+    times.async.push((await timeProcess(['first.mjs', numpyUrl])) - bare);
+  }
+  return times;
+}

@@ -33,6 +33,8 @@ const SHAPES: Readonly<Record<string, (k: number, half: number) => readonly [num
 /** Of a known series this share of the bins is taken at first, so that one sees what the others add. */
 const SHARE = 1 / 4;
 const RANGE = { amplitude: { from: 0, to: 1.3 }, phase: { from: -180, to: 180 } } as const;
+/** Presses of a key from one end of a range to the other. */
+const STEPS = 26;
 const UNIT = { amplitude: '', phase: ' (°)' } as const;
 
 export async function startBins(): Promise<void> {
@@ -58,9 +60,17 @@ export async function startBins(): Promise<void> {
     bin.valueAsNumber = paint(setup.waves[quantity()], from, to);
     update();
   };
+  const step = (right: number, up: number) => {
+    const values = setup.waves[quantity()];
+    const { from, to } = RANGE[quantity()];
+    bin.valueAsNumber = Math.min(values.length - 1, Math.max(0, bin.valueAsNumber + right));
+    const changed = values[bin.valueAsNumber]! + (up * (to - from)) / STEPS;
+    values[bin.valueAsNumber] = Math.min(to, Math.max(from, changed));
+    update();
+  };
   const draw = () => {
     plots = {
-      spectrum: showPlot(byId('bins-spectrum'), { ...spectrumOf(setup, quantity()), drag }),
+      spectrum: showPlot(byId('bins-spectrum'), { ...spectrumOf(setup, quantity()), drag, step }),
       signal: showPlot(byId('bins-signal'), signalOf(setup)),
     };
     update();
@@ -135,7 +145,7 @@ function paint(values: Float64Array, from: Place, to: Place): number {
 function spectrumOf({ waves }: Setup, quantity: Quantity): LinePlot {
   const values = waves[quantity];
   return {
-    title: `Bins: drag across them to set the ${quantity} of each`,
+    title: `Bins: drag across them to set the ${quantity} of each, or use the arrow keys`,
     // Half a bin on either side, so that the outer bars are whole.
     x: { label: 'bin', from: 0, to: values.length - 1, margin: 0.5 },
     y: { label: `${quantity}${UNIT[quantity]}`, ...RANGE[quantity] },

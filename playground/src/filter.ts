@@ -4,6 +4,7 @@ import { offerCode } from './code.ts';
 import { byId, html } from './dom.ts';
 import { contextOf, drawGrey, N, type Picture, readPicture, testPicture } from './image.ts';
 import { duration } from './numbers.ts';
+import { slideTo } from './sliders.ts';
 
 type Filter = 'blur' | 'sharpen' | 'edges';
 type Kind = 'cpu' | 'webgpu';
@@ -64,7 +65,7 @@ export async function startFilter(): Promise<void> {
     device.append(html('option', { value: kind }, kind));
   }
   for (const field of [device, filter, width]) field.addEventListener('input', changed);
-  startDrag(after.canvas, width, changed);
+  startDrag(after.canvas, width);
   byId('filter-file').addEventListener('change', async ({ target }) => {
     const file = (target as HTMLInputElement).files?.[0];
     if (!file) return;
@@ -102,12 +103,11 @@ function latest(work: () => Promise<void>): () => void {
 }
 
 /** Dragging across the result sets the width, from nothing at the left to the most at the right. */
-function startDrag(canvas: HTMLCanvasElement, width: HTMLInputElement, changed: () => void): void {
+function startDrag(canvas: HTMLCanvasElement, width: HTMLInputElement): void {
   const drag = ({ offsetX, buttons }: PointerEvent) => {
     if (buttons === 0) return;
     const share = Math.min(1, Math.max(0, offsetX / canvas.clientWidth));
-    width.valueAsNumber = Number(width.min) + share * (Number(width.max) - Number(width.min));
-    changed();
+    slideTo(width, Number(width.min) + share * (Number(width.max) - Number(width.min)));
   };
   canvas.addEventListener('pointerdown', (event) => {
     canvas.setPointerCapture(event.pointerId);

@@ -55,6 +55,11 @@ export function showHeatmap(figure: HTMLElement, map: Heatmap): void {
   figure.append(html('figcaption', {}, `${map.title}: ${scale}`), canvas);
 }
 
+/** The same from left to right, for style sheets. */
+export function gradient(): string {
+  return `linear-gradient(to right, ${STOPS.map((stop) => `rgb(${stop.join()})`).join(', ')})`;
+}
+
 export function colour(level: number): number[] {
   const place = Math.min(1, Math.max(0, level)) * (STOPS.length - 1);
   const below = STOPS[Math.min(STOPS.length - 2, Math.floor(place))] ?? STOPS[0];

@@ -40,6 +40,7 @@ export async function startImage(): Promise<void> {
   let picture = testPicture();
   let bins = plan.forwardSync(picture) as Picture;
 
+  const brush = startBrush(spectrum.canvas, mask, () => filter());
   const filter = () => {
     const start = performance.now();
     for (let y = 0; y < N; y++) {
@@ -54,6 +55,8 @@ export async function startImage(): Promise<void> {
     byId('image-time').textContent = `Masked and transformed back in ${duration(performance.now() - start)}.`;
     drawGrey(after, result);
     drawSpectrum(spectrum, bins, mask);
+    const at = brush();
+    if (at) drawBrush(spectrum, at);
     document.body.dataset.image = String(Number(document.body.dataset.image ?? 0) + 1);
   };
   const show = (next: Picture) => {
@@ -66,7 +69,6 @@ export async function startImage(): Promise<void> {
     for (let y = 0; y < N; y++) for (let x = 0; x < N; x++) mask[y * N + x] = factor(Math.hypot(x - N / 2, y - N / 2));
     filter();
   };
-  startBrush(spectrum.canvas, mask, filter);
   byId('image-all').addEventListener('click', () => maskBy(() => 1));
   byId('image-low').addEventListener('click', () => maskBy((distance) => Math.exp(-((distance / 18) ** 2))));
   byId('image-high').addEventListener('click', () => maskBy((distance) => 1 - Math.exp(-((distance / 10) ** 2))));
@@ -91,27 +93,81 @@ export function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   return context;
 }
 
-/** Paints on the mask, and on its mirror image: of a real picture a wave is two bins. */
-function startBrush(canvas: HTMLCanvasElement, mask: Float32Array, changed: () => void): void {
-  const paint = ({ offsetX, offsetY, buttons }: PointerEvent) => {
-    if (buttons === 0) return;
-    const scale = N / canvas.clientWidth;
+/** A place of the spectrum, in its pixels. */
+interface Spot {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Pixels that an arrow key moves the brush by; with Shift, more. */
+const [STEP, LEAP] = [2, 16];
+
+/**
+ * Paints on the mask, and on its mirror image: of a real picture a wave is two bins. By pointer, or by keyboard: the arrows
+ * move the brush, the space bar paints.
+ *
+ * @returns where the brush of the keyboard is, while it is used
+ */
+function startBrush(canvas: HTMLCanvasElement, mask: Float32Array, changed: () => void): () => Spot | undefined {
+  let brush: Spot = { x: N / 2 + STEP * 8, y: N / 2 };
+  let pressed = false;
+  const paint = ({ x: cx, y: cy }: Spot) => {
     const radius = byId<HTMLInputElement>('image-brush').valueAsNumber;
     const value = byId<HTMLInputElement>('image-restore').checked ? 1 : 0;
-    const [cx, cy] = [offsetX * scale, offsetY * scale];
     for (let y = 0; y < N; y++) {
       for (let x = 0; x < N; x++) {
         if (Math.hypot(x + 0.5 - cx, y + 0.5 - cy) > radius) continue;
         mask[y * N + x] = mask[((N - y) % N) * N + ((N - x) % N)] = value;
       }
     }
+  };
+  const point = ({ offsetX, offsetY, buttons }: PointerEvent) => {
+    if (buttons === 0) return;
+    const scale = N / canvas.clientWidth;
+    paint({ x: offsetX * scale, y: offsetY * scale });
     changed();
   };
   canvas.addEventListener('pointerdown', (event) => {
     canvas.setPointerCapture(event.pointerId);
-    paint(event);
+    point(event);
   });
-  canvas.addEventListener('pointermove', paint);
+  canvas.addEventListener('pointermove', point);
+  canvas.addEventListener('keydown', (event) => {
+    const { key, shiftKey } = event;
+    const by = (name: string) => (key === name ? (shiftKey ? LEAP : STEP) : 0);
+    const [right, down] = [by('ArrowRight') - by('ArrowLeft'), by('ArrowDown') - by('ArrowUp')];
+    if (key !== ' ' && right === 0 && down === 0) return;
+    event.preventDefault();
+    const within = (value: number) => Math.min(N - 1, Math.max(0, value));
+    brush = { x: within(brush.x + right), y: within(brush.y + down) };
+    pressed ||= key === ' ';
+    if (pressed) paint(brush);
+    changed();
+  });
+  canvas.addEventListener('keyup', ({ key }) => {
+    if (key === ' ') pressed = false;
+  });
+  for (const end of ['focus', 'blur']) {
+    canvas.addEventListener(end, () => {
+      pressed = false;
+      changed();
+    });
+  }
+  return () => (canvas.matches(':focus-visible') ? brush : undefined);
+}
+
+/** A ring where the brush is, light on dark. */
+function drawBrush(context: CanvasRenderingContext2D, { x, y }: Spot): void {
+  for (const [style, width] of [
+    ['#000', 3],
+    ['#fff', 1],
+  ] as const) {
+    context.strokeStyle = style;
+    context.lineWidth = width;
+    context.beginPath();
+    context.arc(x, y, byId<HTMLInputElement>('image-brush').valueAsNumber, 0, 2 * Math.PI);
+    context.stroke();
+  }
 }
 
 /** Shapes under stripes: two spots of the spectrum, and painting over them takes the stripes away. */

@@ -65,11 +65,8 @@ export async function startLive(): Promise<void> {
     plot = showPlot(figure, shownOf(setup, phase.checked, logarithmic.checked));
     const place = () => {
       const { min, max } = plot.scales.x ?? {};
-      waterfall.place(
-        plot.over,
-        { from: min ?? 0, to: max ?? SAMPLE_RATE / 2, logarithmic: logarithmic.checked },
-        spacingOf(setup),
-      );
+      const span = { from: min ?? 0, to: max ?? SAMPLE_RATE / 2, logarithmic: logarithmic.checked };
+      waterfall.place(plot.over, span);
     };
     plot.hooks.setScale = [...(plot.hooks.setScale ?? []), place];
     plot.hooks.setSize = [...(plot.hooks.setSize ?? []), place];
@@ -122,7 +119,7 @@ export async function startLive(): Promise<void> {
     plot.setData(dataOf(shownOf(setup, phase.checked, logarithmic.checked)), false);
     // What is zoomed into stays, so that nothing else draws the new values.
     plot.redraw();
-    waterfall.add(setup.levels);
+    waterfall.add(setup.levels, spacingOf(setup), now / 1000);
     sayPeak(setup);
     document.body.dataset.live = String(++shown);
   };
@@ -164,7 +161,7 @@ function shownOf(setup: Setup, phases: boolean, logarithmic: boolean): LinePlot 
   const { levels } = setup;
   const right = { label: 'phase (rad)', from: -4, to: 4 };
   return {
-    title: 'Spectrum: drag to zoom, double click to see all',
+    title: 'Spectrum. 0 dB: a sine of amplitude 1. Drag to zoom, double click to see all.',
     x: { label: 'frequency (Hz)', from: 0, to: (levels.length - 1) * spacingOf(setup) },
     y: { label: 'level (dB)', from: FLOOR, to: 0 },
     curves: [

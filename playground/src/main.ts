@@ -14,6 +14,7 @@ import { clearProblemError, lines, readProblem, SAMPLES, showProblemError } from
 import { showResult } from './result-view.ts';
 import { type Planned, Session } from './session.ts';
 import { SignalControls } from './signal-controls.ts';
+import { startSliders } from './sliders.ts';
 import { type Arrays, arraysFor, fill } from './tensor.ts';
 import { startTheme } from './theme.ts';
 
@@ -179,6 +180,7 @@ function showSamples(): void {
 
 async function start(): Promise<void> {
   startTheme();
+  startSliders();
   const isolated = crossOriginIsolated ? '' : ', on one thread: this page is not cross-origin isolated';
   byId('where').textContent = `omnifft ${version}, compiled in this browser${isolated}`;
   threads.value = String(crossOriginIsolated ? navigator.hardwareConcurrency : 1);

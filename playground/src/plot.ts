@@ -1,4 +1,7 @@
-/** Curves: uPlot, with what all plots of the page have alike. Dragging zooms, a double click shows all again. */
+/**
+ * Curves: uPlot, with what all plots of the page have alike. Dragging zooms, a double click shows all again; with the keyboard
+ * + and − zoom, the arrows move along, and 0 shows all.
+ */
 
 import { language } from './language.ts';
 
@@ -40,6 +43,8 @@ export interface LinePlot {
   readonly bars?: boolean;
   /** Where dragging does not zoom: told of each place from one to the next, in units of the axes. */
   readonly drag?: (from: Place, to: Place) => void;
+  /** The same by the arrow keys: steps to the right, and up. */
+  readonly step?: (right: number, up: number) => void;
 }
 
 export interface Place {
@@ -55,11 +60,21 @@ const clearers = new WeakMap<Element, () => void>();
 /** Draws into a figure, now and at every new width. @returns the plot, for new values and for what is zoomed into. */
 export function showPlot(figure: HTMLElement, plot: LinePlot): uPlot {
   clearFigure(figure);
-  const holder = html('div', { role: 'img', lang: LANGUAGE, 'aria-label': plot.title });
+  const keys = plot.drag
+    ? 'left and right arrows choose a bar, up and down change it'
+    : 'plus and minus zoom, the arrows move along, 0 shows all';
+  const holder = html('div', {
+    ...{ role: 'application', 'aria-roledescription': 'plot', lang: LANGUAGE, tabindex: 0 },
+    'aria-label': `${plot.title}; ${keys}`,
+  });
   figure.append(html('figcaption', {}, plot.title), holder);
   const width = () => Math.max(200, Math.floor(figure.clientWidth));
   const drawn = new uPlot(optionsOf(plot, width()), dataOf(plot), holder);
   if (plot.drag) startDrag(drawn, plot.drag);
+  holder.addEventListener('keydown', (event) => {
+    const handled = plot.drag ? stepBy(event.key, plot.step) : zoomBy(event.key, drawn, plot);
+    if (handled) event.preventDefault();
+  });
   const observer = new ResizeObserver(() => drawn.setSize({ width: width(), height: HEIGHT }));
   observer.observe(figure);
   clearers.set(figure, () => {
@@ -67,6 +82,46 @@ export function showPlot(figure: HTMLElement, plot: LinePlot): uPlot {
     drawn.destroy();
   });
   return drawn;
+}
+
+/** How far an arrow key moves along, and + and − zoom: this share of what is shown stays. */
+const MOVED = 1 / 8;
+const ZOOMED = 2 / 3;
+const DIRECTIONS: Readonly<Record<string, readonly [right: number, up: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowDown: [0, -1],
+  ArrowUp: [0, 1],
+};
+
+/** @returns whether the key means anything here */
+function stepBy(key: string, step: LinePlot['step']): boolean {
+  const direction = DIRECTIONS[key];
+  if (!direction || !step) return false;
+  step(...direction);
+  return true;
+}
+
+/** The same for a plot that is zoomed. */
+function zoomBy(key: string, plot: uPlot, { logarithmic }: LinePlot): boolean {
+  const xs = plot.data[0];
+  const { min, max } = plot.scales.x ?? {};
+  if (typeof min !== 'number' || typeof max !== 'number' || xs.length < 2) return false;
+  const there = (value: number) => (logarithmic ? Math.log(value) : value);
+  const back = (value: number) => (logarithmic ? Math.exp(value) : value);
+  const [least, most, from, to] = [xs[0]!, xs[xs.length - 1]!, min, max].map(there) as [number, number, number, number];
+  const show = (start: number, length: number) => {
+    const width = Math.min(length, most - least);
+    const first = Math.min(most - width, Math.max(least, start));
+    plot.setScale('x', { min: back(first), max: back(first + width) });
+    return true;
+  };
+  const width = to - from;
+  const [right = 0] = DIRECTIONS[key] ?? [];
+  if (right !== 0) return show(from + right * MOVED * width, width);
+  if (key === '0' || key === 'Escape') return show(least, most - least);
+  if (key === '+' || key === '=') return show((from + to - ZOOMED * width) / 2, ZOOMED * width);
+  return key === '-' && show((from + to - width / ZOOMED) / 2, width / ZOOMED);
 }
 
 /** Takes away what a figure shows, and what keeps it up to date. */
@@ -172,15 +227,18 @@ function optionsOf({ x, y, curves, logarithmic, marked, bars, drag }: LinePlot, 
 
 /** Places of a logarithmic axis: of every power of ten as many as there is room for, and even steps within one power. */
 const LOGARITHMIC_AXIS: Partial<uPlot.Axis> = {
-  splits: ({ width }, _, from, to) => {
-    const powers = Math.log10(to / Math.max(from, 1e-9));
-    const room = (width - 80) / powers;
-    const steps = room > 130 ? [1, 2, 5] : room > 80 ? [1, 3] : [1];
-    return powers < 1.2 ? ticks(from, to, Math.min(6, (room * powers) / 60)) : decades(from, to, steps);
-  },
+  splits: ({ width }, _, from, to) => logarithmicTicks(from, to, width - 80),
   filter: (_, splits) => splits,
   values: (_, splits) => splits.map((value) => (value >= 1000 ? `${short(value / 1000)}k` : short(value))),
 };
+
+/** @param width room, in pixels */
+export function logarithmicTicks(from: number, to: number, width: number): number[] {
+  const powers = Math.log10(to / Math.max(from, 1e-9));
+  const room = width / powers;
+  const steps = room > 130 ? [1, 2, 5] : room > 80 ? [1, 3] : [1];
+  return powers < 1.2 ? ticks(from, to, Math.min(6, width / 60)) : decades(from, to, steps);
+}
 
 /** uPlot counts on from where the axis begins; a reader wants multiples of the powers of ten. */
 function decades(from: number, to: number, steps: readonly number[]): number[] {

@@ -44,7 +44,7 @@ function showLines({ plan, direction }: Shown, read: Side, input: Arrays, writte
   const levels = magnitudes.map(decibels);
   const top = Math.max(0, Math.ceil((levels[peak] ?? 0) / 10) * 10);
   showPlot(byId('spectrum-plot'), {
-    title: `Spectrum: ${magnitudes.length} bins of ${frequency(SAMPLE_RATE / logical)}`,
+    title: `Spectrum: ${magnitudes.length} bins of ${frequency(SAMPLE_RATE / logical)}. 0 dB: amplitude 1`,
     x: { label: 'frequency (kHz)', from: 0, to: ((magnitudes.length - 1) * SAMPLE_RATE) / logical / 1000 },
     y: { label: 'amplitude (dB)', from: FLOOR_DECIBELS, to: top },
     curves: [{ name: 'amplitude (dB)', values: levels }],
@@ -84,7 +84,7 @@ function showPlanes({ plan, direction }: Shown, read: Side, input: Arrays, writt
     title: isComplex ? 'Spectrum, frequency 0 in the middle' : 'Spectrum, axis 0 to the right, axis 1 down',
     from: Math.max(FLOOR_DECIBELS, top - 100),
     to: top,
-    unit: 'dB',
+    unit: 'dB (0 dB: amplitude 1)',
     centred: isComplex,
   });
   const bins = [peak % spectrum.width, Math.floor(peak / spectrum.width)];

@@ -310,7 +310,7 @@ describe('transform', () => {
       string,
     ];
     writeFileSync(input, writeNpy(array));
-    const axes = ['--axes', '0,1'];
+    const axes = ['--axes', '0,1', '--device', 'cpu'];
     const there = await omnifft('transform', input, '-o', middle, '--real', ...axes);
     expect(there).toMatchObject({ code: 0, stderr: '' });
     expect(readNpy(readFileSync(middle))).toMatchObject({ shape: [3, 5, 2], dtype: 'complex64' });
@@ -325,7 +325,7 @@ describe('transform', () => {
   it('takes arrays out of archives, and puts results into them', async () => {
     const input = put('both.npz', twoArrays);
     const expected = direct(direct(second.data, [5, 3], 0, -1), [5, 3], 1, -1);
-    const { code, stderr } = await omnifft('transform', input, '--array', 'second', '-o', 'out.npz');
+    const { code, stderr } = await omnifft('transform', input, '--array', 'second', '-o', 'out.npz', '--device', 'cpu');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const results = await readNpz(readFileSync(join(folder, 'out.npz')));
     expect(Object.keys(results)).toEqual(['second']);
@@ -350,7 +350,7 @@ describe('transform', () => {
 
 describe('spectrogram', () => {
   it('draws a recording', async () => {
-    const args = ['--size', '512', '--hop', '256', '--window', 'blackman'];
+    const args = ['--size', '512', '--hop', '256', '--window', 'blackman', '--device', 'cpu'];
     const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', '--json', ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -378,11 +378,24 @@ describe('spectrogram', () => {
   it('draws pictures of other kinds and sizes', async () => {
     const style = { frequencies: 'mel', colours: 'viridis', width: 800, height: 500 };
     const args = Object.entries(style).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const more = [...args, '--dynamic-range', '60', '--json'];
+    const more = [...args, '--dynamic-range', '60', '--json', '--device', 'cpu'];
     const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', ...more);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject(style);
     expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 800, height: 500 });
+  });
+
+  it('draws what is there of a recording cut short, where that is asked for, and says what is wrong', async () => {
+    const short = put('short.wav', readFileSync(guitar).subarray(0, 50_001));
+    await expectFailure(['spectrogram', short, '-o', 'short.png'], 1, /--truncated accept.*\[invalid-file\]/);
+    const args = ['spectrogram', short, '-o', 'short.png', '--device', 'cpu', '--truncated', 'accept'];
+    const { code, stderr } = await omnifft(...args);
+    expect(stderr).toMatch(/^omnifft: warning: \S+short\.wav: The WAV file is truncated: it announces [^\n]*\n$/);
+    expect(code).toBe(0);
+    expect(decode(readFileSync(join(folder, 'short.png')))).toMatchObject({ width: 1600, height: 900 });
+    const json = await omnifft(...args, '--json');
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(json.stdout).warnings).toEqual([expect.stringMatching(/truncated/)]);
   });
 
   it('offers the windows that need no parameter', async () => {

@@ -14,7 +14,7 @@ const others = (await listDevices()).flatMap(({ kind, available }) => (available
 
 describe('explain', () => {
   it('prints the plan as text and as JSON', async () => {
-    const text = await omnifft('explain', 'scfo1024*16');
+    const text = await omnifft('explain', 'scfo1024*16', '--device', 'cpu');
     expect(text).toMatchObject({ code: 0, stderr: '' });
     expect(text.stdout).toContain('1024');
     const json = await omnifft('explain', '{"size": [1024], "batches": 16}', '--json', '--device', 'cpu');
@@ -94,7 +94,7 @@ describe('devices', () => {
 describe('bench', () => {
   it('times each problem', async () => {
     const problems = ['scfo256*64', 'dcbo1000', 'scfi128x32', 'srfo1000*8'];
-    const { code, stdout, stderr } = await omnifft('bench', ...problems, '--json');
+    const { code, stdout, stderr } = await omnifft('bench', ...problems, '--json', '--device', 'cpu');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const results = JSON.parse(stdout) as Record<string, number | string>[];
     expect(results.map(({ problem }) => problem)).toEqual(problems);

@@ -19,6 +19,11 @@ export function complain(error: unknown, json: boolean): void {
   process.stderr.write(`${line}\n`);
 }
 
+/** Says on stderr what the user should know of a command that works nevertheless, a line each. */
+export function warn(warnings: readonly string[]): void {
+  for (const warning of warnings) process.stderr.write(`omnifft: warning: ${oneLine(inCommands(warning))}\n`);
+}
+
 function failureOf(error: unknown): Pick<FftError, 'code' | 'message' | 'problems'> {
   if (!(error instanceof FftError)) {
     const message = `Internal error: ${oneLine(error instanceof Error ? error.message : String(error))}`;

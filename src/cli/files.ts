@@ -2,11 +2,12 @@
  * Files named on the command line that are written, and what can go wrong with any, said in one line.
  */
 
-import { writeSync } from 'node:fs';
+import { rmSync, writeSync } from 'node:fs';
 import { access, chmod, constants, mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FftError, type FftErrorCode } from '../problem/index.ts';
 import { descriptorOf, followLinks, isStandardOutput } from './descriptors.ts';
+import { beforeInterrupt } from './interrupts.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
@@ -70,6 +71,7 @@ async function replaceFile(path: string, contents: Contents): Promise<void> {
   // So is a file in a folder that takes no other.
   if (existing && !(await isWritable(folder))) return writeFile(path, contents);
   const partial = join(folder, `.omnifft-${process.pid}-${Date.now().toString(36)}`);
+  const forget = beforeInterrupt(() => rmSync(partial, { force: true }));
   try {
     await writeFile(partial, contents, { flag: 'wx' });
     if (existing) await chmod(partial, existing.mode);
@@ -77,6 +79,8 @@ async function replaceFile(path: string, contents: Contents): Promise<void> {
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
+  } finally {
+    forget();
   }
 }
 

@@ -61,7 +61,7 @@ describe('files of more than 4 GiB', () => {
   it('an array with other things behind it', async () => {
     const array = sampleArray([6, 5], 'complex64');
     const input = sparse('long.npy', far, [[0, writeNpy(array)]]);
-    const { code, stderr } = await omnifft('transform', input, '-o', 'forward.npy');
+    const { code, stderr } = await omnifft('transform', input, '-o', 'forward.npy', '--device', 'cpu');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect((await omnifft('transform', 'forward.npy', '-o', 'back.npy', '-i')).code).toBe(0);
     const back = readNpy(readFileSync(join(folder, 'back.npy')));
@@ -96,7 +96,7 @@ describe('files of more than 4 GiB', () => {
       [start + 8, samples],
     ] as const;
     const input = sparse('long.wav', start + 8 + samples.length, parts);
-    const { code, stdout, stderr } = await omnifft('spectrogram', input, '-o', 'long.png', '--json');
+    const { code, stdout, stderr } = await omnifft('spectrogram', input, '-o', 'long.png', '--json', '--device', 'cpu');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const frames = (count: number) => 1 + Math.floor((count - 1024) / 256);
     const channels = recording.readUInt16LE(22);

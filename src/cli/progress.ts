@@ -1,8 +1,9 @@
 /**
- * A progress bar on stderr, for people: it shows only on a terminal, and only for work that takes over a second.
+ * A progress bar on stderr, for people: it shows only on a terminal, and only once the command has taken a second.
  */
 
 import { SingleBar } from 'cli-progress';
+import { beforeInterrupt } from './interrupts.ts';
 
 const PATIENCE_MS = 1000;
 
@@ -13,29 +14,44 @@ export interface Progress {
   readonly stop: () => void;
 }
 
+/** How long the command has taken until now: since its process began, so that loading, reading and writing count. */
+export function secondsSinceStart(): number {
+  return performance.now() / 1000;
+}
+
 export function startProgress(what: string): Progress {
   if (!process.stderr.isTTY) return { update: () => {}, stop: () => {} };
-  const started = performance.now();
   const format = '{step} {bar} {percentage} % · {seconds} s';
-  const seconds = () => Math.round((performance.now() - started) / 1000);
-  let bar: SingleBar | undefined;
+  const seconds = () => Math.round(secondsSinceStart());
+  let bar: { readonly update: SingleBar['update']; readonly stop: () => void } | undefined;
   let last = { done: 0, total: 1, step: what };
   const show = () => {
     if (bar) return;
-    bar = new SingleBar({ format, stream: process.stderr, clearOnComplete: true, hideCursor: true });
-    bar.start(last.total, last.done, { step: last.step, seconds: seconds() });
+    const shown = new SingleBar({ format, stream: process.stderr, clearOnComplete: true, hideCursor: true });
+    // It hides the cursor and keeps the terminal from wrapping lines until it is stopped.
+    const clear = () => shown.stop();
+    const forget = beforeInterrupt(clear);
+    bar = {
+      update: shown.update.bind(shown),
+      stop() {
+        clear();
+        forget();
+      },
+    };
+    shown.start(last.total, last.done, { step: last.step, seconds: seconds() });
   };
   // A step may be all that there is and take longer than the patience.
-  const patience = setTimeout(show, PATIENCE_MS);
+  const patience = setTimeout(show, Math.max(0, PATIENCE_MS - performance.now()));
   return {
     update(done, total, step = what) {
       last = { done, total, step };
-      if (bar === undefined && performance.now() - started >= PATIENCE_MS) show();
+      if (bar === undefined && performance.now() >= PATIENCE_MS) show();
       else bar?.update(done, { step, seconds: seconds() });
     },
     stop() {
       clearTimeout(patience);
       bar?.stop();
+      bar = undefined;
     },
   };
 }

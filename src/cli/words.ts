@@ -7,6 +7,7 @@ const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/listDevices\(\)/g, '`omnifft devices`'],
   [/openDevice\('([\w-]+)'(?:, \{[^}]*\})?\)/g, '--device $1'],
   [/openDevice\(\)/g, '--device'],
+  [/\{ truncated: 'accept' \}/g, '--truncated accept'],
 ];
 
 /** A message without calls. */

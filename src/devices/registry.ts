@@ -2,8 +2,10 @@
  * Every kind of device that this build can open, and how: a new device is a folder beside this file and a line here.
  * Modules are loaded on first use.
  */
+import { FftError, reasonOf } from '../problem/errors.ts';
 import type { Availability, Backend, DeviceKind, OpenableKind } from './device.ts';
 import type { DeviceOptions } from './options.ts';
+import { librariesForbidden } from './permissions.ts';
 
 interface DeviceModule {
   /** @param hardware what computes on the processor is not wanted: where that is all there can be, nothing is loaded. */
@@ -11,19 +13,61 @@ interface DeviceModule {
   create(options: DeviceOptions): Promise<Backend>;
 }
 
+type Load = () => Promise<DeviceModule>;
+
 /** In the order in which `auto` tries them. */
-const modules: Readonly<Record<OpenableKind, () => Promise<DeviceModule>>> = {
-  cuda: () => import('./cuda/index.ts'),
-  hip: () => import('./hip/index.ts'),
+const modules: Readonly<Record<OpenableKind, Load>> = {
+  cuda: behindLibrary('CUDA', () => import('./cuda/index.ts')),
+  hip: behindLibrary('HIP', () => import('./hip/index.ts')),
   webgpu: () => import('./webgpu/index.ts'),
-  opencl: () => import('./opencl/index.ts'),
+  opencl: behindLibrary('OpenCL', () => import('./opencl/index.ts')),
   cpu: () => import('./cpu/index.ts'),
 };
 
 /** The kinds that this build knows how to open, best first. */
 export const openableKinds = Object.keys(modules) as readonly OpenableKind[];
 
-/** The module of a kind, or undefined where this build has none. */
+/**
+ * The module of a kind, or undefined where this build has none. Runtimes forbid and lack what they like, and say so with
+ * errors of their own: of this module, such a device is not available, and opening it throws `device-unavailable`.
+ */
 export async function deviceModule(kind: DeviceKind): Promise<DeviceModule | undefined> {
-  return (modules as Partial<Record<DeviceKind, () => Promise<DeviceModule>>>)[kind]?.();
+  const load = (modules as Partial<Record<DeviceKind, Load>>)[kind];
+  if (!load) return undefined;
+  const module = await load().catch((cause) => missing(kind, reasonOf(cause), cause));
+  return {
+    async availability(hardware) {
+      try {
+        return await module.availability(hardware);
+      } catch (cause) {
+        return { name: kind, available: false, reason: reasonOf(cause) };
+      }
+    },
+    async create(options) {
+      try {
+        return await module.create(options);
+      } catch (cause) {
+        throw cause instanceof FftError ? cause : unavailable(kind, reasonOf(cause), cause);
+      }
+    },
+  };
+}
+
+/** For a device that is reached through a C library: where none may be loaded, nothing of it is. */
+function behindLibrary(title: string, load: Load): Load {
+  return async () => {
+    const reason = librariesForbidden();
+    return reason === undefined ? load() : missing(title, reason);
+  };
+}
+
+function missing(name: string, reason: string, cause?: unknown): DeviceModule {
+  return {
+    availability: () => ({ name, available: false, reason }),
+    create: () => Promise.reject(unavailable(name, reason, cause)),
+  };
+}
+
+function unavailable(name: string, reason: string, cause?: unknown): FftError {
+  return new FftError('device-unavailable', `${name} cannot be opened: ${reason}.`, { cause });
 }

@@ -1,5 +1,5 @@
 /** Which lengths are fast here. */
-import { nextSmooth } from '../numeric/primes.ts';
+import { nextSmooth, previousSmooth } from '../numeric/primes.ts';
 import { LARGEST_LISTED_PRIME } from '../plan/butterflies.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { readOptions } from './options.ts';
@@ -19,7 +19,28 @@ export interface FastLengthOptions {
  *   `unknown-field`
  */
 export function nextFastLength(target: number, options: FastLengthOptions = {}): number {
-  const { real = false } = readOptions(options, { works: ['real'] }, 'nextFastLength');
+  const real = checkFastLength(target, options, 'nextFastLength');
+  const smooth = (length: number) => nextSmooth(length, LARGEST_LISTED_PRIME);
+  const length = real && target > 1 ? 2 * smooth(Math.ceil(target / 2)) : smooth(target);
+  if (Number.isSafeInteger(length)) return length;
+  throw new FftError('invalid-size', `The next length from ${target} on is ${length}; it must be below 2^53.`, {
+    path: 'target',
+  });
+}
+
+/**
+ * The largest length of at most `target` that is fast in the same way: where data is rather cropped than filled with zeros.
+ * @throws FftError as `nextFastLength`, but that there always is one
+ */
+export function prevFastLength(target: number, options: FastLengthOptions = {}): number {
+  const real = checkFastLength(target, options, 'prevFastLength');
+  if (real && target > 1) return 2 * previousSmooth(Math.floor(target / 2), LARGEST_LISTED_PRIME);
+  return previousSmooth(target, LARGEST_LISTED_PRIME);
+}
+
+/** @returns whether it is for real data. @throws FftError `invalid-argument`, `unknown-field`, `invalid-size` */
+function checkFastLength(target: number, options: FastLengthOptions, name: string): boolean {
+  const { real = false } = readOptions(options, { works: ['real'] }, name);
   if (typeof real !== 'boolean') {
     throw new FftError('invalid-argument', `real is ${show(real)}; it takes true or false.`, { path: 'real' });
   }
@@ -28,10 +49,5 @@ export function nextFastLength(target: number, options: FastLengthOptions = {}):
       path: 'target',
     });
   }
-  const smooth = (length: number) => nextSmooth(length, LARGEST_LISTED_PRIME);
-  const length = real && target > 1 ? 2 * smooth(Math.ceil(target / 2)) : smooth(target);
-  if (Number.isSafeInteger(length)) return length;
-  throw new FftError('invalid-size', `The next length from ${target} on is ${length}; it must be below 2^53.`, {
-    path: 'target',
-  });
+  return real;
 }

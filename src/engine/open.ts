@@ -7,6 +7,7 @@ import { type DeviceOptions, deviceOptionNames } from '../devices/options.ts';
 import { deviceModule, openableKinds } from '../devices/registry.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
+import { didYouMean } from '../problem/meant.ts';
 import { Device } from './device.ts';
 import { loadPartsBy } from './later.ts';
 import { readOptions } from './options.ts';
@@ -60,10 +61,7 @@ async function deviceInfo(kind: DeviceKind, hardware?: boolean): Promise<DeviceI
  */
 export async function openDevice(kind: OpenableKind | 'auto' = 'auto', options: DeviceOptions = {}): Promise<Device> {
   if (kind !== 'auto' && !deviceKinds.includes(kind)) {
-    throw new FftError(
-      'unknown-device',
-      `There is no device ${show(kind)}; choose one of auto, ${deviceKinds.join(', ')}.`,
-    );
+    throw await unknownDevice(kind);
   }
   const own = readOptions(options, { works: deviceOptionNames }, 'openDevice');
   const { threads, precision } = own;
@@ -103,6 +101,14 @@ export async function openDevice(kind: OpenableKind | 'auto' = 'auto', options: 
     'device-unavailable',
     `No device can be opened (${reasons.join('; ')}). listDevices() says what there is.`,
   );
+}
+
+/** Says what can be opened here. Drivers are loaded for that only where there is hardware. */
+async function unknownDevice(kind: unknown): Promise<FftError> {
+  const infos = await Promise.all(openableKinds.map((known) => deviceInfo(known, true)));
+  const here = infos.filter(({ available }) => available).map((info) => `'${info.kind}'`);
+  const message = `There is no device ${show(kind)}; 'auto' takes the best one there is, and ${here.join(', ') || 'none'} can be opened here.`;
+  return new FftError('unknown-device', `${message}${didYouMean(kind, ['auto', ...openableKinds])}`);
 }
 
 function computesIn({ profile }: Device, precision: 'single' | 'double'): boolean {

@@ -1,8 +1,11 @@
 /**
  * Objects with named options, checked name by name: a misspelt option must not be ignored in silence.
  */
+import { arrayClass } from '../problem/bytes.ts';
 import { excerpt, FftError, type FftProblem, show, throwIfAny } from '../problem/errors.ts';
+import { meantOption } from '../problem/meant.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';
+import { isDevice } from './is-device.ts';
 
 /** Names an object may have, and names that belong to the interface but that this release cannot serve yet. */
 export interface KnownOptions {
@@ -28,7 +31,9 @@ export function readOptions<T extends object>(
 ): T {
   const own = snapshot(options, `The object of options of ${what}`, { code: 'invalid-argument', depth, keep: true });
   if (!isRecord(own)) {
-    throw new FftError('invalid-argument', `The options of ${what} are ${show(own)}; a plain object is needed.`);
+    const given = arrayClass(own) === undefined ? show(own) : `a ${arrayClass(own)}`;
+    const message = `The options of ${what} are ${given}; a plain object is needed${example(own, works)}.`;
+    throw new FftError('invalid-argument', message);
   }
   const unknown = Object.keys(own).filter((name) => own[name] !== undefined && !works.includes(name));
   const accepted = works.length > 0 ? `${what} takes ${works.join(', ')}` : `there are no options of ${what}`;
@@ -36,10 +41,50 @@ export function readOptions<T extends object>(
     unknown.slice(0, UNKNOWN_REPORTED).map((name): FftProblem => {
       const path = `${what}.${excerpt(name)}`;
       if (!planned.includes(name)) {
-        return { code: 'unknown-field', path, message: `${path} is not known; ${accepted}.` };
+        const meant = meantOption(name, works);
+        const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+        return { code: 'unknown-field', path, message: `${path} is not known; ${accepted}.${hint}` };
       }
       return { code: 'unsupported-feature', path, message: `${path} is not supported yet; ${accepted}.` };
     }),
   );
   return own as T;
+}
+
+/** Options that a bare value may have been meant for, by what it is: the first one that there is. */
+const MEANT = {
+  number: [
+    'type',
+    'n',
+    's',
+    'm',
+    'fs',
+    'sampleRate',
+    'size',
+    'threads',
+    'd',
+    'axis',
+    'beta',
+    'std',
+    'alpha',
+    'p',
+    'tau',
+    'at',
+    'offset',
+    'initial',
+  ],
+  string: ['mode', 'norm', 'window', 'precision', 'from'],
+  boolean: ['real', 'sym', 'compressed', 'endpoint'],
+  list: ['s', 'axes', 'a'],
+  array: ['window'],
+  device: ['device'],
+} as const;
+
+/** How the value would be written as an option, after a comma: other libraries take the most usual ones by place. */
+function example(value: unknown, works: readonly string[]): string {
+  const kind = isDevice(value) ? 'device' : arrayClass(value) ? 'array' : Array.isArray(value) ? 'list' : typeof value;
+  if (!Object.hasOwn(MEANT, kind)) return '';
+  const name = MEANT[kind as keyof typeof MEANT].find((option) => works.includes(option));
+  if (name === undefined) return '';
+  return kind === 'device' || kind === 'array' ? `, such as { ${name} }` : `, such as { ${name}: ${show(value)} }`;
 }

@@ -200,6 +200,28 @@ export function nextSmooth(n: number, maxPrime: number): number {
   return best;
 }
 
+/** The largest number up to `n` whose prime factors are at most `maxPrime`. */
+export function previousSmooth(n: number, maxPrime: number): number {
+  requireInteger('n', n, 1);
+  requireInteger('maxPrime', maxPrime, 2);
+  let best = 1;
+  const odd: number[] = [];
+  for (let p = 3; p <= Math.min(maxPrime, n); p += 2) if (isPrime(p)) odd.push(p);
+  // Enumerates the products of odd primes; each is completed by a power of two.
+  const extend = (product: number, from: number): void => {
+    let completed = product;
+    while (completed <= n / 2) completed *= 2;
+    if (completed > best) best = completed;
+    for (let i = from; i < odd.length; i++) {
+      const next = product * (odd[i] as number);
+      if (next > n) break;
+      extend(next, i);
+    }
+  };
+  extend(1, 0);
+  return best;
+}
+
 /** All numbers from `low` to `high` whose prime factors are at most `maxPrime`, ascending. */
 export function smoothBetween(low: number, high: number, maxPrime: number): number[] {
   let products = [1];

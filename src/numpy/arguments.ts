@@ -4,6 +4,8 @@
  */
 import { readOptions } from '../engine/options.ts';
 import { excerpt, FftError, show } from '../problem/errors.ts';
+import { didYouMean } from '../problem/meant.ts';
+import type { RawRecord } from '../problem/snapshot.ts';
 import { checkLength, resolveAxes, resolveAxis } from './axes.ts';
 
 /** Which direction is divided: the inverse by n, both by √n, or the forward one by n. */
@@ -26,14 +28,16 @@ export interface LineOptions {
 export interface TensorOptions {
   /**
    * Points along each of `axes`, as `n` of one axis; −1: as many as there are. Default: as many as there are, but along the
-   * last axis of `irfft2` and `irfftn` 2(m − 1).
+   * last axis of `irfft2`, `irfftn`, `hfft2` and `hfftn` 2(m − 1). A single number is a list of one.
    */
-  readonly s?: readonly number[] | null | undefined;
+  readonly s?: number | readonly number[] | null | undefined;
   /**
    * Default: the last two (`fft2` and its like), the last `s.length` or all (`fftn` and its like; so does `null` for each).
-   * An axis that is named several times is transformed several times, from the last to the first but in `irfftn`.
+   * A single number is a list of one.
+   * An axis that is named several times is transformed several times, from the last to the first but in `irfftn`; functions
+   * that only SciPy has refuse that: `hfftn`, `dctn` and their like.
    */
-  readonly axes?: readonly number[] | null | undefined;
+  readonly axes?: number | readonly number[] | null | undefined;
   /** Default `backward`. */
   readonly norm?: Norm | null | undefined;
 }
@@ -52,6 +56,8 @@ export interface Arguments extends OtherOptions {
   /** Points along each. */
   readonly lengths: readonly number[];
   readonly norm: Norm;
+  /** The options as they were read. */
+  readonly asked: RawRecord;
 }
 
 /** Options and the lists in them. */
@@ -76,7 +82,7 @@ export function lineArguments(
   const axis = resolveAxis(own.axis === undefined ? -1 : own.axis, shape.length, 'axis');
   const n = own.n ?? undefined;
   const length = n === undefined ? usualLength(shape, axis, toReals) : checkLength(n, 'n');
-  return { axes: [axis], lengths: [length], norm: checkNorm(own.norm), ...othersOf(own) };
+  return { axes: [axis], lengths: [length], norm: checkNorm(own.norm), asked: own as RawRecord, ...othersOf(own) };
 }
 
 /** @param usual default axes; left out: all. @throws FftError as above */
@@ -87,26 +93,32 @@ export function tensorArguments(
   usual?: readonly number[],
 ): Arguments {
   const own = readOptions(options, { works: ['s', 'axes', 'norm', ...more] }, name, LEVELS);
-  const s = own.s ?? undefined;
+  const s = own.s === null || own.s === undefined ? undefined : listOf(own.s);
   if (s !== undefined && !Array.isArray(s)) {
     throw new FftError('invalid-argument', `s is ${show(s)}; it must list lengths, such as [64, 64].`, { path: 's' });
   }
   // `null` stands for the axes that s or the array has, even where left out they would be two.
   const given = (own.axes === undefined ? usual : own.axes) ?? lastAxes(s?.length ?? shape.length);
-  const axes = resolveAxes(given, shape.length);
+  const listed = listOf(given);
+  const axes = resolveAxes(listed, shape.length);
   if (s !== undefined && s.length !== axes.length) {
-    const message = `s has ${s.length} lengths for ${axes.length} axes [${excerpt(given.join(', '))}]; it takes one for each.`;
+    const message = `s has ${s.length} lengths for ${axes.length} axes [${excerpt(listed.join(', '))}]; it takes one for each.`;
     throw new FftError('invalid-argument', message, { path: 's' });
   }
   const lengths = axes.map((axis, k) => {
     if (s === undefined) return usualLength(shape, axis, toReals && k === axes.length - 1);
     return s[k] === -1 ? usualLength(shape, axis, false) : checkLength(s[k]!, `s[${k}]`);
   });
-  return { axes, lengths, norm: checkNorm(own.norm), ...othersOf(own) };
+  return { axes, lengths, norm: checkNorm(own.norm), asked: own as RawRecord, ...othersOf(own) };
 }
 
 function othersOf({ device, type, orthogonalize }: OtherOptions): OtherOptions {
   return { device, type, orthogonalize };
+}
+
+/** SciPy takes one number for a list of it. */
+function listOf(given: number | readonly number[]): readonly number[] {
+  return typeof given === 'number' ? [given] : given;
 }
 
 function lastAxes(count: number): number[] {
@@ -125,7 +137,7 @@ function usualLength(shape: readonly number[], axis: number, ofReals: boolean): 
 function checkNorm(norm: Norm | null = 'backward'): Norm {
   if (norm === null) return 'backward';
   if (norm === 'backward' || norm === 'ortho' || norm === 'forward') return norm;
-  throw new FftError('invalid-argument', `norm is ${show(norm)}; it must be 'backward', 'ortho' or 'forward'.`, {
-    path: 'norm',
-  });
+  const hint = didYouMean(norm, ['backward', 'ortho', 'forward']);
+  const message = `norm is ${show(norm)}; it must be 'backward', 'ortho' or 'forward'.${hint}`;
+  throw new FftError('invalid-argument', message, { path: 'norm' });
 }

@@ -13,13 +13,16 @@ export type { NumberLists } from './lists.ts';
 export { converted, type Floats, fitting, zeros } from './memory.ts';
 
 /** A dense array in C order: `shape` is slowest first, complex numbers lie as `re, im` in `data`. */
-export type NumpyArray<T extends NpyDtype = NpyDtype> = NpyArray<T>;
+export type NumpyArray<T extends NpyDtype = NpyDtype, S extends readonly number[] = readonly number[]> = NpyArray<T, S>;
 
 export type ComplexDtype = 'complex64' | 'complex128';
 export type RealDtype = 'float32' | 'float64';
 
 /** What a transform to complex numbers returns. */
-export type ComplexArray<T extends ComplexDtype = ComplexDtype> = NumpyArray<T>;
+export type ComplexArray<
+  T extends ComplexDtype = ComplexDtype,
+  S extends readonly number[] = readonly number[],
+> = NumpyArray<T, S>;
 
 export type TypedArray =
   | Float32Array
@@ -51,16 +54,25 @@ export type DtypeOf<X extends ArrayInput> = X extends { readonly dtype: infer T 
     : 'float64';
 
 /** The same array: a bare typed array gets a shape. */
-export type SameArray<X extends ArrayInput> = NumpyArray<DtypeOf<X>>;
+export type SameArray<X extends ArrayInput> = NumpyArray<DtypeOf<X>, ShapeOf<X>>;
+
+/** The lengths of an array's axes, as many as are known when programs are compiled: a bare typed array has one. */
+export type ShapeOf<X extends ArrayInput> = X extends { readonly shape: infer S extends readonly number[] }
+  ? { readonly [K in keyof S]: number }
+  : X extends TypedArray | readonly number[]
+    ? readonly [number]
+    : readonly number[];
 
 /** What an array transforms to: single precision stays single. */
-export type Transformed<X extends ArrayInput> = ComplexArray<
-  DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'complex64' : 'complex128') : never
+export type Transformed<X extends ArrayInput, S extends readonly number[] = ShapeOf<X>> = ComplexArray<
+  DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'complex64' : 'complex128') : never,
+  S
 >;
 
 /** What an array of complex numbers becomes in transforms to reals: single precision stays single. */
 export type RealTransformed<X extends ArrayInput> = NumpyArray<
-  DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'float32' : 'float64') : never
+  DtypeOf<X> extends infer T ? (T extends 'float32' | 'complex64' ? 'float32' : 'float64') : never,
+  ShapeOf<X>
 >;
 
 /** To be met by what has to be real: nothing that is known to be complex meets it. */

@@ -19,6 +19,8 @@ const later = { ...numpy };
 const atOnce = { ...sync };
 
 interface Options extends SumTensorOptions {
+  readonly s?: readonly number[] | null;
+  readonly axes?: readonly number[] | null;
   readonly n?: number | null;
   readonly axis?: number;
 }
@@ -233,7 +235,7 @@ const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] =
   ['an axis twice', 'dctn', image, { axes: [0, -2] }, 'invalid-argument'],
   ['lengths beyond any memory', 'dstn', image, { s: [2 ** 40, 2 ** 40] }, 'invalid-size'],
   ['an option of several axes', 'dct', image, { s: [4] }, 'unknown-field'],
-  ['an unknown option', 'idctn', image, { workers: 2 }, 'unknown-field'],
+  ['an unknown option', 'idctn', image, { colour: 2 }, 'unknown-field'],
   ['texts', 'dst', ['1'], {}, 'wrong-array-type'],
 ];
 

@@ -1,4 +1,5 @@
 /** SciPy's cosine and sine transforms (`scipy.fft.dct`, `dst` and their like): what each call of one comes to. */
+import { copyInto } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { logicalLength } from '../problem/index.ts';
 import {
@@ -12,11 +13,12 @@ import {
 } from './arguments.ts';
 import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, product } from './array.ts';
 import { resolveDistinctAxes } from './axes.ts';
-import { copyOf, fitted } from './fit.ts';
+import { fitFor } from './fit.ts';
+import { KnownCalls } from './known.ts';
 import type { Floats } from './memory.ts';
 import { problemOf, type SumKind } from './problem.ts';
-import type { PlannedTransform, TransformRequest } from './request.ts';
 import { checkMemory, resized, type TransformStep } from './steps.ts';
+import type { TransformRequest, Work } from './work.ts';
 
 /** I to IV. */
 export type SumType = 1 | 2 | 3 | 4;
@@ -52,6 +54,9 @@ const ends: Readonly<Partial<Record<SumKind, { readonly before: readonly End[]; 
   dst3: { before: ['last'], after: [] },
 };
 
+const known = new KnownCalls();
+const NONE: readonly string[] = [];
+
 /**
  * @param more options that the caller looks after
  * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`, and those of `asArray`
@@ -59,22 +64,30 @@ const ends: Readonly<Partial<Record<SumKind, { readonly before: readonly End[]; 
 export function sumLineRequest(
   name: LineName,
   input: ArrayInput,
-  options: SumLineOptions & OtherOptions,
-  more: readonly string[] = [],
+  options?: SumLineOptions & OtherOptions,
+  more: readonly string[] = NONE,
 ): TransformRequest {
+  const found = known.find(name, input, options, more.length > 0);
+  if (found) return found;
   const operand = asArray(input);
-  return request(name, operand, lineArguments(operand.shape, options, signatureOf(name, more)));
+  return request(
+    name,
+    operand,
+    lineArguments(operand.shape, options === undefined ? {} : options, signatureOf(name, more)),
+  );
 }
 
 /** For transforms along several axes; parameters and errors as above. */
 export function sumTensorRequest(
   name: `${LineName}n`,
   input: ArrayInput,
-  options: SumTensorOptions & OtherOptions,
-  more: readonly string[] = [],
+  options?: SumTensorOptions & OtherOptions,
+  more: readonly string[] = NONE,
 ): TransformRequest {
+  const found = known.find(name, input, options, more.length > 0);
+  if (found) return found;
   const operand = asArray(input);
-  const given = tensorArguments(operand.shape, options, signatureOf(name, more));
+  const given = tensorArguments(operand.shape, options === undefined ? {} : options, signatureOf(name, more));
   resolveDistinctAxes(given.axes, operand.shape.length);
   return request(name, operand, given);
 }
@@ -99,7 +112,9 @@ function request(name: LineName | `${LineName}n`, operand: NumpyArray, given: Ar
   const reals = { data: operand.data, shape: [...operand.shape, ...parts], dtype: dtypeOf(false, single) };
   const step = stepOf(reals, given, kind, inverse);
   const after = step.to.shape.slice(0, operand.shape.length);
-  return { device, work: carryOut(reals, step, { kind, axes, orthogonal, shape: after, dtype: operand.dtype }) };
+  const work = workOf(reals, step, { kind, axes, orthogonal, shape: after, dtype: operand.dtype });
+  known.keep(name, { operand, asked: given.asked }, work);
+  return { device, work, data: operand.data };
 }
 
 /** The transform that is to be done: inverses are those of other types. */
@@ -148,19 +163,29 @@ interface SumFacts {
   readonly dtype: NumpyArray['dtype'];
 }
 
-function* carryOut(
-  reals: NumpyArray,
-  step: TransformStep,
+function workOf(
+  { data, shape: given, dtype: parts }: NumpyArray,
+  { direction, problem, axes: sizes, from }: TransformStep,
   { kind, axes, orthogonal, shape, dtype }: SumFacts,
-): Generator<PlannedTransform, NumpyArray, Floats> {
-  const { problem, from } = step;
+): Work {
   const scaled = (orthogonal && ends[kind]) || { before: [], after: [] };
-  let data = fitted(reals, from.shape, false);
-  if (data === reals.data && (!problem || scaled.before.length > 0)) data = copyOf(data);
-  for (const axis of axes) scaleEnds(data, from.shape, { axis, at: scaled.before, factor: Math.SQRT2 });
-  if (problem) data = yield { step, problem, data };
-  for (const axis of axes) scaleEnds(data, from.shape, { axis, at: scaled.after, factor: Math.SQRT1_2 });
-  return { data, shape, dtype };
+  const fit = fitFor({ shape: given, complex: false }, from);
+  const before = (target: Floats, source: Floats) => {
+    if (fit) fit.fill(target, source);
+    else copyInto(target, source);
+    for (const axis of axes) scaleEnds(target, from.shape, { axis, at: scaled.before, factor: Math.SQRT2 });
+  };
+  const after = (result: Floats) => {
+    for (const axis of axes) scaleEnds(result, from.shape, { axis, at: scaled.after, factor: Math.SQRT1_2 });
+  };
+  const step = {
+    ...{ direction, problem, axes: sizes, single: isSingle(parts) },
+    key: problem ? JSON.stringify(problem) : '',
+    length: product(from.shape),
+    fill: scaled.before.length > 0 ? before : fit?.fill,
+    finish: scaled.after.length > 0 ? after : undefined,
+  };
+  return { steps: [step], shape, dtype, entries: data.length, readsParts: fit?.readsParts === true };
 }
 
 /** Multiplies ends of all lines along an axis, where they are. */

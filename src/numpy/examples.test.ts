@@ -170,6 +170,43 @@ describe.each(faces)("NumPy's examples, $name", ({ face }) => {
     expectReal(await face.irfftn(impulse), [3, 2, 2], new Array(12).fill(1));
   });
 
+  it('a single number for axes or s is a list of one', async () => {
+    const x = mgrid([4, 4, 4]);
+    const [one, many] = [
+      { n: 6, axis: 1 },
+      { s: 6, axes: 1 },
+    ] as const;
+    for (const [single, several] of [
+      [face.fft, [face.fft2, face.fftn]],
+      [face.ifft, [face.ifft2, face.ifftn]],
+      [face.rfft, [face.rfft2, face.rfftn]],
+      [face.irfft, [face.irfft2, face.irfftn]],
+      [face.hfft, [face.hfft2, face.hfftn]],
+      [face.ihfft, [face.ihfft2, face.ihfftn]],
+      [face.dct, [face.dctn]],
+      [face.idct, [face.idctn]],
+      [face.dst, [face.dstn]],
+      [face.idst, [face.idstn]],
+    ] as const) {
+      const wanted = await single(x, one);
+      const last = await single(x, { n: 6 });
+      for (const transform of several) {
+        expect(await transform(x, many)).toEqual(wanted);
+        expect(await transform(x, { s: [6], axes: [1] })).toEqual(wanted);
+        expect(await transform(x, { s: 6, axes: null })).toEqual(last);
+      }
+    }
+  });
+
+  it('hfftn of a Hermitian signal, and ihfftn', async () => {
+    const ones: numpy.NumpyArray = { data: new Float64Array(24).fill(1), shape: [3, 4, 2], dtype: 'float64' };
+    expectReal(await face.hfftn(ones), [3, 4, 2], [24, ...new Array(23).fill(0)]);
+    expectReal(await face.hfft2([[1, 0, 1]]), [1, 4], [2, 0, 2, 0]);
+    expectComplex(await face.ihfftn(ones, { axes: [0, 1] }), [3, 3, 2], [1, 1, ...new Array(16).fill(0)]);
+    // SciPy's manual: fft2 of an array of which half is known from the other is hfft2 of one half.
+    expectComplex(await face.ihfft2([[2, 0, 2, 0]], { norm: 'forward' }), [1, 3], [4, 0, 4]);
+  });
+
   it('rfftfreq', () => {
     expect(face.rfftfreq(10, 1 / 100)).toEqual({
       data: Float64Array.of(0, 10, 20, 30, 40, 50),
@@ -203,6 +240,8 @@ describe.each(faces)("NumPy's examples, $name", ({ face }) => {
       ]),
     );
     for (const axes of [1, -1, [1], { axes: 1 }]) expect(face.fftshift(frequencies, axes)).toEqual(shifted);
+    for (const axes of [null, { axes: null }])
+      expect(face.fftshift(frequencies, axes)).toEqual(face.fftshift(frequencies));
   });
 
   it('shifts of an axis that is named twice', () => {
@@ -240,6 +279,18 @@ describe.each(faces)("NumPy's examples, $name", ({ face }) => {
     // scipy.fft.next_fast_len(93059, real=True) is 93312 = 2^7·3^6; with 7, 11 and 13 a nearer one can be had.
     expect(face.nextFastLength(93059)).toBe(2 * 5 * 7 * 11 ** 3);
     expect(face.nextFastLength(2 ** 52 - 1)).toBeLessThanOrEqual(2 ** 52);
+  });
+
+  it('prevFastLength, also of real data', () => {
+    for (let target = 1; target < 1000; target++) {
+      let expected = target;
+      while (face.nextFastLength(expected) !== expected) expected--;
+      expect(face.prevFastLength(target)).toBe(expected);
+      if (target > 1) expected = target - (target % 2);
+      while (expected > 1 && face.nextFastLength(expected, { real: true }) !== expected) expected -= 2;
+      expect(face.prevFastLength(target, { real: true })).toBe(expected);
+    }
+    expect(face.prevFastLength(2 ** 53 - 1)).toBeGreaterThan(2 ** 52);
   });
 
   it('nextFastLength of real data', () => {

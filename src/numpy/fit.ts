@@ -1,51 +1,62 @@
 /** Arrays of another shape: every axis is cropped at its end or filled up with zeros, and reals become complex if need be. */
-import { isComplex, isSingle, type NumpyArray, product } from './array.ts';
-import { type Floats, fitting, zeros } from './memory.ts';
+import { product } from './array.ts';
+import type { Floats } from './memory.ts';
+import type { OperandShape } from './steps.ts';
+import type { Fill } from './work.ts';
+
+/** How an array is brought into another shape. */
+export interface Fit {
+  readonly fill: Fill;
+  /** Whether it looks at parts of the array. */
+  readonly readsParts: boolean;
+}
 
 /**
- * @param shape as many axes as the array has
- * @param complex whether complex numbers are wanted; what is complex stays so.
- * @returns reals or interleaved complex numbers: the array's own where nothing has to change.
- * @throws FftError `out-of-memory`
+ * @param to as many axes as `from` has; complex where `from` is.
+ * @returns undefined where nothing has to change.
  */
-export function fitted(array: NumpyArray, shape: readonly number[], complex: boolean): Floats {
-  const { data, shape: from, dtype } = array;
-  const given = isComplex(dtype) ? 2 : 1;
-  const wanted = complex ? 2 : 1;
+export function fitFor(from: OperandShape, to: OperandShape): Fit | undefined {
   // Axes before this one are walked through; this one and everything inside it is copied in one piece.
-  let whole = shape.length;
-  while (whole > 0 && from[whole - 1] === shape[whole - 1]) whole--;
-  if (given === wanted && whole === 0) return data;
-  whole = Math.max(0, whole - 1);
+  let whole = to.shape.length;
+  while (whole > 0 && from.shape[whole - 1] === to.shape[whole - 1]) whole--;
+  if (whole > 0) return { fill: reshaping(from, to, whole - 1), readsParts: true };
+  if (from.complex === to.complex) return undefined;
+  const count = product(from.shape);
+  return { fill: (target, data) => spread(data, 0, target, 0, count), readsParts: false };
+}
 
-  const target = zeros(wanted * product(shape), isSingle(dtype));
-  const kept = from.map((length, axis) => Math.min(length, shape[axis]!));
+/** @param whole the first axis that is copied in one piece with those inside it */
+function reshaping(from: OperandShape, to: OperandShape, whole: number): Fill {
+  const given = from.complex ? 2 : 1;
+  const wanted = to.complex ? 2 : 1;
+  const kept = from.shape.map((length, axis) => Math.min(length, to.shape[axis]!));
   // The axes outside an empty one may be long, and none of their steps copies anything.
-  if (kept.includes(0)) return target;
+  const isEmpty = kept.includes(0);
   const run = product(kept.slice(whole));
-  const readStrides = from.map((_, axis) => product(from.slice(axis + 1)));
-  const writeStrides = shape.map((_, axis) => product(shape.slice(axis + 1)));
-  const walk = (axis: number, read: number, write: number): void => {
-    if (axis === whole) {
-      if (given === wanted) target.set(data.subarray(given * read, given * (read + run)), wanted * write);
-      else spread(data, read, target, write, run);
-      return;
+  const readStrides = from.shape.map((_, axis) => product(from.shape.slice(axis + 1)));
+  const writeStrides = to.shape.map((_, axis) => product(to.shape.slice(axis + 1)));
+  return (target, data) => {
+    target.fill(0);
+    if (!isEmpty) walk(0, 0, 0);
+
+    function walk(axis: number, read: number, write: number): void {
+      if (axis === whole) {
+        if (given === wanted) target.set(data.subarray(given * read, given * (read + run)), wanted * write);
+        else spread(data, read, target, write, run);
+        return;
+      }
+      for (let k = 0; k < kept[axis]!; k++)
+        walk(axis + 1, read + k * readStrides[axis]!, write + k * writeStrides[axis]!);
     }
-    for (let k = 0; k < kept[axis]!; k++)
-      walk(axis + 1, read + k * readStrides[axis]!, write + k * writeStrides[axis]!);
   };
-  walk(0, 0, 0);
-  return target;
 }
 
 /** Reals become real parts. */
 function spread(data: Floats, read: number, target: Floats, write: number, count: number): void {
-  for (let k = 0; k < count; k++) target[2 * (write + k)] = data[read + k]!;
-}
-
-/** A copy. @throws FftError `out-of-memory` */
-export function copyOf(data: Floats): Floats {
-  return fitting(data.length, () => data.slice());
+  for (let k = 0; k < count; k++) {
+    target[2 * (write + k)] = data[read + k]!;
+    target[2 * (write + k) + 1] = 0;
+  }
 }
 
 /** Conjugates complex numbers where they are. */

@@ -17,13 +17,17 @@ import {
 } from './array.ts';
 import { checkLength, resolveAxes } from './axes.ts';
 
-export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
+export { type FastLengthOptions, nextFastLength, prevFastLength } from '../engine/fast-length.ts';
 
 /** The time between samples. */
 export type Spacing = number | { readonly d?: number | undefined };
 
-/** Axes for `fftshift` and `ifftshift`: one, several, or as an option. Default: all. */
-export type ShiftAxes = number | readonly number[] | { readonly axes?: number | readonly number[] | undefined };
+/** Axes for `fftshift` and `ifftshift`: one, several, or as an option. Default, and of `null`: all. */
+export type ShiftAxes =
+  | number
+  | readonly number[]
+  | null
+  | { readonly axes?: number | readonly number[] | null | undefined };
 
 /**
  * The frequency of each of `n` bins, in cycles per unit of the sample spacing `d`: 0, 1, … , −2, −1 times 1/(d·n).
@@ -119,10 +123,12 @@ function roll<X extends ArrayInput>(
 }
 
 function shiftAxes(given: ShiftAxes, dimensions: number, name: string): readonly number[] {
+  const all = () => Array.from({ length: dimensions }, (_, axis) => axis);
+  if (given === null) return all();
   if (typeof given === 'number') return resolveAxes([given], dimensions);
   const read = snapshot(given, 'axes', { code: 'invalid-argument', depth: 1, keep: true });
   if (Array.isArray(read)) return resolveAxes(read, dimensions);
-  const { axes } = readOptions(read as Exclude<ShiftAxes, number | readonly number[]>, { works: ['axes'] }, name, 2);
-  if (axes !== undefined) return resolveAxes(typeof axes === 'number' ? [axes] : axes, dimensions);
-  return Array.from({ length: dimensions }, (_, axis) => axis);
+  const { axes } = readOptions(read as Extract<ShiftAxes, { axes?: unknown }>, { works: ['axes'] }, name, 2);
+  if (axes === undefined || axes === null) return all();
+  return resolveAxes(typeof axes === 'number' ? [axes] : axes, dimensions);
 }

@@ -7,9 +7,10 @@
  * @module omnifft/numpy
  */
 import type { LineOptions, TensorOptions } from './arguments.ts';
-import type { ArrayInput, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
+import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
 import type { DeviceChoice } from './choice.ts';
 import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
+import { type HankelOptions, type HankelRequest, hankelRequest } from './hankel.ts';
 import { lineRequest, tensorRequest } from './request.ts';
 import { transform } from './run.ts';
 
@@ -30,12 +31,14 @@ export type {
 } from './array.ts';
 export type { DeviceChoice } from './choice.ts';
 export type { SumLineOptions, SumTensorOptions, SumType } from './cosines.ts';
+export { fhtoffset, type HankelOffsetOptions, type HankelOptions } from './hankel.ts';
 export {
   type FastLengthOptions,
   fftfreq,
   fftshift,
   ifftshift,
   nextFastLength,
+  prevFastLength,
   rfftfreq,
   type ShiftAxes,
   type Spacing,
@@ -53,18 +56,12 @@ export { readNpz, writeNpz } from './npz.ts';
  * @throws FftError (as a rejection) `invalid-argument`, `unknown-field`, `invalid-size`, `wrong-array-type`,
  *   `wrong-length`, `detached-array`, `unsupported-length`, `out-of-memory`, and those of `device.plan`
  */
-export async function fft<X extends ArrayInput>(
-  x: X,
-  options: LineOptions & DeviceChoice = {},
-): Promise<Transformed<X>> {
+export async function fft<X extends ArrayInput>(x: X, options?: LineOptions & DeviceChoice): Promise<Transformed<X>> {
   return transform(lineRequest('fft', x, options, ['device']));
 }
 
 /** Undoes `fft`: the exponent sign is +1, and the result is divided by the length unless `norm` says otherwise. */
-export async function ifft<X extends ArrayInput>(
-  x: X,
-  options: LineOptions & DeviceChoice = {},
-): Promise<Transformed<X>> {
+export async function ifft<X extends ArrayInput>(x: X, options?: LineOptions & DeviceChoice): Promise<Transformed<X>> {
   return transform(lineRequest('ifft', x, options, ['device']));
 }
 
@@ -76,7 +73,7 @@ export async function ifft<X extends ArrayInput>(
  */
 export async function rfft<X extends ArrayInput>(
   x: X & RealOnly<X>,
-  options: LineOptions & DeviceChoice = {},
+  options?: LineOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(lineRequest('rfft', x, options, ['device']));
 }
@@ -91,7 +88,7 @@ export async function rfft<X extends ArrayInput>(
  */
 export async function irfft<X extends ArrayInput>(
   x: X,
-  options: LineOptions & DeviceChoice = {},
+  options?: LineOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
   return transform(lineRequest('irfft', x, options, ['device']));
 }
@@ -102,7 +99,7 @@ export async function irfft<X extends ArrayInput>(
  */
 export async function hfft<X extends ArrayInput>(
   x: X,
-  options: LineOptions & DeviceChoice = {},
+  options?: LineOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
   return transform(lineRequest('hfft', x, options, ['device']));
 }
@@ -110,7 +107,7 @@ export async function hfft<X extends ArrayInput>(
 /** Undoes `hfft`: the conjugate of `rfft`, divided by the length unless `norm` says otherwise. Reals in, bins out, as there. */
 export async function ihfft<X extends ArrayInput>(
   x: X & RealOnly<X>,
-  options: LineOptions & DeviceChoice = {},
+  options?: LineOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(lineRequest('ihfft', x, options, ['device']));
 }
@@ -118,7 +115,7 @@ export async function ihfft<X extends ArrayInput>(
 /** Transforms two axes, the last two by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
 export async function fft2<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('fft2', x, options, ['device']));
 }
@@ -126,7 +123,7 @@ export async function fft2<X extends ArrayInput>(
 /** Undoes `fft2`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
 export async function ifft2<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('ifft2', x, options, ['device']));
 }
@@ -134,7 +131,7 @@ export async function ifft2<X extends ArrayInput>(
 /** `rfftn` of two axes, the last two by default. */
 export async function rfft2<X extends ArrayInput>(
   x: X & RealOnly<X>,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('rfft2', x, options, ['device']));
 }
@@ -142,7 +139,7 @@ export async function rfft2<X extends ArrayInput>(
 /** `irfftn` of two axes, the last two by default. */
 export async function irfft2<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
   return transform(tensorRequest('irfft2', x, options, ['device']));
 }
@@ -150,7 +147,7 @@ export async function irfft2<X extends ArrayInput>(
 /** Transforms any axes, all by default. Options: `s`, `axes`, `norm`, `device`. Otherwise as `fft`. */
 export async function fftn<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('fftn', x, options, ['device']));
 }
@@ -158,7 +155,7 @@ export async function fftn<X extends ArrayInput>(
 /** Undoes `fftn`: an array of the same shape, or of the one that `s` asks for; options and errors as there. */
 export async function ifftn<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('ifftn', x, options, ['device']));
 }
@@ -169,7 +166,7 @@ export async function ifftn<X extends ArrayInput>(
  */
 export async function rfftn<X extends ArrayInput>(
   x: X & RealOnly<X>,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<Transformed<X>> {
   return transform(tensorRequest('rfftn', x, options, ['device']));
 }
@@ -180,9 +177,44 @@ export async function rfftn<X extends ArrayInput>(
  */
 export async function irfftn<X extends ArrayInput>(
   x: X,
-  options: TensorOptions & DeviceChoice = {},
+  options?: TensorOptions & DeviceChoice,
 ): Promise<RealTransformed<X>> {
   return transform(tensorRequest('irfftn', x, options, ['device']));
+}
+
+/** `hfftn` of two axes, the last two by default. */
+export async function hfft2<X extends ArrayInput>(
+  x: X,
+  options?: TensorOptions & DeviceChoice,
+): Promise<RealTransformed<X>> {
+  return transform(tensorRequest('hfft2', x, options, ['device']));
+}
+
+/** `ihfftn` of two axes, the last two by default. */
+export async function ihfft2<X extends ArrayInput>(
+  x: X & RealOnly<X>,
+  options?: TensorOptions & DeviceChoice,
+): Promise<Transformed<X>> {
+  return transform(tensorRequest('ihfft2', x, options, ['device']));
+}
+
+/**
+ * SciPy's real spectrum of a Hermitian signal of several axes: as `fft` along all axes but the last one that is named, then as
+ * `hfft` along that. Options, shape and errors as of `irfftn`, but each axis can be named once only.
+ */
+export async function hfftn<X extends ArrayInput>(
+  x: X,
+  options?: TensorOptions & DeviceChoice,
+): Promise<RealTransformed<X>> {
+  return transform(tensorRequest('hfftn', x, options, ['device']));
+}
+
+/** Undoes `hfftn`: the conjugate of `rfftn`, divided by the number of points unless `norm` says otherwise. */
+export async function ihfftn<X extends ArrayInput>(
+  x: X & RealOnly<X>,
+  options?: TensorOptions & DeviceChoice,
+): Promise<Transformed<X>> {
+  return transform(tensorRequest('ihfftn', x, options, ['device']));
 }
 
 /**
@@ -192,41 +224,29 @@ export async function irfftn<X extends ArrayInput>(
  * @returns an array of the type of `x`, but float64 of integers, and of its shape but for `n`
  * @throws FftError as `fft`; `invalid-size` also for type 1 of a single point
  */
-export async function dct<X extends ArrayInput>(
-  x: X,
-  options: SumLineOptions & DeviceChoice = {},
-): Promise<SameArray<X>> {
+export async function dct<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
   return transform(sumLineRequest('dct', x, options, ['device']));
 }
 
 /** Undoes `dct` of the same `type`, `norm` and `orthogonalize`. Options, result and errors as there. */
-export async function idct<X extends ArrayInput>(
-  x: X,
-  options: SumLineOptions & DeviceChoice = {},
-): Promise<SameArray<X>> {
+export async function idct<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
   return transform(sumLineRequest('idct', x, options, ['device']));
 }
 
 /** SciPy's sine transform of one axis: otherwise as `dct`, but that type 1 takes a single point, too. */
-export async function dst<X extends ArrayInput>(
-  x: X,
-  options: SumLineOptions & DeviceChoice = {},
-): Promise<SameArray<X>> {
+export async function dst<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
   return transform(sumLineRequest('dst', x, options, ['device']));
 }
 
 /** Undoes `dst`, as `idct` undoes `dct`. */
-export async function idst<X extends ArrayInput>(
-  x: X,
-  options: SumLineOptions & DeviceChoice = {},
-): Promise<SameArray<X>> {
+export async function idst<X extends ArrayInput>(x: X, options?: SumLineOptions & DeviceChoice): Promise<SameArray<X>> {
   return transform(sumLineRequest('idst', x, options, ['device']));
 }
 
 /** `dct` along any axes, each named once, all by default. Options: `type`, `s`, `axes`, `norm`, `orthogonalize`, `device`. */
 export async function dctn<X extends ArrayInput>(
   x: X,
-  options: SumTensorOptions & DeviceChoice = {},
+  options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('dctn', x, options, ['device']));
 }
@@ -234,7 +254,7 @@ export async function dctn<X extends ArrayInput>(
 /** Undoes `dctn`. */
 export async function idctn<X extends ArrayInput>(
   x: X,
-  options: SumTensorOptions & DeviceChoice = {},
+  options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('idctn', x, options, ['device']));
 }
@@ -242,7 +262,7 @@ export async function idctn<X extends ArrayInput>(
 /** `dst` along any axes, each named once, all by default. Options as of `dctn`. */
 export async function dstn<X extends ArrayInput>(
   x: X,
-  options: SumTensorOptions & DeviceChoice = {},
+  options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('dstn', x, options, ['device']));
 }
@@ -250,7 +270,46 @@ export async function dstn<X extends ArrayInput>(
 /** Undoes `dstn`. */
 export async function idstn<X extends ArrayInput>(
   x: X,
-  options: SumTensorOptions & DeviceChoice = {},
+  options?: SumTensorOptions & DeviceChoice,
 ): Promise<SameArray<X>> {
   return transform(sumTensorRequest('idstn', x, options, ['device']));
+}
+
+/**
+ * SciPy's fast Hankel transform along the last axis, of reals on a logarithmic grid: A(k) = ∫ a(r) J_mu(kr) k dr, for points
+ * r = r_c · exp((j − (n − 1)/2) · dln) and k alike, with k_c · r_c = exp(offset). The line is taken as one period.
+ *
+ * @param dln the logarithm of the ratio of neighbouring points, other than 0
+ * @param mu order of the Bessel function, any real number
+ * @param options `offset`, `bias`, `device`. A transform that is singular for its `bias` is done with a mean of 0, and a
+ *   warning on the console.
+ * @returns float32 of float32, else float64, of the shape of `a`
+ * @throws FftError as `rfft`
+ */
+export async function fht<X extends ArrayInput>(
+  a: X & RealOnly<X>,
+  dln: number,
+  mu: number,
+  options?: HankelOptions & DeviceChoice,
+): Promise<RealTransformed<X>> {
+  return hankel(hankelRequest('fht', a, [dln, mu], options, ['device']));
+}
+
+/** Undoes `fht` of the same `dln`, `mu` and options: a(r) = ∫ A(k) J_mu(kr) r dk. Errors and warnings as there. */
+export async function ifht<X extends ArrayInput>(
+  a: X & RealOnly<X>,
+  dln: number,
+  mu: number,
+  options?: HankelOptions & DeviceChoice,
+): Promise<RealTransformed<X>> {
+  return hankel(hankelRequest('ifht', a, [dln, mu], options, ['device']));
+}
+
+async function hankel<R extends NumpyArray>({ reals, n, device, convolve, finish }: HankelRequest): Promise<R> {
+  const where = { device: device as DeviceChoice['device'] };
+  const bins = await rfft(reals, where);
+  convolve(bins);
+  const lines = await irfft(bins, { n, ...where });
+  finish(lines);
+  return lines as NumpyArray as R;
 }

@@ -12,10 +12,10 @@ export interface NpyData {
 }
 
 /** A dense array in C order. */
-export interface NpyArray<T extends NpyDtype = NpyDtype> {
+export interface NpyArray<T extends NpyDtype = NpyDtype, S extends readonly number[] = readonly number[]> {
   /** All elements, slowest axis first; complex numbers interleaved as `re, im`, so twice as many entries. */
   readonly data: NpyData[T];
   /** Lengths of the axes, row-major: slowest first. Empty for a single number. */
-  readonly shape: readonly number[];
+  readonly shape: S;
   readonly dtype: T;
 }

@@ -28,6 +28,7 @@ function real(dtype: NpyDtype, bytes: number, decode: NpyKind['decode']): NpyKin
 /** What a `descr` without its byte order mark stands for. Integers become doubles, and halves singles, as in `numpy.fft`. */
 const KINDS: Readonly<Record<string, NpyKind>> = {
   f2: real('float32', 2, halves),
+  bfloat16: real('float32', 2, upperHalves),
   f4: real('float32', 4, (buffer) => new Float32Array(buffer)),
   f8: real('float64', 8, (buffer) => new Float64Array(buffer)),
   c8: { ...real('complex64', 8, (buffer) => new Float32Array(buffer)), unit: 4 },
@@ -45,11 +46,22 @@ const KINDS: Readonly<Record<string, NpyKind>> = {
 };
 
 export const ACCEPTED =
-  'omnifft reads arrays of bool, int8 to int64, uint8 to uint64, float16, float32, float64, complex64 and complex128';
+  'omnifft reads arrays of bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 and complex128';
 
-/** What to run in Python, for kinds that are not read; `a` is the array. */
-const CONVERSIONS: readonly (readonly [RegExp, string])[] = [
+/**
+ * NumPy itself has no bfloat16. That of ml_dtypes, which JAX and TensorFlow use, is written as `<V2`: 2 bytes of a meaning that NumPy
+ * does not know, in an order. No other type is: bytes without a meaning have no order, `|V2`.
+ */
+const BFLOAT16 = /^[<>]V2$/;
+
+/** What to run in Python, for kinds that are not read; `a` is the array. With what is to be minded, where there is something. */
+const CONVERSIONS: readonly (readonly [RegExp, string, string?])[] = [
   [/^O/, "a.astype('complex128')"],
+  // As NumPy loads them. What was bfloat16 before NumPy wrote it again, and what of 1 byte ml_dtypes has besides float8_e5m2.
+  [/^V2$/, "a.view(ml_dtypes.bfloat16).astype('float32')"],
+  [/^V1$/, "a.view(ml_dtypes.float8_e4m3fn).astype('float32')", ' or with another type of 1 byte that they have'],
+  // NumPy does not load this one: it is for where the array comes from.
+  [/^f1$/, "a.astype('float32')", ' where the array was made'],
   [/^f/, "a.astype('float64')"],
   [/^c/, "a.astype('complex128')"],
   [/^[mM]8/, "a.astype('int64')"],
@@ -62,11 +74,12 @@ const CONVERSIONS: readonly (readonly [RegExp, string])[] = [
  */
 export function elementOf(descriptor: string): NpyElement {
   const [, order, name = ''] = /^([<>|=]?)(.*)$/s.exec(descriptor)!;
-  const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  const known = BFLOAT16.test(descriptor) ? 'bfloat16' : name;
+  const kind = Object.hasOwn(KINDS, known) ? KINDS[known] : undefined;
   if (kind) return { ...kind, bigEndian: order === '>' && kind.unit > 1 };
   const what = name.startsWith('O') ? 'are Python objects' : `have dtype ${show(descriptor)}`;
-  const conversion = CONVERSIONS.find(([pattern]) => pattern.test(name))?.[1];
-  const remedy = conversion === undefined ? '' : `; if they are numbers, run numpy.save(file, ${conversion})`;
+  const [, conversion, note = ''] = CONVERSIONS.find(([pattern]) => pattern.test(name)) ?? [];
+  const remedy = conversion === undefined ? '' : `; if they are numbers, run numpy.save(file, ${conversion})${note}`;
   throw new FftError('invalid-file', `The array's elements ${what}; ${ACCEPTED}${remedy}.`);
 }
 
@@ -95,6 +108,11 @@ function halves(buffer: ArrayBuffer): Entries {
     bits[k] = bits[k]! | ((half & 0x8000) << 16);
   }
   return floats;
+}
+
+/** bfloat16: the upper 16 bits of single precision. */
+function upperHalves(buffer: ArrayBuffer): Entries {
+  return new Float32Array(Uint32Array.from(new Uint16Array(buffer), (upper) => upper * 2 ** 16).buffer);
 }
 
 /** Integers of 64 bits in two halves: both are exact, so that their sum is rounded once. */

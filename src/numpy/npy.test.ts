@@ -85,6 +85,7 @@ describe('readNpy', () => {
     ['i8', BigInt64Array.of(-5n, 2n ** 40n, -(2n ** 63n), 7n), 8],
     ['u8', BigUint64Array.of(5n, 2n ** 40n, 2n ** 64n - 2n ** 11n, 7n), 8],
     ['f2', Uint16Array.of(0x3c00, 0xc000, 0x0001, 0x7bff), 2],
+    ['V2', Uint16Array.of(0x3f80, 0xc000, 0x0001, 0x7f80), 2],
     ['f4', Float32Array.of(1.5, -2, Infinity, 7), 4],
     ['f8', Float64Array.of(1.5, -2, Number.MIN_VALUE, 7), 8],
     ['c8', Float32Array.of(1.5, -2, Infinity, 7, 1, 2, 3, 4), 4],
@@ -103,6 +104,19 @@ describe('readNpy', () => {
     expect([...readNpy(file(dict('<i8', shape), BigInt64Array.from(all))).data]).toEqual(all.map(Number));
     const unsigned = all.map((value) => BigInt.asUintN(64, value));
     expect([...readNpy(file(dict('<u8', shape), BigUint64Array.from(unsigned))).data]).toEqual(unsigned.map(Number));
+  });
+
+  it('reads every bfloat16, which ml_dtypes writes, as float32', () => {
+    const bits = Uint16Array.from({ length: 2 ** 16 }, (_, k) => k);
+    const { data, dtype } = readNpy(file(dict('<V2', '(65536,)'), bits));
+    // 1 bit of sign, 8 of the exponent, 7 of the fraction.
+    const expected = Array.from(bits, (number) => {
+      const [sign, exponent, fraction] = [number >> 15 ? -1 : 1, (number >> 7) & 255, number & 127];
+      if (exponent === 255) return fraction === 0 ? sign * Infinity : Number.NaN;
+      return sign * (exponent === 0 ? fraction * 2 ** -133 : (1 + fraction / 128) * 2 ** (exponent - 127));
+    });
+    expect(dtype).toBe('float32');
+    expect([...data]).toEqual(expected);
   });
 
   // IEEE 754-2008, binary16: 1 bit of sign, 5 of the exponent, 10 of the fraction.
@@ -193,6 +207,10 @@ describe('readNpy', () => {
       /records.*numpy\.save\(file, a\['name'\]\)/,
     ],
     ['80-bit floats', file(dict('<f16', '(1,)'), two), /dtype '<f16'.*numpy\.save\(file, a\.astype\('float64'\)\)/],
+    ['float8', file(dict('<V1', '(2,)'), two), /'<V1'.*a\.view\(ml_dtypes\.float8_e4m3fn\)\.astype\('float32'\)\) or/],
+    ['float8 that NumPy has saved again', file(dict('|V1', '(2,)'), two), /'\|V1'.*float8_e4m3fn/],
+    ['float8 of type e5m2', file(dict('<f1', '(2,)'), two), /'<f1'.*a\.astype\('float32'\)\) where/],
+    ['bytes of no meaning', file(dict('|V2', '(2,)'), two), /'\|V2'.*a\.view\(ml_dtypes\.bfloat16\)\.astype/],
     ['dates', file(dict('<M8[ns]', '(2,)'), two), /dtype '<M8\[ns\]'.*astype\('int64'\)/],
     ['texts', file(dict('<U4', '(1,)'), two), /dtype '<U4'.*astype\('float64'\)/],
     ['a dtype of many letters', file(dict(`<U${'4'.repeat(5000)}`, '(1,)'), two), /^.{1,400}$/],

@@ -22,7 +22,7 @@ const DESCRIPTORS: Readonly<Record<NpyDtype, string>> = {
 
 /**
  * Reads a `.npy` file of format 1.0, 2.0 or 3.0, of either byte order, in C or Fortran order; what comes back is in C order.
- * Integers and booleans come back as float64 (those of 64 bits rounded to it), float16 as float32.
+ * Integers and booleans come back as float64 (those of 64 bits rounded to it), float16 and bfloat16 as float32. (bfloat16 is what ml_dtypes writes, `<V2`.)
  *
  * @param bytes The whole file. It is not modified and not kept.
  * @throws FftError `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when they are no

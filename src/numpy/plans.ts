@@ -34,8 +34,8 @@ export class PlanCache<Q, P> {
     this.kind = kind;
   }
 
-  take(problem: Q): Lease<P> {
-    const key = JSON.stringify(problem);
+  /** @param key that is equal for equal problems and for no others */
+  take(problem: Q, key = JSON.stringify(problem)): Lease<P> {
     let lease = this.leases.get(key);
     if (!lease) {
       const { make, bytesOf } = this.kind;
@@ -46,14 +46,15 @@ export class PlanCache<Q, P> {
     lease.uses++;
     lease.lastUse = ++this.clock;
     // Before the new plan asks for memory.
-    this.trim();
+    if (this.isFull) this.trim();
     return lease;
   }
 
   give(lease: Lease<P>): void {
     lease.uses--;
-    if (this.leases.get(lease.key) === lease) this.trim();
-    else if (lease.uses === 0) this.kind.destroy(lease.plan);
+    if (this.leases.get(lease.key) === lease) {
+      if (this.isFull) this.trim();
+    } else if (lease.uses === 0) this.kind.destroy(lease.plan);
   }
 
   /** Offers a plan to nobody any more: one that has failed. It is still to be given back. */
@@ -63,14 +64,16 @@ export class PlanCache<Q, P> {
     this.bytes -= lease.bytes;
   }
 
+  private get isFull(): boolean {
+    return this.leases.size > MOST_PLANS || this.bytes > MOST_BYTES;
+  }
+
   private trim(): void {
-    const isFull = () => this.leases.size > MOST_PLANS || this.bytes > MOST_BYTES;
-    if (!isFull()) return;
     const idle = [...this.leases.values()].filter(({ uses }) => uses === 0);
     for (const lease of idle.sort((a, b) => a.lastUse - b.lastUse)) {
       this.forget(lease);
       this.kind.destroy(lease.plan);
-      if (!isFull()) return;
+      if (!this.isFull) return;
     }
   }
 }

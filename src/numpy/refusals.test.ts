@@ -29,7 +29,7 @@ const throwing = Object.defineProperty([1, 2, 3], 1, {
   },
 });
 
-type Name = `${'' | 'i'}${'' | 'r' | 'h'}fft` | `${'' | 'i'}${'' | 'r'}fft${2 | 'n'}`;
+type Name = `${'' | 'i'}${'' | 'r' | 'h'}fft${'' | 2 | 'n'}`;
 const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] = [
   ['an axis out of range', 'fft', image, { axis: 3 }, 'invalid-argument'],
   ['a negative axis out of range', 'ifft', image, { axis: -4 }, 'invalid-argument'],
@@ -61,7 +61,11 @@ const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] =
   ['an unknown norm of a spectrum', 'hfft', bins, { norm: '' }, 'invalid-argument'],
   ['s of a function for one axis', 'irfft', bins, { s: [8] }, 'unknown-field'],
   ['lengths of reals beyond any memory', 'irfftn', bins, { s: [2 ** 40, 2 ** 40], axes: [0, 1] }, 'invalid-size'],
-  ['axes that are no list', 'fftn', image, { axes: 1 }, 'invalid-argument'],
+  ['axes that are no list', 'fftn', image, { axes: 'last' }, 'invalid-argument'],
+  ['a single axis out of range', 'fftn', image, { axes: 3 }, 'invalid-argument'],
+  ['an axis of a Hermitian signal twice', 'hfftn', bins, { axes: [0, 1, 0] }, 'invalid-argument'],
+  ['complex numbers for the half of a spectrum in two axes', 'ihfft2', bins, {}, 'wrong-array-type'],
+  ['a Hermitian signal without an axis', 'hfftn', bins, { axes: [] }, 'invalid-argument'],
   ['n = 0', 'fft', image, { n: 0 }, 'invalid-size'],
   ['n = −1', 'ifft', image, { n: -1 }, 'invalid-size'],
   ['a fractional n', 'fft', image, { n: 2.5 }, 'invalid-size'],
@@ -70,7 +74,9 @@ const refusals: readonly (readonly [string, Name, unknown, unknown, string])[] =
   ['s for fewer axes than there are', 'fft2', image, { s: [4] }, 'invalid-argument'],
   ['s for more axes than there are', 'fftn', image, { s: [4, 4, 4, 4] }, 'invalid-argument'],
   ['s that does not match axes', 'fftn', image, { s: [4, 4], axes: [0] }, 'invalid-argument'],
-  ['s that is no list', 'ifft2', image, { s: 4 }, 'invalid-argument'],
+  ['s that is no list', 'ifft2', image, { s: '4' }, 'invalid-argument'],
+  ['a single length for two axes', 'ifft2', image, { s: 4 }, 'invalid-argument'],
+  ['a single length that is none', 'fftn', image, { s: 0 }, 'invalid-size'],
   ['no numbers to transform', 'fft', new Float64Array(0), {}, 'invalid-size'],
   ['an empty axis', 'fftn', { data: new Float64Array(0), shape: [0, 4], dtype: 'float64' }, {}, 'invalid-size'],
   ['lengths beyond any memory', 'fftn', image, { s: [2 ** 40, 2 ** 40], axes: [0, 1] }, 'invalid-size'],

@@ -1,4 +1,5 @@
 /** The transforms of this room by name, and what each call of one comes to. */
+import { copyInto } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
 import {
   type Arguments,
@@ -9,9 +10,11 @@ import {
   tensorArguments,
 } from './arguments.ts';
 import { type ArrayInput, asArray, dtypeOf, isComplex, isSingle, type NumpyArray, product } from './array.ts';
-import { conjugate, copyOf, fitted } from './fit.ts';
-import { type Floats, zeros } from './memory.ts';
-import { stepsOf, type TransformStep, type TransformWay } from './steps.ts';
+import { resolveDistinctAxes } from './axes.ts';
+import { conjugate, fitFor } from './fit.ts';
+import { KnownCalls } from './known.ts';
+import { type OperandShape, stepsOf, type TransformStep, type TransformWay } from './steps.ts';
+import type { Fill, TransformRequest, Work, WorkStep } from './work.ts';
 
 const complex = { transform: 'c2c', conjugate: false } as const;
 const real = { transform: 'r2c', conjugate: false } as const;
@@ -37,25 +40,14 @@ const tensors = {
   ifftn: { ...lines.ifft, usual: undefined },
   rfftn: { ...lines.rfft, usual: undefined },
   irfftn: { ...lines.irfft, usual: undefined },
+  hfft2: { ...lines.hfft, usual: [-2, -1] },
+  ihfft2: { ...lines.ihfft, usual: [-2, -1] },
+  hfftn: { ...lines.hfft, usual: undefined },
+  ihfftn: { ...lines.ihfft, usual: undefined },
 } as const satisfies Record<string, TransformWay & { readonly usual: readonly number[] | undefined }>;
 
-/** What is to be done. */
-export interface TransformRequest {
-  /** Where, as the caller says. */
-  readonly device: unknown;
-  /**
-   * Does it but for what plans do: asks for that, job by job, and is to be given what comes out, a new array. What it returns
-   * are new numbers, none of the caller's. It throws `out-of-memory`.
-   */
-  readonly work: Generator<PlannedTransform, NumpyArray, Floats>;
-}
-
-/** A transform for a plan to do. */
-export interface PlannedTransform {
-  readonly step: TransformStep;
-  readonly problem: NonNullable<TransformStep['problem']>;
-  readonly data: Floats;
-}
+const known = new KnownCalls();
+const NONE: readonly string[] = [];
 
 /**
  * @param more options that the caller looks after
@@ -64,25 +56,33 @@ export interface PlannedTransform {
 export function lineRequest(
   name: keyof typeof lines,
   input: ArrayInput,
-  options: LineOptions & OtherOptions,
-  more: readonly string[] = [],
+  options?: LineOptions & OtherOptions,
+  more: readonly string[] = NONE,
 ): TransformRequest {
+  const found = known.find(name, input, options, more.length > 0);
+  if (found) return found;
   const kind = lines[name];
   const operand = operandOf(name, kind, input);
-  return request(name, kind, operand, lineArguments(operand.shape, options, { name, toReals: toReals(kind), more }));
+  const signature = { name, toReals: toReals(kind), more };
+  return request(name, kind, operand, lineArguments(operand.shape, options === undefined ? {} : options, signature));
 }
 
 /** For transforms along several axes; parameters and errors as above. */
 export function tensorRequest(
   name: keyof typeof tensors,
   input: ArrayInput,
-  options: TensorOptions & OtherOptions,
-  more: readonly string[] = [],
+  options?: TensorOptions & OtherOptions,
+  more: readonly string[] = NONE,
 ): TransformRequest {
+  const found = known.find(name, input, options, more.length > 0);
+  if (found) return found;
   const kind = tensors[name];
   const operand = operandOf(name, kind, input);
   const signature = { name, toReals: toReals(kind), more };
-  return request(name, kind, operand, tensorArguments(operand.shape, options, signature, kind.usual));
+  const given = tensorArguments(operand.shape, options === undefined ? {} : options, signature, kind.usual);
+  // Of the functions that NumPy does not have, SciPy says that each axis is taken once.
+  if (kind.conjugate) resolveDistinctAxes(given.axes, operand.shape.length);
+  return request(name, kind, operand, given);
 }
 
 function toReals({ transform, direction }: TransformWay): boolean {
@@ -100,32 +100,50 @@ function request(name: string, kind: TransformWay, operand: NumpyArray, given: A
   if (kind.transform === 'r2c' && given.axes.length === 0) {
     throw new FftError('invalid-argument', `axes is []; ${name} takes at least one axis.`, { path: 'axes' });
   }
-  const steps = stepsOf(operand.shape, given, kind, isSingle(operand.dtype));
-  return { device: given.device, work: carryOut(kind, steps, operand) };
+  const work = workOf(kind, stepsOf(operand.shape, given, kind, isSingle(operand.dtype)), operand);
+  known.keep(name, { operand, asked: given.asked }, work);
+  return { device: given.device, work, data: operand.data };
 }
 
-function* carryOut(
-  kind: TransformWay,
-  steps: readonly TransformStep[],
-  operand: NumpyArray,
-): Generator<PlannedTransform, NumpyArray, Floats> {
-  const single = isSingle(operand.dtype);
-  const own = (data: Floats) => (data === operand.data ? copyOf(data) : data);
-  let array = operand;
-  for (const step of steps) {
-    const { problem, from, to } = step;
-    let data = fitted(array, from.shape, from.complex);
-    if (kind.conjugate && from.complex) {
-      data = own(data);
-      conjugate(data);
-    }
-    if (problem) data = yield { step, problem, data };
-    // Axes of one element are their own transforms; and of nothing comes nothing.
-    else data = product(to.shape) > 0 ? own(data) : zeros(0, single);
-    if (kind.conjugate && !from.complex) conjugate(data);
-    array = { data, shape: to.shape, dtype: dtypeOf(to.complex, single) };
-  }
-  if (steps.length > 0) return array;
-  const { shape } = operand;
-  return { data: own(fitted(operand, shape, true)), shape: [...shape], dtype: dtypeOf(true, single) };
+function workOf(kind: TransformWay, steps: readonly TransformStep[], { data, shape, dtype }: NumpyArray): Work {
+  const single = isSingle(dtype);
+  let current: OperandShape = { shape, complex: isComplex(dtype) };
+  let readsParts = false;
+  // Without axes the numbers are complex all the same.
+  const all = steps.length > 0 ? steps : [nothingOf(shape)];
+  const made = all.map((step, n): WorkStep => {
+    const { direction, problem, axes, from, to } = step;
+    const fit = fitFor(current, from);
+    if (n === 0 && fit?.readsParts) readsParts = true;
+    current = to;
+    return {
+      ...{ direction, problem, axes, single },
+      key: problem ? JSON.stringify(problem) : '',
+      length: product(from.shape) * (from.complex ? 2 : 1),
+      // Bins are conjugated where they come in or go out, once.
+      fill: kind.conjugate && kind.direction === 'inverse' && n === 0 ? conjugated(fit?.fill) : fit?.fill,
+      finish: kind.conjugate && kind.direction === 'forward' && n === all.length - 1 ? conjugate : undefined,
+    };
+  });
+  return {
+    steps: made,
+    shape: current.shape,
+    dtype: dtypeOf(current.complex, single),
+    entries: data.length,
+    readsParts,
+  };
+}
+
+/** Complex numbers as they are. */
+function nothingOf(shape: readonly number[]): TransformStep {
+  const side = { shape, complex: true };
+  return { direction: 'forward', problem: undefined, axes: [], from: side, to: side };
+}
+
+function conjugated(fill: Fill | undefined): Fill {
+  return (target, data) => {
+    if (fill) fill(target, data);
+    else copyInto(target, data);
+    conjugate(target);
+  };
 }

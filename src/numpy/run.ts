@@ -7,8 +7,8 @@ import { checkDevice, sharedDevice } from './choice.ts';
 import type { Floats } from './memory.ts';
 import { PlanCache } from './plans.ts';
 import { bytesOfSides, type DenseProblem } from './problem.ts';
-import type { PlannedTransform, TransformRequest } from './request.ts';
 import { inAxes } from './steps.ts';
+import { filled, resultOf, type TransformRequest, type WorkStep } from './work.ts';
 
 type DensePlans = PlanCache<DenseProblem, Promise<Plan<DenseProblem>>>;
 
@@ -19,17 +19,29 @@ const plansOf = new WeakMap<Device, DensePlans>();
  * Carries out a request whose result is known to be an `R`.
  * @throws FftError (as a rejection) `invalid-argument`, and those of opening, planning and running
  */
-export async function transform<R extends NumpyArray>(request: TransformRequest): Promise<R> {
-  const chosen = checkDevice(request.device);
-  const { work } = request;
-  let state = work.next();
-  while (!state.done) state = work.next(await doneOn(chosen ?? (await sharedDevice()), state.value));
-  return state.value as R;
+export async function transform<R extends NumpyArray>({ device, work, data }: TransformRequest): Promise<R> {
+  const chosen = checkDevice(device);
+  let current = data;
+  for (const step of work.steps) {
+    const { problem, fill, finish } = step;
+    // What a plan reads as it is, it reads itself: it writes a new array.
+    const given = fill || !problem ? filled(step, current) : current;
+    current = problem ? await doneOn(chosen ?? (await sharedDevice()), { step, problem, data: given }) : given;
+    finish?.(current);
+  }
+  return resultOf(work, current);
+}
+
+/** A transform for a plan to do. */
+interface PlannedTransform {
+  readonly step: WorkStep;
+  readonly problem: DenseProblem;
+  readonly data: Floats;
 }
 
 async function doneOn(device: Device, job: PlannedTransform): Promise<Floats> {
   const plans = cacheOf(device);
-  const lease = plans.take(job.problem);
+  const lease = plans.take(job.problem, job.step.key);
   try {
     return await run(job, await lease.plan);
   } catch (error) {

@@ -115,7 +115,7 @@ function scaleOf(norm: Norm, forward: boolean, points: number): number {
 }
 
 /** An error about the lengths of a problem in the words of the array: which of its axes they are of. */
-export function inAxes(error: unknown, { axes }: TransformStep): unknown {
+export function inAxes(error: unknown, { axes }: Pick<TransformStep, 'axes'>): unknown {
   if (!(error instanceof FftError) || !error.problems.some(({ path }) => path.startsWith('size['))) return error;
   const worded = (text: string) =>
     text.replace(/size\[(\d+)\](?: = (\d+) has)?/g, (_, n, length) =>

@@ -3,16 +3,19 @@
  * a CPU device of their own that is opened on first use.
  * @module omnifft/numpy/sync
  */
-import type { Plan } from '../engine/index.ts';
 import { openCpuSync } from '../engine/open-sync.ts';
+import { FftError } from '../problem/errors.ts';
 import type { LineOptions, TensorOptions } from './arguments.ts';
 import type { ArrayInput, NumpyArray, RealOnly, RealTransformed, SameArray, Transformed } from './array.ts';
 import { type SumLineOptions, type SumTensorOptions, sumLineRequest, sumTensorRequest } from './cosines.ts';
-import type { Floats } from './memory.ts';
+import { type HankelOptions, type HankelRequest, hankelRequest } from './hankel.ts';
+import { type Floats, zeros } from './memory.ts';
 import { PlanCache } from './plans.ts';
 import { bytesOfSides, type DenseProblem } from './problem.ts';
-import { lineRequest, type PlannedTransform, type TransformRequest, tensorRequest } from './request.ts';
+import { lineRequest, tensorRequest } from './request.ts';
 import { inAxes } from './steps.ts';
+import { SyncPlan } from './sync-plan.ts';
+import { filled, resultOf, type TransformRequest, type WorkStep } from './work.ts';
 
 export type { LineOptions, Norm, TensorOptions } from './arguments.ts';
 export type {
@@ -30,12 +33,14 @@ export type {
   TypedArray,
 } from './array.ts';
 export type { SumLineOptions, SumTensorOptions, SumType } from './cosines.ts';
+export { fhtoffset, type HankelOffsetOptions, type HankelOptions } from './hankel.ts';
 export {
   type FastLengthOptions,
   fftfreq,
   fftshift,
   ifftshift,
   nextFastLength,
+  prevFastLength,
   rfftfreq,
   type ShiftAxes,
   type Spacing,
@@ -44,141 +49,194 @@ export { readNpy, writeNpy } from './npy.ts';
 export type { NpyArray, NpyDtype } from './npy-array.ts';
 
 /** `fft` of `omnifft/numpy`, at once. */
-export function fft<X extends ArrayInput>(x: X, options: LineOptions = {}): Transformed<X> {
+export function fft<X extends ArrayInput>(x: X, options?: LineOptions): Transformed<X> {
   return transform(lineRequest('fft', x, options));
 }
 
 /** `ifft` of `omnifft/numpy`, at once. */
-export function ifft<X extends ArrayInput>(x: X, options: LineOptions = {}): Transformed<X> {
+export function ifft<X extends ArrayInput>(x: X, options?: LineOptions): Transformed<X> {
   return transform(lineRequest('ifft', x, options));
 }
 
 /** `rfft` of `omnifft/numpy`, at once. */
-export function rfft<X extends ArrayInput>(x: X & RealOnly<X>, options: LineOptions = {}): Transformed<X> {
+export function rfft<X extends ArrayInput>(x: X & RealOnly<X>, options?: LineOptions): Transformed<X> {
   return transform(lineRequest('rfft', x, options));
 }
 
 /** `irfft` of `omnifft/numpy`, at once. */
-export function irfft<X extends ArrayInput>(x: X, options: LineOptions = {}): RealTransformed<X> {
+export function irfft<X extends ArrayInput>(x: X, options?: LineOptions): RealTransformed<X> {
   return transform(lineRequest('irfft', x, options));
 }
 
 /** `hfft` of `omnifft/numpy`, at once. */
-export function hfft<X extends ArrayInput>(x: X, options: LineOptions = {}): RealTransformed<X> {
+export function hfft<X extends ArrayInput>(x: X, options?: LineOptions): RealTransformed<X> {
   return transform(lineRequest('hfft', x, options));
 }
 
 /** `ihfft` of `omnifft/numpy`, at once. */
-export function ihfft<X extends ArrayInput>(x: X & RealOnly<X>, options: LineOptions = {}): Transformed<X> {
+export function ihfft<X extends ArrayInput>(x: X & RealOnly<X>, options?: LineOptions): Transformed<X> {
   return transform(lineRequest('ihfft', x, options));
 }
 
 /** `fft2` of `omnifft/numpy`, at once. */
-export function fft2<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
+export function fft2<X extends ArrayInput>(x: X, options?: TensorOptions): Transformed<X> {
   return transform(tensorRequest('fft2', x, options));
 }
 
 /** `ifft2` of `omnifft/numpy`, at once. */
-export function ifft2<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
+export function ifft2<X extends ArrayInput>(x: X, options?: TensorOptions): Transformed<X> {
   return transform(tensorRequest('ifft2', x, options));
 }
 
 /** `rfft2` of `omnifft/numpy`, at once. */
-export function rfft2<X extends ArrayInput>(x: X & RealOnly<X>, options: TensorOptions = {}): Transformed<X> {
+export function rfft2<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
   return transform(tensorRequest('rfft2', x, options));
 }
 
 /** `irfft2` of `omnifft/numpy`, at once. */
-export function irfft2<X extends ArrayInput>(x: X, options: TensorOptions = {}): RealTransformed<X> {
+export function irfft2<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
   return transform(tensorRequest('irfft2', x, options));
 }
 
 /** `fftn` of `omnifft/numpy`, at once. */
-export function fftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
+export function fftn<X extends ArrayInput>(x: X, options?: TensorOptions): Transformed<X> {
   return transform(tensorRequest('fftn', x, options));
 }
 
 /** `ifftn` of `omnifft/numpy`, at once. */
-export function ifftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): Transformed<X> {
+export function ifftn<X extends ArrayInput>(x: X, options?: TensorOptions): Transformed<X> {
   return transform(tensorRequest('ifftn', x, options));
 }
 
 /** `rfftn` of `omnifft/numpy`, at once. */
-export function rfftn<X extends ArrayInput>(x: X & RealOnly<X>, options: TensorOptions = {}): Transformed<X> {
+export function rfftn<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
   return transform(tensorRequest('rfftn', x, options));
 }
 
 /** `irfftn` of `omnifft/numpy`, at once. */
-export function irfftn<X extends ArrayInput>(x: X, options: TensorOptions = {}): RealTransformed<X> {
+export function irfftn<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
   return transform(tensorRequest('irfftn', x, options));
 }
 
+/** `hfft2` of `omnifft/numpy`, at once. */
+export function hfft2<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
+  return transform(tensorRequest('hfft2', x, options));
+}
+
+/** `ihfft2` of `omnifft/numpy`, at once. */
+export function ihfft2<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
+  return transform(tensorRequest('ihfft2', x, options));
+}
+
+/** `hfftn` of `omnifft/numpy`, at once. */
+export function hfftn<X extends ArrayInput>(x: X, options?: TensorOptions): RealTransformed<X> {
+  return transform(tensorRequest('hfftn', x, options));
+}
+
+/** `ihfftn` of `omnifft/numpy`, at once. */
+export function ihfftn<X extends ArrayInput>(x: X & RealOnly<X>, options?: TensorOptions): Transformed<X> {
+  return transform(tensorRequest('ihfftn', x, options));
+}
+
 /** `dct` of `omnifft/numpy`, at once. */
-export function dct<X extends ArrayInput>(x: X, options: SumLineOptions = {}): SameArray<X> {
+export function dct<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
   return transform(sumLineRequest('dct', x, options));
 }
 
 /** `idct` of `omnifft/numpy`, at once. */
-export function idct<X extends ArrayInput>(x: X, options: SumLineOptions = {}): SameArray<X> {
+export function idct<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
   return transform(sumLineRequest('idct', x, options));
 }
 
 /** `dst` of `omnifft/numpy`, at once. */
-export function dst<X extends ArrayInput>(x: X, options: SumLineOptions = {}): SameArray<X> {
+export function dst<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
   return transform(sumLineRequest('dst', x, options));
 }
 
 /** `idst` of `omnifft/numpy`, at once. */
-export function idst<X extends ArrayInput>(x: X, options: SumLineOptions = {}): SameArray<X> {
+export function idst<X extends ArrayInput>(x: X, options?: SumLineOptions): SameArray<X> {
   return transform(sumLineRequest('idst', x, options));
 }
 
 /** `dctn` of `omnifft/numpy`, at once. */
-export function dctn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}): SameArray<X> {
+export function dctn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
   return transform(sumTensorRequest('dctn', x, options));
 }
 
 /** `idctn` of `omnifft/numpy`, at once. */
-export function idctn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}): SameArray<X> {
+export function idctn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
   return transform(sumTensorRequest('idctn', x, options));
 }
 
 /** `dstn` of `omnifft/numpy`, at once. */
-export function dstn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}): SameArray<X> {
+export function dstn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
   return transform(sumTensorRequest('dstn', x, options));
 }
 
 /** `idstn` of `omnifft/numpy`, at once. */
-export function idstn<X extends ArrayInput>(x: X, options: SumTensorOptions = {}): SameArray<X> {
+export function idstn<X extends ArrayInput>(x: X, options?: SumTensorOptions): SameArray<X> {
   return transform(sumTensorRequest('idstn', x, options));
 }
 
-type SyncPlans = PlanCache<DenseProblem, Plan<DenseProblem>>;
+/** `fht` of `omnifft/numpy`, at once. */
+export function fht<X extends ArrayInput>(
+  a: X & RealOnly<X>,
+  dln: number,
+  mu: number,
+  options?: HankelOptions,
+): RealTransformed<X> {
+  return hankel(hankelRequest('fht', a, [dln, mu], options));
+}
+
+/** `ifht` of `omnifft/numpy`, at once. */
+export function ifht<X extends ArrayInput>(
+  a: X & RealOnly<X>,
+  dln: number,
+  mu: number,
+  options?: HankelOptions,
+): RealTransformed<X> {
+  return hankel(hankelRequest('ifht', a, [dln, mu], options));
+}
+
+function hankel<R extends NumpyArray>({ reals, n, convolve, finish }: HankelRequest): R {
+  const bins = rfft(reals);
+  convolve(bins);
+  const lines = irfft(bins, { n });
+  finish(lines);
+  return lines as NumpyArray as R;
+}
+
+type SyncPlans = PlanCache<DenseProblem, SyncPlan>;
 
 let plans: SyncPlans | undefined;
 
 function ownPlans(): SyncPlans {
   const device = openCpuSync();
   return new PlanCache({
-    make: (problem) => device.planSync(problem),
+    make: (problem) => new SyncPlan(device, problem),
     destroy: (plan) => plan.destroy(),
     bytesOf: bytesOfSides,
   });
 }
 
 /** Carries out a request whose result is known to be an `R`. */
-function transform<R extends NumpyArray>({ work }: TransformRequest): R {
-  let state = work.next();
-  while (!state.done) state = work.next(run(state.value));
-  return state.value as R;
+function transform<R extends NumpyArray>({ work, data }: TransformRequest): R {
+  const { steps } = work;
+  let current = data;
+  for (let n = 0; n < steps.length; n++) {
+    const step = steps[n]!;
+    current = step.problem ? run(step, step.problem, current) : filled(step, current);
+    step.finish?.(current);
+  }
+  return resultOf(work, current);
 }
 
-function run({ step, problem, data }: PlannedTransform): Floats {
+function run(step: WorkStep, problem: DenseProblem, data: Floats): Floats {
   plans ??= ownPlans();
   try {
-    const lease = plans.take(problem);
+    const lease = plans.take(problem, step.key);
     try {
-      return lease.plan[`${step.direction}Sync`](data);
+      return lease.plan.transform(step, data);
     } catch (error) {
       plans.forget(lease);
       throw error;
@@ -186,6 +244,8 @@ function run({ step, problem, data }: PlannedTransform): Floats {
       plans.give(lease);
     }
   } catch (error) {
+    // What no array can hold is refused for that before the device is asked what it can.
+    if (error instanceof FftError && error.code === 'device-limit') zeros(step.length, step.single);
     throw inAxes(error, step);
   }
 }

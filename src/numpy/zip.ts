@@ -1,6 +1,9 @@
 /**
  * Zip archives: what is in one, and how to make one. Contents are stored as they are or deflated; sizes have 64 bits.
  *
+ * Written here and not by a package: fflate takes an archive as one array only, checks no checksum and writes no sizes of 64
+ * bits, in 6 kB of gzip instead of the 3 kB of this module; zip.js does all of that, in 36 kB.
+ *
  * Source: PKWARE's APPNOTE.TXT, "ZIP File Format Specification", version 6.3.10. Deflating is the platform's affair.
  */
 

@@ -3,6 +3,7 @@
  * was wrong, so that one pass over the fields finds every mistake.
  */
 import { excerpt, type FftErrorCode, type FftProblem, show } from './errors.ts';
+import { closest, didYouMean } from './meant.ts';
 import { emptyRecord, isRecord, type RawRecord } from './snapshot.ts';
 
 /** Fields of a `ProblemInput`. */
@@ -82,31 +83,6 @@ const foreignNames: Readonly<Record<string, string>> = {
   useLUT_4step: 'twiddles',
 };
 
-/** Edits (insert, delete, replace) between two words, upper and lower case taken as equal. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replace = row[j - 1]! + (a[i - 1]!.toLowerCase() === b[j - 1]!.toLowerCase() ? 0 : 1);
-      next.push(Math.min(replace, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
-}
-
-/** The known word nearest to what was written, if it is near: at most a third of the letters may be wrong. */
-function closest(written: string, known: readonly string[]): string | undefined {
-  const word = written.slice(0, 40);
-  const near = known.map((path) => {
-    const name = path.slice(path.lastIndexOf('.') + 1);
-    return { path, share: editDistance(word, name) / Math.max(word.length, name.length) };
-  });
-  near.sort((one, other) => one.share - other.share);
-  return near[0] !== undefined && near[0].share <= 1 / 3 ? near[0].path : undefined;
-}
-
 /** The known word for what has the written name in another library. */
 function translated(written: string, known: readonly string[]): string | undefined {
   const ours = Object.hasOwn(foreignNames, written) ? foreignNames[written]! : written;
@@ -156,10 +132,12 @@ export class FieldReader {
     if (value === undefined) return fallback;
     const known = words.find((word) => word === value);
     if (known !== undefined) return known;
-    const meant = typeof value === 'string' ? closest(value, words) : undefined;
-    const hint = meant === undefined ? '' : ` Did you mean '${meant}'?`;
     const list = words.map((word) => `'${word}'`).join(', ');
-    this.report('invalid-field', path, `${path} is ${show(value)}, but must be one of ${list}.${hint}`);
+    this.report(
+      'invalid-field',
+      path,
+      `${path} is ${show(value)}, but must be one of ${list}.${didYouMean(value, words)}`,
+    );
     return fallback;
   }
 

@@ -17,6 +17,7 @@ import {
   zoomCurve,
 } from './curve.ts';
 import type { FloatPrecision } from './floats.ts';
+import { checkWord } from './segments.ts';
 
 /** Options of both plans. */
 interface ChirpPlanOptions<P extends FloatPrecision> extends DeviceChoice {
@@ -117,9 +118,6 @@ async function planned<P extends FloatPrecision>(
   });
 }
 
-function checkPrecision(given: unknown): FloatPrecision {
-  if (given === 'single' || given === 'double') return given;
-  throw new FftError('invalid-argument', `precision is ${show(given)}; it takes 'single' or 'double'.`, {
-    path: 'precision',
-  });
+function checkPrecision(given: FloatPrecision): FloatPrecision {
+  return checkWord<FloatPrecision>('precision', given, ['single', 'double']);
 }

@@ -1,7 +1,7 @@
 /** Spectral densities by Welch's method, as `scipy.signal.welch`, `csd` and `coherence`. */
 import type { Device } from '../engine/index.ts';
 import { readOptions } from '../engine/options.ts';
-import { type ArrayInput, asArray, type NumpyArray, type Transformed, zeros } from '../numpy/array.ts';
+import { type ArrayInput, asArray, type NumpyArray, type ShapeOf, type Transformed, zeros } from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { type Average, type Averager, averages, newAverager } from './averages.ts';
@@ -44,7 +44,7 @@ export interface Density<X extends ArrayInput = ArrayInput> {
   /** Frequencies of the bins, in hertz. */
   readonly f: Float64Array;
   /** Bins in the place of time. */
-  readonly pxx: NumpyArray<RealOf<X>>;
+  readonly pxx: NumpyArray<RealOf<X>, ShapeOf<X>>;
 }
 
 /** Python's `f, Pxy`. */
@@ -56,7 +56,7 @@ export interface CrossDensity<X extends ArrayInput = ArrayInput> {
 /** Python's `f, Cxy`. */
 export interface Coherence<X extends ArrayInput = ArrayInput> {
   readonly f: Float64Array;
-  readonly cxy: NumpyArray<RealOf<X>>;
+  readonly cxy: NumpyArray<RealOf<X>, ShapeOf<X>>;
 }
 
 const COHERENCE = [...SEGMENT_OPTIONS, 'device', 'detrend', 'axis'];

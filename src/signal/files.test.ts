@@ -1,4 +1,5 @@
 /** Recordings written by SoX, in every form of WAV that it and libsndfile have, against its own raw samples. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,6 +61,19 @@ describe.runIf(program)('SoX', () => {
       // SoX computes in integers of 32 bits.
       expect(Math.abs(channels[k % 2]![k >> 1]! - expected[k]!), `sample ${k}`).toBeLessThan(2 ** -24);
     }
+  });
+
+  it.each(FORMS)('%s in %s with %j, written to a pipe, is read to its end', (name, format, args) => {
+    const raw = ['-t', 'raw', '-e', 'float', '-b', '32', '-r', '11025', '-c', '2'];
+    sox(...raw, recording(), '-t', format, ...args, at(`out.${format}`));
+    // SoX knows the length of what it reads from a file.
+    const command = 'cat "$recording" | "$program" "$@" - | cat';
+    const given = ['-D', '-V1', ...raw, '-', '-t', format, ...args];
+    const env = { ...process.env, program: program!, recording: at('in.f32') };
+    const { stdout } = spawnSync('sh', ['-c', command, 'sh', ...given], { env });
+    const { channels, warnings } = readWav(stdout);
+    expect(channels).toEqual(readWav(readFileSync(at(`out.${format}`))).channels);
+    expect({ name, warnings }).toEqual({ name, warnings: [expect.stringMatching(/does not say how many samples/)] });
   });
 
   it.each([['ima-adpcm'], ['ms-adpcm'], ['gsm-full-rate']])('%s is refused, with what to run', (encoding) => {

@@ -28,12 +28,12 @@ export {
   welch,
 } from './density.ts';
 export { type HilbertOptions, hilbert } from './hilbert.ts';
-export { type Istft, type IstftOptions, istft } from './istft.ts';
+export { type Istft, type IstftOptions, istft, type SampleRange } from './istft.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
 export type { SegmentOptions, StftScaling } from './segments.ts';
 export { type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
 export { type Stft, type StftOptions, stft } from './stft.ts';
 export { StftStream, type StftStreamOptions } from './stft-stream.ts';
-export { mixDown, type Recording, readWav } from './wav.ts';
+export { mixDown, type Recording, readWav, type WavOptions } from './wav.ts';
 export { type WindowName, type WindowParameters, windowNames } from './window-kinds.ts';
 export { type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';

@@ -1,7 +1,16 @@
 /** Signals from short-time Fourier transforms, as `scipy.signal.istft`: by overlapping and adding up. */
 import type { Device } from '../engine/index.ts';
 import { readOptions } from '../engine/options.ts';
-import { asArray, type ComplexArray, isComplex, isSingle, type NumpyArray, product, zeros } from '../numpy/array.ts';
+import {
+  asArray,
+  type ComplexArray,
+  isComplex,
+  isSingle,
+  type NumpyArray,
+  product,
+  type ShapeOf,
+  zeros,
+} from '../numpy/array.ts';
 import { checkLength, resolveAxis } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { FftError } from '../problem/errors.ts';
@@ -25,8 +34,10 @@ import { workOn } from './work.ts';
 export interface IstftOptions extends SegmentOptions, DeviceChoice {
   /** Whether bins are those from 0 to half the rate, and the signal real; default true. */
   readonly inputOnesided?: boolean | undefined;
-  /** Whether the signal was extended by half a frame at both ends, which is cut off; default true. */
-  readonly boundary?: boolean | undefined;
+  /** Whether the signal was extended by half a frame at both ends, which is cut off; default true. `null` is like false. */
+  readonly boundary?: boolean | null | undefined;
+  /** Samples of the result: what is behind them is cut off, what there is no frame for is 0. Default: all that frames reach. */
+  readonly length?: number | undefined;
   /** The axis of frames; default −1. */
   readonly timeAxis?: number | undefined;
   /** The axis of bins; default −2. */
@@ -40,11 +51,27 @@ export interface Istft<Z extends ComplexArray = ComplexArray> {
   /** Times of the samples, in seconds. */
   readonly t: Float64Array;
   /** Real, or complex where `inputOnesided` is false; time in the place of its axis. */
-  readonly x: NumpyArray<Z['dtype'] extends 'complex64' ? 'float32' | 'complex64' : 'float64' | 'complex128'>;
+  readonly x: NumpyArray<
+    Z['dtype'] extends 'complex64' ? 'float32' | 'complex64' : 'float64' | 'complex128',
+    WithoutOne<ShapeOf<Z>>
+  >;
+  /**
+   * Samples at the beginning and at the end that no frame determines, and that are 0: from an index up to another one, which
+   * is not included. There are none but without a boundary, where the window begins or ends with 0, and beyond the last frame.
+   */
+  readonly undetermined: readonly SampleRange[];
 }
 
-const WORKS = [...SEGMENT_OPTIONS, 'device', 'inputOnesided', 'boundary', 'timeAxis', 'freqAxis', 'scaling'];
-/** Squares of a window that sum up to less are taken for none, as in SciPy. */
+/** One axis less: bins and frames become time. */
+type WithoutOne<S extends readonly number[]> = S extends readonly [number, ...infer Rest extends number[]]
+  ? readonly [...Rest]
+  : readonly number[];
+
+/** Samples from an index up to another one, which is not included. */
+export type SampleRange = readonly [from: number, to: number];
+
+const WORKS = [...SEGMENT_OPTIONS, 'device', 'inputOnesided', 'boundary', 'length', 'timeAxis', 'freqAxis', 'scaling'];
+/** Squares of a window that sum up to no more are taken for none, as in SciPy. */
 const NOTHING = 1e-10;
 
 /** An array of bins and frames, and what it is the transform of. */
@@ -58,8 +85,11 @@ interface IstftJob {
   /** Of each sample that frames reach, the sum of the squares of the window. */
   readonly norm: Float64Array;
   readonly scale: number;
-  /** Samples to leave out at either end. */
+  /** Samples to leave out before the first one. */
   readonly edge: number;
+  /** Samples of the result. */
+  readonly length: number;
+  readonly undetermined: readonly SampleRange[];
 }
 
 /**
@@ -68,8 +98,8 @@ interface IstftJob {
  * `padded` added. A changed transform becomes the signal whose own one is nearest (Griffin and Lim, 1984).
  *
  * @param zxx complex, `[…, bins, …, frames]`; it must stay as it is until the promise resolves
- * @throws FftError (as a rejection) `invalid-argument` where window and overlap leave samples that no frame says anything
- *   about (SciPy warns, and returns what is no signal), and for options out of range; `wrong-length` where `nfft` has another
+ * @throws FftError (as a rejection) `invalid-argument` where window and overlap leave samples between others that no frame
+ *   says anything about (SciPy warns, and returns what is no signal), and for options out of range; `wrong-length` where `nfft` has another
  *   number of bins; `unknown-field`, `invalid-size`, `wrong-array-type`, `detached-array`, `out-of-memory`, and those of
  *   `device.plan`
  */
@@ -81,7 +111,7 @@ export async function istft<Z extends ComplexArray>(zxx: Z, options: IstftOption
   // A loop: there may be millions, and `from` takes longer than the transforms.
   const t = zeros(x.shape[timeAfter(job)]!, false) as Float64Array;
   for (let k = 0; k < t.length; k++) t[k] = k / job.segments.fs;
-  return { t, x: x as Istft<Z>['x'] };
+  return { t, x: x as Istft<Z>['x'], undetermined: job.undetermined };
 }
 
 function jobOf(given: NumpyArray, own: IstftOptions): IstftJob {
@@ -91,7 +121,7 @@ function jobOf(given: NumpyArray, own: IstftOptions): IstftJob {
     throw new FftError('wrong-array-type', message, { path: 'zxx' });
   }
   checkWord('inputOnesided', inputOnesided, [true, false]);
-  checkWord('boundary', boundary, [true, false]);
+  checkWord('boundary', boundary, [true, false, null]);
   checkWord('scaling', scaling, stftScalings);
   const time = resolveAxis(own.timeAxis ?? -1, given.shape.length, 'timeAxis');
   const frequency = resolveAxis(own.freqAxis ?? -2, given.shape.length, 'freqAxis');
@@ -108,9 +138,10 @@ function jobOf(given: NumpyArray, own: IstftOptions): IstftJob {
     for (let k = 0; k < nperseg; k++) norm[frame * hop + k]! += window[k]! * window[k]!;
   }
   const edge = boundary ? Math.floor(nperseg / 2) : 0;
-  refuseGaps(norm, edge);
+  const length = own.length === undefined ? norm.length - 2 * edge : checkLength(own.length, 'length');
+  const undetermined = undeterminedIn(norm.subarray(edge, edge + Math.min(length, norm.length - 2 * edge)), length);
   const scale = gainOf(window, segments.fs, scaling) / segments.nfft;
-  return { given, time, frequency, frames, segments, onesided: inputOnesided, norm, scale, edge };
+  return { given, time, frequency, frames, segments, onesided: inputOnesided, norm, scale, edge, length, undetermined };
 }
 
 /** Without `nfft`, bins are taken for those of an even length, as in SciPy, unless frames are longer by one. */
@@ -127,15 +158,27 @@ function inverseSegments(own: IstftOptions, bins: number, onesided: boolean): Se
   return readSegments({ ...own, nperseg, nfft }, nperseg);
 }
 
-/** @throws FftError `invalid-argument` where the condition of nonzero overlap-add (NOLA) fails */
-function refuseGaps(norm: Float64Array, edge: number): void {
-  for (let k = edge; k < norm.length - edge; k++) {
+/**
+ * What lies before the first and behind the last sample that frames determine.
+ * @param norm of the samples of the result that frames reach
+ * @param length of the result
+ * @throws FftError `invalid-argument` where the condition of nonzero overlap-add (NOLA) fails in between
+ */
+function undeterminedIn(norm: Float64Array, length: number): SampleRange[] {
+  const first = norm.findIndex((weight) => weight > NOTHING);
+  let end = norm.length;
+  while (end > 0 && !(norm[end - 1]! > NOTHING)) end--;
+  if (first < 0) return [[0, length]];
+  for (let k = first; k < end; k++) {
     if (norm[k]! > NOTHING) continue;
-    const remedy =
-      edge === 0 ? ' A boundary, or a window that does not begin with 0, would be.' : ' Let frames overlap more.';
-    const message = `window and noverlap do not determine sample ${k - edge}: the squares of the windows over it sum up to ${norm[k]}, which is not invertible.`;
-    throw new FftError('invalid-argument', `${message}${remedy}`, { path: 'window' });
+    const message = `window and noverlap do not determine sample ${k}: the squares of the windows over it sum up to ${norm[k]}, which is not invertible. Let frames overlap more.`;
+    throw new FftError('invalid-argument', message, { path: 'window' });
   }
+  const ranges: SampleRange[] = [
+    [0, first],
+    [end, length],
+  ];
+  return ranges.filter(([from, to]) => from < to);
 }
 
 /** Where time is in the result. */
@@ -144,7 +187,7 @@ function timeAfter({ time, frequency }: Pick<IstftJob, 'time' | 'frequency'>): n
 }
 
 async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
-  const { given, time, frequency, segments, onesided, norm, scale, edge, frames } = job;
+  const { given, time, frequency, segments, onesided, norm, scale, frames } = job;
   const single = isSingle(given.dtype);
   const precision = single ? 'single' : 'double';
   const parts = onesided ? 1 : 2;
@@ -153,7 +196,7 @@ async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
     ...{ size: [segments.nfft], transform: onesided ? 'r2c' : 'c2c', batches, precision },
     ...{ directions: 'inverse', scale: { inverse: scale } },
   };
-  const length = norm.length - 2 * edge;
+  const { length } = job;
   const shape = given.shape.map((count, d) => (d === time ? length : count)).filter((_, d) => d !== frequency);
   const data = zeros(product(shape) * parts, single);
   const inner = product(shape.slice(timeAfter(job) + 1));
@@ -182,15 +225,17 @@ async function added(job: IstftJob, device: Device): Promise<NumpyArray> {
   return { data, shape, dtype: onesided ? (single ? 'float32' : 'float64') : given.dtype } as NumpyArray;
 }
 
-/** Writes the samples of one line: sums over what they count, without the edges. */
+/** Writes the samples of one line that there are: sums over what they count, without the edges. */
 function write(
   { norm, edge }: IstftJob,
   sum: Float64Array,
   target: Floats,
   { at, step, length, parts }: { at: number; step: number; length: number; parts: 1 | 2 },
 ): void {
-  for (let k = 0; k < length; k++) {
+  const there = Math.min(length, norm.length - 2 * edge);
+  for (let k = 0; k < there; k++) {
     const weight = norm[edge + k]!;
+    if (weight <= NOTHING) continue;
     for (let part = 0; part < parts; part++) {
       target[(at + k * step) * parts + part] = sum[(edge + k) * parts + part]! / weight;
     }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { melBanks, melFrequencies } from '../../test/reference/mel.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { hzToMel, type MelOptions, melFilterBank, melToHz } from './mel.ts';
@@ -86,11 +86,32 @@ describe('melFilterBank', () => {
     }
   });
 
-  it('leaves a band between two bins at 0', () => {
+  it('leaves a band between two bins at 0, and says on the console which and what would do', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const emptyIn = (options: MelOptions) => {
+      const { data, shape } = melFilterBank(options);
+      const [bands, bins] = shape as [number, number];
+      return Array.from({ length: bands }, (_, band) => band).filter((band) =>
+        data.subarray(band * bins, (band + 1) * bins).every((value) => value === 0),
+      );
+    };
+    const options = { sampleRate: 22050, size: 256, bands: 128 };
+    const empty = emptyIn(options);
+    expect(empty.length).toBeGreaterThan(0);
+    const [[said]] = warn.mock.calls as [[string]];
+    expect(said).toContain(`bands ${empty.slice(0, 8).join(', ')}`);
+    const [, bands, size] = /take bands: (\d+) or size: (\d+)\.$/.exec(said)!.map(Number);
+    expect(emptyIn({ ...options, bands: bands! })).toEqual([]);
+    expect(emptyIn({ ...options, size: size! })).toEqual([]);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(emptyIn({ ...options, bands: 8, fMax: 90_000 })).toEqual([6, 7]);
+    expect(warn.mock.lastCall![0]).toMatch(/bands 6, 7 are 0 .* fMax up to half the sample rate, 11025/);
+
     for (const norm of ['slaney', 'none', 1, 2] as const) {
       const { data } = melFilterBank({ sampleRate: 8000, size: 8, bands: 40, norm });
       expect(data.subarray(0, 5)).toEqual(new Float64Array(5));
     }
+    warn.mockRestore();
   });
 
   const good = { sampleRate: 8000, size: 64 };

@@ -10,6 +10,7 @@ import { readOptions } from '../engine/options.ts';
 import { type NumpyArray, zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
+import { didYouMean } from '../problem/meant.ts';
 
 /** `slaney` is linear up to 1000 Hz and logarithmic beyond; `htk` is 2595 · log₁₀(1 + f/700). */
 export type MelScale = 'slaney' | 'htk';
@@ -59,11 +60,13 @@ export function melToHz(mel: number, scale: MelScale = 'slaney'): number {
  * middle of the next.
  *
  * @returns float64 of shape `[bands, ⌊size/2⌋ + 1]`: the mel spectrum is its product with a power spectrum. A band that
- *   lies between two bins is 0 throughout: take fewer bands or a longer transform then.
+ *   lies between two bins is 0 throughout; a warning on the console names it, and fewer bands or a longer transform that
+ *   would have none.
  * @throws FftError `invalid-argument` for options that are missing or out of range, `unknown-field`, `out-of-memory`
  */
 export function melFilterBank(options: MelOptions): NumpyArray<'float64'> {
-  const { sampleRate, size, bands, edges, norm } = readMel(options);
+  const bank = readMel(options);
+  const { sampleRate, size, bands, edges, norm } = bank;
   const bins = Math.floor(size / 2) + 1;
   const data = zeros(bands * bins, false) as NewFloat64Array;
   for (let band = 0; band < bands; band++) {
@@ -77,14 +80,70 @@ export function melFilterBank(options: MelOptions): NumpyArray<'float64'> {
     // A band without a bin has no length.
     if (divisor > 0) for (let bin = 0; bin < bins; bin++) row[bin]! /= divisor;
   }
+  warnOfEmpty(bank);
   return { data, shape: [bands, bins], dtype: 'float64' };
+}
+
+/** Bands that are written out in a warning. */
+const BANDS_TOLD = 8;
+/** No longer transform is advised. */
+const LONGEST_ADVISED = 2 ** 30;
+
+/** As librosa does: says which bands no bin lies in, and what would do. */
+function warnOfEmpty({ sampleRate, size, bands, edges, ...how }: Bank): void {
+  const empty = emptyBands(edges, sampleRate / size, sampleRate / 2);
+  if (empty.length === 0) return;
+  const told = empty.slice(0, BANDS_TOLD).join(', ');
+  const others = empty.length - BANDS_TOLD;
+  const which = empty.length === 1 ? `band ${told} is` : `bands ${told}${others > 0 ? ` and ${others} more` : ''} are`;
+  console.warn(`omnifft: melFilterBank: ${which} 0 throughout, as no bin lies in them${adviceOn()}.`);
+
+  function adviceOn(): string {
+    if (edges[bands + 1]! > sampleRate / 2) return `: take fMax up to half the sample rate, ${sampleRate / 2}`;
+    let longer = size;
+    while (longer <= LONGEST_ADVISED && isAnyEmpty(edges, longer)) longer *= 2;
+    // The most bands that are found by halving: with fewer, each is wider.
+    let [fewer, more] = [0, bands];
+    while (more - fewer > 1) {
+      const between = Math.floor((fewer + more) / 2);
+      if (isAnyEmpty(edgesOf(between, how), size)) more = between;
+      else fewer = between;
+    }
+    const advice = [fewer > 0 ? `bands: ${fewer}` : '', longer <= LONGEST_ADVISED ? `size: ${longer}` : ''];
+    const known = advice.filter((option) => option !== '').join(' or ');
+    return known === '' ? '' : `: take ${known}`;
+  }
+
+  function isAnyEmpty(between: Float64Array, points: number): boolean {
+    return emptyBands(between, sampleRate / points, sampleRate / 2).length > 0;
+  }
+}
+
+/** Bands without a bin inside. @param spacing of bins, in hertz, up to `last` */
+function emptyBands(edges: Float64Array, spacing: number, last: number): number[] {
+  const empty: number[] = [];
+  for (let band = 0; band + 2 < edges.length; band++) {
+    const next = (Math.floor(edges[band]! / spacing) + 1) * spacing;
+    if (next >= edges[band + 2]! || next > last) empty.push(band);
+  }
+  return empty;
+}
+
+/** Where bands begin, in hertz, and two more edges: of equal width on the scale. */
+function edgesOf(bands: number, { fMin, fMax, scale }: Pick<Bank, 'fMin' | 'fMax' | 'scale'>): Float64Array {
+  const edges = zeros(bands + 2, false) as NewFloat64Array;
+  const [first, last] = [hzToMel(fMin, scale), hzToMel(fMax, scale)];
+  for (let k = 0; k < edges.length; k++) edges[k] = melToHz(first + ((last - first) * k) / (bands + 1), scale);
+  return edges;
 }
 
 interface Bank {
   readonly sampleRate: number;
   readonly size: number;
   readonly bands: number;
-  /** In hertz: where bands begin, one more, and one more. */
+  readonly fMin: number;
+  readonly fMax: number;
+  readonly scale: MelScale;
   readonly edges: Float64Array;
   readonly norm: 'slaney' | 'none' | number;
 }
@@ -102,12 +161,9 @@ function readMel(given: MelOptions): Bank {
   checkNumber('fMax', fMax, `a frequency above fMin, which is ${fMin}`, (value) => value > fMin);
   const scale = checkScale(options.scale ?? 'slaney');
   if (norm !== 'slaney' && norm !== 'none' && !(typeof norm === 'number' && norm >= 1)) {
-    throw bad('norm', norm, "'slaney', 'none' or a number from 1 on");
+    throw bad('norm', norm, "'slaney', 'none' or a number from 1 on", ['slaney', 'none']);
   }
-  const edges = zeros(bands + 2, false) as NewFloat64Array;
-  const [first, last] = [hzToMel(fMin, scale), hzToMel(fMax, scale)];
-  for (let k = 0; k < edges.length; k++) edges[k] = melToHz(first + ((last - first) * k) / (bands + 1), scale);
-  return { sampleRate, size, bands, edges, norm };
+  return { sampleRate, size, bands, fMin, fMax, scale, edges: edgesOf(bands, { fMin, fMax, scale }), norm };
 }
 
 /** The p-norm. */
@@ -118,13 +174,14 @@ function lengthOf(row: Float64Array, p: number): number {
 
 function checkScale(scale: unknown): MelScale {
   if (scale === 'slaney' || scale === 'htk') return scale;
-  throw bad('scale', scale, "'slaney' or 'htk'");
+  throw bad('scale', scale, "'slaney' or 'htk'", ['slaney', 'htk']);
 }
 
 function checkNumber(path: string, value: number, accepted: string, test: (value: number) => boolean): void {
   if (!Number.isFinite(value) || !test(value)) throw bad(path, value, accepted);
 }
 
-function bad(path: string, value: unknown, accepted: string): FftError {
-  return new FftError('invalid-argument', `${path} is ${show(value)}; it takes ${accepted}.`, { path });
+function bad(path: string, value: unknown, accepted: string, words: readonly string[] = []): FftError {
+  const message = `${path} is ${show(value)}; it takes ${accepted}.${didYouMean(value, words)}`;
+  return new FftError('invalid-argument', message, { path });
 }

@@ -1,6 +1,7 @@
 /** Options that short-time transforms share: how a signal is cut into frames, and what each frame is multiplied by. */
 import { arrayClass } from '../problem/bytes.ts';
 import { FftError, show } from '../problem/errors.ts';
+import { didYouMean } from '../problem/meant.ts';
 import { type Floats, isFloats, liveSamples } from './floats.ts';
 import type { WindowName } from './window-kinds.ts';
 import { isFlat, type WindowArguments, type WindowOptions, windowFunction } from './windows.ts';
@@ -109,15 +110,16 @@ export function frequenciesOf({ nfft, fs }: Pick<Segments, 'nfft' | 'fs'>, twoSi
 }
 
 /** @throws FftError `invalid-argument` */
-export function check(path: string, given: unknown, valid: boolean, accepted: string): void {
+export function check(path: string, given: unknown, valid: boolean, accepted: string, hint = ''): void {
   if (valid) return;
   const shown = arrayClass(given) === undefined ? show(given) : 'an array';
-  throw new FftError('invalid-argument', `${path} takes ${accepted}; ${shown} was given.`, { path });
+  throw new FftError('invalid-argument', `${path} takes ${accepted}; ${shown} was given.${hint}`, { path });
 }
 
 /** @throws FftError `invalid-argument` for none of some words */
 export function checkWord<T>(path: string, given: T, words: readonly T[]): T {
   const accepted = words.map((word) => (typeof word === 'string' ? `'${word}'` : String(word))).join(', ');
-  check(path, given, words.includes(given), accepted);
+  const valid = words.includes(given);
+  check(path, given, valid, accepted, valid ? '' : didYouMean(given, words));
   return given;
 }

@@ -156,7 +156,9 @@ describe('istft', () => {
     const { zxx } = await stft(new Float64Array(200), { nperseg: 20 });
     const refusals: [object, string, string][] = [
       [{ noverlap: 0 }, 'invalid-argument', 'window'],
-      [{ boundary: false }, 'invalid-argument', 'window'],
+      [{ boundary: 'zeros' }, 'invalid-argument', 'boundary'],
+      [{ boundary: false, noverlap: 0 }, 'invalid-argument', 'window'],
+      [{ length: 0 }, 'invalid-size', 'length'],
       [{ nfft: 25, nperseg: 20 }, 'wrong-length', 'zxx'],
       [{ nfft: 20, nperseg: 21 }, 'invalid-argument', 'nfft'],
       [{ timeAxis: 0, freqAxis: -2 }, 'invalid-argument', 'timeAxis'],
@@ -169,7 +171,49 @@ describe('istft', () => {
     await expect(istft(new Float64Array(8) as never)).rejects.toMatchObject({ code: 'wrong-array-type' });
     await expect(istft(zxx, { axis: 1 } as never)).rejects.toMatchObject({ code: 'unknown-field' });
     // Ones at half overlap, or none at all, leave nothing out.
-    await istft(zxx, { window: 'boxcar', noverlap: 0, boundary: false });
+    const { undetermined } = await istft(zxx, { window: 'boxcar', noverlap: 0, boundary: false });
+    expect(undetermined).toEqual([]);
+  });
+
+  it('without a boundary gives what the window allows, and names the rest, which is 0', async () => {
+    // Zeros at both ends of a frame: of hann one, of values of one's own as many as one likes.
+    const edged = Float64Array.from({ length: 20 }, (_, k) => (k < 3 || k > 17 ? 0 : 1));
+    for (const [window, before, behind] of [
+      ['hann', 1, 0],
+      [edged, 3, 2],
+    ] as const) {
+      const x = signal(200, 'float64');
+      const options = { window, nperseg: 20, noverlap: 14 };
+      const { zxx } = await stft(x, { ...options, boundary: null });
+      for (const boundary of [false, null]) {
+        const { x: back, undetermined } = await istft(zxx, { ...options, boundary });
+        const [length] = back.shape as [number];
+        const ranges = [
+          [0, before],
+          [length - behind, length],
+        ];
+        expect(undetermined).toEqual(ranges.filter(([from, to]) => from! < to!));
+        for (const [from, to] of undetermined) expect(back.data.slice(from, to)).toEqual(new Float64Array(to - from));
+        const known = back.data.slice(before, Math.min(200, length - behind));
+        known.forEach((value, k) => expect(value).toBeCloseTo(x.data[before + k]!, 12));
+      }
+    }
+  });
+
+  it('has the length that is asked for: cut, or filled up with zeros that are named', async () => {
+    const x = signal(101, 'complex64');
+    const options = { nperseg: 16, window: 'hamming' } as const;
+    const { zxx } = await stft(x, options);
+    const all = await istft(zxx, { ...options, inputOnesided: false });
+    const [reached] = all.x.shape as [number];
+    for (const length of [1, 101, reached, reached + 7]) {
+      const { t, x: back, undetermined } = await istft(zxx, { ...options, inputOnesided: false, length });
+      expect([back.shape, t.length, back.data.length]).toEqual([[length], length, 2 * length]);
+      const kept = 2 * Math.min(length, reached);
+      expect(back.data.slice(0, kept)).toEqual(all.x.data.slice(0, kept));
+      expect(back.data.slice(kept).every((value) => value === 0)).toBe(true);
+      expect(undetermined).toEqual(length > reached ? [[reached, length]] : []);
+    }
   });
 });
 

@@ -1,7 +1,7 @@
 /** Short-time Fourier transform, as `scipy.signal.stft`. */
 import type { Device } from '../engine/index.ts';
 import { readOptions } from '../engine/options.ts';
-import { type ArrayInput, asArray, type Transformed, zeros } from '../numpy/array.ts';
+import { type ArrayInput, asArray, type ShapeOf, type Transformed, zeros } from '../numpy/array.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { type Boundary, boundaries, extend } from './boundary.ts';
 import type { Floats } from './floats.ts';
@@ -45,7 +45,7 @@ export interface Stft<X extends ArrayInput = ArrayInput> {
   /** Times of the middles of the frames, in seconds. */
   readonly t: Float64Array;
   /** Shape `[…, bins, …, frames]`: bins where x has the axis of time, frames last. */
-  readonly zxx: Transformed<X>;
+  readonly zxx: Transformed<X, readonly [...ShapeOf<X>, number]>;
 }
 
 const WORKS = [...SEGMENT_OPTIONS, 'device', 'detrend', 'returnOnesided', 'boundary', 'padded', 'axis', 'scaling'];
@@ -86,7 +86,7 @@ export async function stft<X extends ArrayInput>(x: X, options: StftOptions = {}
   const zxx = await spectraOf(lines, { spec, segments, edge, boundary }, device ?? (await sharedDevice()));
   const begin = boundary === null ? nperseg / 2 : 0;
   const t = Float64Array.from({ length: frames }, (_, k) => (begin + k * hop) / fs);
-  return { f: frequenciesOf(segments, spec.twoSided), t, zxx: zxx as unknown as Transformed<X> };
+  return { f: frequenciesOf(segments, spec.twoSided), t, zxx: zxx as unknown as Stft<X>['zxx'] };
 }
 
 function modulo(value: number, by: number): number {

@@ -6,10 +6,11 @@
  * documentation of `WAVEFORMATEXTENSIBLE`.
  */
 
+import { readOptions } from '../engine/options.ts';
 import { fitting, zeros } from '../numpy/array.ts';
-import { type ByteSource, memorySource, PIECE } from '../numpy/source.ts';
+import { type ByteSource, memorySource, PIECE, partOf } from '../numpy/source.ts';
 import { requireBytes } from '../problem/bytes.ts';
-import { FftError } from '../problem/errors.ts';
+import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat32Array } from '../problem/index.ts';
 import { isRecord, type Reading, snapshot } from '../problem/snapshot.ts';
 import { isFloats, liveSamples } from './floats.ts';
@@ -24,48 +25,78 @@ export interface Recording {
   readonly channels: readonly NewFloat32Array[];
   /** How the file holds a sample, such as `16-bit PCM`. */
   readonly format: string;
+  /** What is wrong with the file, a sentence each, where it could be read nevertheless. Absent where nothing is. */
+  readonly warnings?: readonly string[];
+}
+
+/** How a file is read. */
+export interface WavOptions {
+  /**
+   * What becomes of a file that ends before the samples that it announces: `'refuse'` (the default) throws `invalid-file`,
+   * `'accept'` takes the whole frames that are there and adds a warning to the recording.
+   */
+  readonly truncated?: (typeof truncatedChoices)[number] | undefined;
 }
 
 /** How a recording is read: its fields and the list of its channels, of which a file has 2^16 at most. */
 const READING: Reading = { code: 'invalid-argument', depth: 2, keep: true, most: 2 ** 17 };
 
+/** What may be done with files that end too early. */
+export const truncatedChoices = ['refuse', 'accept'] as const;
+
 const EXTENSIBLE = 0xfffe;
 
 /**
  * Decodes a WAV file: RIFF, RIFX (big-endian), and RF64, BW64 and W64 for more than 4 GiB. Only its `fmt ` and `data` chunks
- * are read, and whole frames of the samples; those of a stream that did not know its length go to the end of the file.
+ * are read, and whole frames of the samples.
+ *
+ * Where the writer did not know the size of the samples (it wrote to a pipe, or was stopped), they are read to the end of the file, and
+ * where a chunk does not begin where the one before it ends, it is searched for: `warnings` of the recording say so.
  *
  * @param bytes The whole file. It is not modified and not kept.
- * @throws FftError `invalid-argument` when they are no `Uint8Array`, `detached-array`; `invalid-file` when they are no WAV
- *   file, end too early, hold no sample at all or samples of another kind; `out-of-memory`.
+ * @throws FftError `invalid-argument` when they are no `Uint8Array` or for options out of range, `unknown-field`, `detached-array`;
+ *   `invalid-file` when they are no WAV file, end too early, hold no sample at all or samples of another kind; `out-of-memory`.
  */
-export function readWav(bytes: Uint8Array): Recording {
-  return readWavFrom(memorySource(requireBytes(bytes, 'readWav')));
+export function readWav(bytes: Uint8Array, options: WavOptions = {}): Recording {
+  const { truncated = 'refuse' } = readOptions(options, { works: ['truncated'] }, 'readWav');
+  if (!truncatedChoices.includes(truncated)) {
+    throw new FftError('invalid-argument', `truncated is ${show(truncated)}; it is 'refuse' or 'accept'.`, {
+      path: 'truncated',
+    });
+  }
+  return readWavFrom(memorySource(requireBytes(bytes, 'readWav')), { truncated });
 }
 
 /**
  * The same of any source: the file is never in memory as a whole.
  * @param most bytes that are decoded at a time
  */
-export function readWavFrom(source: ByteSource, most = PIECE): Recording {
-  const { format, data, littleEndian } = open(source);
+export function readWavFrom(source: ByteSource, { truncated = 'refuse' }: WavOptions = {}, most = PIECE): Recording {
+  const { format, data, littleEndian, warnings } = openFile(source);
   const { channels, sampleRate, blockAlign } = format;
   if (channels < 1 || sampleRate < 1) {
     throw invalid(`The WAV file has ${channels} channels at ${sampleRate} Hz; at least 1 of each is needed.`);
   }
   const samples = samplesOf(format, littleEndian);
-  if (data.size > data.present) throw truncated(data.size, data.present);
-  const frames = Math.floor(data.size / blockAlign);
+  if (data.size > data.present) {
+    const found = `it announces ${data.size} bytes of samples and has ${data.present}`;
+    if (truncated === 'refuse') {
+      throw invalid(`The WAV file is truncated ({ truncated: 'accept' } takes what is there): ${found}.`);
+    }
+    warnings.push(`The WAV file is truncated: ${found}, which are read.`);
+  }
+  const frames = Math.floor(data.present / blockAlign);
   if (frames === 0) throw invalid('The WAV file holds no samples; at least one is needed.');
   const decoded = Array.from({ length: channels }, () => zeros(frames, true) as NewFloat32Array);
   const each = Math.max(1, Math.floor(most / blockAlign));
   for (let first = 0; first < frames; first += each) {
     const count = Math.min(each, frames - first);
     const piece = source.read(data.start + first * blockAlign, count * blockAlign);
-    if (piece.length < count * blockAlign) throw truncated(data.size, first * blockAlign + piece.length);
+    if (piece.length < count * blockAlign) throw invalid('The WAV file has become shorter while it was read.');
     deinterleave(viewOf(piece), decoded, first, count, samples);
   }
-  return { sampleRate, channels: decoded, format: samples.name };
+  const recording = { sampleRate, channels: decoded, format: samples.name };
+  return warnings.length === 0 ? recording : { ...recording, warnings };
 }
 
 /**
@@ -92,7 +123,32 @@ export function mixDown(recording: Recording): NewFloat32Array {
   );
 }
 
-function open(source: ByteSource): { format: SampleFormat; data: Chunk; littleEndian: boolean } {
+interface OpenFile {
+  readonly format: SampleFormat;
+  readonly data: Chunk;
+  readonly littleEndian: boolean;
+  readonly warnings: string[];
+}
+
+/**
+ * libsndfile, and so SoX for Wave64, writes its header again and again where it cannot go back to correct it: before the first
+ * sample, and after the last one. Those are no samples.
+ */
+function openFile(source: ByteSource): OpenFile {
+  const file = openAt(source, 0);
+  const { start: header, size, unknown } = file.data;
+  const isHeader = (at: number) => containerOf(partOf(source, at, header)) !== undefined;
+  if (!unknown || !isHeader(header)) return file;
+  const again = openAt(source, header);
+  // The last one begins a header's length before the end of the file.
+  if (!again.data.unknown || !isHeader(size)) return again;
+  const rest = Math.max(0, again.data.size - header);
+  return { ...again, data: { ...again.data, size: rest, present: rest } };
+}
+
+/** @param origin where the header begins */
+function openAt(whole: ByteSource, origin: number): OpenFile {
+  const source = partOf(whole, origin, whole.size);
   const container = containerOf(source);
   if (container === undefined) throw unreadable(whatElse(source.read(0, 12)));
   const { littleEndian } = container;
@@ -102,7 +158,22 @@ function open(source: ByteSource): { format: SampleFormat; data: Chunk; littleEn
   const format = readFormat(source.read(fmt.start, Math.min(fmt.present, 40)), littleEndian);
   const data = chunks.get('data');
   if (data === undefined) throw unreadable('it has no "data" chunk');
-  return { format, data, littleEndian };
+  return { format, data: { ...data, start: origin + data.start }, littleEndian, warnings: warningsAbout(chunks) };
+}
+
+function warningsAbout(chunks: ReadonlyMap<string, Chunk>): string[] {
+  const warnings = [...chunks]
+    .filter(([, { displaced }]) => displaced)
+    .map(
+      ([name, { start }]) =>
+        `The WAV file is damaged: its "${name}" chunk had to be searched for, and was found at byte ${start}.`,
+    );
+  if (chunks.get('data')?.unknown) {
+    warnings.push(
+      'The WAV file does not say how many samples it has, as one written to a pipe; they are read to its end.',
+    );
+  }
+  return warnings;
 }
 
 function readFormat(bytes: Uint8Array, littleEndian: boolean): SampleFormat {
@@ -162,10 +233,6 @@ function whatElse(bytes: Uint8Array): string {
   const text = String.fromCharCode(...bytes);
   const found = STARTS.find(([, at, letters]) => text.startsWith(letters, at));
   return found ? `it starts as a file of ${found[0]} does` : 'it does not start as one does';
-}
-
-function truncated(announced: number, present: number): FftError {
-  return invalid(`The WAV file is truncated: it announces ${announced} bytes of samples and has ${present}.`);
 }
 
 function unreadable(reason: string): FftError {

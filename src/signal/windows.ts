@@ -11,6 +11,8 @@ import { readOptions } from '../engine/options.ts';
 import { zeros } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import type { NewFloat64Array } from '../problem/index.ts';
+import { meantWord } from '../problem/meant.ts';
+import { snapshot } from '../problem/snapshot.ts';
 import {
   type ParametersOf,
   type WindowKind,
@@ -49,7 +51,7 @@ export function windowFunction<Name extends WindowName>(
   ...[options]: WindowArguments<Name>
 ): NewFloat64Array {
   if (typeof name !== 'string' || !Object.hasOwn(windowKinds, name)) {
-    throw invalid('window', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.`);
+    throw invalid('window', `Unknown window ${show(name)}; known are ${windowNames.join(', ')}.${hintOf(name)}`);
   }
   const { sym, shape } = readWindow(name, options === undefined ? {} : options);
   if (!Number.isSafeInteger(size) || size < 1) {
@@ -60,6 +62,18 @@ export function windowFunction<Name extends WindowName>(
   const valueAt = shape(sym ? size : size + 1);
   for (let n = 0; n < size; n++) values[n] = valueAt(n);
   return values;
+}
+
+/** What was meant by a name that is none. SciPy takes a tuple of a name and its parameters. */
+function hintOf(name: unknown): string {
+  const own = snapshot(name, 'window', { code: 'invalid-argument', depth: 1 });
+  const [first, ...rest] = Array.isArray(own) ? own : [own];
+  const meant = meantWord(first, windowNames);
+  if (meant === undefined) return '';
+  const parameters = Object.keys(windowKinds[meant].parameters);
+  if (rest.length === 0 || parameters.length === 0) return ` Did you mean '${meant}'?`;
+  const given = parameters.slice(0, rest.length).map((parameter, k) => `${parameter}: ${show(rest[k])}`);
+  return ` Did you mean '${meant}' with the options { ${given.join(', ')} }?`;
 }
 
 /** Whether all values of a window are 1, whatever its size: whoever applies it need not. */

@@ -350,20 +350,23 @@ export class Scene {
     const one = { n: 4, axis: 0, norm: 'ortho' };
     const many = { s: [2, 2], axes: [0, 1], norm: 'ortho' };
     const lines = { fft: one, ifft: one, rfft: one, irfft: one, hfft: one, ihfft: one };
-    const planes = { fft2: many, ifft2: many, rfft2: many, irfft2: many };
-    const spaces = { fftn: many, ifftn: many, rfftn: many, irfftn: many };
+    const planes = { fft2: many, ifft2: many, rfft2: many, irfft2: many, hfft2: many, ihfft2: many };
+    const spaces = { fftn: many, ifftn: many, rfftn: many, irfftn: many, hfftn: many, ihfftn: many };
     const sum = { ...one, type: 3, orthogonalize: true };
     const sums = { ...many, type: 1, orthogonalize: false };
     const cosines = { dct: sum, idct: sum, dctn: sums, idctn: sums };
     const sines = { dst: sum, idst: sum, dstn: sums, idstn: sums };
     const transforms: Readonly<Record<string, object>> = { ...lines, ...planes, ...spaces, ...cosines, ...sines };
     const shifts = { fftshift: { axes: [0] }, ifftshift: { axes: 1 } };
-    const all: Readonly<Record<string, object>> = { ...transforms, ...shifts };
+    const hankels = { fht: { offset: 0.1, bias: 0.5 }, ifht: { offset: 0.1, bias: 0.5 } };
+    const all: Readonly<Record<string, object>> = { ...transforms, ...hankels, ...shifts };
     const name = random.pick(Object.keys(all));
     const face = random.pick([numpy, numpySync]) as Readonly<Record<string, (...given: unknown[]) => unknown>>;
-    const good = face === (numpy as object) && name in transforms ? { ...all[name], device: this.device } : all[name];
+    const isAsync = face === (numpy as object) && !(name in shifts);
+    const good = isAsync ? { ...all[name], device: this.device } : all[name];
     const options = spoiled(random, good);
-    return { name, run: () => face[name]!(x, options) };
+    const grid = name in hankels ? [random.pick([0.1, hostile(random)]), random.pick([1, -0.5, hostile(random)])] : [];
+    return { name, run: () => face[name]!(x, ...grid, options) };
   }
 
   private signals(): Attempt {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { softwareDriver } from '../../src/devices/webgpu/software.ts';
 import { noWebGpu } from '../support/webgpu.ts';
-import { openSite } from './support/site.ts';
+import { openSite, smallTargets } from './support/site.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -12,9 +12,20 @@ const site = await openSite();
 
 afterAll(() => site?.close());
 
+/** An example on a phone: it says what it shows, leads back, and has room there. */
+async function openOn(path: string, query = '') {
+  const opened = await site!.open(`examples/${path}/${query}`, { viewport: { width: 375, height: 740 } });
+  const { page } = opened;
+  expect((await page.locator('h1 ~ p').first().innerText()).length).toBeGreaterThan(100);
+  expect(await page.getAttribute('a[href="../../playground/"]', 'href')).toBe('../../playground/');
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375);
+  expect(await page.evaluate(smallTargets)).toEqual([]);
+  return opened;
+}
+
 /** What an example writes into its page. */
 async function resultOf(path: string, query = ''): Promise<string> {
-  const { page, faults } = await site!.open(`examples/${path}/${query}`);
+  const { page, faults } = await openOn(path, query);
   const waiting = page.waitForFunction(() => document.querySelector('#result')?.textContent !== '…', undefined, {
     timeout: 30_000,
   });
@@ -44,7 +55,7 @@ describe.skipIf(!site)('examples in a browser', () => {
   });
 
   it('an ocean whose waves are as high as their spectrum says, drawn', async () => {
-    const { page, faults } = await site!.open('examples/ocean/?still', { viewport: { width: 320, height: 200 } });
+    const { page, faults } = await openOn('ocean', '?still');
     const result = page.locator('#result');
     await page.waitForFunction(() => document.querySelector('#result')?.textContent !== '…', undefined, {
       timeout: 60_000,
@@ -57,7 +68,7 @@ describe.skipIf(!site)('examples in a browser', () => {
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
       const row = (y: number) =>
         new Set(Array.from({ length: canvas.width }, (_, x) => data[4 * (y * canvas.width + x) + 1])).size;
-      return { sky: row(10), water: row(canvas.height - 40) };
+      return { sky: row(10), water: row(Math.round(0.55 * canvas.height)) };
     });
     // The sky is of one colour, the water of many.
     expect(shades.sky).toBe(1);
@@ -67,7 +78,7 @@ describe.skipIf(!site)('examples in a browser', () => {
   }, 90_000);
 
   it('a waterfall of spectra from the audio thread', async () => {
-    const { page, faults } = await site!.open('examples/waterfall/');
+    const { page, faults } = await openOn('waterfall');
     // Ten seconds of 48 000 samples, 1024 from frame to frame.
     await page.waitForFunction(() =>
       /^46[78] spectra of 1025/.test(document.querySelector('#result')?.textContent ?? ''),

@@ -1,10 +1,15 @@
 /** What pages allow and forbid: shared memory, run-time compilation, worker threads. */
 import { afterAll, describe, expect, it } from 'vitest';
+import type { GuidesPage } from './pages/guides.ts';
 import type { ThreadsPage } from './pages/threads.ts';
 import type { WebGpuPage } from './pages/webgpu.ts';
 import { openSite } from './support/site.ts';
 
-const site = await openSite({ threads: 'test/browser/pages/threads.ts', webgpu: 'test/browser/pages/webgpu.ts' });
+const site = await openSite({
+  threads: 'test/browser/pages/threads.ts',
+  webgpu: 'test/browser/pages/webgpu.ts',
+  guides: 'test/browser/pages/guides.ts',
+});
 
 afterAll(() => site?.close());
 
@@ -46,6 +51,52 @@ describe.skipIf(!site)('the CPU device in a page', () => {
     expect(refused?.code).toBe('device-unavailable');
     expect(refused?.message).toContain("'wasm-unsafe-eval'");
   });
+});
+
+describe.skipIf(!site)('the guides', () => {
+  it('draw tables in a language that Intl refuses, and print what programs say as people read it', async () => {
+    const { page, faults } = await site!.run('guides', 'guides');
+    const said = await page.evaluate(async () => {
+      const { drawFigures, runPrograms, text } = (globalThis as unknown as GuidesPage).guides;
+      Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true });
+      const guide = document.createElement('div');
+      const rows = [8, 16, 32].map((n) => `<tr><td>${n}</td><td>${n / 8}</td></tr>`).join('');
+      const program = "import { version } from 'omnifft';\nconsole.log(typeof version, [1, 2]);";
+      guide.innerHTML = `<table><tr><th>length</th><th>GB/s</th></tr>${rows}</table>
+        <div class="language-js"><pre><code></code></pre></div>`;
+      guide.querySelector('code')!.textContent = program;
+      document.body.append(guide);
+      await drawFigures(guide);
+      runPrograms(guide, '/dist/browser/');
+      const code = guide.querySelector('code')!.getBoundingClientRect();
+      const button = guide.querySelector<HTMLElement>('.run')!;
+      const output = guide.querySelector<HTMLElement>('.output')!;
+      const covers = button.getBoundingClientRect().top < code.bottom;
+      button.click();
+      while (!('done' in output.dataset)) await new Promise((resolve) => setTimeout(resolve, 5));
+      const matrix = { data: Float32Array.of(1, 0, -2.5, 1 / 3), shape: [2, 2], dtype: 'float32' };
+      const bins = { data: Float64Array.of(1, -2, 0, 3), shape: [2], dtype: 'complex128' };
+      return {
+        plots: guide.querySelectorAll('.uplot').length,
+        covers,
+        ran: output.textContent,
+        printed: [matrix, bins, { f: Float64Array.of(0, 0.25), t: 'now' }, new Uint8Array(20)].map(text),
+      };
+    });
+    expect(faults).toEqual([]);
+    expect(said).toEqual({
+      plots: 1,
+      covers: false,
+      ran: 'string [1, 2]\n',
+      printed: [
+        'float32, shape [2, 2]\n[[1, 0],\n [-2.5, 0.333333]]',
+        'complex128, shape [2]\n[1 − 2i, 0 + 3i]',
+        "{ f: Float64Array(2) [0, 0.25], t: 'now' }",
+        `Uint8Array(20) [${'0, '.repeat(16)}…]`,
+      ],
+    });
+    await page.close();
+  }, 60_000);
 });
 
 describe.skipIf(!site)('WebGPU in a page', () => {

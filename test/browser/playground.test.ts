@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSite } from './support/site.ts';
+import { openSite, smallTargets } from './support/site.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const pictures = `${root}out/playground`;
@@ -107,8 +107,43 @@ describe.skipIf(!site)('the playground', () => {
     await fresh.mouse.move(box.x + 300, box.y + 50, { steps: 4 });
     await fresh.mouse.up();
     await over.dblclick();
-    // Any length will do.
+    // So do keys.
+    await fresh.locator('#live-spectrum [role=application]').focus();
+    const ticksShown = async () => (await fresh.locator('.frequencies text').allTextContents()).join();
+    const all = await ticksShown();
+    for (let n = 0; n < 6; n++) await fresh.keyboard.press('+');
+    const part = await ticksShown();
+    expect(part).not.toBe(all);
+    await fresh.keyboard.press('ArrowRight');
+    expect(await ticksShown()).not.toBe(part);
+    await fresh.keyboard.press('0');
+    expect(await ticksShown()).toBe(all);
+    // A narrower window shows the same rows, along a narrower axis.
     await fresh.selectOption('#live-source', 'sliders');
+    const rows = await fresh.evaluate(() => Number(document.body.dataset.live));
+    await fresh.waitForFunction((n) => Number(document.body.dataset.live) > n, rows + 8);
+    await fresh.check('#live-still');
+    const bright = () =>
+      fresh.evaluate(() => {
+        const canvas = document.getElementById('waterfall') as HTMLCanvasElement;
+        const { data } = canvas.getContext('2d')!.getImageData(0, 2, canvas.width, 1);
+        return [canvas.width, Math.max(...data.filter((_, n) => n % 4 === 1))] as const;
+      });
+    const [wide, shone] = await bright();
+    await fresh.setViewportSize({ width: 900, height: 900 });
+    await fresh.waitForFunction(
+      (width) => (document.getElementById('waterfall') as HTMLCanvasElement).width < width,
+      wide,
+    );
+    expect(shone).toBeGreaterThan(150);
+    expect((await bright())[1]).toBeGreaterThan(150);
+    await fresh.uncheck('#live-still');
+    // What the picture means is said: time, decibels, and what sliders are at.
+    expect(await fresh.locator('.times text').allTextContents()).toContain('now');
+    expect(await fresh.locator('#waterfall-key').innerText()).toMatch(/−110 dB\s+0 dB: a sine of amplitude 1/);
+    expect(await fresh.locator('#live-spectrum figcaption').innerText()).toContain('0 dB: a sine of amplitude 1');
+    expect(await fresh.locator('#live-tone + output').innerText()).toBe('500 Hz');
+    // Any length will do.
     await fresh.fill('#live-size', '1999');
     await fresh.press('#live-size', 'Enter');
     await fresh.locator('#live-code summary').click();
@@ -151,6 +186,10 @@ describe.skipIf(!site)('the playground', () => {
     expect(await page.inputValue('#bins-bin')).toBe('0');
     expect(drawn).toBeGreaterThan(0.5);
     expect((await sample())[1]).toBeCloseTo(drawn, 2);
+    await page.locator('#bins-spectrum [role=application]').focus();
+    for (const key of ['ArrowRight', 'ArrowUp', 'ArrowUp']) await page.keyboard.press(key);
+    expect([await page.inputValue('#bins-bin'), await page.inputValue('#bins-amplitude')]).toEqual(['1', '0.1']);
+    await type('amplitude', 0);
     expect(await page.locator('#bins-code pre').textContent()).toContain("size: [45], transform: 'r2c'");
     expect(faults).toEqual([]);
   });
@@ -176,6 +215,15 @@ describe.skipIf(!site)('the playground', () => {
     expect(await roughness()).toBeLessThan(striped / 5);
     await page.click('#image-all');
     expect(await roughness()).toBeCloseTo(striped, 0);
+    // The same by the keyboard: the brush starts beside the middle.
+    await spectrum.focus();
+    const [right, down] = [(44 - 16) / 2, 28 / 2];
+    for (let n = 0; n < right; n++) await page.keyboard.press('ArrowRight');
+    for (let n = 0; n < down; n++) await page.keyboard.press('ArrowDown');
+    expect(await roughness()).toBeCloseTo(striped, 0);
+    await page.keyboard.press('Space');
+    expect(await roughness()).toBeLessThan(striped / 5);
+    await page.click('#image-all');
     expect(faults).toEqual([]);
   });
 
@@ -431,6 +479,11 @@ describe.skipIf(!site)('the playground', () => {
       viewport: { width: 375, height: 740 },
       colorScheme: 'dark',
     });
+    // The language of Chromium where the system's is C or POSIX, which `Intl` refuses.
+    await phone.addInitScript(() => {
+      Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true });
+    });
+    await phone.reload();
     await phone.waitForFunction(() => document.body.dataset.state === 'idle', undefined, { timeout: 60_000 });
     expect(await phone.inputValue('#problem')).toBe('scfo128x64');
     expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375);
@@ -440,6 +493,7 @@ describe.skipIf(!site)('the playground', () => {
         .map(({ id, className }) => id || className),
     );
     expect(cut).toEqual([]);
+    expect(await phone.evaluate(smallTargets)).toEqual([]);
     const seen: string[] = [];
     await phone.focus('#theme');
     for (let n = 0; n < 60; n++) {

@@ -1,5 +1,5 @@
 /**
- * What the functions of `numpy.fft` give, one axis after the other as its manual explains them, in double-double; and which
+ * What the functions of `numpy.fft`, and the Hermitian ones of `scipy.fft`, give, one axis after the other as its manual explains them, in double-double; and which
  * calls fail.
  */
 import { referenceTransform } from './transform.ts';
@@ -21,11 +21,11 @@ export interface ModelOptions {
 }
 
 export type LineName = 'fft' | 'ifft' | 'rfft' | 'irfft' | 'hfft' | 'ihfft';
-export type TensorName = `${'' | 'i'}${'' | 'r'}fft${2 | 'n'}`;
+export type TensorName = `${'' | 'i'}${'' | 'r' | 'h'}fft${2 | 'n'}`;
 
 const lineNames: readonly string[] = ['fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft'] satisfies LineName[];
 
-/** @throws RangeError where NumPy raises an exception */
+/** @throws RangeError where NumPy, or for what it does not have SciPy, raises an exception */
 export function numpyModel(name: LineName | TensorName, x: ModelArray, options: ModelOptions = {}): ModelArray {
   const { axis = -1, n, norm } = options;
   if (lineNames.includes(name)) return line(name as LineName, x, n ?? undefined, axis, norm ?? 'backward');
@@ -36,20 +36,23 @@ function tensor(name: TensorName, x: ModelArray, { s, axes: given, norm }: Model
   const usual = name.endsWith('2') ? [-2, -1] : null;
   const axes = (given === undefined ? usual : given) ?? lastAxes(s?.length ?? x.shape.length);
   const shape = axes.map((axis) => x.shape[axisOf(axis, x)]!);
-  const isReal = name.includes('r');
-  const toReals = name.startsWith('ir');
-  if (isReal && axes.length === 0) throw new RangeError('no axis');
+  // Along the last axis there are reals on one side, whichever the function.
+  const half = name.includes('r') ? 'r' : name.includes('h') ? 'h' : '';
+  const toReals = /^(ir|h)/.test(name);
+  if (half && axes.length === 0) throw new RangeError('no axis');
+  const distinct = new Set(axes.map((axis) => axisOf(axis, x)));
+  if (half === 'h' && distinct.size < axes.length) throw new RangeError('an axis twice');
   if (s && s.length !== axes.length) throw new RangeError('s and axes differ in length');
   const lengths = shape.map((length, k) => {
     if (!s) return toReals && k === axes.length - 1 ? 2 * (length - 1) : length;
     return s[k] === -1 ? length : s[k]!;
   });
-  const complexLine = name.startsWith('i') ? 'ifft' : 'fft';
+  const inverse = name.startsWith('i') ? 'i' : '';
   const last = axes.length - 1;
   const order = axes.map((_, k) => k);
   if (!toReals) order.reverse();
   return order.reduce((array, k) => {
-    const kind = isReal && k === last ? (toReals ? 'irfft' : 'rfft') : complexLine;
+    const kind = `${inverse}${k === last ? half : ''}fft` as const;
     return line(kind, array, lengths[k], axes[k]!, norm ?? 'backward');
   }, x);
 }

@@ -1,4 +1,4 @@
-/** Random calls of the functions that `omnifft/numpy` and `numpy.fft` have in common, some of which neither can do. */
+/** Random calls of the functions that `omnifft/numpy` and `numpy.fft` or `scipy.fft` have in common, some of which neither can do. */
 
 import fc from 'fast-check';
 import type { NpyDtype } from '../../src/numpy/npy-array.ts';
@@ -33,7 +33,18 @@ export interface NumpyCall {
 }
 
 const lineNames = ['fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft'] as const;
-const tensorNames = ['fft2', 'ifft2', 'rfft2', 'irfft2', 'fftn', 'ifftn', 'rfftn', 'irfftn'] as const;
+const hermitianNames = ['hfft2', 'ihfft2', 'hfftn', 'ihfftn'] as const;
+const tensorNames = [
+  'fft2',
+  'ifft2',
+  'rfft2',
+  'irfft2',
+  'fftn',
+  'ifftn',
+  'rfftn',
+  'irfftn',
+  ...hermitianNames,
+] as const;
 /** Doubles of fast-check's own are nearly all next to 0 or 1. */
 const fractions = fc.noBias(fc.integer({ min: 0, max: 999 })).map((thousandths) => thousandths / 1000);
 const lengths = fc.constantFrom<number[]>(1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 18);
@@ -95,7 +106,7 @@ export function numpyCalls(random: Random): fc.Arbitrary<NumpyCall> {
       const spelling = drawn.length === 0 || drawn.includes(0) ? 'array' : how;
       const bare = spelling !== 'array' && spelling !== 'list';
       // Complex numbers for reals are worth a few attempts only.
-      const takesReals = name.startsWith('r') || name === 'ihfft';
+      const takesReals = name.startsWith('r') || name.startsWith('ihfft');
       const complex = wanted.startsWith('c') && spelling === 'array' && (!takesReals || spell < 0.1);
       const single = spelling === 'array' && (wanted === 'float32' || wanted === 'complex64');
       const dtype: NpyDtype = complex ? (single ? 'complex64' : 'complex128') : single ? 'float32' : 'float64';
@@ -140,6 +151,11 @@ export function modelled({ array: { data, shape, dtype } }: NumpyCall): ModelArr
   const hi = complex ? Float64Array.from(data) : new Float64Array(2 * data.length);
   if (!complex) data.forEach((value: number, k: number) => (hi[2 * k] = value));
   return { hi, lo: new Float64Array(hi.length), shape, complex };
+}
+
+/** Whether it is one of those that SciPy has and NumPy does not. */
+export function isScipys({ name }: NumpyCall): boolean {
+  return hermitianNames.some((known) => known === name);
 }
 
 /** Whether an axis comes again. */

@@ -51,7 +51,13 @@ const optional = {
   },
   cpp: { name: 'a C and a C++ compiler', install: 'on Debian: apt install g++', expectedBy: 'CI' },
   nvcc: { name: "CUDA's compiler", install: "NVIDIA's CUDA toolkit has it", expectedBy: 'OMNIFFT_EXPECT_NVCC' },
+  python: { name: 'Python 3', install: 'on Debian: apt install python3', expectedBy: 'CI' },
   sox: { name: 'SoX', install: 'on Debian: apt install sox', expectedBy: 'CI' },
+  suites: {
+    name: 'the tests of NumPy and SciPy',
+    install: 'on Debian: apt install python3-scipy python3-pytest python3-hypothesis',
+    expectedBy: 'CI',
+  },
   scipy: { name: 'SciPy', install: 'on Debian: apt install python3-scipy', expectedBy: 'OMNIFFT_EXPECT_SCIPY' },
 } satisfies Record<string, Optional>;
 

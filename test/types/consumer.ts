@@ -14,8 +14,23 @@ import {
   type ProblemInput,
   parseDescriptor,
 } from '../../src/index.ts';
-import { dct, fft, fftfreq, fftshift, irfft, type NumpyArray, rfft, rfftfreq, rfftn } from '../../src/numpy/index.ts';
-import { hfft, idstn, ifft, ihfft, irfftn } from '../../src/numpy/sync.ts';
+import {
+  dct,
+  fft,
+  fftfreq,
+  fftn,
+  fftshift,
+  fht,
+  fhtoffset,
+  hfftn,
+  irfft,
+  type NumpyArray,
+  prevFastLength,
+  rfft,
+  rfftfreq,
+  rfftn,
+} from '../../src/numpy/index.ts';
+import { hfft, idstn, ifft, ifht, ihfft, ihfft2, irfftn } from '../../src/numpy/sync.ts';
 import {
   czt,
   fftconvolve,
@@ -205,6 +220,20 @@ export async function numpy(recording: Recording): Promise<void> {
   exactly<'float64'>()(idstn([[1, 2]], { s: [4], axes: [-1] }).dtype, true);
   // @ts-expect-error: there are four types
   await dct(single, { type: 5 });
+  exactly<'complex64'>()((await fftn(single, { s: 8, axes: 0 })).dtype, true);
+  exactly<'float32'>()((await hfftn(bins, { axes: [0] })).dtype, true);
+  exactly<'complex128'>()(ihfft2([[1, 2]], { s: [2, 4] }).dtype, true);
+  fftshift(single, null);
+  exactly<'float32'>()(
+    (await fht(single, 0.1, 2, { offset: fhtoffset(0.1, 2, { initial: 1 }), bias: 0.5 })).dtype,
+    true,
+  );
+  exactly<'float64'>()(ifht([1, 2], 0.1, 2).dtype, true);
+  exactly<number>()(prevFastLength(100, { real: true }), true);
+  // @ts-expect-error: complex numbers for reals
+  await fht(bins, 0.1, 2);
+  // @ts-expect-error: a grid needs its spacing and order
+  ifht(double, 0.1);
   const unknown: NumpyArray = { data: single, shape: [8], dtype: 'float32' };
   await rfft(unknown);
   // @ts-expect-error: complex numbers for reals
@@ -233,6 +262,18 @@ export async function signals(): Promise<void> {
   await czt(single, { n: 8 });
   exactly<'complex64'>()((await stft(single)).zxx.dtype, true);
   exactly<'float32' | 'complex64'>()((await istft((await stft(single)).zxx)).x.dtype, true);
+  // As many axes as are known: of a bare array one, so two of its frames and bins.
+  exactly<readonly [number, number]>()((await stft(single)).zxx.shape, true);
+  const [bins, frames] = (await stft(single)).zxx.shape;
+  exactly<number>()(bins, true);
+  exactly<number>()(frames, true);
+  exactly<readonly [number]>()((await istft((await stft(single)).zxx)).x.shape, true);
+  exactly<readonly [number]>()((await hilbert(single)).shape, true);
+  const image = { data: single, shape: [4, 2], dtype: 'float32' } as const;
+  exactly<readonly [number, number, number]>()((await stft(image)).zxx.shape, true);
+  exactly<readonly [number, number]>()((await welch(image)).pxx.shape, true);
+  // @ts-expect-error there is no third axis
+  (await stft(single)).zxx.shape[2];
   exactly<'float64'>()((await welch(double, { average: 'median' })).pxx.dtype, true);
   exactly<'complex64'>()((await hilbert(single)).dtype, true);
   exactly<'float32'>()((await fftconvolve(single, single)).dtype, true);

@@ -26,6 +26,8 @@ export async function drawFigures(page: HTMLElement): Promise<void> {
       : ofText(place.querySelector('code')?.textContent ?? '');
   });
   if (figures.every((found) => found.length === 0)) return;
+  // uPlot asks for the browser's language when it is loaded, which may be one that `Intl` refuses.
+  await import('../../../playground/src/language.ts');
   const { default: Plot } = await import('uplot');
   places.forEach((place, n) => {
     if (figures[n]!.length === 0) return;

@@ -26,8 +26,8 @@ export function runPrograms(page: HTMLElement, library: string): void {
     const output = Object.assign(document.createElement('pre'), { className: 'output', hidden: true });
     output.setAttribute('role', 'status');
     button.addEventListener('click', () => void run(module, button, output));
-    block.append(button);
-    block.after(output);
+    // Below the program, where it covers none of it.
+    block.after(button, output);
   }
 }
 
@@ -62,17 +62,80 @@ async function run(module: string, button: HTMLButtonElement, output: HTMLPreEle
   }
 }
 
-/** A value as a console shows it, long arrays cut. */
-function text(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    const numbers = value as Float32Array;
-    const shown = Array.from(numbers.slice(0, 16), (number) => String(Number(number.toPrecision(6))));
-    return `${value.constructor.name}(${numbers.length}) [${shown.join(', ')}${numbers.length > 16 ? ', …' : ''}]`;
-  }
-  try {
-    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
-  } catch {
-    return String(value);
-  }
+/** Entries of one axis, or fields of one object, that are shown. */
+const SHOWN = 16;
+/** Objects and lists inside one another. */
+const DEPTH = 3;
+
+/** A value as people read it: long arrays cut, arrays with a shape row by row, complex numbers as sums. */
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : shown(value, DEPTH);
+}
+
+function shown(value: unknown, depth: number): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'number') return digits(value);
+  if (value instanceof Error) return String(value);
+  if (isNumbers(value))
+    return `${value.constructor.name}(${value.length}) ${listed(Array.from(value.slice(0, SHOWN + 1), entry))}`;
+  if (typeof value !== 'object' || value === null) return typeof value === 'function' ? 'a function' : String(value);
+  if (isShaped(value)) return rows(value);
+  if (depth === 0) return Array.isArray(value) ? '[…]' : '{…}';
+  if (Array.isArray(value)) return listed(value.slice(0, SHOWN + 1).map((inner) => shown(inner, depth - 1)));
+  const fields = Object.entries(value).slice(0, SHOWN + 1);
+  return `{ ${cut(fields.map(([name, inner]) => `${name}: ${shown(inner, depth - 1)}`)).join(', ')} }`;
+}
+
+type Numbers = ArrayLike<number | bigint> & { slice(from: number, to: number): ArrayLike<number | bigint> };
+
+function isNumbers(value: unknown): value is Numbers {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView);
+}
+
+function entry(value: number | bigint): string {
+  return typeof value === 'bigint' ? String(value) : digits(value);
+}
+
+function digits(value: number): string {
+  return Object.is(value, -0) ? '0' : String(Number(value.toPrecision(6)));
+}
+
+function cut(parts: readonly string[]): readonly string[] {
+  return parts.length > SHOWN ? [...parts.slice(0, SHOWN), '…'] : parts;
+}
+
+function listed(parts: readonly string[]): string {
+  return `[${cut(parts).join(', ')}]`;
+}
+
+interface ShapedArray {
+  readonly data: Float32Array | Float64Array;
+  readonly shape: readonly number[];
+  readonly dtype: string;
+}
+
+/** What `omnifft/numpy` works on. */
+function isShaped(value: object): value is ShapedArray {
+  const { data, shape, dtype } = value as Partial<ShapedArray>;
+  return isNumbers(data) && Array.isArray(shape) && typeof dtype === 'string';
+}
+
+/** Rows below one another, as NumPy prints them. */
+function rows({ data, shape, dtype }: ShapedArray): string {
+  const parts = dtype.startsWith('complex') ? 2 : 1;
+  const number = (at: number) => (parts === 1 ? digits(data[at]!) : complex(data[2 * at]!, data[2 * at + 1]!));
+  const level = (axis: number, at: number): string => {
+    const length = shape[axis];
+    if (length === undefined) return number(at);
+    const inner = shape.slice(axis + 1).reduce((a, b) => a * b, 1);
+    const most = axis + 1 < shape.length ? SHOWN / 2 : SHOWN;
+    const some = Array.from({ length: Math.min(length, most) }, (_, k) => level(axis + 1, at + k * inner));
+    const between = axis + 1 < shape.length ? `,\n${' '.repeat(axis + 1)}` : ', ';
+    return `[${[...some, ...(length > most ? ['…'] : [])].join(between)}]`;
+  };
+  return `${dtype}, shape [${shape.join(', ')}]\n${level(0, 0)}`;
+}
+
+function complex(re: number, im: number): string {
+  return `${digits(re)} ${im < 0 ? '−' : '+'} ${digits(Math.abs(im))}i`;
 }

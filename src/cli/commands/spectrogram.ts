@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FftError } from '../../index.ts';
 import { plainWindowNames, type WindowName } from '../../signal/window-kinds.ts';
+import { warn } from '../failures.ts';
 import { checkOutput, report, writeOutput } from '../files.ts';
 import { duration } from '../format.ts';
 import { inputName, readWith } from '../inputs.ts';
@@ -12,11 +13,12 @@ import { captionOf } from '../picture/caption.ts';
 import { type ColourMap, colourMaps } from '../picture/colours.ts';
 import { type FrequencyScaleName, frequencyScales, LEAST_LOG_SIZE } from '../picture/frequency-scale.ts';
 import { LEAST_PIXELS, MOST_PIXELS } from '../picture/style.ts';
-import { startProgress } from '../progress.ts';
+import { secondsSinceStart, startProgress } from '../progress.ts';
 import { withOptionNames } from '../words.ts';
 
 interface SpectrogramFlags extends DeviceFlags {
   readonly output: string;
+  readonly truncated: 'refuse' | 'accept';
   readonly size: number;
   readonly hop?: number;
   readonly window: WindowName;
@@ -40,6 +42,11 @@ export function addSpectrogram(program: Command): void {
       '-o, --output <output.png>',
       'where to write the picture, a PNG; - for standard output',
       outputPath('.png'),
+    )
+    .addOption(
+      new Option('--truncated <what>', 'what to do with a recording that ends before the samples that it announces')
+        .choices(['refuse', 'accept'])
+        .default('refuse'),
     )
     .option('-s, --size <samples>', 'samples in a frame, the length of each transform', positiveInteger, 1024)
     .option('--hop <samples>', 'samples from one frame to the next (default: a quarter of the size)', positiveInteger)
@@ -99,20 +106,21 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
   await loadRenderer();
   const { mixDown, spectrogram } = await import('../../signal/index.ts');
   const { readWavFrom } = await import('../../signal/wav.ts');
-  const recording = await readWith(input, (source) => readWavFrom(source));
+  const recording = await readWith(input, (source) => readWavFrom(source, options));
+  const warnings = (recording.warnings ?? []).map((warning) => `${inputName(input)}: ${warning}`);
+  if (!options.json) warn(warnings);
   const progress = startProgress('transforming');
   try {
-    const { result, seconds, device } = await useDevice({ ...options, precision: 'single' }, async (device) => {
+    const { result, device } = await useDevice({ ...options, precision: 'single' }, async (device) => {
       const { size, hop, window } = options;
       const { sampleRate } = recording;
-      const started = performance.now();
       const result = await withOptionNames(['size', 'hop', 'window'], () =>
         spectrogram(mixDown(recording), {
           ...{ sampleRate, device, size, window, onProgress: progress.update },
           ...(hop === undefined ? {} : { hop }),
         }),
       );
-      return { result, seconds: (performance.now() - started) / 1000, device: device.name };
+      return { result, device: device.name };
     });
     if (!result.levels.every(Number.isFinite)) {
       throw new FftError(
@@ -127,12 +135,13 @@ async function spectrogramFile(input: string, options: SpectrogramFlags): Promis
     progress.stop();
     const { frames, bins, size, hop, window } = result;
     const { width, height, frequencies, colours } = options;
+    const seconds = secondsSinceStart();
     const picture = { width, height, frequencies, colours };
-    const summary = { output: options.output, frames, bins, size, hop, window, ...picture, device, seconds };
+    const summary = { output: options.output, frames, bins, size, hop, window, ...picture, device, seconds, warnings };
     if (options.json) return report(options.output, JSON.stringify(summary));
     report(
       options.output,
-      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} point${size === 1 ? '' : 's'}, ${duration(seconds)} on ${device}`,
+      `${options.output}: ${frames} transform${frames === 1 ? '' : 's'} of ${size} point${size === 1 ? '' : 's'}, ${duration(seconds)} in all on ${device}`,
     );
   } finally {
     progress.stop();

@@ -23,7 +23,7 @@ import {
   withDevice,
   withJson,
 } from '../options.ts';
-import { startProgress } from '../progress.ts';
+import { secondsSinceStart, startProgress } from '../progress.ts';
 import { inRounds } from '../rounds.ts';
 
 const NORMS: readonly Norm[] = ['backward', 'ortho', 'forward'];
@@ -81,21 +81,21 @@ async function transformFile(input: string, options: TransformOptions): Promise<
       throw new FftError('invalid-file', `${inputName(input)}: The array is ${array.dtype}; --real takes reals.`);
     }
     const precision = isSingle(array.dtype) ? 'single' : 'double';
-    const { result, seconds, device } = await useDevice({ ...options, precision }, async (device) => {
+    const { result, device } = await useDevice({ ...options, precision }, async (device) => {
       progress.update(1, 4, 'transforming');
-      const started = performance.now();
       const result = await inRounds(array, axes, (part) => transformed(part, axes, options, device));
-      return { result, seconds: (performance.now() - started) / 1000, device: device.name };
+      return { result, device: device.name };
     });
     progress.update(3, 4, 'writing     ');
     await writeOutput(options.output, encoded(options.output, name, result));
     progress.stop();
     const { shape, dtype } = result;
+    const seconds = secondsSinceStart();
     const summary = { output: options.output, shape, dtype, axes, device, seconds };
     if (options.json) return report(options.output, JSON.stringify(summary));
     report(
       options.output,
-      `${options.output}: ${dtype} (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), axes ${axes.join(', ')}, ${duration(seconds)} on ${device}`,
+      `${options.output}: ${dtype} (${shape.join(', ')}${shape.length === 1 ? ',' : ''}), axes ${axes.join(', ')}, ${duration(seconds)} in all on ${device}`,
     );
   } finally {
     progress.stop();

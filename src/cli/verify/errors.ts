@@ -2,6 +2,7 @@
  * How far transforms of random numbers are off, in the L2 norm of all results: against double-doubles, and those against sums in
  * fixed point at some of the bins.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Device, Plan, ProblemInput } from '../../index.ts';
 import { exact, FRACTION_BITS } from '../../numeric/exact.ts';
 import { fixedResult } from '../../numeric/fixed-sums.ts';
@@ -192,7 +193,11 @@ export async function measureErrors(
         reference ? narrowErrors(plan, reference, task, peers) : wideErrors(plan, task, peers.wide);
       const errors: Errors[] = [];
       const times = Math.ceil(SHORT / (length * batches));
-      for (let round = 0; round < rounds; round++) errors.push(await rootMeanSquares(times, once));
+      for (let round = 0; round < rounds; round++) {
+        // A plan on the calling thread has its results at once: without this no timer or signal would get its turn.
+        await setImmediate();
+        errors.push(await rootMeanSquares(times, once));
+      }
       measured.push({ direction, bound: boundOf(transform, length, precision, device), ...summary(errors, precision) });
     }
     return measured;
@@ -255,7 +260,10 @@ async function rootMeanSquares(count: number, once: () => Promise<Errors>): Prom
 function summary(rounds: readonly Errors[], precision: SuitePrecision): Omit<Measured, 'direction' | 'bound'> {
   const of = (name: string) => {
     const errors = rounds.map((round) => round.get(name)!);
-    return { average: errors.reduce((sum, error) => sum + error, 0) / errors.length, maximum: Math.max(...errors) };
+    return {
+      average: errors.reduce((sum, error) => sum + error, 0) / errors.length,
+      maximum: errors.reduce((most, error) => Math.max(most, error)),
+    };
   };
   const ours = of(OURS);
   const peers = [...rounds[0]!.keys()].filter((name) => name !== OURS);

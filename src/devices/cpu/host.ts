@@ -1,5 +1,7 @@
 /** What the JavaScript engine around us offers: Node's own modules where there is Node, processors, isolation. */
+import { reasonOf } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
+import { askSystem } from '../permissions.ts';
 import { importModule } from './import.ts';
 
 /** A module of Node, or a package installed there; undefined elsewhere. */
@@ -45,17 +47,26 @@ export function hasSeparateAdders(processor: string): boolean {
   return /\b(EPYC|Ryzen|Hygon)\b/i.test(processor);
 }
 
-/** Whether WebAssembly SIMD can be compiled here. Takes microseconds. */
+/** Whether WebAssembly SIMD can be compiled here, and the processor's name where it may be asked. Takes microseconds. */
 export function cpuAvailability(): Availability {
-  const model = builtin<typeof import('node:os')>('node:os')?.cpus()[0]?.model.trim();
-  const name = model || 'CPU';
-  if (typeof WebAssembly !== 'object') return { available: false, reason: 'there is no WebAssembly here', name };
-  const bytes = new Uint8Array(SIMD_PROBE);
-  if (!WebAssembly.validate(bytes)) return { available: false, reason: 'WebAssembly has no SIMD here', name };
-  try {
-    new WebAssembly.Module(bytes);
-  } catch {
-    return { available: false, reason: "the content security policy lacks 'wasm-unsafe-eval'", name };
+  const os = builtin<typeof import('node:os')>('node:os');
+  const name = askSystem({ name: 'sys', kind: 'cpus' }, () => os?.cpus()[0]?.model.trim()) || 'CPU';
+  const reason = whyNoSimd();
+  return reason === undefined ? { available: true, name } : { available: false, reason, name };
+}
+
+function whyNoSimd(): string | undefined {
+  if (typeof WebAssembly !== 'object') {
+    return "this JavaScript engine has no WebAssembly, for which the CPU device writes its kernels (React Native's Hermes has none)";
   }
-  return { available: true, name };
+  const bytes = new Uint8Array(SIMD_PROBE);
+  try {
+    if (!WebAssembly.validate(bytes)) return 'WebAssembly has no SIMD here';
+    new WebAssembly.Module(bytes);
+    return undefined;
+  } catch (error) {
+    const said = reasonOf(error);
+    if (/\bCSP\b|content security policy/i.test(said)) return "the content security policy lacks 'wasm-unsafe-eval'";
+    return `WebAssembly must not be compiled at run time here, which the CPU device rests on (${said})`;
+  }
 }

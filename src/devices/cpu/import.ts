@@ -6,3 +6,6 @@
 export async function importModule<T>(name: string): Promise<T | undefined> {
   return (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as T;
 }
+
+/** Whether there may be modules of Node and packages at all: not in the build for browsers, wherever that runs. */
+export const canImport: boolean = true;

@@ -1,6 +1,7 @@
 /** Where the libraries of the CUDA toolkit are: it need not be where the loader looks. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { environmentVariable } from '../permissions.ts';
 
 export const windows = process.platform === 'win32';
 
@@ -32,7 +33,6 @@ export function namedPaths(values: readonly (string | undefined)[]): string[] {
 }
 
 function toolkits(): string[] {
-  const { CUDA_PATH, CUDA_HOME } = process.env;
   const prefix = '/usr/local';
   const versions =
     windows || !existsSync(prefix)
@@ -40,5 +40,5 @@ function toolkits(): string[] {
       : readdirSync(prefix)
           .filter((name) => /^cuda(-[\d.]+)?$/.test(name))
           .map((name) => join(prefix, name));
-  return namedPaths([CUDA_PATH, CUDA_HOME, ...versions]);
+  return namedPaths([...['CUDA_PATH', 'CUDA_HOME'].map(environmentVariable), ...versions]);
 }

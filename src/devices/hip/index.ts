@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type GpuKind, type GpuOptions, gpuAvailability, openGpu } from '../cuda/open.ts';
 import { namedPaths, namesIn, windows } from '../cuda/toolkit.ts';
 import type { Availability, Backend } from '../device.ts';
+import { environmentVariable } from '../permissions.ts';
 
 const install =
   'Install ROCm, or on Debian the packages libamdhip64-5 and rocm-device-libs; set ROCM_PATH where ROCm is in a place of its own.';
@@ -70,8 +71,7 @@ export function create(options: GpuOptions = {}): Promise<Backend> {
 
 /** The files where ROCm was installed, then wherever the loader looks. */
 function inPrefixes(files: readonly string[]): string[] {
-  const { ROCM_PATH, HIP_PATH } = process.env;
-  const roots = namedPaths([ROCM_PATH, HIP_PATH, '/opt/rocm']);
+  const roots = namedPaths([...['ROCM_PATH', 'HIP_PATH'].map(environmentVariable), '/opt/rocm']);
   return namesIn(
     roots.map((root) => join(root, windows ? 'bin' : 'lib')),
     files,

@@ -3,7 +3,7 @@
  * this file's business.
  */
 import type koffi from 'koffi';
-import { FftError } from '../../problem/errors.ts';
+import { FftError, reasonOf } from '../../problem/errors.ts';
 import { nodeModule } from '../cpu/host.ts';
 
 export type Koffi = typeof koffi;
@@ -57,11 +57,12 @@ export function loadKoffi(): Promise<Koffi> {
       return koffi;
     },
     (cause) => {
-      throw new FftError(
-        'device-unavailable',
-        "Native devices need the package koffi, which is not installed or has no binary for this system: run 'npm install koffi'.",
-        { cause },
-      );
+      const isMissing = (cause as { code?: unknown } | undefined)?.code === 'ERR_MODULE_NOT_FOUND';
+      const why = isMissing
+        ? "is not installed: run 'npm install koffi'."
+        : `cannot be loaded here (${reasonOf(cause)}).`;
+      const message = `Native devices need the package koffi, which ${why}`;
+      throw new FftError('device-unavailable', message, { cause });
     },
   );
   return loading;

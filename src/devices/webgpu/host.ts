@@ -4,6 +4,8 @@
  */
 import { reasonOf } from '../../problem/errors.ts';
 import { nodeModule } from '../cpu/host.ts';
+import { canImport } from '../cpu/import.ts';
+import { environmentVariable } from '../permissions.ts';
 import { softwareDriver } from './software.ts';
 
 /** One of each in a process: Dawn does not like to be created again and again. */
@@ -24,11 +26,11 @@ const KEY = Symbol.for('omnifft.webgpu.hosts');
 // On the global object, because a process may hold several copies of this module.
 const hosts: Hosts = ((globalThis as { [KEY]?: Hosts })[KEY] ??= {});
 
-const isNode = typeof process !== 'undefined' && Boolean(process.versions?.node);
+const isNode = canImport && typeof process !== 'undefined' && Boolean(process.versions?.node);
 
 /** What the environment asks for where the caller says nothing. */
 export function softwareByDefault(): boolean {
-  return isNode && process.env.OMNIFFT_SOFTWARE_GPU === '1';
+  return environmentVariable('OMNIFFT_SOFTWARE_GPU') === '1';
 }
 
 /**
@@ -38,9 +40,18 @@ export function softwareByDefault(): boolean {
 export async function findGpu(software: boolean): Promise<GPU> {
   const built = globalThis.navigator?.gpu;
   if (built) return built;
-  if (!isNode) throw new Error('this browser has no WebGPU, or the page is not a secure context (https)');
+  if (!isNode) throw new Error(whyNoGpu());
   if (software) return (hosts.software ??= forgetFailure('software', createSoftware()));
   return (hosts.real ??= forgetFailure('real', createReal()));
+}
+
+/** Outside Node, where only the runtime itself can have it. */
+function whyNoGpu(): string {
+  if (typeof document === 'undefined' && typeof location === 'undefined')
+    return 'this JavaScript runtime has no WebGPU';
+  return globalThis.isSecureContext === false
+    ? 'WebGPU is there for secure contexts only, and this page came without https'
+    : 'this browser has no WebGPU';
 }
 
 /**
@@ -162,7 +173,8 @@ const GPUS = /^(nvidiactl|kfd|dxg|kgsl|mali|pvr|nvhost|nvmap)/;
 
 /** False where there can be none but in software: asking drivers that find none takes its time and prints warnings. */
 export async function mayHaveGpu(): Promise<boolean> {
-  if (!isNode || process.platform !== 'linux' || globalThis.navigator?.gpu || softwareByDefault() || driverIsNamed()) {
+  // Where the runtime brings WebGPU along, as Deno does, nothing else is asked, for which permission may lack.
+  if (!isNode || globalThis.navigator?.gpu || process.platform !== 'linux' || softwareByDefault() || driverIsNamed()) {
     return true;
   }
   const { existsSync, readdirSync } = (await nodeModule<typeof import('node:fs')>('node:fs'))!;

@@ -18,6 +18,19 @@ export interface Site {
   close(): Promise<void>;
 }
 
+/** In a page: what one can press and is less than 24 pixels high or wide (WCAG 2.2, 2.5.8), its label counted in. */
+export function smallTargets(): string[] {
+  return Array.from(document.querySelectorAll<HTMLElement>('a, button, input, select, textarea, summary'))
+    .filter((element) => {
+      const boxes = [element, ...((element as HTMLInputElement).labels ?? [])].map((part) =>
+        part.getBoundingClientRect(),
+      );
+      const most = (side: 'width' | 'height') => Math.max(...boxes.map((box) => box[side]));
+      return boxes[0]!.width > 0 && Math.min(most('width'), most('height')) < 24;
+    })
+    .map(({ tagName, id, textContent }) => `${tagName} ${id || textContent}`);
+}
+
 /**
  * @param entries modules of the test's own, served in /dist/browser/; the playground is there where there are none
  * @returns undefined where there is no browser
