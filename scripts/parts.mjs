@@ -18,6 +18,7 @@ export const parts = {
     'plan/facing-sums',
     'plan/continued-sums',
     'kernels/pairing',
+    'kernels/symmetric-passes',
     'kernels/reals',
   ],
   'large primes': ['plan/bluestein', 'plan/rader', 'numeric/powers', 'numeric/chirp', 'numeric/quads'],

@@ -141,8 +141,12 @@ function ofPoints({ back, points }: Asked): Partial<LeafNode> {
 /** One launch of so many complex points. */
 function inOne(asked: Asked, axis: Dimension, batch: readonly Dimension[], real: Partial<LeafNode>): LeafNode {
   const { problem, axis: axisOf, profile } = asked;
-  const node = oneLaunch(problem, axisOf, profile, axis, batch, real.real!.by === 'symmetric');
-  const ends = { ...ofPoints(asked), ...ofSums(asked, hermitianLength(problem.size[axisOf]!)) };
+  const symmetric = real.real!.by === 'symmetric';
+  const node = oneLaunch(problem, axisOf, profile, axis, batch, symmetric);
+  const bins = hermitianLength(problem.size[axisOf]!);
+  // Passes of a convolution reach for the roots of all of its points; those beyond the bins are multiplied by zero.
+  const roots = symmetric ? (node.padded ?? bins) : bins;
+  const ends = { ...ofPoints(asked), ...ofSums(asked, roots) };
   return { ...node, ...ends, ...real, forward: true };
 }
 
