@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 /** Bytes that installing the package may take, as README promises. */
 const MOST_BYTES = 3e6;
 /** Bytes that its tarball may have. */
-const MOST_PACKED = 0.81e6;
+const MOST_PACKED = 0.82e6;
 
 type Targets = string | { readonly types: string; readonly default: string };
 
@@ -85,7 +85,7 @@ describe('the package', () => {
       ...{ bundle: true, write: false, minify: true, format: 'esm', platform, logLevel: 'error' },
     });
     // What checks the arguments, and its messages, among them the names that other libraries have for options.
-    expect(outputFiles[0]!.contents.length).toBeLessThan(12_100);
+    expect(outputFiles[0]!.contents.length).toBeLessThan(12_300);
     expect(outputFiles[0]!.text).not.toMatch(/coalescedBytes|four-step|WebAssembly/);
     expect(outputFiles[0]!.text).toContain('fftshift');
   });
