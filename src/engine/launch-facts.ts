@@ -323,7 +323,7 @@ function stepStages(step: StepFacts): LaunchPart[] {
   const way = inverse || symmetry === 'real-output' ? 'inverse ' : '';
   const passes = {
     kind: 'passes' as const,
-    text: `${way}${passesText(length, radices)}${symmetry ? ' with half of the bins' : ''}`,
+    text: `${way}${passesText(length, radices)}${symmetry ? ' of reals' : ''}`,
   };
   const factors = (points: typeof read) => [
     ...(points?.factors ? [product(factorsText(points.factors))] : []),

@@ -27,7 +27,7 @@ import { chirp, chirpSpectrum, type Rounding } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import { cosTurn, neg, sinTurn } from '../numeric/exact.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
-import type { ChirpEnds, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import type { ChirpReach, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
 import { roundingOf } from './number-types.ts';
 import { type Coordinates, placeOf } from './places.ts';
 import { kernelView, multiplied } from './products.ts';
@@ -67,7 +67,7 @@ export function passEnds(
   return {
     read: (view) => ({
       load: (x, at) => {
-        const value = loadedBin(x, view.load(x, at, first?.guard(at[0]!)), at[0]!, read);
+        const value = hermitianBin(x, view.load(x, at, first?.guard(at[0]!)), at[0]!, read);
         const weighted = first?.factor ? first.factor(x, value, at) : value;
         return inverse ? exchanged(weighted) : weighted;
       },
@@ -86,9 +86,9 @@ export function passEnds(
   };
 }
 
-/** A bin that stands for the one in its mirror, too (`PointwiseStep.mirrored`), or just a number. */
-function loadedBin(x: Expressions, value: Complex, n: IndexLike, { mirrored, count }: PointwiseStep = {}): Complex {
-  if (!mirrored) return value;
+/** A bin that stands for its mirror image, too (`PointwiseStep.hermitian`), or just a number. */
+function hermitianBin(x: Expressions, value: Complex, n: IndexLike, { hermitian, count }: PointwiseStep = {}): Complex {
+  if (!hermitian) return value;
   const others: Guard = [{ index: index(n), from: 1, to: count! }];
   return {
     re: x.where(others, x.add(value.re, value.re), value.re),
@@ -145,7 +145,7 @@ export function factorAt(
 
 /** Multiplies point n by its factor. */
 function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind: as, lanes }: FactorFormat): ViewMap {
-  const { kind, of, order, conjugated, ends } = factors;
+  const { kind, of, order, conjugated, reach } = factors;
   if (kind === 'roots') return rootFactors(factors, length, tables);
   const plane = Math.ceil(length / lanes) * lanes;
   const format: Format =
@@ -158,10 +158,10 @@ function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind
   const precision = roundingOf(type);
   // Values come in doubles, of which a wider number has several.
   const words = Math.max(1, bytesOf(type) / Float64Array.BYTES_PER_ELEMENT);
-  const cropped = ends ? `:${ends.read}-${ends.written}` : '';
+  const cropped = reach ? `:${reach.read}-${reach.written}` : '';
   const name = `${kind}${of}${cropped}${kind === 'band' ? `:${factors.from}-${factors.to}` : ''}`;
   const start = tables.appendValues(`${name}:${length}:${as}${lanes}:${order?.join('x')}`, 2 * plane, () => {
-    const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](of, length, precision, ends);
+    const values = kind === 'band' ? band(factors, length, words) : VALUES[kind](of, length, precision, reach);
     const placed = new Float64Array(words * 2 * plane);
     for (let n = 0; n < length; n++) {
       const at = format.at(order ? unorderedPlace(n, order) : n);
@@ -193,7 +193,7 @@ const VALUES = {
   'root-spectrum': rootSpectrum,
 } as const satisfies Record<
   Exclude<Factors['kind'], 'roots' | 'band'>,
-  (of: number, length: number, precision: Rounding, ends?: ChirpEnds) => Float64Array
+  (of: number, length: number, precision: Rounding, reach?: ChirpReach) => Float64Array
 >;
 
 /** Multiplies point n by e^{−2πi·(first + step·n)/of}. */

@@ -18,7 +18,7 @@ export type KernelStep =
       readonly kind: 'pass';
       readonly radix: number;
       readonly stride: number;
-      /** The passes it is one of; it is the first where its stride is 1, and the last where nothing is left. */
+      /** The passes it is one of. Which of them run first and last: `opensPasses`, `closesPasses`. */
       readonly of: PassesStep;
     };
 
@@ -77,6 +77,9 @@ function copied(
 }
 
 function passSteps(of: PassesStep): KernelStep[] {
+  if (of.symmetry && of.radices.length > 1 && of.radices.some((radix) => radix % 2 === 0)) {
+    throw new RangeError(`passes over reals with the radices ${of.radices.join('·')}: several have to be odd`);
+  }
   let stride = 1;
   const passes = of.radices.map((radix): KernelStep => {
     const pass: KernelStep = { kind: 'pass', radix, stride, of };

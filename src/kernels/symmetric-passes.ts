@@ -10,9 +10,10 @@
  * - butterflies i = 1 … h: bin i of r blocks, times their twiddles. Output k is bin i + k·s. From k = (r + 1)/2 on that lies over
  *   the half of s·r: its conjugate, bin s·(r − k) − i, is stored instead.
  *
- * That is `real-input`. `real-output` runs the same passes backwards, from the last one to the first: it collects what the other stored,
- * and multiplies by the twiddles behind the butterfly. Bins are conjugated as the first of its passes reads them, so that its
- * exponents are those of the forward transform, too; reals are their own conjugates.
+ * That is `real-input`. `real-output` runs the same passes backwards, from the last one to the first: each gathers the bins that its
+ * counterpart stored, transforms them, and multiplies by the twiddles after the butterfly. Its exponents should have the other sign;
+ * instead the first pass conjugates all bins that it reads, so that forward butterflies and twiddles serve. The results are real and
+ * need no conjugation.
  *
  * Every radix is odd, unless there is one pass only.
  */
@@ -52,7 +53,7 @@ export function othersOf(stride: number): number {
 
 /**
  * What butterfly i of block q does.
- * @param i 0; or the number of one of the others; or any of both, where its index has the range 0 … h.
+ * @param i number of the butterfly: the constant 0; a variable from 1 to h; or one from 0 to h, where a guard tells the first bins apart.
  */
 export function symmetricStores(x: Expressions, pass: SymmetricPass, q: IndexLike, i: IndexLike): Store[] {
   const places = placesOf(pass, q, index(i));

@@ -42,9 +42,9 @@ export function chirpSpectrum(
   of: number,
   length: number,
   precision: Rounding = 'double',
-  ends?: { readonly read: number; readonly written: number },
+  reach?: { readonly read: number; readonly written: number },
 ): Float64Array {
-  if (ends) return croppedSpectrum(of, length, precision, ends);
+  if (reach) return croppedSpectrum(of, length, precision, reach);
   const half = keptHalf(of, length, precision);
   const words = precision === 'double-double' ? 4 : 2;
   const values = new Float64Array(words * length);
@@ -56,7 +56,7 @@ export function chirpSpectrum(
   return values;
 }
 
-/** The same for |n| < `written` on one end of the circle and |n| < `read` on the other, which may be nearer to one another then. */
+/** The same with the chirp at −(read − 1) … written − 1 only, so that a circle of read + written − 1 points is long enough. */
 function croppedSpectrum(
   of: number,
   length: number,

@@ -69,8 +69,8 @@ export function constantsOf(factor: ScaleFactor): readonly [Exact, ...Exact[]] {
 }
 
 const LEAST_NORMAL = 2 ** -1022;
-/** The first constant is below 2^127 and not below 2^−128. */
-const [MOST, LEAST] = [127, -128];
+/** The first constant is below 2^127 and not below 2^−126, the least normal single. */
+const [MOST, LEAST] = [127, -126];
 const STEP = 64;
 const MANTISSA_BITS = 260;
 

@@ -1,6 +1,6 @@
 /**
- * Bluestein's algorithm: a transform of any length N as a cyclic convolution of a length M ≥ 2N − 1 that has small prime
- * factors (Bluestein 1970; VkFFT guide 2.5.1; rocFFT Bluestein design). With n·k = (n² + k² − (k − n)²)/2,
+ * Bluestein's algorithm: a transform of any length N as a cyclic convolution of a length M ≥ 2N − 1 (of reals, of which only the bins
+ * up to the half are wanted, M ≥ N + ⌊N/2⌋) that has small prime factors (Bluestein 1970; VkFFT guide 2.5.1; rocFFT Bluestein design). With n·k = (n² + k² − (k − n)²)/2,
  *
  *   X(k) = c(k) · Σ x(n)·c(n) · c*(k − n),   c(n) = e^{−πi·n²/N}.
  *
@@ -12,7 +12,7 @@ import { smoothBetween } from '../numeric/primes.ts';
 import { hermitianLength } from '../problem/index.ts';
 import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { AxisPlace } from './four-step.ts';
-import type { ChirpEnds } from './leaf.ts';
+import type { ChirpReach } from './leaf.ts';
 import { Memo } from './memo.ts';
 import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
@@ -28,10 +28,10 @@ export function chirped(count: number, conjugated = false): RoundTrip {
 }
 
 /** @param numbers how many of the `count` points and bins there are. */
-function chirpedTrip(count: number, { read, written }: ChirpEnds, conjugated: boolean): Required<RoundTrip> {
+function chirpedTrip(count: number, { read, written }: ChirpReach, conjugated: boolean): Required<RoundTrip> {
   const own = { of: count, ...(conjugated ? { conjugated } : {}) };
   const end = (numbers: number) => ({ count: numbers, factors: { kind: 'chirp' as const, ...own } });
-  const cropped = read === written ? {} : { ends: { read, written } };
+  const cropped = read !== written && hasCroppedChirp(count) ? { reach: { read, written } } : {};
   const product = { factors: { kind: 'chirp-spectrum' as const, ...own, ...cropped } };
   return { product, ends: { read: end(read), write: end(written) } };
 }
@@ -44,12 +44,23 @@ export function chirpedReals(count: number, back: boolean): RoundTrip {
   const bins = hermitianLength(count);
   if (!back) return chirpedTrip(count, { read: count, written: bins }, back);
   const { product, ends } = chirpedTrip(count, { read: bins, written: count }, back);
-  return { product, ends: { read: { ...ends.read, mirrored: true }, write: ends.write } };
+  return { product, ends: { read: { ...ends.read, hermitian: true }, write: ends.write } };
 }
+
+/**
+ * Whether the chirp of so many reals ends where the last bin is that they need: it is not symmetric then, so that plan time takes
+ * several times as long for its spectrum.
+ */
+function hasCroppedChirp(length: number): boolean {
+  return length <= LONGEST_CROPPED;
+}
+
+/** Spectra of longer chirps take plan time more than a tenth of a second. */
+const LONGEST_CROPPED = 2 ** 15;
 
 /** Points that a convolution with a chirp has to have: the chirp goes from the last point that is read to the last one that is written. */
 function leastPadded(length: number, ofReals: boolean): number {
-  return length + (ofReals ? hermitianLength(length) : length) - 1;
+  return length + (ofReals && hasCroppedChirp(length) ? hermitianLength(length) : length) - 1;
 }
 
 /** Prime factors over this make passes that cost more than a somewhat longer convolution. */
@@ -90,7 +101,7 @@ function lengthsFor(length: number, least: number, most: number, { tuning }: Dev
   const { maxRadix = LARGEST_FACTOR, length: all, pattern = [] } = tuning?.bluestein ?? {};
   const asked = pattern.findLast(({ from }) => from <= length)?.length ?? all;
   // An entry of the pattern serves as far as it holds both ends of the chirp.
-  if (asked !== undefined && asked >= least) return [asked];
+  if (asked !== undefined && asked >= 2 * length - 1) return [asked];
   return smoothBetween(least, most, maxRadix);
 }
 

@@ -8,7 +8,15 @@ import type { Side } from '../problem/index.ts';
 import { chirped, chirpedReals } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
 import { capacityOf, coordinatesProfile, hasArithmetic, wordsPerReal } from './capacity.ts';
-import { type Leaf, type LeafStep, type PassesStep, passesOf, type SharedMemory, type StepTwiddle } from './leaf.ts';
+import {
+  type Leaf,
+  type LeafStep,
+  type PairStep,
+  type PassesStep,
+  passesOf,
+  type SharedMemory,
+  type StepTwiddle,
+} from './leaf.ts';
 import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
 import type { LeafNode, Place } from './node.ts';
 import { kernelStep, mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
@@ -65,12 +73,9 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
 export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const { axis, precision, real, coordinates, padded = placed.axis.count } = placed;
   const batch = mergedBatch(placed);
-  const paired =
-    !placed.product && (real?.by === 'halves' || real?.by === 'lines')
-      ? { do: 'pair' as const, length: axis.count, by: real.by }
-      : undefined;
+  const paired = pairStepOf(placed);
   const symmetric = real?.by === 'symmetric';
-  const back = real?.back ?? real?.side === 'output';
+  const back = isBack(placed);
   const longest = longestButterfly(placed, profile);
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
@@ -92,13 +97,9 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const ofReals = symmetric || real?.by === 'zeros' || placed.extended !== undefined;
   const butterflies = butterfliesOf(radices, profile, ofReals && padded <= longest[lanesAlong.input]);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
-  const inverse = (paired !== undefined || symmetric) && back;
   const rader = padded < axis.count;
-  const trip = roundTripOf(placed, order, inverse);
-  const steps: LeafStep[] = trip ? roundTrip(passes, trip, inverse) : [{ ...passes, ...wayOf(symmetric, inverse) }];
+  const steps = transformSteps(placed, passes, order, paired);
   const dimensions = coordinates ? [axis, coordinates] : [axis];
-  if (paired && back) steps.unshift({ ...paired, back: true });
-  else if (paired) steps.push(paired);
   // The step that pairs bins reads or writes memory in its order already.
   const copies = { input: staged.input && !(paired && back), output: staged.output && !(paired && !back) };
   return assembled(
@@ -119,15 +120,45 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   );
 }
 
-/** Which way passes go whose points, or the bins of which, are those of reals. */
-function wayOf(symmetric: boolean, inverse: boolean): Pick<PassesStep, 'symmetry' | 'inverse'> {
-  if (symmetric) return { symmetry: inverse ? 'real-output' : 'real-input' };
-  return inverse ? { inverse: true } : {};
+/** The step that pairs bins of reals, where two of them each were the parts of complex numbers. */
+function pairStepOf({ axis, product, real }: PlacedLeaf): PairStep | undefined {
+  if (product || (real?.by !== 'halves' && real?.by !== 'lines')) return undefined;
+  return { do: 'pair', length: axis.count, by: real.by };
+}
+
+/** Whether a launch leads from bins to reals. */
+function isBack({ real }: PlacedLeaf): boolean {
+  return real?.back ?? real?.side === 'output';
+}
+
+/**
+ * The passes of an axis, or those there and back where it is convolved, and the step that pairs bins: behind passes from reals, before
+ * those to reals, whose exponents have the other sign.
+ */
+function transformSteps(
+  placed: PlacedLeaf,
+  passes: PassesStep,
+  order: readonly number[],
+  paired: PairStep | undefined,
+): LeafStep[] {
+  const { real } = placed;
+  const symmetric = real?.by === 'symmetric';
+  const back = isBack(placed);
+  const inverse = (paired !== undefined || symmetric) && back;
+  const trip = roundTripOf(placed, order, inverse);
+  const way: Pick<PassesStep, 'symmetry' | 'inverse'> = symmetric
+    ? { symmetry: inverse ? 'real-output' : 'real-input' }
+    : inverse
+      ? { inverse }
+      : {};
+  const steps = trip ? roundTrip(passes, trip, inverse) : [{ ...passes, ...way }];
+  if (!paired) return steps;
+  return back ? [{ ...paired, back }, ...steps] : [...steps, paired];
 }
 
 /** How long a transform may be that is one butterfly, by what the lanes run along. */
 function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQuestion['longestButterfly'] {
-  const { precision, layout, product, real, twiddle, padded, extended, cropped, facing } = placed;
+  const { axis, precision, layout, product, real, twiddle, padded, extended, cropped, facing } = placed;
   if (padded !== undefined || product || twiddle) return { axis: 0, batch: 0 };
   const { complex, reals, sums, continued, facing: faced } = LONGEST_BUTTERFLY;
   const words = wordsPerReal(precision);
@@ -135,6 +166,8 @@ function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQue
     const longest = cropped ? continued : extended ? sums : faced;
     return { axis: longest.axis[words], batch: longest.batch[words] };
   }
+  // Passes over reals take an even number of points in one butterfly only.
+  if (real?.by === 'symmetric' && axis.count % 2 === 0) return { axis: axis.count, batch: axis.count };
   if (real?.by === 'zeros' || real?.by === 'symmetric') {
     return { axis: placed.factors ? 0 : reals.axis[words], batch: reals.batch[words] };
   }

@@ -99,6 +99,8 @@ function banded(
   if (!block) return node;
   const last = leavesOf(node).at(-1)!;
   const count = mirrored ? given.size[axis]! : last.outputLength[axis + 1]!;
+  // Passes of a convolution reach for the factors of all of its points, though only the first ones are written.
+  const factors = Math.max(count, last.padded ?? 0);
   const parts = order === 'left' && node.scheme === 'four-step' ? node.parts! : undefined;
   const { from, to } = block;
   const blocks = mirrored
@@ -109,7 +111,7 @@ function banded(
       kind: 'band',
       of: axis + 1,
       along: axis + 1,
-      count,
+      count: factors,
       ...own,
       ...(parts ? { order: parts } : {}),
     }),

@@ -252,8 +252,11 @@ export interface PassesStep {
 
 /** What is done to the points of a dimension one by one, between memory and passes. */
 export interface PointwiseStep {
-  /** Bins stand for those that mirror them, too: all but the first one count twice, and that one is real. */
-  readonly mirrored?: true;
+  /**
+   * Only the bins up to the half of a transform of reals are read, which has an odd length. The others are conjugates of them, and of the
+   * result only real parts are kept, so all bins but the first count twice instead; of the first one the real part counts.
+   */
+  readonly hermitian?: true;
   /** Points from this one on are not there: they count as zero, and are not written. */
   readonly count?: number;
   /** Each is multiplied by its factor. */
@@ -277,8 +280,11 @@ export interface Factors {
   readonly of: number;
   /** Points that there are factors for, where that is not the length of the dimension. */
   readonly count?: number;
-  /** Of a spectrum of a chirp: the points that are read and written, where these are not all. */
-  readonly ends?: ChirpEnds;
+  /**
+   * Of the spectrum of a chirp: how many points are read and how many bins are written, where these are fewer than all. The chirp then
+   * lies at −(read − 1) … written − 1 on the circle.
+   */
+  readonly reach?: ChirpReach;
   /** They come in the order in which uploads of these lengths leave their bins. */
   readonly order?: readonly number[];
   /** They are conjugated. */
@@ -294,7 +300,7 @@ export interface Factors {
 }
 
 /** Points that a convolution with a chirp reads, from the first one on, and those that it writes. */
-export interface ChirpEnds {
+export interface ChirpReach {
   readonly read: number;
   readonly written: number;
 }

@@ -65,7 +65,7 @@ export interface RealParts {
    * `parts`: as `lines`, but what comes out are two lines again, without pairs.
    */
   readonly by: PairStep['by'] | 'symmetric' | 'zeros' | 'parts';
-  /** Pairs come before passes. */
+  /** From bins to reals: bins are paired before the passes, or passes over reals run from the last one to the first. */
   readonly back?: true;
   /** From the first of the two to the second: missing where there is none. */
   readonly beside?: Place;

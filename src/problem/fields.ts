@@ -78,7 +78,6 @@ const foreignNames: Readonly<Record<string, string>> = {
   swapTo2Stage4Step: 'uploadSwitch',
   swapTo3Stage4Step: 'uploadSwitch',
   num_streams: 'streams',
-  disableMergeSequencesR2C: 'mergeSequences',
   useLUT: 'twiddles',
   useLUT_4step: 'twiddles',
 };
@@ -105,6 +104,11 @@ Object.freeze(NOTHING);
 const UNKNOWN_REPORTED = 16;
 
 /** Collects problems while it reads, from a snapshot of what the user gave. */
+/** What to say of names that are about the opposite of one of ours. */
+const REMARKS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  disableMergeSequencesR2C: 'sequences are never merged unless tuning.mergeSequences is true: leave it out.',
+});
+
 export class FieldReader {
   readonly problems: FftProblem[] = [];
 
@@ -121,7 +125,8 @@ export class FieldReader {
       const path = `${prefix}${excerpt(name)}`;
       const usable = [...known, ...inside];
       const meant = translated(name, [...usable, ...planned]) ?? closest(name, usable);
-      const hint = meant === undefined ? `known are ${known.join(', ')}.` : `did you mean ${prefix}${meant}?`;
+      const hint =
+        REMARKS[name] ?? (meant === undefined ? `known are ${known.join(', ')}.` : `did you mean ${prefix}${meant}?`);
       this.report('unknown-field', path, `${path} is no known field; ${hint}`);
     }
     const others = unknown.length - UNKNOWN_REPORTED;

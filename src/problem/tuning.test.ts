@@ -160,10 +160,13 @@ describe('tuning', () => {
       useLUT: 'twiddles',
       sharedMemorySize: 'sharedBytes',
       maxComputeWorkGroupCount: 'maxGroups',
-      disableMergeSequencesR2C: 'mergeSequences',
     };
     for (const [theirs, ours] of Object.entries(pairs)) {
       expect(() => tuned({ [theirs]: 1 })).toThrow(`did you mean tuning.${ours}?`);
     }
+    // Renamed, it would mean the opposite.
+    expect(() => tuned({ disableMergeSequencesR2C: true })).toThrow(
+      'unless tuning.mergeSequences is true: leave it out',
+    );
   });
 });

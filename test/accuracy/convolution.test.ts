@@ -83,6 +83,14 @@ describe('convolutions', () => {
     }
   });
 
+  it.each([[20, 3] as const, [18] as const, [137] as const])(
+    'of reals in one launch leave out blocks of bins: %i points',
+    async (...size) => {
+      const frequency = [{ from: 3, to: 5 }, null].slice(0, size.length);
+      expectGood(await tried(device, { size, transform: 'r2c', convolution: {}, zeroPadding: { frequency } }));
+    },
+  );
+
   it.each([
     ['h200', 4096],
     ['webgpu-default', 4096],

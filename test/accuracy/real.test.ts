@@ -45,6 +45,12 @@ describe.skipIf(repeated)('on the CPU', () => {
     },
   );
 
+  it.each<ProblemInput>([
+    { size: [24, 8], zeroPadding: { space: [null, { from: 1, to: 8 }] } },
+    { size: [24, 8], zeroPadding: { space: [null, { from: 1, to: 8 }] }, precision: 'double' },
+    { size: [22, 3], zeroPadding: { frequency: [null, { from: 1, to: 3 }] } },
+  ])('short lines of which blocks of zeros leave too few for a vector, %j', (problem) => check(device, problem));
+
   it('random problems', async () => {
     for (let round = 0; round < (exhaustive ? 2000 : 30); round++)
       await check(device, realProblem(random, 8000, ['single', 'double']));
