@@ -6,19 +6,22 @@
  * The text is JSON: `{ face, name, given, arrays }` of a call, `{ result, arrays, warnings }` or `{ error }` of an answer. In it `{ $array: k }` is an
  * array, of which `arrays[k]` says `{ dtype, shape, at, bytes }`, and `{ $number: 'NaN' }` a number that JSON does not have.
  */
+import { readFileSync } from 'node:fs';
 import { stdin, stdout } from 'node:process';
 
 const ENTRIES = { float32: Float32Array, float64: Float64Array, complex64: Float32Array, complex128: Float64Array };
 
+const root = new URL('../../', import.meta.url);
+const { exports: entries } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
 const faces = new Map();
 
 /** What the functions warn of on the console, which the answer brings to Python. */
 const warnings = [];
 console.warn = (message) => warnings.push(String(message));
 
-/** The functions of a part of the package: `numpy/sync`, `signal` … */
+/** The functions of a part of the package: `numpy/sync`, `signal` … (This folder belongs to a workspace, where its name is not known.) */
 async function functionsOf(face) {
-  if (!faces.has(face)) faces.set(face, await import(`omnifft/${face}`));
+  if (!faces.has(face)) faces.set(face, await import(new URL(entries[`./${face}`].default, root).href));
   return faces.get(face);
 }
 
