@@ -14,14 +14,14 @@ import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browse
  * threads these are a part of their own.
  */
 const MOST_BYTES = [
-  [['cpu'], [], 114_100],
-  [['webgpu'], ['threads'], 136_200],
-  [['cpu', 'webgpu'], ['threads'], 155_300],
+  [['cpu'], [], 114_400],
+  [['webgpu'], ['threads'], 136_500],
+  [['cpu', 'webgpu'], ['threads'], 155_600],
 ] as const;
 /** Bytes, compressed, of the entry that can load nothing later. */
-const MOST_SYNC_BYTES = 145_200;
+const MOST_SYNC_BYTES = 145_600;
 /** And of the one for signals, whose streams can neither. */
-const MOST_SIGNAL_BYTES = 133_900;
+const MOST_SIGNAL_BYTES = 134_300;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
