@@ -51,7 +51,10 @@ export function readOptions<T extends object>(
   return own as T;
 }
 
-/** Options that a bare value may have been meant for, by what it is: the first one that there is. */
+/**
+ * For a number, text … given in the place of an options object: names of options that it may have been meant for, the likeliest first.
+ * The message suggests the first of them that the function has.
+ */
 const MEANT = {
   number: [
     'type',

@@ -242,7 +242,7 @@ function passStores(
   );
 }
 
-/** Butterfly b of a pass over reals: those of each block that are computed follow one another. */
+/** Butterfly b of a pass over reals. With h as in symmetric-passes.ts, b = q·(h + 1) + i is butterfly i of block q. */
 function symmetricPassStores(
   x: Expressions,
   { length, twiddle }: Stage,

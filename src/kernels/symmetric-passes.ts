@@ -2,13 +2,14 @@
  * Passes over reals: bin N − k of reals is the conjugate of bin k, so that half of all butterflies need not be computed (Sorensen et
  * al., "Real-valued fast Fourier transform algorithms", 1987; FFTPACK's `radfg` and `radbg` are the same passes).
  *
- * The passes are those of leaf.ts in autosort form. After passes of product s the data is N/s blocks of s bins, each the spectrum of
- * reals, of which those up to the half are kept, at the places that they have among all. With h = (s − 1)/2 the pass of radix r
- * takes, for every block that it leaves, which begins at element q·s·r,
+ * The order of the data is that of Stockham's autosort passes (leaf.ts). Let s be the product of the radices so far. The data then
+ * consists of N/s blocks of s elements, and each block holds the spectrum of s reals. Only its bins 0 … h, h = (s − 1)/2, are stored,
+ * each at the place that it would have in the whole spectrum. The next pass, of radix r, combines r blocks into one of s·r elements.
+ * It computes h + 1 butterflies for the new block number q, which begins at element q·s·r:
  *
- * - butterfly 0: the first bins of r blocks, which are real, and so have bins up to the half of r themselves;
- * - butterflies i = 1 … h: bin i of r blocks, times their twiddles. Output k is bin i + k·s. From k = (r + 1)/2 on that lies over
- *   the half of s·r: its conjugate, bin s·(r − k) − i, is stored instead.
+ * - Butterfly 0 takes bin 0 of each of the r blocks. These are real, so its outputs 0 … (r − 1)/2 are enough.
+ * - Butterfly i = 1 … h takes bin i of each of the r blocks, times its twiddle. Output k is bin i + k·s of the new block. From
+ *   k = (r + 1)/2 on, that bin is beyond the half; its conjugate, which is bin s·(r − k) − i, is stored instead.
  *
  * That is `real-input`. `real-output` runs the same passes backwards, from the last one to the first: each gathers the bins that its
  * counterpart stored, transforms them, and multiplies by the twiddles after the butterfly. Its exponents should have the other sign;

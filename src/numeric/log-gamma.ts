@@ -1,7 +1,7 @@
 /**
- * The logarithm of the gamma function of a complex number, in doubles: Stirling's series, where the argument is far enough
- * from 0; nearer ones are moved there by the recurrence Γ(z + 1) = z Γ(z), and those of negative real part by the reflection
- * Γ(z) Γ(1 − z) = π / sin πz.
+ * The logarithm of the gamma function of a complex number, in doubles, by Stirling's series, which needs a large argument. A small
+ * argument is first increased by the recurrence Γ(z + 1) = z Γ(z); one with a negative real part is first replaced by 1 − z, using
+ * the reflection Γ(z) Γ(1 − z) = π / sin πz.
  */
 
 /** A complex number. */

@@ -53,7 +53,7 @@ interface Hankel {
 
 /**
  * @param more options that the caller looks after
- * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`, and those of `asArray`
+ * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`; for the array `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`
  */
 export function hankelRequest(
   name: 'fht' | 'ifht',

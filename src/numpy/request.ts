@@ -51,7 +51,7 @@ const NONE: readonly string[] = [];
 
 /**
  * @param more options that the caller looks after
- * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`, and those of `asArray`
+ * @throws FftError `invalid-argument`, `unknown-field`, `invalid-size`; for the array `wrong-array-type`, `wrong-length`, `detached-array`, `out-of-memory`
  */
 export function lineRequest(
   name: keyof typeof lines,

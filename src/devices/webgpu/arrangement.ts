@@ -38,7 +38,7 @@ interface Arranged {
   readonly offsets: readonly number[];
 }
 
-/** What a binding holds is a whole number of these. */
+/** Bytes of the 32-bit words that WebGPU binds memory in: the size of every binding is a multiple of it. */
 const WORD_BYTES = 4;
 
 /** How a kernel uses each of its globals. */

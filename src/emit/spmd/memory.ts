@@ -39,7 +39,7 @@ export interface KernelBinding extends ValueType {
   readonly written: boolean;
   /** Other bindings, or other globals in this one, may be the same memory. */
   readonly aliased: boolean;
-  /** Its globals have different types: it is declared as 32-bit words, and each global takes its numbers out of these. */
+  /** The arrays in it differ in type, so it is declared as 32-bit words; loads and stores convert words to the type of their array. */
   readonly mixed?: boolean;
 }
 
