@@ -50,7 +50,14 @@ async function choiceAt(length: number, backend: Backend): Promise<Choice | unde
   const { reach } = calibrationOf(backend.profile).launch;
   const free = pricing({ bytes: 0, reach }, backend);
   const ranked = rankSplits(normalizeProblem(problem), free.profile, MOST_CANDIDATES);
-  const priceOf = (uploads: number) => ranked.find(({ value }) => value.uploads[0]!.length === uploads)?.price;
+  const priceOf = (uploads: number) =>
+    ranked.find(
+      ({
+        value: {
+          axes: [scheme],
+        },
+      }) => scheme?.by === 'uploads' && scheme.lengths.length === uploads,
+    )?.price;
   const [one, two] = [priceOf(1), priceOf(2)];
   if (one === undefined || two === undefined || one <= two) return undefined;
   const { profile } = backend;

@@ -1,8 +1,10 @@
 /** `strategy: 'measure'`, and what plans say about their candidates. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf } from '../../test/support/device-kernels.ts';
 import { openInterpreted } from '../../test/support/interpreted.ts';
 import { randomFor } from '../../test/support/random.ts';
+import { lengthsOf } from '../../test/support/schemes.ts';
 import { complaints } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { FftError, type ProblemInput } from '../problem/index.ts';
@@ -26,7 +28,7 @@ describe('plans say', () => {
     expect(unit).toBe('passes of radix 4');
     expect(list.length).toBe(8);
     expect(list.map(({ chosen }) => chosen)).toEqual([true, ...Array(7).fill(false)]);
-    const parts = list[0]!.splits.uploads[0]!.join('·');
+    const parts = lengthsOf(list[0]!.splits.axes[0]).join('·');
     expect(plan.explain()).toContain(`passes of radix 4: ${parts} at ${list[0]!.price.toFixed(2)} (chosen); `);
     expect((await (await openProfile('h200')).plan({ size: [64] })).explain()).toContain('trips to memory: 64 at ');
   });

@@ -68,6 +68,6 @@ export function candidateFacts(
 }
 
 /** Two splits are the same where their texts are. */
-export function textOf({ together, uploads }: Splits): string {
-  return JSON.stringify([together ?? null, uploads]);
+export function textOf({ shared, axes }: Splits): string {
+  return JSON.stringify([shared ?? null, axes]);
 }

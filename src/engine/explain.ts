@@ -2,6 +2,7 @@
  * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
 import type { Backend } from '../devices/device.ts';
+import { schemeText } from '../plan/axis-scheme.ts';
 import type { Interleaving } from '../plan/chunks.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
@@ -220,11 +221,11 @@ export function differenceText(one: Pick<CandidateFacts, 'price'>, plan: Pick<Ca
   return `${(100 * Math.abs(share)).toFixed(1)} % ${share < 0 ? 'cheaper' : 'dearer'}`;
 }
 
-/** The uploads of each axis, with axes that share launches first. */
-export function splitsText({ together, uploads }: CandidateFacts['splits']): string {
-  const parts = uploads.filter((factors) => factors.length > 0).map((factors) => factors.join('·'));
-  if (typeof together === 'number') parts.unshift(`${together} axes in one launch`);
-  else if (together) parts.unshift(`axes in two launches, the second of them as ${together.join('·')}`);
+/** The scheme of each axis, with axes that share launches first. */
+export function splitsText({ shared, axes }: CandidateFacts['splits']): string {
+  const parts = axes.flatMap((scheme) => (scheme ? [schemeText(scheme)] : []));
+  if (shared?.launches === 1) parts.unshift(`${shared.axes} axes in one launch`);
+  else if (shared) parts.unshift(`axes in two launches, the second of them as ${shared.parts.join('·')}`);
   return parts.join(' × ') || 'a copy';
 }
 

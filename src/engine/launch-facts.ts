@@ -134,7 +134,7 @@ export function launchFacts(launch: Launch, { kernel, grid }: CompiledKernel): L
     lengths: leaf.lengths,
     radices: radicesOf(leaf),
     ...(leaf.coupled ? { digits: true as const } : {}),
-    ...(node.padded ? { padded: node.padded } : {}),
+    ...(node.convolved ? { padded: node.convolved.length } : {}),
     ...(leaf.blocks > 1 ? { blocks: leaf.blocks } : {}),
     batch: leaf.batch,
     transformsPerGroup: leaf.tile,

@@ -70,9 +70,11 @@ function derived(splits: unknown, problem: Problem, profile: DeviceProfile): Pla
 
 /** Whether a value looks like splits; the planner sees to what they say. */
 function isSplits(value: unknown, { size }: Problem): value is Splits {
-  const { together, uploads } = (value ?? {}) as { readonly [F in keyof Splits]: unknown };
-  const shared = together === undefined || typeof together === 'number' || Array.isArray(together);
-  return shared && Array.isArray(uploads) && uploads.length === size.length && uploads.every(Array.isArray);
+  const { shared, axes } = (value ?? {}) as { readonly [F in keyof Splits]: unknown };
+  const isObject = (one: unknown) => typeof one === 'object' && one !== null;
+  const schemes =
+    Array.isArray(axes) && axes.length === size.length && axes.every((one) => one === null || isObject(one));
+  return schemes && (shared === undefined || isObject(shared));
 }
 
 /** Which entries of two profiles are not the same. */

@@ -476,8 +476,18 @@ describe('saved plans', () => {
       changed({ format: 'omnifft-plan-0' }),
       changed({ splits: undefined }),
       changed({ splits: [] }),
-      changed({ splits: { uploads: [null, null] } }),
-      changed({ splits: { uploads: [[8], [360]] } }),
+      changed({ splits: { axes: [null, null] } }),
+      changed({ splits: { axes: [7] } }),
+      changed({ splits: { axes: [{ by: 'rader' }] } }),
+      changed({ splits: { axes: [{ by: 'uploads' }] } }),
+      changed({
+        splits: {
+          axes: [
+            { by: 'uploads', lengths: [8] },
+            { by: 'uploads', lengths: [360] },
+          ],
+        },
+      }),
       changed({ profile: { ...(saved.profile as object), sharedBytes: 7 } }),
       changed({ problem: null }),
     ];

@@ -1,13 +1,16 @@
 /** Saved plans that were tampered with, checksum and all: refused, or right. */
+
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { randomProfile, randomThreads } from '../../test/support/devices.ts';
 import { openInterpreted } from '../../test/support/interpreted.ts';
 import { configurations } from '../../test/support/problems.ts';
 import { type Random, randomFor, seedFor } from '../../test/support/random.ts';
+import { uploads } from '../../test/support/schemes.ts';
 import { type CallMode, callModes, complaints, exhaustive, modesOf, openWith } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor, primeFactors } from '../numeric/primes.ts';
+import type { AxisScheme } from '../plan/axis-scheme.ts';
 import type { Splits } from '../plan/splits.ts';
 import { FftError, normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { type Device, openDevice, type ProfiledDevice } from './index.ts';
@@ -50,9 +53,9 @@ function tamper(value: unknown, random: Random): unknown {
     return copy;
   }
   const record = { ...(value as Record<string, unknown>) };
-  if (random.unit() < 0.05) record[random.pick(['together', 'uploads', 'more'])] = random.pick([2, [], {}]);
+  if (random.unit() < 0.05) record[random.pick(['shared', 'axes', 'more'])] = random.pick([2, [], {}]);
   const names = Object.keys(record);
-  if (names.length === 0) return { [random.pick(['together', 'uploads', 'more'])]: 2 };
+  if (names.length === 0) return { [random.pick(['shared', 'axes', 'more'])]: 2 };
   const name = random.pick(names);
   if (random.unit() < 0.05) delete record[name];
   else record[name] = tamper(record[name], random);
@@ -66,25 +69,34 @@ function factored(length: number, random: Random): number[] {
   return parts.filter((part) => part > 1);
 }
 
+/** A scheme as somebody would write it: mostly uploads. */
+function forgedScheme(length: number, random: Random): AxisScheme {
+  if (random.unit() < 0.8) return uploads(...factored(length, random));
+  return random.pick<AxisScheme>([
+    { by: 'rader' },
+    { by: 'bluestein', length: 2 * length - 1 },
+    { by: 'halves', points: uploads(length / 2) },
+    { by: 'symmetric', points: uploads(length) },
+  ]);
+}
+
 /** Splits as somebody would write them who knows the problem. */
 function forged(size: readonly number[], splits: Splits, random: Random): Splits {
-  const { together, uploads } = splits;
-  const whole = { uploads: size.map((length) => (length > 1 ? factored(length, random) : [])) };
+  const { shared, axes } = splits;
+  const whole = { axes: size.map((length) => (length > 1 ? forgedScheme(length, random) : null)) };
+  const from = (first: number) => whole.axes.map((scheme, axis) => (axis < first ? null : scheme));
   if (random.unit() < 0.3) return whole;
   if (random.unit() < 0.5) {
-    const shared = random.pick([1, 2, 3, size.length]);
-    return { together: shared, uploads: whole.uploads.map((parts, axis) => (axis < shared ? [] : parts)) };
+    const together = random.pick([1, 2, 3, size.length]);
+    return { shared: { launches: 1, axes: together }, axes: from(together) };
   }
   if (size.length > 1 && random.unit() < 0.5) {
-    return {
-      together: factored(size[1]!, random),
-      uploads: whole.uploads.map((parts, axis) => (axis < 3 ? [] : parts)),
-    };
+    return { shared: { launches: 2, parts: factored(size[1]!, random) as never }, axes: from(3) };
   }
   const axis = random.integer(0, size.length - 1);
   return {
-    ...(together === undefined ? {} : { together }),
-    uploads: uploads.map((parts, d) => (d === axis ? whole.uploads[d]! : parts)),
+    ...(shared === undefined ? {} : { shared }),
+    axes: axes.map((scheme, d) => (d === axis ? whole.axes[d]! : scheme)),
   };
 }
 
@@ -194,7 +206,7 @@ describe('saved plans that were edited', () => {
     for (const device of [held(await openDevice('cpu', { threads: 1 })), held(await openProfile('h200'))]) {
       const saved = JSON.parse((await device.plan(problem)).serialize()) as Saved;
       const twos = (count: number) => Array.from({ length: count }, () => 2);
-      const uploads: unknown[] = [
+      const lengths: unknown[] = [
         [twos(20), [8]],
         [twos(5e4), [8]],
         [[2 ** 20], twos(3)],
@@ -204,8 +216,9 @@ describe('saved plans that were edited', () => {
         [[2 ** 10, '1024'], [8]],
         Array.from({ length: 5e4 }, () => [8]),
       ];
-      for (const one of uploads) {
-        const from = sealed({ ...saved, splits: { uploads: one } });
+      for (const one of lengths) {
+        const axes = (one as number[][]).map((own) => uploads(...own));
+        const from = sealed({ ...saved, splits: { axes } });
         const started = performance.now();
         expect(await outcome(device, problem, from), JSON.stringify(one).slice(0, 80)).toBe('invalid-saved-plan');
         expect(performance.now() - started).toBeLessThan(1000);
@@ -261,7 +274,7 @@ describe('saved plans', () => {
     const text = (await device.plan(problem)).serialize();
     const other = held(await openDevice('cpu', { threads: 1 }));
     const saved = JSON.parse(text) as Saved;
-    const whole = { uploads: [[1024]] };
+    const whole = { axes: [uploads(1024)] };
     const refused = other.plan(problem, { from: sealed({ ...saved, splits: whole }) });
     await expect(refused).rejects.toMatchObject({ name: 'FftError', code: 'invalid-saved-plan' });
     expect((await other.plan(problem)).serialize()).toBe(text);

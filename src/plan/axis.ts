@@ -1,6 +1,7 @@
 /** An axis of a problem on a device: how it lies, and what its uploads may be and cost. */
 import { largestPrimeFactor, nextSmooth } from '../numeric/primes.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
+import type { Bluestein } from './axis-scheme.ts';
 import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
 import { calibrationOf } from './calibration.ts';
@@ -79,35 +80,19 @@ function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): 
   return wanted && (problem.placement === 'out-of-place' || near);
 }
 
-/** How an axis is convolved: of what length, and in which uploads there and back; in one launch where they are missing. */
-export interface ConvolvedLength {
-  readonly length: number;
-  readonly uploads?: readonly number[];
-  /** The last upload there and the first one back are two launches. */
-  readonly apart?: true;
-}
-
 /**
- * How an axis is convolved whose length has prime factors that no radix has.
+ * The cheapest way to transform an axis by Bluestein's algorithm.
  * @throws FftError `unsupported-length` where it is too long for that.
  */
-export function convolvedLength(problem: Problem, axis: number, profile: DeviceProfile): ConvolvedLength {
-  return pricedConvolved(problem, axis, profile).value;
-}
-
-/** What an axis costs so. @throws FftError as `convolvedLength` */
-export function convolvedPrice(problem: Problem, axis: number, profile: DeviceProfile): number {
-  return pricedConvolved(problem, axis, profile).price;
-}
-
-/** Both. @throws FftError as `convolvedLength` */
-export function pricedConvolved(problem: Problem, axis: number, profile: DeviceProfile): Priced<ConvolvedLength> {
+export function cheapestBluestein(problem: Problem, axis: number, profile: DeviceProfile): Priced<Bluestein> {
   const length = problem.size[axis]!;
-  const alone = convolvedAlone(problem, axis, profile);
-  const offers: Priced<ConvolvedLength>[] = alone ? [{ value: { length: alone.value }, price: alone.price }] : [];
+  const alone = bluesteinInOne(problem, axis, profile);
+  const offers: Priced<Bluestein>[] = alone ? [alone] : [];
   // Several vectors' launches are never better than one, nor are those of threads where groups hide what others do.
   if (!alone || (profile.lockstep === 'threads' && alone.price > LONG_TRIPS * tripCost(profile))) {
-    offers.push(...longLengths(length, profile).flatMap((long) => longConvolved(problem, axis, profile, long) ?? []));
+    offers.push(
+      ...longLengths(length, profile).flatMap((long) => bluesteinInSeveral(problem, axis, profile, long) ?? []),
+    );
   }
   if (offers.length === 0) throw tooLong(axis, length);
   return offers.reduce((best, other) => (other.price < best.price ? other : best));
@@ -117,34 +102,35 @@ export function pricedConvolved(problem: Problem, axis: number, profile: DeviceP
 const LONG_TRIPS = 4;
 
 /**
- * How many points an axis is convolved with in one launch of one group, and what it costs; undefined where that is too few.
+ * Bluestein's algorithm in one launch of one group; undefined where that has no room for the points of the convolution.
  * @param ofReals of bins only those up to the half are wanted, or there.
  */
-export function convolvedAlone(
+export function bluesteinInOne(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
   ofReals = false,
-): Priced<number> | undefined {
+): Priced<Bluestein> | undefined {
   const length = problem.size[axis]!;
   const precision = problem.precision;
   const own = boosted(profile, precision, length, false);
   const padded = paddedLength(length, precision, own, ofReals);
   if (padded === undefined || uploadsFor(padded, profile.tuning ?? {}) > 1) return undefined;
   const alone = aloneCost(problem, axis, padded, profile);
-  return { value: padded, price: convolvedCost(length, padded, alone, exposure(padded, precision, own)) };
+  const price = convolvedCost(length, padded, alone, exposure(padded, precision, own));
+  return { value: { by: 'bluestein', length: padded }, price };
 }
 
 /**
  * An axis as a convolution of some length in several launches: uploads there, the last one there and back, the others back. The
  * first launch of all reads no more points than there are, and the last one writes no more.
  */
-function longConvolved(
+function bluesteinInSeveral(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
   padded: number,
-): Priced<ConvolvedLength> | undefined {
+): Priced<Bluestein> | undefined {
   const length = problem.size[axis]!;
   const apart = profile.tuning?.bluestein?.launches === 'separate';
   const chirped = (alone: LaunchCost, exposed?: number) => convolvedCost(1, 1, alone, exposed) / 2;
@@ -153,7 +139,7 @@ function longConvolved(
   if (!best) return undefined;
   const spared = (tripCost(profile) * (padded - length)) / length;
   return {
-    value: { length: padded, uploads: best.value, ...(apart ? { apart } : {}) },
+    value: { by: 'bluestein', length: padded, uploads: best.value, ...(apart ? { apart } : {}) },
     price: (2 * best.price * padded) / length - spared,
   };
 }

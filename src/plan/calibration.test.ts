@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codeOf } from '../../test/support/device-kernels.ts';
 import { openInterpreted } from '../../test/support/interpreted.ts';
 import { randomFor } from '../../test/support/random.ts';
+import { lengthsOf, uploads } from '../../test/support/schemes.ts';
 import { complaints } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { openProfile } from '../engine/index.ts';
@@ -43,11 +44,11 @@ describe('the calibration of a profile', () => {
     // The more passes a trip costs, the less passes weigh.
     expect(best({ trip: { ...trip, passes: 54 } }).price).toBeLessThan(best({}).price);
     // A group that holds the whole axis has a multiprocessor to itself.
-    const uploads = (alone: number) => {
+    const uploadsWith = (alone: number) => {
       const crowded = { ...occupancy, alone, fullThreads: alone };
-      return best({ occupancy: crowded }).value.uploads[0]!.length;
+      return lengthsOf(best({ occupancy: crowded }).value.axes[0]).length;
     };
-    expect([uploads(1), uploads(0.1)]).toEqual([1, 2]);
+    expect([uploadsWith(1), uploadsWith(0.1)]).toEqual([1, 2]);
   });
 
   it('knows that no more multiprocessors are idle than there are: a single short transform is one launch', () => {
@@ -55,7 +56,7 @@ describe('the calibration of a profile', () => {
       for (const precision of ['single', 'double'] as const)
         for (const length of [4, 9, 12, 33, 64, 162, 256]) {
           const [best] = rankSplits(normalizeProblem({ size: [length], precision }), profile, 1);
-          expect(best!.value.uploads).toEqual([[length]]);
+          expect(best!.value.axes).toEqual([uploads(length)]);
         }
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { randomProfile, randomThreads, vectorProfile } from '../../test/support/devices.ts';
 import { configurations } from '../../test/support/problems.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
+import { lengthsOf } from '../../test/support/schemes.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
@@ -91,14 +92,14 @@ describe('candidates', () => {
   });
 
   it('have one upload and several, axes alone and together', () => {
-    const uploads = ranked({ size: [2 ** 14], batches: 1000 }, h200).map(({ value }) => value.uploads[0]!.length);
-    expect(new Set(uploads)).toEqual(new Set([1, 2]));
-    const together = ranked({ size: [256, 256, 256] }, h200, 20).map(({ value }) => typeof value.together);
-    expect(new Set(together)).toEqual(new Set(['number', 'object', 'undefined']));
+    const counts = ranked({ size: [2 ** 14], batches: 1000 }, h200).map(({ value }) => lengthsOf(value.axes[0]).length);
+    expect(new Set(counts)).toEqual(new Set([1, 2]));
+    const launches = ranked({ size: [256, 256, 256] }, h200, 20).map(({ value }) => value.shared?.launches);
+    expect(new Set(launches)).toEqual(new Set([1, 2, undefined]));
   });
 
   it('do without a temp buffer where that is asked for, but for one that a cache holds', () => {
     const [best, next] = ranked({ size: [2 ** 14], batches: 1000, placement: 'in-place' }, h200);
-    expect([best!.value.uploads[0]!.length, next!.value.uploads[0]!.length]).toEqual([1, 2]);
+    expect([best, next].map((one) => lengthsOf(one!.value.axes[0]).length)).toEqual([1, 2]);
   });
 });

@@ -71,7 +71,8 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
 
 /** A leaf that transforms one axis, which one block of threads holds. */
 export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
-  const { axis, precision, real, coordinates, padded = placed.axis.count } = placed;
+  const { axis, precision, real, coordinates, convolved } = placed;
+  const points = convolved?.length ?? axis.count;
   const batch = mergedBatch(placed);
   const paired = pairStepOf(placed);
   const symmetric = real?.by === 'symmetric';
@@ -79,11 +80,11 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const longest = longestButterfly(placed, profile);
   const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
-      axis: { ...packedAxis(placed), count: padded },
+      axis: { ...packedAxis(placed), count: points },
       batch: batch.map((span) => packedLines(placed, span)),
       precision,
       twiddled: placed.twiddle !== undefined,
-      convolved: padded !== axis.count || placed.product !== undefined || paired !== undefined || symmetric,
+      convolved: convolved !== undefined || placed.product !== undefined || paired !== undefined || symmetric,
       longestButterfly: longest,
       ...wishedGroup(placed, profile),
     },
@@ -95,9 +96,8 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
   const ofReals = symmetric || real?.by === 'zeros' || placed.extended !== undefined;
-  const butterflies = butterfliesOf(radices, profile, ofReals && padded <= longest[lanesAlong.input]);
+  const butterflies = butterfliesOf(radices, profile, ofReals && points <= longest[lanesAlong.input]);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
-  const rader = padded < axis.count;
   const steps = transformSteps(placed, passes, order, paired);
   const dimensions = coordinates ? [axis, coordinates] : [axis];
   // The step that pairs bins reads or writes memory in its order already.
@@ -106,13 +106,13 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
     placed,
     {
       batch: order.map((d) => batch[d]!),
-      lengths: coordinates ? [padded, coordinates.count] : [padded],
+      lengths: coordinates ? [points, coordinates.count] : [points],
       tile: shared,
       blocks: 1,
       coupled: false,
       steps: [...copy(copies.input || alone), ...steps, ...copy(copies.output)],
       axes: { input: dimensions.map(({ input }) => input), output: dimensions.map(({ output }) => output) },
-      ...(rader ? { order: powerOrders(axis.count) } : {}),
+      ...(convolved?.by === 'rader' ? { order: powerOrders(axis.count) } : {}),
       places: placesOf(dimensions),
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },
@@ -158,8 +158,8 @@ function transformSteps(
 
 /** How long a transform may be that is one butterfly, by what the lanes run along. */
 function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQuestion['longestButterfly'] {
-  const { axis, precision, layout, product, real, twiddle, padded, extended, cropped, facing } = placed;
-  if (padded !== undefined || product || twiddle) return { axis: 0, batch: 0 };
+  const { axis, precision, layout, product, real, twiddle, convolved, extended, cropped, facing } = placed;
+  if (convolved || product || twiddle) return { axis: 0, batch: 0 };
   const { complex, reals, sums, continued, facing: faced } = LONGEST_BUTTERFLY;
   const words = wordsPerReal(precision);
   if (real?.by === 'parts' && real.side === 'both' && !real.beside && (extended || facing)) {
@@ -198,18 +198,18 @@ function dividing(tile: number, count: number): number {
 
 /** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
 function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): RoundTrip | undefined {
-  const { axis, padded = axis.count, product, coordinates, real } = placed;
-  if (!product && padded > axis.count) {
+  const { axis, convolved, product, coordinates, real } = placed;
+  if (convolved?.by === 'bluestein') {
     return real?.by === 'symmetric' ? chirpedReals(axis.count, conjugated) : chirped(axis.count, conjugated);
   }
-  if (!product && padded < axis.count) return permuted(axis.count);
+  if (convolved?.by === 'rader') return permuted(axis.count);
   if (!product) return undefined;
   const batch = mergedBatch(placed);
   const places = placesOf(coordinates ? [axis, coordinates] : [axis]).output;
   const own = order.map((d) => batch[d]!);
   const trip = { product: productOf({ ...placed, product }, places, own) };
   const end = { count: axis.count };
-  return padded > axis.count ? { ...trip, ends: { read: end, write: end } } : trip;
+  return convolved && convolved.length > axis.count ? { ...trip, ends: { read: end, write: end } } : trip;
 }
 
 /**

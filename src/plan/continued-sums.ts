@@ -5,12 +5,12 @@
  * by side. What continues to reals may be half as many numbers, whose bins are paired as those of any reals are: real.ts.
  */
 import { hermitianLength, type Problem, type TransformKind } from '../problem/index.ts';
+import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
 import { type Cropped, type Dimension, type Extended, type LeafNode, mapLeaves, type PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inOneLaunch, isColumns, isOneButterfly, mergedLines, waysOfReals } from './real.ts';
-import { isPaddedAxis } from './scheme.ts';
-import { betweenReals, columnsNode, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
+import { inOneLaunch, isOneButterfly, lineNode, mergedLines, othersOf, schemesOfReals } from './real.ts';
+import { betweenReals, columnsNode, complexAxis, type EndRoots } from './sum-ends.ts';
 
 /** How the sums of one kind become a transform. */
 interface Continuation {
@@ -36,19 +36,24 @@ function pointsOf({ size, transform }: Problem, axis: number): number {
   return 2 * (size[axis]! + CONTINUATIONS[transform[axis]!]!.more);
 }
 
-/** The ways to split an axis into uploads. Lines that merge need no pairs of bins, if one launch has room for all points of them. */
-export function waysContinued(
+/** The ways to transform an axis, cheapest first. Lines that merge need no pairs of bins. */
+export function extensionSchemes(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
   most: number,
-): Priced<readonly number[]>[] {
+): Priced<RealScheme>[] {
   const points = pointsOf(problem, axis);
   const complex = (length: number) => complexAxis(problem, axis, length);
   const whole = inOneLaunch(complex(points), axis, profile);
-  if (whole && (mergedLines(problem, axis) !== undefined || isShort(problem, axis, profile)))
-    return [{ value: [points], price: whole.price }];
-  return waysOfReals(complex, axis, points, profile, most);
+  if (whole && isShort(problem, axis, profile))
+    return [{ value: { by: 'zeros', points: inOneUpload(points) }, price: whole.price }];
+  const along = mergedLines(problem, axis);
+  if (whole && along !== undefined) return [{ value: { by: 'lines', along, points: whole.value }, price: whole.price }];
+  return schemesOfReals(complex, axis, points, profile, most).map(({ value, price }) => ({
+    value: value.by === 'zeros' && along !== undefined ? { ...value, by: 'lines', along } : value,
+    price,
+  }));
 }
 
 /** One butterfly, in which points that mirror one another are sums and differences of nothing else. */
@@ -64,16 +69,15 @@ interface ContinuedEnds {
   readonly roots: EndRoots | undefined;
 }
 
-/** @param uploads one of `waysContinued` */
-export function continuedAxis(
+/** @param scheme one of `extensionSchemes` */
+export function extensionAxis(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  uploads: readonly number[],
+  scheme: RealScheme,
   kind: TransformKind,
 ): PlanNode {
   const { shift, mirror, sign, first, sines } = CONTINUATIONS[kind]!;
-  const oneButterfly = isShort(problem, axis, profile);
   const [count, points, of] = [problem.size[axis]!, pointsOf(problem, axis), axis + 1];
   const ends: ContinuedEnds = {
     points: { on: 'input', of, count, shift, mirror: points + mirror, sign },
@@ -81,19 +85,18 @@ export function continuedAxis(
     // i = e^{−2πi·3/4}.
     roots: sines && { of: 4, step: 0, first: 3 },
   };
-  if (uploads.length === 1 && uploads[0]! === points / 2) return inHalves(problem, axis, profile, ends);
-  if (isColumns(uploads) && !isPaddedAxis(complexAxis(problem, axis, points), axis, profile))
-    return continuedInColumns(problem, axis, uploads, ends);
+  if (scheme.by === 'halves') return inHalves(problem, axis, scheme.points, ends);
+  if (scheme.by === 'columns') return continuedInColumns(problem, axis, scheme.lengths, ends);
   return betweenReals(
     problem,
     axis,
     profile,
-    { uploads, points },
+    { scheme: scheme.points, points },
     {
       input: { extended: ends.points },
       output: { cropped: ends.bins },
       roots: ends.roots ? { output: ends.roots } : {},
-      ...(oneButterfly ? { oneButterfly } : { merged: mergedLines(problem, axis) }),
+      merged: scheme.by === 'lines' ? scheme.along : undefined,
     },
   );
 }
@@ -102,19 +105,24 @@ function rotated({ points: { of }, roots }: ContinuedEnds, count: number): Pick<
   return { factors: { input: [], output: roots ? [{ kind: 'roots', ...roots, count, along: of }] : [] } };
 }
 
-function inHalves(problem: Problem, axis: number, profile: DeviceProfile, ends: ContinuedEnds): LeafNode {
+function inHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: ContinuedEnds): LeafNode {
   const points = pointsOf(problem, axis);
   const { of } = ends.points;
   const along: Dimension = { count: points / 2, input: { of, step: 2 }, output: { of, step: 1 } };
   return {
-    ...oneLaunch(problem, axis, profile, along, othersOf(problem, axis)),
+    ...lineNode(problem, axis, along, othersOf(problem, axis), scheme),
     ...{ extended: ends.points, cropped: ends.bins, ...rotated(ends, hermitianLength(points)) },
     ...{ real: { side: 'both', by: 'halves', beside: { of, step: 1 } }, times: 1 / 2, forward: true },
   };
 }
 
 /** Bins over the half are those below, even or odd, as the points are: they are written where these would be read. */
-function continuedInColumns(problem: Problem, axis: number, uploads: readonly number[], ends: ContinuedEnds): PlanNode {
+function continuedInColumns(
+  problem: Problem,
+  axis: number,
+  uploads: readonly [number, number],
+  ends: ContinuedEnds,
+): PlanNode {
   const { points } = ends;
   return mapLeaves(
     columnsNode(problem, axis, uploads, 'input'),
@@ -122,7 +130,7 @@ function continuedInColumns(problem: Problem, axis: number, uploads: readonly nu
       leaf.real
         ? { ...leaf, extended: points }
         : {
-            ...{ ...leaf, extended: { ...points, on: 'output', columns: uploads[0]! } },
+            ...{ ...leaf, extended: { ...points, on: 'output', columns: uploads[0] } },
             ...{ ...rotated(ends, pointsOf(problem, axis)), forward: true, real: { side: 'output', by: 'parts' } },
           },
   );

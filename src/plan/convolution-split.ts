@@ -3,15 +3,15 @@
  * The cheapest way of all; the launches of the others are counted twice, there and back.
  */
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
-import { pricedConvolved, roundTripUploads } from './axis.ts';
+import { cheapestBluestein, roundTripUploads } from './axis.ts';
 import { rankSplits } from './candidates.ts';
 import { coordinatesProfile } from './capacity.ts';
 import { asComplex, complexPart, isReal } from './complex-part.ts';
 import { leastCost, tripCost } from './cost.ts';
 import { ifFits, keepCheapest, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { schemeOf } from './scheme.ts';
-import { type Parts, waysRound } from './shared-axes.ts';
+import { isConvolved } from './scheme.ts';
+import { waysRound } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
 
 /** An axis in the middle by itself. */
@@ -30,7 +30,7 @@ export interface Middle {
   /** Of one of them. */
   readonly period?: Period;
   /** Several share one launch; or two, the second of the axes cut into these parts. */
-  readonly parts?: Parts;
+  readonly parts?: readonly [number, number];
   /** Reals are complex numbers whose imaginary parts are zero: the only axis that is transformed is one of them. */
   readonly real: boolean;
   /** The first of the axes is one of reals, two of which at a time are complex numbers; one launch pairs their bins. */
@@ -110,14 +110,16 @@ function periodsOf(problem: Problem, complex: Problem, axis: number, profile: De
     const value = { axes: [axis], period: { own: length, ...period }, real };
     return [{ value, price: real ? ofReals : price }];
   };
-  const passes = schemeOf(complex, axis, profile) === 'passes';
+  const passes = !isConvolved(complex, axis, profile);
   // A cluster of reals takes three times as long as one of complex numbers: longer than five launches.
   const uploads = passes && ifFits(() => roundTripUploads(complex, axis, own, matrix === 1 && !real));
   if (uploads) return priced({ length, uploads: uploads.value }, uploads.price);
   // Of a longer period, the bins are others.
   if (crossPower || blocksOf(problem, 'output')[axis]) return [];
-  const longer = ifFits(() => pricedConvolved(complex, axis, own));
-  return longer ? priced(longer.value, longer.price) : [];
+  const longer = ifFits(() => cheapestBluestein(complex, axis, own));
+  if (!longer) return [];
+  const { length: points, uploads: several } = longer.value;
+  return priced({ length: points, ...(several ? { uploads: several } : {}) }, longer.price);
 }
 
 /** Neighbours among the axes, two or three of them. */
@@ -132,7 +134,7 @@ function sharesOf(problem: Problem, axes: readonly number[], profile: DeviceProf
   const omit = problem.omit.map((_, axis) => !axes.includes(axis));
   return waysRound({ ...problem, omit }, axes, profile, coordinatesProfile(matrix, profile)).map(
     ({ value, price }) => ({
-      value: { axes, ...(typeof value === 'number' ? {} : { parts: value }), real: false },
+      value: { axes, ...(value.launches === 2 ? { parts: value.parts } : {}), real: false },
       price,
     }),
   );
@@ -150,8 +152,7 @@ function realsOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
   const half = problem.size[0]! / 2;
   const inOne = (): Priced<Middle>[] => {
     const complex = { ...asComplex(problem, half), unordered: true };
-    const way =
-      schemeOf(complex, 0, profile) === 'passes' && ifFits(() => roundTripUploads(complex, 0, profile, false));
+    const way = !isConvolved(complex, 0, profile) && ifFits(() => roundTripUploads(complex, 0, profile, false));
     return way && way.value.length === 1 ? pairs([0], way.price) : [];
   };
   // Bins that mirror one another have one matrix, and one place in a launch; a block of one of them would have to be of both.

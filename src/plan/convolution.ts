@@ -36,6 +36,7 @@ import {
 import { type DirectionPlan, planLaunches } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 import { sharedNode } from './shared-axes.ts';
+import type { Sharing } from './splits.ts';
 import { nodesOfAxes } from './tree.ts';
 import { withSpace } from './zero-padding.ts';
 
@@ -168,7 +169,9 @@ function middleNode(asked: MiddleQuestion, between: Sides<readonly PlanNode[]> =
   const real = isReal(problem) && axes.includes(0);
   const node = (one: Problem, direction: Direction) => {
     const own = real ? { ...one, unordered: true } : complexOf(one, false);
-    return leavesOf(sharedNode(own, direction, axes, real, split.parts ?? axes.length));
+    const { parts } = split;
+    const sharing: Sharing = parts ? { launches: 2, parts } : { launches: 1, axes: axes.length };
+    return leavesOf(sharedNode(own, direction, axes, real, sharing));
   };
   const there = node(problem, 'forward');
   const back = node(returning, 'inverse');
@@ -216,7 +219,7 @@ function periodThrough(asked: MiddleQuestion, { own, length, uploads }: Period):
     leavesOf(longAxis(axisPlace(complexOf(one, split.real), direction, axis, profile), length, uploads)),
   ) as [LeafNode[], LeafNode[]];
   const all = roundOf(asked, there, back).map((leaf) =>
-    uploads ? leaf : { ...leaf, padded: length, axis: { ...leaf.axis, count: own } },
+    uploads ? leaf : { ...leaf, convolved: { by: 'period' as const, length }, axis: { ...leaf.axis, count: own } },
   );
   const tensors = tensorsOf(asked);
   const children = ended(all, split, tensors);

@@ -1,18 +1,33 @@
-/** The node of an axis that is convolved with more points than it has: in one launch, or in several. */
+/** The node of an axis of complex numbers, from its scheme. */
 import type { Direction, Problem } from '../problem/index.ts';
-import { axisPlace, convolvedLength, lengthened } from './axis.ts';
+import { axisPlace, lengthened } from './axis.ts';
+import type { Bluestein, ComplexScheme } from './axis-scheme.ts';
 import { convolvedInSeveral } from './bluestein.ts';
 import { type AxisPlace, axisNode, convolvedNode } from './four-step.ts';
 import type { PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 
-/**
- * @param place of the axis, whose other dimensions need not be those of the problem.
- * @throws FftError `unsupported-length`
- */
-export function convolvedPlace(problem: Problem, axis: number, profile: DeviceProfile, place: AxisPlace): PlanNode {
-  const { length, uploads, apart } = convolvedLength(problem, axis, profile);
-  if (!uploads) return convolvedNode(place, length);
+/** @param place of the axis, whose other dimensions need not be those of the problem. */
+export function schemeNode(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  place: AxisPlace,
+  scheme: ComplexScheme,
+): PlanNode {
+  if (scheme.by === 'uploads') return axisNode(place, scheme.lengths);
+  if (scheme.by === 'rader') return convolvedNode(place, { by: 'rader', length: place.length - 1 });
+  if (!scheme.uploads) return convolvedNode(place, { by: 'bluestein', length: scheme.length });
+  return inSeveralLaunches(problem, axis, profile, place, scheme);
+}
+
+function inSeveralLaunches(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  place: AxisPlace,
+  { length, uploads = [length], apart }: Bluestein,
+): PlanNode {
   const longer = lengthened(problem, axis, length);
   const longPlace = (direction: Direction): AxisPlace => ({
     ...axisPlace(longer, direction, axis, profile),

@@ -6,34 +6,37 @@
  * Sines are cosines of the reals in reverse, every second one with the other sign.
  */
 import type { Problem, TransformKind } from '../problem/index.ts';
-import { convolvedPrice, uploadsQuestion } from './axis.ts';
+import { cheapestBluestein, uploadsQuestion } from './axis.ts';
+import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
 import type { Facing, PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isPaddedAxis } from './scheme.ts';
+import { isPaddedAxis, uploadSchemes } from './scheme.ts';
 import { betweenReals, complexAxis } from './sum-ends.ts';
-import { rankUploads } from './uploads.ts';
 
-/** The ways to split an axis into uploads of N/2 points. */
-export function waysFacing(
+/** The ways to transform an axis by N/2 complex points, cheapest first. */
+export function foldedSchemes(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
   most: number,
-): Priced<readonly number[]>[] {
+): Priced<RealScheme>[] {
   const points = problem.size[axis]! / 2;
   const half = complexAxis(problem, axis, points);
-  if (isPaddedAxis(half, axis, profile)) return [{ value: [points], price: convolvedPrice(half, axis, profile) }];
-  if (points === 1) return [{ value: [1], price: 1 }];
-  return rankUploads(uploadsQuestion(half, axis, profile), most);
+  const schemes = (): Priced<ComplexScheme>[] => {
+    if (isPaddedAxis(half, axis, profile)) return [cheapestBluestein(half, axis, profile)];
+    if (points === 1) return [{ value: inOneUpload(1), price: 1 }];
+    return uploadSchemes(uploadsQuestion(half, axis, profile), most);
+  };
+  return schemes().map(({ value, price }) => ({ value: { by: 'folded', points: value }, price }));
 }
 
-/** @param uploads one of `waysFacing` */
-export function facingAxis(
+/** @param scheme of N/2 complex points */
+export function foldedAxis(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  uploads: readonly number[],
+  scheme: ComplexScheme,
   kind: TransformKind,
 ): PlanNode {
   const count = problem.size[axis]!;
@@ -45,7 +48,7 @@ export function facingAxis(
     problem,
     axis,
     profile,
-    { uploads, points: count / 2 },
+    { scheme, points: count / 2 },
     {
       input: { facing: { input } },
       output: { facing: { output }, times: 2 },

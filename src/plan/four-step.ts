@@ -5,7 +5,7 @@
  * twiddles e^{−2πi·i₂·k₁/N}, transforms of length n₂ over i₂ for every k₁. The reordering is the store of the last upload,
  * or of the first of two. A length that is still too long for one upload is split again.
  */
-import { type Dimension, type LeafNode, leafNode, type Place, type PlanNode } from './node.ts';
+import { type CyclicConvolution, type Dimension, type LeafNode, leafNode, type Place, type PlanNode } from './node.ts';
 
 /** An axis as one dimension of a tensor. */
 export interface AxisPlace {
@@ -25,11 +25,14 @@ export interface AxisPlace {
   readonly order: 'natural' | 'left' | 'restored';
 }
 
-/** An axis that is transformed as a cyclic convolution of some length, in one launch. */
-export function convolvedNode({ of, length, others, title, tensor }: AxisPlace, padded: number): LeafNode {
+/** An axis that is transformed as a cyclic convolution, in one launch. */
+export function convolvedNode(
+  { of, length, others, title, tensor }: AxisPlace,
+  convolved: CyclicConvolution,
+): LeafNode {
   const whole = { of, step: 1 };
   const axis = { count: length, input: whole, output: whole };
-  return { ...leafNode({ title, axisOf: of - 1, axis, batch: others, tensor }), padded };
+  return { ...leafNode({ title, axisOf: of - 1, axis, batch: others, tensor }), convolved };
 }
 
 /** @param factors lengths of the uploads: one that holds the whole axis, or several. */

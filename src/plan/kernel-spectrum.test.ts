@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest';
+import { lengthsOf, uploads } from '../../test/support/schemes.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem } from '../problem/index.ts';
 import { kernelProblem } from './convolution.ts';
 import { preparingTree } from './kernel-spectrum.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
+import type { Splits } from './splits.ts';
 
 // How the signal's first axis comes, whose bins have the natural order or are where two uploads leave them.
-it.each([
-  ['in a launch with the second one', { together: 2, uploads: [[], []] }],
-  ['in one launch', { uploads: [[64], [3]] }],
-  ['in two launches', { uploads: [[8, 8], [3]] }],
+it.each<[string, Splits]>([
+  ['in a launch with the second one', { shared: { launches: 1, axes: 2 }, axes: [null, null] }],
+  ['in one launch', { axes: [uploads(64), uploads(3)] }],
+  ['in two launches', { axes: [uploads(8, 8), uploads(3)] }],
 ])('blocks of bins are where they come in the kernel, the axis of the signal %s', (_, splits) => {
   const problem = normalizeProblem({
     ...{ size: [64, 3], convolution: {} },
@@ -33,5 +35,5 @@ it.each([
     expect(bands[0]!.order).toEqual(isLeft ? leaves.map((leaf) => leaf.axis.count) : undefined);
   }
   const [first] = children;
-  expect(leavesOf(first!)).toHaveLength(splits.uploads[0]!.length === 1 ? 1 : 2);
+  expect(leavesOf(first!)).toHaveLength(splits.axes[0] && lengthsOf(splits.axes[0]).length === 1 ? 1 : 2);
 });

@@ -1,10 +1,11 @@
 /** The launches that make the spectrum of a convolution's kernel, in the order in which those of the signal find its bins. */
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
-import { axisPlace, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { axisPlace, dimensionsOf } from './axis.ts';
+import type { ComplexScheme, Uploads } from './axis-scheme.ts';
 import { isReal } from './complex-part.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, transformedAxes } from './convolution-split.ts';
-import { convolvedPlace } from './convolved.ts';
-import { type AxisPlace, axisNode, convolvedNode, longAxis } from './four-step.ts';
+import { schemeNode } from './convolved.ts';
+import { type AxisPlace, longAxis } from './four-step.ts';
 import {
   type BranchNode,
   type ElementFactors,
@@ -15,9 +16,8 @@ import {
   type PlanNode,
 } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { realAxis, waysOfReal } from './real.ts';
-import { schemeOf } from './scheme.ts';
-import { rankUploads } from './uploads.ts';
+import { realAxis, realSchemes } from './real.ts';
+import { complexSchemes } from './scheme.ts';
 
 /** @param bins lengths of the tensor of the spectrum. */
 export function preparingTree(
@@ -55,33 +55,30 @@ function realThrough(given: Problem, profile: DeviceProfile): PlanNode {
   // The second of two lines has no factors.
   const unmerged = { ...given, tuning: { ...given.tuning, mergeSequences: undefined } };
   const whole = blocksOf(given, 'output')[0] ? unmerged : given;
-  const node = realAxis(whole, 'forward', profile, waysOfReal(whole, profile, 1)[0]!.value);
+  const node = realAxis(whole, 'forward', profile, realSchemes(whole, profile, 1)[0]!.value);
   const mirrored = leavesOf(node).at(-1)!.mirrored !== undefined;
   return banded(node, given, 0, { order: 'natural', mirrored });
 }
 
 /** The launches of an axis that is transformed as it is, its bins where those of the signal come. */
 function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, profile: DeviceProfile): PlanNode {
-  const uploads = uploadsLike(given, axis, split);
-  const problem = { ...complexOf(given, split.real), unordered: uploads !== undefined };
+  const likewise = schemeLike(given, axis, split);
+  const problem = { ...complexOf(given, split.real), unordered: likewise !== undefined };
   const place = axisPlace(problem, 'forward', axis, profile);
-  const scheme = schemeOf(problem, axis, profile);
-  const node = () => {
-    if (scheme === 'rader') return convolvedNode(place, place.length - 1);
-    if (scheme === 'bluestein') return convolvedPlace(problem, axis, profile, place);
-    return axisNode(place, uploads ?? rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!.value);
-  };
-  return banded(node(), given, axis, { order: place.order });
+  const scheme = likewise ?? complexSchemes(problem, axis, profile, 1)[0]!.value;
+  return banded(schemeNode(problem, axis, profile, place, scheme), given, axis, { order: place.order });
 }
 
-/** The uploads that leave bins where those of the signal are; missing where these come in the natural order. */
-function uploadsLike(given: Problem, axis: number, split: ConvolutionSplit): readonly number[] | undefined {
+/** The scheme that leaves bins where those of the signal are; undefined where these come in the natural order. */
+function schemeLike(given: Problem, axis: number, split: ConvolutionSplit): ComplexScheme | undefined {
   const { axes, parts, splits } = split;
-  if (axes.includes(axis)) return axis === axes[1] ? parts : undefined;
-  const own = splits.uploads[axis]!;
-  if (own.length > 0 || typeof splits.together !== 'object') return own.length > 0 ? own : undefined;
-  const shared = transformedAxes(restOf(given, split)).filter((one) => splits.uploads[one]!.length === 0);
-  return axis === shared[1] ? splits.together : undefined;
+  const cut = (lengths: readonly number[] | undefined): Uploads | undefined => lengths && { by: 'uploads', lengths };
+  if (axes.includes(axis)) return axis === axes[1] ? cut(parts) : undefined;
+  const own = splits.axes[axis];
+  if (own) return own as ComplexScheme;
+  if (splits.shared?.launches !== 2) return undefined;
+  const shared = transformedAxes(restOf(given, split)).filter((one) => splits.axes[one] === null);
+  return axis === shared[1] ? cut(splits.shared.parts) : undefined;
 }
 
 /**
@@ -100,7 +97,7 @@ function banded(
   const last = leavesOf(node).at(-1)!;
   const count = mirrored ? given.size[axis]! : last.outputLength[axis + 1]!;
   // Passes of a convolution reach for the factors of all of its points, though only the first ones are written.
-  const factors = Math.max(count, last.padded ?? 0);
+  const factors = Math.max(count, last.convolved?.length ?? 0);
   const parts = order === 'left' && node.scheme === 'four-step' ? node.parts! : undefined;
   const { from, to } = block;
   const blocks = mirrored

@@ -138,7 +138,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
       {
         precision,
         ...loops,
-        ...(node.padded === undefined ? {} : { padded: node.padded }),
+        ...(node.convolved ? { convolved: node.convolved } : {}),
         ...(node.product ? { product: node.product } : {}),
         ...(node.wrapped ? { wrapped: { ...node.wrapped, stride: from.strides[node.wrapped.of]! } } : {}),
         ...(node.absent ? { absent: node.absent } : {}),
@@ -317,7 +317,8 @@ function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuesti
 function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
   const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
   if (placed.more) return fuseAxes(placed, profile);
-  if (placed.padded || placed.coordinates || (placed.real && ownsLines(placed.real))) return oneAxis(placed, profile);
+  if (placed.convolved || placed.coordinates || (placed.real && ownsLines(placed.real)))
+    return oneAxis(placed, profile);
   const { axis, split, precision } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
   const fused = mayFuse(profile) ? fuseAxis(placed, profile) : undefined;

@@ -123,6 +123,13 @@ export interface Intermediate {
   readonly columns: number;
 }
 
+/** How one launch transforms an axis as a cyclic convolution, or convolves it with a kernel in a longer period. */
+export interface CyclicConvolution {
+  readonly by: 'rader' | 'bluestein' | 'period';
+  /** Points of the convolution: one less than the axis has (Rader), or more. */
+  readonly length: number;
+}
+
 /** Batched transforms along one axis, or along several: one launch. */
 export interface LeafNode {
   /**
@@ -143,8 +150,8 @@ export interface LeafNode {
   readonly intermediate?: Intermediate;
   /** Twiddles of a four-step decomposition, counted along a batch dimension: the first by default. */
   readonly twiddle?: StepTwiddle;
-  /** The axis is transformed as a cyclic convolution of this length. */
-  readonly padded?: number;
+  /** The axis is transformed as a cyclic convolution. */
+  readonly convolved?: CyclicConvolution;
   /** The axis is transformed, multiplied by this, and transformed back. */
   readonly product?: ElementFactors | KernelProduct;
   /** Coordinates that a matrix multiplies: a tile holds all of them. */

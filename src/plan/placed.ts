@@ -35,8 +35,7 @@ export interface PlacedLeaf {
   readonly axis: Span;
   /** Slower axes that are transformed in the same launch. */
   readonly more?: readonly Span[];
-  /** The axis is transformed as a cyclic convolution of this length. */
-  readonly padded?: number;
+  readonly convolved?: LeafNode['convolved'];
   readonly batch: readonly Span[];
   readonly twiddle?: StepTwiddle;
   readonly layout: Sides<SideLayout>;

@@ -42,7 +42,7 @@ export function pricePartsOf(
   for (const leaf of leaves.filter(transforms)) {
     // A convolution in several launches has more points between them than there are.
     const longer = Math.max(1, (sizeOf(leaf.length) + sizeOf(leaf.outputLength)) / points);
-    const padded = (leaf.padded ?? leaf.axis.count) / leaf.axis.count;
+    const padded = pointsOf(leaf) / leaf.axis.count;
     sum.start += longer * padded * least.start;
     sum.trips += longer * least.trip;
     sum.passes += longer * padded * passesIn(leaf, precision, profile);
@@ -55,15 +55,17 @@ function transforms({ axis, more = [], coordinates }: LeafNode): boolean {
   return axis.count > 1 || more.length > 0 || coordinates !== undefined;
 }
 
-function passesIn(
-  { axis, more = [], padded, product }: LeafNode,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): number {
-  const lengths = [padded ?? axis.count, ...more.map(({ count }) => count)];
+function passesIn(leaf: LeafNode, precision: Arithmetic, profile: DeviceProfile): number {
+  const { more = [], convolved, product } = leaf;
+  const lengths = [pointsOf(leaf), ...more.map(({ count }) => count)];
   const there = lengths.reduce((sum, length) => sum + passesOf(length, precision, profile), 0);
-  const ways = padded !== undefined || product ? 2 : 1;
+  const ways = convolved || product ? 2 : 1;
   return (ways * there * tripCost(profile)) / calibrationOf(profile).trip.passes;
+}
+
+/** Points that passes along the axis of a launch go through. */
+function pointsOf({ axis, convolved }: LeafNode): number {
+  return convolved?.length ?? axis.count;
 }
 
 function sizeOf(shape: readonly number[]): number {

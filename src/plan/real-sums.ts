@@ -16,6 +16,7 @@
  * How a real transform is split into launches is that of R2C: real.ts.
  */
 import { hermitianLength, type Problem, type TransformKind } from '../problem/index.ts';
+import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
 import {
   type Dimension,
   type ElementFactors,
@@ -25,49 +26,50 @@ import {
   mapLeaves,
   type Place,
   type PlanNode,
+  type RealParts,
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inOneLaunch, isColumns, isOneButterfly, mergedLines, twoByTwo, waysOfReals } from './real.ts';
-import { isPaddedAxis } from './scheme.ts';
-import { betweenReals, columnsNode, complexAxis, type EndRoots, oneLaunch, othersOf } from './sum-ends.ts';
+import { isInOneLaunch, isOneButterfly, lineNode, linesOf, othersOf, schemesOfReals } from './real.ts';
+import { betweenReals, columnsNode, complexAxis, type EndRoots } from './sum-ends.ts';
 
-/** The ways to split an axis into uploads. */
-export function waysOfCosines(
+/** The ways to transform an axis, cheapest first. */
+export function cosineSchemes(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
   most: number,
-): Priced<readonly number[]>[] {
+): Priced<RealScheme>[] {
   const length = problem.size[axis]!;
-  const ways = waysOfReals((points) => complexAxis(problem, axis, points), axis, length, profile, most);
-  const [best] = ways as [Priced<readonly number[]>];
-  return best.value.length === 1 && isShort(problem, axis, profile) ? [{ ...best, value: [length] }] : ways;
+  const schemes = schemesOfReals((points) => complexAxis(problem, axis, points), axis, length, profile, most);
+  const [best] = schemes as [Priced<RealScheme>];
+  if (!isInOneLaunch(best.value) || !isOneButterfly(problem, axis, length, profile, 'sums')) return schemes;
+  return [{ ...best, value: { by: 'zeros', points: inOneUpload(length) } }];
 }
 
-function isShort(problem: Problem, axis: number, profile: DeviceProfile): boolean {
-  return isOneButterfly(problem, axis, problem.size[axis]!, profile, 'sums');
-}
-
-/** @param uploads one of `waysOfCosines` */
+/** @param scheme one of `cosineSchemes` */
 export function cosinesAxis(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  uploads: readonly number[],
+  scheme: RealScheme,
   kind: TransformKind,
 ): PlanNode {
   const ends = kind.endsWith('4') ? oddEnds : cosineEnds;
   const asked: Asked = { problem, axis, profile, ...ends(problem.size[axis]!, axis, kind) };
-  const length = problem.size[axis]!;
-  if (uploads.length === 1) {
-    if (uploads[0]! === length / 2) return inHalves(asked);
-    if (isShort(problem, axis, profile)) return inZeros(asked, uploads);
-    if (length % 2 === 1 && inOneLaunch(complexAxis(problem, axis, length), axis, profile, true)) return inLines(asked);
+  switch (scheme.by) {
+    case 'halves':
+      return inHalves(asked, scheme.points);
+    case 'symmetric':
+    case 'lines':
+      return inLines(asked, scheme);
+    case 'columns':
+      return sumsInColumns(asked, scheme.lengths);
+    case 'zeros':
+      return inZeros(asked, scheme.points);
+    default:
+      throw new RangeError(`no transform of kind II, III or of odd lengths is ${scheme.by}`);
   }
-  if (isColumns(uploads) && !isPaddedAxis(complexAxis(problem, axis, length), axis, profile))
-    return sumsInColumns(asked, uploads);
-  return inZeros(asked, uploads);
 }
 
 /** Both sides of a transform of kind II or IV; those of kind III are the other way around. */
@@ -138,51 +140,51 @@ function ofPoints({ back, points }: Asked): Partial<LeafNode> {
   return { extended: { ...points, on: back ? 'output' : 'input' } };
 }
 
-/** One launch of so many complex points. */
-function inOne(asked: Asked, axis: Dimension, batch: readonly Dimension[], real: Partial<LeafNode>): LeafNode {
-  const { problem, axis: axisOf, profile } = asked;
-  const symmetric = real.real!.by === 'symmetric';
-  const node = oneLaunch(problem, axisOf, profile, axis, batch, symmetric);
+/** One launch. @param points the scheme of its points */
+function inOne(
+  asked: Asked,
+  axis: Dimension,
+  batch: readonly Dimension[],
+  points: ComplexScheme,
+  real: RealParts,
+): LeafNode {
+  const { problem, axis: axisOf } = asked;
   const bins = hermitianLength(problem.size[axisOf]!);
   // Passes of a convolution reach for the roots of all of its points; those beyond the bins are multiplied by zero.
-  const roots = symmetric ? (node.padded ?? bins) : bins;
+  const roots = real.by === 'symmetric' && points.by === 'bluestein' ? points.length : bins;
   const ends = { ...ofPoints(asked), ...ofSums(asked, roots) };
-  return { ...node, ...ends, ...real, forward: true };
+  return { ...lineNode(problem, axisOf, axis, batch, points), ...ends, real, forward: true };
 }
 
-function inHalves(asked: Asked): LeafNode {
+function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
   const { back, axis, problem } = asked;
   const of = axis + 1;
   const [one, two] = [1, 2].map((step): Place => ({ of, step })) as [Place, Place];
   const along = back ? { input: one, output: two } : { input: two, output: one };
-  return inOne(asked, { count: problem.size[axis]! / 2, ...along }, othersOf(problem, axis), {
-    real: { side: 'both', by: 'halves', ...(back ? { back } : {}), beside: one },
-  });
+  const real: RealParts = { side: 'both', by: 'halves', ...(back ? { back } : {}), beside: one };
+  return inOne(asked, { count: problem.size[axis]! / 2, ...along }, othersOf(problem, axis), points, real);
 }
 
-function inLines(asked: Asked): LeafNode {
+function inLines(asked: Asked, scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>): LeafNode {
   const { back, axis, problem } = asked;
   const one: Place = { of: axis + 1, step: 1 };
-  const merged = mergedLines(problem, axis);
-  const batch = othersOf(problem, axis).map((dimension) =>
-    dimension.input.of === merged ? twoByTwo(dimension) : dimension,
-  );
   const along = { count: problem.size[axis]!, input: one, output: one };
   const way = back ? { back } : {};
-  if (merged === undefined) {
-    // Pairs of bins make twice the transforms of reals; bins by themselves do not.
-    return inOne(asked, along, batch, {
-      real: { side: 'both', by: 'symmetric', ...way },
-      ...(back ? {} : { times: 2 }),
-    });
+  if (scheme.by === 'lines') {
+    const beside = { of: scheme.along, step: 1 };
+    const batch = linesOf(problem, axis, scheme.along);
+    return inOne(asked, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, beside });
   }
-  return inOne(asked, along, batch, { real: { side: 'both', by: 'lines', ...way, beside: { of: merged, step: 1 } } });
+  const real: RealParts = { side: 'both', by: 'symmetric', ...way };
+  const leaf = inOne(asked, along, othersOf(problem, axis), scheme.points, real);
+  // Pairs of bins make twice the transforms of reals; bins by themselves do not.
+  return back ? leaf : { ...leaf, times: 2 };
 }
 
 /** In two uploads, of which the columns of reals come first, or last. */
-function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
+function sumsInColumns(asked: Asked, uploads: readonly [number, number]): PlanNode {
   const { back, axis, problem } = asked;
-  const [n1, n2] = uploads as [number, number];
+  const [n1, n2] = uploads;
   const node = columnsNode(problem, axis, uploads, back ? 'output' : 'input');
   return mapLeaves(node, (leaf): LeafNode => {
     if (!leaf.real) {
@@ -195,7 +197,7 @@ function sumsInColumns(asked: Asked, uploads: readonly number[]): PlanNode {
 }
 
 /** In several uploads of as many points: imaginary parts of those are zero, and bins over the half are not written. */
-function inZeros(asked: Asked, uploads: readonly number[]): PlanNode {
+function inZeros(asked: Asked, scheme: ComplexScheme): PlanNode {
   const { back, problem, axis, profile, roots, sums } = asked;
   const points = problem.size[axis]!;
   // Conjugates of the bins have the same real parts for their points, and go through passes forward.
@@ -207,10 +209,9 @@ function inZeros(asked: Asked, uploads: readonly number[]): PlanNode {
     problem,
     axis,
     profile,
-    { uploads, points },
+    { scheme, points },
     {
       roots: back ? { input: roots } : { output: roots },
-      oneButterfly: uploads.length === 1 && isShort(problem, axis, profile),
       input: back ? { facing: { input: facing } } : ofPoints(asked),
       output: back ? ofPoints(asked) : { times: 2, facing: { output: facing } },
     },

@@ -10,12 +10,13 @@
  * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines, both of one sequence.
  * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
  */
-import { type Direction, hermitianLength, type Problem, tensorShape } from '../problem/index.ts';
-import { axisPlace, convolvedAlone, convolvedPrice, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { type Direction, hermitianLength, type Problem, type Side, tensorShape } from '../problem/index.ts';
+import { axisPlace, bluesteinInOne, cheapestBluestein, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { type Bluestein, type ComplexScheme, inOneUpload, type RealScheme, type Uploads } from './axis-scheme.ts';
 import { boosted, capacityOf, wordsPerReal } from './capacity.ts';
 import { asComplex } from './complex-part.ts';
-import { convolvedPlace } from './convolved.ts';
-import { type AxisPlace, axisNode } from './four-step.ts';
+import { schemeNode } from './convolved.ts';
+import type { AxisPlace } from './four-step.ts';
 import {
   type Absent,
   type BranchNode,
@@ -28,19 +29,20 @@ import {
   mapLeaves,
   type Place,
   type PlanNode,
+  type RealParts,
 } from './node.ts';
 import { ifFits, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { isPadded, isPaddedAxis } from './scheme.ts';
+import { isPadded, isPaddedAxis, uploadSchemes } from './scheme.ts';
 import { LONGEST_BUTTERFLY } from './tiling.ts';
-import { rankUploads } from './uploads.ts';
 
-/** How a real axis is transformed, by the lengths of its complex transforms: half of it, all of it, or several uploads. */
-export function waysOfReal(problem: Problem, profile: DeviceProfile, most: number): Priced<readonly number[]>[] {
+/** The ways to transform the axis of reals, cheapest first. */
+export function realSchemes(problem: Problem, profile: DeviceProfile, most: number): Priced<RealScheme>[] {
   const length = problem.size[0]!;
-  const ways = waysOfReals((points) => asComplex(problem, points), 0, length, profile, most);
-  const [best] = ways as [Priced<readonly number[]>];
-  return best.value.length === 1 && isShortLine(problem, profile) ? [{ ...best, value: [length] }] : ways;
+  const schemes = schemesOfReals((points) => asComplex(problem, points), 0, length, profile, most);
+  const [best] = schemes as [Priced<RealScheme>];
+  if (!isInOneLaunch(best.value) || !isShortLine(problem, profile)) return schemes;
+  return [{ ...best, value: { by: 'symmetric', points: inOneUpload(length) } }];
 }
 
 /** A line that is one butterfly of its reals: no bins have to be paired, and rounding errors are the smallest. */
@@ -63,24 +65,31 @@ export function isOneButterfly(
   return profile.lockstep === 'vector' && points <= longest[wordsPerReal(precision)];
 }
 
-/** The same of any axis. @param complex the problem with as many complex numbers along that axis */
-export function waysOfReals(
+/**
+ * The ways to transform an axis of reals between bins up to the half, cheapest first.
+ * @param complex the problem with as many complex numbers along that axis
+ */
+export function schemesOfReals(
   complex: (length: number) => Problem,
   axis: number,
   length: number,
   profile: DeviceProfile,
   most: number,
-): Priced<readonly number[]>[] {
+): Priced<RealScheme>[] {
   const even = length % 2 === 0;
-  const whole = even ? length / 2 : length;
-  const inOne = inOneLaunch(complex(whole), axis, profile, !even);
-  if (inOne) return [{ value: [whole], price: inOne.price }];
+  const whole = complex(even ? length / 2 : length);
+  const inOne = inOneLaunch(whole, axis, profile, !even);
+  if (inOne) {
+    const { value: points, price } = inOne;
+    return [{ value: even ? { by: 'halves', points } : oddLines(whole, axis, points), price }];
+  }
   const several = complex(length);
-  if (isPaddedAxis(several, axis, profile))
-    return [{ value: [length], price: 2 * convolvedPrice(several, axis, profile) }];
-  // Zeros make twice as many points of the numbers that there are.
-  return rankUploads(uploadsQuestion(several, axis, profile), Math.max(most, COMPLEX_WAYS))
-    .map(({ value, price }) => ({ value, price: isColumns(value) ? price : 2 * price }))
+  if (isPaddedAxis(several, axis, profile)) {
+    const { value, price } = cheapestBluestein(several, axis, profile);
+    return [{ value: { by: 'zeros', points: value }, price: 2 * price }];
+  }
+  return uploadSchemes(uploadsQuestion(several, axis, profile), Math.max(most, COMPLEX_WAYS))
+    .map(inColumnsOrZeros)
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
 }
@@ -88,13 +97,28 @@ export function waysOfReals(
 /** The best of so many complex ways are weighed as real ones. */
 const COMPLEX_WAYS = 8;
 
-/** Whether two uploads are of columns of reals, two by two. */
-export function isColumns(uploads: readonly number[]): boolean {
-  return uploads.length === 2 && uploads[1]! % 2 === 0;
+/** Two uploads may be of columns of reals, two by two; zeros make twice as many points of the numbers that there are. */
+function inColumnsOrZeros({ value, price }: Priced<Uploads>): Priced<RealScheme> {
+  const [n1, n2, ...others] = value.lengths;
+  if (n2 !== undefined && n2 % 2 === 0 && others.length === 0)
+    return { value: { by: 'columns', lengths: [n1!, n2] }, price };
+  return { value: { by: 'zeros', points: value }, price: 2 * price };
+}
+
+/** Lines of an odd number of reals, which one launch takes whole: each by itself, or two by two where the problem allows that. */
+function oddLines(problem: Problem, axis: number, points: ComplexScheme): RealScheme {
+  const along = mergedLines(problem, axis);
+  return along === undefined ? { by: 'symmetric', points } : { by: 'lines', along, points };
+}
+
+/** Whether a scheme of reals takes one launch. */
+export function isInOneLaunch(scheme: RealScheme): boolean {
+  if (scheme.by === 'columns') return false;
+  return scheme.points.by === 'uploads' ? scheme.points.lengths.length === 1 : true;
 }
 
 /**
- * The price of an axis in one launch of one block; undefined where it takes more, or more are cheaper.
+ * An axis in one launch of one block; undefined where it takes more, or more are cheaper.
  * @param ofReals points are reals, of which a launch makes the bins up to the half; else they are pairs of reals.
  */
 export function inOneLaunch(
@@ -102,44 +126,45 @@ export function inOneLaunch(
   axis: number,
   profile: DeviceProfile,
   ofReals = false,
-): Priced<readonly number[]> | undefined {
+): Priced<Uploads | Bluestein> | undefined {
   const length = problem.size[axis]!;
   const precision = problem.precision;
   const { room } = capacityOf(precision, boosted(profile, precision, length, false));
   if (profile.lockstep === 'threads' && length > room) return undefined;
-  if (length === 1) return { value: [1], price: 1 };
+  if (length === 1) return { value: inOneUpload(1), price: 1 };
   const symmetric = ofReals && mergedLines(problem, axis) === undefined;
-  if (isPadded(length, problem.precision, profile, symmetric)) {
-    const alone = convolvedAlone(problem, axis, profile, symmetric);
-    return alone && { value: [length], price: alone.price };
-  }
-  const best = ifFits(() => rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!);
-  return best?.value.length === 1 ? best : undefined;
+  if (isPadded(length, problem.precision, profile, symmetric)) return bluesteinInOne(problem, axis, profile, symmetric);
+  const best = ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, profile), 1)[0]!);
+  return best?.value.lengths.length === 1 ? best : undefined;
 }
 
-/** The launches of a real axis. @param uploads one of `waysOfReal` */
-export function realAxis(
-  problem: Problem,
-  direction: Direction,
-  profile: DeviceProfile,
-  uploads: readonly number[],
-): PlanNode {
-  const length = problem.size[0]!;
+/** The launches of a real axis. @param scheme one of `realSchemes` */
+export function realAxis(problem: Problem, direction: Direction, profile: DeviceProfile, scheme: RealScheme): PlanNode {
   const side = direction === 'forward' ? 'input' : 'output';
+  switch (scheme.by) {
+    case 'halves':
+      return {
+        ...lineNode(problem, 0, halvedAxis(problem, side), othersOf(problem, 0), scheme.points),
+        ...realEnds(problem, side),
+      };
+    case 'columns':
+      return realColumns(problem, side, scheme.lengths);
+    case 'symmetric':
+    case 'lines':
+      return wholeLines(problem, side, scheme);
+    case 'zeros':
+      return inZeros(problem, direction, profile, scheme.points, side);
+    default:
+      throw new RangeError(`no axis of reals and bins is ${scheme.by}`);
+  }
+}
+
+function realColumns(problem: Problem, side: Side, lengths: readonly [number, number]): PlanNode {
   const shape = shapesOf(problem, side);
-  const [whole] = uploads;
-  if (uploads.length === 1 && whole === length / 2) return halves(problem, profile, side);
-  const short = whole === length && isShortLine(problem, profile);
-  if (short || (whole === length && length % 2 === 1 && inOneLaunch(asComplex(problem, length), 0, profile, true))) {
-    return { ...wholeLines(problem, profile, side, short), ...shape };
-  }
-  if (isColumns(uploads) && !isPaddedAxis(asComplex(problem, length), 0, profile)) {
-    const kept = hermitianLength(uploads[0]!) * uploads[1]!;
-    const tensor = shape.length.map((count, of) => (of === 1 ? kept : count));
-    const node = inColumns({ of: 1, others: othersOf(problem), tensor, ...shape }, uploads, side);
-    return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, mirrored: mirroredRows(length, uploads, side) }));
-  }
-  return inZeros(problem, direction, profile, uploads, side);
+  const tensor = shape.length.map((count, of) => (of === 1 ? hermitianLength(lengths[0]) * lengths[1] : count));
+  const node = inColumns({ of: 1, others: othersOf(problem, 0), tensor, ...shape }, lengths, side);
+  const mirrored = mirroredRows(problem.size[0]!, lengths, side);
+  return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, mirrored }));
 }
 
 /** Rows of bins in memory that has those up to the half. */
@@ -161,10 +186,10 @@ export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'
  */
 export function inColumns(
   { of, others, tensor, length: before, outputLength: after }: ColumnsPlace,
-  uploads: readonly number[],
+  uploads: readonly [number, number],
   real: 'input' | 'output',
 ): BranchNode {
-  const [n1, n2] = uploads as readonly [number, number];
+  const [n1, n2] = uploads;
   const kept = hermitianLength(n1);
   const title = `axis ${of - 1}`;
   const at = (step: number): Place => ({ of, step });
@@ -197,27 +222,16 @@ function shapesOf(problem: Problem, real: 'input' | 'output') {
   return real === 'input' ? { length: reals, outputLength: bins } : { length: bins, outputLength: reals };
 }
 
-const TITLE = 'axis 0';
-
-/** One launch. @param symmetric its points are reals, of which it makes bins up to the half */
-function whole(
+/** One launch of one block. @param axis a dimension of as many points as it transforms @param points their scheme */
+export function lineNode(
   problem: Problem,
-  profile: DeviceProfile,
+  axisOf: number,
   axis: Dimension,
   batch: readonly Dimension[],
-  symmetric = false,
+  points: ComplexScheme,
 ): LeafNode {
-  const length = axis.count;
-  const node = leafNode({ title: TITLE, axisOf: 0, axis, batch, tensor: tensorShape(problem, 'input') });
-  if (!isPadded(length, problem.precision, profile, symmetric)) return node;
-  return { ...node, padded: convolvedAlone(asComplex(problem, length), 0, profile, symmetric)!.value };
-}
-
-function halves(problem: Problem, profile: DeviceProfile, side: 'input' | 'output'): LeafNode {
-  return {
-    ...whole(problem, profile, halvedAxis(problem, side), othersOf(problem)),
-    ...realEnds(problem, side),
-  };
+  const node = leafNode({ title: `axis ${axisOf}`, axisOf, axis, batch, tensor: tensorShape(problem, 'input') });
+  return points.by === 'bluestein' ? { ...node, convolved: { by: 'bluestein', length: points.length } } : node;
 }
 
 /** The first axis as one of numbers that have two reals for their parts. @param side where the reals are */
@@ -234,29 +248,24 @@ export function realEnds(
   return { ...shapesOf(problem, side), forward: true, real: { side, by: 'halves', beside: { of: 1, step: 1 } } };
 }
 
-/** Lines that one launch takes whole: each by itself, or two by two where the problem allows that. */
+/** Lines that one launch takes whole. */
 function wholeLines(
   problem: Problem,
-  profile: DeviceProfile,
   side: 'input' | 'output',
-  oneButterfly: boolean,
+  scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>,
 ): LeafNode {
-  const length = problem.size[0]!;
   const along = { of: 1, step: 1 };
-  const axis = { count: length, input: along, output: along };
-  const others = othersOf(problem);
-  const of = oneButterfly ? undefined : mergedLines(problem, 0);
-  if (of === undefined) {
-    const place = { title: TITLE, axisOf: 0, axis, batch: others, tensor: tensorShape(problem, 'input') };
-    const node = oneButterfly ? leafNode(place) : whole(problem, profile, axis, others, true);
-    return { ...node, forward: true, real: { side, by: 'symmetric' } };
-  }
-  const batch = others.map((dimension) => (dimension.input.of === of ? twoByTwo(dimension) : dimension));
-  return {
-    ...whole(problem, profile, axis, batch),
-    forward: true,
-    real: { side, by: 'lines', beside: { of, step: 1 } },
-  };
+  const axis = { count: problem.size[0]!, input: along, output: along };
+  const merged = scheme.by === 'lines' ? scheme.along : undefined;
+  const real: RealParts =
+    merged === undefined ? { side, by: 'symmetric' } : { side, by: 'lines', beside: { of: merged, step: 1 } };
+  const node = lineNode(problem, 0, axis, linesOf(problem, 0, merged), scheme.points);
+  return { ...node, forward: true, real, ...shapesOf(problem, side) };
+}
+
+/** Every dimension but an axis that has more than one element. @param merged a dimension whose lines are taken two by two */
+export function linesOf(problem: Problem, axis: number, merged: number | undefined): Dimension[] {
+  return othersOf(problem, axis).map((dimension) => (dimension.input.of === merged ? twoByTwo(dimension) : dimension));
 }
 
 /**
@@ -270,29 +279,27 @@ export function mergedLines(problem: Problem, axis: number): number | undefined 
 }
 
 /** Lines that are taken two by two: each first one of two. */
-export function twoByTwo({ count, input: { of } }: Dimension): Dimension {
+function twoByTwo({ count, input: { of } }: Dimension): Dimension {
   const apart = { of, step: 2 };
   return { count: Math.ceil(count / 2), input: apart, output: apart };
 }
 
-/** Every dimension but the first axis that has more than one element. */
-function othersOf(problem: Problem): Dimension[] {
-  return dimensionsOf(problem).filter(({ count }, of) => of !== 1 && count > 1);
+/** Every dimension but an axis that has more than one element. */
+export function othersOf(problem: Problem, axis: number): Dimension[] {
+  return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
 }
 
 function inZeros(
   problem: Problem,
   direction: Direction,
   profile: DeviceProfile,
-  uploads: readonly number[],
+  points: ComplexScheme,
   side: 'input' | 'output',
 ): PlanNode {
   const length = problem.size[0]!;
   const complex = asComplex(problem, length);
   const place: AxisPlace = { ...axisPlace(complex, direction, 0, profile), reorderFirst: false };
-  const node = isPaddedAxis(complex, 0, profile)
-    ? convolvedPlace(complex, 0, profile, place)
-    : axisNode(place, uploads);
+  const node = schemeNode(complex, 0, profile, place, points);
   const { length: before, outputLength: after } = shapesOf(problem, side);
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];

@@ -113,7 +113,7 @@ function featuresOf({ launches, assignment, chunks, interleaved }: DirectionPlan
   const features = {
     'several uploads': launches.some(({ node }) => node.twiddle !== undefined),
     'three uploads': launches.some(({ node }) => /of [3-9]/.test(node.title)),
-    'Bluestein in one launch': launches.some(({ node }) => node.padded !== undefined && node.padded > node.axis.count),
+    'Bluestein in one launch': launches.some(({ node }) => node.convolved?.by === 'bluestein'),
     Rader: launches.some(({ leaf }) => leaf.input.order !== undefined),
     'large prime radices': launches.some(({ leaf }) => passesOf(leaf).some(({ convolved }) => convolved)),
     'Bluestein in several': launches.some(({ node }) => node.backward),

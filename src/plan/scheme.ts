@@ -4,7 +4,8 @@
  * asked for another.
  */
 import { FftError, type Problem } from '../problem/index.ts';
-import { aloneCost, convolvedPrice, uploadsQuestion } from './axis.ts';
+import { aloneCost, cheapestBluestein, uploadsQuestion } from './axis.ts';
+import type { Bluestein, ComplexScheme, Rader, Uploads } from './axis-scheme.ts';
 import { paddedLength } from './bluestein.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
 import { boosted, capacityOf } from './capacity.ts';
@@ -13,20 +14,43 @@ import { Memo } from './memo.ts';
 import { ifFits, type Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { mayConvolve, raderCost } from './rader.ts';
-import { rankUploads } from './uploads.ts';
+import { rankUploads, type UploadsQuestion } from './uploads.ts';
 
-export type Scheme = 'passes' | 'rader' | 'bluestein';
+const known = new Memo<Priced<ComplexScheme>>();
 
-const known = new Memo<Priced<Scheme>>();
-
-/** @throws FftError `unsupported-length` where there is none. */
-export function schemeOf(problem: Problem, axis: number, profile: DeviceProfile): Scheme {
-  return largePrimesOf(problem.size[axis]!).length === 0 ? 'passes' : chosen(problem, axis, profile).value;
+/** Whether an axis is more than passes. @throws FftError `unsupported-length` where there is no way. */
+export function isConvolved(problem: Problem, axis: number, profile: DeviceProfile): boolean {
+  return convolvedScheme(problem, axis, profile) !== undefined;
 }
 
-/** Whether an axis is more than passes. */
-export function isConvolved(problem: Problem, axis: number, profile: DeviceProfile): boolean {
-  return schemeOf(problem, axis, profile) !== 'passes';
+/**
+ * The convolution that transforms an axis; undefined where passes alone do, or cost less.
+ * @throws FftError `unsupported-length` where there is no way.
+ */
+export function convolvedScheme(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+): Priced<Rader | Bluestein> | undefined {
+  if (largePrimesOf(problem.size[axis]!).length === 0) return undefined;
+  const { value, price } = chosen(problem, axis, profile);
+  return value.by === 'uploads' ? undefined : { value, price };
+}
+
+/** The ways to transform an axis of complex numbers, cheapest first. @throws as `convolvedScheme`, and RangeError as `rankUploads` */
+export function complexSchemes(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  most: number,
+): Priced<ComplexScheme>[] {
+  const convolved = convolvedScheme(problem, axis, profile);
+  return convolved ? [convolved] : uploadSchemes(uploadsQuestion(problem, axis, profile), most);
+}
+
+/** The ways to split an axis into uploads, cheapest first. @throws RangeError as `rankUploads` */
+export function uploadSchemes(question: UploadsQuestion, most: number): Priced<Uploads>[] {
+  return rankUploads(question, most).map(({ value, price }) => ({ value: { by: 'uploads', lengths: value }, price }));
 }
 
 /**
@@ -50,64 +74,62 @@ export function isPadded(
   // Vectors take a line by itself, threads so many that no multiprocessor is idle.
   const elements = (points: number) => (threads ? Number.POSITIVE_INFINITY : points);
   const complex = wholeCost(length, elements(length), precision, own);
-  const passes = symmetric ? symmetricPrice(complex) : complex.price;
+  const alonePrice = symmetric ? symmetricPrice(complex) : complex.price;
   const exposed = exposure(padded, precision, own);
   const alone = (threads ? groupCost : wholeCost)(padded, elements(padded), precision, own);
-  return convolvedCost(length, padded, alone, exposed) < passes;
+  return convolvedCost(length, padded, alone, exposed) < alonePrice;
 }
 
 /** The same of an axis in several launches, whose factors have to fit into uploads. */
 export function isPaddedAxis(problem: Problem, axis: number, profile: DeviceProfile): boolean {
   const length = problem.size[axis]!;
   if (isPadded(length, problem.precision, profile)) return true;
-  return largePrimesOf(length).length > 0 && passesPrice(problem, axis, profile) === undefined;
+  return largePrimesOf(length).length > 0 && passes(problem, axis, profile) === undefined;
 }
 
-/** What an axis costs that is convolved. */
-export function wholePrice(problem: Problem, axis: number, profile: DeviceProfile): number {
-  return chosen(problem, axis, profile).price;
-}
-
-function chosen(problem: Problem, axis: number, profile: DeviceProfile): Priced<Scheme> {
+function chosen(problem: Problem, axis: number, profile: DeviceProfile): Priced<ComplexScheme> {
   const { placement, size, batches, leftBatches, coordinates, unordered, precision, layout, strides } = problem;
   const shape = [axis, placement, size, batches, leftBatches, coordinates, unordered, precision, layout, strides];
   return known.of(profile, JSON.stringify(shape), () => cheapest(problem, axis, profile));
 }
 
-function cheapest(problem: Problem, axis: number, profile: DeviceProfile): Priced<Scheme> {
-  const offers: Priced<Scheme>[] = [];
-  const offer = (value: Scheme, price: number | undefined) => price !== undefined && offers.push({ value, price });
-  offer('passes', passesPrice(problem, axis, profile));
-  offer('rader', raderPrice(problem, axis, profile));
+function cheapest(problem: Problem, axis: number, profile: DeviceProfile): Priced<ComplexScheme> {
+  const offers: Priced<ComplexScheme>[] = [];
+  const offer = (scheme: Priced<ComplexScheme> | undefined) => scheme && offers.push(scheme);
+  offer(passes(problem, axis, profile));
+  offer(rader(problem, axis, profile));
   // What was asked for is not compared with what was not.
   const asked = largePrimesOf(problem.size[axis]!).every((prime) => waysOf(prime, profile).asked);
-  if (!asked || offers.length === 0) {
-    offer('bluestein', bluesteinPrice(problem, axis, profile, offers.length > 0));
-  }
+  if (!asked || offers.length === 0) offer(bluestein(problem, axis, profile, offers.length > 0));
   return offers.reduce((best, other) => (other.price < best.price ? other : best));
 }
 
 /** Passes alone; undefined where a prime is too large for one. */
-function passesPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
+function passes(problem: Problem, axis: number, profile: DeviceProfile): Priced<Uploads> | undefined {
   const precision = problem.precision;
   const radices = largePrimesOf(problem.size[axis]!).every((prime) => isRadixPrime(prime, precision, profile));
-  if (!radices) return undefined;
-  return ifFits(() => rankUploads(uploadsQuestion(problem, axis, profile), 1)[0]!.price);
+  return radices ? ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, profile), 1)[0]!) : undefined;
 }
 
 /** A convolution of one point less; undefined where there is none. */
-function raderPrice(problem: Problem, axis: number, profile: DeviceProfile): number | undefined {
+function rader(problem: Problem, axis: number, profile: DeviceProfile): Priced<Rader> | undefined {
   const length = problem.size[axis]!;
   const precision = problem.precision;
   const own = boosted(profile, precision, length, false);
   if (!mayConvolve(length, precision, own)) return undefined;
-  return raderCost(length, aloneCost(problem, axis, length - 1, profile), precision, own);
+  const price = raderCost(length, aloneCost(problem, axis, length - 1, profile), precision, own);
+  return { value: { by: 'rader' }, price };
 }
 
 /** @param spared there is another way: that it is too long for this one is no error. */
-function bluesteinPrice(problem: Problem, axis: number, profile: DeviceProfile, spared: boolean): number | undefined {
+function bluestein(
+  problem: Problem,
+  axis: number,
+  profile: DeviceProfile,
+  spared: boolean,
+): Priced<Bluestein> | undefined {
   try {
-    return convolvedPrice(problem, axis, profile);
+    return cheapestBluestein(problem, axis, profile);
   } catch (cause) {
     if (spared && (cause instanceof FftError || cause instanceof RangeError)) return undefined;
     throw cause;

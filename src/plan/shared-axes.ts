@@ -21,7 +21,7 @@ import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
 import { halvedAxis, realEnds } from './real.ts';
 import { isConvolved, isPadded } from './scheme.ts';
-import type { Splits } from './splits.ts';
+import type { Sharing, Splits } from './splits.ts';
 
 /** Axes that a node takes care of, and the node. */
 export interface SharedAxes {
@@ -34,35 +34,32 @@ export function sharedAxes(
   problem: Problem,
   direction: Direction,
   profile: DeviceProfile,
-  { together, uploads }: Splits,
+  { shared, axes: schemes }: Splits,
 ): SharedAxes | undefined {
-  if (together === undefined) return undefined;
-  const question = askedOf(sharable(problem, profile), uploads)!;
-  const axes = takenBy(together, question.axes);
-  const node = sharedNode(problem, direction, axes, question.real, together as number | Parts);
+  if (!shared) return undefined;
+  const question = askedOf(sharable(problem, profile), schemes)!;
+  const axes = takenBy(shared, question.axes);
+  const node = sharedNode(problem, direction, axes, question.real, shared);
   return { axes, node };
 }
 
-/** Lengths that the second of the axes is cut into. */
-export type Parts = readonly [number, number];
-
-/** @param real the first of the axes is one of reals. @param together how many of them are one launch, or the parts for two. */
+/** @param real the first of the axes is one of reals. */
 export function sharedNode(
   problem: Problem,
   direction: Direction,
   axes: readonly number[],
   real: boolean,
-  together: number | Parts,
+  sharing: Sharing,
 ): BranchNode | LeafNode {
   const side = real ? (direction === 'forward' ? 'input' : 'output') : undefined;
   const shared: Shared = { problem: real ? problem : complexPart(problem), axes, side };
-  if (typeof together === 'number') return inOne(shared);
-  return inTwo(shared, together, side ? side === 'output' : problem.unordered && direction === 'inverse');
+  if (sharing.launches === 1) return inOne(shared);
+  return inTwo(shared, sharing.parts, side ? side === 'output' : problem.unordered && direction === 'inverse');
 }
 
 /** Some of the axes of a problem that share launches, or none. */
 export interface Together {
-  readonly together: Splits['together'];
+  readonly shared: Sharing | undefined;
   readonly axes: readonly number[];
 }
 
@@ -70,12 +67,13 @@ export interface Together {
 export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<Together>[] {
   const ways: Priced<Together>[] = [];
   const questions = sharable(problem, profile);
-  const add = (axes: readonly number[], together: Splits['together'], price: number | undefined) => {
-    if (price !== undefined) ways.push({ value: { together, axes: takenBy(together, axes) }, price });
+  const add = (axes: readonly number[], shared: Sharing | undefined, price: number | undefined) => {
+    if (price !== undefined) ways.push({ value: { shared, axes: takenBy(shared, axes) }, price });
   };
   for (const question of questions) {
     const { axes } = question;
-    for (let count = axes.length; count > 1; count--) add(axes, count, costInOne(count, question));
+    for (let count = axes.length; count > 1; count--)
+      add(axes, { launches: 1, axes: count }, costInOne(count, question));
   }
   add([], undefined, 0);
   for (const question of questions)
@@ -88,23 +86,22 @@ export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<T
  * The ways in which axes may share launches, the last of which goes there and back, and what these cost both ways.
  * @param problem no others of which are transformed.
  * @param roundTrip the profile for that launch.
- * @returns in one launch, where they fit it, or as parts for two.
  */
 export function waysRound(
   problem: Problem,
   axes: readonly number[],
   profile: DeviceProfile,
   roundTrip: DeviceProfile,
-): Priced<number | Parts>[] {
+): Priced<Sharing>[] {
   const question = sharable(problem, profile).find((own) => own.axes.length === axes.length && own.axes[0] === axes[0]);
   if (!question) return [];
   const { lengths, precision } = question;
-  const ways: Priced<number | Parts>[] = [];
+  const ways: Priced<Sharing>[] = [];
   const cut = cutInnermost(lengths, { ...question, profile: roundTrip }, false);
   if (cut?.share) {
     const exposed = cut.blocks > 1 ? calibrationOf(roundTrip).exposure.cluster : 1;
     const alone = cutCost(cut, lengths, question.elements, precision, roundTrip);
-    ways.push({ value: axes.length, price: roundCost(alone, exposed) });
+    ways.push({ value: { launches: 1, axes: axes.length }, price: roundCost(alone, exposed) });
   }
   return [...ways, ...waysInTwo(question, roundTrip, ({ near, far }) => 2 * near.price + roundCost(far))];
 }
@@ -114,7 +111,7 @@ function waysInTwo(
   question: Sharable,
   last: DeviceProfile,
   costOf: (launches: { readonly near: LaunchCost; readonly far: LaunchCost }) => number,
-): Priced<Parts>[] {
+): Priced<Sharing>[] {
   const [, middle = 1] = question.lengths;
   const { lean } = calibrationOf(question.profile).uploads;
   const ways = divisors(middle).flatMap((n1) => {
@@ -125,11 +122,15 @@ function waysInTwo(
   });
   // Only against one another: what the best of them costs is what it costs.
   const best = ways.reduce((one, other) => (other.leaning < one.leaning ? other : one), ways[0]!);
-  return ways.map(({ n1, leaning }) => ({ value: [n1, middle / n1], price: leaning + best.cost - best.leaning }));
+  return ways.map(({ n1, leaning }) => ({
+    value: { launches: 2, parts: [n1, middle / n1] },
+    price: leaning + best.cost - best.leaning,
+  }));
 }
 
-function takenBy(together: Splits['together'], axes: readonly number[]): readonly number[] {
-  return typeof together === 'number' ? axes.slice(0, together) : together ? axes : [];
+function takenBy(shared: Sharing | undefined, axes: readonly number[]): readonly number[] {
+  if (!shared) return [];
+  return shared.launches === 1 ? axes.slice(0, shared.axes) : axes;
 }
 
 /** Axes that may share launches, two or three of them. */
@@ -190,28 +191,29 @@ function passedAxes(problem: Problem, real: boolean, profile: DeviceProfile): re
   return first < 0 ? all : all.slice(0, first);
 }
 
-/** The axes of which none has uploads of its own. */
-function askedOf(questions: readonly Sharable[], uploads: Splits['uploads']): Sharable | undefined {
-  return questions.find(({ axes }) => uploads[axes[0]!]!.length === 0);
+/** The axes of which none has a scheme of its own. */
+function askedOf(questions: readonly Sharable[], schemes: Splits['axes']): Sharable | undefined {
+  return questions.find(({ axes }) => schemes[axes[0]!] === null);
 }
 
 /** The axes that share launches so. @throws RangeError where none can */
-export function checkTogether({ together, uploads }: Splits, problem: Problem, profile: DeviceProfile): Together {
-  if (together === undefined) return { together, axes: [] };
-  const question = askedOf(sharable(problem, profile), uploads);
-  if (question && isTogether(together, question)) return { together, axes: takenBy(together, question.axes) };
+export function checkTogether({ shared, axes }: Splits, problem: Problem, profile: DeviceProfile): Together {
+  if (shared === undefined) return { shared, axes: [] };
+  const question = askedOf(sharable(problem, profile), axes);
+  if (question && mayShare(shared, question)) return { shared, axes: takenBy(shared, question.axes) };
   const points = question ? ` of ${show(question.lengths)} points` : '';
-  throw new RangeError(`axes${points} do not share launches as ${show(together)}`);
+  throw new RangeError(`axes${points} do not share launches as ${show(shared)}`);
 }
 
-function isTogether(given: NonNullable<Splits['together']>, question: Sharable): boolean {
+function mayShare(given: Sharing, question: Sharable): boolean {
   const { lengths } = question;
-  if (typeof given === 'number') {
-    const some = Number.isInteger(given) && given >= 2 && given <= lengths.length;
-    return some && costInOne(given, question) !== undefined;
+  if (given.launches === 1) {
+    const some = Number.isInteger(given.axes) && given.axes >= 2 && given.axes <= lengths.length;
+    return some && costInOne(given.axes, question) !== undefined;
   }
-  const [n1, n2] = given as readonly [number, number];
-  const cuts = given.length === 2 && [n1, n2].every(Number.isSafeInteger) && n1 * n2 === lengths[1];
+  if (given.launches !== 2 || !Array.isArray(given.parts)) return false;
+  const [n1, n2] = given.parts;
+  const cuts = given.parts.length === 2 && [n1, n2].every(Number.isSafeInteger) && n1 * n2 === lengths[1];
   return cuts && costsInTwo(n1, question, question.profile) !== undefined;
 }
 
@@ -305,7 +307,7 @@ function costsInTwo(n1: number, question: Sharable, last: DeviceProfile) {
  * rest with the outer one.
  * @param back all of that is done the other way around, as where reals are written, or bins have stayed.
  */
-function inTwo(shared: Shared, factors: Parts, back: boolean): BranchNode {
+function inTwo(shared: Shared, factors: readonly [number, number], back: boolean): BranchNode {
   const { problem, axes, side } = shared;
   const dimensions = dimensionsOf(side ? complexPart(problem) : problem);
   const [inner, middle, outer] = axes.map((axis) => dimensions[axis + 1]) as [Dimension, Dimension, Dimension?];

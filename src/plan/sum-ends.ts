@@ -1,8 +1,9 @@
 /** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
 import { hermitianLength, type Problem, type Sides, tensorShape } from '../problem/index.ts';
-import { axisPlace, convolvedAlone, convolvedLength, dimensionsOf } from './axis.ts';
-import { convolvedPlace } from './convolved.ts';
-import { type AxisPlace, axisNode } from './four-step.ts';
+import { axisPlace } from './axis.ts';
+import type { ComplexScheme } from './axis-scheme.ts';
+import { schemeNode } from './convolved.ts';
+import type { AxisPlace } from './four-step.ts';
 import type { Factors } from './leaf.ts';
 import {
   type BranchNode,
@@ -10,15 +11,13 @@ import {
   type ElementFactors,
   isLeaf,
   type LeafNode,
-  leafNode,
   leavesOf,
   mapLeaves,
   type PlanNode,
   type RealParts,
 } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
-import { inColumns } from './real.ts';
-import { isPadded, isPaddedAxis } from './scheme.ts';
+import { inColumns, othersOf } from './real.ts';
 
 /** The problem whose axis has so many complex points. */
 export function complexAxis(problem: Problem, axis: number, points: number): Problem {
@@ -30,26 +29,6 @@ export function complexAxis(problem: Problem, axis: number, points: number): Pro
   };
 }
 
-/** One launch of so many points of an axis. @param symmetric they are reals, of which it makes bins up to the half */
-export function oneLaunch(
-  problem: Problem,
-  axisOf: number,
-  profile: DeviceProfile,
-  axis: Dimension,
-  batch: readonly Dimension[],
-  symmetric = false,
-): LeafNode {
-  const node = leafNode({ title: `axis ${axisOf}`, axisOf, axis, batch, tensor: tensorShape(problem, 'input') });
-  if (!isPadded(axis.count, problem.precision, profile, symmetric)) return node;
-  const whole = complexAxis(problem, axisOf, axis.count);
-  return { ...node, padded: convolvedAlone(whole, axisOf, profile, symmetric)!.value };
-}
-
-/** The other dimensions that have more than one element. */
-export function othersOf(problem: Problem, axis: number): Dimension[] {
-  return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
-}
-
 /**
  * Two uploads of so many reals, n₁ columns of which are transformed two by two: leaves to be given their ends.
  * @param real the side of the points
@@ -57,11 +36,11 @@ export function othersOf(problem: Problem, axis: number): Dimension[] {
 export function columnsNode(
   problem: Problem,
   axis: number,
-  uploads: readonly number[],
+  uploads: readonly [number, number],
   real: 'input' | 'output',
 ): BranchNode {
   const of = axis + 1;
-  const [n1, n2] = uploads as readonly [number, number];
+  const [n1, n2] = uploads;
   const shape = tensorShape(problem, 'input');
   const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
   return inColumns({ of, others: othersOf(problem, axis), tensor, length: shape, outputLength: shape }, uploads, real);
@@ -77,20 +56,18 @@ export interface SumEnds {
   readonly roots: Partial<Sides<EndRoots>>;
   /** A dimension of which two neighbours are the parts of numbers in between. */
   readonly merged?: number | undefined;
-  /** All points are one butterfly, whatever their primes. */
-  readonly oneButterfly?: boolean;
 }
 
-/** An axis in one launch or several, between reals on both sides. @param uploads of so many complex points */
+/** An axis in one launch or several, between reals on both sides. @param scheme of so many complex points */
 export function betweenReals(
   problem: Problem,
   axis: number,
   profile: DeviceProfile,
-  { uploads, points }: { readonly uploads: readonly number[]; readonly points: number },
+  { scheme, points }: { readonly scheme: ComplexScheme; readonly points: number },
   ends: SumEnds,
 ): PlanNode {
   const whole = complexAxis(problem, axis, points);
-  const { merged, oneButterfly } = ends;
+  const { merged } = ends;
   const half = (count: number, of: number) => (of === merged ? Math.ceil(count / 2) : count);
   const own = axisPlace(whole, 'forward', axis, profile);
   const place: AxisPlace = {
@@ -99,15 +76,14 @@ export function betweenReals(
     others: own.others.map((dimension) => ({ ...dimension, count: half(dimension.count, dimension.input.of) })),
     tensor: own.tensor.map(half),
   };
-  const isLong = !oneButterfly && isPaddedAxis(whole, axis, profile);
-  const node = isLong ? convolvedPlace(whole, axis, profile, place) : axisNode(place, uploads);
-  const table = isLong ? convolvedLength(whole, axis, profile).length : points;
+  const node = schemeNode(whole, axis, profile, place, scheme);
+  const table = scheme.by === 'bluestein' ? scheme.length : points;
   const tensor = tensorShape(problem, 'input');
   const leaves = leavesOf(node);
   const all = mapLeaves(node, (leaf) =>
     endedLeaf(leaf, { first: leaf === leaves[0], last: leaf === leaves.at(-1) }, { ...ends, axis, table, tensor }),
   );
-  return isLeaf(all) ? all : { ...all, parts: uploads, length: tensor, outputLength: tensor };
+  return isLeaf(all) ? all : { ...all, length: tensor, outputLength: tensor };
 }
 
 interface PlacedSumEnds extends SumEnds {

@@ -9,12 +9,13 @@
  */
 import { type Direction, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
-import { continuedAxis, waysContinued } from './continued-sums.ts';
-import { facingAxis, waysFacing } from './facing-sums.ts';
+import type { RealScheme } from './axis-scheme.ts';
+import { extensionAxis, extensionSchemes } from './continued-sums.ts';
+import { foldedAxis, foldedSchemes } from './facing-sums.ts';
 import { type LeafNode, leafNode, type PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
 import type { DeviceProfile } from './profile.ts';
-import { cosinesAxis, waysOfCosines } from './real-sums.ts';
+import { cosineSchemes, cosinesAxis } from './real-sums.ts';
 
 /** The transform that undoes another, but for a factor. */
 const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
@@ -24,44 +25,27 @@ const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
   dst3: 'dst2',
 };
 
-/** How sums along an axis are done. */
-interface SumScheme {
-  ways(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<readonly number[]>[];
-  node(
-    problem: Problem,
-    axis: number,
-    profile: DeviceProfile,
-    uploads: readonly number[],
-    kind: TransformKind,
-  ): PlanNode;
+/** The ways to transform an axis, cheapest first. */
+export function r2rSchemes(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<RealScheme>[] {
+  const kind = problem.transform[axis]!;
+  if (kind.endsWith('1')) return extensionSchemes(problem, axis, profile, most);
+  const folded = kind.endsWith('4') && problem.size[axis]! % 2 === 0;
+  return (folded ? foldedSchemes : cosineSchemes)(problem, axis, profile, most);
 }
 
-const COSINES: SumScheme = { ways: waysOfCosines, node: cosinesAxis };
-const FACING: SumScheme = { ways: waysFacing, node: facingAxis };
-const CONTINUED: SumScheme = { ways: waysContinued, node: continuedAxis };
-
-function schemeOf({ transform, size }: Problem, axis: number): SumScheme {
-  const kind = transform[axis]!;
-  if (kind.endsWith('1')) return CONTINUED;
-  return kind.endsWith('4') && size[axis]! % 2 === 0 ? FACING : COSINES;
-}
-
-/** The ways to split an axis into uploads. */
-export function waysOfSums(problem: Problem, axis: number, profile: DeviceProfile, most: number) {
-  return schemeOf(problem, axis).ways(problem, axis, profile, most);
-}
-
-/** The node of an axis. @param uploads one of `waysOfSums` */
-export function sumsAxis(
+/** The node of an axis. @param scheme one of `r2rSchemes` */
+export function r2rAxis(
   problem: Problem,
   direction: Direction,
   axis: number,
   profile: DeviceProfile,
-  uploads: readonly number[],
+  scheme: RealScheme,
 ): PlanNode {
   const own = problem.transform[axis]!;
   const kind = direction === 'forward' ? own : (INVERSES[own] ?? own);
-  return schemeOf(problem, axis).node(problem, axis, profile, uploads, kind);
+  if (kind.endsWith('1')) return extensionAxis(problem, axis, profile, scheme, kind);
+  if (scheme.by === 'folded') return foldedAxis(problem, axis, profile, scheme.points, kind);
+  return cosinesAxis(problem, axis, profile, scheme, kind);
 }
 
 /** Nothing to transform: reals are copied. */

@@ -12,13 +12,13 @@ import type { DeviceProfile } from './profile.ts';
 function butterfliesOf(
   points: number,
   radices: readonly number[],
-  { precision, real, padded }: Pick<PlacedLeaf, 'precision' | 'real' | 'padded'>,
+  { precision, real, convolved }: Pick<PlacedLeaf, 'precision' | 'real' | 'convolved'>,
   profile: DeviceProfile,
   clustered: boolean,
 ): number {
   const { lockstep, lockstepBytes, maxThreads, registers } = profile;
   const { occupancy, cluster } = calibrationOf(profile);
-  const items = butterfliesOfPasses(points, radices, real?.by === 'symmetric' && padded === undefined);
+  const items = butterfliesOfPasses(points, radices, real?.by === 'symmetric' && !convolved);
   const plain = Math.min(...items);
   if (lockstep === 'vector') return Math.ceil(plain);
   const warp = lockstepBytes / 4;
@@ -72,7 +72,7 @@ const MOST_BUTTERFLIES = 4;
 export function threadsFor(
   points: number,
   radices: readonly number[],
-  placed: Pick<PlacedLeaf, 'precision' | 'split' | 'real' | 'padded'>,
+  placed: Pick<PlacedLeaf, 'precision' | 'split' | 'real' | 'convolved'>,
   profile: DeviceProfile,
   clustered = false,
 ): number {

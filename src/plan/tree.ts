@@ -6,17 +6,16 @@
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, dimensionsOf } from './axis.ts';
+import type { ComplexScheme, RealScheme } from './axis-scheme.ts';
 import { complexPart, isReal, isSums, sharesRows } from './complex-part.ts';
-import { convolvedPlace } from './convolved.ts';
-import { axisNode, convolvedNode } from './four-step.ts';
+import { schemeNode } from './convolved.ts';
 import { type BranchNode, type Dimension, isLeaf, leavesOf, type PlanNode } from './node.ts';
 import type { DeviceProfile } from './profile.ts';
 import { realAxis } from './real.ts';
-import { schemeOf } from './scheme.ts';
 import { type SharedAxes, sharedAxes } from './shared-axes.ts';
 import { mayWrite } from './shims/index.ts';
 import type { Splits } from './splits.ts';
-import { copiedReals, sumsAxis } from './sums.ts';
+import { copiedReals, r2rAxis } from './sums.ts';
 
 /**
  * The tree of one direction.
@@ -57,14 +56,16 @@ export function nodesOfAxes(
   const shared = sharedAxes(problem, direction, profile, splits);
   const children = complexAxes(complexPart(problem), direction, profile, splits, sparing, shared);
   if (!isReal(problem)) return children;
-  const real = shared?.axes.includes(0) ? shared.node : realAxis(problem, direction, profile, splits.uploads[0]!);
+  const real = shared?.axes.includes(0)
+    ? shared.node
+    : realAxis(problem, direction, profile, splits.axes[0] as RealScheme);
   return direction === 'forward' ? [real, ...children] : [...children, real];
 }
 
 function sumsTree(problem: Problem, direction: Direction, profile: DeviceProfile, splits: Splits): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const children = problem.size.flatMap((_, axis) =>
-    problem.omit[axis] ? [] : [sumsAxis(problem, direction, axis, profile, splits.uploads[axis]!)],
+    problem.omit[axis] ? [] : [r2rAxis(problem, direction, axis, profile, splits.axes[axis] as RealScheme)],
   );
   if (children.length === 0) children.push(copiedReals(problem));
   if (direction === 'inverse') children.reverse();
@@ -84,10 +85,7 @@ function complexAxes(
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
     const place = axisPlace(problem, direction, axis, profile, sparing);
-    const scheme = schemeOf(problem, axis, profile);
-    if (scheme === 'passes') children.push(axisNode(place, splits.uploads[axis]!));
-    else if (scheme === 'rader') children.push(convolvedNode(place, length - 1));
-    else children.push(convolvedPlace(problem, axis, profile, place));
+    children.push(schemeNode(problem, axis, profile, place, splits.axes[axis] as ComplexScheme));
   });
   if (direction === 'inverse') children.reverse();
   if (sparing) children.sort((a, b) => Number(isLeaf(a)) - Number(isLeaf(b)));

@@ -6,9 +6,9 @@ import { anywhere, type Shim } from './shim.ts';
  */
 export const convolution: Shim = {
   name: 'convolution',
-  joins: ({ padded, product }) => {
+  joins: ({ convolved, product }) => {
     const round = ['transform', 'product', 'transform back'];
-    if (padded !== undefined) return ['chirp and pad', ...round, 'chirp and crop'];
+    if (convolved) return ['chirp and pad', ...round, 'chirp and crop'];
     return product ? round : [];
   },
   fits: anywhere,

@@ -1,0 +1,74 @@
+/**
+ * How one axis is transformed: what the search over plans has decided for it, as data. A scheme is made once, with its price, by the
+ * file of its transform; saved plans keep it, `explain()` prints it, and the nodes of the axis are made from it without asking again.
+ */
+
+/** Stockham passes: in one launch, or by the four-step algorithm in several uploads of these lengths. */
+export interface Uploads {
+  readonly by: 'uploads';
+  readonly lengths: readonly number[];
+}
+
+/** Rader's algorithm: a prime length as a cyclic convolution of one point less, in one launch. */
+export interface Rader {
+  readonly by: 'rader';
+}
+
+/** Bluestein's algorithm: any length as a cyclic convolution of a longer one. */
+export interface Bluestein {
+  readonly by: 'bluestein';
+  /** Points of the convolution. */
+  readonly length: number;
+  /** Uploads of its transforms, there and back; missing where all of it is one launch. */
+  readonly uploads?: readonly number[];
+  /** The last upload there and the first one back are two launches. */
+  readonly apart?: true;
+}
+
+/** How an axis of complex numbers is transformed. */
+export type ComplexScheme = Uploads | Rader | Bluestein;
+
+/** How an axis of real numbers is transformed, by complex transforms or by passes over reals. */
+export type RealScheme =
+  /** Two neighbouring reals are the parts of a complex number; a Hermitian split follows, or comes before. */
+  | { readonly by: 'halves'; readonly points: ComplexScheme }
+  /** Each line by itself, by passes that compute bins up to the half only. */
+  | { readonly by: 'symmetric'; readonly points: ComplexScheme }
+  /** Two lines that are neighbours along a dimension of the tensor are the parts of one complex line. */
+  | { readonly by: 'lines'; readonly along: number; readonly points: ComplexScheme }
+  /** Two uploads, the first one of columns of reals, two of which are the parts of a complex one. */
+  | { readonly by: 'columns'; readonly lengths: readonly [number, number] }
+  /** Complex numbers whose imaginary parts are zero. */
+  | { readonly by: 'zeros'; readonly points: ComplexScheme }
+  /** Kind IV of even lengths: real n and real N − 1 − n are the parts of a complex number (VkFFT guide 2.5.5). */
+  | { readonly by: 'folded'; readonly points: ComplexScheme };
+
+/** How an axis is transformed. */
+export type AxisScheme = ComplexScheme | RealScheme;
+
+/** Passes of one launch over so many points. */
+export function inOneUpload(length: number): Uploads {
+  return { by: 'uploads', lengths: [length] };
+}
+
+/** For people: `1024·1024`, `Bluestein 2187`, `halves of 512`. */
+export function schemeText(scheme: AxisScheme): string {
+  switch (scheme.by) {
+    case 'uploads':
+      return scheme.lengths.join('·');
+    case 'rader':
+      return 'Rader';
+    case 'bluestein':
+      return `Bluestein ${scheme.length}${scheme.uploads ? ` as ${scheme.uploads.join('·')}` : ''}`;
+    case 'columns':
+      return `columns of reals, ${scheme.lengths.join('·')}`;
+    case 'lines':
+      return `merged lines of ${schemeText(scheme.points)}`;
+    case 'symmetric':
+      return `reals, ${schemeText(scheme.points)}`;
+    case 'zeros':
+      return `zero imaginary parts, ${schemeText(scheme.points)}`;
+    default:
+      return `${scheme.by} of ${schemeText(scheme.points)}`;
+  }
+}
