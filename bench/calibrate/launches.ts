@@ -1,12 +1,14 @@
 /** What it takes several threads to start a launch, and what one of them reaches of the bandwidth while others are idle. */
+
 import type { Backend } from '../../src/devices/device.ts';
 import { Device } from '../../src/engine/device.ts';
 import type { Plan } from '../../src/engine/index.ts';
 import { type Calibration, calibrationOf } from '../../src/plan/calibration.ts';
-import { rankSplits } from '../../src/plan/candidates.ts';
 import { capacityOf } from '../../src/plan/capacity.ts';
 import { tripCost } from '../../src/plan/cost.ts';
+import { targetOf } from '../../src/plan/target.ts';
 import { normalizeProblem, type ProblemInput } from '../../src/problem/index.ts';
+import { rankSplits } from '../../test/support/planned.ts';
 
 /** Lengths of the single transforms that are timed in one upload and in two, each half as long again as the one before. */
 const SHORTEST = 2 ** 10;
@@ -62,7 +64,7 @@ async function choiceAt(length: number, backend: Backend): Promise<Choice | unde
   if (one === undefined || two === undefined || one <= two) return undefined;
   const { profile } = backend;
   const moved = 2 * capacityOf('single', profile).complexBytes * length;
-  const bytes = ((one - two) * moved) / (tripCost(profile) * (profile.multiprocessors - 1));
+  const bytes = ((one - two) * moved) / (tripCost(targetOf(profile, 'single')) * (profile.multiprocessors - 1));
   const shared = await new Device(free).plan(problem);
   const alone = await new Device(pricing({ bytes: 2 * bytes, reach }, backend)).plan(problem);
   const [timeAlone, timeShared] = await timesOf([alone, shared]);

@@ -7,6 +7,7 @@ import { type CostUnit, unitOf } from '../plan/cost.ts';
 import { WAYS_WITHOUT_TEMP } from '../plan/planner.ts';
 import { type PriceParts, pricePartsOf } from '../plan/price-parts.ts';
 import type { Splits } from '../plan/splits.ts';
+import { targetOf } from '../plan/target.ts';
 import { type Problem, withoutCallbacks } from '../problem/index.ts';
 import { rankTuned, tunedProfile } from './tuning.ts';
 
@@ -52,14 +53,14 @@ export function candidateFacts(
   const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : MOST_CANDIDATES;
   const plain = withoutCallbacks(problem);
   const direction = problem.directions === 'inverse' ? 'inverse' : 'forward';
-  const profile = tunedProfile(backend.profile, problem);
+  const target = targetOf(tunedProfile(backend.profile, problem), problem.precision);
   const isChosen = (splits: Splits) => textOf(splits) === textOf(chosen);
   const list = rankTuned(problem, backend.profile, most)
     .filter(({ value }, n) => n < MOST_CANDIDATES || isChosen(value))
     .map(({ value: splits, price }): CandidateFacts => {
       const milliseconds = measured?.times.get(textOf(splits));
       return {
-        ...{ splits, price, ...pricePartsOf(plain, direction, profile, splits, price) },
+        ...{ splits, price, ...pricePartsOf(plain, direction, target, splits, price) },
         ...(milliseconds === undefined ? {} : { milliseconds }),
         chosen: isChosen(splits),
       };

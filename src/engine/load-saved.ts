@@ -3,6 +3,7 @@ import type { Backend } from '../devices/device.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import type { Splits } from '../plan/splits.ts';
+import { type Target, targetOf } from '../plan/target.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import { checksum, FORMAT, type Saved } from './saved.ts';
@@ -44,17 +45,17 @@ function parsed(text: string, problem: Problem, backend: Backend): PlanOf {
     refuse(`The saved plan is for another device (${differing(saved.profile, backend.profile)})`);
   }
   if (saved.checksum !== checksum(saved.splits)) refuse('The saved plan is damaged or was edited');
-  return derived(saved.splits, problem, tunedProfile(backend.profile, problem));
+  return derived(saved.splits, problem, targetOf(tunedProfile(backend.profile, problem), problem.precision));
 }
 
 /** The plans that follow from how axes are split; splits that the planner could not have made are refused. */
-function derived(splits: unknown, problem: Problem, profile: DeviceProfile): PlanOf {
+function derived(splits: unknown, problem: Problem, target: Target): PlanOf {
   if (!isSplits(splits, problem)) return refuse('The saved plan does not say how axes are split');
   const plans = new Map<string, DirectionPlan>();
   const planOf: PlanOf = (direction, throughWork) => {
     const key = `${direction}${throughWork}`;
     let plan = plans.get(key);
-    if (!plan) plans.set(key, (plan = planDirection(problem, direction, profile, throughWork, splits)));
+    if (!plan) plans.set(key, (plan = planDirection(problem, direction, target, throughWork, splits)));
     return plan;
   };
   try {

@@ -8,6 +8,7 @@ import { type ConvolutionPlan, planConvolution } from '../plan/convolution.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
 import type { DeviceProfile, PlannerTuning } from '../plan/profile.ts';
 import type { Splits } from '../plan/splits.ts';
+import { targetOf } from '../plan/target.ts';
 import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../problem/index.ts';
 import { tooShort } from '../problem/scheme-knobs.ts';
 
@@ -166,13 +167,15 @@ export function planTuned(
   splits?: Splits,
 ): DirectionPlan {
   const tuned = tunedProfile(profile, problem);
-  return fitting(tuned, () => planDirection(problem, direction, tuned, throughWork, splits));
+  return fitting(tuned, () =>
+    planDirection(problem, direction, targetOf(tuned, problem.precision), throughWork, splits),
+  );
 }
 
 /** The plans of a convolution. @throws FftError as `planTuned`, `unsupported-length` */
 export function planTunedConvolution(problem: Problem, profile: DeviceProfile, throughWork: boolean): ConvolutionPlan {
   const tuned = tunedProfile(profile, problem);
-  return fitting(tuned, () => planConvolution(problem, tuned, throughWork));
+  return fitting(tuned, () => planConvolution(problem, targetOf(tuned, problem.precision), throughWork));
 }
 
 /**
@@ -181,7 +184,7 @@ export function planTunedConvolution(problem: Problem, profile: DeviceProfile, t
  */
 export function rankTuned(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
   const tuned = tunedProfile(profile, problem);
-  return fitting(tuned, () => rankSplits(problem, tuned, most));
+  return fitting(tuned, () => rankSplits(problem, targetOf(tuned, problem.precision), most));
 }
 
 function fitting<T>({ sharedBytes, coalescedBytes }: DeviceProfile, plan: () => T): T {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { planDirection } from '../../test/support/planned.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { rootsIn } from '../../test/support/tables.ts';
 import { numberOf } from '../../test/support/values.ts';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { Expressions, evaluate, type Real, TableBuilder, variable } from '../ir/index.ts';
-import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { belowZero, centredPass, signsOf } from './centred.ts';

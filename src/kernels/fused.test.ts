@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { conflictsOf, wavesOf } from '../../test/support/conflicts.ts';
 import { openInterpreted } from '../../test/support/interpreted.ts';
+import { planDirection } from '../../test/support/planned.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { complaints } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { evaluate, type Kernel, type Var } from '../ir/index.ts';
-import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel } from './index.ts';

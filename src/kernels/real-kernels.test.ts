@@ -1,6 +1,8 @@
 /** Kernels of random problems between reals keep the rules of kernels, and to the memory of their device. */
+
 import { describe, expect, it } from 'vitest';
 import { randomProfile, randomThreads } from '../../test/support/devices.ts';
+import { planDirection } from '../../test/support/planned.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { realProblem, withBlocks as withRealBlocks } from '../../test/support/real.ts';
 import { sumsProblem, withBlocks } from '../../test/support/sums.ts';
@@ -8,7 +10,6 @@ import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { computable } from '../emit/pairs/index.ts';
 import { bytesOf, type Kernel, verify } from '../ir/index.ts';
-import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel } from './index.ts';

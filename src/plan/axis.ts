@@ -4,8 +4,6 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import type { Bluestein } from './axis-scheme.ts';
 import { longLengths, paddedLength } from './bluestein.ts';
 import { LARGEST_LISTED_PRIME } from './butterflies.ts';
-import { calibrationOf } from './calibration.ts';
-import { boosted, capacityOf, mayFuse, staysCached } from './capacity.ts';
 import {
   clusterExposure,
   convolvedCost,
@@ -24,8 +22,9 @@ import { cutAxis } from './cuts.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Dimension } from './node.ts';
 import { ifFits, type Priced } from './priced.ts';
-import type { DeviceProfile, PlannerTuning } from './profile.ts';
+import type { PlannerTuning } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import { boosted, mayFuse, staysCached, type Target } from './target.ts';
 import { rankUploads, type UploadsQuestion } from './uploads.ts';
 
 /** Every dimension of the tensor, as it lies. */
@@ -42,7 +41,7 @@ export function axisPlace(
   problem: Problem,
   direction: Direction,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   sparing = false,
 ): AxisPlace {
   const of = axis + 1;
@@ -53,13 +52,13 @@ export function axisPlace(
     others: dimensions.filter(({ count }, d) => d !== of && count > 1),
     title: `axis ${axis}`,
     tensor: dimensions.map(({ count }) => count),
-    reorderFirst: (sparing && !problem.unordered) || reordersFirst(problem, axis, profile),
+    reorderFirst: (sparing && !problem.unordered) || reordersFirst(problem, axis, target),
     order: !problem.unordered ? 'natural' : direction === 'forward' ? 'left' : 'restored',
   };
 }
 
 /** Memory runs along the axis, and it is not to be planned like the others. */
-function isInnermost(problem: Problem, axis: number, { tuning = {} }: DeviceProfile): boolean {
+function isInnermost(problem: Problem, axis: number, { tuning = {} }: Target): boolean {
   return !tuning.considerAllAxesStrided && neighboursOf(problem, axis) === 1;
 }
 
@@ -74,9 +73,9 @@ function neighboursOf(problem: Problem, axis: number): number {
  * Whether the first of two uploads reorders. In place, the second would read another buffer than it writes: in long steps
  * from memory, that costs more than columns that a temp buffer holds in tiles.
  */
-function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): boolean {
-  const near = staysCached(problem.size[axis]!, problem.precision, profile);
-  const wanted = profile.reorderFirst === true && !problem.unordered && isInnermost(problem, axis, profile);
+function reordersFirst(problem: Problem, axis: number, target: Target): boolean {
+  const near = staysCached(problem.size[axis]!, target);
+  const wanted = target.reorderFirst === true && !problem.unordered && isInnermost(problem, axis, target);
   return wanted && (problem.placement === 'out-of-place' || near);
 }
 
@@ -84,14 +83,14 @@ function reordersFirst(problem: Problem, axis: number, profile: DeviceProfile): 
  * The cheapest way to transform an axis by Bluestein's algorithm.
  * @throws FftError `unsupported-length` where it is too long for that.
  */
-export function cheapestBluestein(problem: Problem, axis: number, profile: DeviceProfile): Priced<Bluestein> {
+export function cheapestBluestein(problem: Problem, axis: number, target: Target): Priced<Bluestein> {
   const length = problem.size[axis]!;
-  const alone = bluesteinInOne(problem, axis, profile);
+  const alone = bluesteinInOne(problem, axis, target);
   const offers: Priced<Bluestein>[] = alone ? [alone] : [];
   // Several vectors' launches are never better than one, nor are those of threads where groups hide what others do.
-  if (!alone || (profile.lockstep === 'threads' && alone.price > LONG_TRIPS * tripCost(profile))) {
+  if (!alone || (target.lockstep === 'threads' && alone.price > LONG_TRIPS * tripCost(target))) {
     offers.push(
-      ...longLengths(length, profile).flatMap((long) => bluesteinInSeveral(problem, axis, profile, long) ?? []),
+      ...longLengths(length, target).flatMap((long) => bluesteinInSeveral(problem, axis, target, long) ?? []),
     );
   }
   if (offers.length === 0) throw tooLong(axis, length);
@@ -108,16 +107,15 @@ const LONG_TRIPS = 4;
 export function bluesteinInOne(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   ofReals = false,
 ): Priced<Bluestein> | undefined {
   const length = problem.size[axis]!;
-  const precision = problem.precision;
-  const own = boosted(profile, precision, length, false);
-  const padded = paddedLength(length, precision, own, ofReals);
-  if (padded === undefined || uploadsFor(padded, profile.tuning ?? {}) > 1) return undefined;
-  const alone = aloneCost(problem, axis, padded, profile);
-  const price = convolvedCost(length, padded, alone, exposure(padded, precision, own));
+  const own = boosted(target, length, false);
+  const padded = paddedLength(length, own, ofReals);
+  if (padded === undefined || uploadsFor(padded, target.tuning ?? {}) > 1) return undefined;
+  const alone = aloneCost(problem, axis, padded, target);
+  const price = convolvedCost(length, padded, alone, exposure(padded, own));
   return { value: { by: 'bluestein', length: padded }, price };
 }
 
@@ -128,16 +126,16 @@ export function bluesteinInOne(
 function bluesteinInSeveral(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   padded: number,
 ): Priced<Bluestein> | undefined {
   const length = problem.size[axis]!;
-  const apart = profile.tuning?.bluestein?.launches === 'separate';
+  const apart = target.tuning?.bluestein?.launches === 'separate';
   const chirped = (alone: LaunchCost, exposed?: number) => convolvedCost(1, 1, alone, exposed) / 2;
-  const asked = uploadsQuestion(lengthened(problem, axis, padded), axis, profile, apart ? undefined : chirped);
+  const asked = uploadsQuestion(lengthened(problem, axis, padded), axis, target, apart ? undefined : chirped);
   const best = ifFits(() => rankUploads(asked, 1)[0]!);
   if (!best) return undefined;
-  const spared = (tripCost(profile) * (padded - length)) / length;
+  const spared = (tripCost(target) * (padded - length)) / length;
   return {
     value: { by: 'bluestein', length: padded, uploads: best.value, ...(apart ? { apart } : {}) },
     price: (2 * best.price * padded) / length - spared,
@@ -152,10 +150,10 @@ function bluesteinInSeveral(
 export function roundTripUploads(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   clusters: boolean,
 ): Priced<readonly number[]> {
-  const question = uploadsQuestion(problem, axis, profile, (alone, exposed) => roundCost(alone, exposed) / 2);
+  const question = uploadsQuestion(problem, axis, target, (alone, exposed) => roundCost(alone, exposed) / 2);
   const [best] = rankUploads(clusters ? question : { ...question, fusable: () => false }, 1);
   return { value: best!.value, price: 2 * best!.price };
 }
@@ -164,14 +162,13 @@ export function roundTripUploads(
  * What one upload of an axis of some length costs one group, where the axis lies. (Threads that cannot take whole runs of columns waste
  * most of what they read; how much hardly matters.)
  */
-export function aloneCost(problem: Problem, axis: number, length: number, profile: DeviceProfile): LaunchCost {
-  const precision = problem.precision;
-  const own = boosted(profile, precision, length, false);
+export function aloneCost(problem: Problem, axis: number, length: number, target: Target): LaunchCost {
+  const own = boosted(target, length, false);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const padded = (elements / problem.size[axis]!) * length;
-  const whole = (profile.lockstep === 'threads' ? groupCost : wholeCost)(length, padded, precision, own);
-  if (isInnermost(problem, axis, profile)) return whole;
-  const columns = uploadCost(length, neighboursOf(problem, axis), false, padded, precision, own);
+  const whole = (target.lockstep === 'threads' ? groupCost : wholeCost)(length, padded, own);
+  if (isInnermost(problem, axis, target)) return whole;
+  const columns = uploadCost(length, neighboursOf(problem, axis), false, padded, own);
   return Number.isFinite(columns.price) ? columns : scaled(whole, UNFIT_COLUMNS);
 }
 
@@ -203,56 +200,54 @@ function scaled({ price, start, trip }: LaunchCost, times: number): LaunchCost {
 export function uploadsQuestion(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   roundTrip?: (alone: LaunchCost, exposed?: number) => number,
 ): UploadsQuestion {
   const length = problem.size[axis]!;
-  const precision = problem.precision;
-  const innermost = isInnermost(problem, axis, profile);
+  const innermost = isInnermost(problem, axis, target);
   const neighbours = neighboursOf(problem, axis);
-  const { lanes, run } = capacityOf(precision, profile);
-  const { tuning = {}, lockstep } = profile;
+  const { lanes, run } = target.capacity;
+  const { tuning = {}, lockstep } = target;
   const grain = lockstep === 'vector' ? lanes : 1;
-  const own = (n: number, split: boolean) => boosted(profile, precision, n, split);
+  const own = (n: number, split: boolean) => boosted(target, n, split);
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
-  const ideal = idealFirst(length, capacityOf(precision, own(length, true)).room, run, profile);
-  const least = leastCost(elements, precision, profile);
+  const ideal = idealFirst(length, own(length, true).capacity.room, run, target);
+  const least = leastCost(elements, target);
   const priceOfLast = roundTrip ?? (({ price }: LaunchCost) => price);
-  const calibration = calibrationOf(profile);
+  const calibration = target.calibration;
   // An order that is to stay has one upload where it can; in place, several take a temp buffer.
   const apart = innermost && !problem.unordered && problem.placement === 'out-of-place';
-  const free = lockstep === 'vector' || apart || staysCached(elements, precision, profile);
+  const free = lockstep === 'vector' || apart || staysCached(elements, target);
   return {
     title: `axis ${axis}`,
     length,
     strided: !innermost,
-    capacity: capacityFor(problem, axis, profile),
-    fusable: (n, columns, split) =>
-      mayFuse(profile) && cutAxis(n, columns ? run : 1, precision, own(n, split)) !== undefined,
+    capacity: capacityFor(problem, axis, target),
+    fusable: (n, columns, split) => mayFuse(target) && cutAxis(n, columns ? run : 1, own(n, split)) !== undefined,
     uploads: uploadsFor(length, tuning),
     whole: () => {
       const alone = innermost
-        ? wholeCost(length, elements, precision, own(length, false))
-        : uploadCost(length, neighbours, false, elements, precision, own(length, false));
-      return priceOfLast(alone, roundTrip && clusterExposure(length, precision, profile));
+        ? wholeCost(length, elements, own(length, false))
+        : uploadCost(length, neighbours, false, elements, own(length, false));
+      return priceOfLast(alone, roundTrip && clusterExposure(length, target));
     },
     cost: (n, columns, last) => {
       const beside = innermost ? columns : neighbours;
-      const one = uploadCost(n, beside, innermost && last, elements, precision, own(n, true));
+      const one = uploadCost(n, beside, innermost && last, elements, own(n, true));
       return last ? priceOfLast(one) : one.price;
     },
     // No odd length transposes its tile.
     first:
-      reordersFirst(problem, axis, profile) && lockstep === 'vector' && length % grain === 0
-        ? (n) => firstUploadCost(n, ideal, length / n, elements, precision, own(n, true))
+      reordersFirst(problem, axis, target) && lockstep === 'vector' && length % grain === 0
+        ? (n) => firstUploadCost(n, ideal, length / n, elements, own(n, true))
         : undefined,
     trip: least.price,
     lastTrip: Math.min(least.price, priceOfLast(least)),
     least: (n, last) => {
-      const one = leastUploadCost(n, elements, precision, own(n, true));
+      const one = leastUploadCost(n, elements, own(n, true));
       return last ? priceOfLast(one) : one.price;
     },
-    several: free ? 0 : calibration.trip.temp * tripCost(profile),
+    several: free ? 0 : calibration.trip.temp * tripCost(target),
     // Threads hardly notice.
     ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,
     unbalanced: calibration.uploads.unbalanced,
@@ -262,22 +257,21 @@ export function uploadsQuestion(
 }
 
 /** The longest transforms that one block takes, whole and as one of several columns. */
-function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): UploadsQuestion['capacity'] {
+function capacityFor(problem: Problem, axis: number, target: Target): UploadsQuestion['capacity'] {
   const length = problem.size[axis]!;
-  const precision = problem.precision;
-  const { lanes, run } = capacityOf(precision, profile);
-  const grain = profile.lockstep === 'vector' ? lanes : 1;
-  const roomFor = (split: boolean) => capacityOf(precision, boosted(profile, precision, length, split)).room;
+  const { lanes, run } = target.capacity;
+  const grain = target.lockstep === 'vector' ? lanes : 1;
+  const roomFor = (split: boolean) => boosted(target, length, split).capacity.room;
   // Half a run of neighbours still reads whole cache lines: better than one more upload.
-  const { parts } = calibrationOf(profile).columns;
+  const { parts } = target.calibration.columns;
   const cut = (room: number, into: number) =>
-    Math.min(room, Math.floor(room / run) * cutsOf(run, profile.tuning?.performBandwidthBoost ?? into, grain));
+    Math.min(room, Math.floor(room / run) * cutsOf(run, target.tuning?.performBandwidthBoost ?? into, grain));
   const columns = cut(roomFor(true), parts.upload);
-  if (!isInnermost(problem, axis, profile)) return { whole: cut(roomFor(false), parts.strided), columns };
+  if (!isInnermost(problem, axis, target)) return { whole: cut(roomFor(false), parts.strided), columns };
   const room = roomFor(false);
   const single = tensorShape(problem, 'input').reduce((a, b) => a * b, 1) === length;
   const twice = single && length > room && length <= 2 * room;
-  const inPlace = twice && needsOneArray(problem, axis, boosted(profile, precision, length, false));
+  const inPlace = twice && needsOneArray(problem, axis, boosted(target, length, false));
   return { whole: inPlace ? length : room, columns };
 }
 
@@ -285,22 +279,22 @@ function capacityFor(problem: Problem, axis: number, profile: DeviceProfile): Up
  * The length that the first of two uploads had best have, where it reorders: as long as shared memory holds half a run of
  * it, and the second one does not become too short.
  */
-function idealFirst(length: number, room: number, run: number, profile: DeviceProfile): number {
-  return Math.min((2 * room) / run, length / calibrationOf(profile).uploads.second);
+function idealFirst(length: number, room: number, run: number, target: Target): number {
+  return Math.min((2 * room) / run, length / target.calibration.uploads.second);
 }
 
 /**
  * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. Only
  * asked for single transforms: batches of transforms as long gain as often as they lose.
  */
-function needsOneArray({ layout, precision, size, strides }: Problem, axis: number, profile: DeviceProfile): boolean {
-  const { lanes } = capacityOf(precision, profile);
+function needsOneArray({ layout, size, strides }: Problem, axis: number, target: Target): boolean {
+  const { lanes } = target.capacity;
   const plain = [layout.input, layout.output].every((one) => one === 'interleaved');
   const along = [strides.input, strides.output].every((of) => of[axis + 1] === 1);
   // (A vector of one may as well run along the batch.)
-  const vectors = profile.lockstep === 'vector' && profile.sharedFormat === 'blocked' && lanes > 1;
+  const vectors = target.lockstep === 'vector' && target.sharedFormat === 'blocked' && lanes > 1;
   if (!vectors || !plain || !along) return false;
-  return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes, precision }, profile).inPlace ?? false;
+  return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes }, target).inPlace ?? false;
 }
 
 /** Into how many parts a run may be cut, −1 being as many as there are. */

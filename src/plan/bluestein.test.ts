@@ -7,8 +7,8 @@ import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import type { ProblemInput } from '../problem/index.ts';
 import { paddedLength } from './bluestein.ts';
-import { capacityOf } from './capacity.ts';
 import type { DeviceProfile } from './profile.ts';
+import { targetOf } from './target.ts';
 
 const random = randomFor('plan/bluestein');
 const primes = [17, 19, 23, 29, 31, 37, 101, 127, 211];
@@ -21,12 +21,12 @@ describe('lengths of convolutions', () => {
   it('hold both ends of the chirp, have small primes, and fit', () => {
     for (const precision of ['single', 'double'] as const) {
       for (let n = 17; n < 9000; n += random.integer(1, 90)) {
-        const padded = paddedLength(n, precision, gpu);
-        if (padded === undefined) expect(2 * n - 1).toBeGreaterThan(capacityOf(precision, gpu).room / 2);
+        const padded = paddedLength(n, targetOf(gpu, precision));
+        if (padded === undefined) expect(2 * n - 1).toBeGreaterThan(targetOf(gpu, precision).capacity.room / 2);
         else {
           expect(padded).toBeGreaterThanOrEqual(2 * n - 1);
           expect(largestPrimeFactor(padded)).toBeLessThanOrEqual(7);
-          expect(padded).toBeLessThanOrEqual(capacityOf(precision, gpu).room);
+          expect(padded).toBeLessThanOrEqual(targetOf(gpu, precision).capacity.room);
         }
       }
     }

@@ -10,14 +10,13 @@
  */
 import { smoothBetween } from '../numeric/primes.ts';
 import { hermitianLength } from '../problem/index.ts';
-import { type Arithmetic, capacityOf } from './capacity.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { ChirpReach } from './leaf.ts';
 import { Memo } from './memo.ts';
 import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
-import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import type { RoundTrip } from './round-trip.ts';
+import type { Target } from './target.ts';
 
 /**
  * What is done to points and bins where an axis of `count` points is convolved in one launch.
@@ -79,25 +78,20 @@ const known = new Memo<number | undefined>();
  * @param ofReals of bins only those up to the half are wanted, or there.
  * @returns undefined where there is none.
  */
-export function paddedLength(
-  length: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-  ofReals = false,
-): number | undefined {
-  return known.of(profile, `${length},${precision},${ofReals}`, () => {
-    const { room } = capacityOf(precision, profile);
+export function paddedLength(length: number, target: Target, ofReals = false): number | undefined {
+  return known.of(target, `${length},${ofReals}`, () => {
+    const { room } = target.capacity;
     const least = leastPadded(length, ofReals);
-    const candidates = lengthsFor(length, least, 2 * least, profile);
-    const most = profile.lockstep === 'vector' ? LONGEST : room;
+    const candidates = lengthsFor(length, least, 2 * least, target);
+    const most = target.lockstep === 'vector' ? LONGEST : room;
     const fit = candidates.filter((padded) => padded <= most);
     const near = fit.filter((padded) => padded <= MOST_OVER_LEAST * least);
-    return cheapest(near.length > 0 ? near : fit.slice(0, 1), precision, profile);
+    return cheapest(near.length > 0 ? near : fit.slice(0, 1), target);
   });
 }
 
 /** Lengths that an axis may be convolved to: the one that was asked for, or those that have small primes. */
-function lengthsFor(length: number, least: number, most: number, { tuning }: DeviceProfile): readonly number[] {
+function lengthsFor(length: number, least: number, most: number, { tuning }: Target): readonly number[] {
   const { maxRadix = LARGEST_FACTOR, length: all, pattern = [] } = tuning?.bluestein ?? {};
   const asked = pattern.findLast(({ from }) => from <= length)?.length ?? all;
   // An entry of the pattern serves as far as it holds both ends of the chirp.
@@ -105,13 +99,13 @@ function lengthsFor(length: number, least: number, most: number, { tuning }: Dev
   return smoothBetween(least, most, maxRadix);
 }
 
-function cheapest(candidates: readonly number[], precision: Arithmetic, profile: DeviceProfile): number | undefined {
-  const { lanes } = capacityOf(precision, profile);
-  const lanesAlong = profile.lockstep === 'vector' ? 'axis' : 'batch';
+function cheapest(candidates: readonly number[], target: Target): number | undefined {
+  const { lanes } = target.capacity;
+  const lanesAlong = target.lockstep === 'vector' ? 'axis' : 'batch';
   let best: number | undefined;
   let lowest = Number.POSITIVE_INFINITY;
   for (const padded of candidates) {
-    const cost = padded * chooseRadices({ length: padded, lanesAlong, lanes, precision }, profile).cost;
+    const cost = padded * chooseRadices({ length: padded, lanesAlong, lanes }, target).cost;
     if (cost < lowest) [best, lowest] = [padded, cost];
   }
   return best;
@@ -122,9 +116,9 @@ function cheapest(candidates: readonly number[], precision: Arithmetic, profile:
  * divide it, so of those that as many twos divide the shortest is enough; clusters are best at powers of two, however long. None
  * where it would take too long to prepare.
  */
-export function longLengths(length: number, profile: DeviceProfile): number[] {
+export function longLengths(length: number, target: Target): number[] {
   const least = leastPadded(length, false);
-  const candidates = lengthsFor(length, least, Math.min(2 * least, LONGEST), profile);
+  const candidates = lengthsFor(length, least, Math.min(2 * least, LONGEST), target);
   const near = candidates.filter((padded) => padded <= MOST_OVER_LEAST * least);
   const shortest = new Map<number, number>();
   for (const padded of near.length > 0 ? near : candidates.slice(0, 1)) {

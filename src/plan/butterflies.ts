@@ -3,8 +3,8 @@
  * of points (Rader's direct multiplication, VkFFT guide 4.3.6), or as a cyclic convolution by transforms of one point less (Rader 1968).
  */
 import { primeFactors } from '../numeric/primes.ts';
-import { type Arithmetic, isInPairs, wordsPerReal } from './capacity.ts';
-import type { DeviceProfile } from './profile.ts';
+import { isInPairs, wordsPerReal } from './capacity.ts';
+import type { Target } from './target.ts';
 
 /**
  * Radices that passes may use for any length: all composites up to 16 of the primes up to 13. Among equally cheap sequences the
@@ -62,7 +62,7 @@ export interface PrimeWays {
   readonly asked: boolean;
 }
 
-export function waysOf(prime: number, { tuning }: Pick<DeviceProfile, 'tuning'>): PrimeWays {
+export function waysOf(prime: number, { tuning }: Pick<Target, 'tuning'>): PrimeWays {
   const { multiply, convolve } = tuning?.rader ?? {};
   const within = (range: readonly [number, number] | undefined) =>
     range !== undefined && prime >= range[0] && prime <= range[1];
@@ -78,13 +78,13 @@ export function waysOf(prime: number, { tuning }: Pick<DeviceProfile, 'tuning'>)
 const CONVOLUTION_SHARE = 0.95;
 
 /** How a large prime is a radix; undefined where it is none. */
-function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): PrimeWay | undefined {
+function wayOf(prime: number, target: Pick<Target, 'tuning'>): PrimeWay | undefined {
   if (prime > LARGEST_RADIX_PRIME) return undefined;
-  const { multiplied, convolved } = waysOf(prime, profile);
-  const others = largePrimesOf(prime - 1).every((other) => wayOf(other, profile));
+  const { multiplied, convolved } = waysOf(prime, target);
+  const others = largePrimesOf(prime - 1).every((other) => wayOf(other, target));
   if (!multiplied || !(convolved && others))
     return multiplied ? 'multiplied' : convolved && others ? 'convolved' : undefined;
-  return convolutionOperations(prime, profile) < CONVOLUTION_SHARE * multiplicationOperations(prime)
+  return convolutionOperations(prime, target) < CONVOLUTION_SHARE * multiplicationOperations(prime)
     ? 'convolved'
     : 'multiplied';
 }
@@ -93,11 +93,11 @@ function wayOf(prime: number, profile: Pick<DeviceProfile, 'tuning'>): PrimeWay 
  * Whether a large prime is a radix. Where shared memory is not memory like any other, threads whose registers would not hold all of
  * its points leave it alone, unless somebody asked for it: there is no cache for what spills, and compilers take minutes.
  */
-export function isRadixPrime(prime: number, precision: Arithmetic, profile: DeviceProfile): boolean {
-  if (wayOf(prime, profile) === undefined) return false;
-  if (isInPairs(precision, profile) && prime > LARGEST_PAIRED_PRIME && !waysOf(prime, profile).asked) return false;
-  const reals = 2 * prime * wordsPerReal(precision);
-  return profile.banks === 1 || reals <= profile.registers || waysOf(prime, profile).asked;
+export function isRadixPrime(prime: number, target: Target): boolean {
+  if (wayOf(prime, target) === undefined) return false;
+  if (isInPairs(target.precision, target) && prime > LARGEST_PAIRED_PRIME && !waysOf(prime, target).asked) return false;
+  const reals = 2 * prime * wordsPerReal(target.precision);
+  return target.banks === 1 || reals <= target.registers || waysOf(prime, target).asked;
 }
 
 /**
@@ -106,14 +106,14 @@ export function isRadixPrime(prime: number, precision: Arithmetic, profile: Devi
  */
 export function convolvedPrimes(
   radices: readonly number[],
-  profile: Pick<DeviceProfile, 'tuning'>,
+  target: Pick<Target, 'tuning'>,
   multiplied = false,
 ): number[] {
   const found = new Set<number>();
   const visit = (length: number) => {
     for (const prime of largePrimesOf(length)) {
-      if (found.has(prime) || wayOf(prime, profile) !== 'convolved') continue;
-      if (multiplied && !waysOf(prime, profile).asked) continue;
+      if (found.has(prime) || wayOf(prime, target) !== 'convolved') continue;
+      if (multiplied && !waysOf(prime, target).asked) continue;
       found.add(prime);
       visit(prime - 1);
     }
@@ -123,23 +123,23 @@ export function convolvedPrimes(
 }
 
 /** Additions plus multiplications of a derived butterfly (checked against kernels/butterfly.ts in a test). */
-export function butterflyOperations(n: number, profile: Pick<DeviceProfile, 'tuning'> = {}): number {
+export function butterflyOperations(n: number, target: Pick<Target, 'tuning'> = {}): number {
   const listed = OPERATIONS[n];
   if (listed !== undefined) return listed;
   const factors = primeFactors(n);
   const [first] = factors as [number];
   if (factors.length === 1) {
-    return wayOf(n, profile) === 'convolved' ? convolutionOperations(n, profile) : multiplicationOperations(n);
+    return wayOf(n, target) === 'convolved' ? convolutionOperations(n, target) : multiplicationOperations(n);
   }
   const a = first ** factors.filter((prime) => prime === first).length;
   const b = n / a;
   if (b === 1) throw new RangeError(`no butterfly of ${n} points is known`);
-  return b * butterflyOperations(a, profile) + a * butterflyOperations(b, profile);
+  return b * butterflyOperations(a, target) + a * butterflyOperations(b, target);
 }
 
 /** Two transforms, products of which two have a factor of one part, and two sums with the point that is not in them. */
-function convolutionOperations(prime: number, profile: Pick<DeviceProfile, 'tuning'>): number {
-  return 2 * butterflyOperations(prime - 1, profile) + 6 * (prime - 3) + 2 * 2 + 2 * 2;
+function convolutionOperations(prime: number, target: Pick<Target, 'tuning'>): number {
+  return 2 * butterflyOperations(prime - 1, target) + 6 * (prime - 3) + 2 * 2 + 2 * 2;
 }
 
 /**

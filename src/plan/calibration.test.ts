@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../../test/support/device-kernels.ts';
 import { openInterpreted } from '../../test/support/interpreted.ts';
+import { rankSplits } from '../../test/support/planned.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { lengthsOf, uploads } from '../../test/support/schemes.ts';
 import { complaints } from '../../test/support/transforms.ts';
@@ -8,7 +9,6 @@ import { namedProfiles } from '../devices/profiles/index.ts';
 import { openProfile } from '../engine/index.ts';
 import { normalizeProblem } from '../problem/index.ts';
 import { type Calibration, calibrationOf, isCalibration } from './calibration.ts';
-import { rankSplits } from './candidates.ts';
 import type { DeviceProfile } from './profile.ts';
 
 const random = randomFor('plan/calibration');

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomProfile, randomThreads, vectorProfile } from '../../test/support/devices.ts';
+import { planDirection, rankSplits } from '../../test/support/planned.ts';
 import { configurations } from '../../test/support/problems.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { lengthsOf } from '../../test/support/schemes.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
-import { checkSplits, rankSplits } from './candidates.ts';
+import { checkSplits } from './candidates.ts';
 import { unitOf } from './cost.ts';
-import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
+import { targetOf } from './target.ts';
 
 const options = (name: string) => ({ seed: seedFor(`plan/candidates/${name}`) | 0, numRuns: 200 });
 const profiles: readonly DeviceProfile[] = ['h200', 'webgpu-default', 'wasm-cpu'].map(
@@ -42,7 +43,7 @@ describe('candidates', () => {
         expect(new Set(list.map(({ value }) => JSON.stringify(value))).size).toBe(list.length);
         for (const [n, { price, value }] of list.entries()) {
           if (n > 0) expect(price).toBeGreaterThanOrEqual(list[n - 1]!.price - 1e-6);
-          checkSplits(problem, profile, value);
+          checkSplits(problem, targetOf(profile, problem.precision), value);
           expect(planDirection(problem, direction, profile, false, value).splits).toEqual(value);
         }
         const plan = planDirection(problem, direction, profile, false);

@@ -8,12 +8,12 @@ import type { AxisScheme, Uploads } from './axis-scheme.ts';
 import { complexPart, isReal, isSums } from './complex-part.ts';
 import { tripCost } from './cost.ts';
 import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
-import type { DeviceProfile } from './profile.ts';
 import { realSchemes } from './real.ts';
 import { complexSchemes, isConvolved } from './scheme.ts';
 import { checkTogether, waysTogether } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
 import { r2rSchemes } from './sums.ts';
+import type { Target } from './target.ts';
 import { checkUploads } from './uploads.ts';
 
 /** A way to split the axes, and what it costs per point in the device's unit (`cost.ts`). */
@@ -23,19 +23,19 @@ export type Candidate = Priced<Splits>;
  * @param most candidates that are asked for; there may be fewer.
  * @throws RangeError where nothing fits the profile.
  */
-export function rankSplits(problem: Problem, profile: DeviceProfile, most: number): Candidate[] {
+export function rankSplits(problem: Problem, target: Target, most: number): Candidate[] {
   const best: Candidate[] = [];
   const transformed = transformedAxes(problem);
   const known = new Map<number, Priced<AxisScheme>[]>();
   const schemesOf = (axis: number) => {
     let own = known.get(axis);
-    if (!own) known.set(axis, (own = schemesAlone(problem, axis, profile, most)));
+    if (!own) known.set(axis, (own = schemesAlone(problem, axis, target, most)));
     return own;
   };
-  for (const { value, price } of waysTogether(problem, profile)) {
+  for (const { value, price } of waysTogether(problem, target)) {
     const { shared, axes } = value;
     const alone = transformed.filter((axis) => !axes.includes(axis));
-    if (isFull(best, most, price + alone.length * tripCost(profile))) continue;
+    if (isFull(best, most, price + alone.length * tripCost(target))) continue;
     for (const way of cheapestOfEach(alone.map(schemesOf), most)) {
       const own = problem.size.map((_, axis) => (alone.includes(axis) ? way.value[alone.indexOf(axis)]! : null));
       const splits: Splits = { ...(shared ? { shared } : {}), axes: own };
@@ -46,18 +46,18 @@ export function rankSplits(problem: Problem, profile: DeviceProfile, most: numbe
 }
 
 /** The ways to transform an axis in launches of its own. */
-function schemesAlone(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<AxisScheme>[] {
-  if (isRealAxis(problem, axis)) return realSchemes(problem, profile, most);
-  if (isSums(problem)) return r2rSchemes(problem, axis, profile, most);
-  return complexSchemes(complexPart(problem), axis, profile, most);
+function schemesAlone(problem: Problem, axis: number, target: Target, most: number): Priced<AxisScheme>[] {
+  if (isRealAxis(problem, axis)) return realSchemes(problem, target, most);
+  if (isSums(problem)) return r2rSchemes(problem, axis, target, most);
+  return complexSchemes(complexPart(problem), axis, target, most);
 }
 
 /** @throws RangeError where these are no splits that a plan may have. */
-export function checkSplits(problem: Problem, profile: DeviceProfile, splits: Splits): void {
-  const { axes } = checkTogether(splits, problem, profile);
+export function checkSplits(problem: Problem, target: Target, splits: Splits): void {
+  const { axes } = checkTogether(splits, problem, target);
   splits.axes.forEach((scheme, axis) => {
     const alone = transformedAxes(problem).includes(axis) && !axes.includes(axis);
-    if (alone) checkScheme(problem, axis, profile, scheme);
+    if (alone) checkScheme(problem, axis, target, scheme);
     else if (scheme !== null) throw new RangeError(`axis ${axis} has no launches of its own, but ${show(scheme)}`);
   });
 }
@@ -66,13 +66,13 @@ export function checkSplits(problem: Problem, profile: DeviceProfile, splits: Sp
 const MOST_SAVED_WAYS = 64;
 
 /** @throws RangeError where an axis is not transformed so */
-function checkScheme(problem: Problem, axis: number, profile: DeviceProfile, given: AxisScheme | null): void {
+function checkScheme(problem: Problem, axis: number, target: Target, given: AxisScheme | null): void {
   const complex = complexPart(problem);
   const isComplex = !isRealAxis(problem, axis) && !isSums(problem);
   // Of uploads there may be more ways than the search would look at.
-  if (isComplex && isUploads(given) && !isConvolved(complex, axis, profile))
-    return checkUploads(given.lengths, uploadsQuestion(complex, axis, profile));
-  const known = schemesAlone(problem, axis, profile, MOST_SAVED_WAYS);
+  if (isComplex && isUploads(given) && !isConvolved(complex, axis, target))
+    return checkUploads(given.lengths, uploadsQuestion(complex, axis, target));
+  const known = schemesAlone(problem, axis, target, MOST_SAVED_WAYS);
   if (known.some(({ value }) => JSON.stringify(value) === JSON.stringify(given))) return;
   throw new RangeError(`axis ${axis} is not transformed as ${show(given)}`);
 }

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { planDirection } from '../../test/support/planned.ts';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
 import { type Callback, type Callbacks, normalizeProblem, type ProblemInput } from '../problem/index.ts';
-import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /** A large GPU as OpenCL shows it. */

@@ -2,8 +2,6 @@
  * What fits where on a device, for one precision: the numbers that tree and leaves have to agree on.
  */
 import type { Precision } from '../problem/index.ts';
-import { calibrationOf } from './calibration.ts';
-import { Memo } from './memo.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /** What kernels compute in: 32-bit or 64-bit floating point, or double-doubles, which are two of the latter (some 106 bits). */
@@ -64,85 +62,4 @@ export function capacityOf(precision: Arithmetic, profile: DeviceProfile): Capac
     // What waits while the other half is exchanged has to find its place in registers.
     room: Math.min(held, Math.floor(profile.sharedBytes / (sharedBytes * (profile.doubleBuffered ? 2 : 1)))),
   };
-}
-
-/**
- * The profile for transforms of one length. Registers may stand in for half of shared memory (VkFFT guide 2.5.6, "register
- * overutilization"): real and imaginary parts then follow one another in it. A problem can ask for that, or for its opposite.
- */
-export function boosted(profile: DeviceProfile, precision: Arithmetic, length: number, split: boolean): DeviceProfile {
-  const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = profile.tuning ?? {};
-  let times = split ? registerBoost4Step : registerBoost;
-  if (registerBoostNonPow2 === false && !Number.isInteger(Math.log2(length))) times = 1;
-  const usual = profile.sharedFormat;
-  const asked = times === undefined ? usual : times > 1 ? 'halves' : usual === 'halves' ? 'pairs' : usual;
-  const other = (format: DeviceProfile['sharedFormat']) => (format === usual ? profile : formatted(profile, format));
-  if (asked !== 'halves') return other(asked);
-  // Few threads or registers hold less than shared memory would.
-  const whole = other(usual === 'halves' ? 'pairs' : usual);
-  const halves = other('halves');
-  return capacityOf(precision, halves).room < capacityOf(precision, whole).room ? whole : halves;
-}
-
-/**
- * The profile for one upload along memory: whole numbers in shared memory where halves are usual, but nobody asked for
- * them, and there is room to spare: they are exchanged at once then, not part by part.
- */
-export function roomy(profile: DeviceProfile, precision: Arithmetic, length: number): DeviceProfile {
-  const { groupPoints, residentBytes = profile.sharedBytes, sharedFormat, tuning = {} } = profile;
-  if (sharedFormat !== 'halves' || length > groupPoints) return profile;
-  // What somebody asked for was measured with halves, or is about how much fits.
-  const { registerBoost, groupedBatch, threads } = tuning;
-  if ([registerBoost, groupedBatch, threads].some((knob) => knob !== undefined)) return profile;
-  const pairs = formatted(profile, 'pairs');
-  const capacity = capacityOf(precision, pairs);
-  const roomEnough =
-    calibrationOf(profile).occupancy.roomy * groupPoints * capacity.sharedBytes <= residentBytes &&
-    length <= capacity.room;
-  return roomEnough ? pairs : profile;
-}
-
-/**
- * The profile for columns of a batch of so many bytes: see `DeviceProfile.distant`.
- * @param narrow some of what they move is reals, whose runs are half as long as those of as many complex numbers.
- */
-export function forBatches(
-  bytes: number,
-  of: 'axes' | 'uploads',
-  profile: DeviceProfile,
-  narrow = false,
-): DeviceProfile {
-  const { distant } = profile;
-  if (!distant || bytes <= distant.above) return profile;
-  return { ...profile, coalescedBytes: (narrow ? 2 : 1) * distant[of] };
-}
-
-/** Profiles made of others: always the same objects, by which answers are remembered. */
-const variants = new Memo<DeviceProfile>();
-
-/** The profile with another format. */
-function formatted(profile: DeviceProfile, sharedFormat: DeviceProfile['sharedFormat']): DeviceProfile {
-  return variants.of(profile, sharedFormat, () => ({ ...profile, sharedFormat }));
-}
-
-/** The profile without clusters of blocks. */
-export function withoutClusters(profile: DeviceProfile): DeviceProfile {
-  const { cluster, ...others } = profile;
-  return cluster ? variants.of(profile, 'alone', () => others) : profile;
-}
-
-/** The profile to one of several coordinates that share a tile. */
-export function coordinatesProfile(count: number, profile: DeviceProfile): DeviceProfile {
-  if (count === 1) return profile;
-  return { ...withoutClusters(profile), sharedBytes: Math.floor(profile.sharedBytes / count) };
-}
-
-/** Whether so many complex numbers stay in a cache from one launch to the next: a temp buffer for them costs nothing. */
-export function staysCached(elements: number, precision: Arithmetic, profile: DeviceProfile): boolean {
-  return elements * capacityOf(precision, profile).complexBytes <= (profile.chunks?.most ?? 0);
-}
-
-/** Whether several dimensions of a tile can be transformed in one launch. */
-export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
-  return lockstep === 'threads' && !doubleBuffered;
 }

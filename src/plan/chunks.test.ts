@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { planDirection } from '../../test/support/planned.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { complaints, openWith } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { evaluate, type Var, variablesOf } from '../ir/index.ts';
 import { buildKernel } from '../kernels/index.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
-import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 const random = randomFor('plan/chunks');

@@ -6,7 +6,7 @@ import { divisors } from '../numeric/primes.ts';
 import type { BufferName } from './buffers/index.ts';
 import { capacityOf } from './capacity.ts';
 import { type Leaf, radicesOf } from './leaf.ts';
-import type { DeviceProfile } from './profile.ts';
+import type { Target } from './target.ts';
 import { residentByRegisters } from './threads.ts';
 
 /** A launch, and how far apart batches lie on either side of it. */
@@ -37,13 +37,8 @@ export interface Chunking {
  * Into how many equal chunks the groups of every launch are divided, so that a chunk holds the same batches in all of them.
  * @param bytes of one batch.
  */
-export function chunksOf(
-  launches: readonly BatchedLaunch[],
-  batches: number,
-  bytes: number,
-  profile: DeviceProfile,
-): Chunking {
-  const { chunks, multiprocessors } = profile;
+export function chunksOf(launches: readonly BatchedLaunch[], batches: number, bytes: number, target: Target): Chunking {
+  const { chunks, multiprocessors } = target;
   if (!chunks || launches.length < 2) return { chunks: 1 };
   const wanted = multiprocessors * chunks.bytes;
   if (bytes > Math.max(wanted, chunks.most)) return { chunks: 1 };
@@ -53,7 +48,7 @@ export function chunksOf(
   );
   if (chunks.ahead === undefined) return { chunks: counts[0] ?? 1 };
   for (const count of counts) {
-    const beside = count > 1 ? residentOfBoth(launches, count, profile) : 0;
+    const beside = count > 1 ? residentOfBoth(launches, count, target) : 0;
     if (beside < SIDE_BY_SIDE) continue;
     const ahead = Math.round((chunks.ahead * count) / (bytes * batches));
     return { chunks: count, interleaved: { ahead: Math.min(Math.max(1, ahead), count), beside } };
@@ -69,7 +64,7 @@ const SIDE_BY_SIDE = 2;
  * so that a cache holds one copy of what goes between them, and the threads of one have to be a whole number of times those
  * of the other, for several groups of it then share a block.
  */
-function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, profile: DeviceProfile): number {
+function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, target: Target): number {
   const [first, second, more] = launches as [BatchedLaunch, BatchedLaunch, BatchedLaunch?];
   if (more || second.from !== second.to || first.to !== second.from) return 0;
   const leaves = [first.leaf, second.leaf];
@@ -82,9 +77,9 @@ function residentOfBoth(launches: readonly BatchedLaunch[], chunks: number, prof
     const groups = batch.slice(1).reduce((a, b) => a * b, Math.ceil(batch[0]! / tile)) / chunks;
     if (!Number.isInteger(together) || !Number.isInteger(groups / together)) return 0;
     if (leaf.blocks > 1) return 0;
-    const { sharedBytes } = capacityOf(precision, { ...profile, sharedFormat: shared.format });
-    const byMemory = (profile.residentBytes ?? profile.sharedBytes) / (points * together * sharedBytes);
-    const each = residentByRegisters(points, radicesOf(leaf).flat(), leaf.threads, precision, profile, 0);
+    const { sharedBytes } = capacityOf(precision, { ...target, sharedFormat: shared.format });
+    const byMemory = (target.residentBytes ?? target.sharedBytes) / (points * together * sharedBytes);
+    const each = residentByRegisters(points, radicesOf(leaf).flat(), leaf.threads, target, 0);
     return Math.floor(Math.min(byMemory, each / together));
   });
   return Math.min(...fits);

@@ -7,6 +7,7 @@ import { oneAxis } from './configure.ts';
 import { type Leaf, passesOf, stagedOf } from './leaf.ts';
 import { mergeSpans, type PlacedLeaf } from './placed.ts';
 import type { DeviceProfile } from './profile.ts';
+import { targetOf } from './target.ts';
 import type { Span } from './tiling.ts';
 
 const profile: DeviceProfile = { ...vectorProfile, maxThreads: 64 };
@@ -80,7 +81,7 @@ describe('tiles', () => {
         batch: [{ count, input: 1, output: 1 }],
         ...plain,
       },
-      device,
+      targetOf(device, precision),
     ).tile;
   const wide = { ...profile, coalescedBytes: 256 };
 
@@ -136,7 +137,7 @@ describe('configured leaves', () => {
   it('keep every transform, ask for threads there are, and tile in whole lanes', () => {
     fc.assert(
       fc.property(placed, profiles, (leaf, device) => {
-        const result = stretched(oneAxis(leaf, device));
+        const result = stretched(oneAxis(leaf, targetOf(device, leaf.precision)));
         expect(product(result.radices)).toBe(leaf.axis.count);
         expect(product(result.batch)).toBe(product(leaf.batch.map(({ count }) => count)));
         expect(result.input.batch).toHaveLength(result.batch.length);
@@ -157,7 +158,7 @@ describe('configured leaves', () => {
   it('stay in shared memory: a tile and its other buffer fit, down to one vector of columns', () => {
     fc.assert(
       fc.property(placed, profiles, (leaf, device) => {
-        const result = stretched(oneAxis(leaf, device));
+        const result = stretched(oneAxis(leaf, targetOf(device, leaf.precision)));
         const bytes = (leaf.precision === 'single' ? 8 : 16) * 2 * result.length * result.tile;
         const least = result.lanesAlong.input === 'axis' ? 1 : result.lanes;
         expect(bytes <= device.sharedBytes || result.tile === least).toBe(true);
@@ -171,14 +172,14 @@ describe('configured leaves', () => {
     const rows = stretched(
       oneAxis(
         { ...base, axis: { count: 1024, input: 1, output: 1 }, batch: [{ count: 64, input: 1024, output: 1024 }] },
-        profile,
+        targetOf(profile, 'single'),
       ),
     );
     expect(rows.lanesAlong.input).toBe('axis');
     const columns = stretched(
       oneAxis(
         { ...base, axis: { count: 64, input: 1024, output: 1024 }, batch: [{ count: 1024, input: 1, output: 1 }] },
-        profile,
+        targetOf(profile, 'single'),
       ),
     );
     expect([columns.lanesAlong.input, columns.staged]).toEqual(['batch', { input: false, output: false }]);
@@ -196,7 +197,7 @@ describe('configured leaves', () => {
             ...plain,
             precision,
           },
-          profile,
+          targetOf(profile, precision),
         ),
       );
       if (lanesAlong.input !== lanesAlong.output) expect(staged).toEqual({ input: false, output: false });

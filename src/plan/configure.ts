@@ -7,7 +7,7 @@ import { divisors } from '../numeric/primes.ts';
 import type { Side } from '../problem/index.ts';
 import { chirped, chirpedReals } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
-import { capacityOf, coordinatesProfile, hasArithmetic, wordsPerReal } from './capacity.ts';
+import { hasArithmetic, wordsPerReal } from './capacity.ts';
 import {
   type Leaf,
   type LeafStep,
@@ -20,9 +20,9 @@ import {
 import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
 import type { LeafNode, Place } from './node.ts';
 import { kernelStep, mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
-import type { DeviceProfile } from './profile.ts';
 import { permuted, powerOrders } from './rader.ts';
 import { type RoundTrip, roundTrip } from './round-trip.ts';
+import { coordinatesTarget, type Target } from './target.ts';
 import { threadTiling } from './thread-tiling.ts';
 import { residentGroups, threadsFor } from './threads.ts';
 import { isContiguous, LONGEST_BUTTERFLY, type Span, type TilingQuestion, vectorTiling } from './tiling.ts';
@@ -39,13 +39,13 @@ export interface LaunchShape extends SideShape {
 }
 
 /** A leaf of its parts: how many threads it has, and which memory they share, follows from them. */
-export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: DeviceProfile): Leaf {
+export function assembled(placed: PlacedLeaf, shape: LaunchShape, target: Target): Leaf {
   const { precision } = placed;
   const { batch, lengths, tile, blocks, coupled, steps, twiddle } = shape;
   const points = lengths.reduce((product, length) => product * length, tile) / blocks;
   const radices = passesOf(shape).flatMap((passes) => passes.radices);
-  const threads = threadsFor(points, radices, placed, profile, blocks > 1);
-  const resident = residentGroups(points, radices, threads, precision, profile, blocks > 1);
+  const threads = threadsFor(points, radices, placed, target, blocks > 1);
+  const resident = residentGroups(points, radices, threads, target, blocks > 1);
   return {
     precision,
     lengths,
@@ -54,11 +54,11 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
     blocks,
     batch: batch.map(({ count }) => count),
     tile,
-    lockstep: profile.lockstep,
-    lanes: capacityOf(precision, profile).lanes,
+    lockstep: target.lockstep,
+    lanes: target.capacity.lanes,
     threads,
     ...(resident > 1 ? { residentGroups: resident } : {}),
-    shared: sharedOf(precision, profile),
+    shared: sharedOf(target),
     input: sideOf(placed, shape, 'input'),
     output: sideOf(placed, shape, 'output'),
     inverse: placed.inverse,
@@ -70,33 +70,32 @@ export function assembled(placed: PlacedLeaf, shape: LaunchShape, profile: Devic
 }
 
 /** A leaf that transforms one axis, which one block of threads holds. */
-export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
-  const { axis, precision, real, coordinates, convolved } = placed;
+export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
+  const { axis, real, coordinates, convolved } = placed;
   const points = convolved?.length ?? axis.count;
   const batch = mergedBatch(placed);
   const paired = pairStepOf(placed);
   const symmetric = real?.by === 'symmetric';
   const back = isBack(placed);
-  const longest = longestButterfly(placed, profile);
-  const { order, lanesAlong, tile, radices, staged } = (profile.lockstep === 'vector' ? vectorTiling : threadTiling)(
+  const longest = longestButterfly(placed, target);
+  const { order, lanesAlong, tile, radices, staged } = (target.lockstep === 'vector' ? vectorTiling : threadTiling)(
     {
       axis: { ...packedAxis(placed), count: points },
       batch: batch.map((span) => packedLines(placed, span)),
-      precision,
       twiddled: placed.twiddle !== undefined,
       convolved: convolved !== undefined || placed.product !== undefined || paired !== undefined || symmetric,
       longestButterfly: longest,
-      ...wishedGroup(placed, profile),
+      ...wishedGroup(placed, target),
     },
-    coordinatesProfile(coordinates?.count ?? 1, profile),
+    coordinatesTarget(coordinates?.count ?? 1, target),
   );
-  const shared = coordinates && profile.lockstep === 'threads' ? dividing(tile, batch[order[0]!]!.count) : tile;
+  const shared = coordinates && target.lockstep === 'threads' ? dividing(tile, batch[order[0]!]!.count) : tile;
   // Where there are no sums between two factors, shared memory keeps compilers from making one of them.
   const alone = axis.count === 1 && placed.scale.input !== 1;
   const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
   const columns = coordinates ? [-1, 1] : [-1];
   const ofReals = symmetric || real?.by === 'zeros' || placed.extended !== undefined;
-  const butterflies = butterfliesOf(radices, profile, ofReals && points <= longest[lanesAlong.input]);
+  const butterflies = butterfliesOf(radices, target, ofReals && points <= longest[lanesAlong.input]);
   const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
   const steps = transformSteps(placed, passes, order, paired);
   const dimensions = coordinates ? [axis, coordinates] : [axis];
@@ -116,7 +115,7 @@ export function oneAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
       places: placesOf(dimensions),
       twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
     },
-    profile,
+    target,
   );
 }
 
@@ -157,7 +156,7 @@ function transformSteps(
 }
 
 /** How long a transform may be that is one butterfly, by what the lanes run along. */
-function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQuestion['longestButterfly'] {
+function longestButterfly(placed: PlacedLeaf, target: Target): TilingQuestion['longestButterfly'] {
   const { axis, precision, layout, product, real, twiddle, convolved, extended, cropped, facing } = placed;
   if (convolved || product || twiddle) return { axis: 0, batch: 0 };
   const { complex, reals, sums, continued, facing: faced } = LONGEST_BUTTERFLY;
@@ -175,20 +174,20 @@ function longestButterfly(placed: PlacedLeaf, profile: DeviceProfile): TilingQue
   const planar = [layout.input, layout.output].includes('planar');
   const lines = isContiguous(input) && isContiguous(output) && !real && !planar;
   return {
-    axis: sharesVectors(placed, profile) ? complex.axis[words] : 0,
+    axis: sharesVectors(placed, target) ? complex.axis[words] : 0,
     batch: lines ? complex.batch[words] : 0,
   };
 }
 
 /** Whether the parts of numbers share vectors: they lie in one array, reach the passes and leave them as they are. */
-function sharesVectors(placed: PlacedLeaf, profile: DeviceProfile): boolean {
-  const { precision, layout, storage, callbacks, factors, real } = placed;
+function sharesVectors(placed: PlacedLeaf, target: Target): boolean {
+  const { layout, storage, callbacks, factors, real } = placed;
   const sides = ['input', 'output'] as const;
   const isStored = (side: Side) => storage !== undefined && !hasArithmetic(storage[side]);
   const apart = sides.some((side) => layout[side] === 'planar' || isStored(side) || callbacks?.[side]);
   // The imaginary parts of a line without another one are zeros.
   const alone = real !== undefined && !real.beside;
-  return !apart && !alone && !factors && capacityOf(precision, profile).lanes === 2;
+  return !apart && !alone && !factors && target.capacity.lanes === 2;
 }
 
 /** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */
@@ -246,23 +245,23 @@ export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepT
 /** The radices of passes, and how the butterflies of large ones go. @param multiplied where nobody asked for the other way */
 export function butterfliesOf(
   radices: readonly number[],
-  profile: DeviceProfile,
+  target: Target,
   multiplied = false,
 ): Pick<PassesStep, 'radices' | 'convolved'> {
-  const convolved = convolvedPrimes(radices, profile, multiplied);
+  const convolved = convolvedPrimes(radices, target, multiplied);
   return { radices, ...(convolved.length > 0 ? { convolved } : {}) };
 }
 
-function sharedOf(precision: PlacedLeaf['precision'], profile: DeviceProfile): SharedMemory {
+function sharedOf(target: Target): SharedMemory {
   return {
-    format: profile.sharedFormat,
-    arrays: profile.doubleBuffered ? 2 : 1,
-    banks: profile.banks,
-    room: capacityOf(precision, profile).room,
+    format: target.sharedFormat,
+    arrays: target.doubleBuffered ? 2 : 1,
+    banks: target.banks,
+    room: target.capacity.room,
   };
 }
 
-function wishedGroup({ axisOf }: PlacedLeaf, { tuning }: DeviceProfile): { group?: number } {
+function wishedGroup({ axisOf }: PlacedLeaf, { tuning }: Target): { group?: number } {
   const group = axisOf === undefined ? 0 : (tuning?.groupedBatch?.[axisOf] ?? 0);
   return group > 0 ? { group } : {};
 }

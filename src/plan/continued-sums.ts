@@ -8,9 +8,9 @@ import { hermitianLength, type Problem, type TransformKind } from '../problem/in
 import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
 import { type Cropped, type Dimension, type Extended, type LeafNode, mapLeaves, type PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
-import type { DeviceProfile } from './profile.ts';
 import { inOneLaunch, isOneButterfly, lineNode, mergedLines, othersOf, schemesOfReals } from './real.ts';
 import { betweenReals, columnsNode, complexAxis, type EndRoots } from './sum-ends.ts';
+import type { Target } from './target.ts';
 
 /** How the sums of one kind become a transform. */
 interface Continuation {
@@ -37,28 +37,23 @@ function pointsOf({ size, transform }: Problem, axis: number): number {
 }
 
 /** The ways to transform an axis, cheapest first. Lines that merge need no pairs of bins. */
-export function extensionSchemes(
-  problem: Problem,
-  axis: number,
-  profile: DeviceProfile,
-  most: number,
-): Priced<RealScheme>[] {
+export function extensionSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
   const points = pointsOf(problem, axis);
   const complex = (length: number) => complexAxis(problem, axis, length);
-  const whole = inOneLaunch(complex(points), axis, profile);
-  if (whole && isShort(problem, axis, profile))
+  const whole = inOneLaunch(complex(points), axis, target);
+  if (whole && isShort(problem, axis, target))
     return [{ value: { by: 'zeros', points: inOneUpload(points) }, price: whole.price }];
   const along = mergedLines(problem, axis);
   if (whole && along !== undefined) return [{ value: { by: 'lines', along, points: whole.value }, price: whole.price }];
-  return schemesOfReals(complex, axis, points, profile, most).map(({ value, price }) => ({
+  return schemesOfReals(complex, axis, points, target, most).map(({ value, price }) => ({
     value: value.by === 'zeros' && along !== undefined ? { ...value, by: 'lines', along } : value,
     price,
   }));
 }
 
 /** One butterfly, in which points that mirror one another are sums and differences of nothing else. */
-function isShort(problem: Problem, axis: number, profile: DeviceProfile): boolean {
-  return isOneButterfly(problem, axis, pointsOf(problem, axis), profile, 'continued');
+function isShort(problem: Problem, axis: number, target: Target): boolean {
+  return isOneButterfly(problem, axis, pointsOf(problem, axis), target, 'continued');
 }
 
 /** Both ends of a continued axis. */
@@ -73,7 +68,7 @@ interface ContinuedEnds {
 export function extensionAxis(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   scheme: RealScheme,
   kind: TransformKind,
 ): PlanNode {
@@ -90,7 +85,7 @@ export function extensionAxis(
   return betweenReals(
     problem,
     axis,
-    profile,
+    target,
     { scheme: scheme.points, points },
     {
       input: { extended: ends.points },

@@ -5,14 +5,13 @@
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { cheapestBluestein, roundTripUploads } from './axis.ts';
 import { rankSplits } from './candidates.ts';
-import { coordinatesProfile } from './capacity.ts';
 import { asComplex, complexPart, isReal } from './complex-part.ts';
 import { leastCost, tripCost } from './cost.ts';
 import { ifFits, keepCheapest, type Priced } from './priced.ts';
-import type { DeviceProfile } from './profile.ts';
 import { isConvolved } from './scheme.ts';
 import { waysRound } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
+import { coordinatesTarget, type Target } from './target.ts';
 
 /** An axis in the middle by itself. */
 export interface Period {
@@ -62,16 +61,16 @@ export function restOf(problem: Problem, { axes, real }: Pick<Middle, 'axes' | '
 }
 
 /** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
-export function splitConvolution(problem: Problem, profile: DeviceProfile): ConvolutionSplit {
+export function splitConvolution(problem: Problem, target: Target): ConvolutionSplit {
   const best: Priced<ConvolutionSplit>[] = [];
   const known = new Map<string, Priced<Splits> | undefined>();
-  for (const { value, price } of middlesOf(problem, profile)) {
+  for (const { value, price } of middlesOf(problem, target)) {
     const rest = restOf(problem, value);
     const key = rest.omit.join();
     if (!known.has(key))
       known.set(
         key,
-        ifFits(() => rankSplits(rest, profile, 1)[0]!),
+        ifFits(() => rankSplits(rest, target, 1)[0]!),
       );
     const others = known.get(key);
     if (!others) continue;
@@ -83,34 +82,33 @@ export function splitConvolution(problem: Problem, profile: DeviceProfile): Conv
 }
 
 /** All that may be the middle, and what it costs there and back. */
-function middlesOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
+function middlesOf(problem: Problem, target: Target): Priced<Middle>[] {
   const alone = isReal(problem) && transformedAxes(complexOf(problem, false)).length === 0;
   const complex = complexOf(problem, alone);
   const axes = transformedAxes(complex);
   const elements = tensorShape(complex, 'input').reduce((a, b) => a * b, 1);
-  const precision = problem.precision;
   return [
-    ...(isReal(problem) ? realsOf(problem, profile) : []),
+    ...(isReal(problem) ? realsOf(problem, target) : []),
     // Of equals, the first is the one without which others are neighbours.
-    ...[...axes.slice(0, 1), ...axes.slice(1).reverse()].flatMap((axis) => periodsOf(problem, complex, axis, profile)),
-    ...(alone ? [] : runsOf(axes).flatMap((run) => sharesOf(complex, run, profile, problem.convolution!.matrix))),
-    { value: { axes: [], real: alone && axes.length === 0 }, price: leastCost(elements, precision, profile).price },
+    ...[...axes.slice(0, 1), ...axes.slice(1).reverse()].flatMap((axis) => periodsOf(problem, complex, axis, target)),
+    ...(alone ? [] : runsOf(axes).flatMap((run) => sharesOf(complex, run, target, problem.convolution!.matrix))),
+    { value: { axes: [], real: alone && axes.length === 0 }, price: leastCost(elements, target).price },
   ];
 }
 
 /** An axis by itself. */
-function periodsOf(problem: Problem, complex: Problem, axis: number, profile: DeviceProfile): Priced<Middle>[] {
+function periodsOf(problem: Problem, complex: Problem, axis: number, target: Target): Priced<Middle>[] {
   const { crossPower, matrix } = problem.convolution!;
-  const [own, length] = [coordinatesProfile(matrix, profile), complex.size[axis]!];
+  const [own, length] = [coordinatesTarget(matrix, target), complex.size[axis]!];
   const real = isReal(problem) && axis === 0;
   const priced = (period: Omit<Period, 'own'>, price: number): Priced<Middle>[] => {
     // Imaginary parts that are zero are computed with, too; where they go from one launch to the next, they are also moved.
     const carried = period.uploads !== undefined && period.uploads.length > 1;
-    const ofReals = carried ? 2 * price : 2 * price - tripCost(profile);
+    const ofReals = carried ? 2 * price : 2 * price - tripCost(target);
     const value = { axes: [axis], period: { own: length, ...period }, real };
     return [{ value, price: real ? ofReals : price }];
   };
-  const passes = !isConvolved(complex, axis, profile);
+  const passes = !isConvolved(complex, axis, target);
   // A cluster of reals takes three times as long as one of complex numbers: longer than five launches.
   const uploads = passes && ifFits(() => roundTripUploads(complex, axis, own, matrix === 1 && !real));
   if (uploads) return priced({ length, uploads: uploads.value }, uploads.price);
@@ -130,29 +128,27 @@ function runsOf(axes: readonly number[]): number[][] {
 }
 
 /** Axes that share one launch, or two. @param others of the problem that are not among them */
-function sharesOf(problem: Problem, axes: readonly number[], profile: DeviceProfile, matrix: number): Priced<Middle>[] {
+function sharesOf(problem: Problem, axes: readonly number[], target: Target, matrix: number): Priced<Middle>[] {
   const omit = problem.omit.map((_, axis) => !axes.includes(axis));
-  return waysRound({ ...problem, omit }, axes, profile, coordinatesProfile(matrix, profile)).map(
-    ({ value, price }) => ({
-      value: { axes, ...(value.launches === 2 ? { parts: value.parts } : {}), real: false },
-      price,
-    }),
-  );
+  return waysRound({ ...problem, omit }, axes, target, coordinatesTarget(matrix, target)).map(({ value, price }) => ({
+    value: { axes, ...(value.launches === 2 ? { parts: value.parts } : {}), real: false },
+    price,
+  }));
 }
 
 /** The axis of reals, two of which at a time are complex numbers, and others that share its launches. */
-function realsOf(problem: Problem, profile: DeviceProfile): Priced<Middle>[] {
+function realsOf(problem: Problem, target: Target): Priced<Middle>[] {
   const { matrix } = problem.convolution!;
   const others = transformedAxes(complexOf(problem, false));
   const runs = [1, 2].filter((count) => count <= others.length).map((count) => [0, ...others.slice(0, count)]);
-  const shared = runs.flatMap((axes) => sharesOf({ ...problem, unordered: true }, axes, profile, matrix));
+  const shared = runs.flatMap((axes) => sharesOf({ ...problem, unordered: true }, axes, target, matrix));
   const pairs = (axes: readonly number[], price: number): Priced<Middle>[] => [
     { value: { axes, real: false, halves: true }, price },
   ];
   const half = problem.size[0]! / 2;
   const inOne = (): Priced<Middle>[] => {
     const complex = { ...asComplex(problem, half), unordered: true };
-    const way = !isConvolved(complex, 0, profile) && ifFits(() => roundTripUploads(complex, 0, profile, false));
+    const way = !isConvolved(complex, 0, target) && ifFits(() => roundTripUploads(complex, 0, target, false));
     return way && way.value.length === 1 ? pairs([0], way.price) : [];
   };
   // Bins that mirror one another have one matrix, and one place in a launch; a block of one of them would have to be of both.

@@ -34,9 +34,9 @@ import {
   type PlanNode,
 } from './node.ts';
 import { type DirectionPlan, planLaunches } from './planner.ts';
-import type { DeviceProfile } from './profile.ts';
 import { sharedNode } from './shared-axes.ts';
 import type { Sharing } from './splits.ts';
+import type { Target } from './target.ts';
 import { nodesOfAxes } from './tree.ts';
 import { withSpace } from './zero-padding.ts';
 
@@ -76,11 +76,11 @@ export function resultProblem(problem: Problem): Problem {
 }
 
 /** @throws FftError `unsupported-length`; RangeError where nothing fits the profile. */
-export function planConvolution(problem: Problem, profile: DeviceProfile, throughWork: boolean): ConvolutionPlan {
+export function planConvolution(problem: Problem, target: Target, throughWork: boolean): ConvolutionPlan {
   const given = kernelProblem(problem);
   const result = resultProblem(problem);
   const { crossPower } = problem.convolution!;
-  const split = splitConvolution(problem, profile);
+  const split = splitConvolution(problem, target);
   const bins = kernelShape(given, split);
   const { period } = split;
   const transformed = problem.size.reduce((all, n, axis) => all * (problem.omit[axis] ? 1 : n), 1);
@@ -89,8 +89,8 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
   const convolve = planLaunches({
     name: 'convolve',
     problem: { ...problem, strides: { input: problem.strides.input, output: result.strides.input } },
-    tree: convolvingTree(problem, split, bins, profile),
-    profile,
+    tree: convolvingTree(problem, split, bins, target),
+    target,
     throughWork,
     written: {
       layout: isReal(problem) ? 'real' : result.layout.input,
@@ -103,8 +103,8 @@ export function planConvolution(problem: Problem, profile: DeviceProfile, throug
   const prepare = planLaunches({
     name: 'prepareKernel',
     problem: { ...given, strides: { input: given.strides.input, output: packedStrides(bins) } },
-    tree: preparingTree(given, split, bins, profile),
-    profile,
+    tree: preparingTree(given, split, bins, target),
+    target,
     throughWork: false,
     written: { layout: 'interleaved', offset: 0, shape: bins, storage: problem.precision },
     scale: crossPower ? 1 : mean,
@@ -129,13 +129,13 @@ function convolvingTree(
   problem: Problem,
   split: ConvolutionSplit,
   bins: readonly number[],
-  profile: DeviceProfile,
+  target: Target,
 ): BranchNode {
   const { kernels } = problem.convolution!;
   const returning = { ...problem, batches: problem.batches * kernels };
-  const there = nodesOfAxes(restOf(problem, split), 'forward', profile, split.splits);
-  const back = nodesOfAxes(restOf(returning, split), 'inverse', profile, split.splits).map(backwards);
-  const asked: MiddleQuestion = { problem, returning, split, bins, profile };
+  const there = nodesOfAxes(restOf(problem, split), 'forward', target, split.splits);
+  const back = nodesOfAxes(restOf(returning, split), 'inverse', target, split.splits).map(backwards);
+  const asked: MiddleQuestion = { problem, returning, split, bins, target };
   // Reals are what is read first and written last.
   const outside = !split.parts || !isReal(problem) || !split.axes.includes(0);
   const children = outside
@@ -156,7 +156,7 @@ interface MiddleQuestion {
   readonly returning: Problem;
   readonly split: ConvolutionSplit;
   readonly bins: readonly number[];
-  readonly profile: DeviceProfile;
+  readonly target: Target;
 }
 
 /** The launches of the middle. @param between nodes of other axes before the last launch there, and after the first one back. */
@@ -213,10 +213,10 @@ function tensorsOf({ problem, returning, split }: MiddleQuestion): Sides<number[
 
 /** One axis, as long as its period is. */
 function periodThrough(asked: MiddleQuestion, { own, length, uploads }: Period): PlanNode {
-  const { problem, returning, split, profile } = asked;
+  const { problem, returning, split, target } = asked;
   const axis = split.axes[0]!;
   const [there, back] = [['forward', problem] as const, ['inverse', returning] as const].map(([direction, one]) =>
-    leavesOf(longAxis(axisPlace(complexOf(one, split.real), direction, axis, profile), length, uploads)),
+    leavesOf(longAxis(axisPlace(complexOf(one, split.real), direction, axis, target), length, uploads)),
   ) as [LeafNode[], LeafNode[]];
   const all = roundOf(asked, there, back).map((leaf) =>
     uploads ? leaf : { ...leaf, convolved: { by: 'period' as const, length }, axis: { ...leaf.axis, count: own } },

@@ -3,25 +3,24 @@
  * memory and write it back at the full bandwidth. For vectors it is the *pass*: what a pass of radix 4 over cached data
  * takes. Either counts both, trips and passes; candidates of one problem are compared by nothing else.
  */
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, mayFuse } from './capacity.ts';
+
 import { type Cut, clusterFor } from './cuts.ts';
-import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfGroup } from './share.ts';
+import { mayFuse, type Target } from './target.ts';
 import { chooseColumns } from './thread-tiling.ts';
 import { chooseTile, transposesTile } from './tiling.ts';
 
 export type CostUnit = 'trips to memory' | 'passes of radix 4';
 
 /** What prices on a device are counted in. */
-export function unitOf({ lockstep }: DeviceProfile): CostUnit {
+export function unitOf({ lockstep }: Pick<Target, 'lockstep'>): CostUnit {
   return lockstep === 'threads' ? 'trips to memory' : 'passes of radix 4';
 }
 
 /** A trip to memory at the full bandwidth. */
-export function tripCost(profile: DeviceProfile): number {
-  return profile.lockstep === 'threads' ? 1 : calibrationOf(profile).trip.passes;
+export function tripCost(target: Target): number {
+  return target.lockstep === 'threads' ? 1 : target.calibration.trip.passes;
 }
 
 /** What a launch costs per point. */
@@ -38,25 +37,24 @@ export function cutCost(
   { share, blocks, tile = 1 }: Pick<Cut, 'share' | 'blocks'> & { readonly tile?: number },
   lengths: readonly number[],
   elements: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
+  target: Target,
 ): LaunchCost {
   const points = lengths.reduce((a, b) => a * b, tile) / blocks;
-  const passes = lengths.reduce((sum, n) => sum + passesOf(n, precision, profile), 0);
-  return launchCost({ share, points, elements }, passes, precision, profile);
+  const passes = lengths.reduce((sum, n) => sum + passesOf(n, target), 0);
+  return launchCost({ share, points, elements }, passes, target);
 }
 
 /** What a launch costs at the least per point of a tensor of so many. */
-export function leastCost(elements: number, precision: Arithmetic, profile: DeviceProfile): LaunchCost {
-  const [start, trip] = [startCost(elements, precision, profile), tripCost(profile)];
+export function leastCost(elements: number, target: Target): LaunchCost {
+  const [start, trip] = [startCost(elements, target), tripCost(target)];
   return { price: start + trip, start, trip };
 }
 
 /** To start a launch takes others to be told of it: one multiprocessor just goes on. */
-function startCost(elements: number, precision: Arithmetic, profile: DeviceProfile): number {
-  const { complexBytes } = capacityOf(precision, profile);
-  const others = profile.multiprocessors - 1;
-  return (tripCost(profile) * others * calibrationOf(profile).launch.bytes) / (2 * complexBytes * elements);
+function startCost(elements: number, target: Target): number {
+  const { complexBytes } = target.capacity;
+  const others = target.multiprocessors - 1;
+  return (tripCost(target) * others * target.calibration.launch.bytes) / (2 * complexBytes * elements);
 }
 
 /**
@@ -64,49 +62,30 @@ function startCost(elements: number, precision: Arithmetic, profile: DeviceProfi
  * @param columns that lie side by side. The last upload of an axis reads whole transforms, and only writes columns.
  * @param elements of the tensor.
  */
-export function uploadCost(
-  n: number,
-  columns: number,
-  last: boolean,
-  elements: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): LaunchCost {
-  if (profile.lockstep === 'vector') return columnsCost(n, columns, elements, precision, profile);
-  const cluster = last ? undefined : clusterFor(n, columns, 2, precision, profile);
-  const cut = cluster ?? { ...chooseColumns(n, columns, precision, profile, last ? 1 : 2), blocks: 1 };
-  return cutCost(cut, [n], elements, precision, profile);
+export function uploadCost(n: number, columns: number, last: boolean, elements: number, target: Target): LaunchCost {
+  if (target.lockstep === 'vector') return columnsCost(n, columns, elements, target);
+  const cluster = last ? undefined : clusterFor(n, columns, 2, target);
+  const cut = cluster ?? { ...chooseColumns(n, columns, target, last ? 1 : 2), blocks: 1 };
+  return cutCost(cut, [n], elements, target);
 }
 
 /** What one of several uploads costs at the least, however many columns lie side by side: at the full bandwidth, by enough groups. */
-export function leastUploadCost(
-  n: number,
-  elements: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): LaunchCost {
-  return launchCost({ share: 1, points: 0, elements }, passesOf(n, precision, profile), precision, profile);
+export function leastUploadCost(n: number, elements: number, target: Target): LaunchCost {
+  return launchCost({ share: 1, points: 0, elements }, passesOf(n, target), target);
 }
 
 /**
  * The first of two uploads by vectors, where it reorders: it reads columns and writes rows.
  * @param ideal the length that it had best have.
  */
-export function firstUploadCost(
-  n: number,
-  ideal: number,
-  columns: number,
-  elements: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): number {
-  const { lanes } = capacityOf(precision, profile);
-  const { uploads } = calibrationOf(profile);
-  const passes = transposesTile(n, precision, profile)
-    ? chooseRadices({ length: n, lanesAlong: 'axis', lanes, precision }, profile).cost
-    : passesOf(n, precision, profile) + uploads.copied;
-  const points = columnPoints(n, columns, precision, profile);
-  const { price } = launchCost({ share: 1, points, elements }, passes, precision, profile);
+export function firstUploadCost(n: number, ideal: number, columns: number, elements: number, target: Target): number {
+  const { lanes } = target.capacity;
+  const { uploads } = target.calibration;
+  const passes = transposesTile(n, target)
+    ? chooseRadices({ length: n, lanesAlong: 'axis', lanes }, target).cost
+    : passesOf(n, target) + uploads.copied;
+  const points = columnPoints(n, columns, target);
+  const { price } = launchCost({ share: 1, points, elements }, passes, target);
   return price + uploads.firstBalance * Math.abs(Math.log2(n / ideal));
 }
 
@@ -114,27 +93,25 @@ export function firstUploadCost(
  * An axis that memory runs along, in one upload.
  * @param elements of the tensor: lanes of vectors take transforms side by side rather than short axes.
  */
-export function wholeCost(length: number, elements: number, precision: Arithmetic, profile: DeviceProfile): LaunchCost {
-  const { lanes } = capacityOf(precision, profile);
-  if (profile.lockstep === 'vector') {
-    const short = elements >= lanes * length && length < calibrationOf(profile).columns.shortAxis;
-    if (short) return columnsCost(length, elements / length, elements, precision, profile);
-    const { cost } = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile);
-    return launchCost({ share: 1, points: length, elements }, cost, precision, profile);
+export function wholeCost(length: number, elements: number, target: Target): LaunchCost {
+  const { lanes } = target.capacity;
+  if (target.lockstep === 'vector') {
+    const short = elements >= lanes * length && length < target.calibration.columns.shortAxis;
+    if (short) return columnsCost(length, elements / length, elements, target);
+    const { cost } = chooseRadices({ length, lanesAlong: 'axis', lanes }, target);
+    return launchCost({ share: 1, points: length, elements }, cost, target);
   }
-  const cluster = clusterFor(length, 1, 0, precision, profile);
-  return cluster
-    ? cutCost({ ...cluster, tile: 1 }, [length], elements, precision, profile)
-    : groupCost(length, elements, precision, profile);
+  const cluster = clusterFor(length, 1, 0, target);
+  return cluster ? cutCost({ ...cluster, tile: 1 }, [length], elements, target) : groupCost(length, elements, target);
 }
 
 /** The same by threads of one group. */
-export function groupCost(length: number, elements: number, precision: Arithmetic, profile: DeviceProfile): LaunchCost {
-  const { lanes } = capacityOf(precision, profile);
-  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile);
-  const share = shareOfGroup({ points: length, radices, fused: false }, precision, profile);
-  const points = length * Math.max(1, Math.floor(profile.groupPoints / length));
-  return launchCost({ share, points, elements }, passesOf(length, precision, profile), precision, profile);
+export function groupCost(length: number, elements: number, target: Target): LaunchCost {
+  const { lanes } = target.capacity;
+  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes }, target);
+  const share = shareOfGroup({ points: length, radices, fused: false }, target);
+  const points = length * Math.max(1, Math.floor(target.groupPoints / length));
+  return launchCost({ share, points, elements }, passesOf(length, target), target);
 }
 
 /**
@@ -160,37 +137,29 @@ export function roundCost(alone: LaunchCost, exposed = 1): number {
  * By what the passes of a convolution in one launch multiply those of a transform as long: they are too many for the trips to
  * memory of other groups to hide, the fewer of these there are.
  */
-export function exposure(padded: number, precision: Arithmetic, profile: DeviceProfile): number {
-  if (profile.lockstep === 'vector') return 1;
-  const { fewBelow, few, several } = calibrationOf(profile).exposure;
-  const { sharedBytes } = capacityOf(precision, profile);
-  return padded * sharedBytes * fewBelow > (profile.residentBytes ?? profile.sharedBytes) ? few : several;
+export function exposure(padded: number, target: Target): number {
+  if (target.lockstep === 'vector') return 1;
+  const { fewBelow, few, several } = target.calibration.exposure;
+  const { sharedBytes } = target.capacity;
+  return padded * sharedBytes * fewBelow > (target.residentBytes ?? target.sharedBytes) ? few : several;
 }
 
 /** The same where it may be a cluster's launch. */
-export function clusterExposure(padded: number, precision: Arithmetic, profile: DeviceProfile): number {
-  const { cluster } = calibrationOf(profile).exposure;
-  return mayFuse(profile) && clusterFor(padded, 1, 0, precision, profile)
-    ? cluster
-    : exposure(padded, precision, profile);
+export function clusterExposure(padded: number, target: Target): number {
+  const { cluster } = target.calibration.exposure;
+  return mayFuse(target) && clusterFor(padded, 1, 0, target) ? cluster : exposure(padded, target);
 }
 
 /** Neighbouring columns by vectors. */
-function columnsCost(
-  n: number,
-  columns: number,
-  elements: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): LaunchCost {
-  const points = columnPoints(n, columns, precision, profile);
-  return launchCost({ share: 1, points, elements }, passesOf(n, precision, profile), precision, profile);
+function columnsCost(n: number, columns: number, elements: number, target: Target): LaunchCost {
+  const points = columnPoints(n, columns, target);
+  return launchCost({ share: 1, points, elements }, passesOf(n, target), target);
 }
 
 /** What a group of vectors takes of neighbouring columns. */
-function columnPoints(n: number, columns: number, precision: Arithmetic, profile: DeviceProfile): number {
-  const { lanes: grain, run, room } = capacityOf(precision, profile);
-  return n * chooseTile(n, columns, { grain, run, room, group: undefined }, profile);
+function columnPoints(n: number, columns: number, target: Target): number {
+  const { lanes: grain, run, room } = target.capacity;
+  return n * chooseTile(n, columns, { grain, run, room, group: undefined }, target);
 }
 
 /** The groups of a launch. */
@@ -207,23 +176,18 @@ interface Groups {
  * A launch with so many passes of radix 4. It has to be started; and where it has fewer groups than there are multiprocessors, the
  * others are idle.
  */
-function launchCost(
-  { share, points, elements }: Groups,
-  passes: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): LaunchCost {
-  const calibration = calibrationOf(profile);
-  const { multiprocessors } = profile;
+function launchCost({ share, points, elements }: Groups, passes: number, target: Target): LaunchCost {
+  const calibration = target.calibration;
+  const { multiprocessors } = target;
   const idle = Math.min(multiprocessors, Math.max(1, (multiprocessors * points) / elements));
-  const trip = tripCost(profile) * Math.max(1, idle / calibration.launch.reach);
-  const start = startCost(elements, precision, profile);
-  const work = (tripCost(profile) * idle * passes) / calibration.trip.passes;
+  const trip = tripCost(target) * Math.max(1, idle / calibration.launch.reach);
+  const start = startCost(elements, target);
+  const work = (tripCost(target) * idle * passes) / calibration.trip.passes;
   return { price: start + trip / share + work, start, trip };
 }
 
 /** Passes of radix 4 that take as long as those of a transform. */
-export function passesOf(length: number, precision: Arithmetic, profile: DeviceProfile): number {
-  const { lanes } = capacityOf(precision, profile);
-  return chooseRadices({ length, lanesAlong: 'batch', lanes, precision }, profile).cost;
+export function passesOf(length: number, target: Target): number {
+  const { lanes } = target.capacity;
+  return chooseRadices({ length, lanesAlong: 'batch', lanes }, target).cost;
 }

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../test/support/random.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { capacityOf } from './capacity.ts';
 import { clusterFor, cutAxes, cutAxis, cutColumns, splitBefore } from './cuts.ts';
 import type { DeviceProfile } from './profile.ts';
+import { targetOf } from './target.ts';
 
 const gpu: DeviceProfile = {
   name: 'test',
@@ -37,10 +37,10 @@ describe('tiles of a cluster', () => {
     const found = { alone: 0, clusters: 0 };
     fc.assert(
       fc.property(fc.array(lengths, { minLength: 2, maxLength: 3 }), precision, (axes, real) => {
-        const cut = cutAxes(axes, real, gpu);
+        const cut = cutAxes(axes, targetOf(gpu, real));
         if (!cut) return;
         const points = axes.reduce((a, b) => a * b, 1);
-        const { complexBytes, room } = capacityOf(real, gpu);
+        const { complexBytes, room } = targetOf(gpu, real).capacity;
         expect(cut.blocks).toBeLessThanOrEqual(16);
         expect(cut.lengths.reduce((a, b) => a * b, 1)).toBe(points);
         // The first dimension changes hands with one of the others.
@@ -61,7 +61,7 @@ describe('tiles of a cluster', () => {
     let found = 0;
     fc.assert(
       fc.property(fc.constantFrom(...smooth), precision, (length, real) => {
-        const cut = cutAxis(length, 1, real, gpu);
+        const cut = cutAxis(length, 1, targetOf(gpu, real));
         if (!cut) return;
         const [a, b] = cut.lengths as [number, number];
         expect(a * b).toBe(length);
@@ -74,11 +74,11 @@ describe('tiles of a cluster', () => {
   });
 
   it('need threads that keep values in registers, and clusters beyond one block', () => {
-    expect(cutAxes([64, 64], 'single', gpu)).toMatchObject({ lengths: [64, 64], blocks: 1 });
-    expect(cutAxes([64, 64], 'single', alone)).toMatchObject({ lengths: [64, 64], blocks: 1 });
-    expect(cutAxes([256, 256], 'single', alone)).toBeUndefined();
-    expect(cutAxes([64, 64], 'single', { ...gpu, lockstep: 'vector' })).toBeUndefined();
-    expect(cutAxes([64, 64], 'single', { ...gpu, doubleBuffered: true })).toBeUndefined();
+    expect(cutAxes([64, 64], targetOf(gpu, 'single'))).toMatchObject({ lengths: [64, 64], blocks: 1 });
+    expect(cutAxes([64, 64], targetOf(alone, 'single'))).toMatchObject({ lengths: [64, 64], blocks: 1 });
+    expect(cutAxes([256, 256], targetOf(alone, 'single'))).toBeUndefined();
+    expect(cutAxes([64, 64], targetOf({ ...gpu, lockstep: 'vector' }, 'single'))).toBeUndefined();
+    expect(cutAxes([64, 64], targetOf({ ...gpu, doubleBuffered: true }, 'single'))).toBeUndefined();
   });
 });
 
@@ -90,8 +90,8 @@ describe('tiles of neighbouring columns', () => {
     const lengths = fc.array(fc.constantFrom(4, 8, 12, 16, 30, 32, 64), { minLength: 2, maxLength: 3 });
     fc.assert(
       fc.property(lengths, fc.integer({ min: 1, max: 100 }), precision, (axes, count, real) => {
-        const { run, room } = capacityOf(real, gpu);
-        const cut = cutColumns(axes, count, real, gpu);
+        const { run, room } = targetOf(gpu, real).capacity;
+        const cut = cutColumns(axes, count, targetOf(gpu, real));
         if (!cut) return;
         expect(cut.tile).toBeGreaterThanOrEqual(1);
         expect(cut.tile).toBeLessThanOrEqual(Math.min(run, count));
@@ -113,12 +113,12 @@ describe('tiles of neighbouring columns', () => {
         fc.constantFrom(0, 1, 2),
         precision,
         (length, count, strided, real) => {
-          expect(clusterFor(length, count, strided, real, alone)).toBeUndefined();
-          const cut = clusterFor(length, count, strided, real, gpu);
+          expect(clusterFor(length, count, strided, targetOf(alone, real))).toBeUndefined();
+          const cut = clusterFor(length, count, strided, targetOf(gpu, real));
           if (!cut) return;
           expect(product(cut.lengths)).toBe(length);
           expect(count % cut.tile).toBe(0);
-          expect((length * cut.tile) / cut.blocks).toBeLessThanOrEqual(capacityOf(real, gpu).room);
+          expect((length * cut.tile) / cut.blocks).toBeLessThanOrEqual(targetOf(gpu, real).capacity.room);
           expect(cut.lengths.map((digit) => digit % cut.blocks)).toEqual(cut.lengths.map(() => 0));
           found++;
         },

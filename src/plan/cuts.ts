@@ -3,12 +3,11 @@
  * digits, or of several axes that become one launch (count passes over memory first, then polish them).
  */
 import { divisors, largestPrimeFactor } from '../numeric/primes.ts';
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, forPrecision, mayFuse, wordsPerReal } from './capacity.ts';
+import { forPrecision, wordsPerReal } from './capacity.ts';
 import { Memo } from './memo.ts';
-import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
 import { shareOfCluster, shareOfGroup, shareOfRuns } from './share.ts';
+import { mayFuse, type Target } from './target.ts';
 import { residentGroups, threadsFor } from './threads.ts';
 
 /** A tile shared out among blocks. */
@@ -29,10 +28,10 @@ interface PricedBlocks {
 }
 
 /** Numbers of blocks that can hold a tile of so many points together, cheapest first. */
-function blocksFor(points: number, precision: Arithmetic, profile: DeviceProfile): PricedBlocks[] {
-  const { cluster } = profile;
-  const { choice } = calibrationOf(profile).cluster;
-  const { sharedBytes, room } = capacityOf(precision, profile);
+function blocksFor(points: number, target: Target): PricedBlocks[] {
+  const { cluster } = target;
+  const { choice } = target.calibration.cluster;
+  const { sharedBytes, room } = target.capacity;
   // A sixteenth is left for padding.
   const most = (room * 16) / 17;
   const found: PricedBlocks[] = [];
@@ -58,12 +57,11 @@ function divideAmong({ blocks }: PricedBlocks, shared: readonly number[]): boole
 function shareOf(
   { blocks, points, ragged }: { blocks: number; points: number; ragged: boolean },
   radices: readonly number[],
-  precision: Arithmetic,
-  profile: DeviceProfile,
+  target: Target,
 ): number {
-  if (blocks === 1) return shareOfGroup({ points, radices, fused: true }, precision, profile);
-  const { sharedBytes } = capacityOf(precision, profile);
-  return shareOfCluster(blocks, (points / blocks) * sharedBytes, radices, ragged, precision, profile);
+  if (blocks === 1) return shareOfGroup({ points, radices, fused: true }, target);
+  const { sharedBytes } = target.capacity;
+  return shareOfCluster(blocks, (points / blocks) * sharedBytes, radices, ragged, target);
 }
 
 /**
@@ -73,19 +71,18 @@ function shareOf(
 function keepsBusy(
   points: number,
   radices: readonly number[],
-  precision: Arithmetic,
-  profile: DeviceProfile,
-  idle = calibrationOf(profile).cluster.idle.most,
+  target: Target,
+  idle = target.calibration.cluster.idle.most,
 ): boolean {
   if (idle === Number.POSITIVE_INFINITY) return true;
-  const { butterflies, sideBySide } = calibrationOf(profile).cluster;
-  const threads = threadsFor(points, radices, { precision }, profile, true);
+  const { butterflies, sideBySide } = target.calibration.cluster;
+  const threads = threadsFor(points, radices, {}, target, true);
   const rounds = radices.map((radix) => Math.ceil(points / radix / threads));
   const times = radices.map((radix, n) => (rounds[n]! * threads * radix) / points);
   return (
     Math.max(...rounds) <= butterflies &&
     times.reduce((sum, time) => sum + time, 0) <= idle * times.length &&
-    (!profile.registerFile || residentGroups(points, radices, threads, precision, profile, true) >= sideBySide)
+    (!target.registerFile || residentGroups(points, radices, threads, target, true) >= sideBySide)
   );
 }
 
@@ -95,8 +92,8 @@ export function splitBefore(lengths: readonly number[], blocks: number): number 
 }
 
 /** Radices of each dimension of a tile. */
-export function radicesOf(lengths: readonly number[], precision: Arithmetic, profile: DeviceProfile) {
-  return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile));
+export function radicesOf(lengths: readonly number[], target: Target) {
+  return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target));
 }
 
 /**
@@ -107,21 +104,20 @@ export function radicesOf(lengths: readonly number[], precision: Arithmetic, pro
  */
 export function cutAxes(
   lengths: readonly number[],
-  precision: Arithmetic,
-  profile: DeviceProfile,
+  target: Target,
   tile = 1,
-  idle = calibrationOf(profile).cluster.idle.most,
+  idle = target.calibration.cluster.idle.most,
 ): Cut | undefined {
-  if (!mayFuse(profile) || lengths.length < 2) return undefined;
-  const { cluster } = calibrationOf(profile);
-  const whole = wholeAxes(lengths, precision, profile, tile, idle);
-  const { sharedBytes } = capacityOf(precision, profile);
+  if (!mayFuse(target) || lengths.length < 2) return undefined;
+  const { cluster } = target.calibration;
+  const whole = wholeAxes(lengths, target, tile, idle);
+  const { sharedBytes } = target.capacity;
   const bytes = lengths.reduce((a, b) => a * b, tile * sharedBytes);
   // Blocks that run side by side do without others' help.
-  if (whole?.blocks === 1 && cluster.sideBySide * bytes <= (profile.residentBytes ?? profile.sharedBytes)) return whole;
-  const early = earlyAxes(lengths, precision, profile, tile);
+  if (whole?.blocks === 1 && cluster.sideBySide * bytes <= (target.residentBytes ?? target.sharedBytes)) return whole;
+  const early = earlyAxes(lengths, target, tile);
   if (!early || !whole) return early ?? whole;
-  const odd = wordsPerReal(precision) === 1 && lengths.some((length) => largestPrimeFactor(length) > 3);
+  const odd = wordsPerReal(target.precision) === 1 && lengths.some((length) => largestPrimeFactor(length) > 3);
   return early.share * (whole.blocks > 1 && odd ? cluster.oddEarly : 1) >= whole.share ? early : whole;
 }
 
@@ -133,15 +129,14 @@ export function cutAxes(
 export function cutColumns(
   lengths: readonly number[],
   count: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
+  target: Target,
   idle?: number,
 ): Tiled | undefined {
-  const { run } = capacityOf(precision, profile);
+  const { run } = target.capacity;
   let best: Tiled | undefined;
   for (let tile = Math.min(run, count); tile >= 1; tile = Math.floor(tile / 2)) {
-    const cut = cutAxes(lengths, precision, profile, tile, idle);
-    const share = cut ? cut.share * shareOfRuns({ tile, count }, 2, precision, profile) : 0;
+    const cut = cutAxes(lengths, target, tile, idle);
+    const share = cut ? cut.share * shareOfRuns({ tile, count }, 2, target) : 0;
     // A share of 0 is no price, but memory with other strides than the usual may leave nothing better.
     if (cut && (!best || share > best.share)) best = { ...cut, share, tile };
   }
@@ -149,23 +144,17 @@ export function cutColumns(
 }
 
 /** Axes that are dimensions of a tile as they are: blocks exchange their shares after the first one. */
-function wholeAxes(
-  lengths: readonly number[],
-  precision: Arithmetic,
-  profile: DeviceProfile,
-  tile: number,
-  idle: number,
-): Cut | undefined {
+function wholeAxes(lengths: readonly number[], target: Target, tile: number, idle: number): Cut | undefined {
   const points = lengths.reduce((a, b) => a * b, tile);
   // The first two dimensions change hands between the blocks.
-  const cheapest = blocksFor(points, precision, profile).find((some) => divideAmong(some, lengths.slice(0, 2)));
+  const cheapest = blocksFor(points, target).find((some) => divideAmong(some, lengths.slice(0, 2)));
   if (!cheapest) return undefined;
   const { blocks } = cheapest;
-  const radices = radicesOf(lengths, precision, profile).flatMap((choice) => choice.radices);
-  if (blocks > 1 && !keepsBusy(points / blocks, radices, precision, profile, idle)) return undefined;
-  const { run } = capacityOf(precision, profile);
+  const radices = radicesOf(lengths, target).flatMap((choice) => choice.radices);
+  if (blocks > 1 && !keepsBusy(points / blocks, radices, target, idle)) return undefined;
+  const { run } = target.capacity;
   const ragged = lengths.slice(0, 2).some((length) => ((length / blocks) * tile) % run !== 0);
-  return { lengths, blocks, share: shareOf({ blocks, points, ragged }, radices, precision, profile) };
+  return { lengths, blocks, share: shareOf({ blocks, points, ragged }, radices, target) };
 }
 
 /**
@@ -173,25 +162,20 @@ function wholeAxes(
  * butterflies are done. Nothing is in shared memory before that, so no block waits until others have read theirs. Only
  * for two axes: cubes gain nothing.
  */
-function earlyAxes(
-  lengths: readonly number[],
-  precision: Arithmetic,
-  profile: DeviceProfile,
-  tile: number,
-): Cut | undefined {
-  if (lengths.length > 2 || !profile.cluster) return undefined;
+function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cut | undefined {
+  if (lengths.length > 2 || !target.cluster) return undefined;
   const [slowest, fastest] = lengths as [number, number];
-  const { choice } = calibrationOf(profile).cluster;
-  const { run } = capacityOf(precision, profile);
+  const { choice } = target.calibration.cluster;
+  const { run } = target.capacity;
   const points = slowest * fastest * tile;
-  const numbers = blocksFor(points, precision, profile).filter(({ blocks }) => blocks > 1);
+  const numbers = blocksFor(points, target).filter(({ blocks }) => blocks > 1);
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const a of numbers.length > 0 ? divisors(slowest) : []) {
     const ways = numbers.filter((some) => divideAmong(some, [a]));
     if (a === 1 || a === slowest || ways.length === 0) continue;
     const digits = [a, slowest / a, fastest];
-    const passes = radicesOf(digits, precision, profile);
+    const passes = radicesOf(digits, target);
     if (passes[0]!.radices.length > 1) continue;
     const radices = passes.flatMap((choice) => choice.radices);
     for (const { blocks, cost: sharing } of ways) {
@@ -200,11 +184,11 @@ function earlyAxes(
       const piece = ((split === 2 ? fastest / blocks : fastest) * tile) / run;
       if (split < 0 || piece < 1) continue;
       const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + choice.halving * sharing;
-      if (cost >= least || !keepsBusy(points / blocks, radices, precision, profile)) continue;
+      if (cost >= least || !keepsBusy(points / blocks, radices, target)) continue;
       best = {
         lengths: digits,
         blocks,
-        share: shareOf({ blocks, points, ragged: !Number.isInteger(piece) }, radices, precision, profile),
+        share: shareOf({ blocks, points, ragged: !Number.isInteger(piece) }, radices, target),
       };
       least = cost;
     }
@@ -216,8 +200,8 @@ function earlyAxes(
  * Whether one of the digits has more than two passes, and they are not of powers of two. (Why clusters are as slow then as they are is not
  * known.)
  */
-function isDeep(digits: readonly number[], precision: Arithmetic, profile: DeviceProfile): boolean {
-  return radicesOf(digits, precision, profile).some(
+function isDeep(digits: readonly number[], target: Target): boolean {
+  return radicesOf(digits, target).some(
     ({ radices }) => radices.length > 2 && radices.some((radix) => !Number.isInteger(Math.log2(radix))),
   );
 }
@@ -228,36 +212,22 @@ const cuts = new Memo<Cut | undefined>();
  * One long axis in two digits, `tile` transforms of it at a time.
  * @param instead more than one block is wanted, instead of one: how idle its threads may be.
  */
-export function cutAxis(
-  length: number,
-  tile: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-  instead?: number,
-): Cut | undefined {
-  if (!mayFuse(profile)) return undefined;
-  return cuts.of(profile, `${length},${tile},${precision},${instead}`, () =>
-    searchCuts(length, tile, precision, profile, instead),
-  );
+export function cutAxis(length: number, tile: number, target: Target, instead?: number): Cut | undefined {
+  if (!mayFuse(target)) return undefined;
+  return cuts.of(target, `${length},${tile},${instead}`, () => searchCuts(length, tile, target, instead));
 }
 
-function searchCuts(
-  length: number,
-  tile: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-  instead: number | undefined,
-): Cut | undefined {
-  const { choice, deep } = calibrationOf(profile).cluster;
-  const { run } = capacityOf(precision, profile);
-  const numbers = blocksFor(length * tile, precision, profile).filter(({ blocks }) => blocks > 1 || !instead);
+function searchCuts(length: number, tile: number, target: Target, instead: number | undefined): Cut | undefined {
+  const { choice, deep } = target.calibration.cluster;
+  const { run } = target.capacity;
+  const numbers = blocksFor(length * tile, target).filter(({ blocks }) => blocks > 1 || !instead);
   let best: Cut | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const a of numbers.length > 0 ? divisors(length) : []) {
     const b = length / a;
     const ways = numbers.filter((some) => divideAmong(some, [a, b]));
     if (a === 1 || b === 1 || ways.length === 0) continue;
-    const passes = radicesOf([a, b], precision, profile);
+    const passes = radicesOf([a, b], target);
     const work = passes[0]!.cost + passes[1]!.cost + choice.unequal * Math.abs(Math.log2(a / b));
     if (work >= least) continue;
     const radices = passes.flatMap((choice) => choice.radices);
@@ -266,10 +236,10 @@ function searchCuts(
       const short = (n: number) => ((n / blocks) * tile < run ? choice.shortShare : 0);
       const cost = work + short(a) + short(b) + choice.halving * sharing;
       if (cost >= least) continue;
-      if (blocks > 1 && !keepsBusy(points, radices, precision, profile, instead)) continue;
+      if (blocks > 1 && !keepsBusy(points, radices, target, instead)) continue;
       const ragged = [a, b].some((digit) => ((digit / blocks) * tile) % run !== 0);
-      const share = shareOf({ blocks, points: length * tile, ragged }, radices, precision, profile);
-      best = { lengths: [a, b], blocks, share: share * (blocks > 1 && isDeep([a, b], precision, profile) ? deep : 1) };
+      const share = shareOf({ blocks, points: length * tile, ragged }, radices, target);
+      best = { lengths: [a, b], blocks, share: share * (blocks > 1 && isDeep([a, b], target) ? deep : 1) };
       least = cost;
     }
   }
@@ -281,21 +251,15 @@ function searchCuts(
  * @param count neighbouring transforms.
  * @param strided on how many sides memory runs along those, not along the axis.
  */
-export function clusterFor(
-  length: number,
-  count: number,
-  strided: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): Tiled | undefined {
-  const { contiguous, idle } = calibrationOf(profile).cluster;
-  const { run, room, sharedBytes } = capacityOf(precision, profile);
+export function clusterFor(length: number, count: number, strided: number, target: Target): Tiled | undefined {
+  const { contiguous, idle } = target.calibration.cluster;
+  const { run, room, sharedBytes } = target.capacity;
   const whole = strided > 0 ? Math.min(run, count) : 1;
   // Where one block cannot hold even one transform there is no choice. Otherwise a cluster may be faster than a block that
   // has its multiprocessor to itself, if it moves whole runs on both sides.
   const needed = length > room;
   const bytes = length * sharedBytes * whole;
-  const above = profile.cluster ? forPrecision(profile.cluster.above, precision) : Number.POSITIVE_INFINITY;
+  const above = target.cluster ? forPrecision(target.cluster.above, target.precision) : Number.POSITIVE_INFINITY;
   const worth = strided === 2 ? bytes > above : strided === 0 && bytes > contiguous * above;
   if (!needed && !worth) return undefined;
   const little = strided === 0 && bytes < 2 * above;
@@ -305,8 +269,8 @@ export function clusterFor(
   const idles = needed ? [idle.most, Number.POSITIVE_INFINITY] : [little ? idle.little : idle.most];
   for (const most of idles) {
     for (const tile of tiles) {
-      const cut = cutAxis(length, tile, precision, profile, most);
-      if (cut && (needed || !isDeep(cut.lengths, precision, profile))) return { ...cut, tile };
+      const cut = cutAxis(length, tile, target, most);
+      if (cut && (needed || !isDeep(cut.lengths, target))) return { ...cut, tile };
     }
   }
   return undefined;

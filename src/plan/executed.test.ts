@@ -3,11 +3,13 @@
  * replay.test.ts does for complex problems on symbols. A launch that reads anything but what its node expects leaves another result
  * than the reference.
  */
+
 import { expect, it } from 'vitest';
 import type { Tried } from '../../test/support/accuracy.ts';
 import { convolutionProblem, triedConvolution } from '../../test/support/convolution.ts';
 import { randomProfile, randomThreads } from '../../test/support/devices.ts';
 import { executing } from '../../test/support/executed.ts';
+import { planConvolution, plansOf, rankSplits } from '../../test/support/planned.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { realProblem, triedReal, withBlocks as withRealBlocks } from '../../test/support/real.ts';
 import { sumsProblem, triedSums, withBlocks } from '../../test/support/sums.ts';
@@ -15,10 +17,8 @@ import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { MOST_CANDIDATES } from '../engine/candidates.ts';
 import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
-import { rankSplits } from './candidates.ts';
-import { planConvolution } from './convolution.ts';
 import type { Launch } from './launches.ts';
-import { type DirectionPlan, plansOf } from './planner.ts';
+import type { DirectionPlan } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 const random = randomFor('plan/executed');

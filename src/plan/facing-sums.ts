@@ -10,23 +10,18 @@ import { cheapestBluestein, uploadsQuestion } from './axis.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
 import type { Facing, PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
-import type { DeviceProfile } from './profile.ts';
 import { isPaddedAxis, uploadSchemes } from './scheme.ts';
 import { betweenReals, complexAxis } from './sum-ends.ts';
+import type { Target } from './target.ts';
 
 /** The ways to transform an axis by N/2 complex points, cheapest first. */
-export function foldedSchemes(
-  problem: Problem,
-  axis: number,
-  profile: DeviceProfile,
-  most: number,
-): Priced<RealScheme>[] {
+export function foldedSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
   const points = problem.size[axis]! / 2;
   const half = complexAxis(problem, axis, points);
   const schemes = (): Priced<ComplexScheme>[] => {
-    if (isPaddedAxis(half, axis, profile)) return [cheapestBluestein(half, axis, profile)];
+    if (isPaddedAxis(half, axis, target)) return [cheapestBluestein(half, axis, target)];
     if (points === 1) return [{ value: inOneUpload(1), price: 1 }];
-    return uploadSchemes(uploadsQuestion(half, axis, profile), most);
+    return uploadSchemes(uploadsQuestion(half, axis, target), most);
   };
   return schemes().map(({ value, price }) => ({ value: { by: 'folded', points: value }, price }));
 }
@@ -35,7 +30,7 @@ export function foldedSchemes(
 export function foldedAxis(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   scheme: ComplexScheme,
   kind: TransformKind,
 ): PlanNode {
@@ -47,7 +42,7 @@ export function foldedAxis(
   return betweenReals(
     problem,
     axis,
-    profile,
+    target,
     { scheme, points: count / 2 },
     {
       input: { facing: { input } },

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { planDirection } from '../../test/support/planned.ts';
 import { seedFor } from '../../test/support/random.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem } from '../problem/index.ts';
 import { capacityOf } from './capacity.ts';
 import { passesOf } from './leaf.ts';
-import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 const gpu: DeviceProfile = {

@@ -1,25 +1,25 @@
 /** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
 import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
-import { type Arithmetic, capacityOf, coordinatesProfile, withoutClusters, wordsPerReal } from './capacity.ts';
+import { type Arithmetic, wordsPerReal } from './capacity.ts';
 import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
 import type { LanesAlong, Leaf, LeafStep, MultiplyStep, PairStep, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
-import type { DeviceProfile } from './profile.ts';
 import type { RoundTrip } from './round-trip.ts';
+import { coordinatesTarget, type Target, withoutClusters } from './target.ts';
 import { threadOrder } from './thread-tiling.ts';
 import { isContiguous, type Span, walksAlong } from './tiling.ts';
 
 /** A leaf of one axis as two digits, where a cluster takes it. */
-export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | undefined {
+export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
   if (placed.more) return undefined;
-  const { axis, precision } = placed;
+  const { axis } = placed;
   const merged = mergedBatch(placed);
   const order = threadOrder(axis, merged);
   const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
-  const cut = clusterFor(axis.count, merged[order[0]!]!.count, strided, precision, profile);
+  const cut = clusterFor(axis.count, merged[order[0]!]!.count, strided, target);
   if (!cut) return undefined;
   const columns = (side: 'input' | 'output', d: number) =>
     cut.tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
@@ -28,7 +28,7 @@ export function fuseAxis(placed: PlacedLeaf, profile: DeviceProfile): Leaf | und
     { of: 1, split: 0, columns: columns('output', 0), along: 'batch', after: 0 },
   ];
   const tile = { ...cut, coupled: true, slowest: axis, faster: [], there, back: there.toReversed() };
-  return fusedLeaf(placed, order, tile, profile);
+  return fusedLeaf(placed, order, tile, target);
 }
 
 /** So many steps at a time. @throws RangeError for memory in tiles, which only vectors use. */
@@ -38,7 +38,7 @@ function steps(stride: Stride, count: number): Stride {
 }
 
 /** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
-export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
+export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
   const { precision, more = [], product, coordinates } = placed;
   const spans = [...more].reverse().concat(placed.axis);
   const merged = mergedBatch(placed);
@@ -50,8 +50,8 @@ export function fuseAxes(placed: PlacedLeaf, profile: DeviceProfile): Leaf {
   const counts = spans.map(({ count }) => count);
   const byColumns = walks.input === 'batch' || walks.output === 'batch';
   // Bins and those that mirror them are in one block.
-  const own = coordinatesProfile(coordinates?.count ?? 1, placed.real ? withoutClusters(profile) : profile);
-  const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, neighbours.count, precision, own);
+  const own = coordinatesTarget(coordinates?.count ?? 1, placed.real ? withoutClusters(target) : target);
+  const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, neighbours.count, own);
   const { lengths, blocks } = cut;
   const coupled = lengths.length > spans.length;
   const last = lengths.length - 1;
@@ -128,26 +128,19 @@ function passOrder(
 }
 
 /** As many whole tiles as one block has use for; those of a cluster one by one. */
-function tileOfWholes(lengths: readonly number[], count: number, precision: Arithmetic, profile: DeviceProfile): Tiled {
-  const cut = cutAxes(lengths, precision, profile);
+function tileOfWholes(lengths: readonly number[], count: number, target: Target): Tiled {
+  const cut = cutAxes(lengths, target);
   if (!cut) throw new RangeError('these axes do not fit together');
   const points = lengths.reduce((a, b) => a * b, 1);
-  const { room } = capacityOf(precision, profile);
-  const most = Math.min(profile.groupPoints, (room * 16) / 17);
+  const { room } = target.capacity;
+  const most = Math.min(target.groupPoints, (room * 16) / 17);
   const plenty = cut.blocks > 1 ? 1 : Math.max(1, Math.floor(most / points));
   return { ...cut, tile: Math.max(...divisors(count).filter((n) => n <= plenty)) };
 }
 
 /** A run of neighbours, or a part of one. */
-function tileOfColumns(
-  lengths: readonly number[],
-  count: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): Tiled {
-  const cut =
-    cutColumns(lengths, count, precision, profile) ??
-    cutColumns(lengths, count, precision, profile, Number.POSITIVE_INFINITY);
+function tileOfColumns(lengths: readonly number[], count: number, target: Target): Tiled {
+  const cut = cutColumns(lengths, count, target) ?? cutColumns(lengths, count, target, Number.POSITIVE_INFINITY);
   if (!cut) throw new RangeError('these axes do not fit together');
   return cut;
 }
@@ -171,7 +164,7 @@ interface TileShape extends Tiled {
 }
 
 /** @param order of the batch dimensions. */
-function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShape, profile: DeviceProfile): Leaf {
+function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShape, target: Target): Leaf {
   const { coupled, slowest, faster } = shape;
   const { product, coordinates, twiddle } = placed;
   const merged = mergedBatch(placed);
@@ -183,7 +176,7 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
   const { input, output } = placesOf(others);
   const bins = [...digits.places.output, ...output];
   const steps = stepsOf(placed, shape, (product) => productOf({ ...placed, product }, bins, batch));
-  const choices = radicesOf(lengths, placed.precision, profile);
+  const choices = radicesOf(lengths, target);
   return assembled(
     placed,
     {
@@ -192,10 +185,10 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
         ...steps.map((step): LeafStep => {
           if ('do' in step) return step;
           const { of, along, ...own } = step;
-          const butterflies = butterfliesOf(choices[of]!.radices, profile);
+          const butterflies = butterfliesOf(choices[of]!.radices, target);
           return { ...{ do: 'passes', of }, ...butterflies, ...own, lanesAlong: { input: along, output: along } };
         }),
-        ...(storesInPieces(placed, shape, choices, profile) ? [{ do: 'copy' as const }] : []),
+        ...(storesInPieces(placed, shape, choices, target) ? [{ do: 'copy' as const }] : []),
       ],
       axes: {
         input: [...digits.input, ...others.map((span) => span.input)],
@@ -204,21 +197,21 @@ function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShap
       places: { input: [...digits.places.input, ...input], output: [...returned.places.output, ...output] },
       twiddle: twiddle && twiddleOf(twiddle, order),
     },
-    profile,
+    target,
   );
 }
 
 /** Whether neighbouring threads of the last pass would store pieces of less than half a run: their tile is copied whole then. */
 function storesInPieces(
-  { precision, product, coordinates }: PlacedLeaf,
+  { product, coordinates }: PlacedLeaf,
   { blocks, coupled, pair, there, faster }: TileShape,
   choices: ReturnType<typeof radicesOf>,
-  profile: DeviceProfile,
+  target: Target,
 ): boolean {
   const { of, along } = there.at(-1)!;
   const axis = faster.at(-1)!;
   if (blocks > 1 || coupled || pair || product || coordinates || of !== faster.length || along !== 'axis') return false;
-  const { run } = capacityOf(precision, profile);
+  const { run } = target.capacity;
   return isContiguous(axis.output) && axis.count / choices[of]!.radices.at(-1)! < Math.min(run / 2, axis.count);
 }
 

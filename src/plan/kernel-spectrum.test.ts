@@ -6,6 +6,7 @@ import { kernelProblem } from './convolution.ts';
 import { preparingTree } from './kernel-spectrum.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
 import type { Splits } from './splits.ts';
+import { targetOf } from './target.ts';
 
 // How the signal's first axis comes, whose bins have the natural order or are where two uploads leave them.
 it.each<[string, Splits]>([
@@ -25,7 +26,7 @@ it.each<[string, Splits]>([
   // The kernel's own comes in two, whatever the signal's does.
   const profile = { ...namedProfiles.h200.profile, tuning: { uploadSwitch: { two: 64 } } };
   const split = { axes: [], real: false, after: false, splits };
-  const { children } = preparingTree(kernelProblem(problem), split, [1, 64, 3, 1, 1], profile);
+  const { children } = preparingTree(kernelProblem(problem), split, [1, 64, 3, 1, 1], targetOf(profile, 'single'));
   for (const axis of children) {
     const leaves = leavesOf(axis);
     const bands = leaves.flatMap(({ factors }) => factors?.output ?? []);

@@ -15,16 +15,16 @@ import {
   mapLeaves,
   type PlanNode,
 } from './node.ts';
-import type { DeviceProfile } from './profile.ts';
 import { realAxis, realSchemes } from './real.ts';
 import { complexSchemes } from './scheme.ts';
+import type { Target } from './target.ts';
 
 /** @param bins lengths of the tensor of the spectrum. */
 export function preparingTree(
   given: Problem,
   split: ConvolutionSplit,
   bins: readonly number[],
-  profile: DeviceProfile,
+  target: Target,
 ): BranchNode {
   const { real, period } = split;
   const complex = complexOf(given, real);
@@ -32,11 +32,11 @@ export function preparingTree(
   const axes = transformedAxes(complex);
   const children = axes
     .filter((axis) => !period || axis !== split.axes[0])
-    .map((axis) => axisThrough(given, axis, split, profile));
-  if (isReal(given) && !real) children.unshift(realThrough(given, profile));
+    .map((axis) => axisThrough(given, axis, split, target));
+  if (isReal(given) && !real) children.unshift(realThrough(given, target));
   if (period) {
     const axis = split.axes[0]!;
-    const node = longAxis(axisPlace(complex, 'forward', axis, profile), period.length, period.uploads);
+    const node = longAxis(axisPlace(complex, 'forward', axis, target), period.length, period.uploads);
     const first = leavesOf(node)[0];
     const read = mapLeaves(node, (leaf) => (leaf === first ? wrapped(leaf, split, period, before) : leaf));
     children.push(banded(read, given, axis, { order: 'left', mirrored: real }));
@@ -51,22 +51,22 @@ export function preparingTree(
 }
 
 /** The axis of reals. */
-function realThrough(given: Problem, profile: DeviceProfile): PlanNode {
+function realThrough(given: Problem, target: Target): PlanNode {
   // The second of two lines has no factors.
   const unmerged = { ...given, tuning: { ...given.tuning, mergeSequences: undefined } };
   const whole = blocksOf(given, 'output')[0] ? unmerged : given;
-  const node = realAxis(whole, 'forward', profile, realSchemes(whole, profile, 1)[0]!.value);
+  const node = realAxis(whole, 'forward', target, realSchemes(whole, target, 1)[0]!.value);
   const mirrored = leavesOf(node).at(-1)!.mirrored !== undefined;
   return banded(node, given, 0, { order: 'natural', mirrored });
 }
 
 /** The launches of an axis that is transformed as it is, its bins where those of the signal come. */
-function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, profile: DeviceProfile): PlanNode {
+function axisThrough(given: Problem, axis: number, split: ConvolutionSplit, target: Target): PlanNode {
   const likewise = schemeLike(given, axis, split);
   const problem = { ...complexOf(given, split.real), unordered: likewise !== undefined };
-  const place = axisPlace(problem, 'forward', axis, profile);
-  const scheme = likewise ?? complexSchemes(problem, axis, profile, 1)[0]!.value;
-  return banded(schemeNode(problem, axis, profile, place, scheme), given, axis, { order: place.order });
+  const place = axisPlace(problem, 'forward', axis, target);
+  const scheme = likewise ?? complexSchemes(problem, axis, target, 1)[0]!.value;
+  return banded(schemeNode(problem, axis, target, place, scheme), given, axis, { order: place.order });
 }
 
 /** The scheme that leaves bins where those of the signal are; undefined where these come in the natural order. */

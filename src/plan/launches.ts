@@ -14,7 +14,6 @@ import {
   tensorShape,
 } from '../problem/index.ts';
 import type { Assignment, BufferName } from './buffers/index.ts';
-import { boosted, capacityOf, forBatches, mayFuse, roomy } from './capacity.ts';
 import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
 import { type Leaf, type Stored, type Stride, stepOf, type Way } from './leaf.ts';
@@ -31,7 +30,7 @@ import {
 } from './node.ts';
 import { type Pad, paddedStep } from './padding.ts';
 import type { PlacedLeaf, PlacedReals } from './placed.ts';
-import type { DeviceProfile } from './profile.ts';
+import { boosted, forBatches, mayFuse, roomy, type Target } from './target.ts';
 import { isContiguous, type Span } from './tiling.ts';
 
 /** One launch: which leaf, from where to where, and the leaf in full. */
@@ -53,8 +52,8 @@ export function elementsOf(problem: Problem): number {
 }
 
 /** Bytes of one batch. */
-export function batchBytesOf(problem: Problem, profile: DeviceProfile): number {
-  const { complexBytes } = capacityOf(problem.precision, profile);
+export function batchBytesOf(problem: Problem, target: Target): number {
+  const { complexBytes } = target.capacity;
   return (elementsOf(problem) / problem.batches) * complexBytes;
 }
 
@@ -103,7 +102,7 @@ interface LaunchQuestion {
   /** Without callbacks. */
   readonly seen: Problem;
   readonly direction: Direction;
-  readonly profile: DeviceProfile;
+  readonly target: Target;
   readonly tree: BranchNode;
   readonly assignment: Assignment;
   /** Of the temp buffers. */
@@ -115,10 +114,10 @@ interface LaunchQuestion {
 }
 
 export function launchesOf(question: LaunchQuestion): Launch[] {
-  const { problem, seen, direction, profile, tree, assignment, pads } = question;
+  const { problem, seen, direction, target, tree, assignment, pads } = question;
   const precision = problem.precision;
-  const { run } = capacityOf(precision, profile);
-  const batchBytes = batchBytesOf(problem, profile);
+  const { run } = target.capacity;
+  const batchBytes = batchBytesOf(problem, target);
   const tiles = tilesOf(question);
   const ends = question.scale === undefined ? scaleFactors(problem, direction) : { input: 1, output: question.scale };
   return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
@@ -160,8 +159,8 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
       },
       // Uploads before the last one, and axes that share a tile, were chosen for the runs of the profile.
       node.more || (split && (node.twiddle || !(aliased || narrow)))
-        ? profile
-        : forBatches(batchBytes, split ? 'uploads' : 'axes', profile, narrow),
+        ? target
+        : forBatches(batchBytes, split ? 'uploads' : 'axes', target, narrow),
     );
     return { node, from: input.buffer, to: output.buffer, leaf };
   });
@@ -302,27 +301,26 @@ function past(stride: Stride, { count, gap }: Dimension): Stride {
 }
 
 /** For each step how what it leaves for the next one lies in tiles, where it does. */
-function tilesOf({ seen: problem, profile, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
-  const { run } = capacityOf(problem.precision, profile);
+function tilesOf({ seen: problem, target, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
+  const { run } = target.capacity;
   const packed = packedOf(problem);
   return steps.map(({ leaf, output, inPlace }, n) => {
     const reader = steps[n + 1];
     // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
     // read whole runs anyway: tiles only spare a CPU's pages.
-    if (inPlace || !reader || reader.inPlace || profile.lockstep !== 'vector') return undefined;
+    if (inPlace || !reader || reader.inPlace || target.lockstep !== 'vector') return undefined;
     return mayTile(leaf, reader.leaf, output.buffer, packed, run) ? leaf.intermediate : undefined;
   });
 }
 
-function configureLeaf(placed: PlacedLeaf, device: DeviceProfile): Leaf {
-  const profile = boosted(device, placed.precision, placed.axis.count, placed.split ?? false);
-  if (placed.more) return fuseAxes(placed, profile);
-  if (placed.convolved || placed.coordinates || (placed.real && ownsLines(placed.real)))
-    return oneAxis(placed, profile);
-  const { axis, split, precision } = placed;
+function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
+  const target = boosted(device, placed.axis.count, placed.split ?? false);
+  if (placed.more) return fuseAxes(placed, target);
+  if (placed.convolved || placed.coordinates || (placed.real && ownsLines(placed.real))) return oneAxis(placed, target);
+  const { axis, split } = placed;
   const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
-  const fused = mayFuse(profile) ? fuseAxis(placed, profile) : undefined;
-  return fused ?? oneAxis(placed, along ? roomy(profile, precision, axis.count) : profile);
+  const fused = mayFuse(target) ? fuseAxis(placed, target) : undefined;
+  return fused ?? oneAxis(placed, along ? roomy(target, axis.count) : target);
 }
 
 /** One of several uploads of an axis. */

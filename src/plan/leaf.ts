@@ -10,7 +10,7 @@ import type { BuiltCallback } from '../problem/callbacks.ts';
 import type { Block, ComplexLayout, Convolution, Sides } from '../problem/problem.ts';
 import type { Arithmetic } from './capacity.ts';
 
-import type { DeviceProfile } from './profile.ts';
+import type { Target } from './target.ts';
 
 /**
  * How an index walks through memory, in complex elements: so many for each step; or, where an intermediate result lies
@@ -183,7 +183,7 @@ export type LanesAlong = 'axis' | 'batch';
 
 /** The memory that the threads of a group share. */
 export interface SharedMemory {
-  readonly format: DeviceProfile['sharedFormat'];
+  readonly format: Target['sharedFormat'];
   /** Passes read one array and write the other, or read all of one before they write it. */
   readonly arrays: 1 | 2;
   /** 4-byte banks. */

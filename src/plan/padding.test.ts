@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { planDirection } from '../../test/support/planned.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { type Dimension, type LeafNode, leafNode, leavesOf, type PlanNode } from './node.ts';
 import { padded, paddedElements, paddedStep } from './padding.ts';
-import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 const at = (step: number) => ({ of: 0, step });

@@ -8,7 +8,7 @@
  * steps over a place where elements were put in; a dimension of the batch that would is cut in two there.
  */
 import { type Dimension, type LeafNode, leavesOf, mapLeaves, type Place, type PlanNode } from './node.ts';
-import type { DeviceProfile } from './profile.ts';
+import type { Target } from './target.ts';
 
 /** After every `every` elements of the packed tensor there are `by` more. */
 export interface Pad {
@@ -40,7 +40,7 @@ export function padded<N extends PlanNode>(
   tree: N,
   packed: readonly number[],
   complexBytes: number,
-  { multiple, count, by }: NonNullable<DeviceProfile['padding']>,
+  { multiple, count, by }: NonNullable<Target['padding']>,
 ): { readonly tree: N; readonly pads: readonly Pad[] } {
   const leaves = leavesOf(tree);
   let all = leaves.map((leaf, n): Between => {

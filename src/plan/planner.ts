@@ -28,8 +28,8 @@ import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, 
 import type { SideLayout, Stored } from './leaf.ts';
 import { type BranchNode, leavesOf } from './node.ts';
 import { type Pad, padded, paddedElements, paddedStep } from './padding.ts';
-import type { DeviceProfile } from './profile.ts';
 import type { Splits } from './splits.ts';
+import type { Target } from './target.ts';
 import { planTree } from './tree.ts';
 import { sparesOutput, withBlocks } from './zero-padding.ts';
 
@@ -60,35 +60,35 @@ export interface DirectionPlan extends Chunking {
 export function planDirection(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   throughWork: boolean,
   splits?: Splits,
 ): DirectionPlan {
   // An assignment is always found: the search throws where there is none.
-  return plansOf(problem, direction, profile, throughWork, splits).next().value!;
+  return plansOf(problem, direction, target, throughWork, splits).next().value!;
 }
 
 /** A plan for every valid assignment of buffers to the tree, best first. */
 export function* plansOf(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   throughWork: boolean,
   splits?: Splits,
 ): Generator<DirectionPlan> {
   const seen = withoutCallbacks(problem);
   const offer = offerOf(problem, direction, throughWork);
-  if (splits) checkSplits(seen, profile, splits);
-  const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : waysOf(seen, profile), (chosen) => ({
+  if (splits) checkSplits(seen, target, splits);
+  const { chosen, tree, pads, assignments } = sparing(splits ? [splits] : waysOf(seen, target), (chosen) => ({
     chosen,
-    ...assigned(seen, direction, profile, offer, chosen),
+    ...assigned(seen, direction, target, offer, chosen),
   }));
   const most = Math.max(...leavesOf(tree).map(({ outputLength }) => outputLength.reduce((a, b) => a * b, 1)));
   const tempElements = paddedElements(Math.max(most, elementsOf(seen)), pads);
   // Launches over tensors of other sizes have other batches in a chunk.
   const alike = most === elementsOf(seen);
   for (const assignment of assignments) {
-    const launches = launchesOf({ problem, seen, direction, profile, tree, assignment, pads });
+    const launches = launchesOf({ problem, seen, direction, target, tree, assignment, pads });
     const apart = (name: BufferName, ofUser: boolean) => {
       const { strides, pads: own } = layoutOf(name, ofUser ? problem : seen, direction, pads);
       return paddedStep(strides.at(-1)!, own);
@@ -101,8 +101,8 @@ export function* plansOf(
             apart: { input: apart(from, n === 0), output: apart(to, n === launches.length - 1) },
           })),
           problem.batches,
-          batchBytesOf(problem, profile),
-          profile,
+          batchBytesOf(problem, target),
+          target,
         );
     yield {
       direction,
@@ -121,9 +121,9 @@ export function* plansOf(
 export const WAYS_WITHOUT_TEMP = 64;
 
 /** The fastest way to split the axes; or several, one of which may do with less memory. */
-function waysOf(problem: Problem, profile: DeviceProfile): Splits[] {
+function waysOf(problem: Problem, target: Target): Splits[] {
   const most = problem.strategy === 'least-memory' ? WAYS_WITHOUT_TEMP : 1;
-  return rankSplits(problem, profile, most).map(({ value }) => value);
+  return rankSplits(problem, target, most).map(({ value }) => value);
 }
 
 /** Of some ways, the fastest one that takes the fewest temp buffers. */
@@ -150,7 +150,7 @@ export interface ArrangedPlan {
   /** Its input side is what is read; its output side has the strides of what is written. */
   readonly problem: Problem;
   readonly tree: BranchNode;
-  readonly profile: DeviceProfile;
+  readonly target: Target;
   readonly throughWork: boolean;
   readonly written: {
     readonly layout: SideLayout;
@@ -164,7 +164,7 @@ export interface ArrangedPlan {
 
 /** The plan of the best assignment of buffers to such launches. */
 export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
-  const { name, problem: given, tree, profile, throughWork, written, scale } = arranged;
+  const { name, problem: given, tree, target, throughWork, written, scale } = arranged;
   const problem: Problem = { ...given, offsets: { input: given.offsets.input, output: written.offset } };
   const inPlace = problem.placement === 'in-place';
   const read: SideLayout = elementKind(problem, 'input') === 'real' ? 'real' : problem.layout.input;
@@ -186,7 +186,7 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
     input: problem.edgeStorage as Stored,
     output: written.storage ?? (problem.edgeStorage as Stored),
   };
-  const question = { problem, seen: problem, direction: 'forward', profile, tree, assignment, pads: [] } as const;
+  const question = { problem, seen: problem, direction: 'forward', target, tree, assignment, pads: [] } as const;
   return {
     direction: name,
     ...{ tree, assignment, ...contest(assignments) },
@@ -207,13 +207,13 @@ interface AssignedTree {
 function assigned(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   offer: BufferOffer,
   splits: Splits,
 ): AssignedTree {
   const treeOf = (sparing: boolean) =>
-    withBlocks(planTree(problem, direction, profile, splits, sparing), problem, direction);
-  const { padding } = profile;
+    withBlocks(planTree(problem, direction, target, splits, sparing), problem, direction);
+  const { padding } = target;
   const usual = treeOf(false);
   if (problem.strategy === 'least-memory') {
     const [fast, sparing] = [usual, treeOf(true)].map(

@@ -1,12 +1,10 @@
 /** What a candidate's price is made of, for people: the search adds up prices of launches and keeps no more of them. */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
-import { calibrationOf } from './calibration.ts';
-import type { Arithmetic } from './capacity.ts';
 import { complexPart } from './complex-part.ts';
 import { leastCost, passesOf, tripCost } from './cost.ts';
 import { type LeafNode, leavesOf } from './node.ts';
-import type { DeviceProfile } from './profile.ts';
 import type { Splits } from './splits.ts';
+import type { Target } from './target.ts';
 import { planTree } from './tree.ts';
 
 /** Parts of a price, in its unit; they add up to it. */
@@ -28,15 +26,14 @@ export interface PriceParts {
 export function pricePartsOf(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   splits: Splits,
   price: number,
 ): { readonly launches: number; readonly parts: PriceParts } {
-  const tree = planTree(problem, direction, profile, splits);
+  const tree = planTree(problem, direction, target, splits);
   const leaves = leavesOf(tree);
-  const precision = problem.precision;
   const elements = sizeOf(tensorShape(complexPart(problem), 'input'));
-  const least = leastCost(elements, precision, profile);
+  const least = leastCost(elements, target);
   const points = sizeOf(tree.length) + sizeOf(tree.outputLength);
   const sum = { start: 0, trips: 0, passes: 0 };
   for (const leaf of leaves.filter(transforms)) {
@@ -45,7 +42,7 @@ export function pricePartsOf(
     const padded = pointsOf(leaf) / leaf.axis.count;
     sum.start += longer * padded * least.start;
     sum.trips += longer * least.trip;
-    sum.passes += longer * padded * passesIn(leaf, precision, profile);
+    sum.passes += longer * padded * passesIn(leaf, target);
   }
   return { launches: leaves.length, parts: { ...sum, rest: price - sum.start - sum.trips - sum.passes } };
 }
@@ -55,12 +52,12 @@ function transforms({ axis, more = [], coordinates }: LeafNode): boolean {
   return axis.count > 1 || more.length > 0 || coordinates !== undefined;
 }
 
-function passesIn(leaf: LeafNode, precision: Arithmetic, profile: DeviceProfile): number {
+function passesIn(leaf: LeafNode, target: Target): number {
   const { more = [], convolved, product } = leaf;
   const lengths = [pointsOf(leaf), ...more.map(({ count }) => count)];
-  const there = lengths.reduce((sum, length) => sum + passesOf(length, precision, profile), 0);
+  const there = lengths.reduce((sum, length) => sum + passesOf(length, target), 0);
   const ways = convolved || product ? 2 : 1;
-  return (ways * there * tripCost(profile)) / calibrationOf(profile).trip.passes;
+  return (ways * there * tripCost(target)) / target.calibration.trip.passes;
 }
 
 /** Points that passes along the axis of a launch go through. */

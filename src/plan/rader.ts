@@ -11,29 +11,27 @@
 import { isPrime } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf } from './capacity.ts';
 import { convolvedCost, exposure, type LaunchCost } from './cost.ts';
 import type { PowerOrder } from './leaf.ts';
-import type { DeviceProfile } from './profile.ts';
 import type { RoundTrip } from './round-trip.ts';
+import type { Target } from './target.ts';
 
 /** Longer ones would take plan time more than seconds to know the spectrum of. */
 const LONGEST = 2 ** 22;
 
 /** Whether a length is a prime whose convolution passes can do, in one launch. */
-export function mayConvolve(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
-  if (length < 5 || length > LONGEST || !isPrime(length) || !waysOf(length, profile).convolved) return false;
-  const { room } = capacityOf(precision, profile);
-  if (profile.lockstep === 'threads' && length - 1 > room) return false;
-  return largePrimesOf(length - 1).every((prime) => isRadixPrime(prime, precision, profile));
+export function mayConvolve(length: number, target: Target): boolean {
+  if (length < 5 || length > LONGEST || !isPrime(length) || !waysOf(length, target).convolved) return false;
+  const { room } = target.capacity;
+  if (target.lockstep === 'threads' && length - 1 > room) return false;
+  return largePrimesOf(length - 1).every((prime) => isRadixPrime(prime, target));
 }
 
 /** What an axis costs so. @param alone what a transform of one point less costs by itself. */
-export function raderCost(length: number, alone: LaunchCost, precision: Arithmetic, profile: DeviceProfile): number {
-  const { rader, trip } = calibrationOf(profile);
-  const permuted = profile.lockstep === 'threads' ? rader.permuted / trip.passes : rader.permuted;
-  return convolvedCost(length, length - 1, alone, exposure(length - 1, precision, profile)) + permuted;
+export function raderCost(length: number, alone: LaunchCost, target: Target): number {
+  const { rader, trip } = target.calibration;
+  const permuted = target.lockstep === 'threads' ? rader.permuted / trip.passes : rader.permuted;
+  return convolvedCost(length, length - 1, alone, exposure(length - 1, target)) + permuted;
 }
 
 /** What is done to the bins of a transform of one point less. */

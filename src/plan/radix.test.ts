@@ -9,6 +9,7 @@ import { largestPrimeFactor } from '../numeric/primes.ts';
 import { butterflyOperations, convolvedPrimes, RADICES } from './butterflies.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices, passCost } from './radix.ts';
+import { targetOf } from './target.ts';
 
 const largePrimes = Array.from({ length: 128 }, (_, n) => n).filter((n) => n > 13 && largestPrimeFactor(n) === n);
 const product = (values: readonly number[]): number => values.reduce((a, b) => a * b, 1);
@@ -52,7 +53,7 @@ describe('radix sequences', () => {
   it('multiply to the length and hold known radices only', () => {
     fc.assert(
       fc.property(question, profiles, (asked, device) => {
-        const { radices } = chooseRadices(asked, device);
+        const { radices } = chooseRadices(asked, targetOf(device, asked.precision));
         expect(product(radices)).toBe(asked.length);
         for (const radix of radices) expect(RADICES).toContain(radix);
       }),
@@ -73,12 +74,12 @@ describe('radix sequences', () => {
         const costOf = (radices: readonly number[], least = waiting(radices)): number => {
           let [cost, stride] = [0, 1];
           for (const radix of radices) {
-            cost += passCost({ ...asked, radix, stride, lanes }, device, least);
+            cost += passCost({ ...asked, radix, stride, lanes }, targetOf(device, asked.precision), least);
             stride *= radix;
           }
           return cost;
         };
-        const chosen = chooseRadices(asked, device);
+        const chosen = chooseRadices(asked, targetOf(device, asked.precision));
         expect(chosen.cost).toBeCloseTo(costOf(chosen.radices, 0), 9);
         const other: number[] = [];
         for (let rest = asked.length; rest > 1; ) {
@@ -102,7 +103,7 @@ describe('radix sequences', () => {
     };
     const passes = (length: number, { firstLevel, ...near } = far) =>
       [far, near].map(
-        (device) => chooseRadices({ length, lanesAlong: 'axis', lanes: 4, precision: 'single' }, device).radices.length,
+        (device) => chooseRadices({ length, lanesAlong: 'axis', lanes: 4 }, targetOf(device, 'single')).radices.length,
       );
     const [same, before] = passes(3 ** 7);
     expect(same).toBe(before);
@@ -111,10 +112,10 @@ describe('radix sequences', () => {
   });
 
   it('one pass for one point, and an error where there is no radix', () => {
-    expect(chooseRadices({ length: 1, lanesAlong: 'axis', lanes: 4, precision: 'single' }, profile).radices).toEqual([
+    expect(chooseRadices({ length: 1, lanesAlong: 'axis', lanes: 4 }, targetOf(profile, 'single')).radices).toEqual([
       1,
     ]);
-    expect(() => chooseRadices({ length: 262, lanesAlong: 'axis', lanes: 4, precision: 'single' }, profile)).toThrow(
+    expect(() => chooseRadices({ length: 262, lanesAlong: 'axis', lanes: 4 }, targetOf(profile, 'single'))).toThrow(
       RangeError,
     );
   });

@@ -7,10 +7,9 @@
  */
 import { largestPrimeFactor, primeFactors } from '../numeric/primes.ts';
 import { butterflyOperations, isRadixPrime, LARGEST_PAIRED_RADIX, largePrimesOf, RADICES } from './butterflies.ts';
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, isInPairs, wordsPerReal } from './capacity.ts';
+import { isInPairs, wordsPerReal } from './capacity.ts';
 import { Memo } from './memo.ts';
-import type { DeviceProfile } from './profile.ts';
+import type { Target } from './target.ts';
 
 /** Butterflies of two factors that have so many points that twiddles are not at hand: in the first pass they are cheap, in the only one more so. */
 const WIDE = new Set([10, 12, 14, 15, 16]);
@@ -22,7 +21,6 @@ export interface RadixQuestion {
   readonly length: number;
   readonly lanesAlong: 'axis' | 'batch';
   readonly lanes: number;
-  readonly precision: Arithmetic;
 }
 
 /** A radix sequence and what it costs per point, in passes of radix 4; without what waiting for memory adds. */
@@ -36,24 +34,24 @@ export interface RadixChoice {
 const choices = new Memo<RadixChoice>();
 
 /** The cheapest radix sequence, first pass first. Length 1 is one pass that only copies. */
-export function chooseRadices(question: RadixQuestion, profile: DeviceProfile): RadixChoice {
-  const { length, lanesAlong, precision } = question;
+export function chooseRadices(question: RadixQuestion, target: Target): RadixChoice {
+  const { length, lanesAlong } = question;
   // Lanes that are no neighbours along the axis do not matter to it.
   const lanes = lanesAlong === 'axis' ? question.lanes : 1;
-  return choices.of(profile, `${length},${lanesAlong},${lanes},${precision}`, () => searchRadices(question, profile));
+  return choices.of(target, `${length},${lanesAlong},${lanes}`, () => searchRadices(question, target));
 }
 
-function searchRadices(question: RadixQuestion, profile: DeviceProfile): RadixChoice {
+function searchRadices(question: RadixQuestion, target: Target): RadixChoice {
   const { length, lanesAlong } = question;
   if (length === 1) return { radices: [1], cost: 1 };
-  const autosort = cheapest(question, profile, { least: leastCost(question, profile) });
+  const autosort = cheapest(question, target, { least: leastCost(question, target) });
   if (!autosort) throw new RangeError(`no radices for ${length} = ${primeFactors(length).join(' · ')}`);
   // Passes in place do not wait for memory. Only some sequences suit vectors that take butterflies of one transform. (As if
   // data were interleaved and blocked: kernels/vector-form.ts knows better, and uses autosort form where they are not.)
-  const inPlace = lanesAlong === 'axis' ? cheapest(question, profile, { ends: question.lanes }) : undefined;
+  const inPlace = lanesAlong === 'axis' ? cheapest(question, target, { ends: question.lanes }) : undefined;
   if (inPlace && inPlace.cost <= autosort.cost) return { ...inPlace, inPlace: true };
   // One upload and several are compared without the waiting: they all go through memory as far away.
-  return { radices: autosort.radices, cost: costOf(autosort.radices, question, profile) };
+  return { radices: autosort.radices, cost: costOf(autosort.radices, question, target) };
 }
 
 /** What a search over sequences takes into account. */
@@ -67,14 +65,14 @@ interface SequenceLimits {
 /** The cheapest sequence; undefined where none is as it has to be. */
 function cheapest(
   question: RadixQuestion,
-  profile: DeviceProfile,
+  target: Target,
   { least = 0, ends = 1 }: SequenceLimits,
 ): RadixChoice | undefined {
-  const { length, precision } = question;
-  const best = tailsOf(question, profile);
-  const most = isInPairs(precision, profile) ? LARGEST_PAIRED_RADIX : Number.POSITIVE_INFINITY;
+  const { length } = question;
+  const best = tailsOf(question, target);
+  const most = isInPairs(target.precision, target) ? LARGEST_PAIRED_RADIX : Number.POSITIVE_INFINITY;
   const listed = RADICES.filter((radix) => radix <= most || radix === largestPrimeFactor(radix));
-  const radices = [...largePrimesOf(length).filter((prime) => isRadixPrime(prime, precision, profile)), ...listed];
+  const radices = [...largePrimesOf(length).filter((prime) => isRadixPrime(prime, target)), ...listed];
   const from = (stride: number): RadixChoice | undefined => {
     if (stride === length) return { cost: 0, radices: [] };
     const left = length / stride;
@@ -87,7 +85,7 @@ function cheapest(
       if ((stride === 1 && ends > 2 && radix % ends !== 0) || (isLast && (2 * radix) % ends !== 0)) continue;
       const rest = from(stride * radix);
       if (!rest) continue;
-      const cost = passCost(passOf(question, radix, stride), profile, least) + rest.cost;
+      const cost = passCost(passOf(question, radix, stride), target, least) + rest.cost;
       if (!result || cost < result.cost - TIE) result = { cost, radices: [radix, ...rest.radices] };
     }
     if (stride > 1) best.set(left, result);
@@ -104,30 +102,30 @@ const tails = new Memo<Tails>();
 const TAILS_KEPT = 4096;
 
 /** Where lanes are no neighbours along the axis, what later passes cost does not depend on those before: lengths share them. */
-function tailsOf({ lanesAlong, precision }: RadixQuestion, profile: DeviceProfile): Tails {
+function tailsOf({ lanesAlong }: RadixQuestion, target: Target): Tails {
   if (lanesAlong === 'axis') return new Map();
-  const known = tails.of(profile, precision, (): Tails => new Map());
+  const known = tails.of(target, '', (): Tails => new Map());
   if (known.size > TAILS_KEPT) known.clear();
   return known;
 }
 
-function costOf(radices: readonly number[], question: RadixQuestion, profile: DeviceProfile): number {
+function costOf(radices: readonly number[], question: RadixQuestion, target: Target): number {
   let cost = 0;
   let stride = question.length;
   for (const radix of [...radices].reverse()) {
     stride /= radix;
-    cost += passCost(passOf(question, radix, stride), profile);
+    cost += passCost(passOf(question, radix, stride), target);
   }
   return cost;
 }
 
 function passOf(question: RadixQuestion, radix: number, stride: number): PassQuestion {
-  const { length, lanes, lanesAlong, precision } = question;
-  return { radix, stride, length, lanesAlong, lanes: lanesAlong === 'axis' ? lanes : 1, precision };
+  const { length, lanes, lanesAlong } = question;
+  return { radix, stride, length, lanesAlong, lanes: lanesAlong === 'axis' ? lanes : 1 };
 }
 
 /** What a pass of autosort form costs at least, where the data does not stay in the first-level cache. */
-function leastCost({ length, lanesAlong, precision }: RadixQuestion, { firstLevel }: DeviceProfile): number {
+function leastCost({ length, lanesAlong }: RadixQuestion, { firstLevel, precision }: Target): number {
   if (!firstLevel || lanesAlong === 'batch') return 0;
   const bytes = 2 * length * 8 * wordsPerReal(precision);
   return bytes > firstLevel.bytes ? firstLevel.beyond : 0;
@@ -141,19 +139,18 @@ export interface PassQuestion {
   readonly lanesAlong: 'axis' | 'batch';
   /** Neighbouring butterflies of one transform that run in lockstep. */
   readonly lanes: number;
-  readonly precision: Arithmetic;
 }
 
 /** Cost per point of one pass, in passes of radix 4. @param least what it takes however little there is to compute. */
-export function passCost(question: PassQuestion, profile: DeviceProfile, least = 0): number {
-  const { radix, stride, length, lanesAlong, lanes, precision } = question;
+export function passCost(question: PassQuestion, target: Target, least = 0): number {
+  const { radix, stride, length, lanesAlong, lanes } = question;
   const {
     passes,
     columns: { rows },
-  } = calibrationOf(profile);
-  const inPairs = isInPairs(precision, profile);
-  const measured = inPairs ? undefined : profile.radixCosts?.[radix];
-  const own = measured ?? estimate(radix, precision, profile) / estimate(4, precision, profile);
+  } = target.calibration;
+  const inPairs = isInPairs(target.precision, target);
+  const measured = inPairs ? undefined : target.radixCosts?.[radix];
+  const own = measured ?? estimate(radix, target) / estimate(4, target);
   const alone = radix === length;
   const wide = alone ? passes.wideAlone : stride > 1 ? passes.wideTwiddled : 1;
   const factor = measured !== undefined && WIDE.has(radix) ? wide : 1;
@@ -163,19 +160,19 @@ export function passCost(question: PassQuestion, profile: DeviceProfile, least =
   const idle = lanes / used;
   const scattered = stride === 1 && lanes > 1 ? (passes.scatter * (radix % lanes)) / radix : 0;
   const unaligned = stride % lanes === 0 || stride === 1 ? 0 : passes.unaligned;
-  const columns = lanesAlong === 'batch' && profile.lockstep === 'vector' && !alone;
+  const columns = lanesAlong === 'batch' && target.lockstep === 'vector' && !alone;
   const each = stride === 1 || stride * radix === length ? rows.memory : rows.cached;
   return Math.max(own * factor, least) * idle + scattered + unaligned + (columns ? each * Math.max(0, radix - 4) : 0);
 }
 
 /** Additions per point of a twiddled pass: arithmetic, a trip through shared memory, and what spills. */
-function estimate(radix: number, precision: Arithmetic, profile: DeviceProfile): number {
-  const { working, spill } = calibrationOf(profile).registers;
+function estimate(radix: number, target: Target): number {
+  const { working, spill } = target.calibration.registers;
   // Beside so much arithmetic neither memory nor what spills counts for much.
-  if (isInPairs(precision, profile))
-    return (butterflyOperations(radix, profile) + 6 * (radix - 1)) / radix + profile.passCost / PAIR_OPERATIONS;
+  if (isInPairs(target.precision, target))
+    return (butterflyOperations(radix, target) + 6 * (radix - 1)) / radix + target.passCost / PAIR_OPERATIONS;
   // A vector register holds fewer doubles; a thread's double takes two of its registers.
-  const each = profile.lockstep === 'threads' ? wordsPerReal(precision) : 1;
-  const spilled = Math.max(0, 2 * radix + working - profile.registers / each);
-  return (butterflyOperations(radix, profile) + 6 * (radix - 1) + spill * spilled) / radix + profile.passCost;
+  const each = target.lockstep === 'threads' ? wordsPerReal(target.precision) : 1;
+  const spilled = Math.max(0, 2 * radix + working - target.registers / each);
+  return (butterflyOperations(radix, target) + 6 * (radix - 1) + spill * spilled) / radix + target.passCost;
 }

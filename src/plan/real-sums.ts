@@ -29,21 +29,16 @@ import {
   type RealParts,
 } from './node.ts';
 import type { Priced } from './priced.ts';
-import type { DeviceProfile } from './profile.ts';
 import { isInOneLaunch, isOneButterfly, lineNode, linesOf, othersOf, schemesOfReals } from './real.ts';
 import { betweenReals, columnsNode, complexAxis, type EndRoots } from './sum-ends.ts';
+import type { Target } from './target.ts';
 
 /** The ways to transform an axis, cheapest first. */
-export function cosineSchemes(
-  problem: Problem,
-  axis: number,
-  profile: DeviceProfile,
-  most: number,
-): Priced<RealScheme>[] {
+export function cosineSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
   const length = problem.size[axis]!;
-  const schemes = schemesOfReals((points) => complexAxis(problem, axis, points), axis, length, profile, most);
+  const schemes = schemesOfReals((points) => complexAxis(problem, axis, points), axis, length, target, most);
   const [best] = schemes as [Priced<RealScheme>];
-  if (!isInOneLaunch(best.value) || !isOneButterfly(problem, axis, length, profile, 'sums')) return schemes;
+  if (!isInOneLaunch(best.value) || !isOneButterfly(problem, axis, length, target, 'sums')) return schemes;
   return [{ ...best, value: { by: 'zeros', points: inOneUpload(length) } }];
 }
 
@@ -51,12 +46,12 @@ export function cosineSchemes(
 export function cosinesAxis(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   scheme: RealScheme,
   kind: TransformKind,
 ): PlanNode {
   const ends = kind.endsWith('4') ? oddEnds : cosineEnds;
-  const asked: Asked = { problem, axis, profile, ...ends(problem.size[axis]!, axis, kind) };
+  const asked: Asked = { problem, axis, target, ...ends(problem.size[axis]!, axis, kind) };
   switch (scheme.by) {
     case 'halves':
       return inHalves(asked, scheme.points);
@@ -84,7 +79,7 @@ interface CosineEnds {
 interface Asked extends CosineEnds {
   readonly problem: Problem;
   readonly axis: number;
-  readonly profile: DeviceProfile;
+  readonly target: Target;
 }
 
 function cosineEnds(count: number, axis: number, kind: TransformKind): CosineEnds {
@@ -198,7 +193,7 @@ function sumsInColumns(asked: Asked, uploads: readonly [number, number]): PlanNo
 
 /** In several uploads of as many points: imaginary parts of those are zero, and bins over the half are not written. */
 function inZeros(asked: Asked, scheme: ComplexScheme): PlanNode {
-  const { back, problem, axis, profile, roots, sums } = asked;
+  const { back, problem, axis, target, roots, sums } = asked;
   const points = problem.size[axis]!;
   // Conjugates of the bins have the same real parts for their points, and go through passes forward.
   const { negated: _, ...conjugates } = sums;
@@ -208,7 +203,7 @@ function inZeros(asked: Asked, scheme: ComplexScheme): PlanNode {
   return betweenReals(
     problem,
     axis,
-    profile,
+    target,
     { scheme, points },
     {
       roots: back ? { input: roots } : { output: roots },

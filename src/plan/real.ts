@@ -13,7 +13,7 @@
 import { type Direction, hermitianLength, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { axisPlace, bluesteinInOne, cheapestBluestein, dimensionsOf, uploadsQuestion } from './axis.ts';
 import { type Bluestein, type ComplexScheme, inOneUpload, type RealScheme, type Uploads } from './axis-scheme.ts';
-import { boosted, capacityOf, wordsPerReal } from './capacity.ts';
+import { wordsPerReal } from './capacity.ts';
 import { asComplex } from './complex-part.ts';
 import { schemeNode } from './convolved.ts';
 import type { AxisPlace } from './four-step.ts';
@@ -32,22 +32,22 @@ import {
   type RealParts,
 } from './node.ts';
 import { ifFits, type Priced } from './priced.ts';
-import type { DeviceProfile } from './profile.ts';
 import { isPadded, isPaddedAxis, uploadSchemes } from './scheme.ts';
+import { boosted, type Target } from './target.ts';
 import { LONGEST_BUTTERFLY } from './tiling.ts';
 
 /** The ways to transform the axis of reals, cheapest first. */
-export function realSchemes(problem: Problem, profile: DeviceProfile, most: number): Priced<RealScheme>[] {
+export function realSchemes(problem: Problem, target: Target, most: number): Priced<RealScheme>[] {
   const length = problem.size[0]!;
-  const schemes = schemesOfReals((points) => asComplex(problem, points), 0, length, profile, most);
+  const schemes = schemesOfReals((points) => asComplex(problem, points), 0, length, target, most);
   const [best] = schemes as [Priced<RealScheme>];
-  if (!isInOneLaunch(best.value) || !isShortLine(problem, profile)) return schemes;
+  if (!isInOneLaunch(best.value) || !isShortLine(problem, target)) return schemes;
   return [{ ...best, value: { by: 'symmetric', points: inOneUpload(length) } }];
 }
 
 /** A line that is one butterfly of its reals: no bins have to be paired, and rounding errors are the smallest. */
-function isShortLine(problem: Problem, profile: DeviceProfile): boolean {
-  return isOneButterfly(problem, 0, problem.size[0]!, profile, 'reals');
+function isShortLine(problem: Problem, target: Target): boolean {
+  return isOneButterfly(problem, 0, problem.size[0]!, target, 'reals');
 }
 
 /** Whether so many points of an axis of reals are one butterfly, whatever their primes. @param kind see `LONGEST_BUTTERFLY` */
@@ -55,14 +55,13 @@ export function isOneButterfly(
   problem: Problem,
   axis: number,
   points: number,
-  profile: DeviceProfile,
+  target: Target,
   kind: 'reals' | 'sums' | 'continued',
 ): boolean {
-  const { precision } = problem;
-  const { lanes } = capacityOf(precision, profile);
+  const { lanes } = target.capacity;
   const fillsVectors = dimensionsOf(problem).some(({ count }, of) => of !== axis + 1 && count >= lanes);
   const longest = LONGEST_BUTTERFLY[kind][fillsVectors ? 'batch' : 'axis'];
-  return profile.lockstep === 'vector' && points <= longest[wordsPerReal(precision)];
+  return target.lockstep === 'vector' && points <= longest[wordsPerReal(target.precision)];
 }
 
 /**
@@ -73,22 +72,22 @@ export function schemesOfReals(
   complex: (length: number) => Problem,
   axis: number,
   length: number,
-  profile: DeviceProfile,
+  target: Target,
   most: number,
 ): Priced<RealScheme>[] {
   const even = length % 2 === 0;
   const whole = complex(even ? length / 2 : length);
-  const inOne = inOneLaunch(whole, axis, profile, !even);
+  const inOne = inOneLaunch(whole, axis, target, !even);
   if (inOne) {
     const { value: points, price } = inOne;
     return [{ value: even ? { by: 'halves', points } : oddLines(whole, axis, points), price }];
   }
   const several = complex(length);
-  if (isPaddedAxis(several, axis, profile)) {
-    const { value, price } = cheapestBluestein(several, axis, profile);
+  if (isPaddedAxis(several, axis, target)) {
+    const { value, price } = cheapestBluestein(several, axis, target);
     return [{ value: { by: 'zeros', points: value }, price: 2 * price }];
   }
-  return uploadSchemes(uploadsQuestion(several, axis, profile), Math.max(most, COMPLEX_WAYS))
+  return uploadSchemes(uploadsQuestion(several, axis, target), Math.max(most, COMPLEX_WAYS))
     .map(inColumnsOrZeros)
     .sort((a, b) => a.price - b.price)
     .slice(0, most);
@@ -124,22 +123,21 @@ export function isInOneLaunch(scheme: RealScheme): boolean {
 export function inOneLaunch(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   ofReals = false,
 ): Priced<Uploads | Bluestein> | undefined {
   const length = problem.size[axis]!;
-  const precision = problem.precision;
-  const { room } = capacityOf(precision, boosted(profile, precision, length, false));
-  if (profile.lockstep === 'threads' && length > room) return undefined;
+  const { room } = boosted(target, length, false).capacity;
+  if (target.lockstep === 'threads' && length > room) return undefined;
   if (length === 1) return { value: inOneUpload(1), price: 1 };
   const symmetric = ofReals && mergedLines(problem, axis) === undefined;
-  if (isPadded(length, problem.precision, profile, symmetric)) return bluesteinInOne(problem, axis, profile, symmetric);
-  const best = ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, profile), 1)[0]!);
+  if (isPadded(length, target, symmetric)) return bluesteinInOne(problem, axis, target, symmetric);
+  const best = ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, target), 1)[0]!);
   return best?.value.lengths.length === 1 ? best : undefined;
 }
 
 /** The launches of a real axis. @param scheme one of `realSchemes` */
-export function realAxis(problem: Problem, direction: Direction, profile: DeviceProfile, scheme: RealScheme): PlanNode {
+export function realAxis(problem: Problem, direction: Direction, target: Target, scheme: RealScheme): PlanNode {
   const side = direction === 'forward' ? 'input' : 'output';
   switch (scheme.by) {
     case 'halves':
@@ -153,7 +151,7 @@ export function realAxis(problem: Problem, direction: Direction, profile: Device
     case 'lines':
       return wholeLines(problem, side, scheme);
     case 'zeros':
-      return inZeros(problem, direction, profile, scheme.points, side);
+      return inZeros(problem, direction, target, scheme.points, side);
     default:
       throw new RangeError(`no axis of reals and bins is ${scheme.by}`);
   }
@@ -292,14 +290,14 @@ export function othersOf(problem: Problem, axis: number): Dimension[] {
 function inZeros(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   points: ComplexScheme,
   side: 'input' | 'output',
 ): PlanNode {
   const length = problem.size[0]!;
   const complex = asComplex(problem, length);
-  const place: AxisPlace = { ...axisPlace(complex, direction, 0, profile), reorderFirst: false };
-  const node = schemeNode(complex, 0, profile, place, points);
+  const place: AxisPlace = { ...axisPlace(complex, direction, 0, target), reorderFirst: false };
+  const node = schemeNode(complex, 0, target, place, points);
   const { length: before, outputLength: after } = shapesOf(problem, side);
   const leaves = leavesOf(node);
   const [first, last] = [leaves[0]!, leaves.at(-1)!];

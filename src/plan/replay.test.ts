@@ -2,9 +2,11 @@
  * Every assignment of buffers to every candidate that `strategy: 'measure'` may choose moves data rightly, by a replay that knows
  * nothing of the search. That is for complex problems: those between reals, and convolutions, are run on numbers (executed.test.ts).
  */
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { randomProfile, randomThreads } from '../../test/support/devices.ts';
+import { planDirection, plansOf, rankSplits } from '../../test/support/planned.ts';
 import { configurations } from '../../test/support/problems.ts';
 import { randomFrom, seedFor } from '../../test/support/random.ts';
 import { replay, Undecided } from '../../test/support/replay.ts';
@@ -19,10 +21,9 @@ import {
   type Problem,
   type ProblemInput,
 } from '../problem/index.ts';
-import { rankSplits } from './candidates.ts';
 import type { Launch } from './launches.ts';
 import { passesOf, type Stride } from './leaf.ts';
-import { type DirectionPlan, planDirection, plansOf } from './planner.ts';
+import type { DirectionPlan } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 /** With prime factors that no radix has. */

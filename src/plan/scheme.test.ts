@@ -4,9 +4,11 @@ import { namedProfiles } from '../devices/profiles/index.ts';
 import { FftError, normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { complexSchemes, isConvolved } from './scheme.ts';
+import { targetOf } from './target.ts';
 
 const cpu: DeviceProfile = { ...cpuProfile, name: 'a CPU', multiprocessors: 1 };
 const gpu = namedProfiles.h200.profile as DeviceProfile;
+const single = targetOf(cpu, 'single');
 const never = [2, 13] as const;
 
 function scheme(
@@ -15,7 +17,8 @@ function scheme(
   tuning: PlannerTuning = {},
   input: Partial<ProblemInput> = {},
 ) {
-  return complexSchemes(normalizeProblem({ ...input, size }), 0, { ...profile, tuning }, 1)[0]!.value.by;
+  const problem = normalizeProblem({ ...input, size });
+  return complexSchemes(problem, 0, targetOf({ ...profile, tuning }, problem.precision), 1)[0]!.value.by;
 }
 
 describe('how an axis is transformed', () => {
@@ -50,17 +53,19 @@ describe('how an axis is transformed', () => {
 
   it('what can only be convolved to more points than a plan may have is refused', () => {
     const long = normalizeProblem({ size: [8388617] });
-    expect(() => isConvolved(long, 0, cpu)).toThrow(FftError);
+    expect(() => isConvolved(long, 0, single)).toThrow(FftError);
     // Of radices, it may be longer.
-    expect(isConvolved(normalizeProblem({ size: [17 * 2 ** 20] }), 0, cpu)).toBe(false);
+    expect(isConvolved(normalizeProblem({ size: [17 * 2 ** 20] }), 0, single)).toBe(false);
   });
 
   it('costs no more than what was not chosen', () => {
     for (const n of [17, 31, 61, 127, 257, 1009, 4093]) {
       const problem = normalizeProblem({ size: [n] });
       const others = { ...cpu, tuning: { rader: { multiply: never, convolve: never } } };
-      if (isConvolved(problem, 0, cpu)) {
-        const [chosen, other] = [cpu, others].map((profile) => complexSchemes(problem, 0, profile, 1)[0]!.price);
+      if (isConvolved(problem, 0, single)) {
+        const [chosen, other] = [cpu, others].map(
+          (profile) => complexSchemes(problem, 0, targetOf(profile, 'single'), 1)[0]!.price,
+        );
         expect(chosen).toBeLessThanOrEqual(other!);
       }
     }

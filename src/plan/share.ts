@@ -3,10 +3,9 @@
  * numbers are the device's calibration.
  */
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, forPrecision } from './capacity.ts';
+import { forPrecision } from './capacity.ts';
 import { Memo } from './memo.ts';
-import type { DeviceProfile } from './profile.ts';
+import type { Target } from './target.ts';
 import { residentByRegisters, threadsFor } from './threads.ts';
 
 /** Points that a group holds at once, the radices of its passes, and whether they go along several dimensions. */
@@ -19,15 +18,15 @@ export interface GroupShape {
 const groups = new Memo<number>();
 
 /** A group that moves whole runs. */
-export function shareOfGroup(group: GroupShape, precision: Arithmetic, profile: DeviceProfile): number {
+export function shareOfGroup(group: GroupShape, target: Target): number {
   const { points, radices, fused } = group;
-  return groups.of(profile, `${points},${radices.join()},${fused},${precision}`, () => {
-    const { maxThreads, crowded, residentBytes = profile.sharedBytes } = profile;
-    const { occupancy, registers } = calibrationOf(profile);
-    const byMemory = residentBytes / (points * capacityOf(precision, profile).sharedBytes);
+  return groups.of(target, `${points},${radices.join()},${fused}`, () => {
+    const { maxThreads, crowded, residentBytes = target.sharedBytes } = target;
+    const { occupancy, registers } = target.calibration;
+    const byMemory = residentBytes / (points * target.capacity.sharedBytes);
     if (crowded !== undefined) return byMemory < occupancy.crowdedBelow ? crowded : 1;
-    const threads = threadsFor(points, radices, { precision }, profile);
-    const byRegisters = residentByRegisters(points, radices, threads, precision, profile, registers.odd);
+    const threads = threadsFor(points, radices, {}, target);
+    const byRegisters = residentByRegisters(points, radices, threads, target, registers.odd);
     if (Math.min(byMemory, byRegisters) >= 2) return occupancy.several;
     const spills = Math.min(1, byRegisters) ** occupancy.spill;
     const full = byMemory < occupancy.fullShared.below ? occupancy.fullShared.share : 1;
@@ -39,12 +38,11 @@ export function shareOfGroup(group: GroupShape, precision: Arithmetic, profile: 
 export function shareOfColumns(
   { length, tile, count, radices }: { length: number; tile: number; count: number; radices: readonly number[] },
   sides: 1 | 2,
-  precision: Arithmetic,
-  profile: DeviceProfile,
+  target: Target,
 ): number {
-  const { columns } = calibrationOf(profile);
-  const group = shareOfGroup({ points: length * tile, radices, fused: false }, precision, profile);
-  return shareOfRuns({ tile, count }, sides, precision, profile) * (sides === 2 ? group : group ** columns.oneSided);
+  const { columns } = target.calibration;
+  const group = shareOfGroup({ points: length * tile, radices, fused: false }, target);
+  return shareOfRuns({ tile, count }, sides, target) * (sides === 2 ? group : group ** columns.oneSided);
 }
 
 /**
@@ -53,16 +51,11 @@ export function shareOfColumns(
  * @param count columns that there are, which is also how far apart rows lie.
  * @param sides on which memory is walked so: both, or one while the other is contiguous.
  */
-export function shareOfRuns(
-  { tile, count }: { tile: number; count: number },
-  sides: 1 | 2,
-  precision: Arithmetic,
-  profile: DeviceProfile,
-): number {
-  const { run } = capacityOf(precision, profile);
-  const { columns } = calibrationOf(profile);
+export function shareOfRuns({ tile, count }: { tile: number; count: number }, sides: 1 | 2, target: Target): number {
+  const { run } = target.capacity;
+  const { columns } = target.calibration;
   const cut = Math.max(0, Math.ceil(Math.log2(Math.min(run, count) / tile)));
-  const ofRun = cut === 0 ? 1 : ((profile.cutRuns ?? columns.cutRuns)[cut - 1] ?? 0);
+  const ofRun = cut === 0 ? 1 : ((target.cutRuns ?? columns.cutRuns)[cut - 1] ?? 0);
   const moved = sides === 2 ? ofRun : 2 / (1 + 1 / ofRun);
   const sectors = (columns.sectors * Math.min(tile, run)) / run;
   const aligned = count === 1 || (columns.sectors * count) % run === 0 ? 1 : sectors / (sectors + 1);
@@ -80,11 +73,10 @@ export function shareOfCluster(
   bytes: number,
   radices: readonly number[],
   ragged: boolean,
-  precision: Arithmetic,
-  profile: DeviceProfile,
+  target: Target,
 ): number {
-  const { cluster } = calibrationOf(profile);
-  const larger = Math.max(0, Math.log2(bytes / profile.cluster!.sharedBytes));
+  const { cluster } = target.calibration;
+  const larger = Math.max(0, Math.log2(bytes / target.cluster!.sharedBytes));
   const odd = radices.some((radix) => largestPrimeFactor(radix) > 3) ? cluster.odd : 1;
   const pieces = radices.some((radix) => radix % 3 === 0 || largestPrimeFactor(radix) > 3) && ragged;
   return (
@@ -92,6 +84,6 @@ export function shareOfCluster(
     cluster.moreBlocks ** (Math.log2(blocks) - 1) *
     cluster.largerBlocks ** larger *
     odd *
-    (pieces && blocks > cluster.few ? forPrecision(cluster.ragged, precision) : 1)
+    (pieces && blocks > cluster.few ? forPrecision(cluster.ragged, target.precision) : 1)
   );
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openInterpreted } from '../../test/support/interpreted.ts';
+import { planDirection } from '../../test/support/planned.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { complaints } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
@@ -8,7 +9,6 @@ import { openProfile } from '../index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { leavesOf } from './node.ts';
-import { planDirection } from './planner.ts';
 import type { DeviceProfile } from './profile.ts';
 
 const random = randomFor('plan/shared-axes');

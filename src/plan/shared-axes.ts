@@ -10,18 +10,16 @@ import { divisors } from '../numeric/primes.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, boosted, capacityOf, mayFuse, staysCached, withoutClusters } from './capacity.ts';
 import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
 import { cutCost, type LaunchCost, roundCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
 import { leaving, reordering } from './four-step.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { Priced } from './priced.ts';
-import type { DeviceProfile } from './profile.ts';
 import { halvedAxis, realEnds } from './real.ts';
 import { isConvolved, isPadded } from './scheme.ts';
 import type { Sharing, Splits } from './splits.ts';
+import { boosted, mayFuse, staysCached, type Target, withoutClusters } from './target.ts';
 
 /** Axes that a node takes care of, and the node. */
 export interface SharedAxes {
@@ -33,11 +31,11 @@ export interface SharedAxes {
 export function sharedAxes(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   { shared, axes: schemes }: Splits,
 ): SharedAxes | undefined {
   if (!shared) return undefined;
-  const question = askedOf(sharable(problem, profile), schemes)!;
+  const question = askedOf(sharable(problem, target), schemes)!;
   const axes = takenBy(shared, question.axes);
   const node = sharedNode(problem, direction, axes, question.real, shared);
   return { axes, node };
@@ -64,9 +62,9 @@ export interface Together {
 }
 
 /** The ways in which axes may share launches, none of them among these, and what those launches cost. */
-export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<Together>[] {
+export function waysTogether(problem: Problem, target: Target): Priced<Together>[] {
   const ways: Priced<Together>[] = [];
-  const questions = sharable(problem, profile);
+  const questions = sharable(problem, target);
   const add = (axes: readonly number[], shared: Sharing | undefined, price: number | undefined) => {
     if (price !== undefined) ways.push({ value: { shared, axes: takenBy(shared, axes) }, price });
   };
@@ -77,7 +75,7 @@ export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<T
   }
   add([], undefined, 0);
   for (const question of questions)
-    for (const { value, price } of waysInTwo(question, profile, ({ near, far }) => near.price + far.price))
+    for (const { value, price } of waysInTwo(question, target, ({ near, far }) => near.price + far.price))
       add(question.axes, value, price);
   return ways;
 }
@@ -90,17 +88,17 @@ export function waysTogether(problem: Problem, profile: DeviceProfile): Priced<T
 export function waysRound(
   problem: Problem,
   axes: readonly number[],
-  profile: DeviceProfile,
-  roundTrip: DeviceProfile,
+  target: Target,
+  roundTrip: Target,
 ): Priced<Sharing>[] {
-  const question = sharable(problem, profile).find((own) => own.axes.length === axes.length && own.axes[0] === axes[0]);
+  const question = sharable(problem, target).find((own) => own.axes.length === axes.length && own.axes[0] === axes[0]);
   if (!question) return [];
-  const { lengths, precision } = question;
+  const { lengths } = question;
   const ways: Priced<Sharing>[] = [];
-  const cut = cutInnermost(lengths, { ...question, profile: roundTrip }, false);
+  const cut = cutInnermost(lengths, { ...question, target: roundTrip }, false);
   if (cut?.share) {
-    const exposed = cut.blocks > 1 ? calibrationOf(roundTrip).exposure.cluster : 1;
-    const alone = cutCost(cut, lengths, question.elements, precision, roundTrip);
+    const exposed = cut.blocks > 1 ? roundTrip.calibration.exposure.cluster : 1;
+    const alone = cutCost(cut, lengths, question.elements, roundTrip);
     ways.push({ value: { launches: 1, axes: axes.length }, price: roundCost(alone, exposed) });
   }
   return [...ways, ...waysInTwo(question, roundTrip, ({ near, far }) => 2 * near.price + roundCost(far))];
@@ -109,11 +107,11 @@ export function waysRound(
 /** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
 function waysInTwo(
   question: Sharable,
-  last: DeviceProfile,
+  last: Target,
   costOf: (launches: { readonly near: LaunchCost; readonly far: LaunchCost }) => number,
 ): Priced<Sharing>[] {
   const [, middle = 1] = question.lengths;
-  const { lean } = calibrationOf(question.profile).uploads;
+  const { lean } = question.target.calibration.uploads;
   const ways = divisors(middle).flatMap((n1) => {
     const costs = costsInTwo(n1, question, last);
     if (!costs) return [];
@@ -146,47 +144,46 @@ interface Sharable extends Pick<Problem, 'placement'> {
   readonly elements: number;
   /** Bins may stay where launches leave them. */
   readonly unordered: boolean;
-  readonly precision: Arithmetic;
-  readonly profile: DeviceProfile;
+  readonly target: Target;
 }
 
 /** The first axes that are transformed, if they may share launches at all; of a real problem also those after the first one. */
-function sharable(problem: Problem, profile: DeviceProfile): Sharable[] {
-  const { tuning = {} } = profile;
+function sharable(problem: Problem, target: Target): Sharable[] {
+  const { tuning = {} } = target;
   // Uploads or groups that somebody asked for are not for us to undo.
-  if (!mayFuse(profile) || isSums(problem)) return [];
+  if (!mayFuse(target) || isSums(problem)) return [];
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
   if (tuning.performBandwidthBoost !== undefined) return [];
   const complex = complexPart(problem);
   const of = (problem: Problem, real: boolean): Sharable[] => {
-    const { size, precision, placement, leftBatches } = problem;
-    const axes = passedAxes(problem, real, profile);
+    const { size, placement, leftBatches } = problem;
+    const axes = passedAxes(problem, real, target);
     if (axes.length < 2) return [];
     const neighbours = size.slice(0, axes[0]).reduce((a, b) => a * b, leftBatches);
     const lengths = axes.map((axis) => size[axis]!);
     const { unordered } = complex;
     const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
-    const found = { axes, lengths, neighbours, real, unordered, elements, placement, profile };
-    return [{ ...found, precision }];
+    const found = { axes, lengths, neighbours, real, unordered, elements, placement, target };
+    return [found];
   };
   const half = problem.size[0]! / 2;
-  const halved = isReal(problem) && Number.isInteger(half) && half > 1 && !isPadded(half, problem.precision, profile);
+  const halved = isReal(problem) && Number.isInteger(half) && half > 1 && !isPadded(half, target);
   return [...(halved ? of(asComplex(problem, half), true) : []), ...of(complex, false)];
 }
 
 /** The first axes that are transformed by passes alone, three at the most. */
-function passedAxes(problem: Problem, real: boolean, profile: DeviceProfile): readonly number[] {
-  const { size, omit, precision } = problem;
+function passedAxes(problem: Problem, real: boolean, target: Target): readonly number[] {
+  const { size, omit } = problem;
   const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
   const before = (axis: number) => size.slice(0, axis).reduce((a, b) => a * b, problem.leftBatches);
-  const { run } = capacityOf(precision, profile);
+  const { run } = target.capacity;
   // Where memory runs along the first one and others lie in between, whole runs of it are read.
   const isApart = (axis: number, n: number) => {
     const last = n > 0 ? before(all[n - 1]! + 1) : 0;
     return n > 0 && before(all[0]!) === 1 && before(axis) !== last && last % run !== 0;
   };
   const first = all.findIndex(
-    (axis, n) => isApart(axis, n) || (!(real && axis === 0) && isConvolved(problem, axis, profile)),
+    (axis, n) => isApart(axis, n) || (!(real && axis === 0) && isConvolved(problem, axis, target)),
   );
   return first < 0 ? all : all.slice(0, first);
 }
@@ -197,9 +194,9 @@ function askedOf(questions: readonly Sharable[], schemes: Splits['axes']): Shara
 }
 
 /** The axes that share launches so. @throws RangeError where none can */
-export function checkTogether({ shared, axes }: Splits, problem: Problem, profile: DeviceProfile): Together {
+export function checkTogether({ shared, axes }: Splits, problem: Problem, target: Target): Together {
   if (shared === undefined) return { shared, axes: [] };
-  const question = askedOf(sharable(problem, profile), axes);
+  const question = askedOf(sharable(problem, target), axes);
   if (question && mayShare(shared, question)) return { shared, axes: takenBy(shared, question.axes) };
   const points = question ? ` of ${show(question.lengths)} points` : '';
   throw new RangeError(`axes${points} do not share launches as ${show(shared)}`);
@@ -214,7 +211,7 @@ function mayShare(given: Sharing, question: Sharable): boolean {
   if (given.launches !== 2 || !Array.isArray(given.parts)) return false;
   const [n1, n2] = given.parts;
   const cuts = given.parts.length === 2 && [n1, n2].every(Number.isSafeInteger) && n1 * n2 === lengths[1];
-  return cuts && costsInTwo(n1, question, question.profile) !== undefined;
+  return cuts && costsInTwo(n1, question, question.target) !== undefined;
 }
 
 /** Axes, of a problem that is complex between them but for the first one's reals, on whichever side these are. */
@@ -247,18 +244,18 @@ function othersOf({ problem, axes }: Shared): Dimension[] {
 }
 
 /** Whether one launch takes an axis of columns, if need be in parts of runs. */
-function fits(n: number, precision: Arithmetic, profile: DeviceProfile): boolean {
-  const { run, room } = capacityOf(precision, profile);
-  const parts = Math.min(calibrationOf(profile).columns.parts.strided, run);
-  return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, precision, profile) !== undefined;
+function fits(n: number, target: Target): boolean {
+  const { run, room } = target.capacity;
+  const parts = Math.min(target.calibration.columns.parts.strided, run);
+  return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, target) !== undefined;
 }
 
 /** One launch for so many axes together; undefined where they do not fit. */
 function costInOne(count: number, question: Sharable): number | undefined {
-  const { lengths, elements, precision, profile } = question;
+  const { lengths, elements, target } = question;
   const axes = lengths.slice(0, count);
   const cut = cutInnermost(axes, question, false);
-  return cut?.share ? cutCost(cut, axes, elements, precision, profile).price : undefined;
+  return cut?.share ? cutCost(cut, axes, elements, target).price : undefined;
 }
 
 /**
@@ -267,39 +264,37 @@ function costInOne(count: number, question: Sharable): number | undefined {
  */
 function cutInnermost(
   lengths: readonly number[],
-  { neighbours, real, precision, profile }: Sharable,
+  { neighbours, real, target }: Sharable,
   split: boolean,
 ): (Cut & { readonly tile?: number }) | undefined {
-  const own = boosted(real ? withoutClusters(profile) : profile, precision, lengths[0]!, split);
+  const own = boosted(real ? withoutClusters(target) : target, lengths[0]!, split);
   const tile = [...lengths].reverse();
-  return neighbours === 1 ? cutAxes(tile, precision, own) : cutColumns(tile, neighbours, precision, own);
+  return neighbours === 1 ? cutAxes(tile, own) : cutColumns(tile, neighbours, own);
 }
 
 /**
  * Two launches, the first of which takes so much of the second axis; undefined where they cannot.
  * @param last the profile for the second one.
  */
-function costsInTwo(n1: number, question: Sharable, last: DeviceProfile) {
-  const { lengths, neighbours, real, unordered, elements, precision, profile, placement } = question;
+function costsInTwo(n1: number, question: Sharable, last: Target) {
+  const { lengths, neighbours, real, unordered, elements, target, placement } = question;
   const [inner, middle, outer] = lengths as [number, number, number | undefined];
-  const { run } = capacityOf(precision, profile);
+  const { run } = target.capacity;
   const n2 = middle / n1;
   // A part of an axis is reordered on the way: in place that takes a temp buffer, which three launches do without.
-  if (placement === 'in-place' && !unordered && !staysCached(elements, precision, profile)) return undefined;
+  if (placement === 'in-place' && !unordered && !staysCached(elements, target)) return undefined;
   // Both launches move whole runs: the second one along the first axis and the bins of the first launch.
   const columns = neighbours * (real ? inner + 1 : inner) * n1;
   if (n1 === 1 || n2 === 1 || columns % run !== 0) return undefined;
   const one = cutInnermost([inner, n1], question, true);
   if (!one) return undefined;
-  const split = boosted(last, precision, n2, true);
-  const near = cutCost(one, [inner, n1], elements, precision, profile);
+  const split = boosted(last, n2, true);
+  const near = cutCost(one, [inner, n1], elements, target);
   if (!outer) {
-    return fits(n2, precision, split)
-      ? { near, far: uploadCost(n2, columns, false, elements, precision, split) }
-      : undefined;
+    return fits(n2, split) ? { near, far: uploadCost(n2, columns, false, elements, split) } : undefined;
   }
-  const other = cutColumns([outer, n2], columns, precision, split);
-  return other?.share ? { near, far: cutCost(other, [n2, outer], elements, precision, split) } : undefined;
+  const other = cutColumns([outer, n2], columns, split);
+  return other?.share ? { near, far: cutCost(other, [n2, outer], elements, split) } : undefined;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { planDirection } from '../../test/support/planned.ts';
 import { randomFor } from '../../test/support/random.ts';
 import { replay } from '../../test/support/replay.ts';
 import { openWith } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
-import { planDirection } from './planner.ts';
 
 const profiles = { h200: namedProfiles.h200.profile, cpu: namedProfiles['wasm-cpu'].profile };
 

@@ -16,8 +16,8 @@ import {
   type PlanNode,
   type RealParts,
 } from './node.ts';
-import type { DeviceProfile } from './profile.ts';
 import { inColumns, othersOf } from './real.ts';
+import type { Target } from './target.ts';
 
 /** The problem whose axis has so many complex points. */
 export function complexAxis(problem: Problem, axis: number, points: number): Problem {
@@ -62,21 +62,21 @@ export interface SumEnds {
 export function betweenReals(
   problem: Problem,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   { scheme, points }: { readonly scheme: ComplexScheme; readonly points: number },
   ends: SumEnds,
 ): PlanNode {
   const whole = complexAxis(problem, axis, points);
   const { merged } = ends;
   const half = (count: number, of: number) => (of === merged ? Math.ceil(count / 2) : count);
-  const own = axisPlace(whole, 'forward', axis, profile);
+  const own = axisPlace(whole, 'forward', axis, target);
   const place: AxisPlace = {
     ...own,
     order: 'natural',
     others: own.others.map((dimension) => ({ ...dimension, count: half(dimension.count, dimension.input.of) })),
     tensor: own.tensor.map(half),
   };
-  const node = schemeNode(whole, axis, profile, place, scheme);
+  const node = schemeNode(whole, axis, target, place, scheme);
   const table = scheme.by === 'bluestein' ? scheme.length : points;
   const tensor = tensorShape(problem, 'input');
   const leaves = leavesOf(node);

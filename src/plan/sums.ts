@@ -14,8 +14,8 @@ import { extensionAxis, extensionSchemes } from './continued-sums.ts';
 import { foldedAxis, foldedSchemes } from './facing-sums.ts';
 import { type LeafNode, leafNode, type PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
-import type { DeviceProfile } from './profile.ts';
 import { cosineSchemes, cosinesAxis } from './real-sums.ts';
+import type { Target } from './target.ts';
 
 /** The transform that undoes another, but for a factor. */
 const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
@@ -26,11 +26,11 @@ const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
 };
 
 /** The ways to transform an axis, cheapest first. */
-export function r2rSchemes(problem: Problem, axis: number, profile: DeviceProfile, most: number): Priced<RealScheme>[] {
+export function r2rSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
   const kind = problem.transform[axis]!;
-  if (kind.endsWith('1')) return extensionSchemes(problem, axis, profile, most);
+  if (kind.endsWith('1')) return extensionSchemes(problem, axis, target, most);
   const folded = kind.endsWith('4') && problem.size[axis]! % 2 === 0;
-  return (folded ? foldedSchemes : cosineSchemes)(problem, axis, profile, most);
+  return (folded ? foldedSchemes : cosineSchemes)(problem, axis, target, most);
 }
 
 /** The node of an axis. @param scheme one of `r2rSchemes` */
@@ -38,14 +38,14 @@ export function r2rAxis(
   problem: Problem,
   direction: Direction,
   axis: number,
-  profile: DeviceProfile,
+  target: Target,
   scheme: RealScheme,
 ): PlanNode {
   const own = problem.transform[axis]!;
   const kind = direction === 'forward' ? own : (INVERSES[own] ?? own);
-  if (kind.endsWith('1')) return extensionAxis(problem, axis, profile, scheme, kind);
-  if (scheme.by === 'folded') return foldedAxis(problem, axis, profile, scheme.points, kind);
-  return cosinesAxis(problem, axis, profile, scheme, kind);
+  if (kind.endsWith('1')) return extensionAxis(problem, axis, target, scheme, kind);
+  if (scheme.by === 'folded') return foldedAxis(problem, axis, target, scheme.points, kind);
+  return cosinesAxis(problem, axis, target, scheme, kind);
 }
 
 /** Nothing to transform: reals are copied. */

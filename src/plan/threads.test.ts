@@ -7,6 +7,7 @@ import { largestPrimeFactor } from '../numeric/primes.ts';
 import { capacityOf } from './capacity.ts';
 import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import { targetOf } from './target.ts';
 import { residentByRegisters, residentGroups, threadsFor } from './threads.ts';
 
 const options = (name: string) => ({ seed: seedFor(`plan/threads/${name}`) | 0, numRuns: 200 });
@@ -23,7 +24,7 @@ const questions = fc
   })
   .map(({ length, columns, precision, seed, clustered }) => {
     const profile: DeviceProfile = { ...namedProfiles.h200.profile, ...randomThreads(randomFrom(seed)) };
-    const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1, precision }, profile);
+    const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, targetOf(profile, precision));
     const points = length * columns;
     return { points, radices, precision, profile, clustered, butterflies: radices.map((radix) => points / radix) };
   });
@@ -32,7 +33,7 @@ describe('threads of a group', () => {
   it('are no more than a device has, nor more than the longest pass has butterflies', () => {
     fc.assert(
       fc.property(questions, ({ points, radices, precision, profile, clustered, butterflies }) => {
-        const threads = threadsFor(points, radices, { precision }, profile, clustered);
+        const threads = threadsFor(points, radices, {}, targetOf(profile, precision), clustered);
         expect(Number.isInteger(threads)).toBe(true);
         expect(threads).toBeGreaterThanOrEqual(1);
         expect(threads).toBeLessThanOrEqual(profile.maxThreads);
@@ -46,12 +47,17 @@ describe('threads of a group', () => {
     fc.assert(
       fc.property(questions, fc.integer({ min: 1, max: 1024 }), (question, asked) => {
         const { points, radices, precision, profile } = question;
-        const most = threadsFor(points, radices, { precision }, profile);
-        const threads = threadsFor(points, radices, { precision }, { ...profile, tuning: { threads: asked } });
+        const most = threadsFor(points, radices, {}, targetOf(profile, precision));
+        const threads = threadsFor(
+          points,
+          radices,
+          {},
+          targetOf({ ...profile, tuning: { threads: asked } }, precision),
+        );
         expect(threads).toBe(Math.max(Math.min(asked, most), Math.ceil(most / 4)));
-        const halved = { ...profile, tuning: { halfThreads: true } };
-        expect(threadsFor(points, radices, { precision, split: true }, halved)).toBe(Math.ceil(most / 2));
-        expect(threadsFor(points, radices, { precision, split: false }, halved)).toBe(most);
+        const halved = targetOf({ ...profile, tuning: { halfThreads: true } }, precision);
+        expect(threadsFor(points, radices, { split: true }, halved)).toBe(Math.ceil(most / 2));
+        expect(threadsFor(points, radices, { split: false }, halved)).toBe(most);
       }),
       options('tuning'),
     );
@@ -60,8 +66,8 @@ describe('threads of a group', () => {
   it('take one butterfly of vectors each, whichever pass has the fewest', () => {
     fc.assert(
       fc.property(questions, ({ points, radices, precision, profile, butterflies }) => {
-        const vectors = { ...profile, lockstep: 'vector' as const, maxThreads: 10 ** 6 };
-        expect(threadsFor(points, radices, { precision }, vectors)).toBe(Math.ceil(Math.min(...butterflies)));
+        const vectors = targetOf({ ...profile, lockstep: 'vector', maxThreads: 10 ** 6 }, precision);
+        expect(threadsFor(points, radices, {}, vectors)).toBe(Math.ceil(Math.min(...butterflies)));
       }),
       options('vectors'),
     );
@@ -72,9 +78,9 @@ describe('groups side by side', () => {
   it('find room in registers and in shared memory', () => {
     fc.assert(
       fc.property(questions, ({ points, radices, precision, profile, clustered }) => {
-        const threads = threadsFor(points, radices, { precision }, profile, clustered);
+        const threads = threadsFor(points, radices, {}, targetOf(profile, precision), clustered);
         const cluster = clustered && profile.cluster !== undefined;
-        const beside = residentGroups(points, radices, threads, precision, profile, cluster);
+        const beside = residentGroups(points, radices, threads, targetOf(profile, precision), cluster);
         expect(Number.isInteger(beside) && beside >= 0).toBe(true);
         const { residentBytes = profile.sharedBytes, registerFile = 0 } = profile;
         expect(beside * points * capacityOf(precision, profile).sharedBytes).toBeLessThanOrEqual(residentBytes);
@@ -89,7 +95,7 @@ describe('groups side by side', () => {
   it('are left to the compiler where the register file is not known', () => {
     fc.assert(
       fc.property(questions, ({ points, radices, precision, profile: { registerFile: _, ...profile } }) => {
-        expect(residentGroups(points, radices, 32, precision, profile)).toBe(0);
+        expect(residentGroups(points, radices, 32, targetOf(profile, precision))).toBe(0);
       }),
       options('unknown'),
     );
@@ -98,9 +104,9 @@ describe('groups side by side', () => {
   it('are fewer in double precision, and with registers for intermediate values of odd radices', () => {
     fc.assert(
       fc.property(questions, ({ points, radices, profile }) => {
-        const threads = threadsFor(points, radices, { precision: 'single' }, profile);
+        const threads = threadsFor(points, radices, {}, targetOf(profile, 'single'));
         const room = (precision: 'single' | 'double', odd: number) =>
-          residentByRegisters(points, radices, threads, precision, profile, odd);
+          residentByRegisters(points, radices, threads, targetOf(profile, precision), odd);
         expect(room('double', 0)).toBeLessThanOrEqual(room('single', 0));
         expect(room('single', 8)).toBeLessThanOrEqual(room('single', 0));
       }),

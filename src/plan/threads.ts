@@ -1,9 +1,8 @@
 /** How many threads a group has, and how many groups are to run side by side. */
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf, wordsPerReal } from './capacity.ts';
+import { wordsPerReal } from './capacity.ts';
 import type { PlacedLeaf } from './placed.ts';
-import type { DeviceProfile } from './profile.ts';
+import type { Target } from './target.ts';
 
 /**
  * Threads that a group has work for. Passes of different radices have different numbers of butterflies: the best count
@@ -12,20 +11,21 @@ import type { DeviceProfile } from './profile.ts';
 function butterfliesOf(
   points: number,
   radices: readonly number[],
-  { precision, real, convolved }: Pick<PlacedLeaf, 'precision' | 'real' | 'convolved'>,
-  profile: DeviceProfile,
+  { real, convolved }: Pick<PlacedLeaf, 'real' | 'convolved'>,
+  target: Target,
   clustered: boolean,
 ): number {
-  const { lockstep, lockstepBytes, maxThreads, registers } = profile;
-  const { occupancy, cluster } = calibrationOf(profile);
+  const { lockstep, lockstepBytes, maxThreads, registers } = target;
+  const { occupancy, cluster } = target.calibration;
   const items = butterfliesOfPasses(points, radices, real?.by === 'symmetric' && !convolved);
   const plain = Math.min(...items);
   if (lockstep === 'vector') return Math.ceil(plain);
   const warp = lockstepBytes / 4;
-  const values = registers / (2 * wordsPerReal(precision));
+  const words = wordsPerReal(target.precision);
+  const values = registers / (2 * words);
   const few = values / 2;
-  const { sharedBytes } = capacityOf(precision, profile);
-  const pairable = 2 * points * sharedBytes <= (profile.residentBytes ?? profile.sharedBytes);
+  const { sharedBytes } = target.capacity;
+  const pairable = 2 * points * sharedBytes <= (target.residentBytes ?? target.sharedBytes);
   let best = Math.ceil(plain);
   let least = Number.POSITIVE_INFINITY;
   for (const share of [1, 2, 3, 4, 5, 6, 7, 8]) {
@@ -35,7 +35,7 @@ function butterfliesOf(
       if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
       const taken = Math.ceil(threads / warp) * warp;
       const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
-      if (clustered && held * 2 * wordsPerReal(precision) > cluster.registers) continue;
+      if (clustered && held * 2 * words > cluster.registers) continue;
       if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
       // Beside a group of so many threads there is no room for another one, where shared memory would have some.
       const alone = pairable && threads > maxThreads / 2 && held <= few ? occupancy.excludes : 1;
@@ -72,13 +72,13 @@ const MOST_BUTTERFLIES = 4;
 export function threadsFor(
   points: number,
   radices: readonly number[],
-  placed: Pick<PlacedLeaf, 'precision' | 'split' | 'real' | 'convolved'>,
-  profile: DeviceProfile,
+  placed: Pick<PlacedLeaf, 'split' | 'real' | 'convolved'>,
+  target: Target,
   clustered = false,
 ): number {
-  const { maxThreads, tuning = {} } = profile;
+  const { maxThreads, tuning = {} } = target;
   const { split } = placed;
-  const butterflies = butterfliesOf(points, radices, placed, profile, clustered);
+  const butterflies = butterfliesOf(points, radices, placed, target, clustered);
   const most = Math.min(maxThreads, butterflies);
   const aim = Math.min(most, tuning.threads ?? most);
   const wished = tuning.halfThreads && split ? Math.ceil(aim / 2) : aim;
@@ -94,17 +94,16 @@ export function residentGroups(
   points: number,
   radices: readonly number[],
   threads: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
+  target: Target,
   clustered = false,
 ): number {
-  const { cluster, registerFile, residentBytes = profile.sharedBytes } = profile;
-  const { residency, registers } = calibrationOf(profile);
+  const { cluster, registerFile, residentBytes = target.sharedBytes } = target;
+  const { residency, registers } = target.calibration;
   if (!registerFile) return 0;
-  const bytes = points * capacityOf(precision, profile).sharedBytes;
+  const bytes = points * target.capacity.sharedBytes;
   const byMemory = residentBytes / bytes;
   const groups = (spare = 0) =>
-    Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, precision, profile, 0, spare)));
+    Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, target, 0, spare)));
   if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
   if (byMemory < residency.free) return Math.min(groups(), residency.block);
   // Of several butterflies that hold more than the largest one, compilers know better how many to have in hand.
@@ -124,13 +123,12 @@ export function residentByRegisters(
   points: number,
   radices: readonly number[],
   threads: number,
-  precision: Arithmetic,
-  profile: DeviceProfile,
+  target: Target,
   odd: number,
   spare = 0,
 ): number {
-  const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = profile;
-  const { always, butterfly } = calibrationOf(profile).registers;
+  const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = target;
+  const { always, butterfly } = target.calibration.registers;
   // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.
   const between = radices.slice(1, -1);
   const butterflies = between.map((radix) => Math.ceil(points / radix / threads));
@@ -138,7 +136,7 @@ export function residentByRegisters(
   const most = Math.max(1, ...butterflies);
   const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? odd * most : 0;
   const reals = 2 * held + always + butterfly * most;
-  const own = reals * wordsPerReal(precision) + extra;
+  const own = reals * wordsPerReal(target.precision) + extra;
   const each = own + spare;
   const warp = lockstepBytes / 4;
   return registerFile / (Math.ceil(threads / warp) * warp * each);

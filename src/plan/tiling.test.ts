@@ -4,7 +4,7 @@ import { randomProfile, randomThreads, vectorProfile } from '../../test/support/
 import { randomFrom, seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { largestPrimeFactor } from '../numeric/primes.ts';
-import { capacityOf } from './capacity.ts';
+import { targetOf } from './target.ts';
 import { chooseColumns, threadTiling } from './thread-tiling.ts';
 import { chooseTile, dividingTile, type Span, type TilingQuestion, vectorTiling } from './tiling.ts';
 
@@ -15,7 +15,7 @@ const smooth = Array.from({ length: 600 }, (_, i) => i + 1).filter((n) => n === 
 const strides = fc.constantFrom(1, 2, 6, 64, 1000);
 const span = (counts: fc.Arbitrary<number>): fc.Arbitrary<Span> =>
   fc.record({ count: counts, input: strides, output: strides });
-const questions: fc.Arbitrary<TilingQuestion> = fc.record({
+const questions: fc.Arbitrary<TilingQuestion & { readonly precision: 'single' | 'double' }> = fc.record({
   axis: span(fc.constantFrom(...smooth)),
   batch: fc.array(span(fc.integer({ min: 1, max: 100 })), { minLength: 1, maxLength: 3 }),
   precision: fc.constantFrom('single' as const, 'double' as const),
@@ -53,7 +53,12 @@ describe('tiles', () => {
         fc.integer({ min: 600, max: 20_000 }),
         fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined }),
         (length, count, grain, room, group) => {
-          const tile = chooseTile(length, count, { grain, run: 4 * grain, room, group }, vectorProfile);
+          const tile = chooseTile(
+            length,
+            count,
+            { grain, run: 4 * grain, room, group },
+            targetOf(vectorProfile, 'single'),
+          );
           expect(tile % grain).toBe(0);
           expect(tile).toBeGreaterThanOrEqual(grain);
           if (tile > grain) expect(tile * length).toBeLessThanOrEqual(room);
@@ -72,8 +77,9 @@ describe('the tiling of vectors', () => {
     fc.assert(
       fc.property(questions, fc.nat(), (question, seed) => {
         const profile = { ...vectorProfile, ...randomProfile(randomFrom(seed)) };
-        const { lanes, room } = capacityOf(question.precision, profile);
-        const { order, lanesAlong, tile, radices, staged } = vectorTiling(question, profile);
+        const target = targetOf(profile, question.precision);
+        const { lanes, room } = target.capacity;
+        const { order, lanesAlong, tile, radices, staged } = vectorTiling(question, target);
         expect([...order].sort()).toEqual([...question.batch.keys()]);
         if (question.twiddled) expect(order[0]).toBe(0);
         expect(product(radices)).toBe(question.axis.count);
@@ -98,9 +104,10 @@ describe('the tiling of threads', () => {
     fc.assert(
       fc.property(questions, fc.nat(), (question, seed) => {
         const profile = { ...namedProfiles.h200.profile, ...randomThreads(randomFrom(seed)) };
-        const { room } = capacityOf(question.precision, profile);
+        const target = targetOf(profile, question.precision);
+        const { room } = target.capacity;
         const { axis, batch } = question;
-        const { order, lanesAlong, tile, radices, staged } = threadTiling(question, profile);
+        const { order, lanesAlong, tile, radices, staged } = threadTiling(question, target);
         const columns = batch[order[0]!]!;
         expect([...order].sort()).toEqual([...batch.keys()]);
         expect(product(radices)).toBe(axis.count);
@@ -124,11 +131,13 @@ describe('the tiling of threads', () => {
         fc.integer({ min: 1, max: 5000 }),
         fc.constantFrom('single' as const, 'double' as const),
         (length, count, precision) => {
-          const both = chooseColumns(length, count, precision, profile);
+          const both = chooseColumns(length, count, targetOf(profile, precision));
           expect(both.tile).toBeGreaterThanOrEqual(1);
           expect(both.tile).toBeLessThanOrEqual(count);
-          expect(both.tile * length).toBeLessThanOrEqual(capacityOf(precision, profile).room);
-          expect(chooseColumns(length, count, precision, profile, 1).share).toBeGreaterThanOrEqual(both.share);
+          expect(both.tile * length).toBeLessThanOrEqual(targetOf(profile, precision).capacity.room);
+          expect(chooseColumns(length, count, targetOf(profile, precision), 1).share).toBeGreaterThanOrEqual(
+            both.share,
+          );
         },
       ),
       options('columns'),

@@ -3,12 +3,10 @@
  * a group, what is copied through shared memory, and the radices.
  */
 import type { Side } from '../problem/index.ts';
-import { calibrationOf } from './calibration.ts';
-import { type Arithmetic, capacityOf } from './capacity.ts';
 import { type LanesAlong, type PassesStep, type Stride, stepOf } from './leaf.ts';
 import type { Dimension, Place } from './node.ts';
-import type { DeviceProfile } from './profile.ts';
 import { chooseRadices } from './radix.ts';
+import type { Target } from './target.ts';
 
 /** One loop in memory. */
 export interface Span {
@@ -27,7 +25,6 @@ export interface SpanPlace extends Place {
 export interface TilingQuestion {
   readonly axis: Span;
   readonly batch: readonly Span[];
-  readonly precision: Arithmetic;
   /** The first batch dimension is the one that twiddles count along: lanes of a vector take neighbours in it. */
   readonly twiddled: boolean;
   /** Transforms per group, where somebody asks for so many. */
@@ -83,17 +80,17 @@ export interface Tiling extends Pick<PassesStep, 'lanesAlong' | 'radices'> {
 
 /** For the elements of a vector, which walk along one loop: all passes along the same one. */
 export function vectorTiling(
-  { axis, batch, precision, twiddled, group, convolved = false, longestButterfly }: TilingQuestion,
-  profile: DeviceProfile,
+  { axis, batch, twiddled, group, convolved = false, longestButterfly }: TilingQuestion,
+  target: Target,
 ): Tiling {
-  const { lanes, run, room } = capacityOf(precision, profile);
+  const { lanes, run, room } = target.capacity;
   const length = axis.count;
-  const along = chooseLanes(axis, batch, twiddled, lanes, longestButterfly.batch, profile);
+  const along = chooseLanes(axis, batch, twiddled, lanes, longestButterfly.batch, target);
   const order = forward(batch, along === 'axis' ? 0 : along);
   const columns = batch[order[0]!]!;
   const lanesAlong = along === 'axis' ? 'axis' : 'batch';
   const tile =
-    lanesAlong === 'axis' ? 1 : chooseTile(length, columns.count, { grain: lanes, run, room, group }, profile);
+    lanesAlong === 'axis' ? 1 : chooseTile(length, columns.count, { grain: lanes, run, room, group }, target);
   if (length > 1 && length <= longestButterfly[lanesAlong]) {
     const walks = { input: lanesAlong, output: lanesAlong } as const;
     return { order, lanesAlong: walks, tile, radices: [length], staged: { input: false, output: false } };
@@ -101,8 +98,8 @@ export function vectorTiling(
   // Where memory runs along the axis but the lanes do not, whole runs are copied and transposed on the way.
   const stage = (side: Side) =>
     lanesAlong === 'batch' && !isContiguous(columns[side]) && isContiguous(axis[side]) && length >= lanes;
-  if (stage('output') && !stage('input') && !convolved && transposesTile(length, precision, profile)) {
-    const { radices } = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile);
+  if (stage('output') && !stage('input') && !convolved && transposesTile(length, target)) {
+    const { radices } = chooseRadices({ length, lanesAlong: 'axis', lanes }, target);
     const walks = { input: 'batch', output: 'axis' } as const;
     return { order, lanesAlong: walks, tile, radices, staged: { input: false, output: false } };
   }
@@ -110,7 +107,7 @@ export function vectorTiling(
     order,
     lanesAlong: { input: lanesAlong, output: lanesAlong },
     tile,
-    radices: chooseRadices({ length, lanesAlong, lanes, precision }, profile).radices,
+    radices: chooseRadices({ length, lanesAlong, lanes }, target).radices,
     staged: { input: stage('input'), output: stage('output') },
   };
 }
@@ -120,9 +117,9 @@ export function vectorTiling(
  * columns computes as many neighbouring points, and squares of these are transposed in registers. Only where whole squares
  * come of it.
  */
-export function transposesTile(length: number, precision: Arithmetic, profile: DeviceProfile): boolean {
-  const { lanes } = capacityOf(precision, profile);
-  const [first, ...rest] = chooseRadices({ length, lanesAlong: 'axis', lanes, precision }, profile).radices;
+export function transposesTile(length: number, target: Target): boolean {
+  const { lanes } = target.capacity;
+  const [first, ...rest] = chooseRadices({ length, lanesAlong: 'axis', lanes }, target).radices;
   return first! % lanes === 0 && rest.length > 0 && rest.every((radix) => (length / radix) % lanes === 0);
 }
 
@@ -143,9 +140,9 @@ function chooseLanes(
   twiddled: boolean,
   lanes: number,
   longestButterfly: number,
-  profile: DeviceProfile,
+  target: Target,
 ): 'axis' | number {
-  const { shortAxis } = calibrationOf(profile).columns;
+  const { shortAxis } = target.calibration.columns;
   const candidates = twiddled ? [0] : batch.map((_, d) => d);
   const contiguous = (span: Span) => Number(isContiguous(span.input)) + Number(isContiguous(span.output));
   const best = candidates
@@ -183,7 +180,7 @@ export function chooseTile(
   length: number,
   count: number,
   { grain, run, room, group }: TileSize,
-  { groupPoints }: DeviceProfile,
+  { groupPoints }: Target,
 ): number {
   const fits = (elements: number) => Math.floor(elements / length / grain) * grain;
   if (group) return Math.max(grain, Math.min(fits(room), Math.ceil(Math.min(group, count) / grain) * grain));

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { rankSplits } from '../../test/support/planned.ts';
 import { configurations } from '../../test/support/problems.ts';
 import { seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, tensorShape } from '../problem/index.ts';
-import { rankSplits } from './candidates.ts';
 import { type LeafNode, leavesOf, type Place } from './node.ts';
+import { targetOf } from './target.ts';
 import { planTree } from './tree.ts';
 
 const profiles = ['wasm-cpu', 'h200', 'rtx4090'] as const;
@@ -32,7 +33,10 @@ function treeOf({
   const profile = { ...known, sharedBytes: Math.min(2 * runs * known.coalescedBytes, known.sharedBytes) };
   const problem = normalizeProblem({ ...configuration.input, directions: 'both' });
   const [cheapest] = rankSplits(problem, profile, 1);
-  return { problem, tree: planTree(problem, direction, profile, cheapest!.value, sparing) };
+  return {
+    problem,
+    tree: planTree(problem, direction, targetOf(profile, problem.precision), cheapest!.value, sparing),
+  };
 }
 
 /** The elements of the tensor that a leaf touches on one side, in the order of its loops. */
@@ -90,7 +94,12 @@ it('of reals, the tensors of the launches lead from the one side to the other', 
     fc.property(reals, ({ name, direction, ...input }) => {
       const problem = normalizeProblem(input);
       const { profile } = namedProfiles[name];
-      const tree = planTree(problem, direction, profile, rankSplits(problem, profile, 1)[0]!.value);
+      const tree = planTree(
+        problem,
+        direction,
+        targetOf(profile, problem.precision),
+        rankSplits(problem, profile, 1)[0]!.value,
+      );
       const sides = ['input', 'output'] as const;
       const [read, written] = direction === 'forward' ? sides : ([...sides].reverse() as ['output', 'input']);
       const leaves = leavesOf(tree);

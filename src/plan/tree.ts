@@ -10,12 +10,12 @@ import type { ComplexScheme, RealScheme } from './axis-scheme.ts';
 import { complexPart, isReal, isSums, sharesRows } from './complex-part.ts';
 import { schemeNode } from './convolved.ts';
 import { type BranchNode, type Dimension, isLeaf, leavesOf, type PlanNode } from './node.ts';
-import type { DeviceProfile } from './profile.ts';
 import { realAxis } from './real.ts';
 import { type SharedAxes, sharedAxes } from './shared-axes.ts';
 import { mayWrite } from './shims/index.ts';
 import type { Splits } from './splits.ts';
 import { copiedReals, r2rAxis } from './sums.ts';
+import type { Target } from './target.ts';
 
 /**
  * The tree of one direction.
@@ -25,13 +25,13 @@ import { copiedReals, r2rAxis } from './sums.ts';
 export function planTree(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   splits: Splits,
   sparing = false,
 ): BranchNode {
-  if (isSums(problem)) return sumsTree(problem, direction, profile, splits);
+  if (isSums(problem)) return sumsTree(problem, direction, target, splits);
   const complex = complexPart(problem);
-  const children = nodesOfAxes(problem, direction, profile, splits, sparing);
+  const children = nodesOfAxes(problem, direction, target, splits, sparing);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
   const [only, ...others] = children.flatMap(leavesOf);
   if (!only) children.push(copy());
@@ -49,23 +49,23 @@ export function planTree(
 export function nodesOfAxes(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   splits: Splits,
   sparing = false,
 ): PlanNode[] {
-  const shared = sharedAxes(problem, direction, profile, splits);
-  const children = complexAxes(complexPart(problem), direction, profile, splits, sparing, shared);
+  const shared = sharedAxes(problem, direction, target, splits);
+  const children = complexAxes(complexPart(problem), direction, target, splits, sparing, shared);
   if (!isReal(problem)) return children;
   const real = shared?.axes.includes(0)
     ? shared.node
-    : realAxis(problem, direction, profile, splits.axes[0] as RealScheme);
+    : realAxis(problem, direction, target, splits.axes[0] as RealScheme);
   return direction === 'forward' ? [real, ...children] : [...children, real];
 }
 
-function sumsTree(problem: Problem, direction: Direction, profile: DeviceProfile, splits: Splits): BranchNode {
+function sumsTree(problem: Problem, direction: Direction, target: Target, splits: Splits): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const children = problem.size.flatMap((_, axis) =>
-    problem.omit[axis] ? [] : [r2rAxis(problem, direction, axis, profile, splits.axes[axis] as RealScheme)],
+    problem.omit[axis] ? [] : [r2rAxis(problem, direction, axis, target, splits.axes[axis] as RealScheme)],
   );
   if (children.length === 0) children.push(copiedReals(problem));
   if (direction === 'inverse') children.reverse();
@@ -76,7 +76,7 @@ function sumsTree(problem: Problem, direction: Direction, profile: DeviceProfile
 function complexAxes(
   problem: Problem,
   direction: Direction,
-  profile: DeviceProfile,
+  target: Target,
   splits: Splits,
   sparing: boolean,
   shared: SharedAxes | undefined,
@@ -84,8 +84,8 @@ function complexAxes(
   const children: PlanNode[] = [];
   problem.size.forEach((length, axis) => {
     if (problem.omit[axis] || length === 1 || shared?.axes.includes(axis)) return;
-    const place = axisPlace(problem, direction, axis, profile, sparing);
-    children.push(schemeNode(problem, axis, profile, place, splits.axes[axis] as ComplexScheme));
+    const place = axisPlace(problem, direction, axis, target, sparing);
+    children.push(schemeNode(problem, axis, target, place, splits.axes[axis] as ComplexScheme));
   });
   if (direction === 'inverse') children.reverse();
   if (sparing) children.sort((a, b) => Number(isLeaf(a)) - Number(isLeaf(b)));

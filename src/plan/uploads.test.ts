@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { planDirection } from '../../test/support/planned.ts';
 import { seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
@@ -9,7 +10,6 @@ import { capacityOf } from './capacity.ts';
 import { type AxisPlace, axisNode } from './four-step.ts';
 import { passesOf } from './leaf.ts';
 import { keepsPlaces, leavesOf } from './node.ts';
-import { planDirection } from './planner.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
 import { rankUploads, type UploadsQuestion } from './uploads.ts';
 

@@ -1,4 +1,5 @@
 /** Numbers that are pairs of a device's own: double-doubles of two doubles, and doubles of two singles where there are none. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namedProfiles } from '../../src/devices/profiles/index.ts';
 import { computable } from '../../src/emit/pairs/index.ts';
@@ -7,8 +8,9 @@ import type { Device, ProblemInput } from '../../src/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
 import { power } from '../../src/numeric/scale-factor.ts';
 import { mapLeaves } from '../../src/plan/node.ts';
-import { planDirection, planLaunches } from '../../src/plan/planner.ts';
+import { planLaunches } from '../../src/plan/planner.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
+import { targetOf } from '../../src/plan/target.ts';
 import { normalizeProblem, tensorShape } from '../../src/problem/index.ts';
 import { fromFixed, toFixed } from '../reference/fixed.ts';
 import { interpret } from '../support/interpret.ts';
@@ -16,6 +18,7 @@ import { openInterpreted } from '../support/interpreted.ts';
 import { noOpenCl, openOpenCl } from '../support/opencl.ts';
 import { repeated } from '../support/optional.ts';
 import { complexProblem, triedPairConvolution, triedPairs } from '../support/paired.ts';
+import { planDirection } from '../support/planned.ts';
 import { randomFor } from '../support/random.ts';
 import { realProblem, withBlocks as withRealBlocks } from '../support/real.ts';
 import { sumsProblem, withBlocks } from '../support/sums.ts';
@@ -140,7 +143,14 @@ it('what a launch of a plan is multiplied by is exact, where no double is that n
     times: power(2, 1 / 2),
   }));
   const written = { layout: 'interleaved', offset: 0, shape: tensorShape(own, 'output') } as const;
-  const arranged = { problem: own, tree, profile, throughWork: false, written, scale: power(3, -1) } as const;
+  const arranged = {
+    problem: own,
+    tree,
+    target: targetOf(profile, wide),
+    throughWork: false,
+    written,
+    scale: power(3, -1),
+  } as const;
   const { launches } = planLaunches({ name: 'convolve', ...arranged });
   expect(launches).toHaveLength(1);
   const kernel = computable(buildKernel(launches[0]!.leaf), { profile });

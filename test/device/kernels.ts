@@ -1,12 +1,12 @@
 /** The kernels of a list of problems, built for a device that need not be there. */
+
 import { inPairs, partsOf } from '../../src/emit/pairs/index.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
-import { planConvolution } from '../../src/plan/convolution.ts';
 import type { Launch } from '../../src/plan/launches.ts';
-import { planDirection } from '../../src/plan/planner.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';
 import { normalizeProblem, type Problem, type ProblemInput } from '../../src/problem/index.ts';
+import { planConvolution, planDirection } from '../support/planned.ts';
 
 /** Each kernel once. */
 export function kernelsOf(problems: readonly ProblemInput[], profile: DeviceProfile): Kernel[] {

@@ -2,9 +2,10 @@
  * What the planner comes to for problems that people have, on devices that people have: as text, so that a change of the
  * planner or of a profile shows what it changes. `npx vitest run src/devices/profiles -u` (in this order) writes it anew.
  */
+
 import { expect, it } from 'vitest';
+import { planDirection } from '../../../test/support/planned.ts';
 import { type Leaf, passesOf, stagedOf } from '../../plan/leaf.ts';
-import { planDirection } from '../../plan/planner.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import { namedProfiles } from './index.ts';
 import type { ProfileName } from './names.ts';

@@ -2,6 +2,7 @@
  * Kernels as CUDA: compiled for the processor, with threads for threads, they leave what an interpreter leaves; and the
  * compiler for GPUs takes them and HIP's.
  */
+
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,11 +11,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiler, runOnProcessor } from '../../../test/support/cuda.ts';
 import { dataFor, expectAsInterpreted } from '../../../test/support/emitted.ts';
 import { findNvcc } from '../../../test/support/nvcc.ts';
+import { planDirection } from '../../../test/support/planned.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { add, Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
-import { planDirection } from '../../plan/planner.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { lay, place, sampleKernel } from '../spmd/fixture.ts';

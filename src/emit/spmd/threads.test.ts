@@ -1,13 +1,14 @@
 /** Kernels that were made for vectors, on threads. */
+
 import { describe, expect, it } from 'vitest';
 import { vectorProfile } from '../../../test/support/devices.ts';
 import { interpret } from '../../../test/support/interpret.ts';
+import { planDirection } from '../../../test/support/planned.ts';
 import { randomFor, uniform } from '../../../test/support/random.ts';
 import { cpuProfile } from '../../devices/profiles/cpu.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { type Kernel, verify } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
-import { planDirection } from '../../plan/planner.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import { emitCuda } from '../cuda/index.ts';

@@ -1,15 +1,16 @@
 /** Kernels run as WGSL on Dawn with SwiftShader and by an interpreter: the same numbers, but for contracted products. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dataFor, expectAsInterpreted } from '../../../test/support/emitted.ts';
 import { interpret } from '../../../test/support/interpret.ts';
 import type { Memory } from '../../../test/support/language.ts';
+import { planDirection } from '../../../test/support/planned.ts';
 import { randomFor } from '../../../test/support/random.ts';
 import { rootsIn } from '../../../test/support/tables.ts';
 import { noWebGpu } from '../../../test/support/webgpu.ts';
 import { openGpu, runProgram } from '../../../test/support/wgsl.ts';
 import { Expressions, type Kernel, type Phase, scale, variable } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
-import { planDirection } from '../../plan/planner.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { type Lay, lay, place, type Sample, sampleKernel } from '../spmd/fixture.ts';

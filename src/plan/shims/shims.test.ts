@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { planDirection } from '../../../test/support/planned.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
-import { planDirection } from '../planner.ts';
 import { launchesSaved, shimsOf } from './index.ts';
 
 const plan = (input: ProblemInput) =>

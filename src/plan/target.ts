@@ -1,0 +1,105 @@
+/**
+ * The device as one plan sees it: the numbers of its profile, and what follows from them for the precision that the plan computes in.
+ * It is made once, where planning begins, and handed down as one thing. A launch may see a variant of it, with less shared memory or
+ * other runs; equal variants of a target are the same object, so answers can be remembered by it.
+ */
+import { type Calibration, calibrationOf } from './calibration.ts';
+import { type Arithmetic, type Capacity, capacityOf } from './capacity.ts';
+import { Memo } from './memo.ts';
+import type { DeviceProfile } from './profile.ts';
+
+export interface Target extends DeviceProfile {
+  /** What kernels compute in. */
+  readonly precision: Arithmetic;
+  readonly capacity: Capacity;
+  readonly calibration: Calibration;
+}
+
+const targets = new Memo<Target>();
+
+/** The target of a plan. */
+export function targetOf(profile: DeviceProfile, precision: Arithmetic): Target {
+  return targets.of(profile, precision, () => completed(profile, precision));
+}
+
+function completed(profile: DeviceProfile, precision: Arithmetic): Target {
+  return { ...profile, precision, capacity: capacityOf(precision, profile), calibration: calibrationOf(profile) };
+}
+
+const variants = new Memo<Target>();
+
+/** The target with other numbers. @param key says which ones */
+function variant(target: Target, key: string, changes: Partial<DeviceProfile>): Target {
+  return variants.of(target, key, () => completed({ ...target, ...changes }, target.precision));
+}
+
+/**
+ * The target for transforms of one length. Registers may stand in for half of shared memory (VkFFT guide 2.5.6, "register
+ * overutilization"): real and imaginary parts then follow one another in it. A problem can ask for that, or for its opposite.
+ */
+export function boosted(target: Target, length: number, split: boolean): Target {
+  const { registerBoost, registerBoost4Step, registerBoostNonPow2 } = target.tuning ?? {};
+  let times = split ? registerBoost4Step : registerBoost;
+  if (registerBoostNonPow2 === false && !Number.isInteger(Math.log2(length))) times = 1;
+  const usual = target.sharedFormat;
+  const asked = times === undefined ? usual : times > 1 ? 'halves' : usual === 'halves' ? 'pairs' : usual;
+  if (asked !== 'halves') return formatted(target, asked);
+  // Few threads or registers hold less than shared memory would.
+  const whole = formatted(target, usual === 'halves' ? 'pairs' : usual);
+  const halves = formatted(target, 'halves');
+  return halves.capacity.room < whole.capacity.room ? whole : halves;
+}
+
+/**
+ * The target for one upload along memory: whole numbers in shared memory where halves are usual, but nobody asked for
+ * them, and there is room to spare: they are exchanged at once then, not part by part.
+ */
+export function roomy(target: Target, length: number): Target {
+  const { groupPoints, residentBytes = target.sharedBytes, sharedFormat, tuning = {}, calibration } = target;
+  if (sharedFormat !== 'halves' || length > groupPoints) return target;
+  // What somebody asked for was measured with halves, or is about how much fits.
+  const { registerBoost, groupedBatch, threads } = tuning;
+  if ([registerBoost, groupedBatch, threads].some((knob) => knob !== undefined)) return target;
+  const pairs = formatted(target, 'pairs');
+  const { sharedBytes, room } = pairs.capacity;
+  const roomEnough = calibration.occupancy.roomy * groupPoints * sharedBytes <= residentBytes && length <= room;
+  return roomEnough ? pairs : target;
+}
+
+/**
+ * The target for columns of a batch of so many bytes: see `DeviceProfile.distant`.
+ * @param narrow some of what they move is reals, whose runs are half as long as those of as many complex numbers.
+ */
+export function forBatches(bytes: number, of: 'axes' | 'uploads', target: Target, narrow = false): Target {
+  const { distant } = target;
+  if (!distant || bytes <= distant.above) return target;
+  const coalescedBytes = (narrow ? 2 : 1) * distant[of];
+  return variant(target, `runs of ${coalescedBytes}`, { coalescedBytes });
+}
+
+/** The target with another format of shared memory. */
+function formatted(target: Target, sharedFormat: DeviceProfile['sharedFormat']): Target {
+  return sharedFormat === target.sharedFormat ? target : variant(target, sharedFormat, { sharedFormat });
+}
+
+/** The target without clusters of blocks. */
+export function withoutClusters(target: Target): Target {
+  return target.cluster ? variant(target, 'no clusters', { cluster: undefined as never }) : target;
+}
+
+/** The target of one of several coordinates that share a tile. */
+export function coordinatesTarget(count: number, target: Target): Target {
+  if (count === 1) return target;
+  const alone = withoutClusters(target);
+  return variant(alone, `one of ${count}`, { sharedBytes: Math.floor(target.sharedBytes / count) });
+}
+
+/** Whether so many complex numbers stay in a cache from one launch to the next: a temp buffer for them costs nothing. */
+export function staysCached(elements: number, { capacity, chunks }: Target): boolean {
+  return elements * capacity.complexBytes <= (chunks?.most ?? 0);
+}
+
+/** Whether several dimensions of a tile can be transformed in one launch. */
+export function mayFuse({ lockstep, doubleBuffered }: DeviceProfile): boolean {
+  return lockstep === 'threads' && !doubleBuffered;
+}
