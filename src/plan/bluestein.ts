@@ -157,13 +157,13 @@ export function convolvedInSeveral(
   const middle: LeafNode[] = apart
     ? [
         { ...named(last, 'there'), factors: { input: [], output: [spectrum] } },
-        { ...named(returns[0]!, 'back'), backward: true },
+        { ...named(returns[0]!, 'back'), exponents: 'opposite' },
       ]
     : [{ ...named(last, 'there and back'), product: spectrum }];
   const launches = [
     ...uploads.slice(0, -1).map((leaf) => named(leaf, 'there')),
     ...middle,
-    ...returns.slice(1).map((leaf): LeafNode => ({ ...named(leaf, 'back'), backward: true })),
+    ...returns.slice(1).map((leaf): LeafNode => ({ ...named(leaf, 'back'), exponents: 'opposite' })),
   ];
   const children = launches.map((leaf, n): LeafNode => {
     const ends = { input: n === 0, output: n === launches.length - 1 };

@@ -107,7 +107,7 @@ function inHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: C
   return {
     ...lineNode(problem, axis, along, othersOf(problem, axis), scheme),
     ...{ extended: ends.points, cropped: ends.bins, ...rotated(ends, hermitianLength(points)) },
-    ...{ real: { side: 'both', by: 'halves', beside: { of, step: 1 } }, times: 1 / 2, forward: true },
+    ...{ real: { side: 'both', by: 'halves', beside: { of, step: 1 } }, times: 1 / 2, exponents: 'forward' },
   };
 }
 
@@ -126,7 +126,11 @@ function continuedInColumns(
         ? { ...leaf, extended: points }
         : {
             ...{ ...leaf, extended: { ...points, on: 'output', columns: uploads[0] } },
-            ...{ ...rotated(ends, pointsOf(problem, axis)), forward: true, real: { side: 'output', by: 'parts' } },
+            ...{
+              ...rotated(ends, pointsOf(problem, axis)),
+              exponents: 'forward',
+              real: { side: 'output', by: 'parts' },
+            },
           },
   );
 }

@@ -261,7 +261,7 @@ function halvesThrough({ problem, returning, split, bins }: MiddleQuestion): Lea
     ...own,
     // There is a bin for two points.
     product: { ...kernel, strides: strides.map((stride, of) => (of === 1 ? stride / 2 : stride)) },
-    forward: true,
+    exponents: 'forward',
     real: { side: 'both', by: 'halves', beside: { of: 1, step: 1 } },
   };
 }
@@ -318,13 +318,13 @@ function multiplied(
 /** The same launches with the other sign: those of the way back. */
 function backwards<N extends PlanNode>(node: N): N {
   if (node.children.length > 0) return { ...node, children: (node.children as readonly PlanNode[]).map(backwards) };
-  const { backward, factors, ...leaf } = node as unknown as LeafNode;
-  if (leaf.forward) return node;
+  const { exponents, factors, ...leaf } = node as unknown as LeafNode;
+  if (exponents === 'forward' || exponents === 'inverse') return node;
   const conjugated = (all: readonly ElementFactors[]) =>
     all.map(({ conjugated: was, ...own }): ElementFactors => (was ? own : { ...own, conjugated: true }));
   return {
     ...leaf,
-    ...(backward ? {} : { backward: true }),
+    ...(exponents ? {} : { exponents: 'opposite' as const }),
     ...(factors ? { factors: { input: conjugated(factors.input), output: conjugated(factors.output) } } : {}),
   } as unknown as N;
 }

@@ -141,7 +141,9 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
         ...(node.product ? { product: node.product } : {}),
         ...(node.wrapped ? { wrapped: { ...node.wrapped, stride: from.strides[node.wrapped.of]! } } : {}),
         ...(node.absent ? { absent: node.absent } : {}),
-        ...(node.factors ? { factors: conjugatedIf(isInverse(node, direction), node.factors) } : {}),
+        ...(node.factors
+          ? { factors: conjugatedIf(followsDirection(node) && direction === 'inverse', node.factors) }
+          : {}),
         ...(node.twiddle ? { twiddle: node.twiddle } : {}),
         layout: {
           input: called.alone.input ? 'real' : input.type,
@@ -150,7 +152,7 @@ export function launchesOf(question: LaunchQuestion): Launch[] {
         ...called,
         storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
         offset: { input: from.offset + skipped.input, output: to.offset + skipped.output - croppedBy(node, to) },
-        inverse: isInverse(node, direction) !== (node.backward ?? false),
+        inverse: isInverse(node, direction),
         scale: scaleOf(node, last ? ends : NO_SCALE),
         ...placedEnds(node, { input: from, output: to }),
         aliased,
@@ -236,9 +238,15 @@ function ownsLines({ by }: Pick<RealParts, 'by'>): boolean {
   return by === 'halves' || by === 'lines' || by === 'symmetric';
 }
 
-/** Whether the exponents of a direction have the other sign; those of passes between pairs of bins have one of their own. */
-function isInverse({ forward }: LeafNode, direction: Direction): boolean {
-  return !forward && direction === 'inverse';
+/** Whether a launch differs between the directions of a plan; those between reals and bins have a sign of their own. */
+function followsDirection({ exponents }: LeafNode): boolean {
+  return exponents === undefined || exponents === 'opposite';
+}
+
+/** Whether the exponents of a launch have the sign of the inverse transform. */
+function isInverse(node: LeafNode, direction: Direction): boolean {
+  if (!followsDirection(node)) return node.exponents === 'inverse';
+  return (direction === 'inverse') !== (node.exponents === 'opposite');
 }
 
 /** Elements before the first one that is written, of bins that begin earlier. */

@@ -167,12 +167,13 @@ export interface LeafNode {
   readonly facing?: Partial<Sides<Facing>>;
   /** What it writes is multiplied by this. */
   readonly times?: ScaleFactor;
-  /** Its exponents have the sign of the forward direction, whichever it is. */
-  readonly forward?: true;
+  /**
+   * The sign of its exponents: always that of the forward or of the inverse transform, or the opposite of the plan's direction. Missing:
+   * that of the direction.
+   */
+  readonly exponents?: 'forward' | 'inverse' | 'opposite';
   /** Bins of a real transform on this side, of which memory holds half; those over it are conjugates. */
   readonly mirrored?: MirroredBins;
-  /** Its exponents have the other sign than the direction's. */
-  readonly backward?: true;
   /** Blocks of the tensor that count as zero where they would be read, and that are not written. */
   readonly absent?: { readonly input: readonly Absent[]; readonly output: readonly Absent[] };
   readonly length: readonly number[];

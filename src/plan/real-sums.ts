@@ -148,7 +148,7 @@ function inOne(
   // Passes of a convolution reach for the roots of all of its points; those beyond the bins are multiplied by zero.
   const roots = real.by === 'symmetric' && points.by === 'bluestein' ? points.length : bins;
   const ends = { ...ofPoints(asked), ...ofSums(asked, roots) };
-  return { ...lineNode(problem, axisOf, axis, batch, points), ...ends, real, forward: true };
+  return { ...lineNode(problem, axisOf, axis, batch, points), ...ends, real, exponents: 'forward' };
 }
 
 function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
@@ -184,8 +184,8 @@ function sumsInColumns(asked: Asked, uploads: readonly [number, number]): PlanNo
   return mapLeaves(node, (leaf): LeafNode => {
     if (!leaf.real) {
       const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
-      const way = back ? ({ forward: true, backward: true } as const) : ({ forward: true } as const);
-      return { ...leaf, ...way, real, ...ofSums(asked, n1 * n2, n1) };
+      const exponents = back ? 'inverse' : 'forward';
+      return { ...leaf, exponents, real, ...ofSums(asked, n1 * n2, n1) };
     }
     return { ...leaf, ...ofPoints(asked), ...(back ? {} : { times: 2 }) };
   });

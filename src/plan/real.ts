@@ -201,7 +201,7 @@ export function inColumns(
   });
   const columns: LeafNode = {
     ...upload(forward ? 1 : 2, { count: n1, ...both(n2) }, { count: n2 / 2, ...both(2) }),
-    forward: true,
+    exponents: 'forward',
     real: { side: real, by: 'lines', beside: at(1) },
   };
   const row = directed({ count: n2, input: at(1), output: at(n1) });
@@ -242,8 +242,8 @@ export function halvedAxis({ size }: Problem, side: 'input' | 'output'): Dimensi
 export function realEnds(
   problem: Problem,
   side: 'input' | 'output',
-): Pick<LeafNode, 'forward' | 'real' | 'length' | 'outputLength'> {
-  return { ...shapesOf(problem, side), forward: true, real: { side, by: 'halves', beside: { of: 1, step: 1 } } };
+): Pick<LeafNode, 'exponents' | 'real' | 'length' | 'outputLength'> {
+  return { ...shapesOf(problem, side), exponents: 'forward', real: { side, by: 'halves', beside: { of: 1, step: 1 } } };
 }
 
 /** Lines that one launch takes whole. */
@@ -258,7 +258,7 @@ function wholeLines(
   const real: RealParts =
     merged === undefined ? { side, by: 'symmetric' } : { side, by: 'lines', beside: { of: merged, step: 1 } };
   const node = lineNode(problem, 0, axis, linesOf(problem, 0, merged), scheme.points);
-  return { ...node, forward: true, real, ...shapesOf(problem, side) };
+  return { ...node, exponents: 'forward', real, ...shapesOf(problem, side) };
 }
 
 /** Every dimension but an axis that has more than one element. @param merged a dimension whose lines are taken two by two */

@@ -117,7 +117,7 @@ function featuresOf({ launches, assignment, chunks, interleaved }: DirectionPlan
     'Bluestein in one launch': launches.some(({ node }) => node.convolved?.by === 'bluestein'),
     Rader: launches.some(({ leaf }) => leaf.input.order !== undefined),
     'large prime radices': launches.some(({ leaf }) => passesOf(leaf).some(({ convolved }) => convolved)),
-    'Bluestein in several': launches.some(({ node }) => node.backward),
+    'Bluestein in several': launches.some(({ node }) => node.exponents === 'opposite'),
     'shared axes': launches.some(({ node }) => node.more !== undefined),
     'two digits': launches.some(({ leaf }) => leaf.coupled),
     tiles: launches.some(({ leaf }) => [...leaf.output.axes, ...leaf.output.batch].some((s) => typeof s !== 'number')),

@@ -110,10 +110,11 @@ function endedLeaf(
     by: 'parts',
     ...(merged === undefined ? {} : { beside: { of: merged, step: 1 } }),
   };
-  if (!first && !last) return { ...leaf, forward: true };
+  const exponents = leaf.exponents === 'opposite' ? 'inverse' : 'forward';
+  if (!first && !last) return { ...leaf, exponents };
   return {
     ...leaf,
-    forward: true,
+    exponents,
     batch,
     ...(first ? { length: tensor, ...input } : {}),
     ...(last ? { outputLength: tensor, ...output } : {}),

@@ -53,5 +53,9 @@ export function copiedReals(problem: Problem): LeafNode {
   const tensor = tensorShape(problem, 'input');
   const batch = dimensionsOf(problem).filter(({ count }) => count > 1);
   const axis = { count: 1, input: { of: 1, step: 1 }, output: { of: 1, step: 1 } };
-  return { ...leafNode({ title: 'copy', axis, batch, tensor }), forward: true, real: { side: 'both', by: 'parts' } };
+  return {
+    ...leafNode({ title: 'copy', axis, batch, tensor }),
+    exponents: 'forward',
+    real: { side: 'both', by: 'parts' },
+  };
 }
