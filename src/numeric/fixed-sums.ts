@@ -10,7 +10,8 @@ interface Definition {
   readonly point: (n: number) => number;
   readonly bin: (k: number) => number;
   readonly weight: (n: number) => bigint;
-  readonly part?: 'cosine' | 'sine';
+  /** Of reals: the cosines, the sines, or the sum of both. */
+  readonly part?: 'cosine' | 'sine' | 'both';
 }
 
 const same = (n: number) => n;
@@ -42,6 +43,8 @@ function definitionOf(kind: string, n: number): Definition {
       return { length: 4 * n, point: next, bin: odd, weight: but(n - 1), ...sine };
     case 'dst4':
       return { length: 8 * n, point: odd, bin: odd, weight: twice, ...sine };
+    case 'dht':
+      return { length: n, point: same, bin: same, weight: () => 1n, part: 'both' };
     default:
       return { length: n, point: same, bin: same, weight: () => 1n };
   }

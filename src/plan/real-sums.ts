@@ -15,8 +15,10 @@
  *
  * How a real transform is split into launches is that of R2C: real.ts.
  */
+import { product, type ScaleFactor } from '../numeric/scale-factor.ts';
 import { hermitianLength, type Problem, type TransformKind } from '../problem/index.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
+import { dhtEnds } from './dht.ts';
 import {
   type Dimension,
   type ElementFactors,
@@ -38,7 +40,8 @@ export function cosineSchemes(problem: Problem, axis: number, target: Target, mo
   const length = problem.size[axis]!;
   const schemes = schemesOfReals((points) => complexAxis(problem, axis, points), axis, length, target, most);
   const [best] = schemes as [Priced<RealScheme>];
-  if (!isInOneLaunch(best.value) || !isOneButterfly(problem, axis, length, target, 'sums')) return schemes;
+  const short = problem.transform[axis] !== 'dht' && isOneButterfly(problem, axis, length, target, 'sums');
+  if (!isInOneLaunch(best.value) || !short) return schemes;
   return [{ ...best, value: { by: 'zeros', points: inOneUpload(length) } }];
 }
 
@@ -50,7 +53,7 @@ export function cosinesAxis(
   scheme: RealScheme,
   kind: TransformKind,
 ): PlanNode {
-  const ends = kind.endsWith('4') ? oddEnds : cosineEnds;
+  const ends = kind === 'dht' ? dhtEnds : kind.endsWith('4') ? oddEnds : cosineEnds;
   const asked: Asked = { problem, axis, target, ...ends(problem.size[axis]!, axis, kind) };
   switch (scheme.by) {
     case 'halves':
@@ -63,26 +66,32 @@ export function cosinesAxis(
     case 'zeros':
       return inZeros(asked, scheme.points);
     default:
-      throw new RangeError(`no transform of kind II, III or of odd lengths is ${scheme.by}`);
+      throw new RangeError(`no such transform of reals is ${scheme.by}`);
   }
 }
 
-/** Both sides of a transform of kind II or IV; those of kind III are the other way around. */
-interface CosineEnds {
-  /** From sums to points. */
+/**
+ * How a transform between reals is done by a real one: the order of its points, and what two of its results the parts of each bin are
+ * that has been multiplied by twice a root.
+ */
+export interface RealDftEnds {
+  /** The other way around, from results to points: kind III. */
   readonly back: boolean;
-  readonly points: Omit<Extended, 'on'>;
+  /** Missing: points are the reals as they lie. */
+  readonly points?: Omit<Extended, 'on'>;
   readonly sums: Facing;
   readonly roots: EndRoots;
+  /** What results are multiplied by beside that. */
+  readonly times?: ScaleFactor;
 }
 
-interface Asked extends CosineEnds {
+interface Asked extends RealDftEnds {
   readonly problem: Problem;
   readonly axis: number;
   readonly target: Target;
 }
 
-function cosineEnds(count: number, axis: number, kind: TransformKind): CosineEnds {
+function cosineEnds(count: number, axis: number, kind: TransformKind): RealDftEnds {
   const of = axis + 1;
   const sines = kind.startsWith('dst');
   return {
@@ -94,7 +103,7 @@ function cosineEnds(count: number, axis: number, kind: TransformKind): CosineEnd
 }
 
 /** Kind IV of an odd number of reals. */
-function oddEnds(count: number, axis: number, kind: TransformKind): CosineEnds {
+function oddEnds(count: number, axis: number, kind: TransformKind): RealDftEnds {
   const of = axis + 1;
   const sines = kind.startsWith('dst');
   const middle = (count - 1) / 2;
@@ -132,7 +141,13 @@ function ofSums({ back, sums, roots, axis, problem }: Asked, count: number, rows
 }
 
 function ofPoints({ back, points }: Asked): Partial<LeafNode> {
-  return { extended: { ...points, on: back ? 'output' : 'input' } };
+  return points ? { extended: { ...points, on: back ? 'output' : 'input' } } : {};
+}
+
+/** The factor of a launch. @param two where pairs of bins do not make twice of the sums already */
+function timesOf({ times = 1 }: Asked, two: 1 | 2): Pick<LeafNode, 'times'> {
+  const all = product(times, two);
+  return all === 1 ? {} : { times: all };
 }
 
 /** One launch. @param points the scheme of its points */
@@ -148,7 +163,13 @@ function inOne(
   // Passes of a convolution reach for the roots of all of its points; those beyond the bins are multiplied by zero.
   const roots = real.by === 'symmetric' && points.by === 'bluestein' ? points.length : bins;
   const ends = { ...ofPoints(asked), ...ofSums(asked, roots) };
-  return { ...lineNode(problem, axisOf, axis, batch, points), ...ends, real, exponents: 'forward' };
+  return {
+    ...lineNode(problem, axisOf, axis, batch, points),
+    ...ends,
+    ...timesOf(asked, 1),
+    real,
+    exponents: 'forward',
+  };
 }
 
 function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
@@ -173,7 +194,7 @@ function inLines(asked: Asked, scheme: Extract<RealScheme, { readonly by: 'symme
   const real: RealParts = { side: 'both', by: 'symmetric', ...way };
   const leaf = inOne(asked, along, othersOf(problem, axis), scheme.points, real);
   // Pairs of bins make twice the transforms of reals; bins by themselves do not.
-  return back ? leaf : { ...leaf, times: 2 };
+  return back ? leaf : { ...leaf, ...timesOf(asked, 2) };
 }
 
 /** In two uploads, of which the columns of reals come first, or last. */
@@ -187,7 +208,7 @@ function sumsInColumns(asked: Asked, uploads: readonly [number, number]): PlanNo
       const exponents = back ? 'inverse' : 'forward';
       return { ...leaf, exponents, real, ...ofSums(asked, n1 * n2, n1) };
     }
-    return { ...leaf, ...ofPoints(asked), ...(back ? {} : { times: 2 }) };
+    return { ...leaf, ...ofPoints(asked), ...(back ? {} : timesOf(asked, 2)) };
   });
 }
 
@@ -208,7 +229,7 @@ function inZeros(asked: Asked, scheme: ComplexScheme): PlanNode {
     {
       roots: back ? { input: roots } : { output: roots },
       input: back ? { facing: { input: facing } } : ofPoints(asked),
-      output: back ? ofPoints(asked) : { times: 2, facing: { output: facing } },
+      output: back ? ofPoints(asked) : { ...timesOf(asked, 2), facing: { output: facing } },
     },
   );
 }

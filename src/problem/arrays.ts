@@ -56,6 +56,7 @@ interface SideElements {
   dst2: RealSides;
   dst3: RealSides;
   dst4: RealSides;
+  dht: RealSides;
 }
 
 /** Real and imaginary parts apart. */

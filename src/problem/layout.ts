@@ -153,7 +153,7 @@ export function elementBytes(
 
 /** The number of points by which a round trip over one axis multiplies (FFTW's logical size for real-to-real). */
 export function logicalLength(kind: TransformKind, n: number): number {
-  if (kind === 'c2c' || kind === 'r2c') return n;
+  if (kind === 'c2c' || kind === 'r2c' || kind === 'dht') return n;
   if (kind === 'dct1') return 2 * (n - 1);
   if (kind === 'dst1') return 2 * (n + 1);
   return 2 * n;

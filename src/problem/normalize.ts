@@ -173,7 +173,8 @@ function readTransform(reader: FieldReader, value: unknown, axes: number | undef
   const kinds = Array.from(value, (word, axis) => reader.oneOf(word, `transform[${axis}]`, transformKinds, 'c2c'));
   const complexAfterFirst = kinds.slice(1).every((kind) => kind === 'c2c');
   if (!kinds.every(isRealTransform) && !(complexAfterFirst && !isRealTransform(kinds[0]))) {
-    const accepted = "a list must hold one of 'dct1' … 'dst4' for every axis, only 'c2c', or 'r2c' followed by 'c2c'";
+    const accepted =
+      "a list must hold one of 'dct1' … 'dst4', 'dht' for every axis, only 'c2c', or 'r2c' followed by 'c2c'";
     reader.report('invalid-field', 'transform', `transform is ${show(value)}, but ${accepted}.`);
   }
   return Object.freeze(kinds);

@@ -15,7 +15,7 @@ export const storages = ['half', ...precisions] as const;
 export type Storage = (typeof storages)[number];
 
 /** Real-to-real transforms, defined as in FFTW. */
-export const realTransforms = ['dct1', 'dct2', 'dct3', 'dct4', 'dst1', 'dst2', 'dst3', 'dst4'] as const;
+export const realTransforms = ['dct1', 'dct2', 'dct3', 'dct4', 'dst1', 'dst2', 'dst3', 'dst4', 'dht'] as const;
 export const transformKinds = ['c2c', 'r2c', ...realTransforms] as const;
 export type TransformKind = (typeof transformKinds)[number];
 
@@ -141,8 +141,8 @@ export interface AnyProblemInput {
   readonly size: readonly number[];
   /**
    * What is computed. `c2c`: complex numbers of complex numbers. `r2c`: `size[0]` reals on the `input` side, ⌊size[0]/2⌋ + 1 complex
-   * bins on the `output` side, and complex transforms along the other axes. `dct1` … `dst4`: FFTW's cosine and sine transforms,
-   * reals on both sides; one word for all axes, or one for each. Default `c2c`.
+   * bins on the `output` side, and complex transforms along the other axes. `dct1` … `dst4`: FFTW's cosine and sine transforms, `dht`: its discrete
+   * Hartley transform, reals on both sides; one word for all axes, or one for each. Default `c2c`.
    */
   readonly transform?: TransformKind | readonly TransformKind[] | undefined;
   /** Axes of `size` that are only there to be stepped over, one flag per axis. Default none. */
@@ -176,7 +176,7 @@ export interface AnyProblemInput {
   readonly offsets?: PartialSides<number> | undefined;
   /**
    * Divide the inverse by the number of points, so that it undoes the forward transform: ∏ of the transformed axes' lengths, each
-   * the logical one (FFTW) of cosine and sine transforms: 2(N − 1) of `dct1`, 2(N + 1) of `dst1`, 2N of the others. Default false.
+   * the logical one (FFTW) of cosine and sine transforms: 2(N − 1) of `dct1`, 2(N + 1) of `dst1`, N of `dht`, 2N of the others. Default false.
    */
   readonly normalize?: boolean | undefined;
   /** Factors on the results. Default 1. */

@@ -7,7 +7,7 @@ import { type Direction, elementsOf } from './trial.ts';
 export const lineTransforms: readonly TransformKind[] = [
   ...(['c2c', 'r2c'] as const),
   ...(['dct1', 'dct2', 'dct3', 'dct4'] as const),
-  ...(['dst1', 'dst2', 'dst3', 'dst4'] as const),
+  ...(['dst1', 'dst2', 'dst3', 'dst4', 'dht'] as const),
 ];
 
 /** A number in [−1, 1). */

@@ -9,7 +9,7 @@ import { blockIn, type Direction, type Exact, stridesOf, tensorFrom, tried } fro
 
 export type RealTransform = (typeof realTransforms)[number];
 
-/** S[k] = Σ weight(n) · x[n] · trig(2π · point(n) · bin(k) / length), with the sine where it is one. */
+/** S[k] = Σ weight(n) · x[n] · trig(2π · point(n) · bin(k) / length), with the cosine, the sine or the sum of both. */
 export interface Sums {
   readonly length: number;
   readonly point: (n: number) => number;
@@ -34,6 +34,7 @@ export function sumsOf(kind: RealTransform, count: number): Sums {
     dst2: { length: 4 * count, point: odd, bin: next, weight: twice },
     dst3: { length: 4 * count, point: next, bin: odd, weight: (n) => (n === last ? 1 : 2) },
     dst4: { length: 8 * count, point: odd, bin: odd, weight: twice },
+    dht: { length: count, point: whole, bin: whole, weight: () => 1 },
   };
   return definitions[kind];
 }
@@ -58,7 +59,10 @@ function alongAxis(kind: RealTransform, count: number, stride: number, { hi, lo 
     from.forEach((value, at) => {
       const n = Math.floor(at / stride) % count;
       const line = Math.floor(at / stride / count);
-      to[2 * ((at % stride) + stride * (point(n) + length * line))] = weight(n) * value;
+      const place = 2 * ((at % stride) + stride * (point(n) + length * line));
+      to[place] = weight(n) * value;
+      // Of (1 + i)·x the real parts of bins are the sums of cosines and sines of x.
+      if (kind === 'dht') to[place + 1] = value;
     });
     return to;
   };

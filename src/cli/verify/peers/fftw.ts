@@ -11,7 +11,7 @@ export type FftwBuild = keyof typeof BUILDS;
 const FORWARD = -1;
 const BACKWARD = 1;
 const MEASURE = 0;
-const R2R = { dct1: 3, dct3: 4, dct2: 5, dct4: 6, dst1: 7, dst3: 8, dst2: 9, dst4: 10 } as const;
+const R2R = { dct1: 3, dct3: 4, dct2: 5, dct4: 6, dst1: 7, dst3: 8, dst2: 9, dst4: 10, dht: 2 } as const;
 /** Seconds of planning, after which FFTW goes by estimates. */
 const PATIENCE = 1;
 
