@@ -28,6 +28,7 @@ export default defineConfig({
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },
       { extends: true, test: { name: 'others', include: others, exclude: pure } },
     ],
+    globalSetup: ['test/support/pocl-cache.ts'],
     sequence: { sequencer: LongFirst },
     // A test that asserts nothing cannot fail; what is polled for may be long in coming on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 10_000 } },
