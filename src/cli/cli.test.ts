@@ -14,7 +14,7 @@ import { readNpz, writeNpz } from '../numpy/npz.ts';
 import { sampleArray, workplace } from './fixture.ts';
 
 const guitar = fileURLToPath(new URL('../../examples/data/guitar.wav', import.meta.url));
-const { folder, omnifft, put } = workplace();
+const { folder, omnifft, inside, put } = workplace();
 const first = sampleArray([4, 6], 'float64');
 const second = sampleArray([5, 3], 'complex64');
 const twoArrays = await writeNpz({ first, second });
@@ -82,7 +82,7 @@ const CALLS =
 
 /** What a failure says, and that it says the same as JSON. */
 async function expectFailure(args: readonly string[], code: number, message: RegExp): Promise<void> {
-  const { stdout, stderr, ...outcome } = await omnifft(...args);
+  const { stdout, stderr, ...outcome } = await inside(...args);
   expect(stderr).toMatch(message);
   expect(stderr).toMatch(/^omnifft: [^\n]+ \[[a-z-]+\]\n$/);
   expect(stderr).not.toMatch(/\s+at .*:\d+/);
@@ -90,7 +90,7 @@ async function expectFailure(args: readonly string[], code: number, message: Reg
   expect({ ...outcome, stdout }).toEqual({ code, stdout: '' });
   // `help` has no result that could be JSON.
   if (args[0] === 'help') return;
-  const json = await omnifft(...args, '--json');
+  const json = await inside(...args, '--json');
   expect({ code: json.code, stdout: json.stdout }).toEqual({ code, stdout: '' });
   expect(json.stderr).toMatch(/^[^\n]+\n$/);
   const { error, ...rest } = JSON.parse(json.stderr);
@@ -176,12 +176,12 @@ describe('bad usage ends with 2 and one line on stderr', () => {
   });
 
   it('--json alone is JSON, too; after -- it is no option', async () => {
-    expect(JSON.parse((await omnifft('--json')).stderr)).toMatchObject({ error: { code: 'invalid-usage' } });
-    expect((await omnifft('explain', '--', '--json')).stderr).toMatch(/^omnifft: .*\[invalid-descriptor\]\n$/);
+    expect(JSON.parse((await inside('--json')).stderr)).toMatchObject({ error: { code: 'invalid-usage' } });
+    expect((await inside('explain', '--', '--json')).stderr).toMatch(/^omnifft: .*\[invalid-descriptor\]\n$/);
   });
 
   it('all that is wrong with a problem is listed', async () => {
-    const { stderr } = await omnifft('explain', '{"size": [0], "batches": -1}', '--json');
+    const { stderr } = await inside('explain', '{"size": [0], "batches": -1}', '--json');
     const { problems } = JSON.parse(stderr).error as { problems: { code: string; path: string }[] };
     expect(problems.map(({ code, path }) => [code, path])).toEqual([
       ['invalid-size', 'size[0]'],
@@ -261,7 +261,7 @@ describe('transform', () => {
     const array = sampleArray(shape, dtype);
     const input = put('in.npy', writeNpy(array));
     const output = join(folder, 'out.npy');
-    const { code, stdout, stderr } = await omnifft('transform', input, '-o', output, '--json', ...args);
+    const { code, stdout, stderr } = await inside('transform', input, '-o', output, '--json', ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const single = array.data instanceof Float32Array;
     expect(JSON.parse(stdout)).toMatchObject({ output, shape, axes, dtype: single ? 'complex64' : 'complex128' });
@@ -291,8 +291,8 @@ describe('transform', () => {
       string,
     ];
     writeFileSync(input, writeNpy(array));
-    expect((await omnifft('transform', input, '-o', middle, '--norm', norm)).code).toBe(0);
-    expect((await omnifft('transform', middle, '-o', output, '--norm', norm, '-i')).code).toBe(0);
+    expect((await inside('transform', input, '-o', middle, '--norm', norm)).code).toBe(0);
+    expect((await inside('transform', middle, '-o', output, '--norm', norm, '-i')).code).toBe(0);
     expectClose(readNpy(readFileSync(output)).data, array.data, 1e-14);
     const energy = (data: ArrayLike<number>) => Array.from(data).reduce((sum, value) => sum + value * value, 0);
     const gain = { backward: 120, ortho: 1, forward: 1 / 120 }[norm] ?? Number.NaN;
@@ -311,38 +311,38 @@ describe('transform', () => {
     ];
     writeFileSync(input, writeNpy(array));
     const axes = ['--axes', '0,1', '--device', 'cpu'];
-    const there = await omnifft('transform', input, '-o', middle, '--real', ...axes);
+    const there = await inside('transform', input, '-o', middle, '--real', ...axes);
     expect(there).toMatchObject({ code: 0, stderr: '' });
     expect(readNpy(readFileSync(middle))).toMatchObject({ shape: [3, 5, 2], dtype: 'complex64' });
-    const back = await omnifft('transform', middle, '-o', output, '-r', '-i', ...axes, ...said, '--json');
+    const back = await inside('transform', middle, '-o', output, '-r', '-i', ...axes, ...said, '--json');
     expect(back).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(back.stdout)).toMatchObject({ shape: [3, length, 2], dtype: 'float32' });
     expectClose(readNpy(readFileSync(output)).data, array.data, 1e-6);
-    const refused = await omnifft('transform', middle, '-o', join(folder, 'never.npy'), '--real');
+    const refused = await inside('transform', middle, '-o', join(folder, 'never.npy'), '--real');
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/complex64; --real takes reals/) });
   });
 
   it('takes arrays out of archives, and puts results into them', async () => {
     const input = put('both.npz', twoArrays);
     const expected = direct(direct(second.data, [5, 3], 0, -1), [5, 3], 1, -1);
-    const { code, stderr } = await omnifft('transform', input, '--array', 'second', '-o', 'out.npz', '--device', 'cpu');
+    const { code, stderr } = await inside('transform', input, '--array', 'second', '-o', 'out.npz', '--device', 'cpu');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const results = await readNpz(readFileSync(join(folder, 'out.npz')));
     expect(Object.keys(results)).toEqual(['second']);
     expect(results.second).toMatchObject({ shape: [5, 3], dtype: 'complex64' });
     expectClose(results.second!.data, expected, 1e-6);
     // The only one needs no name, and one that has none gets that of NumPy.
-    expect((await omnifft('transform', 'out.npz', '-o', 'back.npy', '--inverse')).code).toBe(0);
+    expect((await inside('transform', 'out.npz', '-o', 'back.npy', '--inverse')).code).toBe(0);
     expectClose(readNpy(readFileSync(join(folder, 'back.npy'))).data, second.data, 1e-6);
-    expect((await omnifft('transform', 'back.npy', '-o', 'named.NPZ')).code).toBe(0);
+    expect((await inside('transform', 'back.npy', '-o', 'named.NPZ')).code).toBe(0);
     const named = await readNpz(readFileSync(join(folder, 'named.NPZ')));
     expectClose(named.arr_0!.data, expected, 1e-6);
-    expect((await omnifft('transform', 'back.npy', '-o', 'never.npy', '--array', 'second')).code).toBe(2);
+    expect((await inside('transform', 'back.npy', '-o', 'never.npy', '--array', 'second')).code).toBe(2);
   });
 
   it.each([['3'], ['-4'], ['0,0'], ['0,-3']])('refuses --axes %s for three axes', async (axes) => {
     const input = put('three.npy', writeNpy(sampleArray([2, 3, 4], 'float32')));
-    const { code, stderr } = await omnifft('transform', input, '-o', 'never.npy', '--axes', axes);
+    const { code, stderr } = await inside('transform', input, '-o', 'never.npy', '--axes', axes);
     expect(stderr).toMatch(/--axes.*\[invalid-usage\]/);
     expect(code).toBe(2);
   });
@@ -369,7 +369,7 @@ describe('spectrogram', () => {
     ['1', 'transforms of 1 point,'],
   ])('takes frames of %s samples', async (size, told) => {
     const args = ['--size', size, '--hop', '1000', '--window', 'flattop', '--device', 'cpu'];
-    const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', ...args);
+    const { code, stdout, stderr } = await inside('spectrogram', guitar, '-o', 'guitar.png', ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(told);
     expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 1600, height: 900 });
@@ -379,7 +379,7 @@ describe('spectrogram', () => {
     const style = { frequencies: 'mel', colours: 'viridis', width: 800, height: 500 };
     const args = Object.entries(style).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const more = [...args, '--dynamic-range', '60', '--json', '--device', 'cpu'];
-    const { code, stdout, stderr } = await omnifft('spectrogram', guitar, '-o', 'guitar.png', ...more);
+    const { code, stdout, stderr } = await inside('spectrogram', guitar, '-o', 'guitar.png', ...more);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject(style);
     expect(decode(readFileSync(join(folder, 'guitar.png')))).toMatchObject({ width: 800, height: 500 });
@@ -389,17 +389,17 @@ describe('spectrogram', () => {
     const short = put('short.wav', readFileSync(guitar).subarray(0, 50_001));
     await expectFailure(['spectrogram', short, '-o', 'short.png'], 1, /--truncated accept.*\[invalid-file\]/);
     const args = ['spectrogram', short, '-o', 'short.png', '--device', 'cpu', '--truncated', 'accept'];
-    const { code, stderr } = await omnifft(...args);
+    const { code, stderr } = await inside(...args);
     expect(stderr).toMatch(/^omnifft: warning: \S+short\.wav: The WAV file is truncated: it announces [^\n]*\n$/);
     expect(code).toBe(0);
     expect(decode(readFileSync(join(folder, 'short.png')))).toMatchObject({ width: 1600, height: 900 });
-    const json = await omnifft(...args, '--json');
+    const json = await inside(...args, '--json');
     expect(json).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(json.stdout).warnings).toEqual([expect.stringMatching(/truncated/)]);
   });
 
   it('offers the windows that need no parameter', async () => {
-    const { code, stderr } = await omnifft('spectrogram', guitar, '-o', 'never.png', '--window', 'kaiser');
+    const { code, stderr } = await inside('spectrogram', guitar, '-o', 'never.png', '--window', 'kaiser');
     expect(code).toBe(2);
     expect(stderr).toMatch(/kaiser.*hann.*blackmanharris.*tukey.*\[invalid-usage\]/);
   });

@@ -4,11 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noOpenCl } from '../../test/support/opencl.ts';
+import { repeated } from '../../test/support/optional.ts';
 import { compileModule } from '../devices/cpu/relaxed.ts';
 import { listDevices } from '../index.ts';
 import { workplace } from './fixture.ts';
 
-const { folder, omnifft, put } = workplace();
+const { folder, omnifft, inside, put } = workplace();
 /** Kinds of devices that are here, whose memory the host cannot see. */
 const others = (await listDevices()).flatMap(({ kind, available }) => (available && kind !== 'cpu' ? [kind] : []));
 
@@ -17,13 +18,13 @@ describe('explain', () => {
     const text = await omnifft('explain', 'scfo1024*16', '--device', 'cpu');
     expect(text).toMatchObject({ code: 0, stderr: '' });
     expect(text.stdout).toContain('1024');
-    const json = await omnifft('explain', '{"size": [1024], "batches": 16}', '--json', '--device', 'cpu');
+    const json = await inside('explain', '{"size": [1024], "batches": 16}', '--json', '--device', 'cpu');
     expect(json).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(json.stdout)).toBeTypeOf('object');
   });
 
   it('writes kernels that compile', async () => {
-    const { code, stderr } = await omnifft('explain', 'dcfo1000', '--device', 'cpu', '--source', 'kernels');
+    const { code, stderr } = await inside('explain', 'dcfo1000', '--device', 'cpu', '--source', 'kernels');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const files = readdirSync(join(folder, 'kernels'));
     expect(files.length).toBeGreaterThan(0);
@@ -32,7 +33,7 @@ describe('explain', () => {
       const bytes = new Uint8Array(readFileSync(join(folder, 'kernels', name)));
       expect(compileModule(bytes), name).toBeInstanceOf(WebAssembly.Module);
     }
-    expect(await omnifft('explain', 'dcfo1000', '--source', put('file', new Uint8Array(1)))).toMatchObject({
+    expect(await inside('explain', 'dcfo1000', '--source', put('file', new Uint8Array(1)))).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/there is a file of that name.*\[unwritable-output\]/),
     });
@@ -44,14 +45,14 @@ describe('explain', () => {
       ['--profile', 'h200', '--json'],
     ]) {
       const name = `${device[1]}.SVG`;
-      const told = await omnifft('explain', 'scfo1009', ...device);
-      expect(await omnifft('explain', 'scfo1009', ...device, '--svg', name)).toEqual(told);
+      const told = await inside('explain', 'scfo1009', ...device);
+      expect(await inside('explain', 'scfo1009', ...device, '--svg', name)).toEqual(told);
       const drawn = readFileSync(join(folder, name), 'utf8');
       expect(drawn).toMatch(/^<svg .*>FFT of 1009 points, on [^<]+<.*<\/svg>\n$/s);
       const both = await omnifft('explain', 'scfo1009', ...device, '--svg', '-');
       expect(both).toEqual({ code: 0, stdout: drawn, stderr: told.stdout });
     }
-    const refused = await omnifft('explain', 'scfo1009', '--svg', 'nowhere/plan.svg');
+    const refused = await inside('explain', 'scfo1009', '--svg', 'nowhere/plan.svg');
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\[unwritable-output\]/) });
   });
 
@@ -60,7 +61,7 @@ describe('explain', () => {
     for (const [profile, extension] of Object.entries(extensions)) {
       const size = profile === 'wasm-cpu' ? 2 ** 20 : 2 ** 16;
       const problem = JSON.stringify({ size: [size], directions: 'forward' });
-      const { code, stdout, stderr } = await omnifft('explain', problem, '--profile', profile, '--source', profile);
+      const { code, stdout, stderr } = await inside('explain', problem, '--profile', profile, '--source', profile);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain('(profile)');
       const files = readdirSync(join(folder, profile));
@@ -69,7 +70,7 @@ describe('explain', () => {
       expect(files.length).toBe(launches);
       expect(new Set(files.map((name) => readFileSync(join(folder, profile, name), 'latin1'))).size).toBe(launches);
     }
-    const other = await omnifft('explain', 'scfo64', '--profile', 'h200', '--language', 'opencl', '--source', 'other');
+    const other = await inside('explain', 'scfo64', '--profile', 'h200', '--language', 'opencl', '--source', 'other');
     expect(other.code).toBe(0);
     expect(readdirSync(join(folder, 'other'))).toEqual(['forward-stockham64.cl']);
   });
@@ -77,12 +78,12 @@ describe('explain', () => {
 
 describe('devices', () => {
   it('lists every kind, with a reason where it is missing', async () => {
-    const { code, stdout } = await omnifft('devices', '--json');
+    const { code, stdout } = await inside('devices', '--json');
     expect(code).toBe(0);
     const devices = JSON.parse(stdout) as { kind: string; available: boolean; reason?: string }[];
     expect(devices.find(({ kind }) => kind === 'cpu')).toMatchObject({ available: true });
     for (const { available, reason } of devices) expect(available || (reason ?? '').length > 0).toBe(true);
-    const table = await omnifft('devices');
+    const table = await inside('devices');
     for (const { kind } of devices) expect(table.stdout).toMatch(new RegExp(`^${kind} +(available|missing) `, 'm'));
   });
 
@@ -91,7 +92,7 @@ describe('devices', () => {
   });
 });
 
-describe('bench', () => {
+describe.skipIf(repeated)('bench', () => {
   it('times each problem', async () => {
     const problems = ['scfo256*64', 'dcbo1000', 'scfi128x32', 'srfo1000*8'];
     const { code, stdout, stderr } = await omnifft('bench', ...problems, '--json', '--device', 'cpu');
@@ -115,12 +116,12 @@ describe('bench', () => {
     const last = results[3];
     expect(Number(last?.gflops) * Number(last?.seconds)).toBeCloseTo((2.5 * 8000 * Math.log2(1000)) / 1e9, 12);
     expect(Number(last?.gigabytes) * Number(last?.seconds)).toBeCloseTo((8 * (4 * 1000 + 8 * 501)) / 1e9, 12);
-    expect((await omnifft('bench', 'scfo64')).stdout).toMatch(/scfo64 +forward .*s .*GFLOP\/s .*GB\/s .* of copy/);
+    expect((await inside('bench', 'scfo64')).stdout).toMatch(/scfo64 +forward .*s .*GFLOP\/s .*GB\/s .* of copy/);
   });
 
   it.each(others)('times devices whose memory the host cannot see: %s', async (kind) => {
     const planar = '{"size": [60, 4], "layout": "planar", "placement": "in-place", "batches": 2}';
-    const { code, stdout, stderr } = await omnifft('bench', 'scfo64*8', planar, '--device', kind, '--json');
+    const { code, stdout, stderr } = await inside('bench', 'scfo64*8', planar, '--device', kind, '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const results = JSON.parse(stdout) as Record<string, number>[];
     expect(results).toHaveLength(2);
@@ -132,42 +133,42 @@ describe('bench', () => {
 
   it('times lengths of large primes, and one that takes no time', async () => {
     const problems = ['scfo1', 'scfo1009*4', 'dcfo17x19'];
-    const { code, stdout, stderr } = await omnifft('bench', ...problems, '--device', 'cpu', '--json');
+    const { code, stdout, stderr } = await inside('bench', ...problems, '--device', 'cpu', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const results = JSON.parse(stdout) as Record<string, number>[];
     expect(results.map(({ gflops }) => gflops! > 0)).toEqual([false, true, true]);
-    expect((await omnifft('bench', 'scfo1', '--device', 'cpu')).stdout).not.toMatch(/NaN|Infinity/);
+    expect((await inside('bench', 'scfo1', '--device', 'cpu')).stdout).not.toMatch(/NaN|Infinity/);
   });
 
   it('times a suite, lists them, and says what it does not know', async () => {
     const suite = ['bench', '--suite', '7', '--count', '3', '--megabytes', '1', '--device', 'cpu'];
-    const { code, stdout } = await omnifft(...suite, '--json', '--svg', 'speed');
+    const { code, stdout } = await inside(...suite, '--json', '--svg', 'speed');
     expect(code).toBe(0);
     const { rows, left } = JSON.parse(stdout) as { rows: { size: number[]; seconds: number }[]; left: unknown[] };
     expect(rows[0]?.size).toEqual([17, 17]);
     expect(rows.length + left.length).toBe(3);
     expect(readFileSync(join(folder, 'speed', 'single-nd-primes.svg'), 'utf8')).toMatch(/^<svg.*<\/svg>$/s);
-    expect((await omnifft('bench', '--suite', 'list')).stdout).toMatch(/single-1d +0 +single +25 problems/);
+    expect((await inside('bench', '--suite', 'list')).stdout).toMatch(/single-1d +0 +single +25 problems/);
     for (const wrong of [[], ['--suite', 'fast'], ['scfo64', '--suite', '0'], ['scfo64', '--svg', 'x']]) {
-      expect(await omnifft('bench', ...wrong)).toMatchObject({ code: 2, stdout: '' });
+      expect(await inside('bench', ...wrong)).toMatchObject({ code: 2, stdout: '' });
     }
   });
 
   it('compares only with what is known for a device', async () => {
-    expect(await omnifft('bench', 'scfo64', '--device', 'cpu', '--peer', 'cufft')).toMatchObject({
+    expect(await inside('bench', 'scfo64', '--device', 'cpu', '--peer', 'cufft')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/cpu.*\[unsupported-feature\]\n$/),
     });
-    expect(await omnifft('bench', 'scfo64', '--peer', 'mkl')).toMatchObject({
+    expect(await inside('bench', 'scfo64', '--peer', 'mkl')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('cufft'),
     });
   });
 });
 
-describe('verify', () => {
+describe.skipIf(repeated)('verify', () => {
   it('measures errors, draws them, and says what it does not know', async () => {
-    const { code, stdout, stderr } = await omnifft(
+    const { code, stdout, stderr } = await inside(
       ...[
         'verify',
         '--suite',
@@ -194,14 +195,14 @@ describe('verify', () => {
     for (const { maximum, bound } of rows) expect(maximum).toBeLessThanOrEqual(bound);
     expect(readFileSync(join(folder, 'errors', 'precision-double.svg'), 'utf8')).toMatch(/^<svg.*<\/svg>$/s);
     expect(
-      (await omnifft('verify', '--most', '2', '--precision', 'single', '--rounds', '1', '--no-peers')).stdout,
+      (await inside('verify', '--most', '2', '--precision', 'single', '--rounds', '1', '--no-peers')).stdout,
     ).toMatch(/c2c, powers of two +single +2 +forward +\S+ +\S+ +0\.\d\d/);
-    expect((await omnifft('verify', '--suite', 'speed')).code).toBe(2);
+    expect((await inside('verify', '--suite', 'speed')).code).toBe(2);
   });
 
   it("takes transforms, lengths and batches of one's own", async () => {
     const own = ['--transforms', 'dct2', 'r2c', '--lengths', '12', '5', '--batches', '3'];
-    const { code, stdout } = await omnifft(
+    const { code, stdout } = await inside(
       ...['verify', ...own, '--precision', 'double', '--rounds', '1', '--no-peers', '--device', 'cpu', '--json'],
     );
     expect(code).toBe(0);
@@ -217,6 +218,6 @@ describe('verify', () => {
       ['--batches', 'few'],
       ['--lengths', '8', '--most', '9'],
     ])
-      expect((await omnifft('verify', ...wrong)).code, wrong.join(' ')).toBe(2);
+      expect((await inside('verify', ...wrong)).code, wrong.join(' ')).toBe(2);
   });
 });

@@ -1,12 +1,16 @@
-/** The built program in processes of its own, for tests. `npm test` builds before it tests. */
+/**
+ * The command line for tests: the built program in processes of its own (`npm test` builds before it tests), and its
+ * commands in this process, where what counts is what they say and write: a process takes longer to start than they do.
+ */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import type { NpyArray } from '../numpy/npy-array.ts';
+import { run } from './program.ts';
 
 export const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -36,6 +40,30 @@ export function workplace() {
     });
   }
 
+  /** Runs a command in this process. Only one at a time, and none whose output is standard output. */
+  async function inside(...args: string[]): Promise<Outcome> {
+    const outcome: Outcome = { code: null, stdout: '', stderr: '' };
+    const print = (stream: 'stdout' | 'stderr', end: string) => (text: unknown) => {
+      outcome[stream] += `${text}${end}`;
+      return true;
+    };
+    const spies = [
+      vi.spyOn(process.stdout, 'write').mockImplementation(print('stdout', '')),
+      vi.spyOn(process.stderr, 'write').mockImplementation(print('stderr', '')),
+      vi.spyOn(console, 'log').mockImplementation(print('stdout', '\n')),
+      vi.spyOn(console, 'error').mockImplementation(print('stderr', '\n')),
+    ];
+    const place = process.cwd();
+    process.chdir(folder);
+    try {
+      outcome.code = await run(args);
+      return outcome;
+    } finally {
+      process.chdir(place);
+      for (const spy of spies) spy.mockRestore();
+    }
+  }
+
   /** Writes a file into the folder and returns its path. */
   function put(name: string, bytes: Uint8Array): string {
     const path = join(folder, name);
@@ -43,7 +71,7 @@ export function workplace() {
     return path;
   }
 
-  return { folder, omnifft, put };
+  return { folder, omnifft, inside, put };
 }
 
 /** A complex array with values that are easy to tell apart. */

@@ -4,7 +4,7 @@
  */
 import { openDevice } from '../../src/index.ts';
 
-const PLANS = 2000;
+const PLANS = 1000;
 
 const device = await openDevice('cpu', { threads: 1 });
 const heap = (): number => {

@@ -7,9 +7,9 @@
  * {@link LARGEST_DIRECT_PRIME} are left to Bluestein's algorithm. It is checked in turn against direct sums in
  * 256-bit fixed point (`direct.ts`), which share no table with it.
  */
-import { ddMulComplex } from '../../src/numeric/doubledouble.ts';
 import { largestPrimeFactor, primeFactors } from '../../src/numeric/primes.ts';
-import { addQuad, addTurned, mulReal, quadRoots, subQuad, subTurned, swapParts } from './quads.ts';
+import { quadRoots, swapParts } from './quads.ts';
+import { compiled, type Double2, type Quad, Straight } from './straight.ts';
 
 /** A butterfly of prime radix p takes about p² operations: beyond this prime a convolution is quicker. */
 const LARGEST_DIRECT_PRIME = 61;
@@ -21,61 +21,157 @@ export interface ReferenceFft {
   forward(data: Float64Array): void;
 }
 
-/** Transforms the r numbers of x at `from`, `from + jump` … (in doubles) into the first r numbers of `sums`. */
-type Butterfly = (x: Float64Array, from: number, jump: number, sums: Float64Array) => void;
+/**
+ * One Stockham pass over sequences of length r·m, `columns` of them side by side: butterfly, twiddle, and a store
+ * that puts the outputs of a butterfly next to each other, which sorts the result without bit reversal.
+ * `roots` holds all roots of the whole length r·m·columns, `own` those of the radix.
+ */
+type Pass = (
+  x: Float64Array,
+  y: Float64Array,
+  m: number,
+  columns: number,
+  roots: Float64Array,
+  own: Float64Array,
+) => void;
 
-const radix2: Butterfly = (x, from, jump, sums) => {
-  addQuad(sums, 0, x, from, x, from + jump);
-  subQuad(sums, 4, x, from, x, from + jump);
-};
+/**
+ * The loops of a pass.
+ * @param butterfly statements from x at `from` to y at `to`
+ * @param row what comes before those of each row; `step` is 4·columns·row
+ * @param first what comes first of all
+ */
+function loops(radix: number | 'p', butterfly: string, row = '', first = ''): Pass {
+  const body = `
+    ${first}
+    const jump = 4 * columns * m;
+    for (let row = 0; row < m; row++) {
+      const step = 4 * columns * row;
+      ${row}
+      for (let column = 0; column < columns; column++) {
+        const from = step + 4 * column;
+        const to = ${radix} * step + 4 * column;
+        ${butterfly}
+      }
+    }`;
+  return compiled('x, y, m, columns, roots, own', body);
+}
 
-const halves = new Float64Array(16);
-const radix4: Butterfly = (x, from, jump, sums) => {
-  addQuad(halves, 0, x, from, x, from + 2 * jump);
-  subQuad(halves, 4, x, from, x, from + 2 * jump);
-  addQuad(halves, 8, x, from + jump, x, from + 3 * jump);
-  subQuad(halves, 12, x, from + jump, x, from + 3 * jump);
-  addQuad(sums, 0, halves, 0, halves, 8);
-  subTurned(sums, 4, halves, 4, halves, 12);
-  subQuad(sums, 8, halves, 0, halves, 8);
-  addTurned(sums, 12, halves, 4, halves, 12);
-};
+/** A pass of a small radix, all in line; in the last one (m = 1) every twiddle factor is 1. */
+function unrolled(radix: number, butterfly: (text: Straight, inputs: Quad[]) => Quad[]): { last: Pass; other: Pass } {
+  const made = (twiddled: boolean): Pass => {
+    const [outside, inside] = [new Straight('w'), new Straight('v')];
+    const factors = Array.from({ length: twiddled ? radix : 1 }, (_, k) =>
+      k === 0 ? undefined : outside.load('roots', `${k} * step`),
+    );
+    const inputs = Array.from({ length: radix }, (_, j) => inside.load('x', `from + ${j} * jump`));
+    butterfly(inside, inputs).forEach((sum, k) => {
+      const factor = factors[k];
+      inside.store('y', `to + ${4 * k} * columns`, factor ? inside.mulQuad(sum, factor) : sum);
+    });
+    return loops(radix, `${inside}`, `${outside}`);
+  };
+  return { last: made(false), other: made(true) };
+}
+
+const radix2 = unrolled(2, (text, [a, b]) => [text.addQuad(a!, b!), text.addQuad(a!, b!, '-')]);
+
+const radix4 = unrolled(4, (text, [a, b, c, d]) => {
+  const [even, evenOff] = [text.addQuad(a!, c!), text.addQuad(a!, c!, '-')];
+  const [odd, oddOff] = [text.addQuad(b!, d!), text.addQuad(b!, d!, '-')];
+  return [
+    text.addQuad(even, odd),
+    text.addTurned(evenOff, oddOff, '-'),
+    text.addQuad(even, odd, '-'),
+    text.addTurned(evenOff, oddOff, '+'),
+  ];
+});
+
+/** The statements that a function writes. */
+function straight(prefix: string, write: (text: Straight) => void): string {
+  const text = new Straight(prefix);
+  write(text);
+  return `${text}`;
+}
+
+/** Complex variables that sums are kept in. */
+const total: Quad = { re: ['s0', 's1'], im: ['s2', 's3'] };
+const cosines: Quad = { re: ['c0', 'c1'], im: ['c2', 'c3'] };
+const sines: Quad = { re: ['d0', 'd1'], im: ['d2', 'd3'] };
+const names = ({ re, im }: Quad) => [...re, ...im];
+
+/** sum ← sum + factor · values, for a real factor. */
+function accumulate(text: Straight, sum: Quad, values: Quad, factor: Double2): void {
+  for (const part of ['re', 'im'] as const) text.assign(sum[part], text.add(sum[part], text.mul(values[part], factor)));
+}
 
 /**
  * An odd prime p by its definition, with inputs j and p − j taken together: where s_j = x_j + x_(p−j) and
  * d_j = x_j − x_(p−j), outputs k and p − k are x_0 + Σ cos(2πjk/p)·s_j ∓ i·Σ sin(2πjk/p)·d_j.
  */
-function oddRadix(p: number): Butterfly {
-  const half = (p - 1) / 2;
-  const roots = quadRoots(p, p, (k) => k);
-  const pairSums = new Float64Array(4 * (half + 1));
-  const differences = new Float64Array(4 * (half + 1));
-  const cosines = new Float64Array(4);
-  const sines = new Float64Array(4);
-  const term = new Float64Array(4);
-  return (x, from, jump, sums) => {
-    for (let i = 0; i < 4; i++) sums[i] = x[from + i] as number;
+function oddPass(): Pass {
+  const paired = straight('a', (text) => {
+    const [one, other] = [text.load('x', 'from + j * jump'), text.load('x', 'from + (p - j) * jump')];
+    const sum = text.addQuad(one, other);
+    text.store('sums', '4 * j', sum);
+    text.store('differences', '4 * j', text.addQuad(one, other, '-'));
+    const next = text.addQuad(total, sum);
+    text.assign(total.re, next.re);
+    text.assign(total.im, next.im);
+  });
+  const summed = straight('b', (text) => {
+    const root = text.load('own', '4 * (j * k % p)');
+    accumulate(text, cosines, text.load('sums', '4 * j'), root.re);
+    accumulate(text, sines, text.load('differences', '4 * j'), root.im);
+  });
+  const stored = straight('e', (text) => {
+    const output = (k: string, sum: Quad) => {
+      text.store('y', `to + 4 * columns * (${k})`, text.mulQuad(sum, text.load('roots', `step * (${k})`)));
+    };
+    // The roots have the forward sign, so the sum of the sines is already negated.
+    output('k', text.addTurned(cosines, sines, '+'));
+    output('p - k', text.addTurned(cosines, sines, '-'));
+  });
+  const butterfly = `
+    let ${names(total).map((name, part) => `${name} = x[from + ${part}]`)};
     for (let j = 1; j <= half; j++) {
-      addQuad(pairSums, 4 * j, x, from + j * jump, x, from + (p - j) * jump);
-      subQuad(differences, 4 * j, x, from + j * jump, x, from + (p - j) * jump);
-      addQuad(sums, 0, sums, 0, pairSums, 4 * j);
+      ${paired}
     }
+    ${straight('f', (text) => text.store('y', 'to', total))}
     for (let k = 1; k <= half; k++) {
-      for (let i = 0; i < 4; i++) cosines[i] = x[from + i] as number;
-      sines.fill(0);
+      let ${names(cosines).map((name, part) => `${name} = x[from + ${part}]`)};
+      let ${names(sines).map((name) => `${name} = 0`)};
       for (let j = 1; j <= half; j++) {
-        const root = 4 * ((j * k) % p);
-        mulReal(term, 0, pairSums, 4 * j, roots[root] as number, roots[root + 1] as number);
-        addQuad(cosines, 0, cosines, 0, term, 0);
-        mulReal(term, 0, differences, 4 * j, roots[root + 2] as number, roots[root + 3] as number);
-        addQuad(sines, 0, sines, 0, term, 0);
+        ${summed}
       }
-      // The roots have the forward sign, so `sines` is already minus the sum of the sines.
-      addTurned(sums, 4 * k, cosines, 0, sines, 0);
-      subTurned(sums, 4 * (p - k), cosines, 0, sines, 0);
-    }
-  };
+      ${stored}
+    }`;
+  const first = `
+    const p = own.length / 4;
+    const half = (p - 1) / 2;
+    const sums = new Float64Array(4 * half + 4);
+    const differences = new Float64Array(4 * half + 4);`;
+  return loops('p', butterfly, '', first);
 }
+
+const odd = oddPass();
+
+/** The roots of a radix. */
+const ownRoots = new Map<number, Float64Array>();
+
+function rootsOf(radix: number): Float64Array {
+  const roots = ownRoots.get(radix) ?? quadRoots(radix, radix, (k) => k);
+  ownRoots.set(radix, roots);
+  return roots;
+}
+
+/** y[i] ← x[i]·z[i], for so many complex numbers. */
+const multiply = compiled<(y: Float64Array, x: Float64Array, z: Float64Array, count: number) => void>(
+  'y, x, z, count',
+  `for (let at = 0; at < 4 * count; at += 4) {
+    ${straight('v', (text) => text.store('y', 'at', text.mulQuad(text.load('x', 'at'), text.load('z', 'at'))))}
+  }`,
+);
 
 /** The radices of a length, fours first. */
 function radicesOf(n: number): number[] {
@@ -84,40 +180,16 @@ function radicesOf(n: number): number[] {
   return [...Array<number>(twos >> 1).fill(4), ...Array<number>(twos % 2).fill(2), ...primes.slice(twos)];
 }
 
-/**
- * One Stockham pass over sequences of length r·m, `columns` of them side by side: butterfly, twiddle, and a store
- * that puts the outputs of a butterfly next to each other, which sorts the result without bit reversal.
- * `roots` holds all roots of the whole length r·m·columns.
- */
-function pass(
-  radix: number,
-  m: number,
-  columns: number,
-  roots: Float64Array,
-): (x: Float64Array, y: Float64Array) => void {
-  const butterfly = radix === 2 ? radix2 : radix === 4 ? radix4 : oddRadix(radix);
-  const sums = new Float64Array(4 * radix);
-  const jump = 4 * columns * m;
-  return (x, y) => {
-    for (let row = 0; row < m; row++) {
-      for (let column = 0; column < columns; column++) {
-        butterfly(x, 4 * (column + columns * row), jump, sums);
-        const to = 4 * (column + columns * radix * row);
-        for (let i = 0; i < 4; i++) y[to + i] = sums[i] as number;
-        for (let k = 1; k < radix; k++) {
-          ddMulComplex(y, to + 4 * columns * k, sums, 4 * k, roots, 4 * columns * row * k);
-        }
-      }
-    }
-  };
-}
-
 function stockham(n: number): ReferenceFft {
   const roots = quadRoots(n, n, (k) => k);
-  const passes: ReturnType<typeof pass>[] = [];
+  const passes: ((x: Float64Array, y: Float64Array) => void)[] = [];
   let columns = 1;
   for (const radix of radicesOf(n)) {
-    passes.push(pass(radix, n / (columns * radix), columns, roots));
+    const [m, before] = [n / (columns * radix), columns];
+    const inLine = radix === 2 ? radix2 : radix === 4 ? radix4 : undefined;
+    const pass = inLine ? inLine[m === 1 ? 'last' : 'other'] : odd;
+    const own = rootsOf(radix);
+    passes.push((x, y) => pass(x, y, m, before, roots, own));
     columns *= radix;
   }
   const work = new Float64Array(4 * n);
@@ -157,13 +229,13 @@ function bluestein(n: number): ReferenceFft {
     n,
     forward(data) {
       work.fill(0, 4 * n);
-      for (let k = 0; k < n; k++) ddMulComplex(work, 4 * k, data, 4 * k, chirp, 4 * k);
+      multiply(work, data, chirp, n);
       inner.forward(work);
-      for (let k = 0; k < size; k++) ddMulComplex(work, 4 * k, work, 4 * k, filter, 4 * k);
+      multiply(work, work, filter, size);
       swapParts(work);
       inner.forward(work);
       swapParts(work);
-      for (let k = 0; k < n; k++) ddMulComplex(data, 4 * k, work, 4 * k, chirp, 4 * k);
+      multiply(data, work, chirp, n);
     },
   };
 }

@@ -11,24 +11,6 @@ export function addQuad(y: Float64Array, t: number, x: Float64Array, a: number, 
   ddAdd(y, t + 2, x[a + 2] as number, x[a + 3] as number, z[b + 2] as number, z[b + 3] as number);
 }
 
-/** y[t] = x[a] − z[b]. */
-export function subQuad(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
-  ddAdd(y, t, x[a] as number, x[a + 1] as number, -(z[b] as number), -(z[b + 1] as number));
-  ddAdd(y, t + 2, x[a + 2] as number, x[a + 3] as number, -(z[b + 2] as number), -(z[b + 3] as number));
-}
-
-/** y[t] = x[a] + i·z[b]; y must be another array than z. */
-export function addTurned(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
-  ddAdd(y, t, x[a] as number, x[a + 1] as number, -(z[b + 2] as number), -(z[b + 3] as number));
-  ddAdd(y, t + 2, x[a + 2] as number, x[a + 3] as number, z[b] as number, z[b + 1] as number);
-}
-
-/** y[t] = x[a] − i·z[b]; y must be another array than z. */
-export function subTurned(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
-  ddAdd(y, t, x[a] as number, x[a + 1] as number, z[b + 2] as number, z[b + 3] as number);
-  ddAdd(y, t + 2, x[a + 2] as number, x[a + 3] as number, -(z[b] as number), -(z[b + 1] as number));
-}
-
 /** y[t] = x[a] · (hi + lo), a real factor. */
 export function mulReal(y: Float64Array, t: number, x: Float64Array, a: number, hi: number, lo: number): void {
   ddMul(y, t, x[a] as number, x[a + 1] as number, hi, lo);

@@ -75,17 +75,24 @@ export function referenceTransform(
 function transformAxis(data: Float64Array, length: number, stride: number): void {
   if (length === 1) return;
   const fft = referenceFft(length);
+  if (stride === 1) {
+    for (let from = 0; from < data.length; from += 4 * length) fft.forward(data.subarray(from, from + 4 * length));
+    return;
+  }
   const line = new Float64Array(4 * length);
   for (let block = 0; block < data.length; block += 4 * stride * length) {
     for (let column = 0; column < stride; column++) {
       const from = block + 4 * column;
-      for (let j = 0; j < length; j++) {
-        for (let i = 0; i < 4; i++) line[4 * j + i] = data[from + 4 * stride * j + i] as number;
-      }
+      for (let j = 0; j < length; j++) copyQuad(line, 4 * j, data, from + 4 * stride * j);
       fft.forward(line);
-      for (let j = 0; j < length; j++) {
-        for (let i = 0; i < 4; i++) data[from + 4 * stride * j + i] = line[4 * j + i] as number;
-      }
+      for (let j = 0; j < length; j++) copyQuad(data, from + 4 * stride * j, line, 4 * j);
     }
   }
+}
+
+function copyQuad(y: Float64Array, t: number, x: Float64Array, a: number): void {
+  y[t] = x[a] as number;
+  y[t + 1] = x[a + 1] as number;
+  y[t + 2] = x[a + 2] as number;
+  y[t + 3] = x[a + 3] as number;
 }

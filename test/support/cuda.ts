@@ -44,9 +44,10 @@ static double __dsub_rn(double a, double b) { return a - b; }
 static double __dmul_rn(double a, double b) { return a * b; }
 `;
 
-/** Assembly that reads shared memory or converts halves, as C. */
-function withoutAssembly(source: string): string {
+/** Without the declaration of shared memory, which is the program's; assembly that reads it or converts halves as C. */
+function withoutDialect(source: string): string {
   return source
+    .replace(/extern __shared__[^;]*;/g, '')
     .replace(
       /asm volatile\("ld\.shared.*"r"(\(.*\)) : "memory"\);/g,
       'value = *(decltype(value) *)(shared_bytes + $1);',
@@ -55,11 +56,21 @@ function withoutAssembly(source: string): string {
     .replace(/asm\("cvt\.rn\.f16.*/g, '*(_Float16 *)&bits = (_Float16)value;');
 }
 
-/** A program that reads the memory of every binding, runs a kernel and writes the memory. */
-function programOf({ source, entry, threads, groups }: SpmdProgram, sizes: number[], starts: readonly number[]) {
+/** A kernel, and what it is called with: the bytes of each binding, and offsets. */
+export interface ProcessorKernel {
+  readonly program: SpmdProgram;
+  readonly sizes: readonly number[];
+  readonly starts?: readonly number[];
+}
+
+/** A kernel and a function `run` that reads the memory of every binding, runs it and writes the memory. */
+function partOf({ program, sizes, starts = [] }: ProcessorKernel, number: number): string {
+  const { source, entry, threads, groups } = program;
   const memory = sizes.map((_, n) => `Any{m${n}}`);
-  return `${PROCESSOR}${withoutAssembly(source)}
-struct Any { void *at; template <class T> operator T *() const { return (T *)at; } };
+  return `#define ${entry} ${entry}_${number}
+namespace kernel${number} {
+#line 1 "kernel ${number}"
+${withoutDialect(source)}
 ${sizes.map((size, n) => `static double m${n}[${size} / 8 + 1];`).join('\n')}
 static void *thread(void *number) {
   threadIdx.x = (unsigned)(size_t)number;
@@ -71,7 +82,7 @@ static void *thread(void *number) {
   }
   return 0;
 }
-int main() {
+static int run() {
 ${sizes.map((size, n) => `  if (fread(m${n}, 1, ${size}, stdin) != ${size}) return 3;`).join('\n')}
   pthread_t threads[${threads}];
   pthread_barrier_init(&all, 0, ${threads});
@@ -80,32 +91,49 @@ ${sizes.map((size, n) => `  if (fread(m${n}, 1, ${size}, stdin) != ${size}) retu
 ${sizes.map((size, n) => `  fwrite(m${n}, 1, ${size}, stdout);`).join('\n')}
   return 0;
 }
+}
+#undef ${entry}
 `;
 }
 
-/** Runs a program once. @param bindings memory of its bindings, which changes. @param starts its offsets. */
-export function runOnProcessor(
-  program: SpmdProgram,
-  bindings: readonly ArrayBufferView[],
-  starts: readonly number[] = [],
-): void {
-  const folder = mkdtempSync(join(tmpdir(), 'omnifft-cuda-'));
-  try {
-    const sizes = bindings.map((binding) => binding.byteLength);
-    const [file, runs] = [join(folder, 'kernel.cpp'), join(folder, 'kernel')];
-    writeFileSync(file, programOf(program, sizes, starts));
+function textOf(kernels: readonly ProcessorKernel[]): string {
+  return `${PROCESSOR}
+struct Any { void *at; template <class T> operator T *() const { return (T *)at; } };
+${kernels.map(partOf).join('\n')}
+int main(int, char **words) {
+  switch (atoi(words[1])) {
+${kernels.map((_, n) => `    case ${n}: return kernel${n}::run();`).join('\n')}
+  }
+  return 5;
+}
+`;
+}
+
+/** Kernels in one program for the processor: to start the compiler takes longer than to compile one of them. */
+export class OnProcessor {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'omnifft-cuda-'));
+  private readonly file = join(this.folder, 'kernels');
+
+  constructor(kernels: readonly ProcessorKernel[]) {
+    writeFileSync(`${this.file}.cpp`, textOf(kernels));
     // What is rounded once on a GPU is here, too.
-    const flags = ['-std=c++14', '-O1', '-ffp-contract=off', '-w', '-pthread', '-o', runs, file];
-    const built = spawnSync(compiler!, flags, { encoding: 'utf8' });
-    expect(built.stderr).toBe('');
+    const flags = ['-std=c++14', '-O1', '-ffp-contract=off', '-w', '-pthread', '-o', this.file, `${this.file}.cpp`];
+    expect(spawnSync(compiler!, flags, { encoding: 'utf8' }).stderr).toBe('');
+  }
+
+  /** Runs a kernel once, by its number. @param bindings memory of its bindings, which changes. */
+  run(kernel: number, bindings: readonly ArrayBufferView[]): void {
     const bytes = bindings.map(({ buffer, byteOffset, byteLength }) =>
       Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength),
     );
-    const ran = spawnSync(runs, [], { input: Buffer.concat(bytes), timeout: 50_000, maxBuffer: 2 ** 26 });
+    const settings = { input: Buffer.concat(bytes), timeout: 50_000, maxBuffer: 2 ** 26 };
+    const ran = spawnSync(this.file, [`${kernel}`], settings);
     expect(ran.status).toBe(0);
     let at = 0;
     for (const own of bytes) at += ran.stdout.copy(own, 0, at, at + own.length);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }

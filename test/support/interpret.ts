@@ -1,13 +1,16 @@
-/** Runs kernels of the IR one item after another, in plain JavaScript: what every emitter has to agree with exactly. */
+/**
+ * Runs kernels of the IR one item after another, in plain JavaScript: what every emitter has to agree with exactly. Each
+ * phase becomes the text of a function with its loops in it, which says in order what an item loads, computes and stores.
+ */
 import {
   type ArrayRef,
   type ElementType,
   elementOf,
   evaluate,
-  holds,
+  type Guard,
+  type Index,
   joined,
   type Kernel,
-  type Loop,
   type Phase,
   type Real,
   type StorageType,
@@ -17,127 +20,251 @@ import * as exact from '../../src/numeric/exact.ts';
 import { fromHalf, toHalf } from './halves.ts';
 
 export type RealArray = Float32Array | Float64Array | Uint16Array | Uint32Array;
-type Load = Extract<Real, { op: 'load' }>;
-type At = ReadonlyMap<Var, number>;
+/** What a place in the text knows: the names of variables, and of values that were computed there. */
+interface Scope {
+  readonly variables: ReadonlyMap<Var, string>;
+  readonly values: Map<Real, string>;
+}
 
-/** Operations of a kernel's precision, each rounded once. */
-class Arithmetic {
+/** Everything that the text of a phase uses by name. */
+interface Environment {
+  readonly memory: Readonly<Record<string, RealArray>>;
+  /** The shared arrays of each block, in the order of the kernel. */
+  readonly blocks: readonly (readonly RealArray[])[];
+  /** Stores that wait for the loads of others: array, place and value, one after another. */
+  readonly late: (RealArray | number)[];
+  readonly group: number;
+  readonly rank: number;
+  /** The value of the outermost variable, where only its items are to run. */
+  readonly slice: number | undefined;
+}
+
+/** What the text needs besides: tables of integers, and arithmetic that JavaScript has no operator for. */
+const LIBRARY = {
+  fromHalf,
+  toHalf,
+  /** a·b + c, rounded once: exactly in fixed point, for numbers that are neither huge nor tiny. */
+  fma(a: number, b: number, c: number): number {
+    if (!Number.isFinite(a * b + c)) return Number.NaN;
+    return exact.toNumber(exact.add(exact.mul(exact.exact(a), exact.exact(b)), exact.exact(c)));
+  },
+  fmaSingle(a: number, b: number, c: number): number {
+    if (!Number.isFinite(a * b + c)) return Number.NaN;
+    return exact.toSingle(exact.add(exact.mul(exact.exact(a), exact.exact(b)), exact.exact(c)));
+  },
+};
+
+/** Writes one phase of a kernel. */
+class Writer {
+  readonly tables: ArrayLike<number>[] = [];
+  private readonly kernel: Kernel;
+  private readonly phase: Phase;
   private readonly single: boolean;
-  private readonly constants = new Map<Real, number>();
+  private lines: string[] = [];
+  private count = 0;
 
-  constructor(precision: ElementType) {
+  constructor(kernel: Kernel, phase: Phase, precision: ElementType) {
+    this.kernel = kernel;
+    this.phase = phase;
     this.single = precision === 'f32';
   }
 
-  round(value: number): number {
-    return this.single ? Math.fround(value) : value;
-  }
-
-  constant(node: Extract<Real, { value: exact.Exact }>): number {
-    let value = this.constants.get(node);
-    if (value === undefined) {
-      value = this.single ? exact.toSingle(node.value) : exact.toNumber(node.value);
-      this.constants.set(node, value);
+  /** The body of a function of an `Environment`. */
+  text(): string {
+    const { kernel, phase } = this;
+    const arrays = [...kernel.globals, ...kernel.tables].map(
+      ({ name }, n) => `m${n} = memory[${JSON.stringify(name)}]`,
+    );
+    arrays.push(...kernel.shared.map((_, n) => `s${n} = blocks[rank][${n}]`));
+    const lines = [
+      'const { memory, blocks, late, group, rank, slice } = environment;',
+      ...(arrays.length > 0 ? [`const ${arrays.join(', ')};`] : []),
+    ];
+    const variables = new Map<Var, string>([[kernel.group, 'group']]);
+    if (kernel.cluster) variables.set(kernel.cluster.rank, 'rank');
+    for (const [depth, { variable, limit }] of phase.loops.entries()) {
+      const name = `i${depth}`;
+      const end = limit ? `Math.min(${variable.count}, ${this.index(limit, variables)})` : `${variable.count}`;
+      const [first, last] = depth === 0 ? ['slice ?? 0', `slice === undefined ? ${end} : slice + 1`] : ['0', end];
+      lines.push(`for (let ${name} = ${first}, end${depth} = ${last}; ${name} < end${depth}; ${name}++) {`);
+      variables.set(variable, name);
     }
-    return value;
+    lines.push(...this.items(variables), ...phase.loops.map(() => '}'));
+    return lines.join('\n');
   }
 
-  /** a·b + c, rounded once: exactly in fixed point, for numbers that are neither huge nor tiny. */
-  fma(a: number, b: number, c: number): number {
-    const sum = exact.add(exact.mul(exact.exact(a), exact.exact(b)), exact.exact(c));
-    return this.single ? exact.toSingle(sum) : exact.toNumber(sum);
-  }
-}
-
-/** The values of one item. */
-class ItemValues {
-  private readonly arithmetic: Arithmetic;
-  private readonly lanes: Var;
-  private readonly load: (node: Load, at: At) => number;
-  /** Results by where they were computed: for the item, its neighbour, and each term of a sum. */
-  private readonly known = new Map<At, Map<Real, number>>();
-  /** Of neighbours, and of terms: the same object at every question. */
-  private readonly neighbours = new Map<At, At>();
-
-  constructor(arithmetic: Arithmetic, lanes: Var, load: (node: Load, at: At) => number) {
-    this.arithmetic = arithmetic;
-    this.lanes = lanes;
-    this.load = load;
+  /** One item; or, when the first one's turn comes, all that load before any of them stores. */
+  private items(variables: ReadonlyMap<Var, string>): string[] {
+    const { lanes, inPlace: together = 1, readsFirst } = this.phase;
+    const first = variables.get(lanes)!;
+    if (together === 1) return this.item(variables, readsFirst === true);
+    return [
+      `if (${first} % ${together} === 0) {`,
+      `for (let lane = ${first}; lane < ${first} + ${together}; lane++) {`,
+      ...this.item(new Map(variables).set(lanes, 'lane'), true),
+      '}',
+      ...(readsFirst ? [] : ['flush(late);']),
+      '}',
+    ];
   }
 
-  of(node: Real, at: At): number {
-    let results = this.known.get(at);
-    if (!results) this.known.set(at, (results = new Map()));
-    let value = results.get(node);
-    if (value === undefined) results.set(node, (value = this.compute(node, at)));
-    return value;
+  /** Loads and computes, then stores. @param waiting what is to be stored waits in `late` */
+  private item(variables: ReadonlyMap<Var, string>, waiting: boolean): string[] {
+    this.lines = [];
+    const scope: Scope = { variables, values: new Map() };
+    const stores = this.phase.stores.map(({ array, index, value, block, guard = [] }) => {
+      const result = this.value(value, scope);
+      const stored = array.type === 'f16' ? `toHalf(${result})` : result;
+      const owner = block && `blocks[${this.index(block, variables)}][${this.kernel.shared.indexOf(array)}]`;
+      const [target, place] = [owner ?? this.array(array), this.index(index, variables)];
+      const store = waiting ? `late.push(${target}, ${place}, ${stored});` : `${target}[${place}] = ${stored};`;
+      return `if (${this.guard(guard, variables)}) ${store}`;
+    });
+    return [...this.lines, ...stores];
   }
 
-  private compute(node: Real, at: At): number {
-    const { arithmetic, lanes } = this;
-    const of = (operand: Real) => this.of(operand, at);
-    const round = (value: number) => arithmetic.round(value);
+  private array(array: ArrayRef): string {
+    const shared = this.kernel.shared.indexOf(array);
+    if (shared >= 0) return `s${shared}`;
+    const named = [...this.kernel.globals, ...this.kernel.tables].findIndex(({ name }) => name === array.name);
+    return `m${named}`;
+  }
+
+  private index({ constant, terms }: Index, variables: ReadonlyMap<Var, string>): string {
+    const products = terms.map(({ atom, factor }) => {
+      if (atom.kind === 'var') return `${factor} * ${variables.get(atom) ?? 0}`;
+      const of = this.index(atom.of, variables);
+      if (atom.kind === 'lookup') {
+        this.tables.push(atom.table.entries);
+        return `${factor} * tables[${this.tables.length - 1}][${of}]`;
+      }
+      const quotient = `Math.floor(${of} / ${atom.by})`;
+      return `${factor} * ${atom.kind === 'div' ? quotient : `(${of} - ${quotient} * ${atom.by})`}`;
+    });
+    return `(${[constant, ...products].join(' + ')})`;
+  }
+
+  private guard(guard: Guard, variables: ReadonlyMap<Var, string>): string {
+    const bounds = guard.map(({ index, from, to, outside }) => {
+      const value = this.index(index, variables);
+      return `${outside ? '!' : ''}(${value} >= ${from} && ${value} < ${to})`;
+    });
+    return bounds.length > 0 ? bounds.join(' && ') : 'true';
+  }
+
+  /** The name of a value, computed once in each scope. */
+  private value(node: Real, scope: Scope): string {
+    let name = scope.values.get(node);
+    if (name === undefined) {
+      const text = this.expression(node, scope);
+      name = `v${this.count++}`;
+      this.lines.push(`const ${name} = ${text};`);
+      scope.values.set(node, name);
+    }
+    return name;
+  }
+
+  /** Rounded once to the precision of the kernel. */
+  private rounded(text: string): string {
+    return this.single ? `Math.fround(${text})` : text;
+  }
+
+  private constant(value: exact.Exact): string {
+    return `(${this.single ? exact.toSingle(value) : exact.toNumber(value)})`;
+  }
+
+  private expression(node: Real, scope: Scope): string {
+    const of = (operand: Real) => this.value(operand, scope);
     switch (node.op) {
       case 'const':
-        return arithmetic.constant(node);
-      case 'conj':
-        return at.get(lanes)! % 2 === 0 ? arithmetic.constant(node) : -arithmetic.constant(node);
-      case 'load':
-        return holds(node.guard ?? [], (index) => evaluate(index, at)) ? round(this.load(node, at)) : 0;
+        return this.constant(node.value);
+      case 'conj': {
+        const value = this.constant(node.value);
+        return `${scope.variables.get(this.phase.lanes)} % 2 === 0 ? ${value} : -${value}`;
+      }
+      case 'load': {
+        const raw = `${this.array(node.array)}[${this.index(node.index, scope.variables)}]`;
+        const value = this.rounded(node.array.type === 'f16' ? `fromHalf(${raw})` : raw);
+        return node.guard ? `${this.guard(node.guard, scope.variables)} ? ${value} : 0` : value;
+      }
       case 'neg':
-        return -of(node.a);
+        return `-${of(node.a)}`;
       case 'abs':
-        return Math.abs(of(node.a));
+        return `Math.abs(${of(node.a)})`;
       case 'sqrt':
-        return round(Math.sqrt(of(node.a)));
+        return this.rounded(`Math.sqrt(${of(node.a)})`);
       case 'swap':
-        return this.of(node.a, this.neighbour(at));
+        return this.value(node.a, this.neighbour(scope));
       case 'add':
       case 'exactAdd':
-        return round(of(node.a) + of(node.b));
+        return this.rounded(`${of(node.a)} + ${of(node.b)}`);
       case 'sub':
       case 'exactSub':
-        return round(of(node.a) - of(node.b));
+        return this.rounded(`${of(node.a)} - ${of(node.b)}`);
       case 'mul':
       case 'exactMul':
-        return round(of(node.a) * of(node.b));
+        return this.rounded(`${of(node.a)} * ${of(node.b)}`);
       case 'div':
-        return round(of(node.a) / of(node.b));
+        return this.rounded(`${of(node.a)} / ${of(node.b)}`);
       case 'min':
-        return Math.min(of(node.a), of(node.b));
+        return `Math.min(${of(node.a)}, ${of(node.b)})`;
       case 'max':
-        return Math.max(of(node.a), of(node.b));
+        return `Math.max(${of(node.a)}, ${of(node.b)})`;
       case 'exactFma':
-        return arithmetic.fma(of(node.a), of(node.b), of(node.c));
+        return `${this.single ? 'fmaSingle' : 'fma'}(${of(node.a)}, ${of(node.b)}, ${of(node.c)})`;
       case 'select': {
-        const [left, right] = [of(node.left), of(node.right)];
-        const chosen =
-          node.comparison === 'less' ? left < right : node.comparison === 'equal' ? left === right : left <= right;
-        return of(chosen ? node.a : node.b);
+        const comparison = { less: '<', equal: '===', lessEqual: '<=' }[node.comparison];
+        return `${of(node.left)} ${comparison} ${of(node.right)} ? ${of(node.a)} : ${of(node.b)}`;
       }
       case 'where':
-        return of(holds(node.guard, (index) => evaluate(index, at)) ? node.a : node.b);
-      case 'sum': {
-        let total = 0;
-        for (let n = 0; n < node.over.count; n++) total = round(total + this.of(node.a, new Map(at).set(node.over, n)));
-        return total;
-      }
+        return `${this.guard(node.guard, scope.variables)} ? ${of(node.a)} : ${of(node.b)}`;
+      case 'sum':
+        return this.sum(node, scope);
     }
   }
 
-  private neighbour(at: At): At {
-    let other = this.neighbours.get(at);
-    if (!other) this.neighbours.set(at, (other = new Map(at).set(this.lanes, at.get(this.lanes)! ^ 1)));
+  private sum({ over, a }: Extract<Real, { op: 'sum' }>, { variables }: Scope): string {
+    const [total, name] = [`t${this.count}`, `n${this.count++}`];
+    this.lines.push(`let ${total} = 0;`, `for (let ${name} = 0; ${name} < ${over.count}; ${name}++) {`);
+    const term = this.value(a, { variables: new Map(variables).set(over, name), values: new Map() });
+    this.lines.push(`${total} = ${this.rounded(`${total} + ${term}`)};`, '}');
+    return total;
+  }
+
+  private readonly neighbours = new WeakMap<Scope, Scope>();
+
+  private neighbour(scope: Scope): Scope {
+    let other = this.neighbours.get(scope);
+    if (!other) {
+      const { lanes } = this.phase;
+      const variables = new Map(scope.variables).set(lanes, `(${scope.variables.get(lanes)} ^ 1)`);
+      this.neighbours.set(scope, (other = { variables, values: new Map() }));
+    }
     return other;
   }
 }
 
-function fromStorage(type: StorageType, value: number): number {
-  return type === 'f16' ? fromHalf(value) : value;
+/** Stores what waits. */
+function flush(late: (RealArray | number)[]): void {
+  for (let n = 0; n < late.length; n += 3) (late[n] as RealArray)[late[n + 1] as number] = late[n + 2] as number;
+  late.length = 0;
 }
 
-function toStorage(type: StorageType, value: number): number {
-  return type === 'f16' ? toHalf(value) : value;
+const written = new WeakMap<Kernel, Map<Phase, (environment: Environment) => void>>();
+
+/** A phase as a function; kernels run often. */
+function compiled(kernel: Kernel, phase: Phase): (environment: Environment) => void {
+  const known = written.get(kernel) ?? new Map<Phase, (environment: Environment) => void>();
+  written.set(kernel, known);
+  let run = known.get(phase);
+  if (!run) {
+    const writer = new Writer(kernel, phase, elementOf(kernel.precision));
+    const text = `'use strict';\nreturn (environment) => {\n${writer.text()}\n};`;
+    const library = { ...LIBRARY, flush, tables: writer.tables };
+    run = new Function(...Object.keys(library), text)(...Object.values(library)) as typeof run & {};
+    known.set(phase, run);
+  }
+  return run;
 }
 
 function poisoned(type: StorageType, length: number): RealArray {
@@ -154,66 +281,27 @@ export function interpret(
   memory: Readonly<Record<string, RealArray>>,
   phases: readonly Phase[] = kernel.phases,
 ): void {
-  const arithmetic = new Arithmetic(elementOf(kernel.precision));
+  const count = kernel.cluster?.blocks ?? 1;
   for (let group = 0; group < kernel.group.count; group++) {
-    const blocks = kernel.cluster?.blocks ?? 1;
-    const shared = Array.from(
-      { length: blocks },
-      () => new Map(kernel.shared.map((array) => [array, poisoned(array.type, array.length as number)])),
+    const blocks = Array.from({ length: count }, () =>
+      kernel.shared.map((array) => poisoned(array.type, array.length as number)),
     );
-    const arrayOf = (array: ArrayRef, block: number): RealArray =>
-      (shared[block]!.get(array) ?? memory[array.name]) as RealArray;
-    /** @param slice the value of the outermost variable, where only its items are to run. */
     const run = (phase: Phase, slice?: number): void => {
-      const late: (() => void)[] = [];
-      const { inPlace: together = 1 } = phase;
-      /** Loads and computes; what it returns stores. */
-      const item = (at: ReadonlyMap<Var, number>, rank: number): (() => void)[] => {
-        const values = new ItemValues(arithmetic, phase.lanes, (node, here) => {
-          return fromStorage(node.array.type, arrayOf(node.array, rank)[evaluate(node.index, here)] as number);
-        });
-        return phase.stores.flatMap(({ array, index, value, block, guard = [] }) => {
-          if (!holds(guard, (of) => evaluate(of, at))) return [];
-          const place = evaluate(index, at);
-          const result = toStorage(array.type, values.of(value, at));
-          const target = arrayOf(array, block ? evaluate(block, at) : rank);
-          return () => {
-            target[place] = result;
-          };
-        });
-      };
-      /** One item; or, when the first one's turn comes, all that load before any of them stores. */
-      const items = (at: ReadonlyMap<Var, number>, rank: number): void => {
-        const first = at.get(phase.lanes)!;
-        if (first % together !== 0) return;
-        const own = Array.from({ length: together }, (_, n) => new Map(at).set(phase.lanes, first + n));
-        const stores = (together > 1 ? own : [at]).flatMap((each) => item(each, rank));
-        if (phase.readsFirst) late.push(...stores);
-        else for (const store of stores) store();
-      };
-      const nest = (depth: number, at: Map<Var, number>, rank: number): void => {
-        const loop = phase.loops[depth];
-        if (!loop) return items(at, rank);
-        const end = trips(loop, at);
-        for (let i = 0; i < end; i++) nest(depth + 1, at.set(loop.variable, i), rank);
-      };
-      for (let rank = 0; rank < blocks; rank++) {
-        const at = new Map([[kernel.group, group]]);
-        if (kernel.cluster) at.set(kernel.cluster.rank, rank);
-        if (slice === undefined) nest(0, at, rank);
-        else nest(1, at.set(phase.loops[0]!.variable, slice), rank);
-      }
-      for (const store of late) store();
+      const late: Environment['late'] = [];
+      const each = compiled(kernel, phase);
+      for (let rank = 0; rank < count; rank++) each({ memory, blocks, late, group, rank, slice });
+      flush(late);
     };
     for (const together of joined(phases)) {
-      const slices = together.length > 1 ? trips(together[0]!.loops[0]!, new Map([[kernel.group, group]])) : 0;
-      if (together.length === 1) run(together[0]!);
+      if (together.length === 1) {
+        run(together[0]!);
+        continue;
+      }
+      const { variable, limit } = together[0]!.loops[0]!;
+      const slices = limit
+        ? Math.min(variable.count, evaluate(limit, new Map([[kernel.group, group]])))
+        : variable.count;
       for (let slice = 0; slice < slices; slice++) for (const phase of together) run(phase, slice);
     }
   }
-}
-
-/** How often a loop runs, with the variables of those around it given. */
-function trips({ variable, limit }: Loop, at: ReadonlyMap<Var, number>): number {
-  return limit ? Math.min(variable.count, evaluate(limit, at)) : variable.count;
 }

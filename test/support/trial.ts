@@ -33,19 +33,18 @@ export function elementsOf(problem: Problem, side: Side): Element[] {
   const { space, frequency } = problem.zeroPadding;
   const blocks = side === 'input' ? space : frequency;
   const all = counts.reduce((a, b) => a * b, 1);
-  return Array.from({ length: all }, (_, n) => {
-    let rest = n;
-    const coordinates = counts.map((count) => {
-      const own = rest % count;
-      rest = Math.floor(rest / count);
-      return own;
-    });
-    const at = coordinates.reduce((sum, c, d) => sum + c * problem.strides[side][d]!, problem.offsets[side]);
+  const [strides, coordinates] = [problem.strides[side], counts.map(() => 0)];
+  const elements: Element[] = [];
+  for (let n = 0; n < all; n++) {
+    let at = problem.offsets[side];
+    for (let d = 0; d < counts.length; d++) at += coordinates[d]! * strides[d]!;
     const absent = blocks.some(
       (block, axis) => block && coordinates[axis + 1]! >= block.from && coordinates[axis + 1]! < block.to,
     );
-    return { at, coordinates, absent };
-  });
+    elements.push({ at, coordinates: coordinates.slice(), absent });
+    for (let d = 0; d < counts.length && ++coordinates[d]! === counts[d]; d++) coordinates[d] = 0;
+  }
+  return elements;
 }
 
 /** One side of a problem and the memory that it is in. In place both sides are in the same memory. */
@@ -134,13 +133,16 @@ export function changed(
   before: readonly Uint8Array[],
   mine: readonly Set<number>[],
 ): string[] {
-  return bitsOf(arrays).flatMap((now, a) => {
-    const size = arrays[a]!.BYTES_PER_ELEMENT;
-    const words = new Set<number>();
-    now.forEach((byte, n) => {
-      if (byte !== before[a]![n] && !mine[a]?.has(Math.floor(n / size))) words.add(Math.floor(n / size));
-    });
-    return [...words].slice(0, 3).map((word) => `${what} changed at ${word}`);
+  return arrays.flatMap((array, a) => {
+    const now = new Uint8Array(array.buffer);
+    const [then, size] = [before[a]!, array.BYTES_PER_ELEMENT];
+    const words: number[] = [];
+    for (let word = 0; word < now.length / size && words.length < 3; word++) {
+      let same = true;
+      for (let byte = size * word; byte < size * (word + 1); byte++) same &&= now[byte] === then[byte];
+      if (!same && !mine[a]?.has(word)) words.push(word);
+    }
+    return words.map((word) => `${what} changed at ${word}`);
   });
 }
 
@@ -169,15 +171,17 @@ function errorOf(problem: Problem, direction: Direction, target: Edge, { hi, lo 
   const parts = hi.length / target.elements.length;
   const [all, want, low, got]: [number[], number[], number[], number[]] = [[], [], [], []];
   target.elements.forEach(({ at, coordinates, absent }, n) => {
-    const scaled = (from: Float64Array) => [...from.subarray(parts * n, parts * (n + 1))].map((value) => value * scale);
-    const value = store ? store(scaled(hi), coordinates) : scaled(hi);
-    const rest = store ? value.map(() => 0) : scaled(lo);
+    const value = store?.(
+      Array.from(hi.subarray(parts * n, parts * (n + 1)), (x) => x * scale),
+      coordinates,
+    );
     for (let part = 0; part < target.parts; part++) {
-      all.push(value[part]!);
+      const exact = value ? value[part]! : hi[parts * n + part]! * scale;
+      all.push(exact);
       if (absent) continue;
       got.push(target.get(at, part));
-      want.push(value[part]!);
-      low.push(rest[part]!);
+      want.push(exact);
+      low.push(value ? 0 : lo[parts * n + part]! * scale);
     }
   });
   const raw = relativeError(got, want, low);

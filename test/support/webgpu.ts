@@ -5,6 +5,17 @@ import type { WebGpuSettings } from '../../src/devices/webgpu/options.ts';
 import { Device } from '../../src/engine/device.ts';
 import { missing } from './optional.ts';
 
+/**
+ * Dawn asks by `setImmediate`, again and again, whether something has happened: a core that its compiler could have. A
+ * millisecond in between is soon enough. Its callbacks are the ones that are no JavaScript.
+ */
+const immediately = globalThis.setImmediate;
+const patiently = (callback: (...values: unknown[]) => void, ...values: unknown[]) =>
+  /\[native code\]/.test(Function.prototype.toString.call(callback))
+    ? setTimeout(callback, 1, ...values)
+    : immediately(callback, ...values);
+globalThis.setImmediate = Object.assign(patiently, immediately) as typeof setImmediate;
+
 const reason = await findGpu(true)
   .then((gpu) => gpu.requestAdapter())
   .then((adapter) => (adapter ? undefined : 'SwiftShader gives no adapter'))

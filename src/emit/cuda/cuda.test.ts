@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compiler, runOnProcessor } from '../../../test/support/cuda.ts';
+import { compiler, OnProcessor } from '../../../test/support/cuda.ts';
 import { dataFor, expectAsInterpreted } from '../../../test/support/emitted.ts';
 import { findNvcc } from '../../../test/support/nvcc.ts';
 import { planDirection } from '../../../test/support/planned.ts';
@@ -33,25 +33,40 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.skipIf(!compiler)('random kernels on the processor', () => {
-  const cases = (['own', 'one', 'pieces'] as const).flatMap((kind) =>
-    (['f16', 'f32', 'f64'] as const).map((type) => [kind, random.integer(0, 1) === 0, type] as const),
-  );
-  it.each(cases)('globals laid out as %s, offsets %s, %s', (kind, offsets, type) => {
-    const sample = sampleKernel(random.integer, type);
-    const { kernel, lengths } = sample;
+  const kinds = ['own', 'one', 'pieces'] as const;
+  const cases = kinds.flatMap((kind) => (['f16', 'f32', 'f64'] as const).map((type) => made(kind, type)));
+  let processor: OnProcessor;
+  beforeAll(() => {
+    processor = new OnProcessor(cases);
+  });
+  afterAll(() => processor?.remove());
+
+  it.each(cases.map((one, n) => [one.title, n] as const))('globals laid out as %s', (_, n) => {
+    const { kind, kernel, memory, bindings, collect } = cases[n]!;
     expect(verify(kernel)).toEqual([]);
-    const where = lay(random.integer, sample, kind, offsets);
-    const program = emitCuda(kernel, {
-      maxGroups: random.integer(3, 9),
-      ...(where.arrangement ? { arrangement: where.arrangement } : {}),
-    });
-    const memory = dataFor(random, kernel, lengths);
-    const { bindings, collect } = place(kernel, where, memory);
-    runOnProcessor(program, bindings, where.arrangement?.offsets ? where.starts : []);
-    const got = collect();
-    expectAsInterpreted({ name: kind, kernel, memory }, got, false);
+    processor.run(n, bindings);
+    expectAsInterpreted({ name: kind, kernel, memory }, collect(), false);
   });
 });
+
+/** A random kernel, its text, and random memory for it. */
+function made(kind: 'own' | 'one' | 'pieces', type: 'f16' | 'f32' | 'f64') {
+  const offsets = random.integer(0, 1) === 0;
+  const sample = sampleKernel(random.integer, type);
+  const { kernel, lengths } = sample;
+  const where = lay(random.integer, sample, kind, offsets);
+  const program = emitCuda(kernel, {
+    maxGroups: random.integer(3, 9),
+    ...(where.arrangement ? { arrangement: where.arrangement } : {}),
+  });
+  const memory = dataFor(random, kernel, lengths);
+  const { bindings, collect } = place(kernel, where, memory);
+  return {
+    ...{ title: `${kind}, offsets ${offsets}, ${type}`, kind, kernel, program, memory, bindings, collect },
+    sizes: bindings.map(({ byteLength }) => byteLength),
+    starts: where.arrangement?.offsets ? where.starts : [],
+  };
+}
 
 /** What the compiler for GPUs says against a source. */
 function complaints({ source }: SpmdProgram): string {

@@ -64,11 +64,12 @@ MOST_CASES = 12
 LONG = (
     "numpy.fft.tests.test_pocketfft::TestFFT1D::test_identity",
     "scipy.fft.tests.test_basic::TestFFT::test_identity_extensive",
+    "scipy.fft.tests.test_basic::TestFFT::test_identity",
     "scipy.fft.tests.test_numpy::TestFFT1D::test_identity",
     # Threads take turns in the client, so these are transforms of 800 lines again and again.
     *(
         f"{module}::TestFFTThreadSafe::test_{name}"
-        for module in ("numpy.fft.tests.test_pocketfft", "scipy.fft.tests.test_numpy")
+        for module in ("numpy.fft.tests.test_pocketfft", "scipy.fft.tests.test_numpy", "scipy.fft.tests.test_basic")
         for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
     ),
 )
