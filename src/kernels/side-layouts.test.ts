@@ -210,8 +210,10 @@ it.each(Object.entries(kinds))('sides of %s', (kind, make) => {
 function leavesFor(kind: string, problem: ReturnType<typeof normalizeProblem>): Leaf[] {
   try {
     const profile = profileFrom();
-    if (kind === 'convolutions')
-      return planConvolution(problem, profile, false).convolve.launches.map(({ leaf }) => leaf);
+    if (kind === 'convolutions') {
+      const { convolve, prepare } = planConvolution(problem, profile, false);
+      return [...convolve.launches, ...prepare.launches].map(({ leaf }) => leaf);
+    }
     return (['forward', 'inverse'] as const).flatMap((direction) =>
       planDirection(problem, direction, profile, false).launches.map(({ leaf }) => leaf),
     );

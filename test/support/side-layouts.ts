@@ -90,15 +90,15 @@ export function foldedPacking(
   columns: number | undefined,
 ): Layout {
   const step: number = stepOrOne ?? 1;
-  const without_ = (of: Layout, begin: number, by: number) =>
+  const spared = (of: Layout, begin: number, by: number) =>
     absent.reduce((own, { from, to }) => {
       const numbers = Array.from({ length: of.shape[d]! }, (_, n) => n).filter(
         (n) => begin + by * n >= from && begin + by * n < to,
       );
       return numbers.length === 0 ? own : without(own, d, numbers[0]!, numbers.at(-1)! + 1);
     }, of);
-  const near = without_(line(first, step), first, step);
-  const far = without_(line(last, -step), last, -step);
+  const near = spared(line(first, step), first, step);
+  const far = spared(line(last, -step), last, -step);
   const counted = (of: Layout) => (count === undefined ? of : within(of, d, 0, Math.min(count, of.shape[d]!)));
   const proper = (of: Layout) => {
     if (!there) return of;
@@ -296,8 +296,7 @@ export function sideLayout(
   if (side.facing) return facingLayout(shape, side.facing);
   const own = partLayout(shape, use, side.offset, 0, side.absent ?? []);
   if (!own) return undefined;
-  if (side.layout !== 'real' || side.alone)
-    return own.shape.length > rank ? own : stack(rank, own, negate(zerosLike(own)));
+  if (side.layout !== 'real' || side.alone) return own.shape.length > rank ? own : stack(rank, own, zerosLike(own));
   if (!side.beside) return stack(rank, own, zerosLike(own));
   const { apart, absent = [] } = side.beside;
   const points = side.extended?.beside ?? 0;
@@ -392,10 +391,8 @@ function facingLayout(shape: SideShape, facing: FacingSide): Layout | undefined 
         facing,
         columns,
       );
-      return (
-        slice(both, both.shape.length - 1, which, 1) &&
-        join(slice(both, both.shape.length - 1, which, 1), both.shape.length - 2)
-      );
+      const last = both.shape.length - 1;
+      return join(slice(both, last, which, 1), last - 1);
     };
     const isNear = (which === 0) !== (facing.swapped ?? false);
     return isNear ? line(facing.first, facing.step ?? 1) : line(facing.last, -(facing.step ?? 1));
