@@ -1,0 +1,118 @@
+/** Lowered layouts read and write what their constructors say. */
+import { expect, it } from 'vitest';
+import { coordinatesOf, randomLayout } from '../../test/support/layouts.ts';
+import { randomFor } from '../../test/support/random.ts';
+import {
+  evaluate,
+  formatIndex,
+  guardKey,
+  holds,
+  type Index,
+  type IntegerTable,
+  index,
+  indexKey,
+  scale,
+  TableBuilder,
+  type Var,
+  variable,
+} from '../ir/index.ts';
+import * as l from '../layout/index.ts';
+import { type Access, accessesOf } from './layouts.ts';
+
+const random = randomFor('kernels/layouts');
+
+function tablesOf(): (order: l.Order) => IntegerTable {
+  const tables = new TableBuilder('f64');
+  return (order) => tables.integers(JSON.stringify(order), () => [...l.entriesOf(order)]);
+}
+
+/** The elements that accesses touch at some values of variables. */
+function touched(accesses: readonly Access[], at: ReadonlyMap<Var, number>): l.Element[] {
+  const value = (own: Index) => evaluate(own, at);
+  const sign = (own: Pick<Access, 'negated' | 'parity'>) =>
+    (own.negated ?? false) !== (own.parity ? value(own.parity) % 2 === 1 : false);
+  const inMemory = accesses.filter(({ array, guard }) => array !== undefined && holds(guard, value));
+  const numbers = inMemory.map((access): l.Element => {
+    const { array, index: place, call } = access;
+    const calls = call ? [{ by: call.by, at: call.at.map(value), negated: sign(call) }] : [];
+    return { array: array!, place: value(place!), negated: sign(access), calls };
+  });
+  const withNone = new Set(accesses.flatMap(({ call }) => (call && holds(call.guard, value) ? [call] : [])));
+  for (const { call } of inMemory) if (call) withNone.delete(call);
+  const zeros = [...withNone].map((call): l.Element => {
+    return { negated: false, calls: [{ by: call.by, at: call.at.map(value), negated: sign(call) }] };
+  });
+  return [...numbers, ...zeros];
+}
+
+it('at each coordinate one access is made, of the right place, or none for a zero', () => {
+  let elements = 0;
+  for (let round = 0; round < 1500; round++) {
+    const { layout, meaning, text } = randomLayout(random, 7);
+    if (layout.shape.includes(0)) continue;
+    const variables = layout.shape.map((count, d) => variable(`i${d}`, count));
+    // Some of them are known, as the part of a number is, or counted by a multiple and a rest.
+    const known = random.integer(0, 2) === 0 ? random.integer(0, layout.shape.length - 1) : -1;
+    const at = variables.map((own, d) => (d === known ? layout.shape[d]! - 1 : index(own)));
+    const batch = random.integer(0, layout.shape.length);
+    const accesses = accessesOf(layout, at, batch, tablesOf());
+    for (const coordinates of coordinatesOf(layout.shape)) {
+      if (known >= 0 && coordinates[known] !== layout.shape[known]! - 1) continue;
+      elements++;
+      const values = new Map(variables.map((own, d) => [own, coordinates[d]!]));
+      const wanted = meaning.at(coordinates);
+      const zeroSign = wanted && wanted.place === undefined ? { ...wanted, negated: false } : wanted;
+      const found = touched(accesses, values);
+      const same = found.length === (zeroSign ? 1 : 0) && (!zeroSign || sameElement(found[0]!, zeroSign));
+      if (!same) expect(found, `${text} at ${coordinates}, ${l.print(layout)}`).toEqual(zeroSign ? [zeroSign] : []);
+    }
+  }
+  expect(elements).toBeGreaterThan(10_000);
+});
+
+function sameElement(a: l.Element, b: l.Element): boolean {
+  return (
+    a.array === b.array &&
+    a.place === b.place &&
+    a.negated === b.negated &&
+    JSON.stringify(a.calls) === JSON.stringify(b.calls)
+  );
+}
+
+it('memory is one access, at the index that its strides say', () => {
+  const [n, c] = [variable('n', 8), variable('c', 4)];
+  const [access, ...others] = accessesOf(l.memory('input', [8, 4], [2, 16], 5), [n, c], 1, tablesOf());
+  expect(others).toEqual([]);
+  expect(formatIndex(access!.index!)).toBe('2*n + 16*c + 5');
+  expect(access!.guard).toEqual([]);
+});
+
+it('a hole is one bound, and a gap of the batch one access that jumps', () => {
+  const [n, c] = [variable('n', 8), variable('c', 10)];
+  const of = l.memory('input', [8, 10], [1, 8]);
+  const hole = accessesOf(l.without(of, 0, 2, 5), [n, c], 1, tablesOf());
+  expect(hole.map(({ guard }) => guard)).toEqual([[{ index: index(n), from: 2, to: 5, outside: true }]]);
+  const shorter = variable('c', 7);
+  const gap = accessesOf(l.gap(of, 1, 4, 7), [n, shorter], 1, tablesOf());
+  expect(gap.map(({ guard }) => guardKey(guard))).toEqual(['']);
+  expect([3, 4].map((at) => evaluate(gap[0]!.index!, new Map([[shorter, at]])))).toEqual([24, 56]);
+  const pieces = accessesOf(l.gap(of, 0, 4, 7), [variable('n', 5), c], 1, tablesOf());
+  expect(pieces.length).toBe(2);
+});
+
+it('a bound that others imply is left out', () => {
+  const n = variable('n', 8);
+  const of = l.within(l.pad(l.memory('input', [10], [1]), 0, 1, 1), 0, 0, 12);
+  const accesses = accessesOf(l.slice(l.within(of, 0, 3, 6), 0, 0, 8), [n], 1, tablesOf());
+  expect(accesses.map(({ guard }) => guard.length)).toEqual([1]);
+});
+
+it('signs that alternate are the parity of an index', () => {
+  const n = variable('n', 8);
+  const of = l.alternate(l.memory('input', [16], [1]), 0);
+  const [access] = accessesOf(of, [variable('n', 16)], 1, tablesOf());
+  expect(access!.parity).toBeDefined();
+  const [even] = accessesOf(of, [scale(n, 2)], 1, tablesOf());
+  expect(even!.parity).toBeUndefined();
+  expect(indexKey(even!.index!)).toBe(indexKey(scale(n, 2)));
+});

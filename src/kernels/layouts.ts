@@ -1,0 +1,245 @@
+/**
+ * From layouts to memory: the accesses that load or store the element at some coordinates.
+ *
+ * An element is one number in memory, or zero; which, coordinates that are known at run time only tell. So there are several accesses,
+ * each under a guard that says for which coordinates it is the one. A load adds them up, for what is not read is 0; a store does all of them.
+ */
+import {
+  add,
+  div,
+  type Guard,
+  type Index,
+  type IndexLike,
+  type IntegerTable,
+  index,
+  lookup,
+  mod,
+  scale,
+  simplified,
+  sub,
+} from '../ir/index.ts';
+import { rangeWithin } from '../ir/within.ts';
+import type { Layout, Order, Row, RowBound } from '../layout/index.ts';
+import { reached } from './callbacks.ts';
+
+/** One number in memory; or none, where a function is called for zeros only. */
+export interface Access {
+  /** Missing where nothing is in memory. */
+  readonly array?: string;
+  readonly index?: Index;
+  /** The number in memory has the other sign. */
+  readonly negated?: true;
+  /** Where this is odd, the number in memory has the other sign than `negated` says. */
+  readonly parity?: Index;
+  /** Where it takes place. */
+  readonly guard: Guard;
+  /** The function between it and the element. */
+  readonly call?: AccessCall;
+}
+
+/**
+ * A call of a function, for the sum of all accesses that have this object, or with the element that all of them then store. It is made
+ * where its own guard holds, even if none of the accesses takes place there: then it is for a zero.
+ */
+export interface AccessCall {
+  readonly guard: Guard;
+  readonly by: string;
+  /** In the dimensions that it asks for. */
+  readonly at: readonly Index[];
+  /** Its result has the other sign. */
+  readonly negated?: true;
+  readonly parity?: Index;
+}
+
+/** A coordinate, and whether it is one of the batch only: then an address may jump on its way. */
+interface Coordinate {
+  readonly index: Index;
+  readonly jumps: boolean;
+}
+
+/** What has been seen on the way to memory. */
+interface Way {
+  readonly guard: Guard;
+  readonly parity?: Index;
+  readonly call?: AccessCall;
+}
+
+/**
+ * The accesses of an element.
+ * @param at its coordinates
+ * @param batch the first of the dimensions in which neighbours are no lanes: there, a piece that goes on elsewhere is one access, whose
+ *   address jumps. Elsewhere a vector could not load that, and each piece has an access of its own.
+ * @param table of the integers of an order
+ */
+export function accessesOf(
+  layout: Layout,
+  at: readonly IndexLike[],
+  batch: number,
+  table: (order: Order) => IntegerTable,
+): Access[] {
+  const found: Access[] = [];
+  const coordinates = at.map((own, d): Coordinate => ({ index: index(own), jumps: d >= batch }));
+  new Walk(table, found).into(layout, coordinates, { guard: [] });
+  return found;
+}
+
+class Walk {
+  private readonly table: (order: Order) => IntegerTable;
+  private readonly found: Access[];
+
+  constructor(table: (order: Order) => IntegerTable, found: Access[]) {
+    this.table = table;
+    this.found = found;
+  }
+
+  into(of: Layout, at: readonly Coordinate[], way: Way): void {
+    switch (of.kind) {
+      case 'zeros':
+        return;
+      case 'memory':
+        this.access({ array: of.array, index: placeOf(of, at), ...(of.negated ? { negated: true } : {}) }, way);
+        return;
+      case 'affine':
+        return this.into(
+          of.of,
+          of.rows.map((row) => coordinateOf(row, at)),
+          way,
+        );
+      case 'alternate': {
+        // Parities of even numbers and of signs that are known are folded.
+        const parity = mod(add(rowIndex(of.row, at), way.parity ?? 0), 2);
+        return this.into(of.of, at, { ...way, parity });
+      }
+      case 'mask':
+        return this.into(of.of, at, { ...way, guard: [...way.guard, ...of.bounds.map((bound) => boundOf(bound, at))] });
+      case 'gather': {
+        const own = at[of.dimension]!;
+        const entry = { index: lookup(this.table(of.order), own.index), jumps: own.jumps };
+        return this.into(of.of, replaced(at, of.dimension, entry), way);
+      }
+      case 'join': {
+        const own = at[of.dimension]!;
+        const by = of.of.shape[of.dimension + 1]!;
+        const digits = [div(own.index, by), mod(own.index, by)].map((digit) => ({ index: digit, jumps: own.jumps }));
+        return this.into(of.of, replaced(at, of.dimension, ...digits), way);
+      }
+      case 'map': {
+        if (way.call) throw new RangeError('A layout is mapped twice.');
+        const guard = neededOf(way.guard);
+        if (!guard) return;
+        const places = of.at.map((row) => rowIndex(row, at));
+        const call = { by: of.by, at: places, guard, ...signOf(of.negated, way.parity) };
+        const before = this.found.length;
+        this.into(of.of, at, { guard, call });
+        if (this.found.length === before) this.found.push({ guard, call });
+        return;
+      }
+      case 'concat':
+        return this.intoConcat(of, at, way);
+    }
+  }
+
+  private intoConcat(
+    { dimension, parts }: Extract<Layout, { kind: 'concat' }>,
+    at: readonly Coordinate[],
+    way: Way,
+  ): void {
+    const own = at[dimension]!;
+    if (own.jumps) {
+      const jump = jumpOver(parts, dimension, at);
+      if (jump) return this.access(jump, way);
+    }
+    let begin = 0;
+    for (const part of parts) {
+      const end = begin + part.shape[dimension]!;
+      const guard = simplified([...way.guard, { index: own.index, from: begin, to: end }]);
+      const inPart = { index: sub(own.index, begin), jumps: own.jumps };
+      if (guard) this.into(part, replaced(at, dimension, inPart), { ...way, guard });
+      begin = end;
+    }
+  }
+
+  private access(place: Pick<Access, 'array' | 'index' | 'negated'>, { guard, parity, call }: Way): void {
+    const needed = neededOf(guard);
+    if (!needed) return;
+    const { negated, ...own } = place;
+    this.found.push({ ...own, ...signOf(negated, parity), guard: needed, ...(call ? { call } : {}) });
+  }
+}
+
+/** A sign that a parity changes; where that is known, there is only a sign. */
+function signOf(negated: true | undefined, parity: Index | undefined): Pick<Access, 'negated' | 'parity'> {
+  const known = parity?.terms.length === 0;
+  const other = known && parity.constant === 1;
+  return { ...((negated ?? false) !== other ? { negated: true } : {}), ...(parity && !known ? { parity } : {}) };
+}
+
+function replaced(at: readonly Coordinate[], d: number, ...by: readonly Coordinate[]): Coordinate[] {
+  return [...at.slice(0, d), ...by, ...at.slice(d + 1)];
+}
+
+function placeOf({ offset, strides }: Extract<Layout, { kind: 'memory' }>, at: readonly Coordinate[]): Index {
+  let place = index(offset);
+  for (let d = 0; d < strides.length; d++) if (strides[d] !== 0) place = add(place, scale(at[d]!.index, strides[d]!));
+  return place;
+}
+
+function rowIndex({ first, steps }: Row, at: readonly Coordinate[]): Index {
+  let sum = index(first);
+  for (let d = 0; d < steps.length; d++) if (steps[d] !== 0) sum = add(sum, scale(at[d]!.index, steps[d]!));
+  return sum;
+}
+
+function coordinateOf(row: Row, at: readonly Coordinate[]): Coordinate {
+  return { index: rowIndex(row, at), jumps: row.steps.every((step, d) => step === 0 || at[d]!.jumps) };
+}
+
+function boundOf({ row, modulo, from, to, outside }: RowBound, at: readonly Coordinate[]): Guard[number] {
+  const value = rowIndex(row, at);
+  return { index: modulo === undefined ? value : mod(value, modulo), from, to, ...(outside ? { outside } : {}) };
+}
+
+/** Parts that are one memory but for a jump at each border, as one place. */
+function jumpOver(
+  parts: readonly Layout[],
+  d: number,
+  at: readonly Coordinate[],
+): Pick<Access, 'array' | 'index' | 'negated'> | undefined {
+  const [first] = parts;
+  if (first?.kind !== 'memory') return undefined;
+  const own = at[d]!.index;
+  const count = parts.reduce((sum, { shape }) => sum + shape[d]!, 0);
+  const step =
+    parts.map((part) => (part.kind === 'memory' && part.shape[d]! > 1 ? part.strides[d]! : 0)).find(Boolean) ?? 0;
+  let place = placeOf({ ...first, strides: first.strides.map((stride, k) => (k === d ? step : stride)) }, at);
+  let begin = 0;
+  let offset = first.offset;
+  for (const part of parts) {
+    if (part.kind !== 'memory' || part.array !== first.array || part.negated !== first.negated) return undefined;
+    if (
+      part.strides.some((stride, k) => (k === d ? part.shape[d]! > 1 && stride !== step : stride !== first.strides[k]))
+    )
+      return undefined;
+    const jump = part.offset - offset - begin * step;
+    if (begin > 0) place = add(place, scale(reached(own, begin, count), jump));
+    offset = part.offset - begin * step;
+    begin += part.shape[d]!;
+  }
+  return { array: first.array, index: place, ...(first.negated ? { negated: true } : {}) };
+}
+
+/** A guard without bounds that others imply; undefined where it never holds. */
+function neededOf(guard: Guard): Guard | undefined {
+  const own = simplified(guard);
+  if (!own || own.length < 2) return own;
+  let kept = [...own];
+  for (const bound of own) {
+    const others = kept.filter((other) => other !== bound);
+    const [low, high] = rangeWithin(bound.index, others);
+    if (low > high) return undefined;
+    const { from, to, outside } = bound;
+    if (outside ? high < from || low >= to : low >= from && high < to) kept = others;
+    else if (outside ? low >= from && high < to : high < from || low >= to) return undefined;
+  }
+  return kept;
+}

@@ -1,0 +1,89 @@
+/** Sums of integers times strides: whether one of them is a given number. */
+import { greatestDivisor } from './rows.ts';
+
+/** An integer from `least` to `most`, times a stride. */
+export interface Summand {
+  readonly stride: number;
+  readonly least: number;
+  readonly most: number;
+  /** One of the counted ones is not to be 0. */
+  readonly counted?: boolean;
+}
+
+/** Steps of a search after which it gives up. */
+const MOST_STEPS = 20_000;
+
+/**
+ * Whether a sum of summands is `target`; where some are counted, with one of these not 0.
+ * @returns undefined where the search was given up
+ */
+export function reaches(given: readonly Summand[], target: number): boolean | undefined {
+  if (given.some(({ least, most }) => least > most)) return false;
+  const needed = given.some(({ counted }) => counted);
+  const [free, others] = parted(given);
+  const search = new Search(merged(others));
+  const found = search.from(0, target, !needed || free);
+  return search.steps > MOST_STEPS ? undefined : found;
+}
+
+/** Those that change nothing are left out. @returns whether one that is counted, and may be other than 0, is among them */
+function parted(given: readonly Summand[]): [free: boolean, others: Summand[]] {
+  const isFree = ({ stride, counted, least, most }: Summand) =>
+    stride === 0 && counted === true && (least !== 0 || most !== 0);
+  return [given.some(isFree), given.filter(({ stride }) => stride !== 0)];
+}
+
+/** Those of one stride that are not counted are one; those with the longest strides come first. */
+function merged(given: readonly Summand[]): Summand[] {
+  const byStride = new Map<number, Summand>();
+  const all: Summand[] = [];
+  for (const summand of given) {
+    const { stride, least, most, counted } = summand;
+    const up = stride > 0 ? summand : { ...summand, stride: -stride, least: -most, most: -least };
+    if (counted) {
+      all.push(up);
+      continue;
+    }
+    const other = byStride.get(up.stride);
+    byStride.set(up.stride, other ? { ...up, least: up.least + other.least, most: up.most + other.most } : up);
+  }
+  return [...all, ...byStride.values()].sort((a, b) => b.stride - a.stride);
+}
+
+class Search {
+  steps = 0;
+  private readonly summands: readonly Summand[];
+  /** What the summands from a number on can come to, and the greatest divisor of their strides. */
+  private readonly low: number[];
+  private readonly high: number[];
+  private readonly divisor: number[];
+  private readonly countedLeft: boolean[];
+
+  constructor(summands: readonly Summand[]) {
+    this.summands = summands;
+    this.low = [0];
+    this.high = [0];
+    this.divisor = [0];
+    this.countedLeft = [false];
+    for (const { stride, least, most, counted } of [...summands].reverse()) {
+      this.low.unshift(this.low[0]! + stride * least);
+      this.high.unshift(this.high[0]! + stride * most);
+      this.divisor.unshift(greatestDivisor(stride, this.divisor[0]!));
+      this.countedLeft.unshift(this.countedLeft[0]! || counted === true);
+    }
+  }
+
+  /** Whether summands from number `n` on come to `rest`. @param done whether a counted one is not 0 already, or need not be */
+  from(n: number, rest: number, done: boolean): boolean {
+    if (++this.steps > MOST_STEPS) return true;
+    if (rest < this.low[n]! || rest > this.high[n]! || !(done || this.countedLeft[n]!)) return false;
+    if (n === this.summands.length) return done;
+    if (rest % this.divisor[n]! !== 0) return false;
+    const { stride, least, most, counted } = this.summands[n]!;
+    const from = Math.max(least, Math.ceil((rest - this.high[n + 1]!) / stride));
+    const to = Math.min(most, Math.floor((rest - this.low[n + 1]!) / stride));
+    for (let value = from; value <= to; value++)
+      if (this.from(n + 1, rest - stride * value, done || (counted === true && value !== 0))) return true;
+    return false;
+  }
+}

@@ -1,0 +1,295 @@
+/**
+ * The constructors of layouts. Each checks its rule of shapes, and returns the normal form of what it says.
+ *
+ * They throw a `RangeError` where a shape, a dimension or a count does not fit: that is a fault of the caller, not of a user's input. The
+ * words are those of LIFT's data-layout patterns and of NumPy. `d` is a dimension, n its length. "Is at" says which
+ * index of the given layout an index of the new one stands for.
+ */
+import type { Layout, Order, Row, RowBound } from './layout.ts';
+import { memoryNode, zerosNode } from './nodes.ts';
+import * as normal from './normal-form.ts';
+import { coordinate, rowsAlong, splitShape, withCount } from './rows.ts';
+import * as signs from './signs.ts';
+
+function check(holds: boolean, message: () => string): void {
+  if (!holds) throw new RangeError(message());
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+/** The length of a dimension, which has to be there. */
+function lengthOf({ shape }: Layout, d: number, name: string): number {
+  const length = shape[d];
+  if (length === undefined || !Number.isInteger(d))
+    throw new RangeError(`${name} of dimension ${d}, but the layout has dimensions 0 to ${shape.length - 1}`);
+  return length;
+}
+
+/**
+ * Reals of an array: the element at a coordinate is real number offset + Σ stride · coordinate of it.
+ * @param strides any integers, one for each dimension; 0 repeats an element, a negative one runs backwards
+ */
+export function memory(array: string, shape: readonly number[], strides: readonly number[], offset = 0): Layout {
+  check(shape.every(isCount), () => `memory of shape [${shape}]: lengths are integers of 0 and more`);
+  check(
+    strides.length === shape.length && strides.every(Number.isSafeInteger),
+    () => `memory of shape [${shape}] with strides [${strides}]: there is one integer for each dimension`,
+  );
+  check(Number.isSafeInteger(offset), () => `memory at offset ${offset}, which is no integer`);
+  // Plus 0, because it is not to be −0.
+  const own = strides.map((stride) => stride + 0);
+  return normal.memoryOf(array, shape.slice(), own, offset + 0);
+}
+
+/** Loads are 0, stores are nothing. */
+export function zeros(shape: readonly number[]): Layout {
+  check(shape.every(isCount), () => `zeros of shape [${shape}]: lengths are integers of 0 and more`);
+  return zerosNode(shape.slice());
+}
+
+/** n → n / by, by. Index i, j is at by·i + j. */
+export function split(of: Layout, d: number, by: number): Layout {
+  const length = lengthOf(of, d, 'split');
+  check(
+    isCount(by) && by > 0 && length % by === 0,
+    () => `split of ${length} elements by ${by}: the whole is a multiple`,
+  );
+  const shape = splitShape(of.shape, d, length / by, by);
+  if (of.kind === 'memory') {
+    const stride = of.strides[d]!;
+    const strides = [...of.strides.slice(0, d), stride * by, stride, ...of.strides.slice(d + 1)];
+    return normal.memoryOf(of.array, shape, strides, of.offset, of.negated);
+  }
+  return normal.affine(of, shape, slideRows(of.shape, shape, d, by));
+}
+
+/** Rows over a shape that has two dimensions for one: index i, j of these is step·i + j of that. */
+function slideRows(from: readonly number[], shape: readonly number[], d: number, step: number): Row[] {
+  return from.map((_, k): Row => {
+    if (k !== d) return coordinate(shape, k < d ? k : k + 1);
+    return { first: 0, steps: shape.map((_, own) => (own === d ? step : own === d + 1 ? 1 : 0)) };
+  });
+}
+
+/** Dimensions `d` and `d` + 1, of lengths a and b → a·b. Index i is at i div b, i mod b. */
+export function join(of: Layout, d: number): Layout {
+  lengthOf(of, d, 'join');
+  lengthOf(of, d + 1, 'join with the dimension before it');
+  return normal.joined(d, of);
+}
+
+/** Dimension d is dimension order[d] of the given layout. @param order each dimension once */
+export function permute(of: Layout, order: readonly number[]): Layout {
+  const rank = of.shape.length;
+  const isOrder =
+    order.length === rank && new Set(order).size === rank && order.every((d) => of.shape[d] !== undefined);
+  check(isOrder, () => `permute by [${order}] of ${rank} dimensions: each is named once`);
+  const shape = order.map((d) => of.shape[d]!);
+  if (of.kind === 'memory') {
+    const strides = order.map((d) => of.strides[d]!);
+    return memoryNode(of.array, shape, strides, of.offset, of.negated);
+  }
+  return normal.affine(
+    of,
+    shape,
+    of.shape.map((_, k) => coordinate(shape, order.indexOf(k))),
+  );
+}
+
+/** Exchanges two dimensions. */
+export function transpose(of: Layout, d: number, e: number): Layout {
+  lengthOf(of, d, 'transpose');
+  lengthOf(of, e, 'transpose');
+  return permute(
+    of,
+    of.shape.map((_, k) => (k === d ? e : k === e ? d : k)),
+  );
+}
+
+/** n → count. Index i is at from + i. */
+export function slice(of: Layout, d: number, from: number, count: number): Layout {
+  const length = lengthOf(of, d, 'slice');
+  check(
+    isCount(from) && isCount(count) && from + count <= length,
+    () => `slice of ${count} elements from number ${from} on: there are ${length}`,
+  );
+  return stepped(of, d, from, 1, count);
+}
+
+/** n → ⌈(n − from) / by⌉. Index i is at from + by·i. */
+export function stride(of: Layout, d: number, by: number, from = 0): Layout {
+  const length = lengthOf(of, d, 'stride');
+  check(isCount(by) && by > 0, () => `stride by ${by}: steps are integers above 0`);
+  check(isCount(from) && from <= length, () => `stride from element ${from} on: there are ${length}`);
+  return stepped(of, d, from, by, Math.ceil((length - from) / by));
+}
+
+/** n → n. Index i is at n − 1 − i. */
+export function reverse(of: Layout, d: number): Layout {
+  const length = lengthOf(of, d, 'reverse');
+  return stepped(of, d, length - 1, -1, length);
+}
+
+/** Index i of `count` is at first + step·i. */
+function stepped(of: Layout, d: number, first: number, step: number, count: number): Layout {
+  if (first === 0 && step === 1 && count === of.shape[d]) return of;
+  const shape = withCount(of.shape, d, count);
+  if (of.kind === 'memory' && count > 0) {
+    const own = of.strides[d]!;
+    const strides = of.strides.map((each, k) => (k === d ? each * step + 0 : each));
+    return normal.memoryOf(of.array, shape, strides, of.offset + own * first, of.negated);
+  }
+  return normal.affine(of, shape, rowsAlong(shape, d, first, step));
+}
+
+/** n → ⌊(n − size) / step⌋ + 1, size: windows. Index i, j is at step·i + j. */
+export function slide(of: Layout, d: number, size: number, step: number): Layout {
+  const length = lengthOf(of, d, 'slide');
+  check(isCount(size) && size > 0 && size <= length, () => `slide of windows of ${size} elements: there are ${length}`);
+  check(isCount(step) && step > 0, () => `slide by ${step}: steps are integers above 0`);
+  const shape = splitShape(of.shape, d, Math.floor((length - size) / step) + 1, size);
+  return normal.affine(of, shape, slideRows(of.shape, shape, d, step));
+}
+
+/** A new dimension before dimension `at`, along which all is the same. */
+export function repeat(of: Layout, at: number, count: number): Layout {
+  const rank = of.shape.length;
+  check(isCount(at) && at <= rank, () => `repeat along a new dimension ${at} of a layout with ${rank} dimensions`);
+  check(isCount(count), () => `repeat ${count} times: counts are integers of 0 and more`);
+  const shape = [...of.shape.slice(0, at), count, ...of.shape.slice(at)];
+  if (of.kind === 'memory') {
+    const strides = [...of.strides.slice(0, at), 0, ...of.strides.slice(at)];
+    return normal.memoryOf(of.array, shape, strides, of.offset, of.negated);
+  }
+  return normal.affine(
+    of,
+    shape,
+    of.shape.map((_, k) => coordinate(shape, k < at ? k : k + 1)),
+  );
+}
+
+/** One behind another along `d`: their lengths add up. */
+export function concat(d: number, ...parts: readonly Layout[]): Layout {
+  check(parts.length > 0, () => 'concat of nothing');
+  const [first] = parts as readonly [Layout];
+  lengthOf(first, d, 'concat');
+  const alike = parts.every(
+    ({ shape }) =>
+      shape.length === first.shape.length && shape.every((count, k) => k === d || count === first.shape[k]),
+  );
+  check(
+    alike,
+    () =>
+      `concat along dimension ${d} of shapes ${parts.map(({ shape }) => `[${shape}]`).join(', ')}: all other lengths are equal`,
+  );
+  return normal.concatenated(d, parts);
+}
+
+/** Layouts of one shape along a new dimension `at`. */
+export function stack(at: number, ...parts: readonly Layout[]): Layout {
+  return concat(at, ...parts.map((part) => repeat(part, at, 1)));
+}
+
+/** n → before + n + after, zeros around. */
+export function pad(of: Layout, d: number, before: number, after: number): Layout {
+  lengthOf(of, d, 'pad');
+  check(isCount(before) && isCount(after), () => `pad by ${before} and ${after}: counts are integers of 0 and more`);
+  const around = (count: number) => zerosNode(withCount(of.shape, d, count));
+  return normal.concatenated(d, [around(before), of, around(after)]);
+}
+
+function checkBlock(of: Layout, d: number, from: number, to: number, name: string): void {
+  const length = lengthOf(of, d, name);
+  check(
+    isCount(from) && isCount(to) && from <= to && to <= length,
+    () => `${name} from ${from} to ${to}: there are ${length} elements`,
+  );
+}
+
+/** The same, with zeros outside from … to − 1. */
+export function within(of: Layout, d: number, from: number, to: number): Layout {
+  checkBlock(of, d, from, to, 'within');
+  return normal.onlyWithin(of, d, from, to);
+}
+
+/** The same, with zeros at from … to − 1. */
+export function without(of: Layout, d: number, from: number, to: number): Layout {
+  checkBlock(of, d, from, to, 'without');
+  const hole = zerosNode(withCount(of.shape, d, to - from));
+  return normal.concatenated(d, [normal.sliced(of, d, 0, from), hole, normal.sliced(of, d, to, of.shape[d]!)]);
+}
+
+/** n → n − (to − from). What is at from … to − 1 is left out. */
+export function gap(of: Layout, d: number, from: number, to: number): Layout {
+  checkBlock(of, d, from, to, 'gap');
+  return normal.concatenated(d, [normal.sliced(of, d, 0, from), normal.sliced(of, d, to, of.shape[d]!)]);
+}
+
+/** With the other sign. */
+export function negate(of: Layout): Layout {
+  return signs.negated(of);
+}
+
+/** n → length of the order. Index i is at order(i). */
+export function gather(of: Layout, d: number, order: Order): Layout {
+  const length = lengthOf(of, d, 'gather');
+  const entries = normal.entriesOf(order);
+  check(
+    entries.every((entry) => isCount(entry) && entry < length),
+    () => `gather in an order that has indices up to ${Math.max(...entries)}: there are ${length} elements`,
+  );
+  return normal.gathered(d, order, of);
+}
+
+/**
+ * What a function makes of each element, as it is loaded or before it is stored. Zeros outside of a map are none of its elements: it is not
+ * called for them; it is for zeros inside.
+ * @param by name of the function
+ * @param asks dimensions whose coordinates it is told, in this order
+ */
+export function map(of: Layout, by: string, asks: readonly number[]): Layout {
+  for (const d of asks) lengthOf(of, d, 'map');
+  return normal.mapped(
+    by,
+    asks.map((d) => coordinate(of.shape, d)),
+    of,
+  );
+}
+
+/**
+ * A dimension that lies in blocks: index i is at stride next·(i div block) + (i mod block)·step. The last block may be shorter.
+ * It is what ranks of a distributed transform exchange, and what tiles between two launches are.
+ */
+export function splitAxis(
+  array: string,
+  {
+    count,
+    block,
+    step,
+    next,
+  }: { readonly count: number; readonly block: number; readonly step: number; readonly next: number },
+  offset = 0,
+): Layout {
+  check(isCount(count) && isCount(block) && block > 0, () => `split axis of ${count} elements in blocks of ${block}`);
+  const blocks = Math.ceil(count / block);
+  return slice(join(memory(array, [blocks, block], [next, step], offset), 0), 0, 0, count);
+}
+
+/** Zeros but where the index modulo `by` is from … to − 1. */
+export function mask(of: Layout, d: number, by: number, from: number, to: number): Layout {
+  lengthOf(of, d, 'mask');
+  check(
+    isCount(by) && by > 0 && isCount(from) && from <= to && to <= by,
+    () => `mask of indices modulo ${by} from ${from} to ${to}: these are remainders`,
+  );
+  const bound: RowBound = { row: coordinate(of.shape, d), modulo: by, from, to };
+  return normal.masked([bound], of);
+}
+
+/** Every second element along `d`, from index 1 on, has the other sign. */
+export function alternate(of: Layout, d: number): Layout {
+  lengthOf(of, d, 'alternate');
+  return signs.alternated(coordinate(of.shape, d), of);
+}

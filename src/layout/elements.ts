@@ -1,0 +1,86 @@
+/** What is behind one coordinate of a layout. */
+import type { Layout, Row, RowBound } from './layout.ts';
+import { entriesOf } from './normal-form.ts';
+import { modulus } from './rows.ts';
+
+/** A number in memory, or a zero that a function is called for: then it has no place. */
+export interface Element {
+  readonly array?: string;
+  readonly place?: number;
+  /** Whether the number in memory has the other sign. */
+  readonly negated: boolean;
+  /** What is called for it, the last function first. */
+  readonly calls: readonly ElementCall[];
+}
+
+export interface ElementCall {
+  readonly by: string;
+  /** In the dimensions that it asks for. */
+  readonly at: readonly number[];
+  /** Whether its result has the other sign. */
+  readonly negated: boolean;
+}
+
+/** The element at a coordinate, or undefined where it is zero. */
+export function elementAt(of: Layout, at: readonly number[]): Element | undefined {
+  switch (of.kind) {
+    case 'zeros':
+      return undefined;
+    case 'memory': {
+      const place = at.reduce((sum, index, d) => sum + index * of.strides[d]!, of.offset);
+      return { array: of.array, place, negated: of.negated ?? false, calls: [] };
+    }
+    case 'affine':
+      return elementAt(
+        of.of,
+        of.rows.map((row) => rowAt(row, at)),
+      );
+    case 'concat': {
+      const inPart = at.slice();
+      for (const part of of.parts) {
+        if (inPart[of.dimension]! < part.shape[of.dimension]!) return elementAt(part, inPart);
+        inPart[of.dimension]! -= part.shape[of.dimension]!;
+      }
+      return undefined;
+    }
+    case 'join': {
+      const index = at[of.dimension]!;
+      const by = of.of.shape[of.dimension + 1]!;
+      const digits = [Math.floor(index / by), index % by];
+      return elementAt(of.of, [...at.slice(0, of.dimension), ...digits, ...at.slice(of.dimension + 1)]);
+    }
+    case 'gather': {
+      const entry = entriesOf(of.order)[at[of.dimension]!]!;
+      return elementAt(
+        of.of,
+        at.map((index, d) => (d === of.dimension ? entry : index)),
+      );
+    }
+    case 'map': {
+      const { calls = [], ...inner } = elementAt(of.of, at) ?? { negated: false };
+      const call = { by: of.by, at: of.at.map((row) => rowAt(row, at)), negated: of.negated ?? false };
+      return { ...inner, calls: [call, ...calls] };
+    }
+    case 'mask':
+      return of.bounds.every((bound) => boundHolds(bound, at)) ? elementAt(of.of, at) : undefined;
+    case 'alternate': {
+      const element = elementAt(of.of, at);
+      return element && modulus(rowAt(of.row, at), 2) === 1 ? withOtherSign(element) : element;
+    }
+  }
+}
+
+function withOtherSign(element: Element): Element {
+  const [call, ...others] = element.calls;
+  if (call) return { ...element, calls: [{ ...call, negated: !call.negated }, ...others] };
+  return { ...element, negated: !element.negated };
+}
+
+export function rowAt({ first, steps }: Row, at: readonly number[]): number {
+  return steps.reduce((sum, step, d) => sum + step * at[d]!, first);
+}
+
+function boundHolds({ row, modulo, from, to, outside }: RowBound, at: readonly number[]): boolean {
+  const value = modulo === undefined ? rowAt(row, at) : modulus(rowAt(row, at), modulo);
+  return (value >= from && value < to) !== (outside ?? false);
+}

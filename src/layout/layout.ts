@@ -1,0 +1,120 @@
+/**
+ * What a layout is: a function from coordinates to numbers in memory, written down as data.
+ *
+ * A layout has a shape, as an array of NumPy has. Behind each of its coordinates is one real number in memory, as it is or with the
+ * other sign; or a zero, which is nowhere in memory: loads give 0 there and stores write nothing. Layouts are the data-layout
+ * patterns of LIFT (split, join, transpose, slide, pad, …) and the views of NumPy (slices, strides, reversed and repeated
+ * dimensions), closed under composition. What an FFT reads or writes is such a view of a tensor: the Hermitian half of a spectrum, the
+ * even extension of a DCT, the zeros around a chirp, the digits of a four-step decomposition.
+ *
+ * A complex number is two reals, so layouts of complex tensors have one dimension more, the last one: part 0 is real, part 1 imaginary.
+ * All strides and offsets count reals.
+ *
+ * Layouts are made by the constructors of `constructors.ts` only, which return the normal form at once (`normal-form.ts`). They are
+ * frozen and hold nothing but numbers, strings, lists and flags, so that they can be written as JSON and compared as text (`print.ts`).
+ */
+
+/**
+ * An integer that depends on the coordinates of a layout: first + Σ steps[d] · coordinate d. Dimensions with one coordinate have
+ * step 0, so that equal functions are equal data.
+ */
+export interface Row {
+  readonly first: number;
+  readonly steps: readonly number[];
+}
+
+/** Holds where `from` ≤ row < `to`, or row modulo `modulo` in its place; where `outside`, everywhere else. */
+export interface RowBound {
+  readonly row: Row;
+  readonly modulo?: number;
+  readonly from: number;
+  readonly to: number;
+  readonly outside?: true;
+}
+
+/** A list of indices: powers of the least primitive root of a prime or of its inverse, from exponent 0 to prime − 2; or as they are. */
+export type Order = { readonly powersOf: number; readonly inverse?: true } | { readonly entries: readonly number[] };
+
+/** Reals of one array at offset + Σ stride · coordinate. */
+export interface Memory {
+  readonly kind: 'memory';
+  readonly array: string;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly offset: number;
+  /** They are read and written with the other sign. */
+  readonly negated?: true;
+}
+
+export interface Zeros {
+  readonly kind: 'zeros';
+  readonly shape: readonly number[];
+}
+
+/** The elements of another layout at affine coordinates: one row for each of its dimensions. */
+export interface Affine {
+  readonly kind: 'affine';
+  readonly shape: readonly number[];
+  readonly rows: readonly Row[];
+  readonly of: Concat | Join | Gather;
+}
+
+/** Layouts behind one another along a dimension. */
+export interface Concat {
+  readonly kind: 'concat';
+  readonly shape: readonly number[];
+  readonly dimension: number;
+  readonly parts: readonly Layout[];
+}
+
+/** Two neighbouring dimensions as one: index i of `dimension` is i div b and i mod b in the layout `of`, where b is the second length. */
+export interface Join {
+  readonly kind: 'join';
+  readonly shape: readonly number[];
+  readonly dimension: number;
+  readonly of: Layout;
+}
+
+/** Index i of `dimension` is index order(i) in the layout `of`. */
+export interface Gather {
+  readonly kind: 'gather';
+  readonly shape: readonly number[];
+  readonly dimension: number;
+  readonly order: Order;
+  readonly of: Layout;
+}
+
+/** Elements that a function computes on their way from memory, or on their way to it. */
+export interface Mapped {
+  readonly kind: 'map';
+  readonly shape: readonly number[];
+  /** The name of the function. */
+  readonly by: string;
+  /** What the function is told of an element: its coordinates in the dimensions that the function asks for. */
+  readonly at: readonly Row[];
+  readonly of: Layout;
+  /** What the function gives is read, and what it is given is written, with the other sign. */
+  readonly negated?: true;
+}
+
+/** Zero where one of the bounds does not hold. */
+export interface Masked {
+  readonly kind: 'mask';
+  readonly shape: readonly number[];
+  readonly bounds: readonly RowBound[];
+  readonly of: Unmasked;
+}
+
+/** With the other sign where a row is odd. */
+export interface Alternating {
+  readonly kind: 'alternate';
+  readonly shape: readonly number[];
+  readonly row: Row;
+  readonly of: Unmasked | Masked;
+}
+
+/** Layouts that are under a mask, where there is one. */
+export type Unmasked = Memory | Zeros | Affine | Concat | Join | Gather | Mapped;
+
+/** Any layout, in normal form. */
+export type Layout = Unmasked | Masked | Alternating;

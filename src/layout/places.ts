@@ -1,0 +1,201 @@
+/**
+ * What can be asked of the places in memory that a layout touches. All answers are careful: boxes hold at least the places of the layout, layouts
+ * that meet are said to meet, and what is said to be separate, injective or aligned is so.
+ */
+import { reaches, type Summand } from './combinations.ts';
+import type { Affine, Layout } from './layout.ts';
+import { dimensionsIn } from './rows.ts';
+
+/** Places of one array: offset + Σ stride · (0 … count − 1). */
+export interface Box {
+  readonly array: string;
+  readonly offset: number;
+  readonly terms: readonly BoxTerm[];
+}
+
+interface BoxTerm {
+  readonly stride: number;
+  readonly count: number;
+  /** Where it counts a dimension of the layout, and from which index on. */
+  readonly dimension?: number;
+  readonly from?: number;
+}
+
+/** Boxes that hold all places of a layout. */
+export function boxes(of: Layout): readonly Box[] {
+  switch (of.kind) {
+    case 'zeros':
+      return [];
+    case 'memory': {
+      const { array, offset, shape, strides } = of;
+      const terms = shape.map((count, d): BoxTerm => ({ stride: strides[d]!, count, dimension: d, from: 0 }));
+      return [{ array, offset, terms }];
+    }
+    case 'alternate':
+    case 'mask':
+    case 'map':
+      return boxes(of.of);
+    case 'concat': {
+      let begin = 0;
+      return of.parts.flatMap((part) => {
+        const start = begin;
+        begin += part.shape[of.dimension]!;
+        return renamed(part, (d, from) => [d, d === of.dimension ? from + start : from]);
+      });
+    }
+    case 'join':
+      return renamed(of.of, (d, from) => {
+        if (d === of.dimension || d === of.dimension + 1) return undefined;
+        return [d < of.dimension ? d : d - 1, from];
+      });
+    case 'gather':
+      return renamed(of.of, (d, from) => (d === of.dimension ? undefined : [d, from]));
+    case 'affine':
+      return renamed(of.of, (k, from) => ownDimension(of, k, from));
+  }
+}
+
+type Named = readonly [dimension: number, from: number] | undefined;
+
+function renamed(of: Layout, name: (dimension: number, from: number) => Named): Box[] {
+  return boxes(of).map((box) => ({
+    ...box,
+    terms: box.terms.map(({ stride, count, dimension, from }): BoxTerm => {
+      const named = dimension === undefined ? undefined : name(dimension, from!);
+      return named ? { stride, count, dimension: named[0], from: named[1] } : { stride, count };
+    }),
+  }));
+}
+
+/** The dimension of an affine layout that is dimension `k` of the inner one, but for a beginning, and nothing else. */
+function ownDimension({ rows }: Affine, k: number, from: number): Named {
+  const [d, ...others] = dimensionsIn(rows[k]!);
+  if (d === undefined || others.length > 0 || rows[k]!.steps[d] !== 1) return undefined;
+  if (rows.some(({ steps }, other) => other !== k && steps[d] !== 0)) return undefined;
+  return [d, from - rows[k]!.first];
+}
+
+/** The least and the greatest place in an array. */
+export interface Extent {
+  readonly array: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Between which places of each array a layout lies. */
+export function extent(of: Layout): readonly Extent[] {
+  const found = new Map<string, Extent>();
+  for (const { array, offset, terms } of boxes(of)) {
+    const ends = terms.map(({ stride, count }) => stride * (count - 1));
+    const least = ends.reduce((sum, end) => sum + Math.min(0, end), offset);
+    const most = ends.reduce((sum, end) => sum + Math.max(0, end), offset);
+    const other = found.get(array);
+    found.set(
+      array,
+      other ? { array, least: Math.min(least, other.least), most: Math.max(most, other.most) } : { array, least, most },
+    );
+  }
+  return [...found.values()];
+}
+
+/** Whether every place is a multiple of a number, as places of pairs of reals are of 2. */
+export function aligned(of: Layout, by: number): boolean {
+  return boxes(of).every(
+    ({ offset, terms }) => offset % by === 0 && terms.every(({ stride, count }) => count === 1 || stride % by === 0),
+  );
+}
+
+/** Whether two layouts may have a place in common. */
+export function mayMeet(a: Layout, b: Layout): boolean {
+  const others = boxes(b);
+  return boxes(a).some((box) => others.some((other) => meets(box, other) !== false));
+}
+
+function meets(a: Box, b: Box): boolean | undefined {
+  if (a.array !== b.array) return false;
+  const term = ({ stride, count }: BoxTerm, sign: 1 | -1): Summand => ({
+    stride: stride * sign,
+    least: 0,
+    most: count - 1,
+  });
+  const terms = [...a.terms.map((own) => term(own, 1)), ...b.terms.map((own) => term(own, -1))];
+  return reaches(terms, b.offset - a.offset);
+}
+
+/** Whether no two elements have the same place. @returns undefined where nobody knows */
+export function injective(of: Layout): boolean | undefined {
+  switch (of.kind) {
+    case 'zeros':
+      return true;
+    case 'memory':
+      return isInjective(of.shape, of.strides);
+    case 'alternate':
+    case 'map':
+    case 'join':
+      return injective(of.of);
+    case 'mask':
+    case 'gather':
+      return injective(of.of) || undefined;
+    case 'affine': {
+      // Coordinates of the inner layout, counted in one.
+      let next = 1;
+      const packed = of.of.shape.map((count) => {
+        const stride = next;
+        next *= count;
+        return stride;
+      });
+      const strides = of.shape.map((_, d) => of.rows.reduce((sum, { steps }, k) => sum + steps[d]! * packed[k]!, 0));
+      return (isInjective(of.shape, strides) && injective(of.of)) || undefined;
+    }
+    case 'concat': {
+      const parts = of.parts.map(injective);
+      if (parts.includes(false)) return false;
+      const apart = of.parts.every((part, n) => of.parts.slice(n + 1).every((other) => !mayMeet(part, other)));
+      if (apart) return parts.includes(undefined) ? undefined : true;
+      const plain = of.parts.filter(({ kind }) => kind === 'memory');
+      const met = plain.some((part, n) =>
+        plain.slice(n + 1).some((other) => meets(boxes(part)[0]!, boxes(other)[0]!) === true),
+      );
+      return met ? false : undefined;
+    }
+  }
+}
+
+function isInjective(shape: readonly number[], strides: readonly number[]): boolean | undefined {
+  const twice = reaches(
+    strides.map((stride, d) => ({ stride, least: 1 - shape[d]!, most: shape[d]! - 1, counted: true })),
+    0,
+  );
+  return twice === undefined ? undefined : !twice;
+}
+
+/**
+ * Whether no transform writes where another one reads, so that a launch may work in place.
+ * @param batch the dimensions that count transforms, in both layouts; all others are coordinates of one transform
+ */
+export function separate(input: Layout, output: Layout, batch: readonly number[]): boolean {
+  const several = batch.filter((d) => input.shape[d]! > 1 || output.shape[d]! > 1);
+  const written = boxes(output);
+  return boxes(input).every((box) => written.every((other) => isSeparate(box, other, several)));
+}
+
+function isSeparate(read: Box, written: Box, batch: readonly number[]): boolean {
+  if (read.array !== written.array || meets(read, written) === false) return true;
+  let target = written.offset - read.offset;
+  const summands: Summand[] = [];
+  const term = (box: Box, d: number) => box.terms.find(({ dimension }) => dimension === d);
+  for (const d of batch) {
+    const [one, other] = [term(read, d), term(written, d)];
+    if (!one || !other || one.stride !== other.stride) return false;
+    // The distance of two transforms: 0 for a transform and itself.
+    const shift = one.from! - other.from!;
+    target += one.stride * shift;
+    const [least, most] = [shift - (other.count - 1), shift + one.count - 1];
+    summands.push({ stride: one.stride, least, most, counted: true });
+  }
+  const own = ({ dimension }: BoxTerm) => dimension === undefined || !batch.includes(dimension);
+  for (const { stride, count } of read.terms.filter(own)) summands.push({ stride, least: 0, most: count - 1 });
+  for (const { stride, count } of written.terms.filter(own))
+    summands.push({ stride: -stride, least: 0, most: count - 1 });
+  return batch.length === 0 || reaches(summands, target) === false;
+}

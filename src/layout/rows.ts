@@ -1,0 +1,230 @@
+/** Arithmetic of rows: integers that are affine in the coordinates of a layout. */
+import type { Row, RowBound } from './layout.ts';
+
+/** The row that is one coordinate. */
+export function coordinate(shape: readonly number[], dimension: number): Row {
+  return { first: 0, steps: shape.map((count, d) => (d === dimension && count > 1 ? 1 : 0)) };
+}
+
+/** The rows that leave all coordinates as they are. */
+export function identityRows(shape: readonly number[]): Row[] {
+  return shape.map((_, d) => coordinate(shape, d));
+}
+
+/** A row without steps along dimensions that have one coordinate. */
+export function normalRow({ first, steps }: Row, shape: readonly number[]): Row {
+  let same = true;
+  for (let d = 0; d < steps.length; d++) if (steps[d] !== 0 && shape[d]! <= 1) same = false;
+  return same ? { first, steps } : { first, steps: steps.map((step, d) => (shape[d]! > 1 ? step : 0)) };
+}
+
+/** A row over inner coordinates that are rows themselves. */
+export function composed({ first, steps }: Row, rows: readonly Row[], rank: number): Row {
+  let constant = first;
+  const own = new Array<number>(rank).fill(0);
+  for (let k = 0; k < steps.length; k++) {
+    const step = steps[k]!;
+    if (step === 0) continue;
+    const row = rows[k]!;
+    constant += step * row.first;
+    for (let d = 0; d < rank; d++) own[d] = own[d]! + step * row.steps[d]!;
+  }
+  return { first: constant, steps: own };
+}
+
+export function shiftedRow({ first, steps }: Row, by: number): Row {
+  return { first: first + by, steps };
+}
+
+/** The least and the largest value of a row. */
+export function rowRange({ first, steps }: Row, shape: readonly number[]): [low: number, high: number] {
+  let low = first;
+  let high = first;
+  for (let d = 0; d < steps.length; d++) {
+    const far = steps[d]! * (shape[d]! - 1);
+    if (far > 0) high += far;
+    else low += far;
+  }
+  return [low, high];
+}
+
+/** The dimensions that a row depends on. */
+export function dimensionsIn({ steps }: Row): number[] {
+  const found: number[] = [];
+  for (let d = 0; d < steps.length; d++) if (steps[d] !== 0) found.push(d);
+  return found;
+}
+
+export function sameRow(a: Row, b: Row): boolean {
+  return a.first === b.first && a.steps.every((step, d) => step === b.steps[d]);
+}
+
+/** True where rows leave the coordinates of a shape as they are. */
+export function areIdentity(rows: readonly Row[], from: readonly number[], to: readonly number[]): boolean {
+  if (from.length !== to.length) return false;
+  for (let k = 0; k < rows.length; k++) {
+    const { first, steps } = rows[k]!;
+    if (first !== 0 || from[k] !== to[k]) return false;
+    for (let d = 0; d < steps.length; d++) if (steps[d] !== (d === k && from[k]! > 1 ? 1 : 0)) return false;
+  }
+  return true;
+}
+
+/** The row over a shape in which dimensions `d` and `d` + 1, the second of length b, are one; undefined where it depends on the two apart. */
+export function joinedRow({ first, steps }: Row, d: number, [a, b]: readonly [number, number]): Row | undefined {
+  const [slow, fast] = [steps[d]!, steps[d + 1]!];
+  const step = b === 1 ? slow : fast;
+  if (a > 1 && b > 1 && slow !== fast * b) return undefined;
+  return { first, steps: [...steps.slice(0, d), step, ...steps.slice(d + 2)] };
+}
+
+/** The same of a row of which only the remainder by some number counts. */
+export function joinedRemainder(
+  row: Row,
+  d: number,
+  counts: readonly [number, number],
+  modulo: number,
+): Row | undefined {
+  const [a, b] = counts;
+  const { first, steps } = row;
+  if (a === 1 || b === 1) return joinedRow(row, d, counts);
+  if (modulus(steps[d]! - steps[d + 1]! * b, modulo) !== 0) return undefined;
+  return { first, steps: [...steps.slice(0, d), steps[d + 1]!, ...steps.slice(d + 2)] };
+}
+
+export function modulus(value: number, by: number): number {
+  return value - by * Math.floor(value / by);
+}
+
+/** Constant and steps between 0 and a number, by which only the remainder of the row counts. */
+export function remainderRow({ first, steps }: Row, by: number): Row {
+  return { first: modulus(first, by), steps: steps.map((step) => modulus(step, by)) };
+}
+
+/**
+ * A bound in one form: steps and places in the first period of its modulo, which goes where the row stays in one period.
+ * @returns whether it holds, where that is the same for all coordinates.
+ */
+export function normalBound(bound: RowBound, shape: readonly number[]): RowBound | boolean {
+  const { from, to, outside } = bound;
+  let row = normalRow(bound.row, shape);
+  let modulo = bound.modulo;
+  if (modulo !== undefined) {
+    row = remainderRow(row, modulo);
+    const [low, high] = rowRange(row, shape);
+    const period = Math.floor(low / modulo);
+    if (period === Math.floor(high / modulo)) {
+      row = shiftedRow(row, -period * modulo);
+      modulo = undefined;
+    }
+  }
+  let [low, high] = rowRange(row, shape);
+  if (modulo !== undefined) [low, high] = [0, modulo - 1];
+  const within = low >= from && high < to;
+  const apart = from >= to || high < from || low >= to;
+  if (within || apart) return within !== (outside ?? false);
+  if (modulo === undefined) return primitiveBound(row, Math.max(from, low), Math.min(to, high + 1), outside);
+  return { row, modulo, from: Math.max(from, low), to: Math.min(to, high + 1), ...(outside ? { outside } : {}) };
+}
+
+/** A bound without constant, whose steps have no common divisor and begin with a positive one: equal bounds are equal data then. */
+function primitiveBound({ first, steps }: Row, from: number, to: number, outside: true | undefined): RowBound {
+  const lead = steps.find((step) => step !== 0)!;
+  const by = steps.reduce((a, b) => greatestDivisor(a, Math.abs(b)), 0) * Math.sign(lead);
+  const [least, most] = [(from - first) / by, (to - 1 - first) / by];
+  const bounds = { from: Math.ceil(Math.min(least, most)) + 0, to: Math.floor(Math.max(least, most)) + 1 };
+  const row = first === 0 && by === 1 ? { first, steps } : { first: 0, steps: steps.map((step) => step / by + 0) };
+  return { row, ...bounds, ...(outside ? { outside } : {}) };
+}
+
+export function greatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestDivisor(b, a % b);
+}
+
+/** Equal for equal rows. */
+export function rowKey({ first, steps }: Row): string {
+  return `${first}:${steps.join()}`;
+}
+
+/** Equal for equal bounds. */
+export function boundKey({ row, modulo, from, to, outside }: RowBound): string {
+  return `${rowKey(row)}%${modulo ?? ''}${outside ? '!' : ''}${from}:${to}`;
+}
+
+/** The elements of one dimension where a bound holds, if these are a block that another function says: zeros around it. */
+export function blockOf({ row, modulo, from, to, outside }: RowBound, shape: readonly number[]) {
+  const [d, ...others] = dimensionsIn(row);
+  if (modulo !== undefined || others.length > 0) return undefined;
+  const [step, count] = [row.steps[d!]!, shape[d!]!];
+  const [first, end] =
+    step > 0
+      ? [Math.ceil((from - row.first) / step), Math.ceil((to - row.first) / step)]
+      : [Math.floor((row.first - to) / -step) + 1, Math.floor((row.first - from) / -step) + 1];
+  const [low, high] = [Math.max(0, first), Math.min(count, end)];
+  if (!outside) return { d: d!, from: low, to: Math.max(low, high) };
+  if (low >= high) return { d: d!, from: 0, to: count };
+  if (low === 0) return { d: d!, from: high, to: count };
+  return high === count ? { d: d!, from: 0, to: low } : undefined;
+}
+
+/**
+ * Where along dimension `d` a row goes over borders, if it does so for all other coordinates at once.
+ * @returns coordinates, ascending
+ */
+export function cutsAlong(
+  row: Row,
+  d: number,
+  shape: readonly number[],
+  borders: readonly number[],
+): number[] | undefined {
+  const step = row.steps[d]!;
+  const count = shape[d]!;
+  const others: Row = { first: row.first, steps: row.steps.map((own, k) => (k === d ? 0 : own)) };
+  const [low, high] = rowRange(others, shape);
+  const cuts: number[] = [];
+  for (const border of step > 0 ? borders : [...borders].reverse()) {
+    const first = step > 0 ? Math.ceil((border - low) / step) : Math.floor((high - border) / -step) + 1;
+    const cut = Math.max(0, Math.min(count, first));
+    const before = step * (cut - 1);
+    if (cut > 0 && (step > 0 ? before + high >= border : before + low < border)) return undefined;
+    cuts.push(cut);
+  }
+  return cuts;
+}
+
+/** A shape with another length along a dimension. */
+export function withCount(shape: readonly number[], d: number, count: number): number[] {
+  return shape.map((own, k) => (k === d ? count : own));
+}
+
+/** A shape with two dimensions in the place of one. */
+export function splitShape(shape: readonly number[], d: number, a: number, b: number): number[] {
+  return [...shape.slice(0, d), a, b, ...shape.slice(d + 1)];
+}
+
+/** Rows over a shape one of whose dimensions has become two, which are those of a join. */
+export function splitRows(rows: readonly Row[], special: number, place: number, a: number, b: number): Row[] {
+  const widened = (row: Row, slow: number, fast: number): Row => ({
+    first: row.first,
+    steps: [...row.steps.slice(0, place), slow, fast, ...row.steps.slice(place + 1)],
+  });
+  return rows.flatMap((row, k) =>
+    k === special ? [widened(row, a > 1 ? 1 : 0, 0), widened(row, 0, b > 1 ? 1 : 0)] : [widened(row, 0, 0)],
+  );
+}
+
+/** Rows over a shape of which one dimension, of one coordinate, is left out: the slow or the fast one of two. */
+export function rowsWithout(own: readonly number[], d: number, slow: boolean): Row[] {
+  const none: Row = { first: 0, steps: own.map(() => 0) };
+  return own.flatMap((_, k) => {
+    const row = coordinate(own, k);
+    return k !== d ? [row] : slow ? [none, row] : [row, none];
+  });
+}
+
+/** Rows that leave all coordinates of a shape as they are but one: index i of that is first + step·i. */
+export function rowsAlong(shape: readonly number[], d: number, first: number, step: number): Row[] {
+  const rows = identityRows(shape);
+  rows[d] = { first, steps: rows[d]!.steps.map((one) => one * step + 0) };
+  return rows;
+}
