@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { complexProblem } from '../../test/support/complex.ts';
 import { convolutionProblem } from '../../test/support/convolution.ts';
 import { randomProfile, randomThreads } from '../../test/support/devices.ts';
+import { planConvolution, planDirection } from '../../test/support/planned.ts';
 import { randomFor } from '../../test/support/random.ts';
 import * as real from '../../test/support/real.ts';
 import { sideLayout, type Use } from '../../test/support/side-layouts.ts';
@@ -24,9 +25,7 @@ import {
   variable,
 } from '../ir/index.ts';
 import { toNumber } from '../numeric/exact.ts';
-import { planConvolution } from '../plan/convolution.ts';
 import { type Leaf, type LeafSide, passesOf } from '../plan/leaf.ts';
-import { planDirection } from '../plan/planner.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { type Access, accessesOf } from './layouts.ts';

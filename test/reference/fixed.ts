@@ -41,12 +41,15 @@ function complexLine(count: number, sign: 1 | -1): Line {
 
 function sumsLine(kind: RealTransform, count: number): Line {
   const { length, point, bin, weight } = sumsOf(kind, count);
-  const part = kind.startsWith('dst') ? 1 : 0;
+  const trig = (turn: number): bigint => {
+    const [cosine, sine] = root(turn, length);
+    return kind === 'dht' ? cosine! + sine! : kind.startsWith('dst') ? sine! : cosine!;
+  };
   return (line) =>
     line.map((_, k) => {
       let sum = 0n;
       line.forEach(([a], n) => {
-        sum += BigInt(weight(n)) * a * root((point(n) * bin(k)) % length, length)[part]!;
+        sum += BigInt(weight(n)) * a * trig((point(n) * bin(k)) % length);
       });
       return [sum >> SHIFT, 0n];
     });

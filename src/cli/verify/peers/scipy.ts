@@ -36,7 +36,9 @@ export async function openScipy(): Promise<Peer> {
     name: 'SciPy',
     // Its sums of one kind want two ends.
     has: ({ precision, transform, length }) =>
-      (precision === 'single' || precision === 'double') && transform !== 'dht' && !(transform === 'dct1' && length < 2),
+      (precision === 'single' || precision === 'double') &&
+      transform !== 'dht' &&
+      !(transform === 'dct1' && length < 2),
     async run(task, input) {
       const make = task.precision === 'single' ? Float32Array : Float64Array;
       const { buffer } = make.from(input);
