@@ -24,8 +24,8 @@ import {
   tensorSpan,
 } from '../problem/index.ts';
 import { storages } from '../problem/problem.ts';
-import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
+import { pendingCallsOf } from './call-hazards.ts';
 import { candidateFacts, type MeasuredCandidates } from './candidates.ts';
 import { copied } from './copied.ts';
 import { asyncDispose, dispose } from './dispose.ts';
@@ -258,9 +258,9 @@ export class Device {
    */
   async finish(): Promise<void> {
     this.check();
-    const calls = callsOf(this.backend);
+    const calls = pendingCallsOf(this.backend);
     if (calls) {
-      await calls.wait();
+      await calls;
       this.check();
     }
     await this.backend.finish();

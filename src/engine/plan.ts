@@ -112,9 +112,10 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * Transforms `input`. Calls of one device on the same arrays keep their order, awaited or not; await one before another
-   * device gets an array of it. The arrays belong to the call until its promise settles: whether it still sees what is
-   * written into `input` meanwhile is not defined, so one array that is filled anew for each call has to wait for each.
+   * Transforms `input`. Calls on the same host arrays keep their order, awaited or not, whatever plans and devices they are of: one
+   * that shares an array with an earlier call waits for that, unless both only read it. The arrays belong to the call until its
+   * promise settles: whether it still sees what is written into `input` meanwhile is not defined, so one array that is filled
+   * anew for each call has to wait for each.
    *
    * @param input `plan.input.length` elements: interleaved complex numbers, two planes of their parts, or reals, as the problem
    * says; a host array or device memory.
