@@ -112,10 +112,11 @@ function hazardOf({ device, accesses }: OrderedCall, self?: PendingCall): Pendin
 function enter(call: OrderedCall): PendingCall {
   const by = new PendingCall(call);
   pendingCalls.add(by);
-  for (const access of call.accesses) {
-    const others = pendingAccesses.get(access.of);
-    if (others) others.push({ ...access, by });
-    else pendingAccesses.set(access.of, [{ ...access, by }]);
+  for (const { of, start, end, writes } of call.accesses) {
+    const others = pendingAccesses.get(of);
+    const access = { of, start, end, writes, by };
+    if (others) others.push(access);
+    else pendingAccesses.set(of, [access]);
   }
   return by;
 }
