@@ -12,7 +12,7 @@ import { dispose } from './dispose.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import { noteKernel } from './kernels.ts';
-import { whenLoaded } from './later.ts';
+import { loadGroups } from './lazy-modules.ts';
 import { type MeasureOptions, measure } from './measure.ts';
 import type { DeviceMemory } from './memory.ts';
 import type { CallOptions } from './operands.ts';
@@ -321,7 +321,9 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     options?: MeasureOptions<T[D]['reads'], T[D]['writes']>,
   ): Promise<number>;
   async measure(direction: Direction | 'convolve', options: MeasureOptions = {}): Promise<number> {
-    return whenLoaded(() => measure(this.programs.hostOf(direction), options));
+    const loading = loadGroups(['saved and measured plans']);
+    if (loading) await loading;
+    return measure(this.programs.hostOf(direction), options);
   }
 
   /**
