@@ -14,7 +14,7 @@ import type { DeviceProfile } from './profile.ts';
 import { realAxis } from './real.ts';
 import { schemeOf } from './scheme.ts';
 import { type SharedAxes, sharedAxes } from './shared-axes.ts';
-import { mayWrite } from './shims/index.ts';
+import { mayWrite } from './shims.ts';
 import type { Splits } from './splits.ts';
 import { copiedReals, sumsAxis } from './sums.ts';
 

@@ -4,10 +4,9 @@
  */
 import { dispose } from '../engine/dispose.ts';
 import type { Device, Plan } from '../engine/index.ts';
-import { isDevice } from '../engine/is-device.ts';
 import { provideGroups } from '../engine/lazy-modules.ts';
 import { streamsAtOnce } from '../engine/lazy-tables.ts';
-import { readOptions } from '../engine/options.ts';
+import { isDevice, readOptions } from '../engine/options.ts';
 import { zeros } from '../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
