@@ -9,9 +9,9 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { lazyModules } from './lazy-modules.mjs';
 import { groupsOfPages, mergeChunks } from './merge-chunks.mjs';
 import { withNotices } from './notices.mjs';
-import { laterModules } from './parts.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -103,7 +103,7 @@ export async function bundleBrowser({ entries, minify = true, define = {} } = {}
     minify,
     metafile: true,
     write: false,
-    plugins: [browserOnly, laterModules(root)],
+    plugins: [browserOnly, lazyModules(root)],
   });
   const written = new Map(outputFiles.map(({ path, contents }) => [path.slice(root.length + 1), contents]));
   const { files, outputs } = whole

@@ -22,7 +22,7 @@ const SEVERAL = ['numpy.js', 'signal.js'];
 const faceOf = (name) => (SEVERAL.includes(name) ? `face:${name}` : name);
 const moduleOf = (name) => name.replace(/^face:/, '');
 
-/** Which file of those that belong together a chunk goes into: what pages of any device have, what a device adds, a part. */
+/** Which file of those that belong together a chunk goes into: what pages of any device have, what a device adds, a group of lazy modules. */
 export function groupsOfPages(outputs) {
   const chunkOf = (module) => Object.keys(outputs).find((name) => outputs[name].entryPoint === module);
   const device = (kind) => atOnce(outputs, chunkOf(`src/devices/${kind}/index.ts`));
@@ -30,8 +30,8 @@ export function groupsOfPages(outputs) {
   const [main, sync, numeric, helpers, windows] = ['omnifft', 'sync', 'numeric', 'numpy-helpers', 'signal-windows'].map(
     (name) => atOnce(outputs, `${name}.js`),
   );
-  const parts = Object.keys(outputs).filter((name) => outputs[name].entryPoint?.startsWith('part:'));
-  const partsOf = (chunk) => parts.filter((part) => atOnce(outputs, part).has(chunk));
+  const lazy = Object.keys(outputs).filter((name) => outputs[name].entryPoint?.startsWith('lazy:'));
+  const lazyWith = (chunk) => lazy.filter((group) => atOnce(outputs, group).has(chunk));
   return (name) => {
     if (!outputs[name] || /^src\/.*\.ts$/.test(outputs[name].entryPoint)) return undefined;
     if (helpers.has(name)) return 'helpers';
@@ -41,8 +41,8 @@ export function groupsOfPages(outputs) {
     if (sync.has(name) && (main.has(name) || (cpu.has(name) && webgpu.has(name)))) return 'core';
     if (sync.has(name) && cpu.has(name)) return 'cpu';
     if (webgpu.has(name) && !sync.has(name)) return undefined;
-    const [part, ...others] = partsOf(name);
-    return others.length === 0 ? part : undefined;
+    const [group, ...others] = lazyWith(name);
+    return others.length === 0 ? group : undefined;
   };
 }
 

@@ -23,9 +23,8 @@ import {
   tensorSpan,
   wordsOf,
 } from '../problem/index.ts';
-import { type Given, givenName, unreadable } from './given.ts';
-import { DeviceMemory } from './memory.ts';
-import { typeOfArrays } from './storage.ts';
+import { DeviceMemory, typeOfArrays } from './memory.ts';
+import { type Given, givenName, unreadable } from './read-data.ts';
 
 /** An array of real numbers, device memory, or memory that the caller made with the device's own API. */
 export type Data = HostArray | DeviceMemory | ForeignMemory;

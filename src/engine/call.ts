@@ -5,13 +5,13 @@
  * view shows never changes, only whether it is still there: the same arrays need no more than a look at that. Other host
  * arrays go through the same memory of the device, so the program stays bound to it and they alone are checked.
  */
-import type { Backend, BoundProgram, DeviceBuffer, RealArray, Stretch } from '../devices/device.ts';
+import type { Backend, BoundProgram, DeviceBuffer, RealArray } from '../devices/device.ts';
 import { arrayClass, bufferOf, copyInto, lengthOf } from '../problem/bytes.ts';
 import type { ElementRuns, HostArray, PlanarData } from '../problem/index.ts';
 import { type ComplexData, type Data, type SideFacts, sideExtents } from './arguments.ts';
-import { type MemoryUse, quiet, refusePending } from './arrivals.ts';
-import { mayChange } from './given.ts';
-import { arrived, landingFor, sent, settle } from './landings.ts';
+import { type Access, quiet, refuseHazard } from './call-hazards.ts';
+import { mayChange } from './read-data.ts';
+import { fromDevice, moveResult, stagingArray, toDevice } from './result-staging.ts';
 import type { Copy, PlacedPart } from './staging.ts';
 
 export interface CallParts {
@@ -96,20 +96,27 @@ export class Call {
     return { input, output: this.output === this.input ? input : dataOf(to) };
   }
 
-  /** Host arrays. Where host code sees the device's memory, there are none to mind: copies run in order. */
-  get copied(): MemoryUse {
-    const stretches = (copies: readonly Copy[]) =>
-      copies.filter(({ view }) => !view).map(({ host }) => stretchOf(host));
-    return { reads: stretches(this.copiesIn), writes: stretches(this.copiesOut) };
+  /** Host arrays that it copies from and to. */
+  get hostAccesses(): Access[] {
+    const accesses = (copies: readonly Copy[], writes: boolean) =>
+      copies.map(({ host: { buffer, byteOffset, byteLength } }): Access => {
+        return { of: buffer, start: byteOffset, end: byteOffset + byteLength, writes };
+      });
+    return [...accesses(this.copiesIn, false), ...accesses(this.copiesOut, true)];
   }
 
-  /** Memory of the device. */
-  get placed(): MemoryUse {
+  /** Memory of the device that it was given. */
+  get deviceAccesses(): Access[] {
     const { from, to, read, written, operands } = this.sides;
-    const stretches = (parts: readonly PlacedPart[], facts: SideFacts) =>
-      parts.flatMap(({ device, copy }) => (copy ? [] : sideExtents(device, facts, '')));
-    const loaded = operands.flatMap(({ part, facts }) => stretches([part], facts));
-    return { reads: [...stretches(from, read), ...loaded], writes: stretches(to, written) };
+    const accesses = (parts: readonly PlacedPart[], facts: SideFacts, writes: boolean) =>
+      parts.flatMap(({ device, copy }) =>
+        copy ? [] : sideExtents(device, facts, '').map((extent): Access => ({ ...extent, writes })),
+      );
+    return [
+      ...accesses(from, read, false),
+      ...operands.flatMap(({ part, facts }) => accesses([part], facts, false)),
+      ...accesses(to, written, true),
+    ];
   }
 
   /** Whether the call would be over before it returns, with its copies: host code sees the memory, and nothing else runs. */
@@ -213,10 +220,6 @@ function hostPair(from: Copy | undefined, to: Copy | undefined): HostPair | unde
   return { from, to, name: arrayClass(from.view), readLength: from.view.length, writtenLength: to.view.length };
 }
 
-function stretchOf({ buffer, byteOffset, byteLength }: RealArray): Stretch {
-  return { of: buffer, start: byteOffset, end: byteOffset + byteLength };
-}
-
 function copiesOf(parts: readonly PlacedPart[]): Copy[] {
   return parts.flatMap(({ copy }) => (copy ? [copy] : []));
 }
@@ -242,24 +245,21 @@ function holds(data: ComplexData | undefined, planes: PlanarData<Data> | undefin
  * read what this one would write.
  */
 export function runNow(call: Call, backend: Backend): void {
-  if (!quiet()) {
-    const { copied, placed } = call;
-    refusePending({ reads: [...copied.reads, ...placed.reads], writes: [...copied.writes, ...placed.writes] });
-  }
+  if (!quiet()) refuseHazard({ device: backend, accesses: [...call.hostAccesses, ...call.deviceAccesses] });
   if (call.simple) return call.runSimply(backend);
   if (call.staged) return runStaged(call, backend);
   const { copiesIn, copiesOut, program, runs } = call;
   if (copiesIn.length > 0) backend.finishSync?.();
   for (const { host, view } of copiesIn) (view as RealArray).set(host);
   program.runSync!();
-  for (const { host, view } of copiesOut) settle(host, view as RealArray, runs);
+  for (const { host, view } of copiesOut) moveResult(host, view as RealArray, runs);
 }
 
 /** The same through the device's copies, where host code does not see its memory. */
 function runStaged({ copiesIn, copiesOut, program, runs }: Call, backend: Backend): void {
-  const landings = copiesOut.map(landingFor);
-  for (const copy of copiesIn) backend.uploadSync!(copy.device, sent(copy));
+  const staged = copiesOut.map(stagingArray);
+  for (const copy of copiesIn) backend.uploadSync!(copy.device, toDevice(copy));
   program.runSync!();
-  for (const [n, { device }] of copiesOut.entries()) backend.downloadSync!(device, landings[n]!);
-  for (const [n, copy] of copiesOut.entries()) settle(copy.host, arrived(copy, landings[n]!), runs);
+  for (const [n, { device }] of copiesOut.entries()) backend.downloadSync!(device, staged[n]!);
+  for (const [n, copy] of copiesOut.entries()) moveResult(copy.host, fromDevice(copy, staged[n]!), runs);
 }

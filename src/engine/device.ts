@@ -24,22 +24,20 @@ import {
   tensorSpan,
 } from '../problem/index.ts';
 import { storages } from '../problem/problem.ts';
-import { callsOf } from './arrivals.ts';
 import { KernelCache, Recent } from './cache.ts';
+import { pendingCallsOf } from './call-hazards.ts';
 import { candidateFacts, type MeasuredCandidates } from './candidates.ts';
-import { copied } from './copied.ts';
 import { asyncDispose, dispose } from './dispose.ts';
-import { noteDevice } from './is-device.ts';
+import { copied } from './explain.ts';
 import { convolutionFacts } from './kernels.ts';
-import { whenLoaded } from './later.ts';
+import { lazyGroupsOf, loadGroups } from './lazy-modules.ts';
 import { loadPlans, type PlanOf } from './load-saved.ts';
-import { DeviceMemory } from './memory.ts';
-import { readOptions } from './options.ts';
+import { DeviceMemory, typeOfArrays } from './memory.ts';
+import { noteDevice, readOptions } from './options.ts';
 import { Plan } from './plan.ts';
 import type { PlanHost } from './plan-programs.ts';
 import type { PlanTypes, PlanTypesFor } from './plan-types.ts';
 import { DirectionProgram, tempBytesOf } from './program.ts';
-import { typeOfArrays } from './storage.ts';
 import { measureCandidates } from './trials.ts';
 import { knobProblems, planTuned, planTunedConvolution } from './tuning.ts';
 
@@ -106,21 +104,28 @@ export class Device {
     problem: P & Checked<P>,
     options: PlanOptions = {},
   ): Promise<Plan<PlanTypesFor<P>>> {
-    const asked = await whenLoaded(() => this.asked(problem, options));
-    if (this.mustProbe(asked)) await whenLoaded(() => this.backend.probePairs!());
+    // Callbacks are called while a problem is read.
+    const recording = hasCallbacks(problem) ? loadGroups(['callbacks']) : undefined;
+    if (recording) await recording;
+    const asked = this.asked(problem, options);
+    const loading = loadGroups([
+      ...lazyGroupsOf(asked.problem, this.backend.profile),
+      ...(asked.from === undefined ? [] : (['saved and measured plans'] as const)),
+    ]);
+    if (loading) {
+      await loading;
+      this.check();
+    }
+    if (this.mustProbe(asked)) await this.backend.probePairs!();
     refuseBrokenPairs(asked.problem, this.backend);
     if (this.mustMeasure(asked)) await this.measure(asked.problem);
     return this.made<PlanTypesFor<P>>(asked.problem, () => this.planOf(asked));
   }
 
   private async made<T extends PlanTypes>(problem: PlannedProblem, planOf: () => PlanOf): Promise<Plan<T>> {
-    // What is under way is asked for at once: a table that fails before anybody waits for it would not be missed.
-    const { plan, ready } = await whenLoaded(() => {
-      const plan = this.newPlan<T>(problem, planOf());
-      return { plan, ready: Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]) };
-    });
+    const plan = this.newPlan<T>(problem, planOf());
     try {
-      await ready;
+      await Promise.all([this.backend.warmUp(plan.compiledKernels), this.cache.filled()]);
       this.check();
     } catch (error) {
       plan.destroy();
@@ -193,7 +198,7 @@ export class Device {
       return (direction, throughWork) => this.planned(problem, direction, throughWork, splits);
     };
     const make = (splits: Splits) => this.made(problem, () => planOf(splits));
-    const measured = await whenLoaded(() => measureCandidates(problem, this.backend, make));
+    const measured = await measureCandidates(problem, this.backend, make);
     this.check();
     this.measured.set(JSON.stringify(problem), measured);
   }
@@ -258,9 +263,9 @@ export class Device {
    */
   async finish(): Promise<void> {
     this.check();
-    const calls = callsOf(this.backend);
+    const calls = pendingCallsOf(this.backend);
     if (calls) {
-      await calls.wait();
+      await calls;
       this.check();
     }
     await this.backend.finish();
@@ -333,6 +338,15 @@ export class Device {
       this.remembered.set(key, plan);
     }
     return plan;
+  }
+}
+
+/** Nothing but whether there are any: `normalizeProblem` reads what is there. */
+function hasCallbacks(problem: unknown): boolean {
+  try {
+    return Object.hasOwn(problem as object, 'callbacks');
+  } catch {
+    return false;
   }
 }
 

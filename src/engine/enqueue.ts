@@ -4,7 +4,7 @@
  * What the last call of a direction was given is remembered: the same memory need not be checked again (`Checked`).
  */
 
-import type { Backend, Binding, BoundProgram, DeviceBuffer, EncodeTarget } from '../devices/device.ts';
+import type { Backend, Binding, BoundProgram, DeviceBuffer, EncodeTarget, Stretch } from '../devices/device.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import {
@@ -20,12 +20,12 @@ import {
   scratchBinding,
   sideExtents,
 } from './arguments.ts';
-import { callsBefore, enter, type MemoryUse, type Pending, quiet, refusePending } from './arrivals.ts';
-import { type Given, mayChange, readData, readMemory } from './given.ts';
+import { type Access, hasHazard, inOrder, type OrderedCall, quiet, refuseHazard } from './call-hazards.ts';
 import { DeviceMemory } from './memory.ts';
 import { type Arrays, boundOperands, operandParts, readArrays } from './operands.ts';
 import { readOptions } from './options.ts';
 import type { DirectionProgram, ProgramBindings, SideBinding } from './program.ts';
+import { type Given, mayChange, readData, readMemory } from './read-data.ts';
 import type { RunnerHost } from './runner.ts';
 
 /** Memory for one run of a direction: memory of the device, or the caller's own (`ForeignMemory`). */
@@ -82,11 +82,10 @@ export function enqueue(host: RunnerHost, options: EnqueueOptions): Promise<void
   if (name !== undefined) requireTarget(host.backend, name);
   const asked = askedOf(host, own, 'enqueue');
   const checked = checkMemory(host, asked, 'enqueue');
-  const use = quiet() ? undefined : useOf(host, checked);
-  if (use && name !== undefined) refusePending(use);
+  const call = quiet() ? undefined : orderedCall(host, checked);
+  if (call && name !== undefined) refuseHazard(call);
   const bound = checked.program.bind(checked.places);
-  const first = use && callsBefore(use);
-  if (first) return unattended(defer(host, asked, bound, use, first));
+  if (call && hasHazard(call)) return unattended(defer(host, asked, bound, call));
   try {
     if (name === undefined) return unattended(bound.run());
     return unattended(Promise.resolve(bound.encode!(own[name])));
@@ -118,27 +117,17 @@ function readQuickly(options: EnqueueOptions): EnqueueOptions | undefined {
 }
 
 /** @param bound keeps memory alive that the caller lets go of meanwhile. */
-async function defer(
-  host: RunnerHost,
-  asked: EnqueuedMemory,
-  bound: BoundProgram,
-  use: MemoryUse,
-  first: Pending,
-): Promise<void> {
-  const ended = enter(use, host.backend);
-  try {
-    await first.wait();
+function defer(host: RunnerHost, asked: EnqueuedMemory, bound: BoundProgram, call: OrderedCall): Promise<void> {
+  const run = async () => {
     // The plan may have been destroyed or have other temp now, and memory may have been freed.
     host.resume();
     const { program, places } = checkMemory(host, asked, 'enqueue');
     const again = program.bind(places);
-    const run = again.run();
+    const done = again.run();
     again.release();
-    await run;
-  } finally {
-    ended();
-    bound.release();
-  }
+    await done;
+  };
+  return inOrder(call, run).finally(() => bound.release());
 }
 
 /** @throws FftError `invalid-argument` */
@@ -198,7 +187,7 @@ const lastChecked = new WeakMap<SideFacts, EnqueuedCall>();
  */
 export function bindMemory(host: RunnerHost, options: MemoryOptions, what: string): BoundProgram {
   const checked = checkMemory(host, askedOf(host, options, what), what);
-  if (!quiet()) refusePending(useOf(host, checked));
+  if (!quiet()) refuseHazard(orderedCall(host, checked));
   return checked.program.bind(checked.places);
 }
 
@@ -241,22 +230,22 @@ function checkMemory(host: RunnerHost, asked: EnqueuedMemory, what: string): Enq
 }
 
 /** The plan's own temp is for any call: what runs later is in the same order. */
-function useOf(
-  { read, written, workBytes, operands }: RunnerHost,
+function orderedCall(
+  { backend, read, written, workBytes, operands }: RunnerHost,
   { program, places: { input, output, work, temp, operands: loaded }, ownTemp }: EnqueuedCall,
-): MemoryUse {
-  const extents = (place: Binding | undefined, bytes: number) => (place ? deviceExtents(place, bytes, '') : []);
+): OrderedCall {
+  const accesses = (stretches: readonly Stretch[], writes: boolean) =>
+    stretches.map((stretch): Access => ({ ...stretch, writes }));
+  const scratch = (place: Binding | undefined, bytes: number) => (place ? deviceExtents(place, bytes, '') : []);
   const side = ({ re, im }: SideBinding, facts: SideFacts) =>
     [re, im].flatMap((place) => (place ? sideExtents(place, facts, '') : []));
+  const loads = operands.flatMap(({ bound, facts }) => sideExtents(loaded!.get(bound)!, facts, ''));
+  const temps = ownTemp ? [] : scratch(temp, program.tempBytes);
   return {
-    reads: [
-      ...side(input, read),
-      ...operands.flatMap(({ bound, facts }) => sideExtents(loaded!.get(bound)!, facts, '')),
-    ],
-    writes: [
-      ...side(output, written),
-      ...extents(work, workBytes),
-      ...(ownTemp ? [] : extents(temp, program.tempBytes)),
+    device: backend,
+    accesses: [
+      ...accesses([...side(input, read), ...loads], false),
+      ...accesses([...side(output, written), ...scratch(work, workBytes), ...temps], true),
     ],
   };
 }

@@ -6,10 +6,9 @@ import { schemeText } from '../plan/axis-scheme.ts';
 import type { Interleaving } from '../plan/chunks.ts';
 import type { PlanNode } from '../plan/node.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
-import { launchesSaved } from '../plan/shims/index.ts';
+import { launchesSaved } from '../plan/shims.ts';
 import { arraysOf, type Problem, tensorShape } from '../problem/index.ts';
 import type { CandidateFacts, CandidateList } from './candidates.ts';
-import { copied } from './copied.ts';
 import { type LaunchFacts, launchFacts, operandText, stagesOf } from './launch-facts.ts';
 import type { DirectionProgram } from './program.ts';
 
@@ -256,4 +255,14 @@ export function bytesText(bytes: number): string {
     unit++;
   }
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`;
+}
+
+/**
+ * A deep copy of plain data. Reports and profiles leave as copies: what somebody does to them must not reach the lists that
+ * later plans are made of.
+ */
+export function copied<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copied) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, copied(field)])) as T;
 }

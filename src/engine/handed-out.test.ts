@@ -23,7 +23,30 @@ function thrownBy(call: () => unknown): FftError {
   throw new Error('nothing was thrown');
 }
 
+/** Everything in it is replaced, however deep it lies. */
+function spoil(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, field] of Object.entries(value)) {
+    spoil(field);
+    if (typeof field !== 'object') (value as Record<string, unknown>)[name] = typeof field === 'number' ? 2 * field : 7;
+  }
+}
+
 describe('what is handed out', () => {
+  it('what is done to reports reaches no later plan', () => {
+    const x = Float32Array.from(uniform(randomFor('engine/handed-out/reports'), 2 * 8 * 6 * 3, 'single'));
+    const problem = { size: [8, 6], batches: 3 };
+    const plan = device.planSync(problem);
+    const [result, text] = [plan.forwardSync(x), plan.explain()];
+    spoil(plan.toJSON());
+    spoil(device.profile);
+    plan.destroy();
+    const again = device.planSync(problem);
+    expect(again.explain()).toBe(text);
+    expect(again.forwardSync(x)).toEqual(result);
+    expect(device.planSync({ size: [4096] }).toJSON().directions[0]!.launches.length).toBe(1);
+  });
+
   it('is frozen, and work is as large as before whatever was tried', () => {
     const plan = device.planSync({ size: [N, 4] });
     const { work } = plan.bytes;

@@ -1,5 +1,6 @@
 /** What callers do to their arrays while a call is on its way, on a device whose memory host code sees. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openUnseen } from '../../test/support/gate.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { openCpuBackend } from '../devices/cpu/index.ts';
 import { Pool } from '../devices/cpu/pool.ts';
@@ -72,6 +73,22 @@ describe('what lies between the elements of a result', () => {
       ]);
     }
   });
+});
+
+it('another device waits until calls in the queue have read and written their arrays', async () => {
+  const other = new Device(openUnseen());
+  const [here, there] = await Promise.all([device.plan({ size: [N] }), other.plan({ size: [N] })]);
+  const [x, w] = [signal(2 * N), signal(2 * N)];
+  const [y, z] = [new Float32Array(2 * N), new Float32Array(2 * N)];
+  const given = x.slice();
+  const release = hold();
+  const calls = [here.forward(given, y), there.forward(y, z), there.forward(w, given), here.inverse(w, y)];
+  release();
+  await Promise.all(calls);
+  expect(z).toEqual(here.forwardSync(here.forwardSync(x)));
+  expect(given).toEqual(here.forwardSync(w));
+  expect(y).toEqual(here.inverseSync(w));
+  other.close();
 });
 
 describe('arrays that change their size', () => {

@@ -4,9 +4,9 @@ import { KERNEL } from '../plan/leaf.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import { factsOf, numbersOf, type SideFacts } from './arguments.ts';
-import { givenName } from './given.ts';
 import { DeviceMemory } from './memory.ts';
 import type { DirectionOperand } from './operands.ts';
+import { givenName } from './read-data.ts';
 
 /** What each prepared kernel was made for. */
 const prepared = new WeakMap<DeviceMemory, string>();

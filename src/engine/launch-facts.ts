@@ -20,7 +20,7 @@ import {
   stagedOf,
 } from '../plan/leaf.ts';
 import type { Extended, LeafNode } from '../plan/node.ts';
-import { shimsOf } from '../plan/shims/index.ts';
+import { shimsOf } from '../plan/shims.ts';
 import { type ElementKind, realBytes } from '../problem/index.ts';
 
 /** Elements of an axis, `from` ≤ n < `to`, that count as zero where they would be read and are not written. */

@@ -4,6 +4,7 @@
 import type { DeviceBuffer, RealArray } from '../devices/device.ts';
 import type { StorageType } from '../ir/index.ts';
 import { FftError, type HostArray } from '../problem/index.ts';
+import type { Storage } from '../problem/problem.ts';
 import { dispose } from './dispose.ts';
 
 /** Memory of a device, from `device.alloc`; `A` is how its `array` shows it. */
@@ -73,4 +74,15 @@ export class DeviceMemory<A extends HostArray = HostArray> {
     }
     return this.#buffer.view(type);
   }
+}
+
+/** What numbers of a problem are in memory, in the words of kernels and host arrays. */
+export function typeOfStorage(storage: Storage): StorageType {
+  return ({ half: 'f16', single: 'f32', double: 'f64', 'double-double': 'dd' } as const)[storage];
+}
+
+/** What arrays of them hold: a double-double is two doubles. */
+export function typeOfArrays(storage: Storage): Exclude<StorageType, 'dd'> {
+  const type = typeOfStorage(storage);
+  return type === 'dd' ? 'f64' : type;
 }

@@ -1,8 +1,8 @@
 /** Opening a device without waiting. A file of its own: see devices/sync.ts. */
 import { openBackendSync } from '../devices/sync.ts';
-import { allParts } from './all-parts.ts';
 import { Device } from './device.ts';
-import { provideParts } from './later.ts';
+import { provideGroups } from './lazy-modules.ts';
+import { allAtOnce } from './lazy-tables.ts';
 import { readOptions } from './options.ts';
 
 /**
@@ -12,6 +12,6 @@ import { readOptions } from './options.ts';
  */
 export function openCpuSync(options: Readonly<Record<string, never>> = {}): Device {
   readOptions(options, { works: [] }, 'openCpuSync');
-  provideParts(allParts);
+  provideGroups(allAtOnce);
   return new Device(openBackendSync());
 }

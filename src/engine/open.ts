@@ -9,9 +9,9 @@ import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { didYouMean } from '../problem/meant.ts';
 import { Device } from './device.ts';
-import { loadPartsBy } from './later.ts';
+import { loadGroupsBy } from './lazy-modules.ts';
+import { loaders } from './lazy-tables.ts';
 import { readOptions } from './options.ts';
-import { partLoaders } from './parts.ts';
 
 export type { DeviceOptions } from '../devices/options.ts';
 
@@ -123,6 +123,6 @@ async function openKind(kind: DeviceKind, options: DeviceOptions): Promise<Devic
       `This release has no support for '${kind}'. listDevices() says what can be opened.`,
     );
   }
-  loadPartsBy(partLoaders);
+  loadGroupsBy(loaders);
   return new Device(await module.create(options));
 }

@@ -13,8 +13,8 @@ import {
   refuseOverlap,
   type SideFacts,
 } from './arguments.ts';
-import { readMemory } from './given.ts';
 import { readOptions } from './options.ts';
+import { readMemory } from './read-data.ts';
 
 /** Arrays of the user's, by the names in `callbacks.arrays`. */
 export type Arrays = { readonly [name: string]: Data };

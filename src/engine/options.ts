@@ -5,7 +5,6 @@ import { arrayClass } from '../problem/bytes.ts';
 import { excerpt, FftError, type FftProblem, show, throwIfAny } from '../problem/errors.ts';
 import { meantOption } from '../problem/meant.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';
-import { isDevice } from './is-device.ts';
 
 /** Names an object may have, and names that belong to the interface but that this release cannot serve yet. */
 export interface KnownOptions {
@@ -90,4 +89,16 @@ function example(value: unknown, works: readonly string[]): string {
   const name = MEANT[kind as keyof typeof MEANT].find((option) => works.includes(option));
   if (name === undefined) return '';
   return kind === 'device' || kind === 'array' ? `, such as { ${name} }` : `, such as { ${name}: ${show(value)} }`;
+}
+
+/** Devices, to be told from what only looks like one without loading what makes them. */
+const devices = new WeakSet<object>();
+
+/** Notes a device that was made. */
+export function noteDevice(device: object): void {
+  devices.add(device);
+}
+
+export function isDevice(value: unknown): boolean {
+  return devices.has(value as object);
 }

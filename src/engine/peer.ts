@@ -4,7 +4,7 @@ import type { PeerProgram } from '../devices/device.ts';
 import { type Direction, defaultStrides, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { partsOf } from './arguments.ts';
 import type { MemoryOptions } from './enqueue.ts';
-import { readData } from './given.ts';
+import { readData } from './read-data.ts';
 
 import type { RunnerHost } from './runner.ts';
 

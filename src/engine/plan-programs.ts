@@ -13,11 +13,10 @@ import { type Direction, FftError, type Problem, tensorShape } from '../problem/
 import { factsOf, type SideFacts } from './arguments.ts';
 import type { CandidateList } from './candidates.ts';
 import { type ConvolutionFacts, convolutionFacts, readKernel } from './kernels.ts';
-import { DeviceMemory } from './memory.ts';
+import { DeviceMemory, typeOfStorage } from './memory.ts';
 import { operandsOf } from './operands.ts';
 import { type DirectionProgram, tempBytesOf } from './program.ts';
 import { Runner, type RunnerHost } from './runner.ts';
-import { typeOfStorage } from './storage.ts';
 
 /** What the engine does for a plan; keeps plans from knowing the device facade. */
 export interface PlanHost {

@@ -12,7 +12,7 @@ import { dispose } from './dispose.ts';
 import { type EnqueueOptions, enqueue } from './enqueue.ts';
 import { explainPlan, planToJson } from './explain.ts';
 import { noteKernel } from './kernels.ts';
-import { whenLoaded } from './later.ts';
+import { loadGroups } from './lazy-modules.ts';
 import { type MeasureOptions, measure } from './measure.ts';
 import type { DeviceMemory } from './memory.ts';
 import type { CallOptions } from './operands.ts';
@@ -112,9 +112,10 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
   }
 
   /**
-   * Transforms `input`. Calls of one device on the same arrays keep their order, awaited or not; await one before another
-   * device gets an array of it. The arrays belong to the call until its promise settles: whether it still sees what is
-   * written into `input` meanwhile is not defined, so one array that is filled anew for each call has to wait for each.
+   * Transforms `input`. Calls on the same host arrays keep their order, awaited or not, whatever plans and devices they are of: one
+   * that shares an array with an earlier call waits for that, unless both only read it. The arrays belong to the call until its
+   * promise settles: whether it still sees what is written into `input` meanwhile is not defined, so one array that is filled
+   * anew for each call has to wait for each.
    *
    * @param input `plan.input.length` elements: interleaved complex numbers, two planes of their parts, or reals, as the problem
    * says; a host array or device memory.
@@ -320,7 +321,9 @@ export class Plan<out T extends PlanTypes = PlanTypes> {
     options?: MeasureOptions<T[D]['reads'], T[D]['writes']>,
   ): Promise<number>;
   async measure(direction: Direction | 'convolve', options: MeasureOptions = {}): Promise<number> {
-    return whenLoaded(() => measure(this.programs.hostOf(direction), options));
+    const loading = loadGroups(['saved and measured plans']);
+    if (loading) await loading;
+    return measure(this.programs.hostOf(direction), options);
   }
 
   /**

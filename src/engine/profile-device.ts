@@ -6,9 +6,9 @@ import type { DeviceProfile } from '../plan/profile.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';
-import { loadPartsBy } from './later.ts';
+import { loadGroupsBy } from './lazy-modules.ts';
+import { loaders } from './lazy-tables.ts';
 import { readOptions } from './options.ts';
-import { partLoaders } from './parts.ts';
 import { readProfile } from './profile-check.ts';
 
 /** Plans like the device it stands for, and has no memory. */
@@ -30,7 +30,7 @@ export async function profileDevice(
   const usual = named.language ?? (profile.lockstep === 'vector' ? 'wasm' : 'cuda');
   const language = asked ?? usual;
   requireLanguage(language, profile);
-  loadPartsBy(partLoaders);
+  loadGroupsBy(loaders);
   return new ProfileDevice(await createOfflineBackend({ profile: sayable(profile, language), language }));
 }
 

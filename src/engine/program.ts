@@ -9,7 +9,7 @@ import type { Leaf, SideLayout } from '../plan/leaf.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import type { Built, KernelCache } from './cache.ts';
-import { typeOfStorage } from './storage.ts';
+import { typeOfStorage } from './memory.ts';
 import { compileOptions } from './tuning.ts';
 
 /** Memory that a run is bound to. A planar side has two parts, an interleaved one only `re`. */

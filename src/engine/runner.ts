@@ -9,12 +9,20 @@ import type { PlanTask } from '../plan/planner.ts';
 import { refuseDetached } from '../problem/bytes.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import { type ComplexData, extentsOf, type Part, partsOf, refuseOverlap, type SideFacts } from './arguments.ts';
-import { callsBefore, enter, type MemoryUse, type Pending, quiet, usersOf } from './arrivals.ts';
 import { Call, runNow } from './call.ts';
-import { isSame, readData } from './given.ts';
-import { ARRAY_OF_WAITING_CALL, arrived, landingFor, newArray, requireWhole, sent, settle } from './landings.ts';
+import { hasHazard, inOrder, type OrderedCall, quiet, whilePending } from './call-hazards.ts';
 import { boundOperands, type DirectionOperand, givesTheSame, operandParts, readCall } from './operands.ts';
 import type { DirectionProgram, SideBinding } from './program.ts';
+import { isSame, readData } from './read-data.ts';
+import {
+  ARRAY_OF_WAITING_CALL,
+  fromDevice,
+  moveResult,
+  newArray,
+  requireWhole,
+  stagingArray,
+  toDevice,
+} from './result-staging.ts';
 import { type PlacedPart, Staging } from './staging.ts';
 
 export interface RunnerHost {
@@ -47,8 +55,6 @@ interface BoundMemory {
 /** After the calls of this iteration of the event loop. On the audio thread, which has no timers, after those of one callback. */
 const later: (act: () => void) => void =
   typeof setTimeout === 'function' ? (act) => setTimeout(act, 0) : (act) => void Promise.resolve().then(act);
-
-const NO_MEMORY_USE: MemoryUse = { reads: [], writes: [] };
 
 /** Arguments that have been checked. */
 interface CheckedCall {
@@ -120,10 +126,9 @@ export class Runner {
   }
 
   /**
-   * Submits everything at once: the device runs what it is given in order, so that is the order of overlapping calls. Only
-   * a call that reads a host array which an earlier one has yet to write waits for that first, and so do calls on device
-   * memory that such a call uses. Results are moved into host arrays in the order of the calls. What would be over anyway
-   * before this returns takes the shorter way of calls that do not wait.
+   * Submits everything at once: the device runs what it is given in order. Only a call that shares a host array with an earlier one
+   * waits until that has ended, unless both only read it, and so do calls on device memory that a waiting call uses
+   * (call-hazards.ts). What would be over anyway before this returns takes the shorter way of calls that do not wait.
    * @throws FftError at once, before anything is submitted.
    */
   async(input: ComplexData, given: ComplexData | undefined, options: unknown): Promise<ComplexData> {
@@ -184,44 +189,40 @@ export class Runner {
   }
 
   private submit(call: Call): Promise<ComplexData> {
-    const { copied } = call;
-    const placed = quiet() ? NO_MEMORY_USE : call.placed;
-    const reads = [...copied.reads, ...placed.reads];
-    const first = callsBefore({ reads, writes: placed.writes });
-    const users = usersOf(copied.writes);
-    if (!first && copied.writes.length === 0) return this.carryOut(call);
-    const writes = first ? [...copied.writes, ...placed.writes] : copied.writes;
-    const ended = enter({ reads: first ? reads : [], writes }, this.host.backend);
-    return endWith(first ? this.defer(call, first, users) : this.carryOut(call, users), ended);
+    const { backend: device } = this.host;
+    const { hostAccesses, staged } = call;
+    if (!quiet()) {
+      const all = { device, accesses: [...hostAccesses, ...call.deviceAccesses] };
+      if (hasHazard(all)) return this.defer(call, all);
+    }
+    // Staged copies to the device have read host arrays when they are submitted.
+    const accesses = staged ? hostAccesses.filter(({ writes }) => writes) : hostAccesses;
+    if (accesses.length === 0) return this.carryOut(call);
+    return whilePending({ device, accesses, orderedByDevice: !staged }, () => this.carryOut(call));
   }
 
-  private async defer(
-    { arrays, data, output }: Call,
-    first: Pending,
-    users: Pending | undefined,
-  ): Promise<ComplexData> {
-    await first.wait();
-    this.host.resume();
-    await this.carryOut(this.bind(this.check(data.input, data.output, arrays)), users);
-    return output;
+  private defer({ arrays, data, output }: Call, ordered: OrderedCall): Promise<ComplexData> {
+    return inOrder(ordered, async () => {
+      this.host.resume();
+      await this.carryOut(this.bind(this.check(data.input, data.output, arrays)));
+      return output;
+    });
   }
 
-  /** @param users who has to be through with the host arrays before results are moved into them. */
-  private async carryOut({ copiesIn, copiesOut, runs, program, output }: Call, users?: Pending): Promise<ComplexData> {
+  private async carryOut({ copiesIn, copiesOut, runs, program, output }: Call): Promise<ComplexData> {
     const { backend } = this.host;
-    // Results land beside the caller's arrays until the whole call has succeeded.
     const outputs = copiesOut.map(({ host }) => host);
     const whole = () => requireWhole(outputs, this.host.written.length);
     const move = (into: RealArray, from: RealArray) => {
       whole();
-      settle(into, from, runs);
+      moveResult(into, from, runs);
     };
-    const landings = copiesOut.map((copy) => (copy.view ? undefined : landingFor(copy)));
+    const staged = copiesOut.map((copy) => (copy.view ? undefined : stagingArray(copy)));
     const submit = () => [
-      ...copiesIn.map((copy) => backend.upload(copy.device, sent(copy))),
+      ...copiesIn.map((copy) => backend.upload(copy.device, toDevice(copy))),
       program.run(),
       ...copiesOut.map(({ device, host, view }, n) =>
-        view ? backend.download(device, host, move) : backend.download(device, landings[n]!),
+        view ? backend.download(device, host, move) : backend.download(device, staged[n]!),
       ),
     ];
     const work = backend.together ? backend.together(submit) : submit();
@@ -233,10 +234,9 @@ export class Runner {
       if (!(error instanceof FftError)) for (const { host } of watched) refuseDetached(host, ARRAY_OF_WAITING_CALL);
       throw error;
     }
-    if (users?.ended === false) await users.wait();
     // Where host code sees the device's memory results are there already, but the caller looks for them in vain.
     whole();
-    landings.forEach((landing, n) => landing && settle(outputs[n]!, arrived(copiesOut[n]!, landing), runs));
+    staged.forEach((array, n) => array && moveResult(outputs[n]!, fromDevice(copiesOut[n]!, array), runs));
     return output;
   }
 
@@ -289,15 +289,6 @@ export class Runner {
     const { read, written } = this.host;
     const others = placed.map((part, n) => ({ part, facts: this.host.operands[n]!.facts }));
     return new Call({ input, output, from, to, read, written, program, buffers, arrays, operands: others });
-  }
-}
-
-/** Not by `finally`, which would tell the caller later than those who wait for the call. */
-async function endWith<T>(work: Promise<T>, ended: () => void): Promise<T> {
-  try {
-    return await work;
-  } finally {
-    ended();
   }
 }
 

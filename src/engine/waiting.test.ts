@@ -7,7 +7,7 @@ import { noWebGpu, testGpuDevice } from '../../test/support/webgpu.ts';
 import type { Backend } from '../devices/device.ts';
 import { create as createWebGpuBackend } from '../devices/webgpu/index.ts';
 import { FftError } from '../problem/index.ts';
-import { quiet } from './arrivals.ts';
+import { quiet } from './call-hazards.ts';
 import { Device } from './device.ts';
 import type { Plan } from './index.ts';
 import type { DeviceMemory } from './memory.ts';

@@ -1,6 +1,6 @@
 /** The device that a function works on: the one it is given, or one that all share. */
 import type { Device } from '../engine/index.ts';
-import { isDevice } from '../engine/is-device.ts';
+import { isDevice } from '../engine/options.ts';
 import { FftError, show } from '../problem/errors.ts';
 
 /** Where to work. */

@@ -12,7 +12,7 @@ import { schemeNode } from './convolved.ts';
 import { type BranchNode, type Dimension, isLeaf, leavesOf, type PlanNode } from './node.ts';
 import { realAxis } from './real.ts';
 import { type SharedAxes, sharedAxes } from './shared-axes.ts';
-import { mayWrite } from './shims/index.ts';
+import { mayWrite } from './shims.ts';
 import type { Splits } from './splits.ts';
 import { copiedReals, r2rAxis } from './sums.ts';
 import type { Target } from './target.ts';

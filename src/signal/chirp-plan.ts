@@ -1,5 +1,6 @@
 /** A chirp z-transform that is kept: its tables, a plan of the device for the circle, and memory to work in. */
 import type { Device, Plan } from '../engine/index.ts';
+import { loadGroups } from '../engine/lazy-modules.ts';
 import {
   type ArrayInput,
   asArray,
@@ -54,6 +55,8 @@ export class ChirpPlan {
     // The device goes first: it knows what is too long, before the tables take their time.
     const circle = await device.plan({ size: [length], batches, precision, placement: 'in-place' });
     try {
+      // What the tables are computed with.
+      await loadGroups(['pairs of numbers']);
       const tables = fitting(8 * length, () => chirpTables(problem));
       return new ChirpPlan(problem, tables, circle, workOn(device, 2 * length * batches, precision));
     } catch (error) {

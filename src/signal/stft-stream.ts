@@ -4,10 +4,9 @@
  */
 import { dispose } from '../engine/dispose.ts';
 import type { Device, Plan } from '../engine/index.ts';
-import { isDevice } from '../engine/is-device.ts';
-import { provideParts } from '../engine/later.ts';
-import { readOptions } from '../engine/options.ts';
-import { streamParts } from '../engine/stream-parts.ts';
+import { provideGroups } from '../engine/lazy-modules.ts';
+import { streamsAtOnce } from '../engine/lazy-tables.ts';
+import { isDevice, readOptions } from '../engine/options.ts';
 import { zeros } from '../numpy/array.ts';
 import { lengthOf, refuseDetached } from '../problem/bytes.ts';
 import { FftError } from '../problem/errors.ts';
@@ -88,7 +87,7 @@ export class StftStream<P extends FloatPrecision = 'single'> {
       precision: precision as FloatPrecision,
       directions: 'forward',
     } as const;
-    provideParts(streamParts);
+    provideGroups(streamsAtOnce);
     // The device goes first: it knows which lengths are too long.
     this.plan = device.planSync(problem, from === undefined ? {} : { from }) as Plan;
     try {

@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleBrowser, libraryEntries, root } from '../../scripts/bundle-browser.mjs';
 
 /**
  * Bytes, compressed, that a page loads which opens one of these devices, and one that opens both, and plans complex transforms: on
- * threads these are a part of their own.
+ * threads these have lazy modules of their own.
  */
 const MOST_BYTES = [
   [['cpu'], [], 114_400],
@@ -25,9 +26,15 @@ const MOST_SIGNAL_BYTES = 134_300;
 
 let bundle: Awaited<ReturnType<typeof bundleBrowser>>;
 
+/** Where it can be imported from. */
+const folder = mkdtempSync(join(tmpdir(), 'omnifft-bundle-'));
+
 beforeAll(async () => {
   bundle = await bundleBrowser();
+  for (const [name, contents] of bundle.files) writeFileSync(join(folder, name), contents);
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 });
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** A file of the bundle and all that it loads, at once or later. */
 function closure(entry: string): string[] {
@@ -50,6 +57,21 @@ function atOnce(entry: string): string[] {
 /** The file that begins with a module, which is loaded when it is asked for. */
 function chunkOf(module: string): string {
   return Object.entries(bundle.metafile.outputs).find(([, { entryPoint }]) => entryPoint === module)![0];
+}
+
+/** Runs code where nothing of the bundle has been loaded before. @returns 'done', or what it threw */
+async function inWorker(code: string): Promise<string> {
+  const worker = new Worker(
+    `const { parentPort, workerData: folder } = require('node:worker_threads');
+    const tell = (message) => parentPort.postMessage(String(message));
+    (async () => {${code}})().then(() => tell('done'), tell);`,
+    { eval: true, workerData: pathToFileURL(join(folder, '/')).href },
+  );
+  try {
+    return await new Promise((resolve) => worker.once('message', resolve));
+  } finally {
+    await worker.terminate();
+  }
 }
 
 const inputsOf = (names: readonly string[]) =>
@@ -82,9 +104,9 @@ describe('the bundle for browsers', () => {
     }
   });
 
-  it.each(MOST_BYTES)('with %j open and %j loaded is at most %i bytes of gzip', (devices, parts, most) => {
+  it.each(MOST_BYTES)('with %j open and %j loaded is at most %i bytes of gzip', (devices, groups, most) => {
     const opened = devices.flatMap((device) => atOnce(chunkOf(`src/devices/${device}/index.ts`)));
-    const chunks = [...opened, ...parts.flatMap((part) => atOnce(chunkOf(`part:${part}`)))];
+    const chunks = [...opened, ...groups.flatMap((group) => atOnce(chunkOf(`lazy:${group}`)))];
     const files = new Set([...atOnce('omnifft.js'), ...chunks]);
     const sizes = [...files].map((name) => gzipSync(bundle.files.get(name)!, { level: 9 }).length);
     const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
@@ -126,15 +148,11 @@ describe('the bundle for browsers', () => {
       ([, { inputs }]) => 'src/problem/errors.ts' in inputs,
     );
     expect(holders).toHaveLength(1);
-    const folder = mkdtempSync(join(tmpdir(), 'omnifft-bundle-'));
-    for (const [name, contents] of bundle.files) writeFileSync(join(folder, name), contents);
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const [{ readWav }, { FftError }] = await Promise.all(
       ['signal.js', 'omnifft.js'].map((name) => import(/* @vite-ignore */ pathToFileURL(join(folder, name)).href)),
     );
     expect(readWav(readFileSync(join(root, 'examples', 'data', 'guitar.wav'))).channels.length).toBeGreaterThan(0);
     expect(() => readWav(new Uint8Array(10))).toThrow(FftError);
-    rmSync(folder, { recursive: true });
   });
 
   it('carries the licences of the packages that a page brings into it', async () => {
@@ -226,6 +244,43 @@ describe('the bundle for browsers', () => {
         name,
       ).toEqual([]);
     }
+  });
+
+  // Each in a worker, where nothing has been loaded before.
+  it.each([
+    '{ size: [1000, 16] }',
+    "{ size: [2 ** 16], placement: 'in-place', unordered: true }",
+    "{ size: [60, 7], transform: 'r2c' }",
+    "{ size: [24, 24], transform: ['dct1', 'dst4'] }",
+    "{ size: [18], transform: 'dst1', precision: 'double' }",
+    '{ size: [2 * 17 * 31] }',
+    "{ size: [1031], transform: 'r2c', strategy: 'measure' }",
+    "{ size: [40], precision: 'double-double', debug: true }",
+    "{ size: [37], precision: 'double-double' }",
+    "{ size: [64, 30], transform: 'r2c', convolution: { kernels: 2 } }",
+    '{ size: [64], convolution: {}, zeroPadding: { space: [{ from: 32, to: 64 }] } }',
+    '{ size: [64], callbacks: { forward: { store: (x, { re, im }) => x.add(re, im) } } }',
+    "{ size: [64], transform: 'r2c', callbacks: { inverse: { load: (x, { re, im }) => ({ re: im, im: re }) } } }",
+  ])('loads what a page needs to plan and run %s', { timeout: 60_000 }, async (problem) => {
+    const code = `
+      const { openDevice, openProfile } = await import(folder + 'omnifft.js');
+      const problem = ${problem};
+      const device = await openDevice('cpu', { threads: 1 });
+      const plan = await device.plan(problem);
+      const [task] = plan.directions;
+      await plan.measure(task, { repeats: 1 });
+      plan.explain();
+      if (!problem.strategy) await device.plan(problem, { from: plan.serialize() });
+      if (!problem.strategy) await (await openProfile('h200')).plan(problem);`;
+    expect(await inWorker(code)).toBe('done');
+  });
+
+  it('loads what a page needs for a chirp z-transform', async () => {
+    const code = `
+      const { czt } = await import(folder + 'signal.js');
+      const { data } = await czt(new Float32Array(4).fill(1), { m: 2 });
+      if (Math.abs(data[0] - 4) > 1e-5) throw new Error('bin 0 is ' + data[0]);`;
+    expect(await inWorker(code)).toBe('done');
   });
 
   it('runs where there is no clock, no timer and no TextEncoder, as on the audio thread', async () => {

@@ -4,7 +4,7 @@
  * result is not that of the reference, which knows nothing of plans.
  */
 import { arrayOver } from '../../src/devices/host-arrays.ts';
-import { typeOfStorage } from '../../src/engine/storage.ts';
+import { typeOfStorage } from '../../src/engine/memory.ts';
 import { fillTable } from '../../src/engine/tables.ts';
 import type { Device } from '../../src/index.ts';
 import { type ArrayRef, bytesOf, type Kernel } from '../../src/ir/index.ts';

@@ -14,7 +14,7 @@
  * What a leaf reads is no decision: the user's input, or what the leaf before has written (3, 4, 5).
  */
 import type { LeafNode } from '../node.ts';
-import { mayWrite } from '../shims/index.ts';
+import { mayWrite } from '../shims.ts';
 import {
   type ArrayType,
   type BufferOffer,

@@ -1,4 +1,7 @@
-/** Where results of a device land until the whole call has succeeded: beside the caller's arrays. */
+/**
+ * Arrays of the host that a device's results are copied to until the whole call has succeeded: only then are they moved into the
+ * caller's arrays, so that a call that fails writes nothing.
+ */
 import type { RealArray } from '../devices/device.ts';
 import { arrayFor, typeOfArray } from '../devices/host-arrays.ts';
 import { bytesOf, type StorageType } from '../ir/index.ts';
@@ -11,7 +14,7 @@ import { fromPairs, toPairs } from './tables.ts';
 export const ARRAY_OF_WAITING_CALL = 'An array of a waiting call';
 
 /** What is copied to the device. @throws FftError `out-of-memory` */
-export function sent({ host, pairs }: Copy): RealArray {
+export function toDevice({ host, pairs }: Copy): RealArray {
   if (!pairs) return host;
   const singles = newArray('f32', 2 * lengthOf(host)) as Float32Array;
   toPairs(host, singles);
@@ -19,15 +22,15 @@ export function sent({ host, pairs }: Copy): RealArray {
 }
 
 /** An array for what comes back: like the caller's, or in pairs. @throws FftError `out-of-memory` */
-export function landingFor({ host, pairs }: Copy): RealArray {
+export function stagingArray({ host, pairs }: Copy): RealArray {
   return pairs ? newArray('f32', 2 * lengthOf(host)) : newArray(typeOfArray(host), lengthOf(host));
 }
 
 /** What has come back, as the caller's arrays have it. */
-export function arrived({ pairs }: Copy, landing: RealArray): RealArray {
-  if (!pairs) return landing;
-  const doubles = newArray('f64', landing.length / 2) as Float64Array;
-  fromPairs(landing, doubles);
+export function fromDevice({ pairs }: Copy, staged: RealArray): RealArray {
+  if (!pairs) return staged;
+  const doubles = newArray('f64', staged.length / 2) as Float64Array;
+  fromPairs(staged, doubles);
   return doubles;
 }
 
@@ -62,7 +65,7 @@ export function requireWhole(hosts: readonly RealArray[], length: number): void 
  * Moves a result into the caller's array.
  * @param runs the elements to move, where not all are results.
  */
-export function settle(host: RealArray, result: RealArray, runs?: ElementRuns): void {
+export function moveResult(host: RealArray, result: RealArray, runs?: ElementRuns): void {
   if (runs) copyElements(host, result, runs);
   else copyInto(host, result);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { planDirection } from '../../../test/support/planned.ts';
-import { namedProfiles } from '../../devices/profiles/index.ts';
-import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
-import { launchesSaved, shimsOf } from './index.ts';
+import { planDirection } from '../../test/support/planned.ts';
+import { namedProfiles } from '../devices/profiles/index.ts';
+import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { launchesSaved, shimsOf } from './shims.ts';
 
 const plan = (input: ProblemInput) =>
   planDirection(normalizeProblem(input), 'forward', namedProfiles.h200.profile, false);

@@ -7,14 +7,15 @@ import { buildSimulator } from '../../test/device/simulator.ts';
 import { Gate, overlappingDevices, quiescence } from '../../test/support/gate.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { FftError, type PlanarData } from '../problem/index.ts';
-import { enter, quiet, usersOf, writersOf } from './arrivals.ts';
+import { type Access, hasHazard, inOrder, pendingCallsOf, quiet } from './call-hazards.ts';
 import { Device } from './device.ts';
-import type { Plan } from './index.ts';
+import { openDevice, type Plan } from './index.ts';
 
+type Array32 = Float32Array<ArrayBuffer>;
 /** Problems of single precision. */
 type Single = { readonly size: readonly number[] };
 
-const random = randomFor('engine/arrivals');
+const random = randomFor('engine/call-hazards');
 const noise = (count: number) => Float32Array.from(uniform(random, count, 'single'));
 const simulator = await buildSimulator();
 afterAll(() => simulator?.remove());
@@ -64,8 +65,7 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
     // Reads y, but has to wait for the first call because of its other plane.
     const reader = planar.inverse({ re: pending.subarray(0, n), im: y }, halves(z));
     const writer = planar[direction](halves(w), { re: y, im: new Float32Array(n) });
-    await gate.release(3);
-    await gate.release(2);
+    await quiescence();
     expect(y).toEqual(first);
     await gate.releaseAll(Promise.all([early, reader, writer]));
     const re = await aloneOf(planar, 'forward', halves(x));
@@ -100,8 +100,7 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
     const inputs = [noise(2 * n), noise(2 * n), noise(2 * n)];
     const y = new Float32Array(2 * n).fill(7);
     const calls = inputs.map((x) => plan.forward(x, y));
-    await gate.release(2);
-    await gate.release(1);
+    await quiescence();
     expect(new Set(y)).toEqual(new Set([7]));
     await gate.releaseAll(Promise.all(calls));
     expect(y).toEqual(await alone(plan, 'forward', inputs[2]!));
@@ -125,18 +124,49 @@ describe.each(overlappingDevices(simulator))('calls that overlap, on %s', (_name
     expect(data).toEqual(await alone(inPlace, 'inverse', await alone(inPlace, 'inverse', once)));
   });
 
-  it('a failed call neither writes nor lets a later one past an earlier one', async () => {
+  it('a failed call writes nothing, and those behind it go on', async () => {
     const [x, w] = [noise(2 * n), noise(2 * n)];
-    const y = new Float32Array(2 * n).fill(7);
-    const first = plan.forward(x, y);
+    const [y, z] = [new Float32Array(2 * n).fill(7), new Float32Array(2 * n)];
+    const first = plan.forward(w, y);
     const second = plan.forward(x, y).catch((error) => error.code);
-    const third = plan.forward(w, y);
-    await gate.release(1, new FftError('launch-failed', 'for this test'));
+    const third = plan.forward(y, z);
+    await gate.release();
+    await first;
+    await gate.release(0, new FftError('launch-failed', 'for this test'));
     expect(await second).toBe('launch-failed');
-    await gate.release(1);
-    expect(new Set(y)).toEqual(new Set([7]));
-    await gate.releaseAll(Promise.all([first, third]));
+    await gate.releaseAll(third);
     expect(y).toEqual(await alone(plan, 'forward', w));
+    expect(z).toEqual(await alone(plan, 'forward', y));
+  });
+
+  it('calls that only read an array that others read, or use others, run side by side', async () => {
+    const [x, w] = [noise(2 * n), noise(2 * n)];
+    const outputs = [0, 1, 2].map(() => new Float32Array(2 * n));
+    const calls = [x, x, w].map((from, k) => plan.forward(from, outputs[k]!));
+    expect(gate.held).toHaveLength(3);
+    await gate.releaseAll(Promise.all(calls));
+    for (const [k, from] of [x, x, w].entries()) expect(outputs[k]).toEqual(await alone(plan, 'forward', from));
+  });
+
+  it('calls of other plans and of another device on the same arrays', async () => {
+    const cpu = await openDevice('cpu', { threads: 1 });
+    const here = await cpu.plan({ size: [n], scale: { forward: n ** -0.5, inverse: n ** -0.5 } });
+    const x = noise(2 * n);
+    const [a, b, c] = [0, 1, 2].map(() => new Float32Array(2 * n)) as [Array32, Array32, Array32];
+    const calls = [
+      here.forward(x, a),
+      plan.forward(a, b),
+      here.forward(b, c),
+      inPlace.forward(c),
+      here.inverse(x, b),
+      plan.forward(x, a),
+    ];
+    await gate.releaseAll(Promise.all(calls));
+    // Four of them are the identity.
+    for (const [k, value] of c.entries()) expect(value).toBeCloseTo(x[k]!, 4);
+    expect(b).toEqual(here.inverseSync(x));
+    expect(a).toEqual(await alone(plan, 'forward', x));
+    cpu.close();
   });
 
   it('a device that closes leaves nothing behind', async () => {
@@ -324,106 +354,107 @@ function halves(array: Float32Array): { re: Float32Array; im: Float32Array } {
   return { re: array.subarray(0, array.length / 2), im: array.subarray(array.length / 2) };
 }
 
-describe('the table of calls on their way', () => {
+describe('the order of calls', () => {
   const of = new ArrayBuffer(8);
   const device = {};
-  const stretch = (start: number, end: number) => ({ of, start, end });
+  type Ends = readonly [start: number, end: number];
+  const access = ([start, end]: Ends, writes: boolean): Access => ({ of, start, end, writes });
+  const reading = (...stretches: Ends[]) => ({ device, accesses: stretches.map((ends) => access(ends, false)) });
+  const writing = (...stretches: Ends[]) => ({ device, accesses: stretches.map((ends) => access(ends, true)) });
+  /** Calls that end when the test says so, in the order of `ends`; `begun` has their numbers. */
+  let ends: (() => void)[];
+  let begun: number[];
+  beforeEach(() => {
+    ends = [];
+    begun = [];
+  });
+  const make = (call: Parameters<typeof inOrder>[0]) => {
+    const number = ends.length;
+    const over = new Promise<void>((resolve) => ends.push(resolve));
+    return inOrder(call, () => {
+      begun.push(number);
+      return over;
+    });
+  };
 
-  it('finds every call that shares a byte, and forgets all that have ended', () => {
+  it('a call begins when all before it have ended that share a byte with it, unless both only read', async () => {
     const BYTES = 60;
-    const calls = new Set<{ reads: boolean; start: number; end: number; ended: () => void }>();
-    for (let round = 0; round < 2000; round++) {
+    const calls: { reads: boolean; start: number; end: number; over: boolean; ended: Promise<void> }[] = [];
+    const mustWait = (n: number) =>
+      calls.slice(0, n).some((other) => {
+        const { start, end, reads } = calls[n]!;
+        return !other.over && other.start < end && start < other.end && !(reads && other.reads);
+      });
+    for (let round = 0; round < 300; round++) {
       const start = random.integer(0, BYTES - 1);
-      const end = random.integer(start + 1, BYTES);
-      const shared = [...calls].filter((call) => call.start < end && start < call.end);
-      if (shared.some(({ reads }) => !reads)) expect(writersOf([stretch(start, end)])).toBeDefined();
-      if (shared.length > 0) expect(usersOf([stretch(start, end)])).toBeDefined();
-      const reads = random.unit() < 0.5;
-      const ended = reads
-        ? enter({ reads: [stretch(start, end)], writes: [] }, device)
-        : enter({ reads: [], writes: [stretch(start, end)] }, device);
-      calls.add({ reads, start, end, ended });
-      for (let most = random.integer(0, 12); calls.size > most; ) {
-        const call = random.pick([...calls]);
-        call.ended();
-        calls.delete(call);
+      const call = { reads: random.unit() < 0.5, start, end: random.integer(start + 1, BYTES) };
+      const stretch = [call.start, call.end] as const;
+      calls.push({ ...call, over: false, ended: make(call.reads ? reading(stretch) : writing(stretch)) });
+      for (let more = random.integer(0, 2); more > 0; more--) {
+        const open = begun.filter((n) => !calls[n]!.over);
+        if (open.length === 0) break;
+        const n = random.pick(open);
+        ends[n]!();
+        await calls[n]!.ended;
+        calls[n]!.over = true;
+        await quiescence();
       }
-      expect(quiet()).toBe(calls.size === 0);
+      expect([...begun].sort((a, b) => a - b)).toEqual(calls.flatMap((_, n) => (mustWait(n) ? [] : [n])));
     }
-    for (const { ended } of calls) ended();
+    for (const end of ends) end();
+    await Promise.all(calls.map(({ ended }) => ended));
     expect(quiet()).toBe(true);
   });
 
-  it('finds nothing beside the bytes that are used', () => {
-    const ends = [
-      enter({ reads: [], writes: [stretch(8, 16)] }, device),
-      enter({ reads: [stretch(24, 32)], writes: [] }, device),
-    ];
-    expect(usersOf([stretch(0, 8), stretch(16, 24), stretch(32, 40)])).toBe(undefined);
-    expect(usersOf([{ ...stretch(8, 32), of: new ArrayBuffer(8) }])).toBe(undefined);
-    expect(writersOf([stretch(16, 40)])).toBe(undefined);
-    for (const ended of ends) ended();
+  it('bytes beside those that are used, and other memory, are free', async () => {
+    const calls = [make(writing([8, 16])), make(reading([24, 32]))];
+    expect(hasHazard(writing([0, 8], [16, 24], [32, 40]))).toBe(false);
+    expect(hasHazard(reading([16, 40]))).toBe(false);
+    expect(hasHazard(writing([16, 25]))).toBe(true);
+    const elsewhere = [{ ...access([8, 32], true), of: new ArrayBuffer(8) }];
+    expect(hasHazard({ device, accesses: elsewhere })).toBe(false);
+    for (const end of ends) end();
+    await Promise.all(calls);
+    expect(quiet()).toBe(true);
   });
 
-  it('empty arrays are nothing to wait for', () => {
-    const ended = enter({ reads: [stretch(4, 4)], writes: [stretch(0, 0)] }, device);
-    expect([quiet(), usersOf([stretch(0, 8)])]).toEqual([true, undefined]);
-    ended();
+  it('a device that orders its own calls keeps only others waiting', async () => {
+    const call = make({ ...writing([0, 8]), orderedByDevice: true });
+    expect(hasHazard(writing([0, 8]))).toBe(false);
+    expect(hasHazard({ ...reading([0, 8]), device: {} })).toBe(true);
+    const waiting = make({ ...writing([4, 8]), device: {} });
+    // It has yet to be given to its device.
+    expect(hasHazard(reading([4, 8]))).toBe(true);
+    for (const end of ends) end();
+    await Promise.all([call, waiting]);
   });
 
-  it('who waits goes on when all before it have ended, in whatever order', async () => {
-    const heard: string[] = [];
-    const ends = [
-      enter({ reads: [], writes: [stretch(0, 4)] }, device),
-      enter({ reads: [stretch(2, 6)], writes: [] }, device),
-      enter({ reads: [], writes: [stretch(3, 8)] }, device),
-    ];
-    void usersOf([stretch(7, 8)])!
-      .wait()
-      .then(() => heard.push('all'));
-    void writersOf([stretch(0, 1)])!
-      .wait()
-      .then(() => heard.push('first'));
-    ends[2]!();
-    ends[1]!();
+  it('calls that fail let those behind them go on, and count until they have ended', async () => {
+    const failure = new Error('for this test');
+    const first = inOrder(writing([0, 8]), () => Promise.reject(failure));
+    const second = make(writing([0, 8]));
+    const both = pendingCallsOf(device)!;
+    await expect(first).rejects.toBe(failure);
     await quiescence();
-    expect(heard).toEqual([]);
+    expect(begun).toEqual([0]);
     ends[0]!();
-    await quiescence();
-    expect(heard.sort()).toEqual(['all', 'first']);
-    expect(quiet()).toBe(true);
+    await Promise.all([second, both]);
+    expect(pendingCallsOf(device)).toBe(undefined);
   });
 
-  const CALLS = 20_000;
-  const patterns: [string, (row: number, k: number) => readonly [number, number], number][] = [
+  const CALLS = 2000;
+  const patterns: [string, (row: number, k: number) => Ends, number][] = [
     ['into one array', () => [0, CALLS], 0],
-    ['from one array', () => [0, CALLS], 1],
-    ['of rows, in any order', (row) => [row, row + 1], 0.5],
-    ['of rows, and of everything', (row, k) => (k % 2 ? [0, CALLS] : [row, row + 1]), 0.5],
     ['of everything, then of rows', (row, k) => (k < CALLS / 2 ? [0, CALLS] : [row, row + 1]), 0.9],
-    ['of rows, then of everything', (row, k) => (k > CALLS / 2 ? [0, CALLS] : [row, row + 1]), 0.9],
-    ['along an array', (_, k) => [k, k + 100], 0.5],
   ];
-  // Quadratic time would be minutes.
-  it.each(patterns)(
-    'thousands of calls %s',
-    async (_, place, reading) => {
-      const ends: (() => void)[] = [];
-      let heard = 0;
-      for (let k = 0; k < CALLS; k++) {
-        const [start, end] = place((k * 7919) % CALLS, k);
-        const at = [stretch(start, end)];
-        const reads = (k * 0.618) % 1 < reading;
-        const before = reads ? writersOf(at) : usersOf(at);
-        if (before) void before.wait().then(() => heard++);
-        else heard++;
-        ends.push(reads ? enter({ reads: at, writes: [] }, device) : enter({ reads: [], writes: at }, device));
-      }
-      for (const ended of ends.reverse()) ended();
-      await quiescence();
-      expect(heard).toBe(CALLS);
-      expect(quiet()).toBe(true);
-    },
-    30_000,
-  );
+  it.each(patterns)('thousands of calls %s end', async (_, place, readingShare) => {
+    const calls: Promise<void>[] = [];
+    for (let k = 0; k < CALLS; k++) {
+      const stretch = place((k * 7919) % CALLS, k);
+      calls.push(make((k * 0.618) % 1 < readingShare ? reading(stretch) : writing(stretch)));
+    }
+    for (const end of ends.reverse()) end();
+    await Promise.all(calls);
+    expect(quiet()).toBe(true);
+  });
 });

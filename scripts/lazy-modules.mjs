@@ -1,0 +1,106 @@
+// What a page loads only when a problem needs it: modules by group. The build for browsers puts functions in the place of those that
+// other modules import from them; these look the group up in src/engine/lazy-modules.ts, which says what a problem needs.
+// Nothing else may be imported from such a module: neither constants nor classes can be had before they are loaded.
+
+import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** By what the code is for, as the error says it. */
+export const groups = {
+  debugging: ['ir/verify'],
+  'saved and measured plans': ['engine/load-saved', 'engine/measure', 'engine/peer', 'engine/trials'],
+  callbacks: ['problem/record', 'kernels/callbacks'],
+  convolutions: ['plan/convolution', 'engine/kernels', 'kernels/products'],
+  'real transforms': [
+    'plan/real',
+    'plan/sums',
+    'plan/real-sums',
+    'plan/facing-sums',
+    'plan/continued-sums',
+    'plan/dht',
+    'kernels/pairing',
+    'kernels/symmetric-passes',
+    'kernels/reals',
+  ],
+  'large primes': ['plan/bluestein', 'plan/rader', 'numeric/powers', 'numeric/chirp', 'numeric/quads'],
+  'pairs of numbers': ['emit/pairs/expansion', 'emit/pairs/arithmetic', 'numeric/quads'],
+  // Threads, as GPUs have them: nothing for a processor.
+  threads: [
+    'kernels/thread-phases',
+    'kernels/thread-twiddles',
+    'kernels/stage',
+    'kernels/geometry',
+    'kernels/banks',
+    'plan/fuse',
+    'plan/thread-tiling',
+    'plan/share',
+    'plan/cuts',
+  ],
+};
+
+const names = Object.keys(groups);
+const quoted = JSON.stringify;
+
+/** The tables of src/engine/lazy-tables.ts, each a module of its own: who imports one gets nothing that only another one needs. */
+const tables = {
+  loaders: `export const loaders = {${names.map((name) => `${quoted(name)}: () => import(${quoted(`lazy:${name}`)})`)}};`,
+  allAtOnce: tableAtOnce(
+    'allAtOnce',
+    names.filter((name) => name !== 'threads'),
+  ),
+  streamsAtOnce: tableAtOnce('streamsAtOnce', ['real transforms', 'large primes', 'saved and measured plans']),
+};
+
+function tableAtOnce(table, wanted) {
+  const imports = wanted.map((name, n) => `import * as group${n} from ${quoted(`lazy:${name}`)};`);
+  return `${imports.join('\n')}\nexport const ${table} = {${wanted.map((name, n) => `${quoted(name)}: group${n}`)}};`;
+}
+
+/** @param {string} root of the repository */
+export function lazyModules(root) {
+  const source = join(root, 'src');
+  const fileOf = (module) => join(source, `${module}.ts`);
+  /** A module may belong to several: whoever asks for it from elsewhere gets the last one. */
+  const groupOf = new Map(
+    Object.entries(groups).flatMap(([name, modules]) => modules.map((module) => [fileOf(module), name])),
+  );
+  const together = (...files) =>
+    Object.values(groups).some((modules) => files.every((file) => modules.some((module) => fileOf(module) === file)));
+  /** In the place of a module: the same functions, which look it up. */
+  const standIn = (file) => {
+    const functions = readFileSync(file, 'utf8').matchAll(/^export (?:async )?function\*? (\w+)/gm);
+    const lookUp = `lazyGroup(${quoted(groupOf.get(file))})`;
+    return [
+      `import { lazyGroup } from ${quoted(join(source, 'engine', 'lazy-modules.ts'))};`,
+      ...[...functions].map(([, name]) => `export const ${name} = (...given) => ${lookUp}.${name}(...given);`),
+    ].join('\n');
+  };
+  return {
+    name: 'lazy-modules',
+    setup(plugin) {
+      plugin.onResolve({ filter: /^lazy:/ }, ({ path }) => ({ path: path.slice('lazy:'.length), namespace: 'lazy' }));
+      plugin.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({
+        contents: groups[path].map((module) => `export * from ${quoted(fileOf(module))};`).join('\n'),
+        resolveDir: source,
+      }));
+      plugin.onResolve({ filter: /\/lazy-tables\.ts$/ }, ({ importer }) => {
+        const [, table] = /import \{ (\w+) \} from '.*lazy-tables\.ts'/.exec(readFileSync(importer, 'utf8'));
+        return { path: table, namespace: 'lazy-table' };
+      });
+      plugin.onLoad({ filter: /.*/, namespace: 'lazy-table' }, ({ path }) => ({
+        contents: tables[path],
+        resolveDir: source,
+      }));
+      plugin.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, importer, namespace }) => {
+        const file = resolve(resolveDir, path);
+        // The modules of a group have each other.
+        if (!groupOf.has(file) || namespace !== 'file' || together(importer, file)) return;
+        return { path: file, namespace: 'stand-in' };
+      });
+      plugin.onLoad({ filter: /.*/, namespace: 'stand-in' }, ({ path }) => ({
+        contents: standIn(path),
+        resolveDir: dirname(path),
+      }));
+    },
+  };
+}
