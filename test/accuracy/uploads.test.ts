@@ -16,7 +16,8 @@ function uploadsOf(plan: Plan): number {
 }
 
 async function check(device: Device, input: ProblemInput, modes: readonly CallMode[]): Promise<void> {
-  for (const precision of precisions)
+  // Of hundreds of cases each in one precision, every time another.
+  for (const precision of exhaustive ? precisions : [random.pick(precisions)])
     expect(await complaints(device, { ...input, precision }, random, modes)).toEqual([]);
 }
 
