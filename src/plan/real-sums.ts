@@ -15,14 +15,13 @@
  *
  * How a real transform is split into launches is that of R2C: real.ts.
  */
-import { product, type ScaleFactor } from '../numeric/scale-factor.ts';
+import { product } from '../numeric/scale-factor.ts';
 import { hermitianLength, type Problem, type TransformKind } from '../problem/index.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
 import { dhtEnds } from './dht.ts';
 import {
   type Dimension,
   type ElementFactors,
-  type Extended,
   type Facing,
   type LeafNode,
   mapLeaves,
@@ -32,7 +31,7 @@ import {
 } from './node.ts';
 import type { Priced } from './priced.ts';
 import { isInOneLaunch, isOneButterfly, lineNode, linesOf, othersOf, schemesOfReals } from './real.ts';
-import { betweenReals, columnsNode, complexAxis, type EndRoots } from './sum-ends.ts';
+import { betweenReals, columnsNode, complexAxis, type RealDftEnds } from './sum-ends.ts';
 import type { Target } from './target.ts';
 
 /** The ways to transform an axis, cheapest first. */
@@ -68,21 +67,6 @@ export function cosinesAxis(
     default:
       throw new RangeError(`no such transform of reals is ${scheme.by}`);
   }
-}
-
-/**
- * How a transform between reals is done by a real one: the order of its points, and what two of its results the parts of each bin are
- * that has been multiplied by twice a root.
- */
-export interface RealDftEnds {
-  /** The other way around, from results to points: kind III. */
-  readonly back: boolean;
-  /** Missing: points are the reals as they lie. */
-  readonly points?: Omit<Extended, 'on'>;
-  readonly sums: Facing;
-  readonly roots: EndRoots;
-  /** What results are multiplied by beside that. */
-  readonly times?: ScaleFactor;
 }
 
 interface Asked extends RealDftEnds {

@@ -1,4 +1,5 @@
 /** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
+import type { ScaleFactor } from '../numeric/scale-factor.ts';
 import { hermitianLength, type Problem, type Sides, tensorShape } from '../problem/index.ts';
 import { axisPlace } from './axis.ts';
 import type { ComplexScheme } from './axis-scheme.ts';
@@ -9,6 +10,8 @@ import {
   type BranchNode,
   type Dimension,
   type ElementFactors,
+  type Extended,
+  type Facing,
   isLeaf,
   type LeafNode,
   leavesOf,
@@ -48,6 +51,21 @@ export function columnsNode(
 
 /** Roots by which points are multiplied before all else, or bins after it. */
 export type EndRoots = Pick<Factors, 'of' | 'step' | 'first'>;
+
+/**
+ * How a transform between reals is done by a real one: the order of its points, and what two of its results the parts of each bin are
+ * that has been multiplied by twice a root.
+ */
+export interface RealDftEnds {
+  /** The other way around, from results to points: kind III. */
+  readonly back: boolean;
+  /** Missing: points are the reals as they lie. */
+  readonly points?: Omit<Extended, 'on'>;
+  readonly sums: Facing;
+  readonly roots: EndRoots;
+  /** What results are multiplied by beside that. */
+  readonly times?: ScaleFactor;
+}
 
 /** What the first launch does as it reads, and the last one as it writes. */
 export interface SumEnds {
