@@ -1,7 +1,7 @@
 /**
  * What a device offers to the engine: memory, compilation, launches. One folder per kind implements it.
  */
-import type { PairForm } from '../emit/pairs/index.ts';
+import type { PairForm } from '../emit/double-word/index.ts';
 import type { Kernel, StorageType } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import type { FftError } from '../problem/errors.ts';

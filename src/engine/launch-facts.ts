@@ -4,12 +4,12 @@ import { approximately } from '../numeric/scale-factor.ts';
 import type { Launch } from '../plan/launches.ts';
 import {
   type Factors,
+  type HermitianSplit,
   type KernelFactors,
   type Leaf,
   type LeafSide,
   type LeafStep,
   type MultiplyStep,
-  type PairStep,
   type PointwiseStep,
   type PowerOrder,
   passesOf,
@@ -62,7 +62,7 @@ export interface OperandFacts {
 export type StepFacts =
   | { readonly do: 'copy' }
   | MultiplyStep
-  | PairStep
+  | HermitianSplit
   | {
       readonly do: 'passes';
       readonly of: number;

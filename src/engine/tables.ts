@@ -1,8 +1,8 @@
 /** What tables hold: roots of unity and other values, rounded once to what a device reads. */
 import type { RealArray } from '../devices/device.ts';
 import type { Table } from '../ir/index.ts';
+import { complexDdRootsOf } from '../numeric/complex-dd.ts';
 import { NearestRoots, type RealTable, type RootRun } from '../numeric/nearest-roots.ts';
-import { quadRootsOf } from '../numeric/quads.ts';
 
 /** @param data of the table's type and length */
 export function fillTable(data: RealArray, table: Table): void {
@@ -13,7 +13,7 @@ export function fillTable(data: RealArray, table: Table): void {
   }
   if (table.type === 'f64') {
     setValues(data, table, 2);
-    return eachRun(table.runs(), quadRootsOf, (roots, run) => roots.fill(data as Float64Array, run));
+    return eachRun(table.runs(), complexDdRootsOf, (roots, run) => roots.fill(data as Float64Array, run));
   }
   // Doubles in two singles.
   const doubles = new Float64Array(table.length / 2);

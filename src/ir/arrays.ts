@@ -6,7 +6,7 @@ export type ElementType = 'f32' | 'f64';
 
 /**
  * What kernels compute in. A `dd` (double-double) is the sum hi + lo of two doubles, some 106 bits. No language has it: kernels of
- * numbers that a device has not are made kernels of pairs before they are printed (emit/pairs/).
+ * numbers that a device has not are made kernels of pairs before they are printed (emit/double-word/).
  */
 export type NumberType = ElementType | 'dd';
 

@@ -11,7 +11,7 @@
 import type { Complex, Expressions, Real } from '../ir/real.ts';
 import type { Exact } from '../numeric/exact.ts';
 import * as exact from '../numeric/exact.ts';
-import { powers, rootSpectrumQuads } from '../numeric/powers.ts';
+import { powers, rootSpectrumComplexDds } from '../numeric/powers.ts';
 import { inverseModulo, modPow, primeFactors, primitiveRoot } from '../numeric/primes.ts';
 
 /**
@@ -199,12 +199,12 @@ const spectra = new Map<number, readonly { readonly re: Exact; readonly im: Exac
 function spectrumOf(p: number) {
   let spectrum = spectra.get(p);
   if (!spectrum) {
-    const quads = rootSpectrumQuads(p);
+    const complexDds = rootSpectrumComplexDds(p);
     // Bins 0 and h have one part only; what is left of the other is rounding.
     const at = (n: number) =>
-      Math.abs(quads[n]! + quads[n + 1]!) < 2 ** -80
+      Math.abs(complexDds[n]! + complexDds[n + 1]!) < 2 ** -80
         ? exact.ZERO
-        : exact.add(exact.exact(quads[n]!), exact.exact(quads[n + 1]!));
+        : exact.add(exact.exact(complexDds[n]!), exact.exact(complexDds[n + 1]!));
     spectrum = range(p - 1).map((n) => ({ re: at(4 * n), im: at(4 * n + 2) }));
     spectra.set(p, spectrum);
   }

@@ -1,6 +1,6 @@
 /** The room's door: one plan leaf in, one kernel out. */
 import type { Kernel } from '../ir/index.ts';
-import type { Leaf, Way } from '../plan/leaf.ts';
+import type { DirectionScale, Leaf } from '../plan/leaf.ts';
 import { leafKernel } from './leaf.ts';
 import { stepsOf } from './steps.ts';
 
@@ -13,6 +13,6 @@ export function sharesPasses(leaf: Leaf): boolean {
 }
 
 /** @param reverse the other way for the same kernel to run, where `sharesPasses` says that it may. */
-export function buildKernel(leaf: Leaf, reverse?: Way): Kernel {
+export function buildKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   return leafKernel(leaf, reverse);
 }

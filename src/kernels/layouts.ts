@@ -58,7 +58,7 @@ interface Coordinate {
 }
 
 /** What has been seen on the way to memory. */
-interface Way {
+interface DirectionScale {
   readonly guard: Guard;
   readonly parity?: Index;
   readonly call?: AccessCall;
@@ -92,7 +92,7 @@ class Walk {
     this.found = found;
   }
 
-  into(of: Layout, at: readonly Coordinate[], way: Way): void {
+  into(of: Layout, at: readonly Coordinate[], way: DirectionScale): void {
     switch (of.kind) {
       case 'zeros':
         return;
@@ -142,7 +142,7 @@ class Walk {
   private intoConcat(
     { dimension, parts }: Extract<Layout, { kind: 'concat' }>,
     at: readonly Coordinate[],
-    way: Way,
+    way: DirectionScale,
   ): void {
     const own = at[dimension]!;
     if (own.jumps) {
@@ -159,7 +159,7 @@ class Walk {
     }
   }
 
-  private access(place: Pick<Access, 'array' | 'index' | 'negated'>, { guard, parity, call }: Way): void {
+  private access(place: Pick<Access, 'array' | 'index' | 'negated'>, { guard, parity, call }: DirectionScale): void {
     const needed = neededOf(guard);
     if (!needed) return;
     const { negated, ...own } = place;

@@ -12,7 +12,7 @@
  */
 
 import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap, variable } from '../ir/index.ts';
-import { type Leaf, stagedOf, type Way } from '../plan/leaf.ts';
+import { type DirectionScale, type Leaf, stagedOf } from '../plan/leaf.ts';
 import { typeOf } from './number-types.ts';
 import { sidesOf, type Tiles, tilesOf } from './sides.ts';
 import { type BuiltSteps, type Ends, stepsOf } from './steps.ts';
@@ -24,7 +24,7 @@ import { vectorPhases } from './vector-phases.ts';
 import type { Views } from './views.ts';
 
 /** @param reverse the other way for the same kernel to run; for vectors only. */
-export function leafKernel(leaf: Leaf, reverse?: Way): Kernel {
+export function leafKernel(leaf: Leaf, reverse?: DirectionScale): Kernel {
   const type = typeOf(leaf.precision);
   const tiles = tilesOf(leaf);
   const rank = variable('rank', leaf.blocks);

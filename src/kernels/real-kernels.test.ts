@@ -8,7 +8,7 @@ import { realProblem, withBlocks as withRealBlocks } from '../../test/support/re
 import { sumsProblem, withBlocks } from '../../test/support/sums.ts';
 import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
-import { computable } from '../emit/pairs/index.ts';
+import { computable } from '../emit/double-word/index.ts';
 import { bytesOf, type Kernel, verify } from '../ir/index.ts';
 import type { DeviceProfile } from '../plan/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';

@@ -30,8 +30,8 @@ import {
 import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/leaf.ts';
 import { chooseLayout, type SharedLayout, spanOf, type Tile, type WaveAccess } from './banks.ts';
 import { dft } from './butterfly.ts';
+import { guardedPairs, type PairItems, type PairRoot } from './hermitian-split.ts';
 import { typeOf } from './number-types.ts';
-import { guardedPairs, type PairItems, type PairRoot } from './pairing.ts';
 import type { PassEnds } from './pointwise.ts';
 import { type KernelView, matrixStores, multiplied } from './products.ts';
 import { type BuiltSteps, closesPasses, type KernelStep, opensPasses } from './steps.ts';

@@ -4,13 +4,13 @@
  */
 
 import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
-import type { LanesAlong, LeafStep, MultiplyStep, PairStep, PassesStep } from '../plan/leaf.ts';
+import type { HermitianSplit, LanesAlong, LeafStep, MultiplyStep, PassesStep } from '../plan/leaf.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 import type { LeafMemory, Views } from './views.ts';
 
 /** A copy, pairs of bins, matrices, or a pass of some radix after passes whose radices have the product `stride`. */
 export type KernelStep =
-  | ({ readonly kind: 'pair' } & Omit<PairStep, 'do'>)
+  | ({ readonly kind: 'pair' } & Omit<HermitianSplit, 'do'>)
   | ({ readonly kind: 'multiply' } & Omit<MultiplyStep, 'do'>)
   /** Only the first `count` points, where those are all that memory has; or only real parts, where the others are zero. */
   | { readonly kind: 'copy'; readonly count?: number; readonly reals?: true }
@@ -46,7 +46,7 @@ export interface Ends extends Views {
 export type BuiltSteps = Pick<Kernel, 'shared' | 'phases' | 'reverse'>;
 
 /** Which way bins are paired, and what they are multiplied by. */
-function kindOf({ do: _, length: __, by: ___, ...kind }: PairStep) {
+function kindOf({ do: _, length: __, by: ___, ...kind }: HermitianSplit) {
   return kind;
 }
 

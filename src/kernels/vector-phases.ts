@@ -31,10 +31,10 @@ import {
 import type { KernelFactors, PassesStep } from '../plan/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
+import { plainPairs } from './hermitian-split.ts';
 import { typeOf } from './number-types.ts';
 import { autosort, autosortShifted, type Butterflies, digitReversed, samePlaces } from './orders.ts';
-import { plainPairs } from './pairing.ts';
-import { PairExpressions } from './pairs.ts';
+import { PairExpressions } from './packed-lanes.ts';
 import type { Coordinates } from './places.ts';
 import { type PassEnds, passEnds } from './pointwise.ts';
 import { kernelView, matrixStores, multiplied } from './products.ts';

@@ -1,7 +1,7 @@
 /** What builders see of the memory that a leaf touches. */
 
 import type { ArrayRef, ComplexView, Format } from '../ir/index.ts';
-import type { Way } from '../plan/leaf.ts';
+import type { DirectionScale } from '../plan/leaf.ts';
 import type { Coordinates } from './places.ts';
 
 /** Both sides of a leaf, seen at coordinates of a tile: [along …, transform of the tile]. */
@@ -16,7 +16,7 @@ export interface Views {
 export interface LeafMemory {
   /** Those of both sides, then the operands. */
   readonly globals: readonly ArrayRef[];
-  readonly views: (way: Way) => Views;
+  readonly views: (way: DirectionScale) => Views;
   /** The coordinates of a place in a tile: those along the dimensions of the tile, then those of the batch. */
   readonly coordinates: Coordinates;
   /** The kernel of a convolution. */

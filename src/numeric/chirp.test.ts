@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { complexDdRoots } from '../../test/reference/complex-dd.ts';
 import { referenceFft } from '../../test/reference/ddfft.ts';
-import { quadRoots } from '../../test/reference/quads.ts';
 import { chirp, chirpSpectrum } from './chirp.ts';
 import { cosTurn, sinTurn, toNumber } from './exact.ts';
 
@@ -43,7 +43,7 @@ describe('the chirp', () => {
 
   /** The spectrum from the transform that kernels are judged by, before it is rounded, times the length: hi and lo. */
   function reference(n: number, length: number): Float64Array {
-    const values = quadRoots(2 * n, n, (j) => (j * j) % (2 * n));
+    const values = complexDdRoots(2 * n, n, (j) => (j * j) % (2 * n));
     const circle = new Float64Array(4 * length);
     for (let j = 0; j < n; j++) {
       for (const place of [j, (length - j) % length]) {

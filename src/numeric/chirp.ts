@@ -1,8 +1,9 @@
 /** The chirp of Bluestein's algorithm and its spectrum. */
+
+import { COMPLEX_DDS } from './complex-dd.ts';
 import { productError } from './doubledouble.ts';
 import { PAIRS } from './pairs.ts';
 import { transformed } from './passes.ts';
-import { QUADS } from './quads.ts';
 import { asAWhole, symmetricTransform } from './symmetric.ts';
 
 /** n² modulo 2·of for n = 0, 1, …, from differences, so that nothing grows. */
@@ -21,7 +22,7 @@ export type Rounding = 'single' | 'double' | 'double-double';
 /** e^{−πi·n²/of} for n below `of`, then zeros: pairs, each part the nearest double, or a double-double. */
 export function chirp(of: number, length: number, precision: Rounding = 'double'): Float64Array {
   const exponents = squares(of, of);
-  const { words, roots } = precision === 'double-double' ? QUADS : PAIRS;
+  const { words, roots } = precision === 'double-double' ? COMPLEX_DDS : PAIRS;
   const values = new Float64Array(words * length);
   values.set(roots(2 * of, of, (n) => exponents[n]!));
   return values;
@@ -63,7 +64,7 @@ function croppedSpectrum(
   precision: Rounding,
   { read, written }: { readonly read: number; readonly written: number },
 ): Float64Array {
-  const numbers = precision === 'single' ? PAIRS : QUADS;
+  const numbers = precision === 'single' ? PAIRS : COMPLEX_DDS;
   const { words } = numbers;
   const part = words / 2;
   const exponents = squares(of, Math.max(read, written));
@@ -98,7 +99,7 @@ function keptHalf(of: number, length: number, precision: Rounding): Float64Array
 }
 
 function halfSpectrum(of: number, length: number, precision: Rounding): Float64Array {
-  const numbers = precision === 'single' ? PAIRS : QUADS;
+  const numbers = precision === 'single' ? PAIRS : COMPLEX_DDS;
   const { words } = numbers;
   const exponents = squares(of, of);
   const circle = new Float64Array(words * (Math.floor(length / 2) + 1));
@@ -118,15 +119,15 @@ function halfSpectrum(of: number, length: number, precision: Rounding): Float64A
 }
 
 /** The conjugates of complex double-doubles over a number. */
-function conjugatedQuotients(quads: Float64Array, n: number): Float64Array {
-  return quotients(quads, n).map((word, at) => (at % 4 < 2 ? word : -word));
+function conjugatedQuotients(complexDds: Float64Array, n: number): Float64Array {
+  return quotients(complexDds, n).map((word, at) => (at % 4 < 2 ? word : -word));
 }
 
 /** Double-doubles over a number. */
-function quotients(quads: Float64Array, n: number): Float64Array {
-  const values = new Float64Array(quads.length);
+function quotients(complexDds: Float64Array, n: number): Float64Array {
+  const values = new Float64Array(complexDds.length);
   for (let at = 0; at < values.length; at += 2) {
-    const [hi, lo] = [quads[at]!, quads[at + 1]!];
+    const [hi, lo] = [complexDds[at]!, complexDds[at + 1]!];
     const near = hi / n;
     const product = near * n;
     const rest = (hi - product - productError(near, n, product) + lo) / n;

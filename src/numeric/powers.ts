@@ -1,8 +1,8 @@
 /** The order that Rader's algorithm takes the indices of a prime length in, and the spectrum of the roots of unity in it. */
 import type { Rounding } from './chirp.ts';
+import { complexDdRoots, scaleComplexDd, transformComplexDds } from './complex-dd.ts';
 import { rational, toDoubleDouble } from './exact.ts';
 import { inverseModulo, primitiveRoot } from './primes.ts';
-import { quadRoots, scaleQuad, transformQuads } from './quads.ts';
 
 /** g^n modulo a prime below 2^26 for n = 0 … prime − 2, where g is its least primitive root; or g^−n. */
 export function powers(prime: number, inverse = false): number[] {
@@ -15,20 +15,20 @@ export function powers(prime: number, inverse = false): number[] {
 
 /** The transform of e^{−2πi·m/of} at m = g^−n, over its length of − 1: pairs, of doubles or of double-doubles. */
 export function rootSpectrum(of: number, _length?: number, precision?: Rounding): Float64Array {
-  const quads = rootSpectrumQuads(of);
-  if (precision === 'double-double') return quads;
-  const values = new Float64Array(quads.length / 2);
-  for (let n = 0; n < values.length; n++) values[n] = quads[2 * n]! + quads[2 * n + 1]!;
+  const complexDds = rootSpectrumComplexDds(of);
+  if (precision === 'double-double') return complexDds;
+  const values = new Float64Array(complexDds.length / 2);
+  for (let n = 0; n < values.length; n++) values[n] = complexDds[2 * n]! + complexDds[2 * n + 1]!;
   return values;
 }
 
 /** The same to some 2^−100. */
-export function rootSpectrumQuads(of: number): Float64Array {
+export function rootSpectrumComplexDds(of: number): Float64Array {
   const length = of - 1;
   const order = powers(of, true);
-  const roots = quadRoots(of, length, (n) => order[n]!);
+  const roots = complexDdRoots(of, length, (n) => order[n]!);
   const [hi, lo] = toDoubleDouble(rational(1, length));
-  for (let n = 0; n < length; n++) scaleQuad(roots, 4 * n, hi, lo);
-  transformQuads(roots);
+  for (let n = 0; n < length; n++) scaleComplexDd(roots, 4 * n, hi, lo);
+  transformComplexDds(roots);
   return roots;
 }

@@ -194,14 +194,14 @@ function scaled({ price, start, trip }: LaunchCost, times: number): LaunchCost {
 
 /**
  * What the search over uploads has to know of an axis.
- * @param roundTrip where the last upload goes there and back: half of what that costs. Others are counted once, and come back for as
+ * @param convolveSteps where the last upload goes there and back: half of what that costs. Others are counted once, and come back for as
  * much.
  */
 export function uploadsQuestion(
   problem: Problem,
   axis: number,
   target: Target,
-  roundTrip?: (alone: LaunchCost, exposed?: number) => number,
+  convolveSteps?: (alone: LaunchCost, exposed?: number) => number,
 ): UploadsQuestion {
   const length = problem.size[axis]!;
   const innermost = isInnermost(problem, axis, target);
@@ -213,7 +213,7 @@ export function uploadsQuestion(
   const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
   const ideal = idealFirst(length, own(length, true).capacity.room, run, target);
   const least = leastCost(elements, target);
-  const priceOfLast = roundTrip ?? (({ price }: LaunchCost) => price);
+  const priceOfLast = convolveSteps ?? (({ price }: LaunchCost) => price);
   const calibration = target.calibration;
   // An order that is to stay has one upload where it can; in place, several take a temp buffer.
   const apart = innermost && !problem.unordered && problem.placement === 'out-of-place';
@@ -229,7 +229,7 @@ export function uploadsQuestion(
       const alone = innermost
         ? wholeCost(length, elements, own(length, false))
         : uploadCost(length, neighbours, false, elements, own(length, false));
-      return priceOfLast(alone, roundTrip && clusterExposure(length, target));
+      return priceOfLast(alone, convolveSteps && clusterExposure(length, target));
     },
     cost: (n, columns, last) => {
       const beside = innermost ? columns : neighbours;

@@ -10,24 +10,24 @@
  */
 import { smoothBetween } from '../numeric/primes.ts';
 import { hermitianLength } from '../problem/index.ts';
+import type { ConvolveSteps } from './convolve-steps.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { ChirpReach } from './leaf.ts';
 import { Memo } from './memo.ts';
 import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from './node.ts';
 import { chooseRadices } from './radix.ts';
-import type { RoundTrip } from './round-trip.ts';
 import type { Target } from './target.ts';
 
 /**
  * What is done to points and bins where an axis of `count` points is convolved in one launch.
  * @param conjugated everything is: of the transform of the other sign.
  */
-export function chirped(count: number, conjugated = false): RoundTrip {
+export function chirped(count: number, conjugated = false): ConvolveSteps {
   return chirpedTrip(count, { read: count, written: count }, conjugated);
 }
 
 /** @param numbers how many of the `count` points and bins there are. */
-function chirpedTrip(count: number, { read, written }: ChirpReach, conjugated: boolean): Required<RoundTrip> {
+function chirpedTrip(count: number, { read, written }: ChirpReach, conjugated: boolean): Required<ConvolveSteps> {
   const own = { of: count, ...(conjugated ? { conjugated } : {}) };
   const end = (numbers: number) => ({ count: numbers, factors: { kind: 'chirp' as const, ...own } });
   const cropped = read !== written && hasCroppedChirp(count) ? { reach: { read, written } } : {};
@@ -39,7 +39,7 @@ function chirpedTrip(count: number, { read, written }: ChirpReach, conjugated: b
  * The same of `count` reals and their bins up to the half.
  * @param back from bins to reals, which is the transform of the other sign: everything is conjugated.
  */
-export function chirpedReals(count: number, back: boolean): RoundTrip {
+export function chirpedReals(count: number, back: boolean): ConvolveSteps {
   const bins = hermitianLength(count);
   if (!back) return chirpedTrip(count, { read: count, written: bins }, back);
   const { product, ends } = chirpedTrip(count, { read: bins, written: count }, back);

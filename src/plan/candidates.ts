@@ -5,14 +5,14 @@ import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
 import { uploadsQuestion } from './axis.ts';
 import type { AxisScheme, Uploads } from './axis-scheme.ts';
-import { complexPart, isReal, isSums } from './complex-part.ts';
+import { complexPart, isR2r, isReal } from './complex-part.ts';
+import { complexSchemes, isConvolved } from './complex-schemes.ts';
 import { tripCost } from './cost.ts';
 import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
-import { realSchemes } from './real.ts';
-import { complexSchemes, isConvolved } from './scheme.ts';
+import { realSchemes } from './r2c.ts';
+import { r2rSchemes } from './r2r.ts';
 import { checkTogether, waysTogether } from './shared-axes.ts';
 import type { Splits } from './splits.ts';
-import { r2rSchemes } from './sums.ts';
 import type { Target } from './target.ts';
 import { checkUploads } from './uploads.ts';
 
@@ -48,7 +48,7 @@ export function rankSplits(problem: Problem, target: Target, most: number): Cand
 /** The ways to transform an axis in launches of its own. */
 function schemesAlone(problem: Problem, axis: number, target: Target, most: number): Priced<AxisScheme>[] {
   if (isRealAxis(problem, axis)) return realSchemes(problem, target, most);
-  if (isSums(problem)) return r2rSchemes(problem, axis, target, most);
+  if (isR2r(problem)) return r2rSchemes(problem, axis, target, most);
   return complexSchemes(complexPart(problem), axis, target, most);
 }
 
@@ -68,7 +68,7 @@ const MOST_SAVED_WAYS = 64;
 /** @throws RangeError where an axis is not transformed so */
 function checkScheme(problem: Problem, axis: number, target: Target, given: AxisScheme | null): void {
   const complex = complexPart(problem);
-  const isComplex = !isRealAxis(problem, axis) && !isSums(problem);
+  const isComplex = !isRealAxis(problem, axis) && !isR2r(problem);
   // Of uploads there may be more ways than the search would look at.
   if (isComplex && isUploads(given) && !isConvolved(complex, axis, target))
     return checkUploads(given.lengths, uploadsQuestion(complex, axis, target));
@@ -88,6 +88,6 @@ function isRealAxis(problem: Problem, axis: number): boolean {
 /** Axes that are more than stepped over. (A single real becomes a complex number, or a sum that is twice as large.) */
 function transformedAxes(problem: Problem): number[] {
   const { size, omit } = problem;
-  const alwaysDone = (axis: number) => isRealAxis(problem, axis) || isSums(problem);
+  const alwaysDone = (axis: number) => isRealAxis(problem, axis) || isR2r(problem);
   return size.flatMap((length, axis) => (omit[axis] || (length === 1 && !alwaysDone(axis)) ? [] : [axis]));
 }

@@ -47,6 +47,6 @@ export function asComplex(problem: Problem, length: number): Problem {
 }
 
 /** Whether a problem has reals on both sides. */
-export function isSums({ transform }: Pick<Problem, 'transform'>): boolean {
+export function isR2r({ transform }: Pick<Problem, 'transform'>): boolean {
   return isRealTransform(transform[0]);
 }

@@ -8,10 +8,11 @@ import type { Side } from '../problem/index.ts';
 import { chirped, chirpedReals } from './bluestein.ts';
 import { convolvedPrimes } from './butterflies.ts';
 import { hasArithmetic, wordsPerReal } from './capacity.ts';
+import { type ConvolveSteps, convolveSteps } from './convolve-steps.ts';
 import {
+  type HermitianSplit,
   type Leaf,
   type LeafStep,
-  type PairStep,
   type PassesStep,
   passesOf,
   type SharedMemory,
@@ -21,7 +22,6 @@ import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts'
 import type { LeafNode, Place } from './node.ts';
 import { kernelStep, mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
 import { permuted, powerOrders } from './rader.ts';
-import { type RoundTrip, roundTrip } from './round-trip.ts';
 import { coordinatesTarget, type Target } from './target.ts';
 import { threadTiling } from './thread-tiling.ts';
 import { residentGroups, threadsFor } from './threads.ts';
@@ -74,7 +74,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
   const { axis, real, coordinates, convolved } = placed;
   const points = convolved?.length ?? axis.count;
   const batch = mergedBatch(placed);
-  const paired = pairStepOf(placed);
+  const paired = hermitianSplitOf(placed);
   const symmetric = real?.by === 'symmetric';
   const back = isBack(placed);
   const longest = longestButterfly(placed, target);
@@ -120,7 +120,7 @@ export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
 }
 
 /** The step that pairs bins of reals, where two of them each were the parts of complex numbers. */
-function pairStepOf({ axis, product, real }: PlacedLeaf): PairStep | undefined {
+function hermitianSplitOf({ axis, product, real }: PlacedLeaf): HermitianSplit | undefined {
   if (product || (real?.by !== 'halves' && real?.by !== 'lines')) return undefined;
   return { do: 'pair', length: axis.count, by: real.by };
 }
@@ -138,19 +138,19 @@ function transformSteps(
   placed: PlacedLeaf,
   passes: PassesStep,
   order: readonly number[],
-  paired: PairStep | undefined,
+  paired: HermitianSplit | undefined,
 ): LeafStep[] {
   const { real } = placed;
   const symmetric = real?.by === 'symmetric';
   const back = isBack(placed);
   const inverse = (paired !== undefined || symmetric) && back;
-  const trip = roundTripOf(placed, order, inverse);
+  const trip = convolveStepsOf(placed, order, inverse);
   const way: Pick<PassesStep, 'symmetry' | 'inverse'> = symmetric
     ? { symmetry: inverse ? 'real-output' : 'real-input' }
     : inverse
       ? { inverse }
       : {};
-  const steps = trip ? roundTrip(passes, trip, inverse) : [{ ...passes, ...way }];
+  const steps = trip ? convolveSteps(passes, trip, inverse) : [{ ...passes, ...way }];
   if (!paired) return steps;
   return back ? [{ ...paired, back }, ...steps] : [...steps, paired];
 }
@@ -196,7 +196,7 @@ function dividing(tile: number, count: number): number {
 }
 
 /** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
-function roundTripOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): RoundTrip | undefined {
+function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): ConvolveSteps | undefined {
   const { axis, convolved, product, coordinates, real } = placed;
   if (convolved?.by === 'bluestein') {
     return real?.by === 'symmetric' ? chirpedReals(axis.count, conjugated) : chirped(axis.count, conjugated);
@@ -219,7 +219,7 @@ export function productOf(
   { product, axis, more, real }: PlacedLeaf & { readonly product: NonNullable<LeafNode['product']> },
   tile: readonly Place[],
   batch: readonly Span[],
-): RoundTrip['product'] {
+): ConvolveSteps['product'] {
   if (!('strides' in product)) {
     const { along, ...factors } = product;
     return { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } };

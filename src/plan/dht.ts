@@ -7,7 +7,7 @@
  * (1 + i) · X(k) = √2 · e^{−2πi·7/8} · X(k). It is its own inverse, but for the factor N.
  */
 import { power } from '../numeric/scale-factor.ts';
-import type { RealDftEnds } from './sum-ends.ts';
+import type { RealDftEnds } from './r2r-ends.ts';
 
 /** What is done to the points and bins of a real transform along an axis of `count` reals. */
 export function dhtEnds(count: number, axis: number): RealDftEnds {

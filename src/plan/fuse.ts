@@ -3,11 +3,11 @@ import { divisors } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
 import { type Arithmetic, wordsPerReal } from './capacity.ts';
 import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
+import type { ConvolveSteps } from './convolve-steps.ts';
 import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from './cuts.ts';
-import type { LanesAlong, Leaf, LeafStep, MultiplyStep, PairStep, PassesStep, Stride } from './leaf.ts';
+import type { HermitianSplit, LanesAlong, Leaf, LeafStep, MultiplyStep, PassesStep, Stride } from './leaf.ts';
 import type { Place } from './node.ts';
 import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
-import type { RoundTrip } from './round-trip.ts';
 import { coordinatesTarget, type Target, withoutClusters } from './target.ts';
 import { threadOrder } from './thread-tiling.ts';
 import { isContiguous, type Span, walksAlong } from './tiling.ts';
@@ -72,7 +72,7 @@ export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
 }
 
 /** The step between reals and bins, where the axis is one of reals on one side. */
-function pairOf({ axis, real }: PlacedLeaf): PairStep | undefined {
+function pairOf({ axis, real }: PlacedLeaf): HermitianSplit | undefined {
   if (real?.by !== 'halves' || real.side === 'both') return undefined;
   const back = real.side === 'output' ? { back: true as const } : {};
   return { do: 'pair', length: axis.count, by: 'halves', everyAxis: true, ...back };
@@ -119,7 +119,7 @@ function passOrder(
   { lengths, blocks }: Cut,
   coupled: boolean,
   precision: Arithmetic,
-  pair: PairStep | undefined,
+  pair: HermitianSplit | undefined,
 ): readonly number[] {
   if (pair?.back) return lengths.map((_, d) => lengths.length - 1 - d);
   const [slow, fast, ...more] = lengths as [number, number, ...number[]];
@@ -160,7 +160,7 @@ interface TileShape extends Tiled {
   readonly there: readonly StageShape[];
   /** The same back, where there is a product to be transformed. */
   readonly back: readonly StageShape[];
-  readonly pair?: PairStep;
+  readonly pair?: HermitianSplit;
 }
 
 /** @param order of the batch dimensions. */
@@ -219,15 +219,15 @@ function storesInPieces(
 function stepsOf(
   { product }: PlacedLeaf,
   { coupled, there, back, pair }: TileShape,
-  multiply: (product: NonNullable<PlacedLeaf['product']>) => RoundTrip['product'],
-): readonly (StageShape | PairStep | MultiplyStep)[] {
+  multiply: (product: NonNullable<PlacedLeaf['product']>) => ConvolveSteps['product'],
+): readonly (StageShape | HermitianSplit | MultiplyStep)[] {
   if (product) return [...thereAnd(there, multiply(product)), ...back.map((stage) => backFrom(stage, coupled))];
   if (!pair) return there;
   return pair.back ? [pair, ...there.map((stage) => ({ ...stage, inverse: true as const }))] : [...there, pair];
 }
 
 /** Passes, and what is done to their bins. */
-function thereAnd(stages: readonly StageShape[], product: RoundTrip['product']) {
+function thereAnd(stages: readonly StageShape[], product: ConvolveSteps['product']) {
   if ('do' in product) return [...stages, product];
   return stages.map((stage, n) => (n === stages.length - 1 ? { ...stage, write: product } : stage));
 }

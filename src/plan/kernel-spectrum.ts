@@ -2,9 +2,10 @@
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, dimensionsOf } from './axis.ts';
 import type { ComplexScheme, Uploads } from './axis-scheme.ts';
+import { schemeNode } from './complex-axis.ts';
 import { isReal } from './complex-part.ts';
+import { complexSchemes } from './complex-schemes.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, transformedAxes } from './convolution-split.ts';
-import { schemeNode } from './convolved.ts';
 import { type AxisPlace, longAxis } from './four-step.ts';
 import {
   type BranchNode,
@@ -15,8 +16,7 @@ import {
   mapLeaves,
   type PlanNode,
 } from './node.ts';
-import { realAxis, realSchemes } from './real.ts';
-import { complexSchemes } from './scheme.ts';
+import { realAxis, realSchemes } from './r2c.ts';
 import type { Target } from './target.ts';
 
 /** @param bins lengths of the tensor of the spectrum. */

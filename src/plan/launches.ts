@@ -16,7 +16,7 @@ import {
 import type { Assignment, BufferName } from './buffers/index.ts';
 import { oneAxis } from './configure.ts';
 import { fuseAxes, fuseAxis } from './fuse.ts';
-import { type Leaf, type Stored, type Stride, stepOf, type Way } from './leaf.ts';
+import { type DirectionScale, type Leaf, type Stored, type Stride, stepOf } from './leaf.ts';
 import {
   type BranchNode,
   type Dimension,
@@ -255,7 +255,7 @@ function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
 }
 
 /** The sums that pairs of bins make of reals are twice what they stand for. */
-function scaleOf(node: LeafNode, scale: Way['scale']): Way['scale'] {
+function scaleOf(node: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
   const half = node.real?.side === 'input' && isPaired(node) ? 1 / 2 : 1;
   return { ...scale, output: product(scale.output, node.times ?? 1, half) };
 }

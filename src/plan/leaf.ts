@@ -202,7 +202,7 @@ export interface Operand {
 }
 
 /** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
-export interface Way {
+export interface DirectionScale {
   readonly inverse: boolean;
   /** Factors of what is read and what is written. */
   readonly scale: Sides<ScaleFactor>;
@@ -343,7 +343,7 @@ export interface SideFactors extends Factors {
  * `halves`: the points of a real sequence were taken two by two for complex numbers. `lines`: two sequences were taken for the real
  * and the imaginary parts of one.
  */
-export interface PairStep {
+export interface HermitianSplit {
   readonly do: 'pair';
   /** N. */
   readonly length: number;
@@ -356,13 +356,13 @@ export interface PairStep {
   readonly kernel?: KernelFactors;
 }
 
-export type LeafStep = CopyStep | PassesStep | PairStep | MultiplyStep;
+export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep;
 
 /**
  * One launch. Where a cluster of blocks holds a tile together, they exchange their shares between steps: a cluster is a
  * bigger upload.
  */
-export interface Leaf extends Way {
+export interface Leaf extends DirectionScale {
   readonly precision: Arithmetic;
   /** Lengths of the dimensions of a tile. */
   readonly lengths: readonly number[];

@@ -7,7 +7,7 @@
 
 import type { ScaleFactor } from '../numeric/scale-factor.ts';
 import { type Block, hermitianLength, type Side, type Sides } from '../problem/index.ts';
-import type { Continued, Factors, KernelFactors, PairStep, StepTwiddle } from './leaf.ts';
+import type { Continued, Factors, HermitianSplit, KernelFactors, StepTwiddle } from './leaf.ts';
 
 /** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
 export interface Place {
@@ -64,7 +64,7 @@ export interface RealParts {
    * passes know that points are real, and compute bins up to the half only. `zeros`: imaginary parts are zero, and left out.
    * `parts`: as `lines`, but what comes out are two lines again, without pairs.
    */
-  readonly by: PairStep['by'] | 'symmetric' | 'zeros' | 'parts';
+  readonly by: HermitianSplit['by'] | 'symmetric' | 'zeros' | 'parts';
   /** From bins to reals: bins are paired before the passes, or passes over reals run from the last one to the first. */
   readonly back?: true;
   /** From the first of the two to the second: missing where there is none. */

@@ -5,7 +5,7 @@
 
 import { type BuiltCallback, type BuiltCallbacks, dimensionsOf, type Side, type Sides } from '../problem/index.ts';
 import type { Arithmetic } from './capacity.ts';
-import type { SideLayout, StepTwiddle, Stored, Way } from './leaf.ts';
+import type { DirectionScale, SideLayout, StepTwiddle, Stored } from './leaf.ts';
 import type {
   Cropped,
   Extended,
@@ -43,7 +43,7 @@ export interface PlacedLeaf {
   readonly storage?: Sides<Stored>;
   readonly offset: { readonly input: number; readonly output: number };
   readonly inverse: boolean;
-  readonly scale: Way['scale'];
+  readonly scale: DirectionScale['scale'];
   readonly aliased: boolean;
   /** The axis of the problem that is transformed, where it is one. */
   readonly axisOf?: number;

@@ -15,15 +15,15 @@ import {
 } from '../problem/index.ts';
 import {
   type Assignment,
+  type AvailableBuffers,
   assignBuffers,
   type BufferName,
-  type BufferOffer,
   type Criteria,
   decidingCriterion,
 } from './buffers/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
 import { type Chunking, chunksOf } from './chunks.ts';
-import { isReal, isSums, sharesRows } from './complex-part.ts';
+import { isR2r, isReal, sharesRows } from './complex-part.ts';
 import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launches.ts';
 import type { SideLayout, Stored } from './leaf.ts';
 import { type BranchNode, leavesOf } from './node.ts';
@@ -170,7 +170,7 @@ export function planLaunches(arranged: ArrangedPlan): DirectionPlan {
   const read: SideLayout = elementKind(problem, 'input') === 'real' ? 'real' : problem.layout.input;
   const elementsIn = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
   const [shape, work] = [tensorShape(problem, 'input'), tensorShape(problem, 'output')];
-  const offer: BufferOffer = {
+  const offer: AvailableBuffers = {
     input: { type: read, elements: elementsIn(shape), shape, writable: !problem.preserveInput },
     output: {
       ...{ type: written.layout, elements: elementsIn(written.shape), shape: written.shape },
@@ -208,7 +208,7 @@ function assigned(
   problem: Problem,
   direction: Direction,
   target: Target,
-  offer: BufferOffer,
+  offer: AvailableBuffers,
   splits: Splits,
 ): AssignedTree {
   const treeOf = (sparing: boolean) =>
@@ -221,7 +221,7 @@ function assigned(
     );
     return sparing!.assignments[0].temps < fast!.assignments[0].temps ? sparing! : fast!;
   }
-  if (!padding || isSums(problem) || !isPacked(usual, problem))
+  if (!padding || isR2r(problem) || !isPacked(usual, problem))
     return { tree: usual, pads: [], assignments: assignBuffers(usual, offer) };
   const { tree, pads } = padded(usual, packedOf(problem), 2 * realBytes(problem.storage), padding);
   return { tree, pads, assignments: assignBuffers(tree, { ...offer, padded: pads.length > 0 }) };
@@ -237,7 +237,7 @@ function isPacked(tree: BranchNode, problem: Problem): boolean {
 }
 
 /** The buffers that a direction may use. */
-function offerOf(whole: Problem, direction: Direction, throughWork: boolean): BufferOffer {
+function offerOf(whole: Problem, direction: Direction, throughWork: boolean): AvailableBuffers {
   const problem = withoutCallbacks(whole);
   const elements = elementsOf(problem);
   const inPlace = problem.placement === 'in-place';
@@ -254,7 +254,7 @@ function offerOf(whole: Problem, direction: Direction, throughWork: boolean): Bu
     same: inPlace,
     sameLayout: inPlace,
     ...(inPlace && isReal(problem) ? { sameRows: sharesRows(problem) } : {}),
-    ...(isSums(problem) ? { reals: true } : {}),
-    ...(throughWork ? { work: { type: isSums(problem) ? 'real' : 'interleaved', elements } } : {}),
+    ...(isR2r(problem) ? { reals: true } : {}),
+    ...(throughWork ? { work: { type: isR2r(problem) ? 'real' : 'interleaved', elements } } : {}),
   };
 }

@@ -16,15 +16,15 @@ const ways = {
   multiplied: { rader: { multiply: [2, 2 ** 20], convolve: never } },
   convolved: { rader: { multiply: never, convolve: [2, 2 ** 22] } },
 } as const;
-type Way = keyof typeof ways;
+type DirectionScale = keyof typeof ways;
 
-const lengths: Readonly<Record<Way, () => number>> = {
+const lengths: Readonly<Record<DirectionScale, () => number>> = {
   multiplied: () => random.pick([17, 19, 23, 29, 31]) * random.pick([1, 2, 3, 4, 8, 12, 17, 35]),
   convolved: () => random.pick([17, 19, 29, 31, 41, 43, 61, 101, 127, 151, 211, 257]),
 };
 
 /** Axes of such lengths alone, among others, strided, in batches of either kind, planar, in place, with blocks of zeros. */
-function problems(way: Way): ProblemInput[] {
+function problems(way: DirectionScale): ProblemInput[] {
   const n = lengths[way]();
   const m = random.pick([17, 19, 29, 31]);
   return [
@@ -46,7 +46,7 @@ function problems(way: Way): ProblemInput[] {
 }
 
 /** Blocks of zeros, and numbers that are halves in memory. */
-async function otherComplaints(device: Device, way: Way): Promise<readonly string[]> {
+async function otherComplaints(device: Device, way: DirectionScale): Promise<readonly string[]> {
   const found: string[] = [];
   const tuning = ways[way];
   const said = ({ what, error, allowed, damage }: Awaited<ReturnType<typeof triedBlocks>>) =>

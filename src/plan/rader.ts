@@ -11,9 +11,9 @@
 import { isPrime } from '../numeric/primes.ts';
 import type { Sides } from '../problem/index.ts';
 import { isRadixPrime, largePrimesOf, waysOf } from './butterflies.ts';
+import type { ConvolveSteps } from './convolve-steps.ts';
 import { convolvedCost, exposure, type LaunchCost } from './cost.ts';
 import type { PowerOrder } from './leaf.ts';
-import type { RoundTrip } from './round-trip.ts';
 import type { Target } from './target.ts';
 
 /** Longer ones would take plan time more than seconds to know the spectrum of. */
@@ -35,7 +35,7 @@ export function raderCost(length: number, alone: LaunchCost, target: Target): nu
 }
 
 /** What is done to the bins of a transform of one point less. */
-export function permuted(prime: number): RoundTrip {
+export function permuted(prime: number): ConvolveSteps {
   return { product: { factors: { kind: 'root-spectrum', of: prime }, origin: true } };
 }
 

@@ -10,14 +10,14 @@ import { divisors } from '../numeric/primes.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, type Problem, type Side, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
-import { asComplex, complexPart, isReal, isSums } from './complex-part.ts';
+import { asComplex, complexPart, isR2r, isReal } from './complex-part.ts';
+import { isConvolved, isPadded } from './complex-schemes.ts';
 import { cutCost, type LaunchCost, roundCost, uploadCost } from './cost.ts';
 import { type Cut, cutAxes, cutAxis, cutColumns } from './cuts.ts';
 import { leaving, reordering } from './four-step.ts';
 import { type BranchNode, type Dimension, type LeafNode, leafNode } from './node.ts';
 import type { Priced } from './priced.ts';
-import { halvedAxis, realEnds } from './real.ts';
-import { isConvolved, isPadded } from './scheme.ts';
+import { halvedAxis, realEnds } from './r2c.ts';
 import type { Sharing, Splits } from './splits.ts';
 import { boosted, mayFuse, staysCached, type Target, withoutClusters } from './target.ts';
 
@@ -83,25 +83,25 @@ export function waysTogether(problem: Problem, target: Target): Priced<Together>
 /**
  * The ways in which axes may share launches, the last of which goes there and back, and what these cost both ways.
  * @param problem no others of which are transformed.
- * @param roundTrip the profile for that launch.
+ * @param convolveSteps the profile for that launch.
  */
 export function waysRound(
   problem: Problem,
   axes: readonly number[],
   target: Target,
-  roundTrip: Target,
+  convolveSteps: Target,
 ): Priced<Sharing>[] {
   const question = sharable(problem, target).find((own) => own.axes.length === axes.length && own.axes[0] === axes[0]);
   if (!question) return [];
   const { lengths } = question;
   const ways: Priced<Sharing>[] = [];
-  const cut = cutInnermost(lengths, { ...question, target: roundTrip }, false);
+  const cut = cutInnermost(lengths, { ...question, target: convolveSteps }, false);
   if (cut?.share) {
-    const exposed = cut.blocks > 1 ? roundTrip.calibration.exposure.cluster : 1;
-    const alone = cutCost(cut, lengths, question.elements, roundTrip);
+    const exposed = cut.blocks > 1 ? convolveSteps.calibration.exposure.cluster : 1;
+    const alone = cutCost(cut, lengths, question.elements, convolveSteps);
     ways.push({ value: { launches: 1, axes: axes.length }, price: roundCost(alone, exposed) });
   }
-  return [...ways, ...waysInTwo(question, roundTrip, ({ near, far }) => 2 * near.price + roundCost(far))];
+  return [...ways, ...waysInTwo(question, convolveSteps, ({ near, far }) => 2 * near.price + roundCost(far))];
 }
 
 /** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
@@ -151,7 +151,7 @@ interface Sharable extends Pick<Problem, 'placement'> {
 function sharable(problem: Problem, target: Target): Sharable[] {
   const { tuning = {} } = target;
   // Uploads or groups that somebody asked for are not for us to undo.
-  if (!mayFuse(target) || isSums(problem)) return [];
+  if (!mayFuse(target) || isR2r(problem)) return [];
   if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
   if (tuning.performBandwidthBoost !== undefined) return [];
   const complex = complexPart(problem);

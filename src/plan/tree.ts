@@ -7,14 +7,14 @@
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
 import { axisPlace, dimensionsOf } from './axis.ts';
 import type { ComplexScheme, RealScheme } from './axis-scheme.ts';
-import { complexPart, isReal, isSums, sharesRows } from './complex-part.ts';
-import { schemeNode } from './convolved.ts';
+import { schemeNode } from './complex-axis.ts';
+import { complexPart, isR2r, isReal, sharesRows } from './complex-part.ts';
 import { type BranchNode, type Dimension, isLeaf, leavesOf, type PlanNode } from './node.ts';
-import { realAxis } from './real.ts';
+import { realAxis } from './r2c.ts';
+import { copiedReals, r2rAxis } from './r2r.ts';
 import { type SharedAxes, sharedAxes } from './shared-axes.ts';
 import { mayWrite } from './shims.ts';
 import type { Splits } from './splits.ts';
-import { copiedReals, r2rAxis } from './sums.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -29,7 +29,7 @@ export function planTree(
   splits: Splits,
   sparing = false,
 ): BranchNode {
-  if (isSums(problem)) return sumsTree(problem, direction, target, splits);
+  if (isR2r(problem)) return r2rTree(problem, direction, target, splits);
   const complex = complexPart(problem);
   const children = nodesOfAxes(problem, direction, target, splits, sparing);
   const copy = () => copyNode(dimensionsOf(complex), tensorShape(complex, 'input'));
@@ -62,7 +62,7 @@ export function nodesOfAxes(
   return direction === 'forward' ? [real, ...children] : [...children, real];
 }
 
-function sumsTree(problem: Problem, direction: Direction, target: Target, splits: Splits): BranchNode {
+function r2rTree(problem: Problem, direction: Direction, target: Target, splits: Splits): BranchNode {
   const tensor = tensorShape(problem, 'input');
   const children = problem.size.flatMap((_, axis) =>
     problem.omit[axis] ? [] : [r2rAxis(problem, direction, axis, target, splits.axes[axis] as RealScheme)],

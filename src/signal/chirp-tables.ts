@@ -11,10 +11,10 @@
  * Electroacoustics 17 (1969).
  */
 import { nextFastLength } from '../engine/fast-length.ts';
+import { scaleComplexDd, transformComplexDds } from '../numeric/complex-dd.ts';
+import { roundComplexDds } from '../numeric/complex-dd-powers.ts';
 import { ddMulComplex } from '../numeric/doubledouble.ts';
 import { rational, toDoubleDouble } from '../numeric/exact.ts';
-import { scaleQuad, transformQuads } from '../numeric/quads.ts';
-import { roundQuads } from '../numeric/spiral.ts';
 import { FftError } from '../problem/errors.ts';
 import { type ChirpPowers, type Curve, chirpPowers, doublings } from './curve.ts';
 
@@ -74,9 +74,9 @@ export function chirpTables(problem: ChirpProblem): ChirpTables {
   const before = powers.starts;
   for (let j = 0; j < n; j++) ddMulComplex(before, 4 * j, before, 4 * j, powers.chirp, 4 * j);
   return {
-    before: roundQuads(before),
-    spectrum: roundQuads(chirpSpectrum(problem, powers)),
-    after: roundQuads(powers.chirp.subarray(0, 4 * m)),
+    before: roundComplexDds(before),
+    spectrum: roundComplexDds(chirpSpectrum(problem, powers)),
+    after: roundComplexDds(powers.chirp.subarray(0, 4 * m)),
   };
 }
 
@@ -87,10 +87,10 @@ function chirpSpectrum({ n, m }: ChirpProblem, { inverse }: ChirpPowers): Float6
   const [hi, lo] = toDoubleDouble(rational(1, length));
   for (let i = 0; i < Math.max(n, m); i++) {
     const value = inverse.subarray(4 * i, 4 * i + 4);
-    scaleQuad(value, 0, hi, lo);
+    scaleComplexDd(value, 0, hi, lo);
     if (i < m) circle.set(value, 4 * i);
     if (i > 0 && i < n) circle.set(value, 4 * (length - i));
   }
-  transformQuads(circle);
+  transformComplexDds(circle);
   return circle;
 }

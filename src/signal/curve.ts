@@ -2,17 +2,18 @@
  * Where a chirp z-transform looks: m points z(k) = a·w^−k on a spiral of the complex plane. Both numbers are kept as they
  * are meant, angles as exact fractions of a turn, so that nothing is rounded before the tables are.
  */
-import { type Fraction, fraction, minus, over } from '../numeric/fraction.ts';
+
 import {
-  inverseQuad,
+  type ComplexDd,
+  complexDd,
+  inverseComplexDd,
   powers,
-  type Quad,
-  quad,
-  rootQuad,
-  roundQuads,
+  rootComplexDd,
+  roundComplexDds,
   squarePowers,
-  turnQuad,
-} from '../numeric/spiral.ts';
+  turnComplexDd,
+} from '../numeric/complex-dd-powers.ts';
+import { type Fraction, fraction, minus, over } from '../numeric/fraction.ts';
 import { type ComplexArray, fitting } from '../numpy/array.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';
@@ -101,13 +102,13 @@ function turned({ p, q }: Fraction): Factor {
   return { p: String(p), q: String(q) };
 }
 
-function quadOf(factor: Factor): Quad {
-  return 'p' in factor ? turnQuad(BigInt(factor.p), BigInt(factor.q)) : quad(factor.re, factor.im);
+function complexDdOf(factor: Factor): ComplexDd {
+  return 'p' in factor ? turnComplexDd(BigInt(factor.p), BigInt(factor.q)) : complexDd(factor.re, factor.im);
 }
 
 /** One of the two square roots. */
-function rootOf(factor: Factor): Quad {
-  return 'p' in factor ? turnQuad(BigInt(factor.p), 2n * BigInt(factor.q)) : rootQuad(quadOf(factor));
+function rootOf(factor: Factor): ComplexDd {
+  return 'p' in factor ? turnComplexDd(BigInt(factor.p), 2n * BigInt(factor.q)) : rootComplexDd(complexDdOf(factor));
 }
 
 /** How many doublings a factor makes of a number: the binary logarithm of its modulus. */
@@ -128,14 +129,14 @@ export function chirpPowers({ w, a }: Curve, n: number, m: number): ChirpPowers 
   const root = rootOf(w);
   const most = Math.max(n, m);
   return {
-    starts: powers(inverseQuad(quadOf(a)), n),
+    starts: powers(inverseComplexDd(complexDdOf(a)), n),
     chirp: squarePowers(root, most),
-    inverse: squarePowers(inverseQuad(root), most),
+    inverse: squarePowers(inverseComplexDd(root), most),
   };
 }
 
 /** The points themselves, m pairs. @throws FftError `out-of-memory` */
 export function pointArray({ w, a }: Curve, m: number): ComplexArray<'complex128'> {
-  const data = fitting(4 * m, () => roundQuads(powers(inverseQuad(quadOf(w)), m, quadOf(a))));
+  const data = fitting(4 * m, () => roundComplexDds(powers(inverseComplexDd(complexDdOf(w)), m, complexDdOf(a))));
   return { data, shape: [m], dtype: 'complex128' };
 }

@@ -1,6 +1,6 @@
 /** The kernels of a list of problems, built for a device that need not be there. */
 
-import { inPairs, partsOf } from '../../src/emit/pairs/index.ts';
+import { inPairs, partsOf } from '../../src/emit/double-word/index.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
 import type { Launch } from '../../src/plan/launches.ts';

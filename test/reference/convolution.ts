@@ -1,7 +1,7 @@
 /** Convolutions in twice the precision of doubles, over packed complex data: by direct sums, and by transforms. */
 import { ddAdd, ddDiv, ddMul, ddMulComplex, ddSqrt } from '../../src/numeric/doubledouble.ts';
 import { rational, toDoubleDouble } from '../../src/numeric/exact.ts';
-import { addQuad } from './quads.ts';
+import { addComplexDd } from './complex-dd.ts';
 import { type ReferenceResult, referenceTransform } from './transform.ts';
 
 export interface ConvolutionShape {
@@ -153,10 +153,15 @@ export function spectralConvolution(
     sum!.fill(0);
     for (const column of matrix > 1 ? columns : [row]) {
       const entry = matrix > 1 ? entryOf(shape, row, column) : 0;
-      quadAt(a, signal, left + leftBatches * (point + points * (column + coordinates * batch)), conjugate === 'signal');
-      quadAt(b!, kernel, point + points * (entry + entries * system), conjugate === 'kernel');
+      complexDdAt(
+        a,
+        signal,
+        left + leftBatches * (point + points * (column + coordinates * batch)),
+        conjugate === 'signal',
+      );
+      complexDdAt(b!, kernel, point + points * (entry + entries * system), conjugate === 'kernel');
       ddMulComplex(term!, 0, a, 0, b!, 0);
-      addQuad(sum!, 0, sum!, 0, term!, 0);
+      addComplexDd(sum!, 0, sum!, 0, term!, 0);
     }
     if (crossPower) divideByMagnitude(sum!);
     const factor = weight?.(coordinatesOf(point, size)) ?? 1;
@@ -180,9 +185,9 @@ export function spectralConvolution(
   return { ...referenceTransform(back, product.hi, product.lo), growth };
 }
 
-function quadAt(quad: Float64Array, { hi, lo }: ReferenceResult, n: number, conjugated: boolean): void {
+function complexDdAt(complexDd: Float64Array, { hi, lo }: ReferenceResult, n: number, conjugated: boolean): void {
   const sign = conjugated ? -1 : 1;
-  quad.set([hi[2 * n]!, lo[2 * n]!, sign * hi[2 * n + 1]!, sign * lo[2 * n + 1]!]);
+  complexDd.set([hi[2 * n]!, lo[2 * n]!, sign * hi[2 * n + 1]!, sign * lo[2 * n + 1]!]);
 }
 
 /** Zero stays zero. */

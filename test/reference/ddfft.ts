@@ -8,8 +8,8 @@
  * 256-bit fixed point (`direct.ts`), which share no table with it.
  */
 import { largestPrimeFactor, primeFactors } from '../../src/numeric/primes.ts';
-import { quadRoots, swapParts } from './quads.ts';
-import { compiled, type Double2, type Quad, Straight } from './straight.ts';
+import { complexDdRoots, swapParts } from './complex-dd.ts';
+import { type ComplexDd, compiled, type Double2, Straight } from './straight.ts';
 
 /** A butterfly of prime radix p takes about p² operations: beyond this prime a convolution is quicker. */
 const LARGEST_DIRECT_PRIME = 61;
@@ -58,7 +58,10 @@ function loops(radix: number | 'p', butterfly: string, row = '', first = ''): Pa
 }
 
 /** A pass of a small radix, all in line; in the last one (m = 1) every twiddle factor is 1. */
-function unrolled(radix: number, butterfly: (text: Straight, inputs: Quad[]) => Quad[]): { last: Pass; other: Pass } {
+function unrolled(
+  radix: number,
+  butterfly: (text: Straight, inputs: ComplexDd[]) => ComplexDd[],
+): { last: Pass; other: Pass } {
   const made = (twiddled: boolean): Pass => {
     const [outside, inside] = [new Straight('w'), new Straight('v')];
     const factors = Array.from({ length: twiddled ? radix : 1 }, (_, k) =>
@@ -67,22 +70,22 @@ function unrolled(radix: number, butterfly: (text: Straight, inputs: Quad[]) => 
     const inputs = Array.from({ length: radix }, (_, j) => inside.load('x', `from + ${j} * jump`));
     butterfly(inside, inputs).forEach((sum, k) => {
       const factor = factors[k];
-      inside.store('y', `to + ${4 * k} * columns`, factor ? inside.mulQuad(sum, factor) : sum);
+      inside.store('y', `to + ${4 * k} * columns`, factor ? inside.mulComplexDd(sum, factor) : sum);
     });
     return loops(radix, `${inside}`, `${outside}`);
   };
   return { last: made(false), other: made(true) };
 }
 
-const radix2 = unrolled(2, (text, [a, b]) => [text.addQuad(a!, b!), text.addQuad(a!, b!, '-')]);
+const radix2 = unrolled(2, (text, [a, b]) => [text.addComplexDd(a!, b!), text.addComplexDd(a!, b!, '-')]);
 
 const radix4 = unrolled(4, (text, [a, b, c, d]) => {
-  const [even, evenOff] = [text.addQuad(a!, c!), text.addQuad(a!, c!, '-')];
-  const [odd, oddOff] = [text.addQuad(b!, d!), text.addQuad(b!, d!, '-')];
+  const [even, evenOff] = [text.addComplexDd(a!, c!), text.addComplexDd(a!, c!, '-')];
+  const [odd, oddOff] = [text.addComplexDd(b!, d!), text.addComplexDd(b!, d!, '-')];
   return [
-    text.addQuad(even, odd),
+    text.addComplexDd(even, odd),
     text.addTurned(evenOff, oddOff, '-'),
-    text.addQuad(even, odd, '-'),
+    text.addComplexDd(even, odd, '-'),
     text.addTurned(evenOff, oddOff, '+'),
   ];
 });
@@ -95,13 +98,13 @@ function straight(prefix: string, write: (text: Straight) => void): string {
 }
 
 /** Complex variables that sums are kept in. */
-const total: Quad = { re: ['s0', 's1'], im: ['s2', 's3'] };
-const cosines: Quad = { re: ['c0', 'c1'], im: ['c2', 'c3'] };
-const sines: Quad = { re: ['d0', 'd1'], im: ['d2', 'd3'] };
-const names = ({ re, im }: Quad) => [...re, ...im];
+const total: ComplexDd = { re: ['s0', 's1'], im: ['s2', 's3'] };
+const cosines: ComplexDd = { re: ['c0', 'c1'], im: ['c2', 'c3'] };
+const sines: ComplexDd = { re: ['d0', 'd1'], im: ['d2', 'd3'] };
+const names = ({ re, im }: ComplexDd) => [...re, ...im];
 
 /** sum ← sum + factor · values, for a real factor. */
-function accumulate(text: Straight, sum: Quad, values: Quad, factor: Double2): void {
+function accumulate(text: Straight, sum: ComplexDd, values: ComplexDd, factor: Double2): void {
   for (const part of ['re', 'im'] as const) text.assign(sum[part], text.add(sum[part], text.mul(values[part], factor)));
 }
 
@@ -112,10 +115,10 @@ function accumulate(text: Straight, sum: Quad, values: Quad, factor: Double2): v
 function oddPass(): Pass {
   const paired = straight('a', (text) => {
     const [one, other] = [text.load('x', 'from + j * jump'), text.load('x', 'from + (p - j) * jump')];
-    const sum = text.addQuad(one, other);
+    const sum = text.addComplexDd(one, other);
     text.store('sums', '4 * j', sum);
-    text.store('differences', '4 * j', text.addQuad(one, other, '-'));
-    const next = text.addQuad(total, sum);
+    text.store('differences', '4 * j', text.addComplexDd(one, other, '-'));
+    const next = text.addComplexDd(total, sum);
     text.assign(total.re, next.re);
     text.assign(total.im, next.im);
   });
@@ -125,8 +128,8 @@ function oddPass(): Pass {
     accumulate(text, sines, text.load('differences', '4 * j'), root.im);
   });
   const stored = straight('e', (text) => {
-    const output = (k: string, sum: Quad) => {
-      text.store('y', `to + 4 * columns * (${k})`, text.mulQuad(sum, text.load('roots', `step * (${k})`)));
+    const output = (k: string, sum: ComplexDd) => {
+      text.store('y', `to + 4 * columns * (${k})`, text.mulComplexDd(sum, text.load('roots', `step * (${k})`)));
     };
     // The roots have the forward sign, so the sum of the sines is already negated.
     output('k', text.addTurned(cosines, sines, '+'));
@@ -160,7 +163,7 @@ const odd = oddPass();
 const ownRoots = new Map<number, Float64Array>();
 
 function rootsOf(radix: number): Float64Array {
-  const roots = ownRoots.get(radix) ?? quadRoots(radix, radix, (k) => k);
+  const roots = ownRoots.get(radix) ?? complexDdRoots(radix, radix, (k) => k);
   ownRoots.set(radix, roots);
   return roots;
 }
@@ -169,7 +172,7 @@ function rootsOf(radix: number): Float64Array {
 const multiply = compiled<(y: Float64Array, x: Float64Array, z: Float64Array, count: number) => void>(
   'y, x, z, count',
   `for (let at = 0; at < 4 * count; at += 4) {
-    ${straight('v', (text) => text.store('y', 'at', text.mulQuad(text.load('x', 'at'), text.load('z', 'at'))))}
+    ${straight('v', (text) => text.store('y', 'at', text.mulComplexDd(text.load('x', 'at'), text.load('z', 'at'))))}
   }`,
 );
 
@@ -181,7 +184,7 @@ function radicesOf(n: number): number[] {
 }
 
 function stockham(n: number): ReferenceFft {
-  const roots = quadRoots(n, n, (k) => k);
+  const roots = complexDdRoots(n, n, (k) => k);
   const passes: ((x: Float64Array, y: Float64Array) => void)[] = [];
   let columns = 1;
   for (const radix of radicesOf(n)) {
@@ -215,7 +218,7 @@ function bluestein(n: number): ReferenceFft {
   // k² modulo 2n, built from the differences 2k − 1 so that nothing grows beyond 4n.
   const squares = new Float64Array(n);
   for (let k = 1; k < n; k++) squares[k] = ((squares[k - 1] as number) + 2 * k - 1) % (2 * n);
-  const chirp = quadRoots(2 * n, n, (k) => squares[k] as number);
+  const chirp = complexDdRoots(2 * n, n, (k) => squares[k] as number);
   const filter = new Float64Array(4 * size);
   for (let k = 0; k < n; k++) {
     for (const place of [k, (size - k) % size]) {

@@ -8,7 +8,7 @@
 export type Double2 = readonly [hi: string, lo: string];
 
 /** A complex double-double. */
-export interface Quad {
+export interface ComplexDd {
   readonly re: Double2;
   readonly im: Double2;
 }
@@ -38,8 +38,8 @@ export class Straight {
     return name;
   }
 
-  /** The quad at a place, an expression, of a Float64Array. */
-  load(array: string, place: string): Quad {
+  /** The complex double-double at a place, an expression, of a Float64Array. */
+  load(array: string, place: string): ComplexDd {
     const at = this.named(place);
     const [a, b, c, d] = [0, 1, 2, 3].map((part) => this.named(`${array}[${at} + ${part}]`)) as [
       string,
@@ -50,7 +50,7 @@ export class Straight {
     return { re: [a, b], im: [c, d] };
   }
 
-  store(array: string, place: string, { re, im }: Quad): void {
+  store(array: string, place: string, { re, im }: ComplexDd): void {
     const at = this.named(place);
     [...re, ...im].forEach((value, part) => {
       this.statements.push(`${array}[${at} + ${part}] = ${value};`);
@@ -101,16 +101,16 @@ export class Straight {
   }
 
   /** a + b, or a − b. */
-  addQuad(a: Quad, b: Quad, sign: '+' | '-' = '+'): Quad {
+  addComplexDd(a: ComplexDd, b: ComplexDd, sign: '+' | '-' = '+'): ComplexDd {
     return { re: this.add(a.re, b.re, sign), im: this.add(a.im, b.im, sign) };
   }
 
   /** a + i·b, or a − i·b. */
-  addTurned(a: Quad, b: Quad, sign: '+' | '-'): Quad {
+  addTurned(a: ComplexDd, b: ComplexDd, sign: '+' | '-'): ComplexDd {
     return { re: this.add(a.re, b.im, sign === '+' ? '-' : '+'), im: this.add(a.im, b.re, sign) };
   }
 
-  mulQuad(a: Quad, b: Quad): Quad {
+  mulComplexDd(a: ComplexDd, b: ComplexDd): ComplexDd {
     const re = this.add(this.mul(a.re, b.re), this.mul(a.im, b.im), '-');
     return { re, im: this.add(this.mul(a.re, b.im), this.mul(a.im, b.re)) };
   }

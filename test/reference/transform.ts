@@ -1,6 +1,7 @@
 /** The reference transform of a whole tensor: any axes, batches and direction, over packed data. */
+
+import { mulReal, swapParts } from './complex-dd.ts';
 import { referenceFft } from './ddfft.ts';
-import { mulReal, swapParts } from './quads.ts';
 
 /** What is asked for; field names and meanings are those of a problem in normal form. */
 export interface ReferenceProblem {
@@ -83,14 +84,14 @@ function transformAxis(data: Float64Array, length: number, stride: number): void
   for (let block = 0; block < data.length; block += 4 * stride * length) {
     for (let column = 0; column < stride; column++) {
       const from = block + 4 * column;
-      for (let j = 0; j < length; j++) copyQuad(line, 4 * j, data, from + 4 * stride * j);
+      for (let j = 0; j < length; j++) copyComplexDd(line, 4 * j, data, from + 4 * stride * j);
       fft.forward(line);
-      for (let j = 0; j < length; j++) copyQuad(data, from + 4 * stride * j, line, 4 * j);
+      for (let j = 0; j < length; j++) copyComplexDd(data, from + 4 * stride * j, line, 4 * j);
     }
   }
 }
 
-function copyQuad(y: Float64Array, t: number, x: Float64Array, a: number): void {
+function copyComplexDd(y: Float64Array, t: number, x: Float64Array, a: number): void {
   y[t] = x[a] as number;
   y[t + 1] = x[a + 1] as number;
   y[t + 2] = x[a + 2] as number;

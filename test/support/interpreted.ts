@@ -13,7 +13,7 @@ import type {
   RealArray,
 } from '../../src/devices/device.ts';
 import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
-import { computable } from '../../src/emit/pairs/index.ts';
+import { computable } from '../../src/emit/double-word/index.ts';
 import { Device } from '../../src/engine/device.ts';
 import { bytesOf, type Kernel, type StorageType, verify } from '../../src/ir/index.ts';
 import type { DeviceProfile } from '../../src/plan/profile.ts';

@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Device, Plan, ProblemInput } from '../../index.ts';
 import { exact, FRACTION_BITS } from '../../numeric/exact.ts';
-import { fixedResult } from '../../numeric/fixed-sums.ts';
+import { fixedResult } from '../../numeric/fixed-transforms.ts';
 import { largestPrimeFactor } from '../../numeric/primes.ts';
 import { logicalLength, type Problem } from '../../problem/index.ts';
 import type { TransformKind } from '../../problem/problem.ts';

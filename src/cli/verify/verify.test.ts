@@ -4,7 +4,7 @@ import { type Fixed, fixedTransform, toFixed } from '../../../test/reference/fix
 import { randomFor } from '../../../test/support/random.ts';
 import { hasMultiplyAdds, roundsOnce } from '../../../test/support/relaxed.ts';
 import { type Device, openDevice } from '../../index.ts';
-import { fixedResult } from '../../numeric/fixed-sums.ts';
+import { fixedResult } from '../../numeric/fixed-transforms.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { transformKinds } from '../../problem/problem.ts';
 import { boundOf, measureErrors } from './errors.ts';

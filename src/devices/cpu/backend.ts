@@ -2,7 +2,7 @@
  * The CPU as a device: kernels are WebAssembly SIMD, device memory is one WebAssembly memory, multiprocessors are
  * worker threads.
  */
-import type { PairForm } from '../../emit/pairs/index.ts';
+import type { PairForm } from '../../emit/double-word/index.ts';
 import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { DeviceProfile } from '../../plan/profile.ts';

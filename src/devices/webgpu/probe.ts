@@ -2,7 +2,7 @@
  * Whether doubles that are two singles keep their digits on a device. Compilers behind WGSL may contract and reorder, and which do
  * nobody says: a kernel tells, whose results have less than half of their digits where that breaks what pairs rest on.
  */
-import { inPairs } from '../../emit/pairs/index.ts';
+import { inPairs } from '../../emit/double-word/index.ts';
 import { type ArrayRef, Expressions, type Kernel, type Real, variable } from '../../ir/index.ts';
 import type { Backend, Binding } from '../device.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FftError } from '../../problem/errors.ts';
 import type { BranchNode, Dimension, LeafNode, PlanNode } from '../node.ts';
 import { type Assignment, assignBuffers, searchAssignments } from './assign.ts';
-import type { ArrayType, BufferOffer } from './offer.ts';
+import type { ArrayType, AvailableBuffers } from './offer.ts';
 
 const TENSOR = [8, 8, 8];
 const ELEMENTS = 512;
@@ -28,7 +28,7 @@ const twoUploads = branch('four-step', leaf('first', false), leaf('last', true))
 const threeUploads = branch('four-step', leaf('first', false), leaf('second', false), leaf('last', true));
 const threeAxes = branch('axes', leaf('x', false), leaf('y', false), leaf('z', false));
 
-function outOfPlace(more: Partial<BufferOffer> & { types?: ArrayType } = {}): BufferOffer {
+function outOfPlace(more: Partial<AvailableBuffers> & { types?: ArrayType } = {}): AvailableBuffers {
   const { types = 'interleaved', ...rest } = more;
   const user = { type: types, elements: ELEMENTS };
   return { input: { ...user, writable: false }, output: user, same: false, sameLayout: true, ...rest };
@@ -45,7 +45,7 @@ function route(assignment: Assignment | undefined): string {
   return ['input', ...assignment.steps.map(({ output }) => output.buffer)].join(' ');
 }
 
-const best = (root: PlanNode, offer: BufferOffer) => assignBuffers(root, offer)[0]!;
+const best = (root: PlanNode, offer: AvailableBuffers) => assignBuffers(root, offer)[0]!;
 
 describe('one step', () => {
   it('reads the input and writes the output', () => {

@@ -15,7 +15,14 @@
 import { FftError } from '../../problem/errors.ts';
 import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../node.ts';
 import { type Criteria, compareCriteria } from './criteria.ts';
-import { type BufferName, type BufferOffer, memoryOf, operandsOf, type TempCount, type TypedBuffer } from './offer.ts';
+import {
+  type AvailableBuffers,
+  type BufferName,
+  memoryOf,
+  operandsOf,
+  type TempCount,
+  type TypedBuffer,
+} from './offer.ts';
 import { branchTo, type PlacementTrace, pathTo, rootTrace, uses } from './trace.ts';
 import { createValidity, type Validity } from './validity.ts';
 
@@ -63,7 +70,7 @@ export interface AssignmentSearch {
  */
 export function assignBuffers(
   root: PlanNode,
-  offer: BufferOffer,
+  offer: AvailableBuffers,
   options?: SearchOptions,
 ): readonly [Assignment, ...Assignment[]] {
   return searchAssignments(root, offer, options).assignments;
@@ -72,7 +79,7 @@ export function assignBuffers(
 /** As `assignBuffers`, with the trace of the search. */
 export function searchAssignments(
   root: PlanNode,
-  offer: BufferOffer,
+  offer: AvailableBuffers,
   { keep = 4096 }: SearchOptions = {},
 ): AssignmentSearch {
   checkTree(root);
@@ -101,7 +108,7 @@ interface Growth {
 
 function growTries(
   leaves: readonly LeafNode[],
-  offer: BufferOffer,
+  offer: AvailableBuffers,
   temps: TempCount,
   validity: Validity,
   keep: number,
@@ -145,7 +152,7 @@ function bestOfEachState(tries: readonly PlacementTrace[]): PlacementTrace[] {
   return [...best.values()];
 }
 
-function toAssignment(trace: PlacementTrace, offer: BufferOffer, temps: TempCount): Assignment {
+function toAssignment(trace: PlacementTrace, offer: AvailableBuffers, temps: TempCount): Assignment {
   const steps = pathTo(trace).map(({ leaf, input, output }): AssignedStep => {
     const inPlace = memoryOf(input.buffer, offer) === memoryOf(output.buffer, offer);
     return { leaf: leaf!, input, output, inPlace };
@@ -170,7 +177,7 @@ function checkTree(node: PlanNode): void {
   for (const child of node.children) checkTree(child);
 }
 
-function describeOffer({ same, sameLayout, work }: BufferOffer): string {
+function describeOffer({ same, sameLayout, work }: AvailableBuffers): string {
   const place = same ? `in place with ${sameLayout ? 'equal' : 'different'} strides` : 'out of place';
   return work ? `${place} through work` : place;
 }

@@ -28,7 +28,7 @@ export interface UserBuffer {
 }
 
 /** What one direction of a plan runs on: `input` is what this direction reads. */
-export interface BufferOffer {
+export interface AvailableBuffers {
   /** `writable`: intermediate results may overwrite the input (`preserveInput: false`). */
   readonly input: UserBuffer & { readonly writable: boolean };
   /** `spared`: elements that are not results are to stay as they are, so only the last leaf writes it. */
@@ -56,18 +56,18 @@ export function isTemp({ buffer }: Pick<TypedBuffer, 'buffer'>): boolean {
 }
 
 /** One name for each memory: in place `input` and `output` are two names of the output. */
-export function memoryOf(buffer: BufferName, offer: Pick<BufferOffer, 'same'>): BufferName {
+export function memoryOf(buffer: BufferName, offer: Pick<AvailableBuffers, 'same'>): BufferName {
   return offer.same && buffer === 'input' ? 'output' : buffer;
 }
 
 /** True where an element lies at the same addresses seen through either operand. */
-export function sameAddresses(a: TypedBuffer, b: TypedBuffer, offer: BufferOffer): boolean {
+export function sameAddresses(a: TypedBuffer, b: TypedBuffer, offer: AvailableBuffers): boolean {
   if (a.type !== b.type || memoryOf(a.buffer, offer) !== memoryOf(b.buffer, offer)) return false;
   return a.buffer === b.buffer || offer.sameLayout;
 }
 
 /** True where a line of reals lies in the memory of its bins, one of them seen through either operand. */
-export function sameRows(a: TypedBuffer, b: TypedBuffer, offer: BufferOffer): boolean {
+export function sameRows(a: TypedBuffer, b: TypedBuffer, offer: AvailableBuffers): boolean {
   return offer.sameRows === true && (a.type === 'real') !== (b.type === 'real') && !isTemp(a) && !isTemp(b);
 }
 
@@ -77,7 +77,7 @@ export function sameRows(a: TypedBuffer, b: TypedBuffer, offer: BufferOffer): bo
  * after everything else the user gave because sparing it costs nothing, interleaved temps before planar ones because
  * they are one stream of memory instead of two.
  */
-export function operandsOf(offer: BufferOffer, temps: TempCount): TypedBuffer[] {
+export function operandsOf(offer: AvailableBuffers, temps: TempCount): TypedBuffer[] {
   const input: TypedBuffer = { buffer: 'input', type: offer.input.type };
   const output: TypedBuffer = { buffer: 'output', type: offer.output.type };
   const operands = [output];

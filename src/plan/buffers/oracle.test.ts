@@ -11,7 +11,7 @@ import { seedFor } from '../../../test/support/random.ts';
 import { FftError } from '../../problem/index.ts';
 import { type BranchNode, type Dimension, type LeafNode, leavesOf } from '../node.ts';
 import { searchAssignments } from './assign.ts';
-import type { ArrayType, BufferName, BufferOffer, TypedBuffer } from './offer.ts';
+import type { ArrayType, AvailableBuffers, BufferName, TypedBuffer } from './offer.ts';
 
 const seed = seedFor('plan/buffers');
 
@@ -25,7 +25,7 @@ interface AxisPlan {
 interface Scene {
   readonly tensor: readonly number[];
   readonly axes: readonly AxisPlan[];
-  readonly offer: BufferOffer;
+  readonly offer: AvailableBuffers;
 }
 
 function treeOf({ tensor, axes }: Scene): BranchNode {
@@ -204,7 +204,7 @@ const scenes: fc.Arbitrary<Scene> = fc
       room -= uploads;
       return room < 0 ? [] : [{ of, factors, reordered }];
     });
-    const offer: BufferOffer = {
+    const offer: AvailableBuffers = {
       input: { type: read, elements: elements - Number(short === 'input'), writable },
       output: { type: written, elements: elements - Number(short === 'output') },
       same,

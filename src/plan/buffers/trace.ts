@@ -4,7 +4,7 @@
  */
 import type { LeafNode } from '../node.ts';
 import type { Criteria } from './criteria.ts';
-import { type BufferName, type BufferOffer, bufferNames, isTemp, memoryOf, type TypedBuffer } from './offer.ts';
+import { type AvailableBuffers, type BufferName, bufferNames, isTemp, memoryOf, type TypedBuffer } from './offer.ts';
 
 export interface PlacementTrace extends Criteria {
   /** Nothing at the root, which stands for the user handing over the input. */
@@ -17,7 +17,7 @@ export interface PlacementTrace extends Criteria {
   readonly used: number;
 }
 
-export function rootTrace(offer: BufferOffer): PlacementTrace {
+export function rootTrace(offer: AvailableBuffers): PlacementTrace {
   const output: TypedBuffer = { buffer: 'input', type: offer.input.type };
   const used = bitOf(memoryOf('input', offer));
   const counts: Criteria = { bufferCount: 1, padded: 0, inPlace: 0, typeChanges: 0 };
@@ -29,7 +29,7 @@ export function branchTo(
   parent: PlacementTrace,
   leaf: LeafNode,
   output: TypedBuffer,
-  offer: BufferOffer,
+  offer: AvailableBuffers,
 ): PlacementTrace {
   const input = parent.output;
   const memory = memoryOf(output.buffer, offer);

@@ -17,7 +17,7 @@ import type { LeafNode } from '../node.ts';
 import { mayWrite } from '../shims.ts';
 import {
   type ArrayType,
-  type BufferOffer,
+  type AvailableBuffers,
   bufferNames,
   isTemp,
   memoryOf,
@@ -45,7 +45,7 @@ interface LeafShape {
   readonly writesReals: boolean;
 }
 
-export function createValidity(offer: BufferOffer): Validity {
+export function createValidity(offer: AvailableBuffers): Validity {
   const shapes = new Map<string, LeafShape>();
   const shapeOfLeaf = new Map<LeafNode, LeafShape>();
   const answers = new Map<number, boolean>();
@@ -94,7 +94,13 @@ function indexOf({ buffer, type }: TypedBuffer): number {
   return TYPES.length * bufferNames.indexOf(buffer) + TYPES.indexOf(type);
 }
 
-function decide(shape: LeafShape, from: TypedBuffer, to: TypedBuffer, isLast: boolean, offer: BufferOffer): boolean {
+function decide(
+  shape: LeafShape,
+  from: TypedBuffer,
+  to: TypedBuffer,
+  isLast: boolean,
+  offer: AvailableBuffers,
+): boolean {
   if (isLast && to.buffer !== 'output') return false;
   if ((to.type === 'real') !== shape.writesReals) return false;
   if (!isLast && !takesIntermediates(to, offer)) return false;
@@ -108,7 +114,7 @@ function decide(shape: LeafShape, from: TypedBuffer, to: TypedBuffer, isLast: bo
 }
 
 /** True where a result that is not the last may lie in this buffer. */
-function takesIntermediates({ buffer }: TypedBuffer, offer: BufferOffer): boolean {
+function takesIntermediates({ buffer }: TypedBuffer, offer: AvailableBuffers): boolean {
   if (isTemp({ buffer })) return true;
   if (offer.work) return buffer === 'work';
   // In place, input and output are one memory.

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { randomFor } from '../../test/support/random.ts';
+import {
+  complexDd,
+  inverseComplexDd,
+  powers,
+  rootComplexDd,
+  roundComplexDds,
+  squarePowers,
+  turnComplexDd,
+} from './complex-dd-powers.ts';
 import { type Exact, exact, mul, sub, toNumber } from './exact.ts';
 import { fraction, minus, over } from './fraction.ts';
-import { inverseQuad, powers, quad, rootQuad, roundQuads, squarePowers, turnQuad } from './spiral.ts';
 
 const random = randomFor('src/numeric/spiral');
 
@@ -33,17 +41,20 @@ const corners = [1, -1].flatMap((x) => [[x, 0] as const, [0, x] as const, [x, x]
 
 describe('spirals', () => {
   it.each([...corners, ...numbers])('inverse and root of %d + %di', (re, im) => {
-    const z = quad(re, im);
+    const z = complexDd(re, im);
     const one = { re: exact(1), im: exact(0) };
-    expect(far(times(pointAt(z, 0), pointAt(inverseQuad(z), 0)), one)).toBeLessThan(2 ** -98);
-    const root = rootQuad(z);
+    expect(far(times(pointAt(z, 0), pointAt(inverseComplexDd(z), 0)), one)).toBeLessThan(2 ** -98);
+    const root = rootComplexDd(z);
     expect(far(times(pointAt(root, 0), pointAt(root, 0)), pointAt(z, 0)) / Math.hypot(re, im)).toBeLessThan(2 ** -98);
     expect(root[0]).toBeGreaterThanOrEqual(0);
   });
 
   it('roots and inverses of tiny and huge numbers', () => {
     for (const scale of [2 ** -400, 2 ** 400]) {
-      const [root, inverse] = [rootQuad(quad(-3 * scale, 4 * scale)), inverseQuad(quad(3 * scale, -4 * scale))];
+      const [root, inverse] = [
+        rootComplexDd(complexDd(-3 * scale, 4 * scale)),
+        inverseComplexDd(complexDd(3 * scale, -4 * scale)),
+      ];
       for (const [found, wanted] of [
         [root[0]! / Math.sqrt(scale), 1],
         [root[2]! / Math.sqrt(scale), 2],
@@ -55,7 +66,7 @@ describe('spirals', () => {
   });
 
   it('powers and powers of squares', () => {
-    const z = quad(0.6, 0.8001);
+    const z = complexDd(0.6, 0.8001);
     const [one, two] = [powers(z, 50), squarePowers(z, 12)];
     let expected: Point = { re: exact(1), im: exact(0) };
     let square = 0;
@@ -69,17 +80,17 @@ describe('spirals', () => {
     expect([powers(z, 0), squarePowers(z, 0), squarePowers(z, 1)]).toEqual([
       new Float64Array(0),
       new Float64Array(0),
-      quad(1, 0),
+      complexDd(1, 0),
     ]);
   });
 
   it('long tables stay on the circle, to the last place of a double', () => {
     const count = 2 ** 18;
     const n = count - 1;
-    const table = squarePowers(turnQuad(1n, 1234577n), count);
-    const last = turnQuad(BigInt(n) * BigInt(n), 1234577n);
+    const table = squarePowers(turnComplexDd(1n, 1234577n), count);
+    const last = turnComplexDd(BigInt(n) * BigInt(n), 1234577n);
     expect(far(pointAt(table, n), pointAt(last, 0))).toBeLessThan(2 ** -64);
-    expect(roundQuads(table).slice(-2)).toEqual(Float64Array.of(last[0]!, last[2]!));
+    expect(roundComplexDds(table).slice(-2)).toEqual(Float64Array.of(last[0]!, last[2]!));
   });
 });
 

@@ -3,7 +3,7 @@ import type { ScaleFactor } from '../numeric/scale-factor.ts';
 import { hermitianLength, type Problem, type Sides, tensorShape } from '../problem/index.ts';
 import { axisPlace } from './axis.ts';
 import type { ComplexScheme } from './axis-scheme.ts';
-import { schemeNode } from './convolved.ts';
+import { schemeNode } from './complex-axis.ts';
 import type { AxisPlace } from './four-step.ts';
 import type { Factors } from './leaf.ts';
 import {
@@ -19,7 +19,7 @@ import {
   type PlanNode,
   type RealParts,
 } from './node.ts';
-import { inColumns, othersOf } from './real.ts';
+import { inColumns, othersOf } from './r2c.ts';
 import type { Target } from './target.ts';
 
 /** The problem whose axis has so many complex points. */
@@ -68,7 +68,7 @@ export interface RealDftEnds {
 }
 
 /** What the first launch does as it reads, and the last one as it writes. */
-export interface SumEnds {
+export interface R2rEnds {
   readonly input: Partial<LeafNode>;
   readonly output: Partial<LeafNode>;
   readonly roots: Partial<Sides<EndRoots>>;
@@ -82,7 +82,7 @@ export function betweenReals(
   axis: number,
   target: Target,
   { scheme, points }: { readonly scheme: ComplexScheme; readonly points: number },
-  ends: SumEnds,
+  ends: R2rEnds,
 ): PlanNode {
   const whole = complexAxis(problem, axis, points);
   const { merged } = ends;
@@ -104,7 +104,7 @@ export function betweenReals(
   return isLeaf(all) ? all : { ...all, length: tensor, outputLength: tensor };
 }
 
-interface PlacedSumEnds extends SumEnds {
+interface PlacedR2rEnds extends R2rEnds {
   readonly axis: number;
   /** Roots at each end, those of padded points included. */
   readonly table: number;
@@ -114,7 +114,7 @@ interface PlacedSumEnds extends SumEnds {
 function endedLeaf(
   leaf: LeafNode,
   { first, last }: { readonly first: boolean; readonly last: boolean },
-  { axis, table, tensor, input, output, roots, merged }: PlacedSumEnds,
+  { axis, table, tensor, input, output, roots, merged }: PlacedR2rEnds,
 ): LeafNode {
   const apart = (dimension: Dimension, side: 'input' | 'output'): Dimension =>
     dimension[side].of === merged ? { ...dimension, [side]: { of: merged, step: 2 } } : dimension;

@@ -23,9 +23,9 @@ import {
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
 import { dft } from './butterfly.ts';
-import { PairExpressions } from './pairs.ts';
+import { PairExpressions } from './packed-lanes.ts';
 
-const random = randomFor('kernels/pairs');
+const random = randomFor('kernels/packed-lanes');
 const [memory, other, shared]: ArrayRef[] = [
   { name: 'x', space: 'global', type: 'f64' },
   { name: 'y', space: 'global', type: 'f64' },

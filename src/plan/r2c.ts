@@ -14,8 +14,9 @@ import { type Direction, hermitianLength, type Problem, type Side, tensorShape }
 import { axisPlace, bluesteinInOne, cheapestBluestein, dimensionsOf, uploadsQuestion } from './axis.ts';
 import { type Bluestein, type ComplexScheme, inOneUpload, type RealScheme, type Uploads } from './axis-scheme.ts';
 import { wordsPerReal } from './capacity.ts';
+import { schemeNode } from './complex-axis.ts';
 import { asComplex } from './complex-part.ts';
-import { schemeNode } from './convolved.ts';
+import { isPadded, isPaddedAxis, uploadSchemes } from './complex-schemes.ts';
 import type { AxisPlace } from './four-step.ts';
 import {
   type Absent,
@@ -32,7 +33,6 @@ import {
   type RealParts,
 } from './node.ts';
 import { ifFits, type Priced } from './priced.ts';
-import { isPadded, isPaddedAxis, uploadSchemes } from './scheme.ts';
 import { boosted, type Target } from './target.ts';
 import { LONGEST_BUTTERFLY } from './tiling.ts';
 

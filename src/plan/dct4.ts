@@ -8,10 +8,10 @@
 import type { Problem, TransformKind } from '../problem/index.ts';
 import { cheapestBluestein, uploadsQuestion } from './axis.ts';
 import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
+import { isPaddedAxis, uploadSchemes } from './complex-schemes.ts';
 import type { Facing, PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
-import { isPaddedAxis, uploadSchemes } from './scheme.ts';
-import { betweenReals, complexAxis } from './sum-ends.ts';
+import { betweenReals, complexAxis } from './r2r-ends.ts';
 import type { Target } from './target.ts';
 
 /** The ways to transform an axis by N/2 complex points, cheapest first. */

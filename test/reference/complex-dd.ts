@@ -6,7 +6,7 @@ import { ddAdd, ddMul } from '../../src/numeric/doubledouble.ts';
 import { unitRoot } from './roots.ts';
 
 /** y[t] = x[a] + z[b]. */
-export function addQuad(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
+export function addComplexDd(y: Float64Array, t: number, x: Float64Array, a: number, z: Float64Array, b: number): void {
   ddAdd(y, t, x[a] as number, x[a + 1] as number, z[b] as number, z[b + 1] as number);
   ddAdd(y, t + 2, x[a + 2] as number, x[a + 3] as number, z[b + 2] as number, z[b + 3] as number);
 }
@@ -30,7 +30,7 @@ export function swapParts(x: Float64Array): void {
 }
 
 /** `count` roots e^(−2πi·exponent(i)/n). */
-export function quadRoots(n: number, count: number, exponent: (i: number) => number): Float64Array {
+export function complexDdRoots(n: number, count: number, exponent: (i: number) => number): Float64Array {
   const roots = unitRoot(n);
   const root = new Float64Array(4);
   const table = new Float64Array(4 * count);

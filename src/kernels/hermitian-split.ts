@@ -21,7 +21,7 @@ import {
   sub,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { PairStep } from '../plan/leaf.ts';
+import type { HermitianSplit } from '../plan/leaf.ts';
 
 /** Root number k of the pairs: e^{−2πi·k/2N}. */
 export type PairRoot = (x: Expressions, k: IndexLike) => Complex;
@@ -41,7 +41,7 @@ export interface PairItems {
   readonly stores: (x: Expressions, b: IndexLike, c: IndexLike) => Store[];
 }
 
-export interface PairQuestion extends Omit<PairStep, 'do'> {
+export interface PairQuestion extends Omit<HermitianSplit, 'do'> {
   /** The column whose numbers mirror those of another one; missing where that is the same. */
   readonly opposite?: (c: IndexLike) => IndexLike;
   readonly sides: PairSides;

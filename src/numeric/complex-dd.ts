@@ -16,7 +16,7 @@ import { type Butterfly, type Numbers, type Sum, transformed } from './passes.ts
 const FEW_ROOTS = 1024;
 
 /** The roots of unity of order n: cosines and sines to about u² of 1. */
-export class QuadRoots {
+export class ComplexDdRoots {
   readonly n: number;
   private readonly near: number;
   /** Roots `near` apart, and how far the ones between them are from the one before: a small product that is added. */
@@ -57,13 +57,13 @@ export class QuadRoots {
 const product = new Float64Array(4);
 
 /** What gives all roots of an order. */
-export function quadRootsOf(n: number): QuadRoots {
-  return new QuadRoots(n);
+export function complexDdRootsOf(n: number): ComplexDdRoots {
+  return new ComplexDdRoots(n);
 }
 
 /** `count` roots e^(−2πi·exponent(i)/n). @param exponent integers from 0 to n − 1. */
-export function quadRoots(n: number, count: number, exponent: (i: number) => number): Float64Array {
-  const all = new QuadRoots(n);
+export function complexDdRoots(n: number, count: number, exponent: (i: number) => number): Float64Array {
+  const all = new ComplexDdRoots(n);
   const roots = new Float64Array(4 * count);
   for (let i = 0; i < count; i++) all.write(roots, 4 * i, 4 * i + 2, exponent(i));
   return roots;
@@ -85,19 +85,19 @@ function powersOfRoot(count: number, by: number, n: number, less: exactly.Exact)
   return table;
 }
 
-export const QUADS: Numbers = {
+export const COMPLEX_DDS: Numbers = {
   words: 4,
-  roots: (n, count, exponent = (i) => i) => quadRoots(n, count, exponent),
+  roots: (n, count, exponent = (i) => i) => complexDdRoots(n, count, exponent),
   butterfly: (radix) => (radix === 4 ? four : radix === 2 ? two : odd(radix)),
   add,
   subtract,
   inverses,
-  scale: (y, t, factors, a) => scaleQuad(y, t, factors[a]!, factors[a + 1]!),
+  scale: (y, t, factors, a) => scaleComplexDd(y, t, factors[a]!, factors[a + 1]!),
 };
 
 /** Transforms n numbers in place: forward, not scaled. For lengths of small primes, a pass for each (Stockham). */
-export function transformQuads(data: Float64Array): void {
-  const result = transformed(data, QUADS);
+export function transformComplexDds(data: Float64Array): void {
+  const result = transformed(data, COMPLEX_DDS);
   if (result !== data) data.set(result);
 }
 
@@ -241,7 +241,7 @@ const four: Butterfly = (from, at, step, to, toAt, toStep, roots, root) => {
 
 /** By definition, points m and p − m together. */
 function odd(prime: number): Butterfly {
-  const circle = quadRoots(prime, prime, (k) => k);
+  const circle = complexDdRoots(prime, prime, (k) => k);
   if (points.length < 4 * prime) points = new Float64Array(4 * prime);
   /** Sums of two points, then their differences. */
   const pairs = new Float64Array(4 * prime);
@@ -276,7 +276,7 @@ function odd(prime: number): Butterfly {
 }
 
 /** Multiplies a number by a real one. */
-export function scaleQuad(x: Float64Array, at: number, hi: number, lo: number): void {
+export function scaleComplexDd(x: Float64Array, at: number, hi: number, lo: number): void {
   ddMul(x, at, x[at]!, x[at + 1]!, hi, lo);
   ddMul(x, at + 2, x[at + 2]!, x[at + 3]!, hi, lo);
 }

@@ -8,8 +8,8 @@ import { hermitianLength, type Problem, type TransformKind } from '../problem/in
 import { type ComplexScheme, inOneUpload, type RealScheme } from './axis-scheme.ts';
 import { type Cropped, type Dimension, type Extended, type LeafNode, mapLeaves, type PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
-import { inOneLaunch, isOneButterfly, lineNode, mergedLines, othersOf, schemesOfReals } from './real.ts';
-import { betweenReals, columnsNode, complexAxis, type EndRoots } from './sum-ends.ts';
+import { inOneLaunch, isOneButterfly, lineNode, mergedLines, othersOf, schemesOfReals } from './r2c.ts';
+import { betweenReals, columnsNode, complexAxis, type EndRoots } from './r2r-ends.ts';
 import type { Target } from './target.ts';
 
 /** How the sums of one kind become a transform. */

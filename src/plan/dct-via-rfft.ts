@@ -30,8 +30,8 @@ import {
   type RealParts,
 } from './node.ts';
 import type { Priced } from './priced.ts';
-import { isInOneLaunch, isOneButterfly, lineNode, linesOf, othersOf, schemesOfReals } from './real.ts';
-import { betweenReals, columnsNode, complexAxis, type RealDftEnds } from './sum-ends.ts';
+import { isInOneLaunch, isOneButterfly, lineNode, linesOf, othersOf, schemesOfReals } from './r2c.ts';
+import { betweenReals, columnsNode, complexAxis, type RealDftEnds } from './r2r-ends.ts';
 import type { Target } from './target.ts';
 
 /** The ways to transform an axis, cheapest first. */

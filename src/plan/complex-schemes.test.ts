@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { FftError, normalizeProblem, type ProblemInput } from '../problem/index.ts';
+import { complexSchemes, isConvolved } from './complex-schemes.ts';
 import type { DeviceProfile, PlannerTuning } from './profile.ts';
-import { complexSchemes, isConvolved } from './scheme.ts';
 import { targetOf } from './target.ts';
 
 const cpu: DeviceProfile = { ...cpuProfile, name: 'a CPU', multiprocessors: 1 };

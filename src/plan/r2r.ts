@@ -1,20 +1,20 @@
 /**
  * Cosine and sine transforms, DCT and DST I to IV as FFTW defines them (REDFT and RODFT; VkFFT guide 2.5.5): real on both sides.
  *
- * - II and III, and IV of odd lengths, by the real transform of as many points: real-sums.ts.
- * - IV of even lengths, by half as many complex points: facing-sums.ts.
- * - I, by continuing the reals to a sequence twice as long: continued-sums.ts.
+ * - II and III, and IV of odd lengths, by the real transform of as many points: dct-via-rfft.ts.
+ * - IV of even lengths, by half as many complex points: dct4.ts.
+ * - I, by continuing the reals to a sequence twice as long: dct1.ts.
  *
  * On vectors short ones are one butterfly of their reals, or of the points that continue them: `LONGEST_BUTTERFLY`, tiling.ts.
  */
 import { type Direction, type Problem, type TransformKind, tensorShape } from '../problem/index.ts';
 import { dimensionsOf } from './axis.ts';
 import type { RealScheme } from './axis-scheme.ts';
-import { extensionAxis, extensionSchemes } from './continued-sums.ts';
-import { foldedAxis, foldedSchemes } from './facing-sums.ts';
+import { cosineSchemes, cosinesAxis } from './dct-via-rfft.ts';
+import { extensionAxis, extensionSchemes } from './dct1.ts';
+import { foldedAxis, foldedSchemes } from './dct4.ts';
 import { type LeafNode, leafNode, type PlanNode } from './node.ts';
 import type { Priced } from './priced.ts';
-import { cosineSchemes, cosinesAxis } from './real-sums.ts';
 import type { Target } from './target.ts';
 
 /** The transform that undoes another, but for a factor. */
