@@ -15,6 +15,12 @@ const MATRIX = {
   engine: ['numeric', 'layout', 'problem', 'ir', 'plan', 'patterns', 'kernels', 'emit', 'devices'],
 };
 
+/**
+ * The floors of plan/, from the ground up: each may import itself and those below it. Files of plan/ itself stand on all of them: they
+ * are the way from a problem to a plan.
+ */
+const PLAN_FLOORS = ['device', 'tree', 'buffers', 'group', 'price', 'schemes', 'launch'];
+
 /** The public faces sit side by side: they see the engine, the problem and exact numbers, and may build on one another. */
 const FACES = ['index\\.ts$', 'sync\\.ts$', 'numeric\\.ts$', 'version\\.ts$', 'numpy/', 'cli/', 'signal/'];
 const FACE_MAY_IMPORT = ['engine', 'problem', 'numeric'];
@@ -30,9 +36,18 @@ const roomRules = Object.entries(MATRIX).map(([room, allowed]) => ({
   to: { path: '^(src|test|bench|examples|scripts)/', pathNot: `^src/(${[room, ...allowed].join('|')})/` },
 }));
 
+const planRules = PLAN_FLOORS.map((floor, n) => ({
+  name: `plan-${floor}`,
+  comment: `src/plan/${floor}/ may import ${PLAN_FLOORS.slice(0, n).join(', ') || 'no other floor of plan/'} besides itself.`,
+  severity: 'error',
+  from: { path: `^src/plan/${floor}/`, pathNot: TESTS },
+  to: { path: '^src/plan/', pathNot: `^src/plan/(${PLAN_FLOORS.slice(0, n + 1).join('|')})/` },
+}));
+
 module.exports = {
   forbidden: [
     ...roomRules,
+    ...planRules,
     {
       name: 'faces',
       comment:
@@ -56,7 +71,7 @@ module.exports = {
       comment: 'A kernel is built from one plan leaf; it reads the leaf, it does not plan.',
       severity: 'error',
       from: { path: '^src/kernels/', pathNot: TESTS },
-      to: { path: '^src/plan/', pathNot: '^src/plan/leaf\\.ts$', dependencyTypesNot: ['type-only'] },
+      to: { path: '^src/plan/', pathNot: '^src/plan/tree/leaf\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'devices-see-the-profile-type-only',

@@ -12,17 +12,24 @@ export const groups = {
   callbacks: ['problem/record', 'kernels/callbacks'],
   convolutions: ['plan/convolution', 'engine/kernels', 'kernels/products'],
   'real transforms': [
-    'plan/r2c',
-    'plan/r2r',
-    'plan/dct-via-rfft',
-    'plan/dct4',
-    'plan/dct1',
-    'plan/dht',
+    'plan/schemes/r2c',
+    'plan/schemes/r2r/r2r',
+    'plan/schemes/r2r/dct-via-rfft',
+    'plan/schemes/r2r/dct4',
+    'plan/schemes/r2r/dct1',
+    'plan/schemes/r2r/dht',
+    'plan/schemes/r2r/r2r-ends',
     'kernels/hermitian-split',
     'kernels/symmetric-passes',
     'kernels/reals',
   ],
-  'large primes': ['plan/bluestein', 'plan/rader', 'numeric/powers', 'numeric/chirp', 'numeric/complex-dd'],
+  'large primes': [
+    'plan/schemes/bluestein',
+    'plan/schemes/rader',
+    'numeric/powers',
+    'numeric/chirp',
+    'numeric/complex-dd',
+  ],
   'pairs of numbers': ['emit/double-word/expansion', 'emit/double-word/arithmetic', 'numeric/complex-dd'],
   // Threads, as GPUs have them: nothing for a processor.
   threads: [
@@ -31,10 +38,10 @@ export const groups = {
     'kernels/stage',
     'kernels/geometry',
     'kernels/banks',
-    'plan/fuse',
-    'plan/thread-tiling',
-    'plan/share',
-    'plan/cuts',
+    'plan/launch/fuse',
+    'plan/group/thread-tiling',
+    'plan/group/share',
+    'plan/group/cuts',
   ],
 };
 
@@ -56,6 +63,11 @@ function tableAtOnce(table, wanted) {
   return `${imports.join('\n')}\nexport const ${table} = {${wanted.map((name, n) => `${quoted(name)}: group${n}`)}};`;
 }
 
+/** Names of the functions that a file exports. */
+function functionsOf(file) {
+  return [...readFileSync(file, 'utf8').matchAll(/^export (?:async )?function\*? (\w+)/gm)].map(([, name]) => name);
+}
+
 /** @param {string} root of the repository */
 export function lazyModules(root) {
   const source = join(root, 'src');
@@ -66,13 +78,18 @@ export function lazyModules(root) {
   );
   const together = (...files) =>
     Object.values(groups).some((modules) => files.every((file) => modules.some((module) => fileOf(module) === file)));
+  // Of two functions of one name in a group, the modules that are built would have neither.
+  for (const [name, modules] of Object.entries(groups)) {
+    const all = modules.flatMap((module) => functionsOf(fileOf(module)));
+    const twice = all.filter((one, n) => all.indexOf(one) !== n);
+    if (twice.length > 0) throw new Error(`modules for ${name} export ${twice.join(', ')} twice`);
+  }
   /** In the place of a module: the same functions, which look it up. */
   const standIn = (file) => {
-    const functions = readFileSync(file, 'utf8').matchAll(/^export (?:async )?function\*? (\w+)/gm);
     const lookUp = `lazyGroup(${quoted(groupOf.get(file))})`;
     return [
       `import { lazyGroup } from ${quoted(join(source, 'engine', 'lazy-modules.ts'))};`,
-      ...[...functions].map(([, name]) => `export const ${name} = (...given) => ${lookUp}.${name}(...given);`),
+      ...functionsOf(file).map((name) => `export const ${name} = (...given) => ${lookUp}.${name}(...given);`),
     ].join('\n');
   };
   return {

@@ -3,10 +3,10 @@
 import type { Backend } from '../../src/devices/device.ts';
 import { Device } from '../../src/engine/device.ts';
 import type { Plan } from '../../src/engine/index.ts';
-import { type Calibration, calibrationOf } from '../../src/plan/calibration.ts';
-import { capacityOf } from '../../src/plan/capacity.ts';
-import { tripCost } from '../../src/plan/cost.ts';
-import { targetOf } from '../../src/plan/target.ts';
+import { type Calibration, calibrationOf } from '../../src/plan/device/calibration.ts';
+import { capacityOf } from '../../src/plan/device/capacity.ts';
+import { targetOf } from '../../src/plan/device/target.ts';
+import { tripCost } from '../../src/plan/price/cost.ts';
 import { normalizeProblem, type ProblemInput } from '../../src/problem/index.ts';
 import { rankSplits } from '../../test/support/planned.ts';
 

@@ -1,8 +1,8 @@
 /** What passes of each radix cost on a device, and what a trip to memory costs beside them. */
 import type { Backend } from '../../src/devices/device.ts';
 import { Device } from '../../src/engine/device.ts';
-import { RADICES } from '../../src/plan/butterflies.ts';
-import type { DeviceProfile } from '../../src/plan/profile.ts';
+import type { DeviceProfile } from '../../src/plan/device/profile.ts';
+import { RADICES } from '../../src/plan/group/butterflies.ts';
 
 /** The length of the transforms that are timed is the power of a radix that is nearest to this. */
 const LENGTH = 1500;

@@ -1,7 +1,7 @@
 /** How good the choice between Rader's and Bluestein's algorithms is: the plan by price against every scheme that may be asked for. */
 import type { Device, Plan } from '../../src/engine/index.ts';
 import { isPrime } from '../../src/numeric/primes.ts';
-import { LARGEST_LISTED_PRIME } from '../../src/plan/butterflies.ts';
+import { LARGEST_LISTED_PRIME } from '../../src/plan/group/butterflies.ts';
 import type { ProblemInput, Tuning } from '../../src/problem/index.ts';
 import type { Random } from '../../test/support/random.ts';
 import { lengthUpTo } from './choices.ts';

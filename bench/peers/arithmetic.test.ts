@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { butterflyOperations, RADICES } from '../../src/plan/butterflies.ts';
+import { butterflyOperations, RADICES } from '../../src/plan/group/butterflies.ts';
 import { fewestAdditions, fewestOperations } from './arithmetic.ts';
 
 const sum = (n: number) => {

@@ -191,7 +191,7 @@ describe.skipIf(repeated)('verify', () => {
     expect(new Set(rows.map(({ precision }) => precision))).toEqual(
       new Set(['half', 'single', 'double', 'double-double']),
     );
-    expect(new Set(rows.map(({ set }) => set)).size).toBe(11);
+    expect(new Set(rows.map(({ set }) => set)).size).toBe(12);
     for (const { maximum, bound } of rows) expect(maximum).toBeLessThanOrEqual(bound);
     expect(readFileSync(join(folder, 'errors', 'precision-double.svg'), 'utf8')).toMatch(/^<svg.*<\/svg>$/s);
     expect(

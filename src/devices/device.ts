@@ -3,7 +3,7 @@
  */
 import type { PairForm } from '../emit/double-word/index.ts';
 import type { Kernel, StorageType } from '../ir/index.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { FftError } from '../problem/errors.ts';
 
 export const deviceKinds = ['cpu', 'webgpu', 'cuda', 'opencl', 'hip', 'vulkan', 'level-zero'] as const;

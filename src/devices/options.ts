@@ -1,5 +1,5 @@
 /** What devices may be told when they are opened. */
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 
 /** What `openDevice` may be told. A kind of device looks at its own options only. */
 export interface DeviceOptions {

@@ -5,8 +5,8 @@
 import type { Backend, Binding, DeviceBuffer, ForeignMemory, RealArray, Stretch } from '../devices/device.ts';
 import { arrayNameOf } from '../devices/host-arrays.ts';
 import { bytesOf, type StorageType } from '../ir/index.ts';
-import type { SideLayout } from '../plan/leaf.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import type { SideLayout } from '../plan/tree/leaf.ts';
 import { arrayClass, lengthOf, plainView, refuseDetached, type UsualClass } from '../problem/bytes.ts';
 import {
   blocksOf,

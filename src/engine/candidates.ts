@@ -3,11 +3,11 @@
  * few, timed on the device (FFTW's MEASURE).
  */
 import type { Backend } from '../devices/device.ts';
-import { type CostUnit, unitOf } from '../plan/cost.ts';
+import { targetOf } from '../plan/device/target.ts';
 import { WAYS_WITHOUT_TEMP } from '../plan/planner.ts';
+import { type CostUnit, unitOf } from '../plan/price/cost.ts';
 import { type PriceParts, pricePartsOf } from '../plan/price-parts.ts';
-import type { Splits } from '../plan/splits.ts';
-import { targetOf } from '../plan/target.ts';
+import type { Splits } from '../plan/schemes/splits.ts';
 import { type Problem, withoutCallbacks } from '../problem/index.ts';
 import { rankTuned, tunedProfile } from './tuning.ts';
 

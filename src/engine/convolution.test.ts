@@ -6,7 +6,7 @@ import { openInterpreted } from '../../test/support/interpreted.ts';
 import { randomFor, uniform } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { type Device, openDevice, type Plan, type ProblemInput } from '../index.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import { type Block, blocksOf, tensorShape } from '../problem/index.ts';
 
 const random = randomFor('engine/convolution');

@@ -3,11 +3,11 @@
  */
 
 import type { Backend, DeviceKind } from '../devices/device.ts';
-import { isInPairs } from '../plan/capacity.ts';
 import type { ConvolutionPlan } from '../plan/convolution.ts';
+import { isInPairs } from '../plan/device/capacity.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
-import type { Splits } from '../plan/splits.ts';
+import type { Splits } from '../plan/schemes/splits.ts';
 import { show, throwIfAny } from '../problem/errors.ts';
 import {
   type Checked,

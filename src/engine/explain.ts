@@ -2,11 +2,11 @@
  * Plans explain themselves: the tree with schemes, lengths, strides and buffers, the kernels, and the bytes they move.
  */
 import type { Backend } from '../devices/device.ts';
-import { schemeText } from '../plan/axis-scheme.ts';
-import type { Interleaving } from '../plan/chunks.ts';
-import type { PlanNode } from '../plan/node.ts';
+import type { Interleaving } from '../plan/launch/chunks.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
-import { launchesSaved } from '../plan/shims.ts';
+import { schemeText } from '../plan/schemes/axis-scheme.ts';
+import type { PlanNode } from '../plan/tree/node.ts';
+import { launchesSaved } from '../plan/tree/shims.ts';
 import { arraysOf, type Problem, tensorShape } from '../problem/index.ts';
 import type { CandidateFacts, CandidateList } from './candidates.ts';
 import { type LaunchFacts, launchFacts, operandText, stagesOf } from './launch-facts.ts';

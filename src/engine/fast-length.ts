@@ -1,6 +1,6 @@
 /** Which lengths are fast here. */
 import { nextSmooth, previousSmooth } from '../numeric/primes.ts';
-import { LARGEST_LISTED_PRIME } from '../plan/butterflies.ts';
+import { LARGEST_LISTED_PRIME } from '../plan/group/butterflies.ts';
 import { FftError, show } from '../problem/errors.ts';
 import { readOptions } from './options.ts';
 

@@ -5,7 +5,7 @@ import type { PlanTypesFor } from './plan-types.ts';
 
 export type { DeviceKind, ForeignGpuBuffer, ForeignMemory, OpenableKind } from '../devices/device.ts';
 export type { OfflineLanguage } from '../devices/offline/index.ts';
-export type { DeviceProfile } from '../plan/profile.ts';
+export type { DeviceProfile } from '../plan/device/profile.ts';
 export type { ComplexData, Data } from './arguments.ts';
 export { Device, type PlanOptions } from './device.ts';
 export type { EnqueueOptions, MemoryOptions } from './enqueue.ts';

@@ -1,7 +1,7 @@
 /** Prepared kernels: memory of a device that a plan has filled with the spectrum of what it is to convolve with. */
 import { type ConvolutionPlan, kernelProblem, resultProblem } from '../plan/convolution.ts';
-import { KERNEL } from '../plan/leaf.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { KERNEL } from '../plan/tree/leaf.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import { factsOf, numbersOf, type SideFacts } from './arguments.ts';
 import { DeviceMemory } from './memory.ts';

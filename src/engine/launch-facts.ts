@@ -1,7 +1,7 @@
 /** What there is to say of one launch: what it reads and writes, the steps in between, and how it is laid out. */
 import type { CompiledKernel } from '../devices/device.ts';
 import { approximately } from '../numeric/scale-factor.ts';
-import type { Launch } from '../plan/launches.ts';
+import type { Launch } from '../plan/launch/launches.ts';
 import {
   type Factors,
   type HermitianSplit,
@@ -18,9 +18,9 @@ import {
   type Stored,
   type Stride,
   stagedOf,
-} from '../plan/leaf.ts';
-import type { Extended, LeafNode } from '../plan/node.ts';
-import { shimsOf } from '../plan/shims.ts';
+} from '../plan/tree/leaf.ts';
+import type { Extended, LeafNode } from '../plan/tree/node.ts';
+import { shimsOf } from '../plan/tree/shims.ts';
 import { type ElementKind, realBytes } from '../problem/index.ts';
 
 /** Elements of an axis, `from` ≤ n < `to`, that count as zero where they would be read and are not written. */
@@ -303,7 +303,7 @@ function kernelText({ matrix, symmetric, conjugate, crossPower }: KernelFactors)
 }
 
 function factorsText({ kind }: Factors): string {
-  return kind.replace('-', ' ');
+  return kind === 'hartley' ? '1 + i' : kind.replace('-', ' ');
 }
 
 function scaled({ scale }: OperandFacts): LaunchPart[] {

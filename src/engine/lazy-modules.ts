@@ -3,9 +3,10 @@
  * Node, nothing is left to load; the build for browsers leaves these modules out of what a page loads first (scripts/lazy-modules.mjs)
  * and puts functions in their place that look them up here.
  */
-import { largePrimesOf } from '../plan/butterflies.ts';
-import { isInPairs } from '../plan/capacity.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+
+import { isInPairs } from '../plan/device/capacity.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { largePrimesOf } from '../plan/group/butterflies.ts';
 import { FftError } from '../problem/errors.ts';
 import { elementKind, type Problem } from '../problem/index.ts';
 
@@ -34,18 +35,18 @@ export function lazyGroupsOf(problem: Problem, profile: DeviceProfile): LazyGrou
     callbacks: Boolean(callbacks),
     convolutions: Boolean(convolution),
     debugging: debug,
-    // Of type 1, DCTs are transforms of N − 1 points and DSTs of N + 1.
-    'large primes': size.some((length, axis) =>
-      (/^d.t1$/.test(transform[axis]!) ? [length - 1, length, length + 1] : [length]).some(
-        (points) => largePrimesOf(points).length > 0,
-      ),
-    ),
+    'large primes': size.some((length, axis) => largePrimesOf(pointsOf(length, transform[axis]!)).length > 0),
     'pairs of numbers': isInPairs(precision, profile),
     'real transforms': real || transform.some((kind) => kind !== 'c2c'),
     'saved and measured plans': strategy === 'measure',
     threads: profile.lockstep === 'threads',
   };
   return (Object.keys(needed) as LazyGroup[]).filter((name) => needed[name]);
+}
+
+/** Points whose prime factors an axis has: of type I, DCTs are transforms of N − 1 points and DSTs of N + 1. */
+function pointsOf(length: number, kind: Problem['transform'][number]): number {
+  return kind === 'dct1' ? Math.max(1, length - 1) : kind === 'dst1' ? length + 1 : length;
 }
 
 /** The functions of a group, for those in their place. @throws FftError `not-loaded` */

@@ -1,9 +1,9 @@
 /** Plans from what `saved.ts` has written. */
 import type { Backend } from '../devices/device.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { type Target, targetOf } from '../plan/device/target.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
-import type { Splits } from '../plan/splits.ts';
-import { type Target, targetOf } from '../plan/target.ts';
+import type { Splits } from '../plan/schemes/splits.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem } from '../problem/index.ts';
 import { checksum, FORMAT, type Saved } from './saved.ts';

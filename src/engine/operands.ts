@@ -1,7 +1,7 @@
 /** The user's arrays that callbacks load from: what a call has to be given, and what it was given. */
 import type { Backend, Binding } from '../devices/device.ts';
-import { operandName } from '../plan/leaf-sides.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { operandName } from '../plan/launch/leaf-sides.ts';
 import { type Direction, FftError, loadedArrays, type Problem } from '../problem/index.ts';
 import {
   type Data,

@@ -7,7 +7,7 @@ import type { Backend, CompiledKernel, DeviceBuffer } from '../devices/device.ts
 import { bytesOf } from '../ir/index.ts';
 import type { ConvolutionPlan } from '../plan/convolution.ts';
 import type { DirectionPlan, PlanTask } from '../plan/planner.ts';
-import type { Splits } from '../plan/splits.ts';
+import type { Splits } from '../plan/schemes/splits.ts';
 import { show } from '../problem/errors.ts';
 import { type Direction, FftError, type Problem, tensorShape } from '../problem/index.ts';
 import { factsOf, type SideFacts } from './arguments.ts';

@@ -2,8 +2,8 @@
  * Profiles that users write: every number that the planner divides by or counts with has to be one.
  */
 
-import { isCalibration } from '../plan/calibration.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import { isCalibration } from '../plan/device/calibration.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import { excerpt, show, throwIfAny } from '../problem/errors.ts';
 import { FftError, type FftProblem } from '../problem/index.ts';
 import { isRecord, snapshot } from '../problem/snapshot.ts';
@@ -104,7 +104,7 @@ const RULES: Readonly<Record<Exclude<keyof DeviceProfile, 'tuning'>, Rule>> = {
   ]),
   calibration: optional([
     isCalibration,
-    'an object with some of the groups of src/plan/calibration.ts, each with all its numbers, from 0 up',
+    'an object with some of the groups of src/plan/device/calibration.ts, each with all its numbers, from 0 up',
   ]),
 };
 

@@ -2,7 +2,7 @@
 import { createOfflineBackend, type OfflineLanguage, offlineLanguages, profileOnly } from '../devices/offline/index.ts';
 import { type NamedProfile, namedProfiles } from '../devices/profiles/index.ts';
 import { type ProfileName, profileNames } from '../devices/profiles/names.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import { show } from '../problem/errors.ts';
 import { FftError } from '../problem/index.ts';
 import { Device } from './device.ts';

@@ -5,8 +5,8 @@ import type { Argument, Backend, Binding, BoundProgram, CompiledKernel, ProgramS
 import { bytesOf, type Table, verify } from '../ir/index.ts';
 import { buildKernel, sharesPasses } from '../kernels/index.ts';
 import type { BufferName } from '../plan/buffers/index.ts';
-import type { Leaf, SideLayout } from '../plan/leaf.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
+import type { Leaf, SideLayout } from '../plan/tree/leaf.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import type { Built, KernelCache } from './cache.ts';
 import { typeOfStorage } from './memory.ts';

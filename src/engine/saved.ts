@@ -4,7 +4,7 @@
  */
 import type { Backend } from '../devices/device.ts';
 import type { DirectionPlan } from '../plan/planner.ts';
-import type { Splits } from '../plan/splits.ts';
+import type { Splits } from '../plan/schemes/splits.ts';
 import type { Problem } from '../problem/index.ts';
 import { version } from './version.ts';
 

@@ -1,7 +1,7 @@
 /** With `strategy: 'measure'`, the fastest of a problem's best candidates, timed on the device (FFTW's MEASURE). */
 import type { Backend, DeviceBuffer } from '../devices/device.ts';
 import type { Candidate } from '../plan/candidates.ts';
-import type { Splits } from '../plan/splits.ts';
+import type { Splits } from '../plan/schemes/splits.ts';
 import { FftError, type Problem } from '../problem/index.ts';
 import { type ComplexData, factsOf } from './arguments.ts';
 import { type MeasuredCandidates, MOST_CANDIDATES, textOf } from './candidates.ts';

@@ -4,7 +4,7 @@ import { openInterpreted } from '../../test/support/interpreted.ts';
 import { type Random, randomFor } from '../../test/support/random.ts';
 import { complaints, openWith } from '../../test/support/transforms.ts';
 import { gpuProfile } from '../devices/profiles/gpu.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import { FftError, normalizeProblem, type ProblemInput, type Tuning } from '../problem/index.ts';
 import { openDevice, openProfile, type ProfiledDevice } from './index.ts';
 import { planTuned } from './tuning.ts';

@@ -3,12 +3,12 @@
  */
 import type { Backend, CompileOptions } from '../devices/device.ts';
 import { type Candidate, rankSplits } from '../plan/candidates.ts';
-import { isInPairs } from '../plan/capacity.ts';
 import { type ConvolutionPlan, planConvolution } from '../plan/convolution.ts';
+import { isInPairs } from '../plan/device/capacity.ts';
+import type { DeviceProfile, PlannerTuning } from '../plan/device/profile.ts';
+import { targetOf } from '../plan/device/target.ts';
 import { type DirectionPlan, planDirection } from '../plan/planner.ts';
-import type { DeviceProfile, PlannerTuning } from '../plan/profile.ts';
-import type { Splits } from '../plan/splits.ts';
-import { targetOf } from '../plan/target.ts';
+import type { Splits } from '../plan/schemes/splits.ts';
 import { type Direction, FftError, type FftProblem, type Problem, type Tuning } from '../problem/index.ts';
 import { tooShort } from '../problem/scheme-knobs.ts';
 

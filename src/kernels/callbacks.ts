@@ -19,7 +19,7 @@ import {
   scale,
   simplified,
 } from '../ir/index.ts';
-import type { SideCallback, TensorPlace } from '../plan/leaf.ts';
+import type { SideCallback, TensorPlace } from '../plan/tree/leaf.ts';
 
 /** Where an element is in the tensor, along a dimension. */
 export type PlaceOf = (dimension: number) => Index;

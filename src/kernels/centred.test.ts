@@ -5,7 +5,7 @@ import { rootsIn } from '../../test/support/tables.ts';
 import { numberOf } from '../../test/support/values.ts';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
 import { Expressions, evaluate, type Real, TableBuilder, variable } from '../ir/index.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { belowZero, centredPass, signsOf } from './centred.ts';
 import { vectorForm } from './vector-form.ts';

@@ -6,7 +6,7 @@ import { randomFor } from '../../test/support/random.ts';
 import { complaints } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { evaluate, type Kernel, type Var } from '../ir/index.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel } from './index.ts';
 

@@ -1,6 +1,6 @@
 /** Where the elements of a tile are while its threads go through the passes along one of its dimensions. */
 import { add, coordinates, div, type Index, type IndexLike, index, mod, scale, sub, type Var } from '../ir/index.ts';
-import type { Leaf, PassesStep } from '../plan/leaf.ts';
+import type { Leaf, PassesStep } from '../plan/tree/leaf.ts';
 import type { Carried } from './stage.ts';
 
 /** An element of a tile: one coordinate for each dimension, then the transform of the tile. */

@@ -21,7 +21,7 @@ import {
   sub,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { HermitianSplit } from '../plan/leaf.ts';
+import type { HermitianSplit } from '../plan/tree/leaf.ts';
 
 /** Root number k of the pairs: e^{−2πi·k/2N}. */
 export type PairRoot = (x: Expressions, k: IndexLike) => Complex;

@@ -1,6 +1,6 @@
 /** The room's door: one plan leaf in, one kernel out. */
 import type { Kernel } from '../ir/index.ts';
-import type { DirectionScale, Leaf } from '../plan/leaf.ts';
+import type { DirectionScale, Leaf } from '../plan/tree/leaf.ts';
 import { leafKernel } from './leaf.ts';
 import { stepsOf } from './steps.ts';
 

@@ -14,8 +14,8 @@ import { gpuProfile } from '../devices/profiles/gpu.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { emitWasm } from '../emit/wasm/lower.ts';
 import { coefficient, type Kernel, type Phase, reachable, verify } from '../ir/index.ts';
-import { passesOf } from '../plan/leaf.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { passesOf } from '../plan/tree/leaf.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel, sharesPasses } from './index.ts';
 

@@ -12,7 +12,7 @@
  */
 
 import { type Kernel, mappedLoad, mappedStore, TableBuilder, type ViewMap, variable } from '../ir/index.ts';
-import { type DirectionScale, type Leaf, stagedOf } from '../plan/leaf.ts';
+import { type DirectionScale, type Leaf, stagedOf } from '../plan/tree/leaf.ts';
 import { typeOf } from './number-types.ts';
 import { sidesOf, type Tiles, tilesOf } from './sides.ts';
 import { type BuiltSteps, type Ends, stepsOf } from './steps.ts';

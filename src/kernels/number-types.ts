@@ -1,7 +1,7 @@
 /** Types of the kernel language by the precisions of a plan: the only place of this room that knows one from another. */
 import type { NumberType, StorageType } from '../ir/index.ts';
 import type { Rounding } from '../numeric/chirp.ts';
-import type { Leaf, LeafSide, Stored } from '../plan/leaf.ts';
+import type { Leaf, LeafSide, Stored } from '../plan/tree/leaf.ts';
 
 const TYPES = { half: 'f16', single: 'f32', double: 'f64', 'double-double': 'dd' } as const;
 const ROUNDINGS = { f32: 'single', f64: 'double', dd: 'double-double' } as const;

@@ -1,6 +1,6 @@
 /** Where an element of a leaf is along dimensions of the tensor. */
 import { add, type Guard, type Index, type IndexLike, scale } from '../ir/index.ts';
-import type { LeafSide, OutsideOf } from '../plan/leaf.ts';
+import type { LeafSide, OutsideOf } from '../plan/tree/leaf.ts';
 import { type PlaceOf, tensorIndex } from './callbacks.ts';
 
 /** Coordinates of a leaf, of a place in its tile: those along the dimensions of the tile, then those of the batch. */

@@ -27,7 +27,7 @@ import { chirp, chirpSpectrum, type Rounding } from '../numeric/chirp.ts';
 import { unorderedPlace } from '../numeric/digits.ts';
 import { cosTurn, neg, sinTurn } from '../numeric/exact.ts';
 import { rootSpectrum } from '../numeric/powers.ts';
-import type { ChirpReach, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/leaf.ts';
+import type { ChirpReach, Factors, KernelFactors, PassesStep, PointwiseStep } from '../plan/tree/leaf.ts';
 import { roundingOf } from './number-types.ts';
 import { type Coordinates, placeOf } from './places.ts';
 import { kernelView, multiplied } from './products.ts';
@@ -147,6 +147,7 @@ export function factorAt(
 function factorOf(factors: Factors, length: number, tables: TableBuilder, { kind: as, lanes }: FactorFormat): ViewMap {
   const { kind, of, order, conjugated, reach } = factors;
   if (kind === 'roots') return rootFactors(factors, length, tables);
+  if (kind === 'hartley') return (x, { re, im }) => ({ re: x.sub(re, im), im: x.add(re, im) });
   const plane = Math.ceil(length / lanes) * lanes;
   const format: Format =
     as === 'blocked'
@@ -192,7 +193,7 @@ const VALUES = {
   'chirp-spectrum': chirpSpectrum,
   'root-spectrum': rootSpectrum,
 } as const satisfies Record<
-  Exclude<Factors['kind'], 'roots' | 'band'>,
+  Exclude<Factors['kind'], 'roots' | 'hartley' | 'band'>,
   (of: number, length: number, precision: Rounding, reach?: ChirpReach) => Float64Array
 >;
 

@@ -14,7 +14,7 @@ import {
   type Store,
 } from '../ir/index.ts';
 import * as exact from '../numeric/exact.ts';
-import type { KernelFactors } from '../plan/leaf.ts';
+import type { KernelFactors } from '../plan/tree/leaf.ts';
 import { type Coordinates, placeOf } from './places.ts';
 
 /** The numbers of a kernel: entry `n` of what belongs to the bin at a place. */

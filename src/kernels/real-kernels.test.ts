@@ -10,7 +10,7 @@ import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { computable } from '../emit/double-word/index.ts';
 import { bytesOf, type Kernel, verify } from '../ir/index.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { buildKernel } from './index.ts';
 

@@ -14,7 +14,7 @@ import {
   scale,
   sub,
 } from '../ir/index.ts';
-import type { FacingSide, LeafSide, OutsideOf } from '../plan/leaf.ts';
+import type { FacingSide, LeafSide, OutsideOf } from '../plan/tree/leaf.ts';
 import { type CallbackMap, calledView, type PlaceOf } from './callbacks.ts';
 import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';
 

@@ -25,8 +25,8 @@ import {
   variable,
 } from '../ir/index.ts';
 import { toNumber } from '../numeric/exact.ts';
-import { type Leaf, type LeafSide, passesOf } from '../plan/leaf.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
+import { type Leaf, type LeafSide, passesOf } from '../plan/tree/leaf.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { type Access, accessesOf } from './layouts.ts';
 import { sidesOf, tilesOf } from './sides.ts';

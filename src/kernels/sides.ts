@@ -40,7 +40,7 @@ import {
   type PowerOrder,
   type SideFactors,
   type Stride,
-} from '../plan/leaf.ts';
+} from '../plan/tree/leaf.ts';
 import { calledView, callOf, reached } from './callbacks.ts';
 import { storageTypeOf, storedType } from './number-types.ts';
 import { type Coordinates, type Elements, type Move, outside, placeOf, placesOf } from './places.ts';

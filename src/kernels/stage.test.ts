@@ -17,7 +17,7 @@ import {
   verify,
 } from '../ir/index.ts';
 import { cosTurn, sinTurn, toNumber } from '../numeric/exact.ts';
-import type { PassesStep, SharedMemory } from '../plan/leaf.ts';
+import type { PassesStep, SharedMemory } from '../plan/tree/leaf.ts';
 import { type Stage, stagePhases } from './stage.ts';
 import { alongOf, stepsOf } from './steps.ts';
 import { threadPassTwiddles } from './thread-twiddles.ts';

@@ -27,7 +27,7 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/leaf.ts';
+import type { KernelFactors, LanesAlong, Leaf, SharedMemory } from '../plan/tree/leaf.ts';
 import { chooseLayout, type SharedLayout, spanOf, type Tile, type WaveAccess } from './banks.ts';
 import { dft } from './butterfly.ts';
 import { guardedPairs, type PairItems, type PairRoot } from './hermitian-split.ts';

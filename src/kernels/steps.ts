@@ -4,7 +4,7 @@
  */
 
 import type { Index, Kernel, TableBuilder, ViewMap } from '../ir/index.ts';
-import type { HermitianSplit, LanesAlong, LeafStep, MultiplyStep, PassesStep } from '../plan/leaf.ts';
+import type { HermitianSplit, LanesAlong, LeafStep, MultiplyStep, PassesStep } from '../plan/tree/leaf.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
 import type { LeafMemory, Views } from './views.ts';
 

@@ -30,7 +30,7 @@ import {
   scale,
   simplified,
 } from '../ir/index.ts';
-import type { PassesStep } from '../plan/leaf.ts';
+import type { PassesStep } from '../plan/tree/leaf.ts';
 import { dft } from './butterfly.ts';
 
 /** One pass of a transform of reals. */

@@ -10,7 +10,7 @@ import {
   type TableBuilder,
   type Var,
 } from '../ir/index.ts';
-import { type Leaf, type LeafStep, passesOf } from '../plan/leaf.ts';
+import { type Leaf, type LeafStep, passesOf } from '../plan/tree/leaf.ts';
 import { Geometry } from './geometry.ts';
 import { type PassContext, passEnds } from './pointwise.ts';
 import { kernelView } from './products.ts';

@@ -2,7 +2,7 @@
 
 import type { Complex, Expressions, Index, IndexLike, TableBuilder, ViewMap } from '../ir/index.ts';
 import { add, bytesOf, div, index, mod, range, scale, sub } from '../ir/index.ts';
-import { type Leaf, passesOf } from '../plan/leaf.ts';
+import { type Leaf, passesOf } from '../plan/tree/leaf.ts';
 import { RootMatrix } from './root-matrix.ts';
 import { dimensionsOfAxis, type Tiles } from './sides.ts';
 import type { PassTwiddle } from './twiddles.ts';

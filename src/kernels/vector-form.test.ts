@@ -5,7 +5,7 @@ import { openInterpreted } from '../../test/support/interpreted.ts';
 import { randomFor, seedFor } from '../../test/support/random.ts';
 import { complaints, exhaustive, openWith } from '../../test/support/transforms.ts';
 import { cpuProfile } from '../devices/profiles/cpu.ts';
-import type { DeviceProfile } from '../plan/profile.ts';
+import type { DeviceProfile } from '../plan/device/profile.ts';
 import type { ProblemInput } from '../problem/index.ts';
 
 const random = randomFor('kernels/vector-form/data');

@@ -4,7 +4,7 @@
  */
 
 import { bytesOf } from '../ir/index.ts';
-import type { Leaf } from '../plan/leaf.ts';
+import type { Leaf } from '../plan/tree/leaf.ts';
 import { belowZero } from './centred.ts';
 import { typeOf } from './number-types.ts';
 import type { VectorLeaf } from './vector-leaf.ts';
@@ -136,7 +136,7 @@ function longestSlice(radices: readonly number[], most: number): number {
 
 /**
  * Whether whole vectors are all there is, or leave one butterfly of a run at the most, which costs what a vector would.
- * (Together with the next one, what the search for radices takes for granted of interleaved data: plan/radix.ts.)
+ * (Together with the next one, what the search for radices takes for granted of interleaved data: plan/group/radix.ts.)
  */
 function fillsVectors({ lanes, lanesAlong }: VectorLeaf, aligned: boolean): boolean {
   return aligned || (lanesAlong.output === 'axis' && lanes <= 2);

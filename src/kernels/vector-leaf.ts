@@ -1,6 +1,6 @@
 /** The leaf whose lanes are elements of vectors, as those see it who build it. */
 
-import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/leaf.ts';
+import { type Leaf, type PassesStep, passesOf, stagedOf } from '../plan/tree/leaf.ts';
 
 export function vectorLeaf(leaf: Leaf): VectorLeaf {
   const [{ radices, convolved = [], lanesAlong, symmetry, read, write }, ...more] = passesOf(leaf) as [

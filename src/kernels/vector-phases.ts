@@ -28,7 +28,7 @@ import {
   type Var,
   variable,
 } from '../ir/index.ts';
-import type { KernelFactors, PassesStep } from '../plan/leaf.ts';
+import type { KernelFactors, PassesStep } from '../plan/tree/leaf.ts';
 import { dft } from './butterfly.ts';
 import { centredPass, signsOf } from './centred.ts';
 import { plainPairs } from './hermitian-split.ts';

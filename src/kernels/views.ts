@@ -1,7 +1,7 @@
 /** What builders see of the memory that a leaf touches. */
 
 import type { ArrayRef, ComplexView, Format } from '../ir/index.ts';
-import type { DirectionScale } from '../plan/leaf.ts';
+import type { DirectionScale } from '../plan/tree/leaf.ts';
 import type { Coordinates } from './places.ts';
 
 /** Both sides of a leaf, seen at coordinates of a tile: [along …, transform of the tile]. */

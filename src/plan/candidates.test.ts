@@ -8,9 +8,9 @@ import { lengthsOf } from '../../test/support/schemes.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, type ProblemInput } from '../problem/index.ts';
 import { checkSplits } from './candidates.ts';
-import { unitOf } from './cost.ts';
-import type { DeviceProfile } from './profile.ts';
-import { targetOf } from './target.ts';
+import type { DeviceProfile } from './device/profile.ts';
+import { targetOf } from './device/target.ts';
+import { unitOf } from './price/cost.ts';
 
 const options = (name: string) => ({ seed: seedFor(`plan/candidates/${name}`) | 0, numRuns: 200 });
 const profiles: readonly DeviceProfile[] = ['h200', 'webgpu-default', 'wasm-cpu'].map(

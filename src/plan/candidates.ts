@@ -3,18 +3,18 @@
  */
 import { show } from '../problem/errors.ts';
 import type { Problem } from '../problem/index.ts';
-import { uploadsQuestion } from './axis.ts';
-import type { AxisScheme, Uploads } from './axis-scheme.ts';
-import { complexPart, isR2r, isReal } from './complex-part.ts';
-import { complexSchemes, isConvolved } from './complex-schemes.ts';
-import { tripCost } from './cost.ts';
-import { cheapestOfEach, isFull, keepCheapest, type Priced } from './priced.ts';
-import { realSchemes } from './r2c.ts';
-import { r2rSchemes } from './r2r.ts';
-import { checkTogether, waysTogether } from './shared-axes.ts';
-import type { Splits } from './splits.ts';
-import type { Target } from './target.ts';
-import { checkUploads } from './uploads.ts';
+import type { Target } from './device/target.ts';
+import { tripCost } from './price/cost.ts';
+import { cheapestOfEach, isFull, keepCheapest, type Priced } from './price/priced.ts';
+import { checkUploads } from './price/uploads.ts';
+import { uploadsQuestion } from './schemes/axis.ts';
+import type { AxisScheme, Uploads } from './schemes/axis-scheme.ts';
+import { complexPart, isR2r, isReal } from './schemes/complex-part.ts';
+import { complexSchemes, isConvolved } from './schemes/complex-schemes.ts';
+import { realSchemes } from './schemes/r2c.ts';
+import { r2rSchemes } from './schemes/r2r/r2r.ts';
+import { checkTogether, waysTogether } from './schemes/shared-axes.ts';
+import type { Splits } from './schemes/splits.ts';
 
 /** A way to split the axes, and what it costs per point in the device's unit (`cost.ts`). */
 export type Candidate = Priced<Splits>;

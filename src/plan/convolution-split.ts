@@ -3,15 +3,15 @@
  * The cheapest way of all; the launches of the others are counted twice, there and back.
  */
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
-import { cheapestBluestein, roundTripUploads } from './axis.ts';
 import { rankSplits } from './candidates.ts';
-import { asComplex, complexPart, isReal } from './complex-part.ts';
-import { isConvolved } from './complex-schemes.ts';
-import { leastCost, tripCost } from './cost.ts';
-import { ifFits, keepCheapest, type Priced } from './priced.ts';
-import { waysRound } from './shared-axes.ts';
-import type { Splits } from './splits.ts';
-import { coordinatesTarget, type Target } from './target.ts';
+import { coordinatesTarget, type Target } from './device/target.ts';
+import { leastCost, tripCost } from './price/cost.ts';
+import { ifFits, keepCheapest, type Priced } from './price/priced.ts';
+import { cheapestBluestein, roundTripUploads } from './schemes/axis.ts';
+import { asComplex, complexPart, isReal } from './schemes/complex-part.ts';
+import { isConvolved } from './schemes/complex-schemes.ts';
+import { waysRound } from './schemes/shared-axes.ts';
+import type { Splits } from './schemes/splits.ts';
 
 /** An axis in the middle by itself. */
 export interface Period {

@@ -18,11 +18,15 @@ import {
   type Sides,
   tensorShape,
 } from '../problem/index.ts';
-import { axisPlace, dimensionsOf } from './axis.ts';
-import { isReal } from './complex-part.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, splitConvolution } from './convolution-split.ts';
-import { longAxis } from './four-step.ts';
+import type { Target } from './device/target.ts';
 import { preparingTree } from './kernel-spectrum.ts';
+import { type DirectionPlan, planLaunches } from './planner.ts';
+import { axisPlace, dimensionsOf } from './schemes/axis.ts';
+import { isReal } from './schemes/complex-part.ts';
+import { longAxis } from './schemes/four-step.ts';
+import { sharedNode } from './schemes/shared-axes.ts';
+import type { Sharing } from './schemes/splits.ts';
 import {
   type BranchNode,
   type Dimension,
@@ -32,13 +36,9 @@ import {
   leafNode,
   leavesOf,
   type PlanNode,
-} from './node.ts';
-import { type DirectionPlan, planLaunches } from './planner.ts';
-import { sharedNode } from './shared-axes.ts';
-import type { Sharing } from './splits.ts';
-import type { Target } from './target.ts';
+} from './tree/node.ts';
+import { withSpace } from './tree/zero-padding.ts';
 import { nodesOfAxes } from './tree.ts';
-import { withSpace } from './zero-padding.ts';
 
 export interface ConvolutionPlan {
   readonly convolve: DirectionPlan;

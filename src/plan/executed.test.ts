@@ -17,9 +17,9 @@ import { exhaustive } from '../../test/support/transforms.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { MOST_CANDIDATES } from '../engine/candidates.ts';
 import { normalizeProblem, type Problem, type ProblemInput } from '../problem/index.ts';
-import type { Launch } from './launches.ts';
+import type { DeviceProfile } from './device/profile.ts';
+import type { Launch } from './launch/launches.ts';
 import type { DirectionPlan } from './planner.ts';
-import type { DeviceProfile } from './profile.ts';
 
 const random = randomFor('plan/executed');
 const directions = ['forward', 'inverse'] as const;

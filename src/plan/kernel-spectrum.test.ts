@@ -3,10 +3,10 @@ import { lengthsOf, uploads } from '../../test/support/schemes.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem } from '../problem/index.ts';
 import { kernelProblem } from './convolution.ts';
+import { targetOf } from './device/target.ts';
 import { preparingTree } from './kernel-spectrum.ts';
-import { keepsPlaces, leavesOf } from './node.ts';
-import type { Splits } from './splits.ts';
-import { targetOf } from './target.ts';
+import type { Splits } from './schemes/splits.ts';
+import { keepsPlaces, leavesOf } from './tree/node.ts';
 
 // How the signal's first axis comes, whose bins have the natural order or are where two uploads leave them.
 it.each<[string, Splits]>([

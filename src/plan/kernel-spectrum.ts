@@ -1,12 +1,14 @@
 /** The launches that make the spectrum of a convolution's kernel, in the order in which those of the signal find its bins. */
 import { blocksOf, type Problem, tensorShape } from '../problem/index.ts';
-import { axisPlace, dimensionsOf } from './axis.ts';
-import type { ComplexScheme, Uploads } from './axis-scheme.ts';
-import { schemeNode } from './complex-axis.ts';
-import { isReal } from './complex-part.ts';
-import { complexSchemes } from './complex-schemes.ts';
 import { type ConvolutionSplit, complexOf, type Period, restOf, transformedAxes } from './convolution-split.ts';
-import { type AxisPlace, longAxis } from './four-step.ts';
+import type { Target } from './device/target.ts';
+import { axisPlace, dimensionsOf } from './schemes/axis.ts';
+import type { ComplexScheme, Uploads } from './schemes/axis-scheme.ts';
+import { schemeNode } from './schemes/complex-axis.ts';
+import { isReal } from './schemes/complex-part.ts';
+import { complexSchemes } from './schemes/complex-schemes.ts';
+import { type AxisPlace, longAxis } from './schemes/four-step.ts';
+import { realAxis, realSchemes } from './schemes/r2c.ts';
 import {
   type BranchNode,
   type ElementFactors,
@@ -15,9 +17,7 @@ import {
   leavesOf,
   mapLeaves,
   type PlanNode,
-} from './node.ts';
-import { realAxis, realSchemes } from './r2c.ts';
-import type { Target } from './target.ts';
+} from './tree/node.ts';
 
 /** @param bins lengths of the tensor of the spectrum. */
 export function preparingTree(

@@ -22,16 +22,16 @@ import {
   decidingCriterion,
 } from './buffers/index.ts';
 import { checkSplits, rankSplits } from './candidates.ts';
-import { type Chunking, chunksOf } from './chunks.ts';
-import { isR2r, isReal, sharesRows } from './complex-part.ts';
-import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launches.ts';
-import type { SideLayout, Stored } from './leaf.ts';
-import { type BranchNode, leavesOf } from './node.ts';
-import { type Pad, padded, paddedElements, paddedStep } from './padding.ts';
-import type { Splits } from './splits.ts';
-import type { Target } from './target.ts';
+import type { Target } from './device/target.ts';
+import { type Chunking, chunksOf } from './launch/chunks.ts';
+import { batchBytesOf, elementsOf, type Launch, launchesOf, layoutOf, packedOf, sideOf } from './launch/launches.ts';
+import { isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
+import type { Splits } from './schemes/splits.ts';
+import type { SideLayout, Stored } from './tree/leaf.ts';
+import { type BranchNode, leavesOf } from './tree/node.ts';
+import { type Pad, padded, paddedElements, paddedStep } from './tree/padding.ts';
+import { sparesOutput, withBlocks } from './tree/zero-padding.ts';
 import { planTree } from './tree.ts';
-import { sparesOutput, withBlocks } from './zero-padding.ts';
 
 /** What a plan can do: transform either way; or convolve, and prepare the kernels for that. */
 export type PlanTask = Direction | 'convolve' | 'prepareKernel';

@@ -1,10 +1,10 @@
 /** What a candidate's price is made of, for people: the search adds up prices of launches and keeps no more of them. */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
-import { complexPart } from './complex-part.ts';
-import { leastCost, passesOf, tripCost } from './cost.ts';
-import { type LeafNode, leavesOf } from './node.ts';
-import type { Splits } from './splits.ts';
-import type { Target } from './target.ts';
+import type { Target } from './device/target.ts';
+import { leastCost, passesOf, tripCost } from './price/cost.ts';
+import { complexPart } from './schemes/complex-part.ts';
+import type { Splits } from './schemes/splits.ts';
+import { type LeafNode, leavesOf } from './tree/node.ts';
 import { planTree } from './tree.ts';
 
 /** Parts of a price, in its unit; they add up to it. */

@@ -21,10 +21,10 @@ import {
   type Problem,
   type ProblemInput,
 } from '../problem/index.ts';
-import type { Launch } from './launches.ts';
-import { passesOf, type Stride } from './leaf.ts';
+import type { DeviceProfile } from './device/profile.ts';
+import type { Launch } from './launch/launches.ts';
 import type { DirectionPlan } from './planner.ts';
-import type { DeviceProfile } from './profile.ts';
+import { passesOf, type Stride } from './tree/leaf.ts';
 
 /** With prime factors that no radix has. */
 const CONVOLVED = [17, 19, 23, 29, 31, 37, 2 * 17, 3 * 19];

@@ -5,8 +5,8 @@ import { configurations } from '../../test/support/problems.ts';
 import { seedFor } from '../../test/support/random.ts';
 import { namedProfiles } from '../devices/profiles/index.ts';
 import { normalizeProblem, tensorShape } from '../problem/index.ts';
-import { type LeafNode, leavesOf, type Place } from './node.ts';
-import { targetOf } from './target.ts';
+import { targetOf } from './device/target.ts';
+import { type LeafNode, leavesOf, type Place } from './tree/node.ts';
 import { planTree } from './tree.ts';
 
 const profiles = ['wasm-cpu', 'h200', 'rtx4090'] as const;

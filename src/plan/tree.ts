@@ -5,17 +5,17 @@
  * Axes other than the innermost are read in tiles of neighbouring columns, so no transposes are needed between them.
  */
 import { type Direction, type Problem, tensorShape } from '../problem/index.ts';
-import { axisPlace, dimensionsOf } from './axis.ts';
-import type { ComplexScheme, RealScheme } from './axis-scheme.ts';
-import { schemeNode } from './complex-axis.ts';
-import { complexPart, isR2r, isReal, sharesRows } from './complex-part.ts';
-import { type BranchNode, type Dimension, isLeaf, leavesOf, type PlanNode } from './node.ts';
-import { realAxis } from './r2c.ts';
-import { copiedReals, r2rAxis } from './r2r.ts';
-import { type SharedAxes, sharedAxes } from './shared-axes.ts';
-import { mayWrite } from './shims.ts';
-import type { Splits } from './splits.ts';
-import type { Target } from './target.ts';
+import type { Target } from './device/target.ts';
+import { axisPlace, dimensionsOf } from './schemes/axis.ts';
+import type { ComplexScheme, RealScheme } from './schemes/axis-scheme.ts';
+import { schemeNode } from './schemes/complex-axis.ts';
+import { complexPart, isR2r, isReal, sharesRows } from './schemes/complex-part.ts';
+import { realAxis } from './schemes/r2c.ts';
+import { copiedReals, r2rAxis } from './schemes/r2r/r2r.ts';
+import { type SharedAxes, sharedAxes } from './schemes/shared-axes.ts';
+import type { Splits } from './schemes/splits.ts';
+import { type BranchNode, type Dimension, isLeaf, leavesOf, type PlanNode } from './tree/node.ts';
+import { mayWrite } from './tree/shims.ts';
 
 /**
  * The tree of one direction.

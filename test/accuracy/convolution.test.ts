@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namedProfiles } from '../../src/devices/profiles/index.ts';
 import { type Device, FftError, type ProblemInput } from '../../src/index.ts';
-import type { DeviceProfile } from '../../src/plan/profile.ts';
+import type { DeviceProfile } from '../../src/plan/device/profile.ts';
 import type { Tried } from '../support/accuracy.ts';
 import { convolutionProblem, triedConvolution } from '../support/convolution.ts';
 import { openInterpreted } from '../support/interpreted.ts';

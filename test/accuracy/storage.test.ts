@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namedProfiles } from '../../src/devices/profiles/index.ts';
 import type { Device, ProblemInput } from '../../src/index.ts';
-import type { DeviceProfile } from '../../src/plan/profile.ts';
+import type { DeviceProfile } from '../../src/plan/device/profile.ts';
 import { fromHalf, toHalf } from '../support/halves.ts';
 import { openInterpreted } from '../support/interpreted.ts';
 import { randomFor } from '../support/random.ts';

@@ -3,8 +3,8 @@
 import { inPairs, partsOf } from '../../src/emit/double-word/index.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { buildKernel } from '../../src/kernels/index.ts';
-import type { Launch } from '../../src/plan/launches.ts';
-import type { DeviceProfile } from '../../src/plan/profile.ts';
+import type { DeviceProfile } from '../../src/plan/device/profile.ts';
+import type { Launch } from '../../src/plan/launch/launches.ts';
 import { normalizeProblem, type Problem, type ProblemInput } from '../../src/problem/index.ts';
 import { planConvolution, planDirection } from '../support/planned.ts';
 

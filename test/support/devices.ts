@@ -1,6 +1,6 @@
 /** Devices with profiles of all kinds, so that small problems meet every kind of plan. */
 import type { Device } from '../../src/engine/device.ts';
-import type { DeviceProfile } from '../../src/plan/profile.ts';
+import type { DeviceProfile } from '../../src/plan/device/profile.ts';
 import type { Random } from './random.ts';
 import { openWith, testKind } from './transforms.ts';
 

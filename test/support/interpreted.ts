@@ -16,7 +16,7 @@ import { arrayOver, typeOfArray } from '../../src/devices/host-arrays.ts';
 import { computable } from '../../src/emit/double-word/index.ts';
 import { Device } from '../../src/engine/device.ts';
 import { bytesOf, type Kernel, type StorageType, verify } from '../../src/ir/index.ts';
-import type { DeviceProfile } from '../../src/plan/profile.ts';
+import type { DeviceProfile } from '../../src/plan/device/profile.ts';
 import { interpret } from './interpret.ts';
 
 class HostBuffer implements DeviceBuffer {

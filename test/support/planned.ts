@@ -1,10 +1,10 @@
 /** The planner's doors as tests call them: with a profile, of which the target of the problem's precision is made. */
 import * as candidates from '../../src/plan/candidates.ts';
 import * as convolution from '../../src/plan/convolution.ts';
+import type { DeviceProfile } from '../../src/plan/device/profile.ts';
+import { targetOf } from '../../src/plan/device/target.ts';
 import * as planner from '../../src/plan/planner.ts';
-import type { DeviceProfile } from '../../src/plan/profile.ts';
-import type { Splits } from '../../src/plan/splits.ts';
-import { targetOf } from '../../src/plan/target.ts';
+import type { Splits } from '../../src/plan/schemes/splits.ts';
 import type { Direction, Problem } from '../../src/problem/index.ts';
 
 export function planDirection(

@@ -4,10 +4,10 @@
  * buffers were assigned or laid out.
  */
 
-import type { Launch } from '../../src/plan/launches.ts';
-import type { Leaf, LeafSide, SideLayout, Stride } from '../../src/plan/leaf.ts';
-import type { Dimension, LeafNode, Place } from '../../src/plan/node.ts';
+import type { Launch } from '../../src/plan/launch/launches.ts';
 import type { DirectionPlan } from '../../src/plan/planner.ts';
+import type { Leaf, LeafSide, SideLayout, Stride } from '../../src/plan/tree/leaf.ts';
+import type { Dimension, LeafNode, Place } from '../../src/plan/tree/node.ts';
 import type { Problem } from '../../src/problem/index.ts';
 
 type Name = Launch['from'];

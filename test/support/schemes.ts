@@ -1,5 +1,5 @@
 /** Schemes of axes as tests ask for them. */
-import type { AxisScheme, Uploads } from '../../src/plan/axis-scheme.ts';
+import type { AxisScheme, Uploads } from '../../src/plan/schemes/axis-scheme.ts';
 
 /** Uploads of these lengths. */
 export function uploads(...lengths: number[]): Uploads {

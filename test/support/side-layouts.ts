@@ -23,7 +23,7 @@ import {
   within,
   without,
 } from '../../src/layout/index.ts';
-import type { ExtendedSide, FacingSide, Leaf, LeafSide, OutsideOf, Stride } from '../../src/plan/leaf.ts';
+import type { ExtendedSide, FacingSide, Leaf, LeafSide, OutsideOf, Stride } from '../../src/plan/tree/leaf.ts';
 
 export type Use = 'load' | 'store';
 

@@ -8,7 +8,7 @@ import { Device } from '../../src/engine/device.ts';
 import { DeviceMemory } from '../../src/engine/memory.ts';
 import type { Plan } from '../../src/engine/plan.ts';
 import { largestPrimeFactor } from '../../src/numeric/primes.ts';
-import type { DeviceProfile } from '../../src/plan/profile.ts';
+import type { DeviceProfile } from '../../src/plan/device/profile.ts';
 import type { Direction, Problem, ProblemInput } from '../../src/problem/index.ts';
 import { elementsOf, type ReferenceResult, referenceTransform } from '../reference/transform.ts';
 import { relativeError, tolerance } from './accuracy.ts';

@@ -1,7 +1,7 @@
 /** A device as the engine sees it, as far as devices do not differ. */
 import { computable, type PairForm } from '../../emit/double-word/index.ts';
 import type { Kernel } from '../../ir/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import type {
   Backend,

@@ -5,7 +5,7 @@
 import type { PairForm } from '../../emit/double-word/index.ts';
 import type { VectorArithmetic } from '../../emit/wasm/multiply-adds.ts';
 import type { Kernel } from '../../ir/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
 import type { Backend, Binding, BoundProgram, CompiledKernel, ProgramStep, RealArray } from '../device.ts';

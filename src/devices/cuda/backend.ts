@@ -2,7 +2,7 @@
 import { emitCuda } from '../../emit/cuda/index.ts';
 import { emitPipelined } from '../../emit/cuda/pipelined.ts';
 import type { Kernel } from '../../ir/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError, show } from '../../problem/errors.ts';
 import { written } from '../common/kernel.ts';
 import type { BoundStep } from '../common/program.ts';

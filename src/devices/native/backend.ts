@@ -1,5 +1,5 @@
 /** A device behind a C library: memory, copies, launches, all on one stream of its driver. */
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
 import { type BoundStep, boundSteps, buffersOf } from '../common/program.ts';

@@ -5,7 +5,7 @@
 import { computable, type PairForm } from '../../emit/double-word/index.ts';
 import { tablesBeside } from '../../emit/spmd/memory.ts';
 import type { Kernel } from '../../ir/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError } from '../../problem/errors.ts';
 import { written } from '../common/kernel.ts';
 import type {

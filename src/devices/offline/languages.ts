@@ -4,7 +4,7 @@
  */
 import type { SpmdOptions, SpmdProgram } from '../../emit/spmd/program.ts';
 import type { Kernel } from '../../ir/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { CompiledKernel, CompileOptions, DeviceKind, Schedule } from '../device.ts';
 
 export const offlineLanguages = ['cuda', 'hip', 'opencl', 'wgsl', 'wasm'] as const;

@@ -3,7 +3,7 @@
  * Kernels are compiled by the driver when a plan is made.
  */
 import type { Kernel } from '../../ir/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { BoundStep } from '../common/program.ts';
 import type { Backend, CompileOptions } from '../device.ts';
 import { NativeBackend } from '../native/backend.ts';

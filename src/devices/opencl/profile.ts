@@ -1,6 +1,6 @@
 /** What the driver says about a device → the numbers that the planner reads. */
 
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { gpuProfile, OPENCL_RESIDENT_GROUPS } from '../profiles/gpu.ts';
 import { INFO, type OpenCl } from './api.ts';
 import type { ClDevice } from './select.ts';

@@ -2,7 +2,7 @@
  * What the planner is told about any CPU: WebAssembly's vectors, the share of the second-level cache that a core can
  * count on, and what passes were measured to cost. Threads and memory are the device's own.
  */
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 
 /**
  * The same of large primes, on a Zen 4: columns of 16 times as many points. The longer the code of a butterfly the more it costs to

@@ -1,5 +1,5 @@
 /** A GPU as the planner sees it: what its driver says, and what holds for GPUs in general. */
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { gpuProfile } from './gpu.ts';
 
 /**

@@ -2,7 +2,7 @@
  * What the planner is told about any GPU unless a driver or a data sheet knows better. Every GPU device starts from
  * these numbers, so that tuning them is done in one place.
  */
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 
 export const gpuProfile = {
   lockstep: 'threads',

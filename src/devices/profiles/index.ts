@@ -3,7 +3,7 @@
  * are the makers' own (data sheets and programming guides, named beside each), the rest is `gpuProfile` or
  * `webGpuProfile`.
  */
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { OfflineLanguage } from '../offline/languages.ts';
 import { cpuProfile } from './cpu.ts';
 import { type DriverAttribute, readProfile } from './driver.ts';

@@ -5,7 +5,7 @@
 
 import { expect, it } from 'vitest';
 import { planDirection } from '../../../test/support/planned.ts';
-import { type Leaf, passesOf, stagedOf } from '../../plan/leaf.ts';
+import { type Leaf, passesOf, stagedOf } from '../../plan/tree/leaf.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import { namedProfiles } from './index.ts';
 import type { ProfileName } from './names.ts';

@@ -1,5 +1,5 @@
 /** From options to a `GPUDevice`: the adapter, everything it offers asked for, and what came of it as a profile. */
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { FftError, reasonOf } from '../../problem/errors.ts';
 import type { Availability } from '../device.ts';
 import { softwareProfile, webGpuProfile } from '../profiles/gpu.ts';

@@ -3,7 +3,7 @@
  * precision; memory is `GPUBuffer`s, the device's own or the caller's.
  */
 import type { Kernel } from '../../ir/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import type { FftError } from '../../problem/errors.ts';
 import { BaseBackend } from '../common/backend.ts';
 import type { Backend, Binding, BoundProgram, CompileOptions, ProgramStep, RealArray } from '../device.ts';

@@ -16,7 +16,7 @@ import { randomFor } from '../../../test/support/random.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { add, Expressions, type Kernel, type Phase, scale, variable, verify } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { lay, place, sampleKernel } from '../spmd/fixture.ts';
 import type { SpmdProgram } from '../spmd/program.ts';

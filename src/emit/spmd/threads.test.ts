@@ -9,7 +9,7 @@ import { cpuProfile } from '../../devices/profiles/cpu.ts';
 import { namedProfiles } from '../../devices/profiles/index.ts';
 import { type Kernel, verify } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { normalizeProblem, type ProblemInput } from '../../problem/index.ts';
 import { emitCuda } from '../cuda/index.ts';
 import { emitOpencl } from '../opencl/index.ts';

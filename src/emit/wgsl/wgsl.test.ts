@@ -11,7 +11,7 @@ import { noWebGpu } from '../../../test/support/webgpu.ts';
 import { openGpu, runProgram } from '../../../test/support/wgsl.ts';
 import { Expressions, type Kernel, type Phase, scale, variable } from '../../ir/index.ts';
 import { buildKernel } from '../../kernels/index.ts';
-import type { DeviceProfile } from '../../plan/profile.ts';
+import type { DeviceProfile } from '../../plan/device/profile.ts';
 import { normalizeProblem } from '../../problem/index.ts';
 import { type Lay, lay, place, type Sample, sampleKernel } from '../spmd/fixture.ts';
 import type { Arrangement, SpmdOptions } from '../spmd/program.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FftError } from '../../problem/errors.ts';
-import type { BranchNode, Dimension, LeafNode, PlanNode } from '../node.ts';
+import type { BranchNode, Dimension, LeafNode, PlanNode } from '../tree/node.ts';
 import { type Assignment, assignBuffers, searchAssignments } from './assign.ts';
 import type { ArrayType, AvailableBuffers } from './offer.ts';
 

@@ -13,7 +13,7 @@
  * from then on, however long the tree; a bound on what a try may still come to would leave out nothing more.
  */
 import { FftError } from '../../problem/errors.ts';
-import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../node.ts';
+import { isLeaf, type LeafNode, leavesOf, type PlanNode } from '../tree/node.ts';
 import { type Criteria, compareCriteria } from './criteria.ts';
 import {
   type AvailableBuffers,

@@ -3,7 +3,7 @@
  *
  * Source: rocFFT buffer assignment, observations 4, 6 and 7; VkFFT's input, output and main buffer.
  */
-import type { SideLayout } from '../leaf.ts';
+import type { SideLayout } from '../tree/leaf.ts';
 
 /** `work` is VkFFT's main buffer. `temp` and `temp2` are contiguous and as large as they have to be. */
 export const bufferNames = ['input', 'output', 'work', 'temp', 'temp2'] as const;

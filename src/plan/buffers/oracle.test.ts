@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedFor } from '../../../test/support/random.ts';
 import { FftError } from '../../problem/index.ts';
-import { type BranchNode, type Dimension, type LeafNode, leavesOf } from '../node.ts';
+import { type BranchNode, type Dimension, type LeafNode, leavesOf } from '../tree/node.ts';
 import { searchAssignments } from './assign.ts';
 import type { ArrayType, AvailableBuffers, BufferName, TypedBuffer } from './offer.ts';
 

@@ -2,7 +2,7 @@
  * A try, stored as a tree (rocFFT, "A structure storing a try"): each branch of a trace is one choice for the next
  * leaf, so a path from the root to a trace without branches is an assignment, or a dead end.
  */
-import type { LeafNode } from '../node.ts';
+import type { LeafNode } from '../tree/node.ts';
 import type { Criteria } from './criteria.ts';
 import { type AvailableBuffers, type BufferName, bufferNames, isTemp, memoryOf, type TypedBuffer } from './offer.ts';
 

@@ -13,8 +13,8 @@
  *
  * What a leaf reads is no decision: the user's input, or what the leaf before has written (3, 4, 5).
  */
-import type { LeafNode } from '../node.ts';
-import { mayWrite } from '../shims.ts';
+import type { LeafNode } from '../tree/node.ts';
+import { mayWrite } from '../tree/shims.ts';
 import {
   type ArrayType,
   type AvailableBuffers,

@@ -1,0 +1,277 @@
+/**
+ * Tiles that a cluster of blocks holds together, where one block could not or would be slow: of one long axis in two
+ * digits, or of several axes that become one launch (count passes over memory first, then polish them).
+ */
+import { divisors, largestPrimeFactor } from '../../numeric/primes.ts';
+import { forPrecision, wordsPerReal } from '../device/capacity.ts';
+import { Memo } from '../device/memo.ts';
+import { mayFuse, type Target } from '../device/target.ts';
+import { chooseRadices } from './radix.ts';
+import { shareOfCluster, shareOfGroup, shareOfRuns } from './share.ts';
+import { residentGroups, threadsFor } from './threads.ts';
+
+/** A tile shared out among blocks. */
+export interface Cut {
+  readonly lengths: readonly number[];
+  readonly blocks: number;
+  /** Of the bandwidth, what is left for so many blocks of that size. */
+  readonly share: number;
+}
+
+/** A cut, and how many transforms of it are in a tile. */
+export type Tiled = Cut & { readonly tile: number };
+
+/** A number of blocks, and what they cost, in halvings of their speed. One block costs nothing. */
+interface PricedBlocks {
+  readonly blocks: number;
+  readonly cost: number;
+}
+
+/** Numbers of blocks that can hold a tile of so many points together, cheapest first. */
+function blocksFor(points: number, target: Target): PricedBlocks[] {
+  const { cluster } = target;
+  const { choice } = target.calibration.cluster;
+  const { sharedBytes, room } = target.capacity;
+  // A sixteenth is left for padding.
+  const most = (room * 16) / 17;
+  const found: PricedBlocks[] = [];
+  if (points <= most) found.push({ blocks: 1, cost: 0 });
+  for (let blocks = 2; cluster && blocks <= cluster.blocks; blocks++) {
+    const bytes = (points * sharedBytes) / blocks;
+    if (points / blocks > most || bytes > 2 * cluster.sharedBytes) continue;
+    const size = choice.largerBlocks * Math.max(0, Math.log2(bytes / cluster.sharedBytes));
+    found.push({ blocks, cost: choice.moreBlocks * Math.log2(blocks) + size });
+  }
+  return found.sort((one, other) => one.cost - other.cost);
+}
+
+/** Whether each of the dimensions that blocks exchange divides among them. */
+function divideAmong({ blocks }: PricedBlocks, shared: readonly number[]): boolean {
+  return shared.every((length) => length % blocks === 0);
+}
+
+/**
+ * What so many blocks with an equal share of a tile reach of the bandwidth.
+ * @param ragged what one block stores into another is no whole number of lines.
+ */
+function shareOf(
+  { blocks, points, ragged }: { blocks: number; points: number; ragged: boolean },
+  radices: readonly number[],
+  target: Target,
+): number {
+  if (blocks === 1) return shareOfGroup({ points, radices, fused: true }, target);
+  const { sharedBytes } = target.capacity;
+  return shareOfCluster(blocks, (points / blocks) * sharedBytes, radices, ragged, target);
+}
+
+/**
+ * Whether the threads of a cluster have work in all passes, not too many small pieces of it, and other blocks beside them.
+ * @param idle how idle they may be; infinite: any cluster will do.
+ */
+function keepsBusy(
+  points: number,
+  radices: readonly number[],
+  target: Target,
+  idle = target.calibration.cluster.idle.most,
+): boolean {
+  if (idle === Number.POSITIVE_INFINITY) return true;
+  const { butterflies, sideBySide } = target.calibration.cluster;
+  const threads = threadsFor(points, radices, {}, target, true);
+  const rounds = radices.map((radix) => Math.ceil(points / radix / threads));
+  const times = radices.map((radix, n) => (rounds[n]! * threads * radix) / points);
+  return (
+    Math.max(...rounds) <= butterflies &&
+    times.reduce((sum, time) => sum + time, 0) <= idle * times.length &&
+    (!target.registerFile || residentGroups(points, radices, threads, target, true) >= sideBySide)
+  );
+}
+
+/** Which dimension of a tile its blocks share while they transform the first one; −1 where none divides among them. */
+export function splitBefore(lengths: readonly number[], blocks: number): number {
+  return lengths.findIndex((length, d) => d > 0 && length % blocks === 0);
+}
+
+/** Radices of each dimension of a tile. */
+export function radicesOf(lengths: readonly number[], target: Target) {
+  return lengths.map((length) => chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target));
+}
+
+/**
+ * Some axes as one tile, slowest first.
+ * @param tile transforms of neighbours that a tile holds.
+ * @param idle how idle the threads of a cluster may be that exchanges between the axes.
+ * @returns undefined where they do not fit.
+ */
+export function cutAxes(
+  lengths: readonly number[],
+  target: Target,
+  tile = 1,
+  idle = target.calibration.cluster.idle.most,
+): Cut | undefined {
+  if (!mayFuse(target) || lengths.length < 2) return undefined;
+  const { cluster } = target.calibration;
+  const whole = wholeAxes(lengths, target, tile, idle);
+  const { sharedBytes } = target.capacity;
+  const bytes = lengths.reduce((a, b) => a * b, tile * sharedBytes);
+  // Blocks that run side by side do without others' help.
+  if (whole?.blocks === 1 && cluster.sideBySide * bytes <= (target.residentBytes ?? target.sharedBytes)) return whole;
+  const early = earlyAxes(lengths, target, tile);
+  if (!early || !whole) return early ?? whole;
+  const odd = wordsPerReal(target.precision) === 1 && lengths.some((length) => largestPrimeFactor(length) > 3);
+  return early.share * (whole.blocks > 1 && odd ? cluster.oddEarly : 1) >= whole.share ? early : whole;
+}
+
+/**
+ * Some axes as one tile of neighbouring columns, a run of them or a part of one.
+ * @param count columns that there are.
+ * @returns undefined where not even one of them fits.
+ */
+export function cutColumns(
+  lengths: readonly number[],
+  count: number,
+  target: Target,
+  idle?: number,
+): Tiled | undefined {
+  const { run } = target.capacity;
+  let best: Tiled | undefined;
+  for (let tile = Math.min(run, count); tile >= 1; tile = Math.floor(tile / 2)) {
+    const cut = cutAxes(lengths, target, tile, idle);
+    const share = cut ? cut.share * shareOfRuns({ tile, count }, 2, target) : 0;
+    // A share of 0 is no price, but memory with other strides than the usual may leave nothing better.
+    if (cut && (!best || share > best.share)) best = { ...cut, share, tile };
+  }
+  return best;
+}
+
+/** Axes that are dimensions of a tile as they are: blocks exchange their shares after the first one. */
+function wholeAxes(lengths: readonly number[], target: Target, tile: number, idle: number): Cut | undefined {
+  const points = lengths.reduce((a, b) => a * b, tile);
+  // The first two dimensions change hands between the blocks.
+  const cheapest = blocksFor(points, target).find((some) => divideAmong(some, lengths.slice(0, 2)));
+  if (!cheapest) return undefined;
+  const { blocks } = cheapest;
+  const radices = radicesOf(lengths, target).flatMap((choice) => choice.radices);
+  if (blocks > 1 && !keepsBusy(points / blocks, radices, target, idle)) return undefined;
+  const { run } = target.capacity;
+  const ragged = lengths.slice(0, 2).some((length) => ((length / blocks) * tile) % run !== 0);
+  return { lengths, blocks, share: shareOf({ blocks, points, ragged }, radices, target) };
+}
+
+/**
+ * The slowest axis in two digits, the first of which is a single pass: blocks exchange their shares once their first
+ * butterflies are done. Nothing is in shared memory before that, so no block waits until others have read theirs. Only
+ * for two axes: cubes gain nothing.
+ */
+function earlyAxes(lengths: readonly number[], target: Target, tile: number): Cut | undefined {
+  if (lengths.length > 2 || !target.cluster) return undefined;
+  const [slowest, fastest] = lengths as [number, number];
+  const { choice } = target.calibration.cluster;
+  const { run } = target.capacity;
+  const points = slowest * fastest * tile;
+  const numbers = blocksFor(points, target).filter(({ blocks }) => blocks > 1);
+  let best: Cut | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const a of numbers.length > 0 ? divisors(slowest) : []) {
+    const ways = numbers.filter((some) => divideAmong(some, [a]));
+    if (a === 1 || a === slowest || ways.length === 0) continue;
+    const digits = [a, slowest / a, fastest];
+    const passes = radicesOf(digits, target);
+    if (passes[0]!.radices.length > 1) continue;
+    const radices = passes.flatMap((choice) => choice.radices);
+    for (const { blocks, cost: sharing } of ways) {
+      // Before that they share the other digit, or the fastest axis, but not so that runs of memory are cut.
+      const split = splitBefore(digits, blocks);
+      const piece = ((split === 2 ? fastest / blocks : fastest) * tile) / run;
+      if (split < 0 || piece < 1) continue;
+      const cost = passes.reduce((sum, choice) => sum + choice.cost, 0) + choice.halving * sharing;
+      if (cost >= least || !keepsBusy(points / blocks, radices, target)) continue;
+      best = {
+        lengths: digits,
+        blocks,
+        share: shareOf({ blocks, points, ragged: !Number.isInteger(piece) }, radices, target),
+      };
+      least = cost;
+    }
+  }
+  return best;
+}
+
+/**
+ * Whether one of the digits has more than two passes, and they are not of powers of two. (Why clusters are as slow then as they are is not
+ * known.)
+ */
+function isDeep(digits: readonly number[], target: Target): boolean {
+  return radicesOf(digits, target).some(
+    ({ radices }) => radices.length > 2 && radices.some((radix) => !Number.isInteger(Math.log2(radix))),
+  );
+}
+
+const cuts = new Memo<Cut | undefined>();
+
+/**
+ * One long axis in two digits, `tile` transforms of it at a time.
+ * @param instead more than one block is wanted, instead of one: how idle its threads may be.
+ */
+export function cutAxis(length: number, tile: number, target: Target, instead?: number): Cut | undefined {
+  if (!mayFuse(target)) return undefined;
+  return cuts.of(target, `${length},${tile},${instead}`, () => searchCuts(length, tile, target, instead));
+}
+
+function searchCuts(length: number, tile: number, target: Target, instead: number | undefined): Cut | undefined {
+  const { choice, deep } = target.calibration.cluster;
+  const { run } = target.capacity;
+  const numbers = blocksFor(length * tile, target).filter(({ blocks }) => blocks > 1 || !instead);
+  let best: Cut | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const a of numbers.length > 0 ? divisors(length) : []) {
+    const b = length / a;
+    const ways = numbers.filter((some) => divideAmong(some, [a, b]));
+    if (a === 1 || b === 1 || ways.length === 0) continue;
+    const passes = radicesOf([a, b], target);
+    const work = passes[0]!.cost + passes[1]!.cost + choice.unequal * Math.abs(Math.log2(a / b));
+    if (work >= least) continue;
+    const radices = passes.flatMap((choice) => choice.radices);
+    for (const { blocks, cost: sharing } of ways) {
+      const points = (length * tile) / blocks;
+      const short = (n: number) => ((n / blocks) * tile < run ? choice.shortShare : 0);
+      const cost = work + short(a) + short(b) + choice.halving * sharing;
+      if (cost >= least) continue;
+      if (blocks > 1 && !keepsBusy(points, radices, target, instead)) continue;
+      const ragged = [a, b].some((digit) => ((digit / blocks) * tile) % run !== 0);
+      const share = shareOf({ blocks, points: length * tile, ragged }, radices, target);
+      best = { lengths: [a, b], blocks, share: share * (blocks > 1 && isDeep([a, b], target) ? deep : 1) };
+      least = cost;
+    }
+  }
+  return best;
+}
+
+/**
+ * How a cluster takes an axis, where one block could not hold whole runs of it, or would be slow.
+ * @param count neighbouring transforms.
+ * @param strided on how many sides memory runs along those, not along the axis.
+ */
+export function clusterFor(length: number, count: number, strided: number, target: Target): Tiled | undefined {
+  const { contiguous, idle } = target.calibration.cluster;
+  const { run, room, sharedBytes } = target.capacity;
+  const whole = strided > 0 ? Math.min(run, count) : 1;
+  // Where one block cannot hold even one transform there is no choice. Otherwise a cluster may be faster than a block that
+  // has its multiprocessor to itself, if it moves whole runs on both sides.
+  const needed = length > room;
+  const bytes = length * sharedBytes * whole;
+  const above = target.cluster ? forPrecision(target.cluster.above, target.precision) : Number.POSITIVE_INFINITY;
+  const worth = strided === 2 ? bytes > above : strided === 0 && bytes > contiguous * above;
+  if (!needed && !worth) return undefined;
+  const little = strided === 0 && bytes < 2 * above;
+  const least = needed ? 1 : whole;
+  const tiles = Array.from({ length: whole - least + 1 }, (_, n) => whole - n).filter((tile) => count % tile === 0);
+  // A tile of fewer columns than the tree reckoned with may keep its threads less busy: there is no choice then.
+  const idles = needed ? [idle.most, Number.POSITIVE_INFINITY] : [little ? idle.little : idle.most];
+  for (const most of idles) {
+    for (const tile of tiles) {
+      const cut = cutAxis(length, tile, target, most);
+      if (cut && (needed || !isDeep(cut.lengths, target))) return { ...cut, tile };
+    }
+  }
+  return undefined;
+}

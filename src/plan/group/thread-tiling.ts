@@ -1,0 +1,88 @@
+/** How a leaf is laid out over threads: the counterpart for them of what tiling.ts does for vectors. */
+import type { Side } from '../../problem/index.ts';
+import type { Target } from '../device/target.ts';
+import { type LanesAlong, stepOf } from '../tree/leaf.ts';
+import { chooseRadices } from './radix.ts';
+import { shareOfColumns } from './share.ts';
+import {
+  chooseTile,
+  forward,
+  isContiguous,
+  type Span,
+  type Tiling,
+  type TilingQuestion,
+  walksAlong,
+} from './tiling.ts';
+
+/** For threads: the first pass walks along whatever is contiguous in the input, the last one likewise in the output. */
+export function threadTiling({ axis, batch, group }: TilingQuestion, target: Target): Tiling {
+  const { run, room } = target.capacity;
+  const length = axis.count;
+  const order = threadOrder(axis, batch);
+  const columns = batch[order[0]!]!;
+  const walks = (side: Side): LanesAlong => (length === 1 ? 'batch' : walksAlong(axis, columns, side));
+  const lanesAlong = { input: walks('input'), output: walks('output') };
+  // A thread of a very short transform has little to do: more of them keep the memory busy.
+  const groupPoints = target.groupPoints * (length <= 4 ? 2 : 1);
+  const byColumns = length > 1 && (lanesAlong.input === 'batch' || lanesAlong.output === 'batch');
+  const sides = lanesAlong.input === lanesAlong.output ? 2 : 1;
+  const tile = byColumns
+    ? group
+      ? Math.min(group, columns.count, Math.max(1, Math.floor(room / length)))
+      : chooseColumns(length, columns.count, target, sides).tile
+    : chooseTile(length, columns.count, { grain: 1, run: 1, room, group }, { ...target, groupPoints });
+  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target);
+  // A pass takes points that lie N/r apart: pieces of memory shorter than a run are better copied whole.
+  const stage = (side: Side, radix: number) =>
+    length > 1 && lanesAlong[side] === 'axis' && isContiguous(axis[side]) && length / radix < Math.min(run, length);
+  return {
+    order,
+    lanesAlong,
+    tile,
+    radices,
+    staged: { input: stage('input', radices[0]!), output: stage('output', radices.at(-1)!) },
+  };
+}
+
+/** The batch dimensions, the one whose neighbours had best share a group first. */
+export function threadOrder(axis: Span, batch: readonly Span[]): number[] {
+  return forward(batch, nearest(axis, batch));
+}
+
+/** The batch dimension whose neighbours lie nearest, on the sides where those along the axis do not. */
+function nearest(axis: Span, batch: readonly Span[]): number {
+  const distance = (span: Span, side: Side) => (isContiguous(axis[side]) ? 0 : stepOf(span[side]));
+  const steps = batch.map((span) =>
+    span.count > 1
+      ? distance(span, 'input') + distance(span, 'output') + (stepOf(span.input) + stepOf(span.output)) / 2 ** 53
+      : Number.POSITIVE_INFINITY,
+  );
+  return Math.max(0, steps.indexOf(Math.min(...steps)));
+}
+
+/** Neighbouring columns per group, and the share of the bandwidth that they reach. */
+interface Columns {
+  readonly tile: number;
+  readonly share: number;
+}
+
+/**
+ * As whole runs of columns as fit, several of them where transforms are short.
+ * @param sides on which memory is walked in such runs: both, or one while the other is contiguous.
+ */
+export function chooseColumns(length: number, count: number, target: Target, sides: 1 | 2 = 2): Columns {
+  const { run, room } = target.capacity;
+  const most = Math.max(1, Math.floor(room / length));
+  const plenty = run * Math.max(1, Math.floor(target.groupPoints / length / run));
+  const { radices } = chooseRadices({ length, lanesAlong: 'batch', lanes: 1 }, target);
+  const tiles: number[] = [];
+  for (let tile = plenty; tile >= run; tile -= run) tiles.push(Math.min(tile, count));
+  for (let tile = run / 2; Number.isInteger(tile) && tile >= 1; tile /= 2) tiles.push(tile);
+  let best: Columns = { tile: Math.min(count, most), share: 0 };
+  for (const tile of tiles) {
+    if (tile > most || tile < 1 || length > room) continue;
+    const share = shareOfColumns({ length, tile, count, radices }, sides, target);
+    if (share > best.share) best = { tile, share };
+  }
+  return best;
+}

@@ -1,0 +1,151 @@
+/** How many threads a group has, and how many groups are to run side by side. */
+import { largestPrimeFactor } from '../../numeric/primes.ts';
+import { wordsPerReal } from '../device/capacity.ts';
+import type { Target } from '../device/target.ts';
+import type { LeafNode, RealParts } from '../tree/node.ts';
+
+/** What of a launch its number of threads depends on. */
+interface GroupOf {
+  readonly convolved?: LeafNode['convolved'] | undefined;
+  readonly real?: Pick<RealParts, 'by'>;
+  /** One of several uploads of an axis. */
+  readonly split?: boolean;
+}
+
+/**
+ * Threads that a group has work for. Passes of different radices have different numbers of butterflies: the best count
+ * leaves the fewest threads idle over all of them, and no thread more values than its registers hold.
+ */
+function butterfliesOf(
+  points: number,
+  radices: readonly number[],
+  { real, convolved }: GroupOf,
+  target: Target,
+  clustered: boolean,
+): number {
+  const { lockstep, lockstepBytes, maxThreads, registers } = target;
+  const { occupancy, cluster } = target.calibration;
+  const items = butterfliesOfPasses(points, radices, real?.by === 'symmetric' && !convolved);
+  const plain = Math.min(...items);
+  if (lockstep === 'vector') return Math.ceil(plain);
+  const warp = lockstepBytes / 4;
+  const words = wordsPerReal(target.precision);
+  const values = registers / (2 * words);
+  const few = values / 2;
+  const { sharedBytes } = target.capacity;
+  const pairable = 2 * points * sharedBytes <= (target.residentBytes ?? target.sharedBytes);
+  let best = Math.ceil(plain);
+  let least = Number.POSITIVE_INFINITY;
+  for (const share of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    for (const count of new Set(items)) {
+      const threads = Math.ceil(count / share);
+      if (threads > maxThreads || (threads < 2 * warp && threads < plain)) continue;
+      if (items.some((n, p) => Math.ceil(n / threads) * radices[p]! > Math.max(values, ...radices))) continue;
+      const taken = Math.ceil(threads / warp) * warp;
+      const held = Math.max(...items.map((n, p) => Math.ceil(n / threads) * radices[p]!));
+      if (clustered && held * 2 * words > cluster.registers) continue;
+      if (clustered && Math.max(...items) > cluster.butterflies * threads) continue;
+      // Beside a group of so many threads there is no room for another one, where shared memory would have some.
+      const alone = pairable && threads > maxThreads / 2 && held <= few ? occupancy.excludes : 1;
+      const burden = !clustered && held > occupancy.burdened.above ? occupancy.burdened.times : 1;
+      const idle = burden * alone * items.reduce((sum, n) => sum + (Math.ceil(n / threads) * taken) / n, 0);
+      if (idle < least - 1e-9 || (idle < least + 1e-9 && threads > best !== clustered)) {
+        best = threads;
+        least = idle;
+      }
+    }
+  }
+  return best;
+}
+
+/** @param symmetric passes over reals, which compute bins up to the half: kernels/symmetric-passes.ts */
+function butterfliesOfPasses(points: number, radices: readonly number[], symmetric: boolean): number[] {
+  let stride = 1;
+  return radices.map((radix) => {
+    const each = symmetric ? Math.ceil(stride / 2) : stride;
+    const butterflies = (points / (radix * stride)) * each;
+    stride *= radix;
+    return butterflies;
+  });
+}
+
+/** Butterflies that a thread may be given for the sake of fewer threads: it keeps them all in registers. */
+const MOST_BUTTERFLIES = 4;
+
+/**
+ * A thread for each butterfly, or as few as are wished for.
+ * @param points that a block works on.
+ * @param clustered the block is one of several.
+ */
+export function threadsFor(
+  points: number,
+  radices: readonly number[],
+  placed: GroupOf,
+  target: Target,
+  clustered = false,
+): number {
+  const { maxThreads, tuning = {} } = target;
+  const { split } = placed;
+  const butterflies = butterfliesOf(points, radices, placed, target, clustered);
+  const most = Math.min(maxThreads, butterflies);
+  const aim = Math.min(most, tuning.threads ?? most);
+  const wished = tuning.halfThreads && split ? Math.ceil(aim / 2) : aim;
+  return Math.max(wished, Math.ceil(most / MOST_BUTTERFLIES));
+}
+
+/**
+ * Groups that can run side by side on a multiprocessor, if the compiler is held to the registers that they need. One
+ * group more gains, one too many spills and costs more than that.
+ * @returns 0 where that is better left to the compiler.
+ */
+export function residentGroups(
+  points: number,
+  radices: readonly number[],
+  threads: number,
+  target: Target,
+  clustered = false,
+): number {
+  const { cluster, registerFile, residentBytes = target.sharedBytes } = target;
+  const { residency, registers } = target.calibration;
+  if (!registerFile) return 0;
+  const bytes = points * target.capacity.sharedBytes;
+  const byMemory = residentBytes / bytes;
+  const groups = (spare = 0) =>
+    Math.floor(Math.min(byMemory, residentByRegisters(points, radices, threads, target, 0, spare)));
+  if (clustered) return Math.min(groups(), residency[bytes < cluster!.sharedBytes ? 'smallCluster' : 'cluster']);
+  if (byMemory < residency.free) return Math.min(groups(), residency.block);
+  // Of several butterflies that hold more than the largest one, compilers know better how many to have in hand.
+  const held = Math.max(...radices.map((radix) => radix * Math.ceil(points / radix / threads)));
+  if (held > residency.held * Math.max(...radices)) return 0;
+  // Compilers that are not told make do with so few registers that loads wait for one another.
+  const several = groups(registers.spare);
+  return several > residency.block && several * bytes >= residency.passBytes * radices.length ? several : 0;
+}
+
+/**
+ * Groups that there are registers for: for their points, the twiddles and places of each butterfly, and a few more.
+ * @param odd registers for intermediate values of each butterfly that has prime factors over 3.
+ * @param spare registers with which a compiler can have many loads under way; 0: as few as there have to be.
+ */
+export function residentByRegisters(
+  points: number,
+  radices: readonly number[],
+  threads: number,
+  target: Target,
+  odd: number,
+  spare = 0,
+): number {
+  const { registerFile = Number.POSITIVE_INFINITY, lockstepBytes } = target;
+  const { always, butterfly } = target.calibration.registers;
+  // Passes between shared memory and itself read all their points before they write; others take one butterfly at a time.
+  const between = radices.slice(1, -1);
+  const butterflies = between.map((radix) => Math.ceil(points / radix / threads));
+  const held = Math.max(...radices, ...between.map((radix, n) => radix * butterflies[n]!));
+  const most = Math.max(1, ...butterflies);
+  const extra = between.some((radix) => largestPrimeFactor(radix) > 3) ? odd * most : 0;
+  const reals = 2 * held + always + butterfly * most;
+  const own = reals * wordsPerReal(target.precision) + extra;
+  const each = own + spare;
+  const warp = lockstepBytes / 4;
+  return registerFile / (Math.ceil(threads / warp) * warp * each);
+}

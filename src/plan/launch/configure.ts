@@ -1,0 +1,267 @@
+/**
+ * A leaf with its strides → everything a kernel builder needs: what the lanes run along, how many transforms share a
+ * group, which copies go through shared memory, and the radices. Decided from the profile alone.
+ */
+
+import { divisors } from '../../numeric/primes.ts';
+import type { Side } from '../../problem/index.ts';
+import { hasArithmetic, wordsPerReal } from '../device/capacity.ts';
+import { coordinatesTarget, type Target } from '../device/target.ts';
+import { convolvedPrimes } from '../group/butterflies.ts';
+import { threadTiling } from '../group/thread-tiling.ts';
+import { residentGroups, threadsFor } from '../group/threads.ts';
+import { isContiguous, LONGEST_BUTTERFLY, type Span, type TilingQuestion, vectorTiling } from '../group/tiling.ts';
+import { chirped, chirpedReals } from '../schemes/bluestein.ts';
+import { type ConvolveSteps, convolveSteps } from '../schemes/convolve-steps.ts';
+import { permuted, powerOrders } from '../schemes/rader.ts';
+import {
+  type HermitianSplit,
+  type Leaf,
+  type LeafStep,
+  type PassesStep,
+  passesOf,
+  type SharedMemory,
+  type StepTwiddle,
+} from '../tree/leaf.ts';
+import type { LeafNode, Place } from '../tree/node.ts';
+import { operandsOf, type SideShape, sideOf, termsAlong } from './leaf-sides.ts';
+import { kernelStep, mergedBatch, type PlacedLeaf, packedAxis, packedLines, placesOf } from './placed.ts';
+
+/** What a launch is made of beside what its place in the tree says. */
+export interface LaunchShape extends SideShape {
+  readonly lengths: readonly number[];
+  readonly tile: number;
+  readonly blocks: number;
+  readonly coupled: boolean;
+  readonly steps: readonly LeafStep[];
+  /** The twiddles of `placed`, along the batch as it is ordered here. */
+  readonly twiddle?: StepTwiddle | undefined;
+}
+
+/** A leaf of its parts: how many threads it has, and which memory they share, follows from them. */
+export function assembled(placed: PlacedLeaf, shape: LaunchShape, target: Target): Leaf {
+  const { precision } = placed;
+  const { batch, lengths, tile, blocks, coupled, steps, twiddle } = shape;
+  const points = lengths.reduce((product, length) => product * length, tile) / blocks;
+  const radices = passesOf(shape).flatMap((passes) => passes.radices);
+  const threads = threadsFor(points, radices, placed, target, blocks > 1);
+  const resident = residentGroups(points, radices, threads, target, blocks > 1);
+  return {
+    precision,
+    lengths,
+    steps,
+    coupled,
+    blocks,
+    batch: batch.map(({ count }) => count),
+    tile,
+    lockstep: target.lockstep,
+    lanes: target.capacity.lanes,
+    threads,
+    ...(resident > 1 ? { residentGroups: resident } : {}),
+    shared: sharedOf(target),
+    input: sideOf(placed, shape, 'input'),
+    output: sideOf(placed, shape, 'output'),
+    inverse: placed.inverse,
+    ...operandsOf(placed),
+    ...(twiddle ? { twiddle } : {}),
+    scale: placed.scale,
+    aliased: placed.aliased,
+  };
+}
+
+/** A leaf that transforms one axis, which one block of threads holds. */
+export function oneAxis(placed: PlacedLeaf, target: Target): Leaf {
+  const { axis, real, coordinates, convolved } = placed;
+  const points = convolved?.length ?? axis.count;
+  const batch = mergedBatch(placed);
+  const paired = hermitianSplitOf(placed);
+  const symmetric = real?.by === 'symmetric';
+  const back = isBack(placed);
+  const longest = longestButterfly(placed, target);
+  const { order, lanesAlong, tile, radices, staged } = (target.lockstep === 'vector' ? vectorTiling : threadTiling)(
+    {
+      axis: { ...packedAxis(placed), count: points },
+      batch: batch.map((span) => packedLines(placed, span)),
+      twiddled: placed.twiddle !== undefined,
+      convolved: convolved !== undefined || placed.product !== undefined || paired !== undefined || symmetric,
+      longestButterfly: longest,
+      ...wishedGroup(placed, target),
+    },
+    coordinatesTarget(coordinates?.count ?? 1, target),
+  );
+  const shared = coordinates && target.lockstep === 'threads' ? dividing(tile, batch[order[0]!]!.count) : tile;
+  // Where there are no sums between two factors, shared memory keeps compilers from making one of them.
+  const alone = axis.count === 1 && placed.scale.input !== 1;
+  const copy = (wanted: boolean): LeafStep[] => (wanted ? [{ do: 'copy' }] : []);
+  const columns = coordinates ? [-1, 1] : [-1];
+  const ofReals = symmetric || real?.by === 'zeros' || placed.extended !== undefined;
+  const butterflies = butterfliesOf(radices, target, ofReals && points <= longest[lanesAlong.input]);
+  const passes: PassesStep = { do: 'passes', of: 0, ...butterflies, columns, lanesAlong };
+  const steps = transformSteps(placed, passes, order, paired);
+  const dimensions = coordinates ? [axis, coordinates] : [axis];
+  // The step that pairs bins reads or writes memory in its order already.
+  const copies = { input: staged.input && !(paired && back), output: staged.output && !(paired && !back) };
+  return assembled(
+    placed,
+    {
+      batch: order.map((d) => batch[d]!),
+      lengths: coordinates ? [points, coordinates.count] : [points],
+      tile: shared,
+      blocks: 1,
+      coupled: false,
+      steps: [...copy(copies.input || alone), ...steps, ...copy(copies.output)],
+      axes: { input: dimensions.map(({ input }) => input), output: dimensions.map(({ output }) => output) },
+      ...(convolved?.by === 'rader' ? { order: powerOrders(axis.count) } : {}),
+      places: placesOf(dimensions),
+      twiddle: placed.twiddle && twiddleOf(placed.twiddle, order),
+    },
+    target,
+  );
+}
+
+/** The step that pairs bins of reals, where two of them each were the parts of complex numbers. */
+function hermitianSplitOf({ axis, product, real }: PlacedLeaf): HermitianSplit | undefined {
+  if (product || (real?.by !== 'halves' && real?.by !== 'lines')) return undefined;
+  return { do: 'pair', length: axis.count, by: real.by };
+}
+
+/** Whether a launch leads from bins to reals. */
+function isBack({ real }: PlacedLeaf): boolean {
+  return real?.back ?? real?.side === 'output';
+}
+
+/**
+ * The passes of an axis, or those there and back where it is convolved, and the step that pairs bins: behind passes from reals, before
+ * those to reals, whose exponents have the other sign.
+ */
+function transformSteps(
+  placed: PlacedLeaf,
+  passes: PassesStep,
+  order: readonly number[],
+  paired: HermitianSplit | undefined,
+): LeafStep[] {
+  const { real } = placed;
+  const symmetric = real?.by === 'symmetric';
+  const back = isBack(placed);
+  const inverse = (paired !== undefined || symmetric) && back;
+  const trip = convolveStepsOf(placed, order, inverse);
+  const way: Pick<PassesStep, 'symmetry' | 'inverse'> = symmetric
+    ? { symmetry: inverse ? 'real-output' : 'real-input' }
+    : inverse
+      ? { inverse }
+      : {};
+  const steps = trip ? convolveSteps(passes, trip, inverse) : [{ ...passes, ...way }];
+  if (!paired) return steps;
+  return back ? [{ ...paired, back }, ...steps] : [...steps, paired];
+}
+
+/** How long a transform may be that is one butterfly, by what the lanes run along. */
+function longestButterfly(placed: PlacedLeaf, target: Target): TilingQuestion['longestButterfly'] {
+  const { axis, precision, layout, product, real, twiddle, convolved, extended, cropped, facing } = placed;
+  if (convolved || product || twiddle) return { axis: 0, batch: 0 };
+  const { complex, reals, sums, continued, facing: faced } = LONGEST_BUTTERFLY;
+  const words = wordsPerReal(precision);
+  if (real?.by === 'parts' && real.side === 'both' && !real.beside && (extended || facing)) {
+    const longest = cropped ? continued : extended ? sums : faced;
+    return { axis: longest.axis[words], batch: longest.batch[words] };
+  }
+  // Passes over reals take an even number of points in one butterfly only.
+  if (real?.by === 'symmetric' && axis.count % 2 === 0) return { axis: axis.count, batch: axis.count };
+  if (real?.by === 'zeros' || real?.by === 'symmetric') {
+    return { axis: placed.factors ? 0 : reals.axis[words], batch: reals.batch[words] };
+  }
+  const { input, output } = packedAxis(placed);
+  const planar = [layout.input, layout.output].includes('planar');
+  const lines = isContiguous(input) && isContiguous(output) && !real && !planar;
+  return {
+    axis: sharesVectors(placed, target) ? complex.axis[words] : 0,
+    batch: lines ? complex.batch[words] : 0,
+  };
+}
+
+/** Whether the parts of numbers share vectors: they lie in one array, reach the passes and leave them as they are. */
+function sharesVectors(placed: PlacedLeaf, target: Target): boolean {
+  const { layout, storage, callbacks, factors, real } = placed;
+  const sides = ['input', 'output'] as const;
+  const isStored = (side: Side) => storage !== undefined && !hasArithmetic(storage[side]);
+  const apart = sides.some((side) => layout[side] === 'planar' || isStored(side) || callbacks?.[side]);
+  // The imaginary parts of a line without another one are zeros.
+  const alone = real !== undefined && !real.beside;
+  return !apart && !alone && !factors && target.capacity.lanes === 2;
+}
+
+/** The most transforms up to a number of them that leave no last tile with fewer: threads count them together with coordinates. */
+function dividing(tile: number, count: number): number {
+  return Math.max(...divisors(count).filter((n) => n <= tile));
+}
+
+/** What is done on the way there and back, where an axis is convolved. @param conjugated all of it is: there it is the inverse. */
+function convolveStepsOf(placed: PlacedLeaf, order: readonly number[], conjugated: boolean): ConvolveSteps | undefined {
+  const { axis, convolved, product, coordinates, real } = placed;
+  if (convolved?.by === 'bluestein') {
+    return real?.by === 'symmetric' ? chirpedReals(axis.count, conjugated) : chirped(axis.count, conjugated);
+  }
+  if (convolved?.by === 'rader') return permuted(axis.count);
+  if (!product) return undefined;
+  const batch = mergedBatch(placed);
+  const places = placesOf(coordinates ? [axis, coordinates] : [axis]).output;
+  const own = order.map((d) => batch[d]!);
+  const trip = { product: productOf({ ...placed, product }, places, own) };
+  const end = { count: axis.count };
+  return convolved && convolved.length > axis.count ? { ...trip, ends: { read: end, write: end } } : trip;
+}
+
+/**
+ * What bins are multiplied by on the way: factors that are known, or the kernel of a convolution.
+ * @param tile where its dimensions lie once they are bins.
+ */
+export function productOf(
+  { product, axis, more, real }: PlacedLeaf & { readonly product: NonNullable<LeafNode['product']> },
+  tile: readonly Place[],
+  batch: readonly Span[],
+): ConvolveSteps['product'] {
+  if (!('strides' in product)) {
+    const { along, ...factors } = product;
+    return { factors: { ...factors, terms: termsAlong(along, tile, batch, 'output') } };
+  }
+  const { strides, kernel: _, ...own } = product;
+  const steps = [...tile.map(({ of, step }) => strides[of]! * step), ...batch.map((span) => kernelStep(span, product))];
+  const terms = steps.flatMap((step, dimension) => (step === 0 ? [] : [{ dimension, step }]));
+  const factors = { ...own, terms };
+  if (real?.by === 'halves')
+    return {
+      ...{ do: 'pair', length: axis.count, by: 'halves', kernel: factors },
+      ...(more ? { everyAxis: true } : {}),
+    };
+  return own.matrix > 1 ? { do: 'multiply', kernel: factors } : { kernel: factors };
+}
+
+/** The batch dimensions have been reordered; the one that twiddles count along was the first. */
+export function twiddleOf(twiddle: StepTwiddle, order: readonly number[]): StepTwiddle {
+  const along = order.indexOf(0);
+  return along > 0 ? { ...twiddle, along } : twiddle;
+}
+
+/** The radices of passes, and how the butterflies of large ones go. @param multiplied where nobody asked for the other way */
+export function butterfliesOf(
+  radices: readonly number[],
+  target: Target,
+  multiplied = false,
+): Pick<PassesStep, 'radices' | 'convolved'> {
+  const convolved = convolvedPrimes(radices, target, multiplied);
+  return { radices, ...(convolved.length > 0 ? { convolved } : {}) };
+}
+
+function sharedOf(target: Target): SharedMemory {
+  return {
+    format: target.sharedFormat,
+    arrays: target.doubleBuffered ? 2 : 1,
+    banks: target.banks,
+    room: target.capacity.room,
+  };
+}
+
+function wishedGroup({ axisOf }: PlacedLeaf, { tuning }: Target): { group?: number } {
+  const group = axisOf === undefined ? 0 : (tuning?.groupedBatch?.[axisOf] ?? 0);
+  return group > 0 ? { group } : {};
+}

@@ -1,0 +1,238 @@
+/** Fused leaves: an axis that a cluster of blocks takes in two digits, and several axes that become one launch. */
+import { divisors } from '../../numeric/primes.ts';
+import type { Sides } from '../../problem/index.ts';
+import { type Arithmetic, wordsPerReal } from '../device/capacity.ts';
+import { coordinatesTarget, type Target, withoutClusters } from '../device/target.ts';
+import { type Cut, clusterFor, cutAxes, cutColumns, radicesOf, splitBefore, type Tiled } from '../group/cuts.ts';
+import { threadOrder } from '../group/thread-tiling.ts';
+import { isContiguous, type Span, walksAlong } from '../group/tiling.ts';
+import type { ConvolveSteps } from '../schemes/convolve-steps.ts';
+import type { HermitianSplit, LanesAlong, Leaf, LeafStep, MultiplyStep, PassesStep, Stride } from '../tree/leaf.ts';
+import type { Place } from '../tree/node.ts';
+import { assembled, butterfliesOf, productOf, twiddleOf } from './configure.ts';
+import { mergedBatch, type PlacedLeaf, packedAxis, placesOf } from './placed.ts';
+
+/** A leaf of one axis as two digits, where a cluster takes it. */
+export function fuseAxis(placed: PlacedLeaf, target: Target): Leaf | undefined {
+  if (placed.more) return undefined;
+  const { axis } = placed;
+  const merged = mergedBatch(placed);
+  const order = threadOrder(axis, merged);
+  const strided = [axis.input, axis.output].filter((stride) => !isContiguous(stride)).length;
+  const cut = clusterFor(axis.count, merged[order[0]!]!.count, strided, target);
+  if (!cut) return undefined;
+  const columns = (side: 'input' | 'output', d: number) =>
+    cut.tile === 1 ? [d] : isContiguous(axis[side]) ? [d, -1] : [-1, d];
+  const there: StageShape[] = [
+    { of: 0, split: 1, columns: columns('input', 1), along: 'batch' },
+    { of: 1, split: 0, columns: columns('output', 0), along: 'batch', after: 0 },
+  ];
+  const tile = { ...cut, coupled: true, slowest: axis, faster: [], there, back: there.toReversed() };
+  return fusedLeaf(placed, order, tile, target);
+}
+
+/** So many steps at a time. @throws RangeError for memory in tiles, which only vectors use. */
+function steps(stride: Stride, count: number): Stride {
+  if (typeof stride !== 'number') throw new RangeError('an axis in tiles cannot be cut into digits');
+  return stride * count;
+}
+
+/** A leaf of several axes. @throws RangeError where they do not fit together: the tree says whether they do. */
+export function fuseAxes(placed: PlacedLeaf, target: Target): Leaf {
+  const { precision, more = [], product, coordinates } = placed;
+  const spans = [...more].reverse().concat(placed.axis);
+  const merged = mergedBatch(placed);
+  const axis = packedAxis(placed);
+  const order = threadOrder(axis, merged);
+  const neighbours = merged[order[0]!]!;
+  const walks = { input: walksAlong(axis, neighbours, 'input'), output: walksAlong(axis, neighbours, 'output') };
+  const pair = pairOf(placed);
+  const counts = spans.map(({ count }) => count);
+  const byColumns = walks.input === 'batch' || walks.output === 'batch';
+  // Bins and those that mirror them are in one block.
+  const own = coordinatesTarget(coordinates?.count ?? 1, placed.real ? withoutClusters(target) : target);
+  const cut = (byColumns ? tileOfColumns : tileOfWholes)(counts, neighbours.count, own);
+  const { lengths, blocks } = cut;
+  const coupled = lengths.length > spans.length;
+  const last = lengths.length - 1;
+  const columns = (of: number, along: LanesAlong) => {
+    const inner = lengths.map((_, d) => last - d).filter((d) => d !== of);
+    return [...(along === 'batch' ? [-1, ...inner] : [...inner, -1]), ...(coordinates ? [last + 1] : [])];
+  };
+  const stage = (of: number, along: LanesAlong): StageShape => ({
+    ...{ of, split: of === 0 ? splitBefore(lengths, blocks) : 0, columns: columns(of, along) },
+    along: of === last ? along : 'batch',
+    ...(coupled && of === 1 ? { after: 0 } : {}),
+  });
+  const [slowest, ...faster] = spans as [Span, ...Span[]];
+  const dimensions = passOrder(cut, coupled, precision, pair);
+  const there = dimensions.map((of, n) => stage(of, n === last && !product ? walks.output : walks.input));
+  const back = dimensions.toReversed().map((of) => stage(of, walks.output));
+  return fusedLeaf(placed, order, { ...cut, coupled, slowest, faster, there, back, ...(pair ? { pair } : {}) }, own);
+}
+
+/** The step between reals and bins, where the axis is one of reals on one side. */
+function pairOf({ axis, real }: PlacedLeaf): HermitianSplit | undefined {
+  if (real?.by !== 'halves' || real.side === 'both') return undefined;
+  const back = real.side === 'output' ? { back: true as const } : {};
+  return { do: 'pair', length: axis.count, by: 'halves', everyAxis: true, ...back };
+}
+
+/** Strides of some dimensions of a tile, and where they lie in the tensor. */
+interface Digits extends Sides<readonly Stride[]> {
+  readonly places: Sides<readonly Place[]>;
+}
+
+function wholeOf(span: Span): Digits {
+  return { input: [span.input], output: [span.output], places: placesOf([span]) };
+}
+
+/** The two digits of an axis: input element n₀·B + n₁, output element k₀ + A·k₁. */
+function digitsOf(span: Span, [a, b]: readonly number[]): Digits {
+  const { input, output } = placesOf([span]);
+  const far = ([place]: readonly Place[], by: number): Place => ({ ...place!, step: place!.step * by });
+  return {
+    input: [steps(span.input, b!), span.input],
+    output: [span.output, steps(span.output, a!)],
+    places: { input: [far(input, b!), input[0]!], output: [output[0]!, far(output, a!)] },
+  };
+}
+
+/** What is written of an axis that has gone there and back: its points, in the order in which they were read. */
+function comingBack(span: Span, lengths: readonly number[]): Digits {
+  const { input, places } = digitsOf({ ...span, input: span.output, ...outputPlaces(span) }, lengths);
+  return { input, output: input, places: { input: places.input, output: places.input } };
+}
+
+function outputPlaces({ places }: Span): Pick<Span, 'places'> {
+  return places ? { places: { input: places.output, output: places.output } } : {};
+}
+
+/**
+ * In which order the dimensions of a tile are transformed: the slowest first, so that whole rows are written in the end.
+ * For clusters the other order is faster; but not for images of numbers of one word whose rows are as long as columns or longer, nor
+ * for cubes.
+ * Bins are paired where memory has them, before the passes along the fastest one or after them.
+ * @param coupled the slowest axis is in two digits: blocks exchange their shares after the first one.
+ */
+function passOrder(
+  { lengths, blocks }: Cut,
+  coupled: boolean,
+  precision: Arithmetic,
+  pair: HermitianSplit | undefined,
+): readonly number[] {
+  if (pair?.back) return lengths.map((_, d) => lengths.length - 1 - d);
+  const [slow, fast, ...more] = lengths as [number, number, ...number[]];
+  const reversed = blocks > 1 && !coupled && more.length === 0 && (wordsPerReal(precision) > 1 || fast < slow);
+  return reversed ? [1, 0] : lengths.map((_, d) => d);
+}
+
+/** As many whole tiles as one block has use for; those of a cluster one by one. */
+function tileOfWholes(lengths: readonly number[], count: number, target: Target): Tiled {
+  const cut = cutAxes(lengths, target);
+  if (!cut) throw new RangeError('these axes do not fit together');
+  const points = lengths.reduce((a, b) => a * b, 1);
+  const { room } = target.capacity;
+  const most = Math.min(target.groupPoints, (room * 16) / 17);
+  const plenty = cut.blocks > 1 ? 1 : Math.max(1, Math.floor(most / points));
+  return { ...cut, tile: Math.max(...divisors(count).filter((n) => n <= plenty)) };
+}
+
+/** A run of neighbours, or a part of one. */
+function tileOfColumns(lengths: readonly number[], count: number, target: Target): Tiled {
+  const cut = cutColumns(lengths, count, target) ?? cutColumns(lengths, count, target, Number.POSITIVE_INFINITY);
+  if (!cut) throw new RangeError('these axes do not fit together');
+  return cut;
+}
+
+/** Passes along one of several dimensions, and along what neighbouring threads walk in them. */
+interface StageShape extends Pick<PassesStep, 'of' | 'columns' | 'after' | 'inverse' | 'write'> {
+  readonly split: number;
+  readonly along: LanesAlong;
+}
+
+/** A tile, its dimensions, and the passes along them. */
+interface TileShape extends Tiled {
+  /** The slowest of its axes is in two digits. */
+  readonly coupled: boolean;
+  readonly slowest: Span;
+  readonly faster: readonly Span[];
+  readonly there: readonly StageShape[];
+  /** The same back, where there is a product to be transformed. */
+  readonly back: readonly StageShape[];
+  readonly pair?: HermitianSplit;
+}
+
+/** @param order of the batch dimensions. */
+function fusedLeaf(placed: PlacedLeaf, order: readonly number[], shape: TileShape, target: Target): Leaf {
+  const { coupled, slowest, faster } = shape;
+  const { product, coordinates, twiddle } = placed;
+  const merged = mergedBatch(placed);
+  const batch = order.map((d) => merged[d]!);
+  const others = [...faster, ...(coordinates ? [coordinates] : [])];
+  const lengths = [...shape.lengths, ...(coordinates ? [coordinates.count] : [])];
+  const digits = coupled ? digitsOf(slowest, lengths) : wholeOf(slowest);
+  const returned = product && coupled ? comingBack(slowest, lengths) : digits;
+  const { input, output } = placesOf(others);
+  const bins = [...digits.places.output, ...output];
+  const steps = stepsOf(placed, shape, (product) => productOf({ ...placed, product }, bins, batch));
+  const choices = radicesOf(lengths, target);
+  return assembled(
+    placed,
+    {
+      ...{ batch, lengths, tile: shape.tile, blocks: shape.blocks, coupled },
+      steps: [
+        ...steps.map((step): LeafStep => {
+          if ('do' in step) return step;
+          const { of, along, ...own } = step;
+          const butterflies = butterfliesOf(choices[of]!.radices, target);
+          return { ...{ do: 'passes', of }, ...butterflies, ...own, lanesAlong: { input: along, output: along } };
+        }),
+        ...(storesInPieces(placed, shape, choices, target) ? [{ do: 'copy' as const }] : []),
+      ],
+      axes: {
+        input: [...digits.input, ...others.map((span) => span.input)],
+        output: [...returned.output, ...others.map((span) => span.output)],
+      },
+      places: { input: [...digits.places.input, ...input], output: [...returned.places.output, ...output] },
+      twiddle: twiddle && twiddleOf(twiddle, order),
+    },
+    target,
+  );
+}
+
+/** Whether neighbouring threads of the last pass would store pieces of less than half a run: their tile is copied whole then. */
+function storesInPieces(
+  { product, coordinates }: PlacedLeaf,
+  { blocks, coupled, pair, there, faster }: TileShape,
+  choices: ReturnType<typeof radicesOf>,
+  target: Target,
+): boolean {
+  const { of, along } = there.at(-1)!;
+  const axis = faster.at(-1)!;
+  if (blocks > 1 || coupled || pair || product || coordinates || of !== faster.length || along !== 'axis') return false;
+  const { run } = target.capacity;
+  return isContiguous(axis.output) && axis.count / choices[of]!.radices.at(-1)! < Math.min(run / 2, axis.count);
+}
+
+/** Passes and what is between them: there, or there and back around a product. */
+function stepsOf(
+  { product }: PlacedLeaf,
+  { coupled, there, back, pair }: TileShape,
+  multiply: (product: NonNullable<PlacedLeaf['product']>) => ConvolveSteps['product'],
+): readonly (StageShape | HermitianSplit | MultiplyStep)[] {
+  if (product) return [...thereAnd(there, multiply(product)), ...back.map((stage) => backFrom(stage, coupled))];
+  if (!pair) return there;
+  return pair.back ? [pair, ...there.map((stage) => ({ ...stage, inverse: true as const }))] : [...there, pair];
+}
+
+/** Passes, and what is done to their bins. */
+function thereAnd(stages: readonly StageShape[], product: ConvolveSteps['product']) {
+  if ('do' in product) return [...stages, product];
+  return stages.map((stage, n) => (n === stages.length - 1 ? { ...stage, write: product } : stage));
+}
+
+/** The same passes back: the digits of bins are those of points in reverse. @param coupled the first two dimensions are digits. */
+function backFrom({ after: _, ...stage }: StageShape, coupled: boolean): StageShape {
+  return { ...stage, ...(coupled && stage.of === 0 ? { after: 1 } : {}), inverse: true };
+}

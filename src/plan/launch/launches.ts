@@ -1,0 +1,384 @@
+/**
+ * A tree and its buffers → every launch in full: where the loops of a node lie in memory, and the leaf that follows from that.
+ */
+import { product, type ScaleFactor } from '../../numeric/scale-factor.ts';
+import {
+  arraysOf,
+  type Direction,
+  defaultStrides,
+  keepsReals,
+  type Problem,
+  type Side,
+  type Sides,
+  scaleFactors,
+  tensorShape,
+} from '../../problem/index.ts';
+import type { Assignment, BufferName } from '../buffers/index.ts';
+import { boosted, forBatches, mayFuse, roomy, type Target } from '../device/target.ts';
+import { isContiguous, type Span } from '../group/tiling.ts';
+import { type DirectionScale, type Leaf, type Stored, type Stride, stepOf } from '../tree/leaf.ts';
+import {
+  type BranchNode,
+  type Dimension,
+  type ElementFactors,
+  type Intermediate,
+  isLeaf,
+  type LeafNode,
+  leavesOf,
+  type Place,
+  type RealParts,
+} from '../tree/node.ts';
+import { type Pad, paddedStep } from '../tree/padding.ts';
+import { oneAxis } from './configure.ts';
+import { fuseAxes, fuseAxis } from './fuse.ts';
+import type { PlacedLeaf, PlacedReals } from './placed.ts';
+
+/** One launch: which leaf, from where to where, and the leaf in full. */
+export interface Launch {
+  readonly node: LeafNode;
+  readonly from: BufferName;
+  readonly to: BufferName;
+  readonly leaf: Leaf;
+}
+
+/** The side of the problem that a direction reads or writes. */
+export function sideOf(direction: Direction, what: 'read' | 'written'): Side {
+  return (direction === 'forward') === (what === 'read') ? 'input' : 'output';
+}
+
+/** Complex numbers of the tensor: of a real problem, its bins. */
+export function elementsOf(problem: Problem): number {
+  return tensorShape(problem, 'output').reduce((a, b) => a * b, 1);
+}
+
+/** Bytes of one batch. */
+export function batchBytesOf(problem: Problem, target: Target): number {
+  const { complexBytes } = target.capacity;
+  return (elementsOf(problem) / problem.batches) * complexBytes;
+}
+
+/** How the tensor lies in a buffer: as the problem says in those of the user, packed in all others, padded in our own. */
+interface BufferLayout {
+  readonly strides: readonly number[];
+  readonly offset: number;
+  readonly pads: readonly Pad[];
+}
+
+/** @param tensor lengths of its dimensions, where an axis is longer between launches than the problem's. */
+export function layoutOf(
+  name: BufferName,
+  problem: Problem,
+  direction: Direction,
+  pads: readonly Pad[],
+  tensor: readonly number[] = tensorShape(problem, 'output'),
+): BufferLayout {
+  if (name === 'work') return { strides: packed(tensor), offset: 0, pads: [] };
+  if (name !== 'input' && name !== 'output') return { strides: packed(tensor), offset: 0, pads };
+  const side = sideOf(direction, name === 'input' ? 'read' : 'written');
+  return { strides: problem.strides[side], offset: problem.offsets[side], pads: [] };
+}
+
+/** Strides of the packed tensor. */
+export function packedOf(problem: Problem): number[] {
+  return defaultStrides(problem, 'output');
+}
+
+function packed(tensor: readonly number[]): number[] {
+  let next = 1;
+  return tensor.map((count) => {
+    const stride = next;
+    next *= count;
+    return stride;
+  });
+}
+
+function storageOf(name: BufferName, { problem, storage }: LaunchQuestion): Stored {
+  if (name !== 'input' && name !== 'output') return problem.storage as Stored;
+  return storage?.[name] ?? (problem.edgeStorage as Stored);
+}
+
+interface LaunchQuestion {
+  readonly problem: Problem;
+  /** Without callbacks. */
+  readonly seen: Problem;
+  readonly direction: Direction;
+  readonly target: Target;
+  readonly tree: BranchNode;
+  readonly assignment: Assignment;
+  /** Of the temp buffers. */
+  readonly pads: readonly Pad[];
+  /** Of what the last launch writes, where the direction does not say it. */
+  readonly scale?: ScaleFactor;
+  /** Of the buffers of the user, where the problem does not say it. */
+  readonly storage?: Sides<Stored>;
+}
+
+export function launchesOf(question: LaunchQuestion): Launch[] {
+  const { problem, seen, direction, target, tree, assignment, pads } = question;
+  const precision = problem.precision;
+  const { run } = target.capacity;
+  const batchBytes = batchBytesOf(problem, target);
+  const tiles = tilesOf(question);
+  const ends = question.scale === undefined ? scaleFactors(problem, direction) : { input: 1, output: question.scale };
+  return assignment.steps.map(({ leaf: node, input, output, inPlace: aliased }, n): Launch => {
+    const last = n === assignment.steps.length - 1;
+    const from = layoutOf(input.buffer, n === 0 ? problem : seen, direction, pads, node.length);
+    const to = layoutOf(output.buffer, last ? problem : seen, direction, pads, node.outputLength);
+    const { loops, skipped } = loopsOf(
+      node,
+      { input: from, output: to },
+      { input: tiles[n - 1], output: tiles[n] },
+      run,
+    );
+    const called = calledOf(problem, direction, n === 0, last);
+    const narrow = movesReals(called);
+    const split = isUpload(node, tree);
+    const leaf = configureLeaf(
+      {
+        precision,
+        ...loops,
+        ...(node.convolved ? { convolved: node.convolved } : {}),
+        ...(node.product ? { product: node.product } : {}),
+        ...(node.wrapped ? { wrapped: { ...node.wrapped, stride: from.strides[node.wrapped.of]! } } : {}),
+        ...(node.absent ? { absent: node.absent } : {}),
+        ...(node.factors
+          ? { factors: conjugatedIf(followsDirection(node) && direction === 'inverse', node.factors) }
+          : {}),
+        ...(node.twiddle ? { twiddle: node.twiddle } : {}),
+        layout: {
+          input: called.alone.input ? 'real' : input.type,
+          output: called.alone.output ? 'real' : output.type,
+        },
+        ...called,
+        storage: { input: storageOf(input.buffer, question), output: storageOf(output.buffer, question) },
+        offset: { input: from.offset + skipped.input, output: to.offset + skipped.output - croppedBy(node, to) },
+        inverse: isInverse(node, direction),
+        scale: scaleOf(node, last ? ends : NO_SCALE),
+        ...placedEnds(node, { input: from, output: to }),
+        aliased,
+        ...(node.axisOf === undefined ? {} : { axisOf: node.axisOf }),
+        split,
+      },
+      // Uploads before the last one, and axes that share a tile, were chosen for the runs of the profile.
+      node.more || (split && (node.twiddle || !(aliased || narrow)))
+        ? target
+        : forBatches(batchBytes, split ? 'uploads' : 'axes', target, narrow),
+    );
+    return { node, from: input.buffer, to: output.buffer, leaf };
+  });
+}
+
+/**
+ * The loops of a launch, and how far they step along its sides.
+ * @param tiles how what lies between two launches is laid out, where that is not as the tensor is.
+ * @returns elements, too, by which lines that are left out before all others move the first one of a side.
+ */
+function loopsOf(
+  node: LeafNode,
+  layouts: Sides<BufferLayout>,
+  tiles: Sides<Intermediate | undefined>,
+  run: number,
+): { loops: Pick<PlacedLeaf, 'axis' | 'more' | 'coordinates' | 'batch'>; skipped: Sides<number> } {
+  const skipped = { input: 0, output: 0 };
+  const span = (dimension: Dimension): Span => {
+    const { count, input, output, gap } = dimension;
+    const strides = {
+      input: strideOf(input, count, layouts.input, tiles.input, run),
+      output: strideOf(output, count, layouts.output, tiles.output, run),
+    };
+    const placed = (place: Place) => (gap ? { ...place, gap } : place);
+    const places = { input: placed(input), output: placed(output) };
+    if (!gap) return { count, ...strides, places };
+    for (const side of ['input', 'output'] as const)
+      if (gap.from === 0) skipped[side] += stepOf(strides[side]) * gap.to;
+    return { count, input: past(strides.input, dimension), output: past(strides.output, dimension), places };
+  };
+  const loops = {
+    axis: span(node.axis),
+    ...(node.more ? { more: node.more.map(span) } : {}),
+    ...(node.coordinates ? { coordinates: span(node.coordinates) } : {}),
+    batch: node.batch.map(span),
+  };
+  return { loops, skipped };
+}
+
+/** What callbacks have to do with a launch: the first one reads what the user gave, the last one writes what the user gets. */
+function calledOf(
+  problem: Problem,
+  direction: Direction,
+  first: boolean,
+  last: boolean,
+): Required<Pick<PlacedLeaf, 'callbacks' | 'arrays' | 'alone'>> {
+  const { load, store } = problem.callbacks?.[direction] ?? {};
+  const alone = (what: 'read' | 'written') => keepsReals(problem, sideOf(direction, what));
+  return {
+    arrays: problem.callbacks?.arrays ?? {},
+    callbacks: { ...(first && load ? { input: load } : {}), ...(last && store ? { output: store } : {}) },
+    alone: {
+      ...(first && alone('read') ? { input: true } : {}),
+      ...(last && alone('written') ? { output: true } : {}),
+    },
+  };
+}
+
+/** Whether callbacks make a launch move reals beside complex numbers: those of a side, or of an array. */
+function movesReals({ callbacks, alone }: ReturnType<typeof calledOf>): boolean {
+  const loads = [callbacks.input, callbacks.output].some((built) => built && arraysOf(built).length > 0);
+  return loads || alone.input === true || alone.output === true;
+}
+
+const NO_SCALE = { input: 1, output: 1 } as const;
+
+function isPaired({ real }: LeafNode): boolean {
+  return real?.by === 'halves' || real?.by === 'lines';
+}
+
+/** Whether a launch takes lines of reals, or of their bins, whole. */
+function ownsLines({ by }: Pick<RealParts, 'by'>): boolean {
+  return by === 'halves' || by === 'lines' || by === 'symmetric';
+}
+
+/** Whether a launch differs between the directions of a plan; those between reals and bins have a sign of their own. */
+function followsDirection({ exponents }: LeafNode): boolean {
+  return exponents === undefined || exponents === 'opposite';
+}
+
+/** Whether the exponents of a launch have the sign of the inverse transform. */
+function isInverse(node: LeafNode, direction: Direction): boolean {
+  if (!followsDirection(node)) return node.exponents === 'inverse';
+  return (direction === 'inverse') !== (node.exponents === 'opposite');
+}
+
+/** Elements before the first one that is written, of bins that begin earlier. */
+function croppedBy({ cropped }: LeafNode, { strides }: BufferLayout): number {
+  return cropped ? cropped.from * strides[cropped.of]! : 0;
+}
+
+/** The sums that pairs of bins make of reals are twice what they stand for. */
+function scaleOf(node: LeafNode, scale: DirectionScale['scale']): DirectionScale['scale'] {
+  const half = node.real?.side === 'input' && isPaired(node) ? 1 / 2 : 1;
+  return { ...scale, output: product(scale.output, node.times ?? 1, half) };
+}
+
+/** What of a leaf has to do with reals, where it lies. */
+function placedEnds(
+  node: LeafNode,
+  layouts: Sides<BufferLayout>,
+): Pick<PlacedLeaf, 'real' | 'extended' | 'cropped' | 'facing' | 'mirrored'> {
+  const { real, extended, cropped, facing, mirrored } = node;
+  const faced = (on: Side) => facing?.[on] && { [on]: { ...facing[on], stride: layouts[on].strides[facing[on].of]! } };
+  return {
+    ...(real ? { real: placedReals(node, real, layouts) } : {}),
+    ...(extended ? { extended: { ...extended, stride: layouts[extended.on].strides[extended.of]! } } : {}),
+    ...(cropped ? { cropped } : {}),
+    ...(facing ? { facing: { ...faced('input'), ...faced('output') } } : {}),
+    ...(mirrored ? { mirrored: { ...mirrored, stride: layouts[mirrored.side].strides[1]! } } : {}),
+  };
+}
+
+/** Where the second ones of two numbers lie. */
+function placedReals(
+  { axis, length, outputLength }: LeafNode,
+  { side, by, back, beside }: RealParts,
+  layouts: Sides<BufferLayout>,
+): PlacedReals {
+  const kind = { side, by, ...(back ? { back } : {}) };
+  if (!beside) return kind;
+  const { of, step } = beside;
+  const apart = (on: Side) => paddedStep(layouts[on].strides[of]! * step, layouts[on].pads);
+  const last = (side === 'output' ? outputLength : length)[of]! - 1;
+  // Points of one line go two by two.
+  const odd = of === axis.input.of || last % 2 === 1 ? {} : { last };
+  return { ...kind, beside: { ...beside, apart: { input: apart('input'), output: apart('output') }, ...odd } };
+}
+
+/** The factors of a transform forwards; of one backwards, their conjugates. */
+function conjugatedIf(
+  conjugated: boolean,
+  { input, output }: NonNullable<LeafNode['factors']>,
+): NonNullable<LeafNode['factors']> {
+  const own = (all: readonly ElementFactors[]) =>
+    conjugated ? all.map((factors) => ({ ...factors, conjugated: true as const })) : all;
+  return { input: own(input), output: own(output) };
+}
+
+/** Steps along a dimension that leaves out a gap. */
+function past(stride: Stride, { count, gap }: Dimension): Stride {
+  if (!gap || gap.from === 0 || gap.from === count) return stride;
+  return { step: stepOf(stride), count, before: gap.from, skip: gap.to - gap.from };
+}
+
+/** For each step how what it leaves for the next one lies in tiles, where it does. */
+function tilesOf({ seen: problem, target, assignment: { steps } }: LaunchQuestion): (Intermediate | undefined)[] {
+  const { run } = target.capacity;
+  const packed = packedOf(problem);
+  return steps.map(({ leaf, output, inPlace }, n) => {
+    const reader = steps[n + 1];
+    // A step in place leaves every element where it found it, so it can neither begin nor end such a layout. Threads
+    // read whole runs anyway: tiles only spare a CPU's pages.
+    if (inPlace || !reader || reader.inPlace || target.lockstep !== 'vector') return undefined;
+    return mayTile(leaf, reader.leaf, output.buffer, packed, run) ? leaf.intermediate : undefined;
+  });
+}
+
+function configureLeaf(placed: PlacedLeaf, device: Target): Leaf {
+  const target = boosted(device, placed.axis.count, placed.split ?? false);
+  if (placed.more) return fuseAxes(placed, target);
+  if (placed.convolved || placed.coordinates || (placed.real && ownsLines(placed.real))) return oneAxis(placed, target);
+  const { axis, split } = placed;
+  const along = !split && isContiguous(axis.input) && isContiguous(axis.output);
+  const fused = mayFuse(target) ? fuseAxis(placed, target) : undefined;
+  return fused ?? oneAxis(placed, along ? roomy(target, axis.count) : target);
+}
+
+/** One of several uploads of an axis. */
+function isUpload(node: LeafNode, tree: BranchNode): boolean {
+  return tree.children.some((child) => !isLeaf(child) && leavesOf(child).includes(node));
+}
+
+/** Intermediate results in memory of our own are laid out for the uploads on both sides of them. */
+function mayTile(
+  node: LeafNode,
+  reader: LeafNode,
+  buffer: BufferName,
+  packed: readonly number[],
+  run: number,
+): boolean {
+  const { intermediate } = node;
+  if (!intermediate || buffer === 'input' || buffer === 'output') return false;
+  const { of, columns } = intermediate;
+  if (packed[of] !== 1 || columns % run !== 0) return false;
+  // A later upload cuts the columns once more: no dimension may step from the middle of one run into another, or take
+  // several steps inside a run and then go on to the next.
+  const walks = [
+    ...[node.axis, ...node.batch].map(({ count, output }) => ({ ...output, count })),
+    ...[reader.axis, ...reader.batch].map(({ count, input }) => ({ ...input, count })),
+  ];
+  return walks.every(
+    (walk) =>
+      walk.of !== of ||
+      walk.step >= columns ||
+      walk.step % run === 0 ||
+      walk.step === 1 ||
+      (run % walk.step === 0 && walk.step * walk.count <= run),
+  );
+}
+
+/**
+ * The stride of a dimension in a buffer. Rows × columns in tiles: the upload before writes `run` columns at a time and
+ * the one after reads whole rows, so all rows of `run` columns lie together. Both then walk through memory in long
+ * pieces instead of touching a new page for every run.
+ */
+function strideOf(
+  { of, step }: Place,
+  count: number,
+  { strides, pads }: BufferLayout,
+  tiles: Intermediate | undefined,
+  run: number,
+): Stride {
+  if (tiles?.of !== of) return paddedStep(strides[of]! * step, pads);
+  if (step >= tiles.columns) return (step / tiles.columns) * run;
+  if (step >= run) return step * tiles.rows;
+  if (step * count <= run) return step;
+  return { run, next: run * tiles.rows };
+}

@@ -1,0 +1,310 @@
+/** An axis of a problem on a device: how it lies, and what its uploads may be and cost. */
+import { largestPrimeFactor, nextSmooth } from '../../numeric/primes.ts';
+import { type Direction, FftError, type Problem, tensorShape } from '../../problem/index.ts';
+import type { PlannerTuning } from '../device/profile.ts';
+import { boosted, mayFuse, staysCached, type Target } from '../device/target.ts';
+import { LARGEST_LISTED_PRIME } from '../group/butterflies.ts';
+import { cutAxis } from '../group/cuts.ts';
+import { chooseRadices } from '../group/radix.ts';
+import {
+  clusterExposure,
+  convolvedCost,
+  exposure,
+  firstUploadCost,
+  groupCost,
+  type LaunchCost,
+  leastCost,
+  leastUploadCost,
+  roundCost,
+  tripCost,
+  uploadCost,
+  wholeCost,
+} from '../price/cost.ts';
+import { ifFits, type Priced } from '../price/priced.ts';
+import { rankUploads, type UploadsQuestion } from '../price/uploads.ts';
+import type { Dimension } from '../tree/node.ts';
+import type { Bluestein } from './axis-scheme.ts';
+import { longLengths, paddedLength } from './bluestein.ts';
+import type { AxisPlace } from './four-step.ts';
+
+/** Every dimension of the tensor, as it lies. */
+export function dimensionsOf(problem: Problem): Dimension[] {
+  return tensorShape(problem, 'input').map((count, of) => ({
+    count,
+    input: { of, step: 1 },
+    output: { of, step: 1 },
+  }));
+}
+
+/** Where an axis lies for those who make its nodes. @param sparing see `planTree` */
+export function axisPlace(
+  problem: Problem,
+  direction: Direction,
+  axis: number,
+  target: Target,
+  sparing = false,
+): AxisPlace {
+  const of = axis + 1;
+  const dimensions = dimensionsOf(problem);
+  return {
+    of,
+    length: problem.size[axis]!,
+    others: dimensions.filter(({ count }, d) => d !== of && count > 1),
+    title: `axis ${axis}`,
+    tensor: dimensions.map(({ count }) => count),
+    reorderFirst: (sparing && !problem.unordered) || reordersFirst(problem, axis, target),
+    order: !problem.unordered ? 'natural' : direction === 'forward' ? 'left' : 'restored',
+  };
+}
+
+/** Memory runs along the axis, and it is not to be planned like the others. */
+function isInnermost(problem: Problem, axis: number, { tuning = {} }: Target): boolean {
+  return !tuning.considerAllAxesStrided && neighboursOf(problem, axis) === 1;
+}
+
+/** What lies side by side where memory does not run along the axis. */
+function neighboursOf(problem: Problem, axis: number): number {
+  return tensorShape(problem, 'input')
+    .slice(0, axis + 1)
+    .reduce((a, b) => a * b, 1);
+}
+
+/**
+ * Whether the first of two uploads reorders. In place, the second would read another buffer than it writes: in long steps
+ * from memory, that costs more than columns that a temp buffer holds in tiles.
+ */
+function reordersFirst(problem: Problem, axis: number, target: Target): boolean {
+  const near = staysCached(problem.size[axis]!, target);
+  const wanted = target.reorderFirst === true && !problem.unordered && isInnermost(problem, axis, target);
+  return wanted && (problem.placement === 'out-of-place' || near);
+}
+
+/**
+ * The cheapest way to transform an axis by Bluestein's algorithm.
+ * @throws FftError `unsupported-length` where it is too long for that.
+ */
+export function cheapestBluestein(problem: Problem, axis: number, target: Target): Priced<Bluestein> {
+  const length = problem.size[axis]!;
+  const alone = bluesteinInOne(problem, axis, target);
+  const offers: Priced<Bluestein>[] = alone ? [alone] : [];
+  // Several vectors' launches are never better than one, nor are those of threads where groups hide what others do.
+  if (!alone || (target.lockstep === 'threads' && alone.price > LONG_TRIPS * tripCost(target))) {
+    offers.push(
+      ...longLengths(length, target).flatMap((long) => bluesteinInSeveral(problem, axis, target, long) ?? []),
+    );
+  }
+  if (offers.length === 0) throw tooLong(axis, length);
+  return offers.reduce((best, other) => (other.price < best.price ? other : best));
+}
+
+/** A convolution in several launches, or in one of a cluster, takes so many trips to memory at least. */
+const LONG_TRIPS = 4;
+
+/**
+ * Bluestein's algorithm in one launch of one group; undefined where that has no room for the points of the convolution.
+ * @param ofReals of bins only those up to the half are wanted, or there.
+ */
+export function bluesteinInOne(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  ofReals = false,
+): Priced<Bluestein> | undefined {
+  const length = problem.size[axis]!;
+  const own = boosted(target, length, false);
+  const padded = paddedLength(length, own, ofReals);
+  if (padded === undefined || uploadsFor(padded, target.tuning ?? {}) > 1) return undefined;
+  const alone = aloneCost(problem, axis, padded, target);
+  const price = convolvedCost(length, padded, alone, exposure(padded, own));
+  return { value: { by: 'bluestein', length: padded }, price };
+}
+
+/**
+ * An axis as a convolution of some length in several launches: uploads there, the last one there and back, the others back. The
+ * first launch of all reads no more points than there are, and the last one writes no more.
+ */
+function bluesteinInSeveral(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  padded: number,
+): Priced<Bluestein> | undefined {
+  const length = problem.size[axis]!;
+  const apart = target.tuning?.bluestein?.launches === 'separate';
+  const chirped = (alone: LaunchCost, exposed?: number) => convolvedCost(1, 1, alone, exposed) / 2;
+  const asked = uploadsQuestion(lengthened(problem, axis, padded), axis, target, apart ? undefined : chirped);
+  const best = ifFits(() => rankUploads(asked, 1)[0]!);
+  if (!best) return undefined;
+  const spared = (tripCost(target) * (padded - length)) / length;
+  return {
+    value: { by: 'bluestein', length: padded, uploads: best.value, ...(apart ? { apart } : {}) },
+    price: (2 * best.price * padded) / length - spared,
+  };
+}
+
+/**
+ * The uploads of an axis whose last one goes there and back, and what all cost both ways.
+ * @param clusters whether that may be a cluster of blocks.
+ * @throws RangeError where there are none
+ */
+export function roundTripUploads(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  clusters: boolean,
+): Priced<readonly number[]> {
+  const question = uploadsQuestion(problem, axis, target, (alone, exposed) => roundCost(alone, exposed) / 2);
+  const [best] = rankUploads(clusters ? question : { ...question, fusable: () => false }, 1);
+  return { value: best!.value, price: 2 * best!.price };
+}
+
+/**
+ * What one upload of an axis of some length costs one group, where the axis lies. (Threads that cannot take whole runs of columns waste
+ * most of what they read; how much hardly matters.)
+ */
+export function aloneCost(problem: Problem, axis: number, length: number, target: Target): LaunchCost {
+  const own = boosted(target, length, false);
+  const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+  const padded = (elements / problem.size[axis]!) * length;
+  const whole = (target.lockstep === 'threads' ? groupCost : wholeCost)(length, padded, own);
+  if (isInnermost(problem, axis, target)) return whole;
+  const columns = uploadCost(length, neighboursOf(problem, axis), false, padded, own);
+  return Number.isFinite(columns.price) ? columns : scaled(whole, UNFIT_COLUMNS);
+}
+
+/** Where threads cannot take whole runs of columns: by what that multiplies the cost of elements that are next to each other. */
+const UNFIT_COLUMNS = 4;
+
+/** The problem with a longer axis whose bins may stay as they come, as between the two halves of a convolution. */
+export function lengthened(problem: Problem, axis: number, length: number): Problem {
+  return { ...problem, size: problem.size.map((n, d) => (d === axis ? length : n)), unordered: true };
+}
+
+function tooLong(axis: number, length: number): FftError {
+  const given = `size[${axis}] = ${length} has the prime factor ${largestPrimeFactor(length)}`;
+  const remedy = `${nextSmooth(length, LARGEST_LISTED_PRIME)} would do`;
+  return new FftError('unsupported-length', `${given}, and is too long to be convolved; ${remedy}.`, {
+    path: `size[${axis}]`,
+  });
+}
+
+function scaled({ price, start, trip }: LaunchCost, times: number): LaunchCost {
+  return { price: times * price, start: times * start, trip: times * trip };
+}
+
+/**
+ * What the search over uploads has to know of an axis.
+ * @param convolveSteps where the last upload goes there and back: half of what that costs. Others are counted once, and come back for as
+ * much.
+ */
+export function uploadsQuestion(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  convolveSteps?: (alone: LaunchCost, exposed?: number) => number,
+): UploadsQuestion {
+  const length = problem.size[axis]!;
+  const innermost = isInnermost(problem, axis, target);
+  const neighbours = neighboursOf(problem, axis);
+  const { lanes, run } = target.capacity;
+  const { tuning = {}, lockstep } = target;
+  const grain = lockstep === 'vector' ? lanes : 1;
+  const own = (n: number, split: boolean) => boosted(target, n, split);
+  const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+  const ideal = idealFirst(length, own(length, true).capacity.room, run, target);
+  const least = leastCost(elements, target);
+  const priceOfLast = convolveSteps ?? (({ price }: LaunchCost) => price);
+  const calibration = target.calibration;
+  // An order that is to stay has one upload where it can; in place, several take a temp buffer.
+  const apart = innermost && !problem.unordered && problem.placement === 'out-of-place';
+  const free = lockstep === 'vector' || apart || staysCached(elements, target);
+  return {
+    title: `axis ${axis}`,
+    length,
+    strided: !innermost,
+    capacity: capacityFor(problem, axis, target),
+    fusable: (n, columns, split) => mayFuse(target) && cutAxis(n, columns ? run : 1, own(n, split)) !== undefined,
+    uploads: uploadsFor(length, tuning),
+    whole: () => {
+      const alone = innermost
+        ? wholeCost(length, elements, own(length, false))
+        : uploadCost(length, neighbours, false, elements, own(length, false));
+      return priceOfLast(alone, convolveSteps && clusterExposure(length, target));
+    },
+    cost: (n, columns, last) => {
+      const beside = innermost ? columns : neighbours;
+      const one = uploadCost(n, beside, innermost && last, elements, own(n, true));
+      return last ? priceOfLast(one) : one.price;
+    },
+    // No odd length transposes its tile.
+    first:
+      reordersFirst(problem, axis, target) && lockstep === 'vector' && length % grain === 0
+        ? (n) => firstUploadCost(n, ideal, length / n, elements, own(n, true))
+        : undefined,
+    trip: least.price,
+    lastTrip: Math.min(least.price, priceOfLast(least)),
+    least: (n, last) => {
+      const one = leastUploadCost(n, elements, own(n, true));
+      return last ? priceOfLast(one) : one.price;
+    },
+    several: free ? 0 : calibration.trip.temp * tripCost(target),
+    // Threads hardly notice.
+    ragged: lockstep === 'vector' ? calibration.columns.ragged : 0,
+    unbalanced: calibration.uploads.unbalanced,
+    tile: run,
+    grain,
+  };
+}
+
+/** The longest transforms that one block takes, whole and as one of several columns. */
+function capacityFor(problem: Problem, axis: number, target: Target): UploadsQuestion['capacity'] {
+  const length = problem.size[axis]!;
+  const { lanes, run } = target.capacity;
+  const grain = target.lockstep === 'vector' ? lanes : 1;
+  const roomFor = (split: boolean) => boosted(target, length, split).capacity.room;
+  // Half a run of neighbours still reads whole cache lines: better than one more upload.
+  const { parts } = target.calibration.columns;
+  const cut = (room: number, into: number) =>
+    Math.min(room, Math.floor(room / run) * cutsOf(run, target.tuning?.performBandwidthBoost ?? into, grain));
+  const columns = cut(roomFor(true), parts.upload);
+  if (!isInnermost(problem, axis, target)) return { whole: cut(roomFor(false), parts.strided), columns };
+  const room = roomFor(false);
+  const single = tensorShape(problem, 'input').reduce((a, b) => a * b, 1) === length;
+  const twice = single && length > room && length <= 2 * room;
+  const inPlace = twice && needsOneArray(problem, axis, boosted(target, length, false));
+  return { whole: inPlace ? length : room, columns };
+}
+
+/**
+ * The length that the first of two uploads had best have, where it reorders: as long as shared memory holds half a run of
+ * it, and the second one does not become too short.
+ */
+function idealFirst(length: number, room: number, run: number, target: Target): number {
+  return Math.min((2 * room) / run, length / target.calibration.uploads.second);
+}
+
+/**
+ * Whether all passes along an axis that memory runs along are in place, so that a second shared array is nobody's. Only
+ * asked for single transforms: batches of transforms as long gain as often as they lose.
+ */
+function needsOneArray({ layout, size, strides }: Problem, axis: number, target: Target): boolean {
+  const { lanes } = target.capacity;
+  const plain = [layout.input, layout.output].every((one) => one === 'interleaved');
+  const along = [strides.input, strides.output].every((of) => of[axis + 1] === 1);
+  // (A vector of one may as well run along the batch.)
+  const vectors = target.lockstep === 'vector' && target.sharedFormat === 'blocked' && lanes > 1;
+  if (!vectors || !plain || !along) return false;
+  return chooseRadices({ length: size[axis]!, lanesAlong: 'axis', lanes }, target).inPlace ?? false;
+}
+
+/** Into how many parts a run may be cut, −1 being as many as there are. */
+function cutsOf(run: number, parts: number, grain: number): number {
+  const most = Math.max(1, run / grain);
+  return parts === -1 ? most : Math.min(parts, most);
+}
+
+/** Uploads that an axis is to have at least. */
+function uploadsFor(length: number, { uploadSwitch = {} }: PlannerTuning): number {
+  const { two = Number.POSITIVE_INFINITY, three = Number.POSITIVE_INFINITY } = uploadSwitch;
+  return length >= three ? 3 : length >= two ? 2 : 1;
+}

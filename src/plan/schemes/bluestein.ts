@@ -1,0 +1,181 @@
+/**
+ * Bluestein's algorithm: a transform of any length N as a cyclic convolution of a length M ≥ 2N − 1 (of reals, of which only the bins
+ * up to the half are wanted, M ≥ N + ⌊N/2⌋) that has small prime factors (Bluestein 1970; VkFFT guide 2.5.1; rocFFT Bluestein design). With n·k = (n² + k² − (k − n)²)/2,
+ *
+ *   X(k) = c(k) · Σ x(n)·c(n) · c*(k − n),   c(n) = e^{−πi·n²/N}.
+ *
+ * The sum is a convolution with the conjugated chirp c*, done by a transform of length M, a product with the spectrum of c*,
+ * which plan time knows, and the way back. In one launch the chirp and the padding are part of what the first pass reads, the
+ * product of what the last pass of the first transform writes, chirp and crop of what the last pass of all writes.
+ */
+import { smoothBetween } from '../../numeric/primes.ts';
+import { hermitianLength } from '../../problem/index.ts';
+import { Memo } from '../device/memo.ts';
+import type { Target } from '../device/target.ts';
+import { chooseRadices } from '../group/radix.ts';
+import type { ChirpReach } from '../tree/leaf.ts';
+import { type BranchNode, isLeaf, type LeafNode, leavesOf, type PlanNode } from '../tree/node.ts';
+import type { ConvolveSteps } from './convolve-steps.ts';
+import type { AxisPlace } from './four-step.ts';
+
+/**
+ * What is done to points and bins where an axis of `count` points is convolved in one launch.
+ * @param conjugated everything is: of the transform of the other sign.
+ */
+export function chirped(count: number, conjugated = false): ConvolveSteps {
+  return chirpedTrip(count, { read: count, written: count }, conjugated);
+}
+
+/** @param numbers how many of the `count` points and bins there are. */
+function chirpedTrip(count: number, { read, written }: ChirpReach, conjugated: boolean): Required<ConvolveSteps> {
+  const own = { of: count, ...(conjugated ? { conjugated } : {}) };
+  const end = (numbers: number) => ({ count: numbers, factors: { kind: 'chirp' as const, ...own } });
+  const cropped = read !== written && hasCroppedChirp(count) ? { reach: { read, written } } : {};
+  const product = { factors: { kind: 'chirp-spectrum' as const, ...own, ...cropped } };
+  return { product, ends: { read: end(read), write: end(written) } };
+}
+
+/**
+ * The same of `count` reals and their bins up to the half.
+ * @param back from bins to reals, which is the transform of the other sign: everything is conjugated.
+ */
+export function chirpedReals(count: number, back: boolean): ConvolveSteps {
+  const bins = hermitianLength(count);
+  if (!back) return chirpedTrip(count, { read: count, written: bins }, back);
+  const { product, ends } = chirpedTrip(count, { read: bins, written: count }, back);
+  return { product, ends: { read: { ...ends.read, hermitian: true }, write: ends.write } };
+}
+
+/**
+ * Whether the chirp of so many reals ends where the last bin is that they need: it is not symmetric then, so that plan time takes
+ * several times as long for its spectrum.
+ */
+function hasCroppedChirp(length: number): boolean {
+  return length <= LONGEST_CROPPED;
+}
+
+/** Spectra of longer chirps take plan time more than a tenth of a second. */
+const LONGEST_CROPPED = 2 ** 15;
+
+/** Points that a convolution with a chirp has to have: the chirp goes from the last point that is read to the last one that is written. */
+function leastPadded(length: number, ofReals: boolean): number {
+  return length + (ofReals && hasCroppedChirp(length) ? hermitianLength(length) : length) - 1;
+}
+
+/** Prime factors over this make passes that cost more than a somewhat longer convolution. */
+const LARGEST_FACTOR = 7;
+/** Lengths over the least that would do, times this, are only taken where nothing shorter fits. */
+const MOST_OVER_LEAST = 1.3;
+
+/** Longer ones would take plan time more than seconds to know the spectrum of, and much memory. */
+const LONGEST = 2 ** 24;
+
+const known = new Memo<number | undefined>();
+
+/**
+ * The length of the convolution that costs the least, of those that shared memory holds. (To vectors that is memory like any
+ * other: a longer one only takes longer.)
+ * @param ofReals of bins only those up to the half are wanted, or there.
+ * @returns undefined where there is none.
+ */
+export function paddedLength(length: number, target: Target, ofReals = false): number | undefined {
+  return known.of(target, `${length},${ofReals}`, () => {
+    const { room } = target.capacity;
+    const least = leastPadded(length, ofReals);
+    const candidates = lengthsFor(length, least, 2 * least, target);
+    const most = target.lockstep === 'vector' ? LONGEST : room;
+    const fit = candidates.filter((padded) => padded <= most);
+    const near = fit.filter((padded) => padded <= MOST_OVER_LEAST * least);
+    return cheapest(near.length > 0 ? near : fit.slice(0, 1), target);
+  });
+}
+
+/** Lengths that an axis may be convolved to: the one that was asked for, or those that have small primes. */
+function lengthsFor(length: number, least: number, most: number, { tuning }: Target): readonly number[] {
+  const { maxRadix = LARGEST_FACTOR, length: all, pattern = [] } = tuning?.bluestein ?? {};
+  const asked = pattern.findLast(({ from }) => from <= length)?.length ?? all;
+  // An entry of the pattern serves as far as it holds both ends of the chirp.
+  if (asked !== undefined && asked >= 2 * length - 1) return [asked];
+  return smoothBetween(least, most, maxRadix);
+}
+
+function cheapest(candidates: readonly number[], target: Target): number | undefined {
+  const { lanes } = target.capacity;
+  const lanesAlong = target.lockstep === 'vector' ? 'axis' : 'batch';
+  let best: number | undefined;
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const padded of candidates) {
+    const cost = padded * chooseRadices({ length: padded, lanesAlong, lanes }, target).cost;
+    if (cost < lowest) [best, lowest] = [padded, cost];
+  }
+  return best;
+}
+
+/**
+ * Lengths that a convolution in several launches, or in one of a cluster, may have: uploads move whole runs where powers of two
+ * divide it, so of those that as many twos divide the shortest is enough; clusters are best at powers of two, however long. None
+ * where it would take too long to prepare.
+ */
+export function longLengths(length: number, target: Target): number[] {
+  const least = leastPadded(length, false);
+  const candidates = lengthsFor(length, least, Math.min(2 * least, LONGEST), target);
+  const near = candidates.filter((padded) => padded <= MOST_OVER_LEAST * least);
+  const shortest = new Map<number, number>();
+  for (const padded of near.length > 0 ? near : candidates.slice(0, 1)) {
+    const twos = Math.min(LONGEST_RUN, padded & -padded);
+    if (!shortest.has(twos)) shortest.set(twos, padded);
+  }
+  const powers = candidates.filter((padded) => (padded & -padded) === padded).slice(0, 1);
+  return [...new Set([...shortest.values(), ...powers])];
+}
+
+/** Runs are no longer than this many points. */
+const LONGEST_RUN = 4096;
+
+/**
+ * The same in several launches: the uploads of the transform, which leave their bins as they come, and those of the way back,
+ * which begin there. The chirp and the padding are part of what the first one reads, chirp and crop of what the last one writes.
+ * The last upload there, the product and the first one back are one launch; or, `apart`, two, the product being part of
+ * what the first of them writes.
+ * @param there the transform of the padded axis, `back` the same in reverse.
+ * @param place of the axis as the problem has it.
+ */
+export function convolvedInSeveral(
+  { there, back }: { readonly there: PlanNode; readonly back: PlanNode },
+  { of, length, tensor, title }: AxisPlace,
+  padded: number,
+  apart: boolean,
+): BranchNode {
+  const order = isLeaf(there) ? undefined : there.parts!;
+  const known = { of: length, count: padded, along: of };
+  const chirp = { ...known, kind: 'chirp' } as const;
+  const spectrum = { ...known, kind: 'chirp-spectrum', ...(order ? { order } : {}) } as const;
+  const block = { of, from: length, to: padded };
+  const [uploads, returns] = [leavesOf(there), leavesOf(back)];
+  const named = (leaf: LeafNode, way: string): LeafNode => ({ ...leaf, title: `${leaf.title}, ${way}` });
+  const last = uploads.at(-1)!;
+  const middle: LeafNode[] = apart
+    ? [
+        { ...named(last, 'there'), factors: { input: [], output: [spectrum] } },
+        { ...named(returns[0]!, 'back'), exponents: 'opposite' },
+      ]
+    : [{ ...named(last, 'there and back'), product: spectrum }];
+  const launches = [
+    ...uploads.slice(0, -1).map((leaf) => named(leaf, 'there')),
+    ...middle,
+    ...returns.slice(1).map((leaf): LeafNode => ({ ...named(leaf, 'back'), exponents: 'opposite' })),
+  ];
+  const children = launches.map((leaf, n): LeafNode => {
+    const ends = { input: n === 0, output: n === launches.length - 1 };
+    if (!ends.input && !ends.output) return leaf;
+    const { input = [], output = [] } = leaf.factors ?? {};
+    return {
+      ...leaf,
+      factors: { input: ends.input ? [chirp] : input, output: ends.output ? [chirp] : output },
+      absent: { input: ends.input ? [block] : [], output: ends.output ? [block] : [] },
+      ...(ends.input ? { length: tensor } : {}),
+      ...(ends.output ? { outputLength: tensor } : {}),
+    };
+  });
+  return { scheme: 'convolution', title, axisOf: of - 1, length: tensor, outputLength: tensor, children };
+}

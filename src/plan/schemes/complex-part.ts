@@ -1,0 +1,52 @@
+/** Which problems are not complex, and what is complex of them. */
+import { hermitianLength, isRealTransform, type Problem, tensorShape } from '../../problem/index.ts';
+
+/** Whether one side of a problem holds reals, and the other one the bins that are not known from others. */
+export function isReal({ transform }: Pick<Problem, 'transform'>): boolean {
+  return transform[0] === 'r2c';
+}
+
+/**
+ * What is complex of a problem: of a real one, the transforms along all axes but the first one, between bins of that. Any other is
+ * returned as it is.
+ */
+export function complexPart(problem: Problem): Problem {
+  if (!isReal(problem)) return problem;
+  const { output } = problem.strides;
+  return {
+    ...problem,
+    transform: problem.size.map(() => 'c2c'),
+    size: [hermitianLength(problem.size[0]!), ...problem.size.slice(1)],
+    omit: [true, ...problem.omit.slice(1)],
+    strides: { input: output, output },
+    offsets: { input: problem.offsets.output, output: problem.offsets.output },
+  };
+}
+
+/**
+ * In place, whether the reals of every line lie in the memory of its own bins, so that a launch may read the ones and write the
+ * others, line by line.
+ */
+export function sharesRows(problem: Problem): boolean {
+  const { input, output } = problem.strides;
+  const counts = tensorShape(problem, 'input');
+  const others = input.flatMap((stride, d) => (d === 1 || counts[d] === 1 ? [] : [{ stride, bins: output[d]! }]));
+  const alike = others.every(({ stride, bins }) => stride === 2 * bins && bins >= hermitianLength(counts[1]!));
+  return input[1] === 1 && output[1] === 1 && alike && problem.offsets.input === 2 * problem.offsets.output;
+}
+
+/** The first axis of a real problem as a complex one of so many points; its bins come in their order, whatever others do. */
+export function asComplex(problem: Problem, length: number): Problem {
+  const whole = complexPart(problem);
+  return {
+    ...whole,
+    size: [length, ...whole.size.slice(1)],
+    omit: [false, ...whole.omit.slice(1)],
+    unordered: false,
+  };
+}
+
+/** Whether a problem has reals on both sides. */
+export function isR2r({ transform }: Pick<Problem, 'transform'>): boolean {
+  return isRealTransform(transform[0]);
+}

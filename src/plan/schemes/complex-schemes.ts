@@ -1,0 +1,115 @@
+/**
+ * How an axis is transformed: by passes alone, a large prime being a radix like any other; a prime length as a cyclic convolution
+ * of one point less (Rader 1968); or any length as a longer one (Bluestein 1970). The one that costs the least, unless somebody
+ * asked for another.
+ */
+import { FftError, type Problem } from '../../problem/index.ts';
+import { Memo } from '../device/memo.ts';
+import { boosted, type Target } from '../device/target.ts';
+import { isRadixPrime, largePrimesOf, waysOf } from '../group/butterflies.ts';
+import { convolvedCost, exposure, groupCost, symmetricPrice, wholeCost } from '../price/cost.ts';
+import { ifFits, type Priced } from '../price/priced.ts';
+import { rankUploads, type UploadsQuestion } from '../price/uploads.ts';
+import { aloneCost, cheapestBluestein, uploadsQuestion } from './axis.ts';
+import type { Bluestein, ComplexScheme, Rader, Uploads } from './axis-scheme.ts';
+import { paddedLength } from './bluestein.ts';
+import { mayConvolve, raderCost } from './rader.ts';
+
+const known = new Memo<Priced<ComplexScheme>>();
+
+/** Whether an axis is more than passes. @throws FftError `unsupported-length` where there is no way. */
+export function isConvolved(problem: Problem, axis: number, target: Target): boolean {
+  return convolvedScheme(problem, axis, target) !== undefined;
+}
+
+/**
+ * The convolution that transforms an axis; undefined where passes alone do, or cost less.
+ * @throws FftError `unsupported-length` where there is no way.
+ */
+export function convolvedScheme(problem: Problem, axis: number, target: Target): Priced<Rader | Bluestein> | undefined {
+  if (largePrimesOf(problem.size[axis]!).length === 0) return undefined;
+  const { value, price } = chosen(problem, axis, target);
+  return value.by === 'uploads' ? undefined : { value, price };
+}
+
+/** The ways to transform an axis of complex numbers, cheapest first. @throws as `convolvedScheme`, and RangeError as `rankUploads` */
+export function complexSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<ComplexScheme>[] {
+  const convolved = convolvedScheme(problem, axis, target);
+  return convolved ? [convolved] : uploadSchemes(uploadsQuestion(problem, axis, target), most);
+}
+
+/** The ways to split an axis into uploads, cheapest first. @throws RangeError as `rankUploads` */
+export function uploadSchemes(question: UploadsQuestion, most: number): Priced<Uploads>[] {
+  return rankUploads(question, most).map(({ value, price }) => ({ value: { by: 'uploads', lengths: value }, price }));
+}
+
+/**
+ * Whether an axis of real numbers, or one packed of them, is convolved with more points: it is never with one less. Known from its
+ * length, whatever lies beside it.
+ * @param symmetric it is one of reals whose passes compute bins up to the half, which is half the work of complex ones.
+ */
+export function isPadded(length: number, target: Target, symmetric = false): boolean {
+  const large = largePrimesOf(length);
+  if (!large.every((prime) => isRadixPrime(prime, target))) return true;
+  if (large.length === 0 || large.every((prime) => waysOf(prime, target).asked)) return false;
+  const own = boosted(target, length, false);
+  const padded = paddedLength(length, own, symmetric);
+  if (padded === undefined || length > own.capacity.room) return false;
+  const threads = target.lockstep === 'threads';
+  // Vectors take a line by itself, threads so many that no multiprocessor is idle.
+  const elements = (points: number) => (threads ? Number.POSITIVE_INFINITY : points);
+  const complex = wholeCost(length, elements(length), own);
+  const alonePrice = symmetric ? symmetricPrice(complex) : complex.price;
+  const exposed = exposure(padded, own);
+  const alone = (threads ? groupCost : wholeCost)(padded, elements(padded), own);
+  return convolvedCost(length, padded, alone, exposed) < alonePrice;
+}
+
+/** The same of an axis in several launches, whose factors have to fit into uploads. */
+export function isPaddedAxis(problem: Problem, axis: number, target: Target): boolean {
+  const length = problem.size[axis]!;
+  if (isPadded(length, target)) return true;
+  return largePrimesOf(length).length > 0 && passes(problem, axis, target) === undefined;
+}
+
+function chosen(problem: Problem, axis: number, target: Target): Priced<ComplexScheme> {
+  const { placement, size, batches, leftBatches, coordinates, unordered, precision, layout, strides } = problem;
+  const shape = [axis, placement, size, batches, leftBatches, coordinates, unordered, precision, layout, strides];
+  return known.of(target, JSON.stringify(shape), () => cheapest(problem, axis, target));
+}
+
+function cheapest(problem: Problem, axis: number, target: Target): Priced<ComplexScheme> {
+  const offers: Priced<ComplexScheme>[] = [];
+  const offer = (scheme: Priced<ComplexScheme> | undefined) => scheme && offers.push(scheme);
+  offer(passes(problem, axis, target));
+  offer(rader(problem, axis, target));
+  // What was asked for is not compared with what was not.
+  const asked = largePrimesOf(problem.size[axis]!).every((prime) => waysOf(prime, target).asked);
+  if (!asked || offers.length === 0) offer(bluestein(problem, axis, target, offers.length > 0));
+  return offers.reduce((best, other) => (other.price < best.price ? other : best));
+}
+
+/** Passes alone; undefined where a prime is too large for one. */
+function passes(problem: Problem, axis: number, target: Target): Priced<Uploads> | undefined {
+  const radices = largePrimesOf(problem.size[axis]!).every((prime) => isRadixPrime(prime, target));
+  return radices ? ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, target), 1)[0]!) : undefined;
+}
+
+/** A convolution of one point less; undefined where there is none. */
+function rader(problem: Problem, axis: number, target: Target): Priced<Rader> | undefined {
+  const length = problem.size[axis]!;
+  const own = boosted(target, length, false);
+  if (!mayConvolve(length, own)) return undefined;
+  const price = raderCost(length, aloneCost(problem, axis, length - 1, target), own);
+  return { value: { by: 'rader' }, price };
+}
+
+/** @param spared there is another way: that it is too long for this one is no error. */
+function bluestein(problem: Problem, axis: number, target: Target, spared: boolean): Priced<Bluestein> | undefined {
+  try {
+    return cheapestBluestein(problem, axis, target);
+  } catch (cause) {
+    if (spared && (cause instanceof FftError || cause instanceof RangeError)) return undefined;
+    throw cause;
+  }
+}

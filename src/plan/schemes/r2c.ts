@@ -1,0 +1,321 @@
+/**
+ * Real transforms along the first axis (VkFFT guide 2.3.3 and 2.5.3): N reals on one side, ⌊N/2⌋ + 1 bins on the other, with half
+ * the work of N complex points. What comes of one sequence depends on that sequence alone.
+ *
+ * - `halves`, for even N: points 2n and 2n + 1 are the parts of one complex number; a step pairs bins k and N/2 − k.
+ * - `symmetric`, for odd N, and for a short line that is one butterfly: passes over reals that compute bins up to the half only
+ *   (kernels/symmetric-passes.ts).
+ * - `lines`, for odd N where `tuning.mergeSequences` allows it: two sequences of the batch are the parts of one; a step pairs bins k
+ *   and N − k, and the two are no longer independent.
+ * - in columns, where that takes two launches: two columns of the four-step algorithm are the lines, both of one sequence.
+ * - `zeros`, where it takes more: all imaginary parts are zero, and bins over the half are not stored.
+ */
+import { type Direction, hermitianLength, type Problem, type Side, tensorShape } from '../../problem/index.ts';
+import { wordsPerReal } from '../device/capacity.ts';
+import { boosted, type Target } from '../device/target.ts';
+import { LONGEST_BUTTERFLY } from '../group/tiling.ts';
+import { ifFits, type Priced } from '../price/priced.ts';
+import {
+  type Absent,
+  type BranchNode,
+  type Dimension,
+  isLeaf,
+  type LeafNode,
+  leafNode,
+  leavesOf,
+  type MirroredBins,
+  mapLeaves,
+  type Place,
+  type PlanNode,
+  type RealParts,
+} from '../tree/node.ts';
+import { axisPlace, bluesteinInOne, cheapestBluestein, dimensionsOf, uploadsQuestion } from './axis.ts';
+import { type Bluestein, type ComplexScheme, inOneUpload, type RealScheme, type Uploads } from './axis-scheme.ts';
+import { schemeNode } from './complex-axis.ts';
+import { asComplex } from './complex-part.ts';
+import { isPadded, isPaddedAxis, uploadSchemes } from './complex-schemes.ts';
+import type { AxisPlace } from './four-step.ts';
+
+/** The ways to transform the axis of reals, cheapest first. */
+export function realSchemes(problem: Problem, target: Target, most: number): Priced<RealScheme>[] {
+  const length = problem.size[0]!;
+  const schemes = schemesOfReals((points) => asComplex(problem, points), 0, length, target, most);
+  const [best] = schemes as [Priced<RealScheme>];
+  if (!isInOneLaunch(best.value) || !isShortLine(problem, target)) return schemes;
+  return [{ ...best, value: { by: 'symmetric', points: inOneUpload(length) } }];
+}
+
+/** A line that is one butterfly of its reals: no bins have to be paired, and rounding errors are the smallest. */
+function isShortLine(problem: Problem, target: Target): boolean {
+  return isOneButterfly(problem, 0, problem.size[0]!, target, 'reals');
+}
+
+/** Whether so many points of an axis of reals are one butterfly, whatever their primes. @param kind see `LONGEST_BUTTERFLY` */
+export function isOneButterfly(
+  problem: Problem,
+  axis: number,
+  points: number,
+  target: Target,
+  kind: 'reals' | 'sums' | 'continued',
+): boolean {
+  const { lanes } = target.capacity;
+  const fillsVectors = dimensionsOf(problem).some(({ count }, of) => of !== axis + 1 && count >= lanes);
+  const longest = LONGEST_BUTTERFLY[kind][fillsVectors ? 'batch' : 'axis'];
+  return target.lockstep === 'vector' && points <= longest[wordsPerReal(target.precision)];
+}
+
+/**
+ * The ways to transform an axis of reals between bins up to the half, cheapest first.
+ * @param complex the problem with as many complex numbers along that axis
+ */
+export function schemesOfReals(
+  complex: (length: number) => Problem,
+  axis: number,
+  length: number,
+  target: Target,
+  most: number,
+): Priced<RealScheme>[] {
+  const even = length % 2 === 0;
+  const whole = complex(even ? length / 2 : length);
+  const inOne = inOneLaunch(whole, axis, target, !even);
+  if (inOne) {
+    const { value: points, price } = inOne;
+    return [{ value: even ? { by: 'halves', points } : oddLines(whole, axis, points), price }];
+  }
+  const several = complex(length);
+  if (isPaddedAxis(several, axis, target)) {
+    const { value, price } = cheapestBluestein(several, axis, target);
+    return [{ value: { by: 'zeros', points: value }, price: 2 * price }];
+  }
+  return uploadSchemes(uploadsQuestion(several, axis, target), Math.max(most, COMPLEX_WAYS))
+    .map(inColumnsOrZeros)
+    .sort((a, b) => a.price - b.price)
+    .slice(0, most);
+}
+
+/** The best of so many complex ways are weighed as real ones. */
+const COMPLEX_WAYS = 8;
+
+/** Two uploads may be of columns of reals, two by two; zeros make twice as many points of the numbers that there are. */
+function inColumnsOrZeros({ value, price }: Priced<Uploads>): Priced<RealScheme> {
+  const [n1, n2, ...others] = value.lengths;
+  if (n2 !== undefined && n2 % 2 === 0 && others.length === 0)
+    return { value: { by: 'columns', lengths: [n1!, n2] }, price };
+  return { value: { by: 'zeros', points: value }, price: 2 * price };
+}
+
+/** Lines of an odd number of reals, which one launch takes whole: each by itself, or two by two where the problem allows that. */
+function oddLines(problem: Problem, axis: number, points: ComplexScheme): RealScheme {
+  const along = mergedLines(problem, axis);
+  return along === undefined ? { by: 'symmetric', points } : { by: 'lines', along, points };
+}
+
+/** Whether a scheme of reals takes one launch. */
+export function isInOneLaunch(scheme: RealScheme): boolean {
+  if (scheme.by === 'columns') return false;
+  return scheme.points.by === 'uploads' ? scheme.points.lengths.length === 1 : true;
+}
+
+/**
+ * An axis in one launch of one block; undefined where it takes more, or more are cheaper.
+ * @param ofReals points are reals, of which a launch makes the bins up to the half; else they are pairs of reals.
+ */
+export function inOneLaunch(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  ofReals = false,
+): Priced<Uploads | Bluestein> | undefined {
+  const length = problem.size[axis]!;
+  const { room } = boosted(target, length, false).capacity;
+  if (target.lockstep === 'threads' && length > room) return undefined;
+  if (length === 1) return { value: inOneUpload(1), price: 1 };
+  const symmetric = ofReals && mergedLines(problem, axis) === undefined;
+  if (isPadded(length, target, symmetric)) return bluesteinInOne(problem, axis, target, symmetric);
+  const best = ifFits(() => uploadSchemes(uploadsQuestion(problem, axis, target), 1)[0]!);
+  return best?.value.lengths.length === 1 ? best : undefined;
+}
+
+/** The launches of a real axis. @param scheme one of `realSchemes` */
+export function realAxis(problem: Problem, direction: Direction, target: Target, scheme: RealScheme): PlanNode {
+  const side = direction === 'forward' ? 'input' : 'output';
+  switch (scheme.by) {
+    case 'halves':
+      return {
+        ...lineNode(problem, 0, halvedAxis(problem, side), otherDimensions(problem, 0), scheme.points),
+        ...realEnds(problem, side),
+      };
+    case 'columns':
+      return realColumns(problem, side, scheme.lengths);
+    case 'symmetric':
+    case 'lines':
+      return wholeLines(problem, side, scheme);
+    case 'zeros':
+      return inZeros(problem, direction, target, scheme.points, side);
+    default:
+      throw new RangeError(`no axis of reals and bins is ${scheme.by}`);
+  }
+}
+
+function realColumns(problem: Problem, side: Side, lengths: readonly [number, number]): PlanNode {
+  const shape = shapesOf(problem, side);
+  const tensor = shape.length.map((count, of) => (of === 1 ? hermitianLength(lengths[0]) * lengths[1] : count));
+  const node = inColumns({ of: 1, others: otherDimensions(problem, 0), tensor, ...shape }, lengths, side);
+  const mirrored = mirroredRows(problem.size[0]!, lengths, side);
+  return mapLeaves(node, (leaf) => (leaf.real ? leaf : { ...leaf, mirrored }));
+}
+
+/** Rows of bins in memory that has those up to the half. */
+function mirroredRows(of: number, [columns]: readonly number[], real: 'input' | 'output'): MirroredBins {
+  return { side: real === 'input' ? 'output' : 'input', of, columns: columns! };
+}
+
+/** Where an axis lies that is transformed in columns, and how long the tensor is before, between and after both launches. */
+export interface ColumnsPlace extends Pick<BranchNode, 'length' | 'outputLength'> {
+  /** Dimension of the tensor. */
+  readonly of: number;
+  readonly others: readonly Dimension[];
+  readonly tensor: readonly number[];
+}
+
+/**
+ * Two uploads of N = n₁·n₂ reals. One is of columns of n₁, two of which are the parts of a complex one, of whose bins there are
+ * ⌊n₁/2⌋ + 1 in each; the other one is of rows of these, n₂ long, and knows bins over the half as conjugates of those below.
+ */
+export function inColumns(
+  { of, others, tensor, length: before, outputLength: after }: ColumnsPlace,
+  uploads: readonly [number, number],
+  real: 'input' | 'output',
+): BranchNode {
+  const [n1, n2] = uploads;
+  const kept = hermitianLength(n1);
+  const title = `axis ${of - 1}`;
+  const at = (step: number): Place => ({ of, step });
+  const both = (step: number) => ({ input: at(step), output: at(step) });
+  const forward = real === 'input';
+  const directed = (dimension: Dimension): Dimension =>
+    forward ? dimension : { ...dimension, input: dimension.output, output: dimension.input };
+  const upload = (number: 1 | 2, axis: Dimension, batch: Dimension): LeafNode => ({
+    ...leafNode({ title: `${title}, upload ${number} of 2`, axisOf: of - 1, axis, batch: [batch, ...others], tensor }),
+    ...(number === 1 ? { length: before } : { outputLength: after }),
+  });
+  const columns: LeafNode = {
+    ...upload(forward ? 1 : 2, { count: n1, ...both(n2) }, { count: n2 / 2, ...both(2) }),
+    exponents: 'forward',
+    real: { side: real, by: 'lines', beside: at(1) },
+  };
+  const row = directed({ count: n2, input: at(1), output: at(n1) });
+  const rows: LeafNode = {
+    ...upload(forward ? 2 : 1, row, directed({ count: kept, input: at(n2), output: at(1) })),
+    twiddle: { order: n1 * n2, on: real },
+  };
+  const children = forward ? [columns, rows] : [rows, columns];
+  const outer = { length: before, outputLength: after };
+  return { scheme: 'four-step', title, axisOf: of - 1, parts: [n1, n2], ...outer, children };
+}
+
+/** Lengths of the tensor on both sides of a launch that makes bins of reals, or reals of bins. */
+function shapesOf(problem: Problem, real: 'input' | 'output') {
+  const [reals, bins] = [tensorShape(problem, 'input'), tensorShape(problem, 'output')];
+  return real === 'input' ? { length: reals, outputLength: bins } : { length: bins, outputLength: reals };
+}
+
+/** One launch of one block. @param axis a dimension of as many points as it transforms @param points their scheme */
+export function lineNode(
+  problem: Problem,
+  axisOf: number,
+  axis: Dimension,
+  batch: readonly Dimension[],
+  points: ComplexScheme,
+): LeafNode {
+  const node = leafNode({ title: `axis ${axisOf}`, axisOf, axis, batch, tensor: tensorShape(problem, 'input') });
+  return points.by === 'bluestein' ? { ...node, convolved: { by: 'bluestein', length: points.length } } : node;
+}
+
+/** The first axis as one of numbers that have two reals for their parts. @param side where the reals are */
+export function halvedAxis({ size }: Problem, side: 'input' | 'output'): Dimension {
+  const [two, one] = [2, 1].map((step): Place => ({ of: 1, step })) as [Place, Place];
+  return { count: size[0]! / 2, ...(side === 'input' ? { input: two, output: one } : { input: one, output: two }) };
+}
+
+/** What else a launch has that makes bins of two reals each. */
+export function realEnds(
+  problem: Problem,
+  side: 'input' | 'output',
+): Pick<LeafNode, 'exponents' | 'real' | 'length' | 'outputLength'> {
+  return { ...shapesOf(problem, side), exponents: 'forward', real: { side, by: 'halves', beside: { of: 1, step: 1 } } };
+}
+
+/** Lines that one launch takes whole. */
+function wholeLines(
+  problem: Problem,
+  side: 'input' | 'output',
+  scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>,
+): LeafNode {
+  const along = { of: 1, step: 1 };
+  const axis = { count: problem.size[0]!, input: along, output: along };
+  const merged = scheme.by === 'lines' ? scheme.along : undefined;
+  const real: RealParts =
+    merged === undefined ? { side, by: 'symmetric' } : { side, by: 'lines', beside: { of: merged, step: 1 } };
+  const node = lineNode(problem, 0, axis, linesOf(problem, 0, merged), scheme.points);
+  return { ...node, exponents: 'forward', real, ...shapesOf(problem, side) };
+}
+
+/** Every dimension but an axis that has more than one element. @param merged a dimension whose lines are taken two by two */
+export function linesOf(problem: Problem, axis: number, merged: number | undefined): Dimension[] {
+  return otherDimensions(problem, axis).map((dimension) =>
+    dimension.input.of === merged ? twoByTwo(dimension) : dimension,
+  );
+}
+
+/**
+ * The dimension of which two neighbours are the parts of complex numbers along an axis; undefined where there is none, or where
+ * lines are to be independent of one another.
+ */
+export function mergedLines(problem: Problem, axis: number): number | undefined {
+  if (!problem.tuning.mergeSequences) return undefined;
+  const others = dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
+  return (others.find(({ count }) => count % 2 === 0) ?? others[0])?.input.of;
+}
+
+/** Lines that are taken two by two: each first one of two. */
+function twoByTwo({ count, input: { of } }: Dimension): Dimension {
+  const apart = { of, step: 2 };
+  return { count: Math.ceil(count / 2), input: apart, output: apart };
+}
+
+/** Every dimension but an axis that has more than one element. */
+export function otherDimensions(problem: Problem, axis: number): Dimension[] {
+  return dimensionsOf(problem).filter(({ count }, of) => of !== axis + 1 && count > 1);
+}
+
+function inZeros(
+  problem: Problem,
+  direction: Direction,
+  target: Target,
+  points: ComplexScheme,
+  side: 'input' | 'output',
+): PlanNode {
+  const length = problem.size[0]!;
+  const complex = asComplex(problem, length);
+  const place: AxisPlace = { ...axisPlace(complex, direction, 0, target), reorderFirst: false };
+  const node = schemeNode(complex, 0, target, place, points);
+  const { length: before, outputLength: after } = shapesOf(problem, side);
+  const leaves = leavesOf(node);
+  const [first, last] = [leaves[0]!, leaves.at(-1)!];
+  const bins = hermitianLength(length);
+  const outer = (leaf: LeafNode): LeafNode => ({
+    ...leaf,
+    ...(leaf === first ? { length: before } : {}),
+    ...(leaf === last ? { outputLength: after } : {}),
+    ...(leaf === (side === 'input' ? first : last) ? { real: { side, by: 'zeros' } as const } : {}),
+    ...(side === 'input' && leaf === last ? { absent: withOutput(leaf, { of: 1, from: bins, to: length }) } : {}),
+    ...(side === 'output' && leaf === first ? { mirrored: { side: 'input' as const, of: length } } : {}),
+  });
+  const all = mapLeaves(node, outer);
+  return isLeaf(all) ? all : { ...all, length: before, outputLength: after };
+}
+
+function withOutput({ absent }: LeafNode, block: Absent): NonNullable<LeafNode['absent']> {
+  return { input: absent?.input ?? [], output: [...(absent?.output ?? []), block] };
+}

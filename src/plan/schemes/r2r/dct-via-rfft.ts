@@ -1,0 +1,219 @@
+/**
+ * DCT and DST II and III, and IV of odd lengths, by real transforms of as many points (VkFFT guide 2.5.5).
+ *
+ * Kind II (Makhoul, "A fast cosine transform in one and two dimensions", 1980): the points v of that are those with even numbers, then the others backwards; with its bins V,
+ *
+ *   2·e^{−2πi·k/4N}·V(k) = X(k) − i·X(N−k), X(N) = 0,
+ *
+ * for cosines of kind II; kind III is the way back. Sines are cosines of every second real with the other sign, in reverse.
+ *
+ * Kind IV of an odd N (after Chan and Ho, "Direct methods for computing discrete sinusoidal transforms", 1990) begins in the middle,
+ * h = (N−1)/2: point n is (−1)^n·x(h + 2n), where x goes on as its sums do, x(2N−1−j) = −x(j) and x(2N+j) = −x(j). That goes through
+ * all odd 2j+1 with steps that are N apart from whole turns, so that a bin's roots are eighths of a turn:
+ *
+ *   2·e^{−2πi·(N+2k)/8}·V(k) = X(h+k) − i·s·X(h−k), s = i^{N−1}.
+ *
+ * How a real transform is split into launches is that of R2C: real.ts.
+ */
+import { product } from '../../../numeric/scale-factor.ts';
+import { hermitianLength, type Problem, type TransformKind } from '../../../problem/index.ts';
+import type { Target } from '../../device/target.ts';
+import type { Priced } from '../../price/priced.ts';
+import {
+  type Dimension,
+  type ElementFactors,
+  type Facing,
+  type LeafNode,
+  mapLeaves,
+  type Place,
+  type PlanNode,
+  type RealParts,
+} from '../../tree/node.ts';
+import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
+import { isInOneLaunch, isOneButterfly, lineNode, linesOf, otherDimensions, schemesOfReals } from '../r2c.ts';
+import { dhtEnds } from './dht.ts';
+import { betweenReals, columnsNode, complexAxis, type RealDftEnds } from './r2r-ends.ts';
+
+/** The ways to transform an axis, cheapest first. */
+export function cosineSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
+  const length = problem.size[axis]!;
+  const schemes = schemesOfReals((points) => complexAxis(problem, axis, points), axis, length, target, most);
+  const [best] = schemes as [Priced<RealScheme>];
+  const short = problem.transform[axis] !== 'dht' && isOneButterfly(problem, axis, length, target, 'sums');
+  if (!isInOneLaunch(best.value) || !short) return schemes;
+  return [{ ...best, value: { by: 'zeros', points: inOneUpload(length) } }];
+}
+
+/** @param scheme one of `cosineSchemes` */
+export function cosinesAxis(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  scheme: RealScheme,
+  kind: TransformKind,
+): PlanNode {
+  const ends = kind === 'dht' ? dhtEnds : kind.endsWith('4') ? oddEnds : cosineEnds;
+  const asked: Asked = { problem, axis, target, ...ends(problem.size[axis]!, axis, kind) };
+  switch (scheme.by) {
+    case 'halves':
+      return inHalves(asked, scheme.points);
+    case 'symmetric':
+    case 'lines':
+      return inLines(asked, scheme);
+    case 'columns':
+      return sumsInColumns(asked, scheme.lengths);
+    case 'zeros':
+      return inZeros(asked, scheme.points);
+    default:
+      throw new RangeError(`no such transform of reals is ${scheme.by}`);
+  }
+}
+
+interface Asked extends RealDftEnds {
+  readonly problem: Problem;
+  readonly axis: number;
+  readonly target: Target;
+}
+
+function cosineEnds(count: number, axis: number, kind: TransformKind): RealDftEnds {
+  const of = axis + 1;
+  const sines = kind.startsWith('dst');
+  return {
+    back: kind.endsWith('3'),
+    points: { of, count, shift: 0, mirror: 2 * count - 1, sign: sines ? -1 : 1, step: 2 },
+    sums: { of, ...(sines ? { first: -1, last: count - 1, swapped: true } : { first: 0, last: count }), negated: true },
+    roots: { of: 4 * count, step: 1, first: 0 },
+  };
+}
+
+/** Kind IV of an odd number of reals. */
+function oddEnds(count: number, axis: number, kind: TransformKind): RealDftEnds {
+  const of = axis + 1;
+  const sines = kind.startsWith('dst');
+  const middle = (count - 1) / 2;
+  const negated = middle % 2 === 0 ? ({ negated: true } as const) : {};
+  const points = { of, count, shift: -middle, mirror: 2 * count - 1 - middle, sign: sines ? 1 : -1, step: 2 } as const;
+  return {
+    back: false,
+    points: { ...points, around: true },
+    sums: { of, first: middle, last: middle, ...negated, ...(sines ? { swapped: true } : {}) },
+    // Sines of reals, every second one of which has the other sign: that of the middle.
+    roots: { of: 8, step: 2, first: sines && middle % 2 === 1 ? count + 4 : count },
+  };
+}
+
+/** The side of the sums, and what is there: bins are their conjugates where they come from passes backwards. */
+function ofSums({ back, sums, roots, axis, problem }: Asked, count: number, rows?: number): Partial<LeafNode> {
+  const length = problem.size[axis]!;
+  const along: ElementFactors = {
+    kind: 'roots',
+    ...roots,
+    count,
+    along: axis + 1,
+    ...(back ? { conjugated: true } : {}),
+  };
+  // Both of a pair are written by one number of it alone; all that there are are read.
+  const within = back
+    ? { from: 1, to: length }
+    : rows
+      ? { from: 1, to: Math.ceil(rows / 2), rows: true as const }
+      : { from: 1, to: Math.ceil(length / 2) };
+  const facing: Facing = { ...sums, within };
+  return back
+    ? { facing: { input: facing }, factors: { input: [along], output: [] } }
+    : { facing: { output: facing }, factors: { input: [], output: [along] } };
+}
+
+function ofPoints({ back, points }: Asked): Partial<LeafNode> {
+  return points ? { extended: { ...points, on: back ? 'output' : 'input' } } : {};
+}
+
+/** The factor of a launch. @param two where pairs of bins do not make twice of the sums already */
+function timesOf({ times = 1 }: Asked, two: 1 | 2): Pick<LeafNode, 'times'> {
+  const all = product(times, two);
+  return all === 1 ? {} : { times: all };
+}
+
+/** One launch. @param points the scheme of its points @param two see `timesOf` */
+function inOne(
+  asked: Asked,
+  axis: Dimension,
+  batch: readonly Dimension[],
+  points: ComplexScheme,
+  real: RealParts,
+  two: 1 | 2 = 1,
+): LeafNode {
+  const { problem, axis: axisOf } = asked;
+  const bins = hermitianLength(problem.size[axisOf]!);
+  // Passes of a convolution reach for the roots of all of its points; those beyond the bins are multiplied by zero.
+  const roots = real.by === 'symmetric' && points.by === 'bluestein' ? points.length : bins;
+  const ends = { ...ofPoints(asked), ...ofSums(asked, roots) };
+  return {
+    ...lineNode(problem, axisOf, axis, batch, points),
+    ...ends,
+    ...timesOf(asked, two),
+    real,
+    exponents: 'forward',
+  };
+}
+
+function inHalves(asked: Asked, points: ComplexScheme): LeafNode {
+  const { back, axis, problem } = asked;
+  const of = axis + 1;
+  const [one, two] = [1, 2].map((step): Place => ({ of, step })) as [Place, Place];
+  const along = back ? { input: one, output: two } : { input: two, output: one };
+  const real: RealParts = { side: 'both', by: 'halves', ...(back ? { back } : {}), beside: one };
+  return inOne(asked, { count: problem.size[axis]! / 2, ...along }, otherDimensions(problem, axis), points, real);
+}
+
+function inLines(asked: Asked, scheme: Extract<RealScheme, { readonly by: 'symmetric' | 'lines' }>): LeafNode {
+  const { back, axis, problem } = asked;
+  const one: Place = { of: axis + 1, step: 1 };
+  const along = { count: problem.size[axis]!, input: one, output: one };
+  const way = back ? { back } : {};
+  if (scheme.by === 'lines') {
+    const beside = { of: scheme.along, step: 1 };
+    const batch = linesOf(problem, axis, scheme.along);
+    return inOne(asked, along, batch, scheme.points, { side: 'both', by: 'lines', ...way, beside });
+  }
+  const real: RealParts = { side: 'both', by: 'symmetric', ...way };
+  // Pairs of bins make twice the transforms of reals; bins by themselves do not.
+  return inOne(asked, along, otherDimensions(problem, axis), scheme.points, real, back ? 1 : 2);
+}
+
+/** In two uploads, of which the columns of reals come first, or last. */
+function sumsInColumns(asked: Asked, uploads: readonly [number, number]): PlanNode {
+  const { back, axis, problem } = asked;
+  const [n1, n2] = uploads;
+  const node = columnsNode(problem, axis, uploads, back ? 'output' : 'input');
+  return mapLeaves(node, (leaf): LeafNode => {
+    if (!leaf.real) {
+      const real = { side: back ? 'input' : 'output', by: 'parts' } as const;
+      const exponents = back ? 'inverse' : 'forward';
+      return { ...leaf, exponents, real, ...ofSums(asked, n1 * n2, n1) };
+    }
+    return { ...leaf, ...ofPoints(asked), ...(back ? {} : timesOf(asked, 2)) };
+  });
+}
+
+/** In several uploads of as many points: imaginary parts of those are zero, and bins over the half are not written. */
+function inZeros(asked: Asked, scheme: ComplexScheme): PlanNode {
+  const { back, problem, axis, target, roots, sums } = asked;
+  const points = problem.size[axis]!;
+  // Conjugates of the bins have the same real parts for their points, and go through passes forward.
+  const { negated: _, ...conjugates } = sums;
+  const facing: Facing = back
+    ? { ...conjugates, within: { from: 1, to: points } }
+    : { ...sums, count: hermitianLength(points), within: { from: 1, to: Math.ceil(points / 2) } };
+  return betweenReals(
+    problem,
+    axis,
+    target,
+    { scheme, points },
+    {
+      roots: back ? { input: roots } : { output: roots },
+      input: back ? { facing: { input: facing } } : ofPoints(asked),
+      output: back ? ofPoints(asked) : { ...timesOf(asked, 2), facing: { output: facing } },
+    },
+  );
+}

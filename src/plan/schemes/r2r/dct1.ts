@@ -1,0 +1,143 @@
+/**
+ * Sums of cosines and sines by continuation: N reals are continued to a sequence of L points, even or odd around both ends, whose
+ * transform has the sums as its bins, but for a factor at each point and each bin (Martucci, "Symmetric convolution and the discrete
+ * sine and cosine transforms", 1994). It is linear in complex numbers, too: two lines of reals are the parts of one, and come out side
+ * by side. What continues to reals may be half as many numbers, whose bins are paired as those of any reals are: real.ts.
+ */
+import { hermitianLength, type Problem, type TransformKind } from '../../../problem/index.ts';
+import type { Target } from '../../device/target.ts';
+import type { Priced } from '../../price/priced.ts';
+import {
+  type Cropped,
+  type Dimension,
+  type Extended,
+  type LeafNode,
+  mapLeaves,
+  type PlanNode,
+} from '../../tree/node.ts';
+import { type ComplexScheme, inOneUpload, type RealScheme } from '../axis-scheme.ts';
+import { inOneLaunch, isOneButterfly, lineNode, mergedLines, otherDimensions, schemesOfReals } from '../r2c.ts';
+import { betweenReals, columnsNode, complexAxis, type EndFactors } from './r2r-ends.ts';
+
+/** How the sums of one kind become a transform. */
+interface Continuation {
+  /** Points: twice as many as there are reals, and twice this many more. */
+  readonly more: -1 | 1;
+  /** The first real is at point 0 or 1. */
+  readonly shift: 0 | 1;
+  /** Reals of the second half are those at `mirror − j`, counted from L, with this sign. */
+  readonly mirror: 0 | -1;
+  readonly sign: 1 | -1;
+  /** The bin of the first sum; sines come out imaginary, and begin where they are not all zero. */
+  readonly first: 0 | 1;
+  readonly sines?: true;
+}
+
+const CONTINUATIONS: Readonly<Partial<Record<TransformKind, Continuation>>> = {
+  dct1: { more: -1, shift: 0, mirror: 0, sign: 1, first: 0 },
+  dst1: { more: 1, shift: 1, mirror: -1, sign: -1, first: 1, sines: true },
+};
+
+/** Points of the transform that makes the sums along an axis. */
+function pointsOf({ size, transform }: Problem, axis: number): number {
+  return 2 * (size[axis]! + CONTINUATIONS[transform[axis]!]!.more);
+}
+
+/** The ways to transform an axis, cheapest first. Lines that merge need no pairs of bins. */
+export function extensionSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
+  const points = pointsOf(problem, axis);
+  const complex = (length: number) => complexAxis(problem, axis, length);
+  const whole = inOneLaunch(complex(points), axis, target);
+  if (whole && isShort(problem, axis, target))
+    return [{ value: { by: 'zeros', points: inOneUpload(points) }, price: whole.price }];
+  const along = mergedLines(problem, axis);
+  if (whole && along !== undefined) return [{ value: { by: 'lines', along, points: whole.value }, price: whole.price }];
+  return schemesOfReals(complex, axis, points, target, most).map(({ value, price }) => ({
+    value: value.by === 'zeros' && along !== undefined ? { ...value, by: 'lines', along } : value,
+    price,
+  }));
+}
+
+/** One butterfly, in which points that mirror one another are sums and differences of nothing else. */
+function isShort(problem: Problem, axis: number, target: Target): boolean {
+  return isOneButterfly(problem, axis, pointsOf(problem, axis), target, 'continued');
+}
+
+/** Both ends of a continued axis. */
+interface ContinuedEnds {
+  readonly points: Extended;
+  readonly bins: Cropped;
+  /** What bins are multiplied by. */
+  readonly roots: EndFactors | undefined;
+}
+
+/** @param scheme one of `extensionSchemes` */
+export function extensionAxis(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  scheme: RealScheme,
+  kind: TransformKind,
+): PlanNode {
+  const { shift, mirror, sign, first, sines } = CONTINUATIONS[kind]!;
+  const [count, points, of] = [problem.size[axis]!, pointsOf(problem, axis), axis + 1];
+  const ends: ContinuedEnds = {
+    points: { on: 'input', of, count, shift, mirror: points + mirror, sign },
+    bins: { of, from: first, count },
+    // i = e^{−2πi·3/4}.
+    roots: sines && { of: 4, step: 0, first: 3 },
+  };
+  if (scheme.by === 'halves') return inHalves(problem, axis, scheme.points, ends);
+  if (scheme.by === 'columns') return continuedInColumns(problem, axis, scheme.lengths, ends);
+  return betweenReals(
+    problem,
+    axis,
+    target,
+    { scheme: scheme.points, points },
+    {
+      input: { extended: ends.points },
+      output: { cropped: ends.bins },
+      roots: ends.roots ? { output: ends.roots } : {},
+      merged: scheme.by === 'lines' ? scheme.along : undefined,
+    },
+  );
+}
+
+function rotated({ points: { of }, roots }: ContinuedEnds, count: number): Pick<LeafNode, 'factors'> {
+  return { factors: { input: [], output: roots ? [{ kind: 'roots', ...roots, count, along: of }] : [] } };
+}
+
+function inHalves(problem: Problem, axis: number, scheme: ComplexScheme, ends: ContinuedEnds): LeafNode {
+  const points = pointsOf(problem, axis);
+  const { of } = ends.points;
+  const along: Dimension = { count: points / 2, input: { of, step: 2 }, output: { of, step: 1 } };
+  return {
+    ...lineNode(problem, axis, along, otherDimensions(problem, axis), scheme),
+    ...{ extended: ends.points, cropped: ends.bins, ...rotated(ends, hermitianLength(points)) },
+    ...{ real: { side: 'both', by: 'halves', beside: { of, step: 1 } }, times: 1 / 2, exponents: 'forward' },
+  };
+}
+
+/** Bins over the half are those below, even or odd, as the points are: they are written where these would be read. */
+function continuedInColumns(
+  problem: Problem,
+  axis: number,
+  uploads: readonly [number, number],
+  ends: ContinuedEnds,
+): PlanNode {
+  const { points } = ends;
+  return mapLeaves(
+    columnsNode(problem, axis, uploads, 'input'),
+    (leaf): LeafNode =>
+      leaf.real
+        ? { ...leaf, extended: points }
+        : {
+            ...{ ...leaf, extended: { ...points, on: 'output', columns: uploads[0] } },
+            ...{
+              ...rotated(ends, pointsOf(problem, axis)),
+              exponents: 'forward',
+              real: { side: 'output', by: 'parts' },
+            },
+          },
+  );
+}

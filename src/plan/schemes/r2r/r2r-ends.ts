@@ -1,0 +1,153 @@
+/** What is done at both ends of the complex transforms that sums of cosines and sines are made of. */
+import type { ScaleFactor } from '../../../numeric/scale-factor.ts';
+import { hermitianLength, type Problem, type Sides, tensorShape } from '../../../problem/index.ts';
+import type { Target } from '../../device/target.ts';
+import type { Factors } from '../../tree/leaf.ts';
+import {
+  type BranchNode,
+  type Dimension,
+  type ElementFactors,
+  type Extended,
+  type Facing,
+  isLeaf,
+  type LeafNode,
+  leavesOf,
+  mapLeaves,
+  type PlanNode,
+  type RealParts,
+} from '../../tree/node.ts';
+import { axisPlace } from '../axis.ts';
+import type { ComplexScheme } from '../axis-scheme.ts';
+import { schemeNode } from '../complex-axis.ts';
+import type { AxisPlace } from '../four-step.ts';
+import { inColumns, otherDimensions } from '../r2c.ts';
+
+/** The problem whose axis has so many complex points. */
+export function complexAxis(problem: Problem, axis: number, points: number): Problem {
+  return {
+    ...problem,
+    transform: problem.size.map(() => 'c2c'),
+    placement: 'out-of-place',
+    size: problem.size.map((n, d) => (d === axis ? points : n)),
+  };
+}
+
+/**
+ * Two uploads of so many reals, n₁ columns of which are transformed two by two: leaves to be given their ends.
+ * @param real the side of the points
+ */
+export function columnsNode(
+  problem: Problem,
+  axis: number,
+  uploads: readonly [number, number],
+  real: 'input' | 'output',
+): BranchNode {
+  const of = axis + 1;
+  const [n1, n2] = uploads;
+  const shape = tensorShape(problem, 'input');
+  const tensor = shape.map((count, d) => (d === of ? hermitianLength(n1) * n2 : count));
+  return inColumns(
+    { of, others: otherDimensions(problem, axis), tensor, length: shape, outputLength: shape },
+    uploads,
+    real,
+  );
+}
+
+/** Roots by which points are multiplied before all else, or bins after it. */
+export interface EndFactors extends Pick<Factors, 'of' | 'step' | 'first'> {
+  /** Default: roots. */
+  readonly kind?: 'roots' | 'hartley';
+}
+
+/**
+ * How a transform between reals is done by a real one: the order of its points, and what two of its results the parts of each bin are
+ * that has been multiplied by twice a root.
+ */
+export interface RealDftEnds {
+  /** The other way around, from results to points: kind III. */
+  readonly back: boolean;
+  /** Missing: points are the reals as they lie. */
+  readonly points?: Omit<Extended, 'on'>;
+  readonly sums: Facing;
+  readonly roots: EndFactors;
+  /** What results are multiplied by beside that. */
+  readonly times?: ScaleFactor;
+}
+
+/** What the first launch does as it reads, and the last one as it writes. */
+export interface R2rEnds {
+  readonly input: Partial<LeafNode>;
+  readonly output: Partial<LeafNode>;
+  readonly roots: Partial<Sides<EndFactors>>;
+  /** A dimension of which two neighbours are the parts of numbers in between. */
+  readonly merged?: number | undefined;
+}
+
+/** An axis in one launch or several, between reals on both sides. @param scheme of so many complex points */
+export function betweenReals(
+  problem: Problem,
+  axis: number,
+  target: Target,
+  { scheme, points }: { readonly scheme: ComplexScheme; readonly points: number },
+  ends: R2rEnds,
+): PlanNode {
+  const whole = complexAxis(problem, axis, points);
+  const { merged } = ends;
+  const half = (count: number, of: number) => (of === merged ? Math.ceil(count / 2) : count);
+  const own = axisPlace(whole, 'forward', axis, target);
+  const place: AxisPlace = {
+    ...own,
+    order: 'natural',
+    others: own.others.map((dimension) => ({ ...dimension, count: half(dimension.count, dimension.input.of) })),
+    tensor: own.tensor.map(half),
+  };
+  const node = schemeNode(whole, axis, target, place, scheme);
+  const table = scheme.by === 'bluestein' ? scheme.length : points;
+  const tensor = tensorShape(problem, 'input');
+  const leaves = leavesOf(node);
+  const all = mapLeaves(node, (leaf) =>
+    endedLeaf(leaf, { first: leaf === leaves[0], last: leaf === leaves.at(-1) }, { ...ends, axis, table, tensor }),
+  );
+  return isLeaf(all) ? all : { ...all, length: tensor, outputLength: tensor };
+}
+
+interface PlacedR2rEnds extends R2rEnds {
+  readonly axis: number;
+  /** Roots at each end, those of padded points included. */
+  readonly table: number;
+  readonly tensor: readonly number[];
+}
+
+function endedLeaf(
+  leaf: LeafNode,
+  { first, last }: { readonly first: boolean; readonly last: boolean },
+  { axis, table, tensor, input, output, roots, merged }: PlacedR2rEnds,
+): LeafNode {
+  const apart = (dimension: Dimension, side: 'input' | 'output'): Dimension =>
+    dimension[side].of === merged ? { ...dimension, [side]: { of: merged, step: 2 } } : dimension;
+  let batch = leaf.batch;
+  if (first) batch = batch.map((dimension) => apart(dimension, 'input'));
+  if (last) batch = batch.map((dimension) => apart(dimension, 'output'));
+  const factors = (own: EndFactors | undefined): ElementFactors[] =>
+    own ? [{ kind: 'roots', ...own, count: table, along: axis + 1 }] : [];
+  const real: RealParts = {
+    side: first && last ? 'both' : first ? 'input' : 'output',
+    by: 'parts',
+    ...(merged === undefined ? {} : { beside: { of: merged, step: 1 } }),
+  };
+  const exponents = leaf.exponents === 'opposite' ? 'inverse' : 'forward';
+  if (!first && !last) return { ...leaf, exponents };
+  return {
+    ...leaf,
+    exponents,
+    batch,
+    ...(first ? { length: tensor, ...input } : {}),
+    ...(last ? { outputLength: tensor, ...output } : {}),
+    ...(first && last && (input.facing || output.facing) ? { facing: { ...input.facing, ...output.facing } } : {}),
+    factors: {
+      input: [...(first ? factors(roots.input) : []), ...(leaf.factors?.input ?? [])],
+      output: [...(leaf.factors?.output ?? []), ...(last ? factors(roots.output) : [])],
+    },
+    real,
+  };
+}

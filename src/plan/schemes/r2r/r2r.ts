@@ -1,0 +1,61 @@
+/**
+ * Cosine and sine transforms, DCT and DST I to IV as FFTW defines them (REDFT and RODFT; VkFFT guide 2.5.5): real on both sides.
+ *
+ * - II and III, and IV of odd lengths, by the real transform of as many points: dct-via-rfft.ts.
+ * - IV of even lengths, by half as many complex points: dct4.ts.
+ * - I, by continuing the reals to a sequence twice as long: dct1.ts.
+ *
+ * On vectors short ones are one butterfly of their reals, or of the points that continue them: `LONGEST_BUTTERFLY`, tiling.ts.
+ */
+import { type Direction, type Problem, type TransformKind, tensorShape } from '../../../problem/index.ts';
+import type { Target } from '../../device/target.ts';
+import type { Priced } from '../../price/priced.ts';
+import { type LeafNode, leafNode, type PlanNode } from '../../tree/node.ts';
+import { dimensionsOf } from '../axis.ts';
+import type { RealScheme } from '../axis-scheme.ts';
+import { cosineSchemes, cosinesAxis } from './dct-via-rfft.ts';
+import { extensionAxis, extensionSchemes } from './dct1.ts';
+import { foldedAxis, foldedSchemes } from './dct4.ts';
+
+/** The transform that undoes another, but for a factor. */
+const INVERSES: Readonly<Partial<Record<TransformKind, TransformKind>>> = {
+  dct2: 'dct3',
+  dct3: 'dct2',
+  dst2: 'dst3',
+  dst3: 'dst2',
+};
+
+/** The ways to transform an axis, cheapest first. */
+export function r2rSchemes(problem: Problem, axis: number, target: Target, most: number): Priced<RealScheme>[] {
+  const kind = problem.transform[axis]!;
+  if (kind.endsWith('1')) return extensionSchemes(problem, axis, target, most);
+  const folded = kind.endsWith('4') && problem.size[axis]! % 2 === 0;
+  return (folded ? foldedSchemes : cosineSchemes)(problem, axis, target, most);
+}
+
+/** The node of an axis. @param scheme one of `r2rSchemes` */
+export function r2rAxis(
+  problem: Problem,
+  direction: Direction,
+  axis: number,
+  target: Target,
+  scheme: RealScheme,
+): PlanNode {
+  const own = problem.transform[axis]!;
+  const kind = direction === 'forward' ? own : (INVERSES[own] ?? own);
+  if (kind.endsWith('1')) return extensionAxis(problem, axis, target, scheme, kind);
+  if (scheme.by === 'folded') return foldedAxis(problem, axis, target, scheme.points, kind);
+  return cosinesAxis(problem, axis, target, scheme, kind);
+}
+
+/** Nothing to transform: reals are copied. */
+export function copiedReals(problem: Problem): LeafNode {
+  const tensor = tensorShape(problem, 'input');
+  const batch = dimensionsOf(problem).filter(({ count }) => count > 1);
+  const axis = { count: 1, input: { of: 1, step: 1 }, output: { of: 1, step: 1 } };
+  return {
+    ...leafNode({ title: 'copy', axis, batch, tensor }),
+    exponents: 'forward',
+    real: { side: 'both', by: 'parts' },
+  };
+}

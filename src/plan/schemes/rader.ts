@@ -1,0 +1,45 @@
+/**
+ * Rader's algorithm: a transform of prime length p as a cyclic convolution of p − 1 points (Rader 1968; VkFFT guide 2.5.1). With a
+ * primitive root g every index but 0 is a power of it, and of inputs taken at its powers,
+ *
+ *   X(0) = Σ x(n),   X(g^−k) = x(0) + Σ x(g^n) · w(g^(n − k)),   w(m) = e^{−2πi·m/p}.
+ *
+ * The sum is done by a transform of length p − 1, a product with the spectrum of w(g^−n), which plan time knows, and the way back.
+ * The two orders are part of what the launch reads and writes. Where the first transform ends, its bin 0 is the sum of all
+ * inputs but x(0): with that it is X(0); and x(0), added to it after the product, comes back in every output.
+ */
+import { isPrime } from '../../numeric/primes.ts';
+import type { Sides } from '../../problem/index.ts';
+import type { Target } from '../device/target.ts';
+import { isRadixPrime, largePrimesOf, waysOf } from '../group/butterflies.ts';
+import { convolvedCost, exposure, type LaunchCost } from '../price/cost.ts';
+import type { PowerOrder } from '../tree/leaf.ts';
+import type { ConvolveSteps } from './convolve-steps.ts';
+
+/** Longer ones would take plan time more than seconds to know the spectrum of. */
+const LONGEST = 2 ** 22;
+
+/** Whether a length is a prime whose convolution passes can do, in one launch. */
+export function mayConvolve(length: number, target: Target): boolean {
+  if (length < 5 || length > LONGEST || !isPrime(length) || !waysOf(length, target).convolved) return false;
+  const { room } = target.capacity;
+  if (target.lockstep === 'threads' && length - 1 > room) return false;
+  return largePrimesOf(length - 1).every((prime) => isRadixPrime(prime, target));
+}
+
+/** What an axis costs so. @param alone what a transform of one point less costs by itself. */
+export function raderCost(length: number, alone: LaunchCost, target: Target): number {
+  const { rader, trip } = target.calibration;
+  const permuted = target.lockstep === 'threads' ? rader.permuted / trip.passes : rader.permuted;
+  return convolvedCost(length, length - 1, alone, exposure(length - 1, target)) + permuted;
+}
+
+/** What is done to the bins of a transform of one point less. */
+export function permuted(prime: number): ConvolveSteps {
+  return { product: { factors: { kind: 'root-spectrum', of: prime }, origin: true } };
+}
+
+/** In which order the launch reads and writes the points. */
+export function powerOrders(prime: number): Sides<PowerOrder> {
+  return { input: { of: prime }, output: { of: prime, inverse: true } };
+}

@@ -1,0 +1,334 @@
+/**
+ * Axes that share launches: several that fit one tile are one launch; and where that leaves one trip to memory for each of
+ * the others, two launches may do them all, the axis in the middle cut by the four-step algorithm (VkFFT guide 2.5.2) into
+ * a part for either of them.
+ *
+ * The first axis of a real problem is one of them: its reals are numbers two by two, whose bins along all axes of a tile are paired
+ * at the end.
+ */
+import { divisors } from '../../numeric/primes.ts';
+import { show } from '../../problem/errors.ts';
+import { type Direction, type Problem, type Side, tensorShape } from '../../problem/index.ts';
+import { boosted, mayFuse, staysCached, type Target, withoutClusters } from '../device/target.ts';
+import { type Cut, cutAxes, cutAxis, cutColumns } from '../group/cuts.ts';
+import { cutCost, type LaunchCost, roundCost, uploadCost } from '../price/cost.ts';
+import type { Priced } from '../price/priced.ts';
+import { type BranchNode, type Dimension, type LeafNode, leafNode } from '../tree/node.ts';
+import { dimensionsOf } from './axis.ts';
+import { asComplex, complexPart, isR2r, isReal } from './complex-part.ts';
+import { isConvolved, isPadded } from './complex-schemes.ts';
+import { leaving, reordering } from './four-step.ts';
+import { halvedAxis, realEnds } from './r2c.ts';
+import type { Sharing, Splits } from './splits.ts';
+
+/** Axes that a node takes care of, and the node. */
+export interface SharedAxes {
+  readonly axes: readonly number[];
+  readonly node: BranchNode | LeafNode;
+}
+
+/** The node of the axes that share launches, where some do. */
+export function sharedAxes(
+  problem: Problem,
+  direction: Direction,
+  target: Target,
+  { shared, axes: schemes }: Splits,
+): SharedAxes | undefined {
+  if (!shared) return undefined;
+  const question = askedOf(sharable(problem, target), schemes)!;
+  const axes = takenBy(shared, question.axes);
+  const node = sharedNode(problem, direction, axes, question.real, shared);
+  return { axes, node };
+}
+
+/** @param real the first of the axes is one of reals. */
+export function sharedNode(
+  problem: Problem,
+  direction: Direction,
+  axes: readonly number[],
+  real: boolean,
+  sharing: Sharing,
+): BranchNode | LeafNode {
+  const side = real ? (direction === 'forward' ? 'input' : 'output') : undefined;
+  const shared: Shared = { problem: real ? problem : complexPart(problem), axes, side };
+  if (sharing.launches === 1) return inOne(shared);
+  return inTwo(shared, sharing.parts, side ? side === 'output' : problem.unordered && direction === 'inverse');
+}
+
+/** Some of the axes of a problem that share launches, or none. */
+export interface Together {
+  readonly shared: Sharing | undefined;
+  readonly axes: readonly number[];
+}
+
+/** The ways in which axes may share launches, none of them among these, and what those launches cost. */
+export function waysTogether(problem: Problem, target: Target): Priced<Together>[] {
+  const ways: Priced<Together>[] = [];
+  const questions = sharable(problem, target);
+  const add = (axes: readonly number[], shared: Sharing | undefined, price: number | undefined) => {
+    if (price !== undefined) ways.push({ value: { shared, axes: takenBy(shared, axes) }, price });
+  };
+  for (const question of questions) {
+    const { axes } = question;
+    for (let count = axes.length; count > 1; count--)
+      add(axes, { launches: 1, axes: count }, costInOne(count, question));
+  }
+  add([], undefined, 0);
+  for (const question of questions)
+    for (const { value, price } of waysInTwo(question, target, ({ near, far }) => near.price + far.price))
+      add(question.axes, value, price);
+  return ways;
+}
+
+/**
+ * The ways in which axes may share launches, the last of which goes there and back, and what these cost both ways.
+ * @param problem no others of which are transformed.
+ * @param convolveSteps the profile for that launch.
+ */
+export function waysRound(
+  problem: Problem,
+  axes: readonly number[],
+  target: Target,
+  convolveSteps: Target,
+): Priced<Sharing>[] {
+  const question = sharable(problem, target).find((own) => own.axes.length === axes.length && own.axes[0] === axes[0]);
+  if (!question) return [];
+  const { lengths } = question;
+  const ways: Priced<Sharing>[] = [];
+  const cut = cutInnermost(lengths, { ...question, target: convolveSteps }, false);
+  if (cut?.share) {
+    const exposed = cut.blocks > 1 ? convolveSteps.calibration.exposure.cluster : 1;
+    const alone = cutCost(cut, lengths, question.elements, convolveSteps);
+    ways.push({ value: { launches: 1, axes: axes.length }, price: roundCost(alone, exposed) });
+  }
+  return [...ways, ...waysInTwo(question, convolveSteps, ({ near, far }) => 2 * near.price + roundCost(far))];
+}
+
+/** The second axis cut in two, one part for each of two launches; the larger part is better the second one's. */
+function waysInTwo(
+  question: Sharable,
+  last: Target,
+  costOf: (launches: { readonly near: LaunchCost; readonly far: LaunchCost }) => number,
+): Priced<Sharing>[] {
+  const [, middle = 1] = question.lengths;
+  const { lean } = question.target.calibration.uploads;
+  const ways = divisors(middle).flatMap((n1) => {
+    const costs = costsInTwo(n1, question, last);
+    if (!costs) return [];
+    const cost = costOf(costs);
+    return [{ n1, cost, leaning: cost + lean * Math.log2(n1) }];
+  });
+  // Only against one another: what the best of them costs is what it costs.
+  const best = ways.reduce((one, other) => (other.leaning < one.leaning ? other : one), ways[0]!);
+  return ways.map(({ n1, leaning }) => ({
+    value: { launches: 2, parts: [n1, middle / n1] },
+    price: leaning + best.cost - best.leaning,
+  }));
+}
+
+function takenBy(shared: Sharing | undefined, axes: readonly number[]): readonly number[] {
+  if (!shared) return [];
+  return shared.launches === 1 ? axes.slice(0, shared.axes) : axes;
+}
+
+/** Axes that may share launches, two or three of them. */
+interface Sharable extends Pick<Problem, 'placement'> {
+  readonly axes: readonly number[];
+  /** Points along each of them: of reals, numbers that have two for their parts. */
+  readonly lengths: readonly number[];
+  /** What lies side by side before the first of them. */
+  readonly neighbours: number;
+  /** The first of them is one of reals. */
+  readonly real: boolean;
+  /** Of the tensor. */
+  readonly elements: number;
+  /** Bins may stay where launches leave them. */
+  readonly unordered: boolean;
+  readonly target: Target;
+}
+
+/** The first axes that are transformed, if they may share launches at all; of a real problem also those after the first one. */
+function sharable(problem: Problem, target: Target): Sharable[] {
+  const { tuning = {} } = target;
+  // Uploads or groups that somebody asked for are not for us to undo.
+  if (!mayFuse(target) || isR2r(problem)) return [];
+  if (tuning.uploadSwitch || tuning.considerAllAxesStrided || tuning.groupedBatch) return [];
+  if (tuning.performBandwidthBoost !== undefined) return [];
+  const complex = complexPart(problem);
+  const of = (problem: Problem, real: boolean): Sharable[] => {
+    const { size, placement, leftBatches } = problem;
+    const axes = passedAxes(problem, real, target);
+    if (axes.length < 2) return [];
+    const neighbours = size.slice(0, axes[0]).reduce((a, b) => a * b, leftBatches);
+    const lengths = axes.map((axis) => size[axis]!);
+    const { unordered } = complex;
+    const elements = tensorShape(problem, 'input').reduce((a, b) => a * b, 1);
+    const found = { axes, lengths, neighbours, real, unordered, elements, placement, target };
+    return [found];
+  };
+  const half = problem.size[0]! / 2;
+  const halved = isReal(problem) && Number.isInteger(half) && half > 1 && !isPadded(half, target);
+  return [...(halved ? of(asComplex(problem, half), true) : []), ...of(complex, false)];
+}
+
+/** The first axes that are transformed by passes alone, three at the most. */
+function passedAxes(problem: Problem, real: boolean, target: Target): readonly number[] {
+  const { size, omit } = problem;
+  const all = size.flatMap((length, axis) => (omit[axis] || length === 1 ? [] : [axis])).slice(0, 3);
+  const before = (axis: number) => size.slice(0, axis).reduce((a, b) => a * b, problem.leftBatches);
+  const { run } = target.capacity;
+  // Where memory runs along the first one and others lie in between, whole runs of it are read.
+  const isApart = (axis: number, n: number) => {
+    const last = n > 0 ? before(all[n - 1]! + 1) : 0;
+    return n > 0 && before(all[0]!) === 1 && before(axis) !== last && last % run !== 0;
+  };
+  const first = all.findIndex(
+    (axis, n) => isApart(axis, n) || (!(real && axis === 0) && isConvolved(problem, axis, target)),
+  );
+  return first < 0 ? all : all.slice(0, first);
+}
+
+/** The axes of which none has a scheme of its own. */
+function askedOf(questions: readonly Sharable[], schemes: Splits['axes']): Sharable | undefined {
+  return questions.find(({ axes }) => schemes[axes[0]!] === null);
+}
+
+/** The axes that share launches so. @throws RangeError where none can */
+export function checkTogether({ shared, axes }: Splits, problem: Problem, target: Target): Together {
+  if (shared === undefined) return { shared, axes: [] };
+  const question = askedOf(sharable(problem, target), axes);
+  if (question && mayShare(shared, question)) return { shared, axes: takenBy(shared, question.axes) };
+  const points = question ? ` of ${show(question.lengths)} points` : '';
+  throw new RangeError(`axes${points} do not share launches as ${show(shared)}`);
+}
+
+function mayShare(given: Sharing, question: Sharable): boolean {
+  const { lengths } = question;
+  if (given.launches === 1) {
+    const some = Number.isInteger(given.axes) && given.axes >= 2 && given.axes <= lengths.length;
+    return some && costInOne(given.axes, question) !== undefined;
+  }
+  if (given.launches !== 2 || !Array.isArray(given.parts)) return false;
+  const [n1, n2] = given.parts;
+  const cuts = given.parts.length === 2 && [n1, n2].every(Number.isSafeInteger) && n1 * n2 === lengths[1];
+  return cuts && costsInTwo(n1, question, question.target) !== undefined;
+}
+
+/** Axes, of a problem that is complex between them but for the first one's reals, on whichever side these are. */
+interface Shared {
+  readonly problem: Problem;
+  readonly axes: readonly number[];
+  readonly side: Side | undefined;
+}
+
+function inOne(shared: Shared): LeafNode {
+  const { axes, problem } = shared;
+  const [, ...more] = axes.map((axis) => dimensionsOf(problem)[axis + 1]!);
+  return innermost(shared, { title: `axes ${axes.join(' and ')}`, more, batch: othersOf(shared) });
+}
+
+/** The launch of the first axis and of others. */
+function innermost(
+  { problem, axes, side }: Shared,
+  { title, more, batch }: Pick<LeafNode, 'title' | 'batch'> & { readonly more: readonly Dimension[] },
+): LeafNode {
+  const tensor = tensorShape(problem, 'input');
+  const place = { title, more, batch, tensor };
+  if (side) return { ...leafNode({ ...place, axis: halvedAxis(problem, side) }), ...realEnds(problem, side) };
+  return leafNode({ ...place, axis: dimensionsOf(problem)[axes[0]! + 1]! });
+}
+
+/** All other dimensions that have more than one element. */
+function othersOf({ problem, axes }: Shared): Dimension[] {
+  return dimensionsOf(problem).filter(({ count }, d) => count > 1 && !axes.includes(d - 1));
+}
+
+/** Whether one launch takes an axis of columns, if need be in parts of runs. */
+function fits(n: number, target: Target): boolean {
+  const { run, room } = target.capacity;
+  const parts = Math.min(target.calibration.columns.parts.strided, run);
+  return n <= Math.min(room, Math.floor(room / run) * parts) || cutAxis(n, run, target) !== undefined;
+}
+
+/** One launch for so many axes together; undefined where they do not fit. */
+function costInOne(count: number, question: Sharable): number | undefined {
+  const { lengths, elements, target } = question;
+  const axes = lengths.slice(0, count);
+  const cut = cutInnermost(axes, question, false);
+  return cut?.share ? cutCost(cut, axes, elements, target).price : undefined;
+}
+
+/**
+ * The first of the axes and others as the tile of one launch.
+ * @param split whether one of them is a part of an axis.
+ */
+function cutInnermost(
+  lengths: readonly number[],
+  { neighbours, real, target }: Sharable,
+  split: boolean,
+): (Cut & { readonly tile?: number }) | undefined {
+  const own = boosted(real ? withoutClusters(target) : target, lengths[0]!, split);
+  const tile = [...lengths].reverse();
+  return neighbours === 1 ? cutAxes(tile, own) : cutColumns(tile, neighbours, own);
+}
+
+/**
+ * Two launches, the first of which takes so much of the second axis; undefined where they cannot.
+ * @param last the profile for the second one.
+ */
+function costsInTwo(n1: number, question: Sharable, last: Target) {
+  const { lengths, neighbours, real, unordered, elements, target, placement } = question;
+  const [inner, middle, outer] = lengths as [number, number, number | undefined];
+  const { run } = target.capacity;
+  const n2 = middle / n1;
+  // A part of an axis is reordered on the way: in place that takes a temp buffer, which three launches do without.
+  if (placement === 'in-place' && !unordered && !staysCached(elements, target)) return undefined;
+  // Both launches move whole runs: the second one along the first axis and the bins of the first launch.
+  const columns = neighbours * (real ? inner + 1 : inner) * n1;
+  if (n1 === 1 || n2 === 1 || columns % run !== 0) return undefined;
+  const one = cutInnermost([inner, n1], question, true);
+  if (!one) return undefined;
+  const split = boosted(last, n2, true);
+  const near = cutCost(one, [inner, n1], elements, target);
+  if (!outer) {
+    return fits(n2, split) ? { near, far: uploadCost(n2, columns, false, elements, split) } : undefined;
+  }
+  const other = cutColumns([outer, n2], columns, split);
+  return other?.share ? { near, far: cutCost(other, [n2, outer], elements, split) } : undefined;
+}
+
+/**
+ * The middle axis is cut in two, as `reordering` has it, or `leaving` where bins may stay: a part of it goes with the inner one, the
+ * rest with the outer one.
+ * @param back all of that is done the other way around, as where reals are written, or bins have stayed.
+ */
+function inTwo(shared: Shared, factors: readonly [number, number], back: boolean): BranchNode {
+  const { problem, axes, side } = shared;
+  const dimensions = dimensionsOf(side ? complexPart(problem) : problem);
+  const [inner, middle, outer] = axes.map((axis) => dimensions[axis + 1]) as [Dimension, Dimension, Dimension?];
+  const name = (launch: number) => `axes ${axes.join(', ')}, launch ${launch} of 2`;
+  const cut = (problem.unordered ? leaving : reordering)(middle.input.of, factors);
+  const [part, rows] = [cut.part, cut.rows].map((one) =>
+    back ? { ...one, input: one.output, output: one.input } : one,
+  ) as [Dimension, Dimension];
+  const others = othersOf(shared);
+  const outers = outer ? [outer] : [];
+  const tensor = dimensions.map(({ count }) => count);
+  const near = innermost(shared, { title: name(back ? 2 : 1), more: [part], batch: [rows, ...outers, ...others] });
+  // Exponents of reals have the sign of the way there.
+  const conjugated = side && back ? { conjugated: true as const } : {};
+  const twiddled = { on: back ? ('input' as const) : ('output' as const), ...conjugated };
+  const children: LeafNode[] = [
+    { ...near, twiddle: { order: middle.count, ...twiddled, of: 1 } },
+    leafNode({
+      ...{ title: name(back ? 1 : 2), axis: cut.rest, more: outers },
+      ...{ batch: [inner, cut.bins, ...others], tensor },
+    }),
+  ];
+  if (back) children.reverse();
+  const { length, outputLength } = { length: children[0]!.length, outputLength: children[1]!.outputLength };
+  return {
+    ...{ scheme: 'four-step', title: `axes ${axes.join(', ')}`, axisOf: axes[1]!, parts: factors },
+    ...{ length, outputLength, children },
+  };
+}

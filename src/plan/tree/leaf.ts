@@ -1,0 +1,426 @@
+/**
+ * A leaf of the plan tree, fully resolved: one launch over everything. A tile of one or several dimensions goes through
+ * steps in shared memory, between a view that loads it and a view that stores it.
+ *
+ * A tile has the dimensions that are transformed (axes, or the two digits of one) and, last, `tile` neighbouring transforms.
+ * Twiddles of a four-step decomposition and scale factors are applied on the way in or out.
+ */
+import type { ScaleFactor } from '../../numeric/scale-factor.ts';
+import type { BuiltCallback } from '../../problem/callbacks.ts';
+import type { Block, ComplexLayout, Convolution, Sides } from '../../problem/problem.ts';
+import type { Arithmetic } from '../device/capacity.ts';
+
+import type { Target } from '../device/target.ts';
+
+/**
+ * How an index walks through memory, in complex elements: so many for each step; or, where an intermediate result lies
+ * in tiles, one for each step inside a run and so many from one run to the next; or, where elements are left out in the middle,
+ * `step` for each of `count` steps and, from step number `before` on, `skip` steps more.
+ */
+export type Stride =
+  | number
+  | { readonly run: number; readonly next: number }
+  | { readonly step: number; readonly count: number; readonly before: number; readonly skip: number };
+
+/** How far apart neighbours lie. */
+export function stepOf(stride: Stride): number {
+  return typeof stride === 'number' ? stride : 'step' in stride ? stride.step : 1;
+}
+
+/** Where an element has to lie outside a block: `from` ≤ Σ step · coordinate < `to`. Dimensions of a tile first, then batches. */
+export interface OutsideOf {
+  readonly from: number;
+  readonly to: number;
+  readonly terms: readonly { readonly dimension: number; readonly step: number }[];
+}
+
+/** How the numbers of a side lie: complex ones in one of their layouts, or reals, which a leaf takes for parts of complex ones. */
+export type SideLayout = ComplexLayout | 'real';
+
+/** Where a second number is that goes with one: of reals the imaginary part, of complex numbers the next line's. */
+export interface Beside {
+  /** How far from the first one, in elements of the side. */
+  readonly apart: number;
+  /** Where it is not there, although the first one is. */
+  readonly absent?: readonly OutsideOf[];
+}
+
+/** The bins of a real transform in memory that has half of them: the others are conjugates of those in the mirror. */
+export interface Mirrored {
+  /** Where a bin over the half is written below it: others have been. */
+  readonly twice?: CroppedSide;
+  /** Bins that there would be. */
+  readonly of: number;
+  /** Elements from one bin to the next. */
+  readonly stride: number;
+  /** The number of a bin. */
+  readonly terms: OutsideOf['terms'];
+}
+
+/**
+ * Points that continue the reals of a dimension, even or odd (sums.ts): point j is real j − shift where there is one, else `sign`
+ * times the real at `mirror` − j, if there is one, else zero.
+ */
+export interface Continued {
+  /** Reals. */
+  readonly count: number;
+  readonly shift: number;
+  readonly mirror: number;
+  readonly sign: 1 | -1;
+  /** Points from one element of the dimension to the next: 2 is every second one, then the others backwards. */
+  readonly step?: 2;
+  /** After the reals backwards they come again, with the other sign; and every second point has the other sign. */
+  readonly around?: true;
+  /** Reals that count as zero. */
+  readonly absent?: readonly Block[];
+}
+
+/** The same of a side, where it lies. */
+export interface ExtendedSide extends Continued {
+  /** Where those of the second half are reals, too. */
+  readonly twice?: CroppedSide;
+  /** From one real to the next. */
+  readonly stride: number;
+  /** From the first to the second of two reals that are the parts of a number, in elements of the dimension. */
+  readonly beside?: number;
+  /** The number of a point. */
+  readonly terms: OutsideOf['terms'];
+}
+
+/** Reals that face one another: see `Facing` of the plan tree. */
+export interface FacingSide {
+  readonly first: number;
+  readonly last: number;
+  readonly step?: 2;
+  readonly swapped?: true;
+  readonly negated?: true;
+  readonly count?: number;
+  /** From one real to the next. */
+  readonly stride: number;
+  /** n, and the dimension of the tensor that it counts along. */
+  readonly terms: OutsideOf['terms'];
+  readonly of: number;
+  /** Numbers that have imaginary parts. */
+  readonly within?: CroppedSide;
+  /** Reals that count as zero, or are not written. */
+  readonly absent?: readonly Block[];
+}
+
+/** Elements that there are: `from` ≤ Σ step · coordinate < `to`. */
+export interface CroppedSide {
+  readonly from: number;
+  readonly to: number;
+  readonly terms: OutsideOf['terms'];
+}
+
+/** Where an element of a side is along a dimension of the tensor: `first` + Σ step · coordinate, where some step over a gap. */
+export interface TensorPlace {
+  readonly of: number;
+  readonly first: number;
+  readonly terms: readonly {
+    readonly dimension: number;
+    readonly step: number;
+    readonly gap?: { readonly from: number; readonly to: number };
+  }[];
+}
+
+/** What is done to each element in memory, as the user sees it. */
+export interface SideCallback {
+  readonly built: BuiltCallback;
+  /** The operands that it loads from, by the names that it has for them. */
+  readonly arrays: { readonly [name: string]: string };
+  /** Along the dimensions that it asks for. */
+  readonly places: readonly TensorPlace[];
+  /** Where the second of two numbers is, seen from the first one: so many steps along a dimension. */
+  readonly beside?: { readonly of: number; readonly step: number };
+  /** The dimension along which points continue what is there. */
+  readonly extended?: number;
+}
+
+/** One side of a leaf in memory. */
+export interface LeafSide {
+  readonly layout: SideLayout;
+  /** Of real sides: each real stands for a complex number, by itself. */
+  readonly alone?: true;
+  readonly callback?: SideCallback;
+  /** Of real sides, the imaginary part; where numbers are made of two lines, the number of the second one. */
+  readonly beside?: Beside;
+  /** Bins over the half are conjugates of others. */
+  readonly mirrored?: Mirrored;
+  /** Points that continue what is there. */
+  readonly extended?: ExtendedSide;
+  /** Both parts of a number are reals of one line. */
+  readonly facing?: FacingSide;
+  /** What is written of all bins. */
+  readonly cropped?: CroppedSide;
+  /** What its numbers are in memory; as they are computed with where it is missing. */
+  readonly storage?: Stored;
+  /** Stride of each dimension of a tile. */
+  readonly axes: readonly Stride[];
+  /** Stride of each batch dimension. */
+  readonly batch: readonly Stride[];
+  readonly offset: number;
+  /** What is there once more. */
+  readonly wrapped?: WrappedSide;
+  /** What is not there: it counts as zero, and is not written. Missing where all is. */
+  readonly absent?: readonly OutsideOf[];
+  /** By which the numbers in memory are multiplied, as they are read or before they are written. */
+  readonly factors?: readonly SideFactors[];
+  /** The points of the only dimension are in this order. */
+  readonly order?: PowerOrder;
+}
+
+/** Point n is element g^n modulo the prime `of` in memory, where g is its least primitive root; or element g^−n. */
+export interface PowerOrder {
+  readonly of: number;
+  readonly inverse?: true;
+}
+
+/** What a number in memory can be. */
+export type Stored = 'half' | Arithmetic;
+
+export type LanesAlong = 'axis' | 'batch';
+
+/** The memory that the threads of a group share. */
+export interface SharedMemory {
+  readonly format: Target['sharedFormat'];
+  /** Passes read one array and write the other, or read all of one before they write it. */
+  readonly arrays: 1 | 2;
+  /** 4-byte banks. */
+  readonly banks: number;
+  /** Complex numbers that each of the arrays may hold, padding included. (Passes in place, which need one of two, have both's.) */
+  readonly room: number;
+}
+
+/** An array that a launch reads beside its two sides, and that each run of a plan is given. */
+export interface Operand {
+  /** By which the run names it. */
+  readonly name: string;
+  readonly storage: Stored;
+  /** Reals, which may begin anywhere; missing: complex numbers, re and im side by side. */
+  readonly reals?: true;
+}
+
+/** Which way a launch transforms, and by what it multiplies on the way in and on the way out. */
+export interface DirectionScale {
+  readonly inverse: boolean;
+  /** Factors of what is read and what is written. */
+  readonly scale: Sides<ScaleFactor>;
+}
+
+/** Moves the tile from one place to another: where the lanes of a pass would not walk along memory. */
+export interface CopyStep {
+  readonly do: 'copy';
+}
+
+/**
+ * Stockham passes along one dimension of a tile, while each block of a cluster holds its share of another: a mixed-radix
+ * transform (VkFFT guide 2.5; LIFT section 3.1).
+ */
+export interface PassesStep {
+  readonly do: 'passes';
+  /** The dimension that is transformed. */
+  readonly of: number;
+  /** Radix of each pass; their product is the length. */
+  readonly radices: readonly number[];
+  /** The dimension that is shared out among the blocks of a cluster; missing where there is none. */
+  readonly split?: number;
+  /** The other dimensions in the order in which neighbouring threads walk through them, −1 for the tile's own. */
+  readonly columns: readonly number[];
+  /**
+   * Along what neighbouring lanes walk in the first and the last pass: the transformed dimension, or the columns. Vectors can
+   * only change from the columns to the dimension, after their first pass.
+   */
+  readonly lanesAlong: { readonly input: LanesAlong; readonly output: LanesAlong };
+  /** Primes of these radices whose butterflies are convolutions, and of the transforms inside those. */
+  readonly convolved?: readonly number[];
+  /** The exponents have the other sign. */
+  readonly inverse?: true;
+  /**
+   * Points are real, so that bin N − k is the conjugate of bin k, and only those up to the half are there. `real-input`: reals → bins.
+   * `real-output`: bins → reals, by the exponents of the other sign (kernels/symmetric-passes.ts).
+   */
+  readonly symmetry?: 'real-input' | 'real-output';
+  /**
+   * Of the digits of an axis (`Leaf.coupled`), the other one, whose passes came before: those along this one carry on from there.
+   */
+  readonly after?: number;
+  /** What the first pass reads, and what the last one writes, where that is not simply all points. */
+  readonly read?: PointwiseStep;
+  readonly write?: PointwiseStep;
+}
+
+/** What is done to the points of a dimension one by one, between memory and passes. */
+export interface PointwiseStep {
+  /**
+   * Only the bins up to the half of a transform of reals are read, which has an odd length. The others are conjugates of them, and of the
+   * result only real parts are kept, so all bins but the first count twice instead; of the first one the real part counts.
+   */
+  readonly hermitian?: true;
+  /** Points from this one on are not there: they count as zero, and are not written. */
+  readonly count?: number;
+  /** Each is multiplied by its factor. */
+  readonly factors?: Factors;
+  /** Each is multiplied by a number of the kernel. */
+  readonly kernel?: KernelFactors;
+  /**
+   * Before the product, point 0 and the one element in memory that is not in the order of powers add up to what that element
+   * becomes; after it, the element is added to point 0.
+   */
+  readonly origin?: true;
+}
+
+/**
+ * Factors of a point n. `chirp`: e^{−πi·n²/of}. `chirp-spectrum`: the transform of the conjugated chirp, laid around both ends
+ * of a circle as long as the dimension, over that length (Bluestein 1970; rocFFT Bluestein design). `root-spectrum`: the transform of
+ * e^{−2πi·m/of} at m = g^−n modulo the prime `of`, over its length of − 1 (Rader 1968). `hartley`: 1 + i. `band`: 0 in
+ * a block of points, else 1.
+ */
+export interface Factors {
+  readonly kind: 'chirp' | 'chirp-spectrum' | 'root-spectrum' | 'roots' | 'hartley' | 'band';
+  readonly of: number;
+  /** Points that there are factors for, where that is not the length of the dimension. */
+  readonly count?: number;
+  /**
+   * Of the spectrum of a chirp: how many points are read and how many bins are written, where these are fewer than all. The chirp then
+   * lies at −(read − 1) … written − 1 on the circle.
+   */
+  readonly reach?: ChirpReach;
+  /** They come in the order in which uploads of these lengths leave their bins. */
+  readonly order?: readonly number[];
+  /** They are conjugated. */
+  readonly conjugated?: true;
+  /** Where a point is Σ step · coordinate; of passes it is the coordinate along their dimension where this is missing. */
+  readonly terms?: OutsideOf['terms'];
+  /** Of roots: e^{−2πi·(first + step·n)/of}. */
+  readonly step?: number;
+  readonly first?: number;
+  /** Of a band: points from the first one to the last, which is none of them, become zero. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** Points that a convolution with a chirp reads, from the first one on, and those that it writes. */
+export interface ChirpReach {
+  readonly read: number;
+  readonly written: number;
+}
+
+/** What the kernel of a convolution is called among the operands of a launch. */
+export const KERNEL = 'kernel';
+
+/** What bins are multiplied by that an operand holds, the kernel of a convolution: numbers, or matrices over coordinates. */
+export interface KernelFactors extends Omit<Convolution, 'kernels'> {
+  /** Where the number of a bin is: Σ step · coordinate, in complex numbers. */
+  readonly terms: OutsideOf['terms'];
+  /** From one entry of a matrix to the next. */
+  readonly entry: number;
+}
+
+/** Bins of all coordinates of a tile are multiplied by matrices. */
+export interface MultiplyStep {
+  readonly do: 'multiply';
+  readonly kernel: KernelFactors;
+}
+
+/** Points that are there once more: see `Wrapped` of the plan tree. */
+export interface WrappedSide {
+  readonly count: number;
+  readonly from: number;
+  readonly to: number;
+  /** From a point to the element that it is once more, in elements of the side. */
+  readonly back: number;
+  /** The number of a point. */
+  readonly terms: OutsideOf['terms'];
+}
+
+/** Factors of a side. */
+export interface SideFactors extends Factors {
+  readonly terms: OutsideOf['terms'];
+}
+
+/**
+ * Element k together with element N − k (VkFFT guide 2.5.3): what makes the spectrum of reals of that of complex numbers.
+ * `halves`: the points of a real sequence were taken two by two for complex numbers. `lines`: two sequences were taken for the real
+ * and the imaginary parts of one.
+ */
+export interface HermitianSplit {
+  readonly do: 'pair';
+  /** N. */
+  readonly length: number;
+  readonly by: 'halves' | 'lines';
+  /** From spectra of reals to complex numbers, before their passes. */
+  readonly back?: true;
+  /** The other dimensions of the tile are axes, too: bin k goes with bin −k of each of them. */
+  readonly everyAxis?: true;
+  /** Of `halves`, there and back: bins are multiplied by numbers of a kernel, and become complex numbers again. */
+  readonly kernel?: KernelFactors;
+}
+
+export type LeafStep = CopyStep | PassesStep | HermitianSplit | MultiplyStep;
+
+/**
+ * One launch. Where a cluster of blocks holds a tile together, they exchange their shares between steps: a cluster is a
+ * bigger upload.
+ */
+export interface Leaf extends DirectionScale {
+  readonly precision: Arithmetic;
+  /** Lengths of the dimensions of a tile. */
+  readonly lengths: readonly number[];
+  readonly steps: readonly LeafStep[];
+  /** The first two dimensions are the digits of one axis, and their passes are coupled by twiddles. */
+  readonly coupled: boolean;
+  /** Blocks of a cluster; 1: no cluster is needed. */
+  readonly blocks: number;
+  /** Count of each batch dimension. The first one is tiled: `tile` neighbouring transforms share a group. */
+  readonly batch: readonly number[];
+  readonly tile: number;
+  /** Whether the lanes are the elements of vectors or threads of a group. */
+  readonly lockstep: 'vector' | 'threads';
+  /** Lanes in lockstep for this precision. */
+  readonly lanes: number;
+  readonly threads: number;
+  /** Groups, or blocks of them, that are to run side by side on a multiprocessor; missing where that is left to the compiler. */
+  readonly residentGroups?: number;
+  readonly shared: SharedMemory;
+  readonly input: LeafSide;
+  readonly output: LeafSide;
+  /** What else it reads. */
+  readonly operands?: readonly Operand[];
+  /** Twiddles of a four-step decomposition: b is the number of a transform in the batch dimension `along`, by default the first. */
+  readonly twiddle?: StepTwiddle;
+  /** Input and output may be the same memory. */
+  readonly aliased: boolean;
+}
+
+function isPasses(step: LeafStep): step is PassesStep {
+  return step.do === 'passes';
+}
+
+/** The passes of a leaf, in their order. */
+export function passesOf({ steps }: Pick<Leaf, 'steps'>): PassesStep[] {
+  return steps.filter(isPasses);
+}
+
+/** Radices of the passes along each dimension of a tile. */
+export function radicesOf(leaf: Leaf): readonly (readonly number[])[] {
+  const passes = passesOf(leaf);
+  return leaf.lengths.map((_, d) => passes.find(({ of }) => of === d)?.radices ?? []);
+}
+
+/** Copies before the first pass and after the last one. */
+export function stagedOf({ steps }: Pick<Leaf, 'steps'>): { readonly input: boolean; readonly output: boolean } {
+  return { input: steps[0]!.do === 'copy', output: steps.at(-1)!.do === 'copy' };
+}
+
+/** Element k of transform b is multiplied by e^{−2πi·k·b/order}, as it is read or as it is written. */
+export interface StepTwiddle {
+  readonly order: number;
+  readonly on: 'input' | 'output';
+  /** By e^{2πi·k·b/order} instead. */
+  readonly conjugated?: true;
+  /** In a leaf: the batch dimension that b counts along, where that is not the first. */
+  readonly along?: number;
+  /** Of several axes, the one that k counts along: 0 for `axis` (where it is missing, too), n for `more[n − 1]`. */
+  readonly of?: number;
+}

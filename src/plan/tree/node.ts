@@ -1,0 +1,258 @@
+/**
+ * The plan tree: how a transform is decomposed, before anybody has decided which memory each step uses.
+ *
+ * A leaf is one launch. Its dimensions say where they lie in the *tensor* `[left, axis 0 …, coordinate, batch]`, not in
+ * memory: strides follow from the buffer that the assignment chooses (rocFFT buffer assignment, observations 1 and 5).
+ */
+
+import type { ScaleFactor } from '../../numeric/scale-factor.ts';
+import { type Block, hermitianLength, type Side, type Sides } from '../../problem/index.ts';
+import type { Continued, Factors, HermitianSplit, KernelFactors, StepTwiddle } from './leaf.ts';
+
+/** One step along a dimension of a leaf is `step` elements along dimension `of` of the tensor. */
+export interface Place {
+  readonly of: number;
+  readonly step: number;
+}
+
+/** One loop of a leaf, on the side it reads and on the side it writes. */
+export interface Dimension {
+  readonly count: number;
+  readonly input: Place;
+  readonly output: Place;
+  /** Elements of the tensor that are stepped over: `count` is without them. */
+  readonly gap?: { readonly from: number; readonly to: number };
+}
+
+/** A factor for each element along dimension `along` of the tensor. */
+export interface ElementFactors extends Factors {
+  readonly along: number;
+}
+
+/** A product with the kernel of a convolution, which each run is given. */
+export interface KernelProduct extends Omit<KernelFactors, 'terms'> {
+  /** From one bin of the kernel to the next along each dimension of the tensor. */
+  readonly strides: readonly number[];
+  /** From one kernel to the next, where a dimension counts them: it reads the same elements again. */
+  readonly kernel: number;
+}
+
+/**
+ * Points of a period along a dimension, of which the tensor has the first `count`; those from `from` to `to`, which is none of them,
+ * are the same again, `shift` points later.
+ */
+export interface Wrapped {
+  readonly of: number;
+  readonly count: number;
+  readonly from: number;
+  readonly to: number;
+  readonly shift: number;
+}
+
+/** Elements of the tensor whose coordinate along a dimension lies in a block. */
+export interface Absent {
+  readonly of: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How a leaf makes complex numbers of reals on one of its sides, or reals of complex numbers. */
+export interface RealParts {
+  readonly side: Side | 'both';
+  /**
+   * `halves`: two neighbouring points of a sequence are the parts of a number. `lines`: those of two sequences are. `symmetric`: the
+   * passes know that points are real, and compute bins up to the half only. `zeros`: imaginary parts are zero, and left out.
+   * `parts`: as `lines`, but what comes out are two lines again, without pairs.
+   */
+  readonly by: HermitianSplit['by'] | 'symmetric' | 'zeros' | 'parts';
+  /** From bins to reals: bins are paired before the passes, or passes over reals run from the last one to the first. */
+  readonly back?: true;
+  /** From the first of the two to the second: missing where there is none. */
+  readonly beside?: Place;
+}
+
+/** Points that continue the reals of a dimension. */
+export interface Extended extends Continued {
+  /** Where the reals are. */
+  readonly on: Side;
+  readonly of: number;
+  /** Of rows of bins that begin at each of the first half of so many columns: those that mirror themselves write their reals once. */
+  readonly columns?: number;
+}
+
+/**
+ * Reals of one line that are the parts of a number and face one another: of number n of the dimension, the real part is real
+ * `first` + `step`·n, the imaginary one real `last` − `step`·n.
+ */
+export interface Facing {
+  readonly of: number;
+  readonly first: number;
+  readonly last: number;
+  readonly step?: 2;
+  /** The parts change places. */
+  readonly swapped?: true;
+  /** Imaginary parts have the other sign. */
+  readonly negated?: true;
+  /** Numbers from this one on are not there. */
+  readonly count?: number;
+  /** Numbers that have imaginary parts: from … to, or those of which the number of their row lies there. */
+  readonly within?: { readonly from: number; readonly to: number; readonly rows?: true };
+  /** Reals that count as zero, or are not written. */
+  readonly absent?: readonly Block[];
+}
+
+/** Bins from `from` on, `count` of them, that are elements of the tensor; others are not written. */
+export interface Cropped {
+  readonly of: number;
+  readonly from: number;
+  readonly count: number;
+}
+
+/** Bins of the first axis, `of` in all, of which memory has those up to the half. */
+export interface MirroredBins {
+  readonly side: Side;
+  readonly of: number;
+  /** A row of bins begins at each of the first half of so many; where they are written, those that mirror themselves are so once. */
+  readonly columns?: number;
+}
+
+/** A dimension of the tensor seen as rows × columns between two uploads. */
+export interface Intermediate {
+  readonly of: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** How one launch transforms an axis as a cyclic convolution, or convolves it with a kernel in a longer period. */
+export interface CyclicConvolution {
+  readonly by: 'rader' | 'bluestein' | 'period';
+  /** Points of the convolution: one less than the axis has (Rader), or more. */
+  readonly length: number;
+}
+
+/** Batched transforms along one axis, or along several: one launch. */
+export interface LeafNode {
+  /**
+   * One name for every launch, which `plan.toJSON()` shows: all of them are tiles that go through Stockham passes. What else a launch
+   * does, a convolution, sums of cosines, a copy, is said by the fields below.
+   */
+  readonly scheme: 'stockham';
+  /** What it is for, to people: `axis 1`, `axis 0, upload 2 of 2` … */
+  readonly title: string;
+  /** The axis of the problem that the node transforms, where it is one. */
+  readonly axisOf?: number;
+  readonly axis: Dimension;
+  /** Slower axes that are transformed in the same launch. */
+  readonly more?: readonly Dimension[];
+  /** All other dimensions, the one that the twiddles of a four-step decomposition count along first. */
+  readonly batch: readonly Dimension[];
+  /** Set where the leaf's result is only read by the next upload, which does not care how it lies in memory. */
+  readonly intermediate?: Intermediate;
+  /** Twiddles of a four-step decomposition, counted along a batch dimension: the first by default. */
+  readonly twiddle?: StepTwiddle;
+  /** The axis is transformed as a cyclic convolution. */
+  readonly convolved?: CyclicConvolution;
+  /** The axis is transformed, multiplied by this, and transformed back. */
+  readonly product?: ElementFactors | KernelProduct;
+  /** Coordinates that a matrix multiplies: a tile holds all of them. */
+  readonly coordinates?: Dimension;
+  /** The points that it reads go round. */
+  readonly wrapped?: Wrapped;
+  /** Factors of the elements as they are read or written, in their order, each counted along one dimension of the tensor. */
+  readonly factors?: Sides<readonly ElementFactors[]>;
+  readonly real?: RealParts;
+  /** What it reads, and what it writes, are not all points of the axis, or in another order. */
+  readonly extended?: Extended;
+  readonly cropped?: Cropped;
+  readonly facing?: Partial<Sides<Facing>>;
+  /** What it writes is multiplied by this. */
+  readonly times?: ScaleFactor;
+  /**
+   * The sign of its exponents: always that of the forward or of the inverse transform, or the opposite of the plan's direction. Missing:
+   * that of the direction.
+   */
+  readonly exponents?: 'forward' | 'inverse' | 'opposite';
+  /** Bins of a real transform on this side, of which memory holds half; those over it are conjugates. */
+  readonly mirrored?: MirroredBins;
+  /** Blocks of the tensor that count as zero where they would be read, and that are not written. */
+  readonly absent?: { readonly input: readonly Absent[]; readonly output: readonly Absent[] };
+  readonly length: readonly number[];
+  readonly outputLength: readonly number[];
+  readonly children: readonly [];
+}
+
+/** A node that only arranges others: they run one after another, each reading what the one before wrote. */
+export interface BranchNode {
+  readonly scheme: 'four-step' | 'convolution' | 'axes';
+  readonly title: string;
+  readonly axisOf?: number;
+  /** Lengths that the four-step algorithm cuts an axis into. */
+  readonly parts?: readonly number[];
+  /** Lengths of the tensor as this node sees it, fastest first. */
+  readonly length: readonly number[];
+  readonly outputLength: readonly number[];
+  readonly children: readonly PlanNode[];
+}
+
+export type PlanNode = LeafNode | BranchNode;
+
+export function isLeaf(node: PlanNode): node is LeafNode {
+  return node.scheme === 'stockham';
+}
+
+/** A launch; of several axes where there are `more`. @param tensor lengths of all dimensions */
+export function leafNode({
+  title,
+  axisOf,
+  axis,
+  more = [],
+  batch,
+  tensor,
+}: Pick<LeafNode, 'title' | 'axisOf' | 'axis' | 'more' | 'batch'> & { readonly tensor: readonly number[] }): LeafNode {
+  return {
+    scheme: 'stockham',
+    ...(more.length > 0 ? { more } : {}),
+    title,
+    ...(axisOf === undefined ? {} : { axisOf }),
+    axis,
+    batch,
+    length: tensor,
+    outputLength: tensor,
+    children: [],
+  };
+}
+
+/** The same tree with other launches. @param of gets each leaf, and its number in their order. */
+export function mapLeaves<N extends PlanNode>(tree: N, of: (leaf: LeafNode, number: number) => LeafNode): N {
+  let number = 0;
+  const visit = (node: PlanNode): PlanNode =>
+    isLeaf(node) ? of(node, number++) : { ...node, children: node.children.map(visit) };
+  return visit(tree) as N;
+}
+
+/** The launches of a tree in order. */
+export function leavesOf(node: PlanNode): LeafNode[] {
+  return isLeaf(node) ? [node] : node.children.flatMap(leavesOf);
+}
+
+/** True where a launch has lines of reals to itself: it makes their bins of them, reals of bins, or both. */
+export function takesLines({ real, axisOf, length, outputLength }: LeafNode): boolean {
+  if (!real || real.by === 'parts') return false;
+  if (real.by !== 'zeros') return true;
+  const [reals, bins] = real.side === 'input' ? [length, outputLength] : [outputLength, length];
+  return axisOf !== undefined && bins[axisOf + 1] === hermitianLength(reals[axisOf + 1]!);
+}
+
+/** True where every element is written to the place in the tensor it was read from. */
+export function keepsPlaces(leaf: LeafNode): boolean {
+  const { axis, more = [], batch, length, outputLength } = leaf;
+  // Lines that a launch has to itself it reads whole before it writes them.
+  if (takesLines(leaf)) return batch.every(stays);
+  // A tensor of another size lies in another way.
+  if (length.some((count, d) => count !== outputLength[d])) return false;
+  return [axis, ...more, ...batch].every(stays);
+}
+
+function stays({ count, input, output }: Dimension): boolean {
+  return count === 1 || (input.of === output.of && input.step === output.step);
+}

@@ -1,0 +1,116 @@
+/**
+ * Blocks of zeros (VkFFT guide 2.5.7): elements that count as zero where they would be read and are not touched where they
+ * would be written. An axis has a block on the side that a direction reads, until it is transformed, and one on the side
+ * that it writes, from then on; lines that lie in a block are left out of every launch.
+ */
+import { type Block, blocksOf, type Direction, type Problem, tensorShape } from '../../problem/index.ts';
+import { type Dimension, type LeafNode, leavesOf, mapLeaves, type PlanNode } from './node.ts';
+
+/** Both blocks of a dimension of the tensor. */
+interface ZeroBlocks {
+  readonly of: number;
+  readonly read: Block | null;
+  readonly written: Block | null;
+  /** How long the dimension is on the sides of the problem that these speak of. */
+  readonly lengths: { readonly read: number; readonly written: number };
+  /** The launches that transform it: numbers of the first and the last one. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Whether anything that a direction writes is to stay as it is. */
+export function sparesOutput(problem: Problem, direction: Direction): boolean {
+  return blocksOf(problem, direction === 'forward' ? 'output' : 'input').some((block) => block !== null);
+}
+
+/** The same tree, whose launches know what is not there. */
+export function withBlocks<N extends PlanNode>(tree: N, problem: Problem, direction: Direction): N {
+  const [read, written] = direction === 'forward' ? (['input', 'output'] as const) : (['output', 'input'] as const);
+  const leaves = leavesOf(tree);
+  const blocks = problem.size.flatMap((_, axis): ZeroBlocks[] => {
+    const own = { read: blocksOf(problem, read)[axis]!, written: blocksOf(problem, written)[axis]! };
+    if (!own.read && !own.written) return [];
+    const of = axis + 1;
+    const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+    const lengths = { read: tensorShape(problem, read)[of]!, written: tensorShape(problem, written)[of]! };
+    return [{ of, ...own, lengths, first: launches[0]!, last: launches.at(-1)! }];
+  });
+  if (blocks.length === 0) return tree;
+  return mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
+}
+
+/**
+ * The same of a convolution, whose signal and result have the same blocks.
+ * @param middle number of the launch that goes there and back.
+ */
+export function withSpace<N extends PlanNode>(tree: N, problem: Problem, middle: number): N {
+  const leaves = leavesOf(tree);
+  const blocks = blocksOf(problem, 'input').flatMap((block, axis): ZeroBlocks[] => {
+    if (!block) return [];
+    const of = axis + 1;
+    const launches = leaves.flatMap((leaf, n) => (transforms(leaf, of) ? [n] : []));
+    const length = tensorShape(problem, 'input')[of]!;
+    const lengths = { read: length, written: length };
+    const [there, back] = [launches.filter((n) => n <= middle), launches.filter((n) => n >= middle)];
+    return [
+      { of, lengths, read: block, written: null, first: there[0]!, last: there.at(-1)! },
+      { of, lengths, read: null, written: block, first: back[0]!, last: back.at(-1)! },
+    ];
+  });
+  return blocks.length === 0 ? tree : mapLeaves(tree, (leaf, number) => spared(leaf, number, blocks));
+}
+
+function transforms({ axis, more = [] }: LeafNode, of: number): boolean {
+  return [axis, ...more].some(({ input }) => input.of === of);
+}
+
+function spared(leaf: LeafNode, n: number, blocks: readonly ZeroBlocks[]): LeafNode {
+  const tensor = leaf.length;
+  const input: { of: number; from: number; to: number }[] = [];
+  const output: typeof input = [];
+  const continued: Block[] = [];
+  let { facing } = leaf;
+  const gaps = new Map<number, Block>();
+  for (const { of, read, written, lengths, first, last } of blocks) {
+    const before = n <= first ? read : n > last ? written : null;
+    const after = n < first ? read : n >= last ? written : null;
+    // Between launches two lines may have become one, to which a block of lines means nothing.
+    const meant = (side: readonly number[], block: Block) =>
+      side[of] === (block === read ? lengths.read : lengths.written);
+    // A whole dimension that is only stepped over has the same block on both sides: its lines are left out.
+    if (before === after && leaf.batch.some((dimension) => isWhole(dimension, of, tensor[of]!))) {
+      if (before && meant(tensor, before)) gaps.set(of, before);
+      continue;
+    }
+    const on = leaf.extended?.of === of ? leaf.extended.on : undefined;
+    const faces = { input: facing?.input?.of === of, output: facing?.output?.of === of };
+    if (before && faces.input) facing = { ...facing, input: { ...facing!.input!, absent: [before] } };
+    else if (before && on === 'input') continued.push(before);
+    else if (before && meant(leaf.length, before)) input.push({ of, ...before });
+    // Bins that are cropped are counted from an earlier one.
+    const begin = leaf.cropped?.of === of ? leaf.cropped.from : 0;
+    if (after && faces.output) facing = { ...facing, output: { ...facing!.output!, absent: [after] } };
+    else if (after && on === 'output') continued.push(after);
+    else if (after && meant(leaf.outputLength, after))
+      output.push({ of, from: after.from + begin, to: after.to + begin });
+  }
+  const batch = leaf.batch.map((dimension): Dimension => {
+    const gap = isWhole(dimension, dimension.input.of, tensor[dimension.input.of]!) && gaps.get(dimension.input.of);
+    return gap ? { ...dimension, count: dimension.count - (gap.to - gap.from), gap } : dimension;
+  });
+  const absent = {
+    input: [...(leaf.absent?.input ?? []), ...input],
+    output: [...(leaf.absent?.output ?? []), ...output],
+  };
+  return {
+    ...leaf,
+    batch,
+    ...(facing ? { facing } : {}),
+    ...(continued.length > 0 ? { extended: { ...leaf.extended!, absent: continued } } : {}),
+    ...(absent.input.length + absent.output.length > 0 ? { absent } : {}),
+  };
+}
+
+function isWhole({ count, input, output }: Dimension, of: number, length: number): boolean {
+  return count === length && [input, output].every((place) => place.of === of && place.step === 1);
+}
