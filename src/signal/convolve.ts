@@ -13,8 +13,8 @@ import { checkLength } from '../numpy/axes.ts';
 import { checkDevice, type DeviceChoice, sharedDevice } from '../numpy/choice.ts';
 import { excerpt, FftError } from '../problem/errors.ts';
 import { blockLength } from './block-length.ts';
+import { checkWord } from './check.ts';
 import { type BlockCut, type ConvolvedArrays, convolved, type Region } from './overlap-save.ts';
-import { checkWord } from './segments.ts';
 
 /**
  * `full`: all of it; `same`: the middle, of the shape of the first array; `valid`: only what depends on no zeros beyond the

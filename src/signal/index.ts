@@ -5,6 +5,7 @@
 
 export { type FastLengthOptions, nextFastLength } from '../engine/fast-length.ts';
 export type { Device } from '../index.ts';
+export type { NumberList } from './coefficients.ts';
 export {
   type ConvolutionMode,
   type ConvolutionOptions,
@@ -27,10 +28,48 @@ export {
   type WelchOptions,
   welch,
 } from './density.ts';
+export {
+  type FilterOutput,
+  type FilterResult,
+  type Sections,
+  sos2tf,
+  sos2zpk,
+  type TransferFunction,
+  tf2sos,
+  tf2zpk,
+  type ZerosPolesGain,
+  zpk2sos,
+  zpk2tf,
+} from './filter-forms.ts';
+export { type FiltfiltOptions, filtfilt, sosfiltfilt } from './filtfilt.ts';
+export { type FirwinOptions, firwin, kaiserAtten, kaiserBeta, kaiserord, type PassZero } from './fir-design.ts';
+export { type FrequencyResponse, type FreqzOptions, freqz, sosfreqz } from './freqz.ts';
 export { type HilbertOptions, hilbert } from './hilbert.ts';
+export type { BesselNorm } from './iir-bessel.ts';
+export {
+  type BandEdges,
+  type BesselOptions,
+  bessel,
+  butter,
+  cheby1,
+  cheby2,
+  ellip,
+  type FilterBand,
+  type IirOptions,
+} from './iir-design.ts';
 export { type Istft, type IstftOptions, istft, type SampleRange } from './istft.ts';
+export {
+  type Filtered,
+  type FilterOptions,
+  type FilterState,
+  lfilter,
+  lfilterZi,
+  type StatefulOptions,
+  type WithState,
+} from './lfilter.ts';
 export { hzToMel, type MelOptions, type MelScale, melFilterBank, melToHz } from './mel.ts';
 export type { SegmentOptions, StftScaling } from './segments.ts';
+export { sosfilt, sosfiltZi } from './sosfilt.ts';
 export { type Spectrogram, type SpectrogramOptions, spectrogram } from './spectrogram.ts';
 export { type Stft, type StftOptions, stft } from './stft.ts';
 export { StftStream, type StftStreamOptions } from './stft-stream.ts';

@@ -31,10 +31,14 @@ for k, (name, count, options) in enumerate(json.load(open(folder + '/calls.json'
 
 /**
  * @param python that has SciPy
- * @param results how many arrays a call returns
+ * @param results how many arrays a call returns: each, or each of them
  * @returns for each call its results
  */
-export function askScipy(python: string, calls: readonly ScipyCall[], results: number): NumpyArray[][] {
+export function askScipy(
+  python: string,
+  calls: readonly ScipyCall[],
+  results: number | readonly number[],
+): NumpyArray[][] {
   const folder = mkdtempSync(join(tmpdir(), 'omnifft-scipy-'));
   try {
     calls.forEach(({ arrays }, k) => {
@@ -44,7 +48,9 @@ export function askScipy(python: string, calls: readonly ScipyCall[], results: n
     writeFileSync(join(folder, 'calls.json'), JSON.stringify(asked));
     runProgram(python, ['-W', 'ignore', '-c', SCRIPT, folder]);
     return calls.map((_, k) =>
-      Array.from({ length: results }, (_, n) => readNpy(readFileSync(join(folder, `out${k}-${n}.npy`)))),
+      Array.from({ length: typeof results === 'number' ? results : results[k]! }, (_, n) =>
+        readNpy(readFileSync(join(folder, `out${k}-${n}.npy`))),
+      ),
     );
   } finally {
     rmSync(folder, { recursive: true });
