@@ -40,14 +40,20 @@ function vectorOf(given: NumberList, path: string): NumpyArray {
   });
 }
 
+/** An array of real numbers. @throws FftError `wrong-array-type` for complex ones, and those of arrays */
+export function realArray(given: ArrayInput, path: string): NumpyArray {
+  const array = asArray(given);
+  if (!isComplex(array.dtype)) return array;
+  throw new FftError('wrong-array-type', `${path} is ${array.dtype}; it takes real numbers.`, { path });
+}
+
 /**
  * Second-order sections, six numbers each.
  * @throws FftError `wrong-length` for another shape, `wrong-array-type` for complex ones, `invalid-argument` for what is not
  *   finite and for sections that do not begin with a denominator of 1
  */
 export function sectionsOf(given: ArrayInput, path = 'sos'): Float64Array {
-  const { data, shape, dtype } = asArray(given);
-  if (isComplex(dtype)) throw new FftError('wrong-array-type', `${path} is complex; it takes real numbers.`, { path });
+  const { data, shape } = realArray(given, path);
   if (shape.length !== 2 || shape[1] !== 6 || shape[0] === 0) {
     const message = `${path} has shape [${excerpt(shape.join(', '))}]; it takes [sections, 6], a row b0, b1, b2, 1, a1, a2 for each section.`;
     throw new FftError('wrong-length', message, { path });

@@ -74,6 +74,11 @@ export function describeScipy(kinds: readonly ScipyKind[]): void {
       async (what, kind) => {
         let worst = 0;
         for (const [k, { call, ours, most = 1e-10 }] of all[kind]!.entries()) {
+          // Versions of SciPy have different functions: a kind is there, or it is not.
+          if (wanted[kind]!.flat().length === 0) {
+            expect(wanted[kind]!.length).toBe(all[kind]!.length);
+            continue;
+          }
           const about = JSON.stringify({ ...call, arrays: call.arrays.map(({ shape, dtype }) => ({ shape, dtype })) });
           for (const [n, found] of (await ours()).entries()) {
             const expected = wanted[kind]![k]![n]!;
