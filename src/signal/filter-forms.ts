@@ -135,19 +135,29 @@ function realRoots(coefficients: Float64Array): Complex[] {
   const zeros = Array.from({ length: coefficients.length - count }, () => real(0));
   if (count === 3) return [...quadraticRoots(coefficients[0]!, coefficients[1]!, coefficients[2]!), ...zeros];
   const found = rootsOf(Array.from(coefficients.subarray(0, count), real));
-  const isNearlyReal = (root: Complex) => Math.abs(root.im) <= 1e-12 * Math.hypot(root.re, root.im);
-  const upper = found.filter((root) => !isNearlyReal(root) && root.im > 0);
-  const alone = found.filter(isNearlyReal).map(({ re }) => real(re));
-  // What has no twin is a rounding error above the axis.
-  const pairs = upper.slice(0, Math.floor((count - 1 - alone.length) / 2));
-  return [
-    ...pairs.flatMap(({ re, im }) => [
+  return [...pairedRoots(found), ...zeros];
+}
+
+/** Roots of a real polynomial that rounding has moved, as exact pairs and real ones. */
+function pairedRoots(found: readonly Complex[]): Complex[] {
+  const bySize = [...found].sort((a, b) => Math.abs(a.im) - Math.abs(b.im));
+  const above = bySize.filter(({ re, im }) => im > 1e-12 * Math.hypot(re, im));
+  const below = bySize.filter(({ re, im }) => im < -1e-12 * Math.hypot(re, im));
+  const rest = bySize.filter((root) => !above.includes(root) && !below.includes(root));
+  // What has no twin on the other side of the axis belongs on it.
+  while (above.length > below.length) rest.push(above.shift()!);
+  while (below.length > above.length) rest.push(below.shift()!);
+  const pairs = above.flatMap((root) => {
+    const distance = (other: Complex) => Math.hypot(root.re - other.re, root.im + other.im);
+    const twin = below.reduce((best, other) => (distance(other) < distance(best) ? other : best));
+    below.splice(below.indexOf(twin), 1);
+    const [re, im] = [(root.re + twin.re) / 2, (root.im - twin.im) / 2];
+    return [
       { re, im },
       { re, im: -im },
-    ]),
-    ...alone,
-    ...zeros,
-  ];
+    ];
+  });
+  return [...pairs, ...rest.map(({ re }) => real(re))];
 }
 
 /** Both roots, without the difference of numbers that are nearly the same. */

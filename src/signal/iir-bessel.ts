@@ -37,7 +37,7 @@ export function besselThomson(order: number, norm: BesselNorm): Factored {
  */
 function reverseBesselRoots(order: number): Complex[] {
   const [square, point, value, before] = [0, 0, 0, 0].map(() => new Float64Array(4)) as Four;
-  const newton = (x: Complex) => {
+  const attraction = (x: Complex) => {
     point.set([x.re, 0, x.im, 0]);
     ddMulComplex(square, 0, point, 0, point, 0);
     before.set([1, 0, 0, 0]);
@@ -56,13 +56,13 @@ function reverseBesselRoots(order: number): Complex[] {
         before.set([hi, lo], part);
       }
     }
-    return divide({ re: value[0]!, im: value[2]! }, slope);
+    return divide(slope, { re: value[0]!, im: value[2]! });
   };
   const starts = Array.from({ length: order }, (_, k) => {
     const angle = (Math.PI * (2 * k - order + 1)) / (2 * order);
     return { re: -0.9 * order * Math.cos(angle) - 0.1, im: 0.9 * order * Math.sin(angle) + 0.01 };
   });
-  return paired(aberth(starts, newton));
+  return paired(aberth(starts, attraction));
 }
 
 type Four = [Float64Array, Float64Array, Float64Array, Float64Array];

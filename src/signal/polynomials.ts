@@ -32,22 +32,22 @@ export function rootsOf(coefficients: readonly Complex[]): Complex[] {
   const degree = coefficients.length - 1;
   if (degree < 1) return [];
   const slope = coefficients.slice(0, -1).map((value, k) => scaled(value, degree - k));
-  return aberth(startsOf(coefficients), (x) => divide(valueAt(coefficients, x), valueAt(slope, x)));
+  return aberth(startsOf(coefficients), (x) => divide(valueAt(slope, x), valueAt(coefficients, x)));
 }
 
-/** @param newton the polynomial divided by its slope, at a point */
-export function aberth(starts: readonly Complex[], newton: (x: Complex) => Complex): Complex[] {
+/** @param attraction the slope of the polynomial divided by its value, at a point: what is infinite is a root */
+export function aberth(starts: readonly Complex[], attraction: (x: Complex) => Complex): Complex[] {
   const roots = [...starts];
   for (let step = 0; step < MOST_STEPS; step++) {
     let moved = 0;
     for (const [k, root] of roots.entries()) {
-      const quotient = newton(root);
-      if (!Number.isFinite(modulus(quotient)) || modulus(quotient) === 0) continue;
+      const pull = attraction(root);
+      if (!Number.isFinite(modulus(pull))) continue;
       const repulsion = roots.reduce(
         (sum, other, j) => (j === k ? sum : add(sum, divide(real(1), subtract(root, other)))),
         real(0),
       );
-      const change = divide(quotient, subtract(real(1), multiply(quotient, repulsion)));
+      const change = divide(real(1), subtract(pull, repulsion));
       if (!Number.isFinite(modulus(change))) continue;
       roots[k] = subtract(root, change);
       moved = Math.max(moved, modulus(change) / Math.max(modulus(root), Number.MIN_VALUE));

@@ -56,15 +56,14 @@ ROUNDING = (
     "scipy.fft._pocketfft.tests.test_real_transforms::test_definition[13-3-float32]",
 )
 
-# Without --omnifft-all, no test runs with more parameters than this.
-MOST_CASES = 12
-
 # Tests that run with --omnifft-all only: these plan some 2000 transforms, which takes a minute. Every length is tried by the
 # library's own tests (test/accuracy/lengths.test.ts).
 LONG = (
     "numpy.fft.tests.test_pocketfft::TestFFT1D::test_identity",
     "scipy.fft.tests.test_basic::TestFFT::test_identity_extensive",
     "scipy.fft.tests.test_numpy::TestFFT1D::test_identity",
+    # An image of 2 GiB.
+    "scipy.signal.tests.test_signaltools::TestConvolve2d::test_large_array",
     # Threads take turns in the client, so these are transforms of 800 lines again and again.
     *(
         f"{module}::TestFFTThreadSafe::test_{name}"
